@@ -5,10 +5,8 @@ export default defineConfig({
   casing: 'snake_case',
   schema: [
     './src/platform/tables.ts',
-    './src/{accounts,audit,auxdata,billing,configuration,documents,events,integrations,lapses,media,migration,plugins,policies,policyholders,quick-quotes,resources}/tables.ts',
-    './src/resources/{secrets,bootstrap}/tables.ts',
-    './src/events/schedules/tables.ts',
-    './src/billing/disbursements/tables.ts',
+    './src/{access,billing,extension,policy,policyholders,product,reference,servicing,tenants,transactions}/**/{tables,tables/*}.ts',
+    './src/platform/events/tables.ts',
   ],
   out: './migrations/tenant',
 })

@@ -1,6 +1,6 @@
 // What checks find, as people and programs read it.
 import { join } from 'node:path'
-import type { Finding } from '../src/configuration/configuration.ts'
+import type { Finding } from '../src/product/configuration.ts'
 import { counted, type Terminal } from './terminal.ts'
 
 /** As `--json` shows one: `file` is its path from where the command was started. */
@@ -32,7 +32,7 @@ export const countsText = (findings: readonly Finding[]): string => {
 
 const LOGGED = /^(ERROR|WARNING) (.+?)(?::(\d+)(?::(\d+))?)? ([a-z][A-Za-z]+) (.*)$/
 
-/** The findings of a deploy's log (src/configuration/log.ts), and the lines that are none. */
+/** The findings of a deploy's log (src/product/log.ts), and the lines that are none. */
 export function readLog(log: string): { findings: Finding[]; lines: string[] } {
   const findings: Finding[] = []
   const lines: string[] = []

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { zipSync } from 'fflate'
-import { isJunk } from '../src/configuration/archive/entry-path.ts'
-import { configurationRoot } from '../src/configuration/archive/root.ts'
-import type { Finding } from '../src/configuration/configuration.ts'
+import { isJunk } from '../src/product/archive/entry-path.ts'
+import { configurationRoot } from '../src/product/archive/root.ts'
+import type { Finding } from '../src/product/configuration.ts'
 import { usage } from './exit.ts'
 
 export type Packed = {

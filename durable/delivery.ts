@@ -1,8 +1,8 @@
 import { DurableObject } from 'cloudflare:workers'
-import { placeOf } from '../src/events/delivery/place.ts'
+import { type Instant, now } from '../src/kernel/time.ts'
 import { alarm, observed } from '../src/platform/observation.ts'
 import { type ShardName, tenantOfShard } from '../src/platform/tenancy.ts'
-import { type Instant, now } from '../src/platform/time.ts'
+import { placeOf } from '../src/servicing/events/delivery/place.ts'
 
 /** While it works, and after it failed, the next alarm is this far away. */
 const REARM_MS = 60_000
@@ -53,7 +53,7 @@ export class DeliveryObject extends DurableObject<Env> {
     return await observed(this.env, alarm('delivery', shard), async calls => {
       const tenant = await tenantOfShard(this.env, shard, calls)
       if (!tenant) return undefined
-      const { deliverTo } = await import('../src/events/delivery/deliver.ts')
+      const { deliverTo } = await import('../src/servicing/events/delivery/deliver.ts')
       return await deliverTo(placeOf(this.env, tenant, shard.shard, calls), webhook)
     })
   }

@@ -1,9 +1,9 @@
 import { DurableObject } from 'cloudflare:workers'
-import { FIRST_SEQUENCE } from '../src/platform/locators.ts'
+import { FIRST_SEQUENCE } from '../src/kernel/locators.ts'
+import { now } from '../src/kernel/time.ts'
 import { alarm, observed } from '../src/platform/observation.ts'
 import type { Block } from '../src/platform/sequence.ts'
 import type { ShardName } from '../src/platform/tenancy.ts'
-import { now } from '../src/platform/time.ts'
 
 /** While it works, and after it failed, the next alarm is this far away. */
 const REARM_MS = 60_000
@@ -46,7 +46,7 @@ export class DispatcherObject extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(begun + REARM_MS)
     let due: number | undefined
     try {
-      const { workOff } = await import('../src/events/dispatch.ts')
+      const { workOff } = await import('../src/servicing/events/dispatch.ts')
       due = await observed(this.env, alarm('dispatcher', shard), calls => workOff(this.env, shard, calls))
     } catch (problem) {
       console.error(JSON.stringify({ at: 'dispatcher', ...shard, problem: String(problem) }))

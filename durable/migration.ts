@@ -1,8 +1,8 @@
 import { DurableObject } from 'cloudflare:workers'
-import type { Uuid } from '../src/platform/locators.ts'
+import type { Uuid } from '../src/kernel/locators.ts'
+import { now } from '../src/kernel/time.ts'
 import { alarm, observed } from '../src/platform/observation.ts'
 import type { ShardName } from '../src/platform/tenancy.ts'
-import { now } from '../src/platform/time.ts'
 
 /** While it works the next alarm is this far away, for what a crash cuts off; it does not go off before the work is done. */
 const REARM_MS = 3_000
@@ -62,7 +62,7 @@ export class MigrationObject extends DurableObject<Env> {
   /** Milliseconds until it is to look again; undefined when there is nothing more to do. Never throws. */
   async #work({ shard, migration }: Charge): Promise<number | undefined | 'failed'> {
     try {
-      const { workOn } = await import('../src/migration/run/run.ts')
+      const { workOn } = await import('../src/servicing/migration/run/run.ts')
       return await observed(this.env, alarm('migration', shard), calls =>
         workOn(this.env, shard, migration, () => this.#halted, calls),
       )

@@ -1,9 +1,9 @@
 import { DurableObject } from 'cloudflare:workers'
+import { Refusal, refusalData } from '../src/kernel/errors.ts'
 import { noCalls } from '../src/platform/calls.ts'
-import { Refusal, refusalData } from '../src/platform/errors.ts'
 import { tenantNow } from '../src/platform/tenancy.ts'
-import type { PolicyMemory } from '../src/policies/object/memory.ts'
-import type { PolicyMessage, PolicyReply } from '../src/policies/object/message.ts'
+import type { PolicyMemory } from '../src/transactions/object/memory.ts'
+import type { PolicyMessage, PolicyReply } from '../src/transactions/object/message.ts'
 
 /** Operations that may wait for one policy; more are refused at once. */
 const LONGEST_LINE = 256
@@ -54,7 +54,7 @@ export class PolicyObject extends DurableObject<Env> {
     }
     try {
       // Rules and rating are much code, which an isolate without objects never needs.
-      const { execute } = await import('../src/policies/object/execution.ts')
+      const { execute } = await import('../src/transactions/object/execution.ts')
       return { calls, answer: await execute(context, message, this.#memory) }
     } catch (problem) {
       if (problem instanceof Refusal) return { calls, refusal: refusalData(problem) }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { type QuickjsProgram, quickjs, quickjsProgram, TOO_MUCH } from '../src/plugins/quickjs.ts'
+import { type QuickjsProgram, quickjs, quickjsProgram, TOO_MUCH } from '../src/extension/plugins/quickjs.ts'
 import { frameReader, writeFrame } from './frames.ts'
 
 // Ends the process when the one that started it is gone, in a thread that tenant code does not hold up.

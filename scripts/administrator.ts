@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { PLAIN_RULES, passwordProblems } from '../src/accounts/password-rules/rules.ts'
-import { hashPassword, verifyPassword } from '../src/accounts/passwords.ts'
-import { newUuid } from '../src/platform/locators.ts'
+import { PLAIN_RULES, passwordProblems } from '../src/access/password-rules/rules.ts'
+import { hashPassword, verifyPassword } from '../src/access/passwords.ts'
+import { newUuid } from '../src/kernel/locators.ts'
 
 export type Statement = { readonly sql: string; readonly values: readonly (string | number | null)[] }
 

@@ -5,7 +5,7 @@ import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { consoleModule } from './console-page.ts'
 import { replaceFile } from './replace-file.ts'
 
-const CACHED_FONTS = resolve('src/documents/pdf/fontkit-cached.ts')
+const CACHED_FONTS = resolve('packages/pdf/fontkit-cached.ts')
 
 /** The PDF library gets fonts that were read before; who reads them gets the library that does. */
 const cachedFonts: Plugin = {
@@ -38,7 +38,7 @@ type Bundle = { file: string; entry: string; options: BuildOptions }
 const BUNDLES: readonly Bundle[] = [
   {
     file: 'src/bundles/renderer.bundle.mjs',
-    entry: 'src/documents/pdf/render.ts',
+    entry: 'packages/pdf/render.ts',
     options: {
       conditions: ['import'],
       plugins: [cachedFonts, platform],
@@ -49,17 +49,17 @@ const BUNDLES: readonly Bundle[] = [
   },
   {
     file: 'src/bundles/merger.bundle.mjs',
-    entry: 'src/documents/pdf/merge.ts',
+    entry: 'packages/pdf/merge.ts',
     options: { conditions: ['import'], plugins: [platform] },
   },
   {
     file: 'src/bundles/sandbox.bundle.mjs',
-    entry: 'src/plugins/sandboxed.ts',
+    entry: 'src/extension/plugins/sandboxed.ts',
     options: { conditions: ['workerd', 'import'] },
   },
   {
     file: 'src/bundles/patterns.bundle.mjs',
-    entry: 'src/platform/fields/pattern-engine.ts',
+    entry: 'src/product/fields/pattern-engine.ts',
     options: { conditions: ['import'] },
   },
   {

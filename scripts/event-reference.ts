@@ -1,12 +1,12 @@
 // Writes the reference of docs/events.md from the catalogue. npm run docs:events
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { causesOf } from '../src/events/catalogue/causes.ts'
-import { ENTRIES } from '../src/events/catalogue/entries.ts'
-import { exampleData } from '../src/events/catalogue/example.ts'
-import { KEYS, type Key, type KeyEntry } from '../src/events/catalogue/keys.ts'
-import { newerTypesOf } from '../src/events/newer-types.ts'
-import { EVENT_TYPES, type EventType, eventTypes, isStreamed } from '../src/events/types.ts'
+import { newerTypesOf } from '../src/platform/events/newer-types.ts'
+import { EVENT_TYPES, type EventType, eventTypes, isStreamed } from '../src/platform/events/types.ts'
+import { causesOf } from '../src/servicing/events/catalogue/causes.ts'
+import { ENTRIES } from '../src/servicing/events/catalogue/entries.ts'
+import { exampleData } from '../src/servicing/events/catalogue/example.ts'
+import { KEYS, type Key, type KeyEntry } from '../src/servicing/events/catalogue/keys.ts'
 
 export const EVENTS_BEGIN = '<!-- events:begin -->'
 export const EVENTS_END = '<!-- events:end -->'

@@ -7,7 +7,7 @@ import {
   ALL_PERMISSIONS,
   holds,
   type Permission,
-} from '../src/accounts/permissions.ts'
+} from '../src/platform/http/permissions.ts'
 import type { Access, Route } from '../src/platform/http/route.ts'
 import { loadRoutes } from './routes.ts'
 
@@ -22,7 +22,7 @@ const HEADINGS: Record<AccountType, string> = {
 
 const INTRODUCTION = `# Permissions
 
-Written from the routes and \`src/accounts/permissions.ts\` by \`npm run docs:permissions\`; a test holds it.
+Written from the routes and \`src/platform/http/permissions.ts\` by \`npm run docs:permissions\`; a test holds it.
 
 A permission is \`group.action\`. A route names those of which any one is enough. Who calls holds what its account type
 holds; or, in its place, what the roles of the tenant's configuration give it (below), or the list of its long-lived

@@ -1,16 +1,19 @@
 // Writes the state diagrams of README.md from the transition tables. npm run docs:states
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { INVOICE_TRANSITIONS } from '../src/billing/invoice.ts'
-import { PAYMENT_TRANSITIONS } from '../src/billing/payments/payment.ts'
-import { CANCELLATION_TRANSITIONS } from '../src/cancellations/transitions.ts'
-import { ENDORSEMENT_TRANSITIONS } from '../src/endorsements/transitions.ts'
-import { GRACE_PERIOD_TRANSITIONS, LAPSE_REINSTATEMENT_TRANSITIONS } from '../src/lapses/transitions.ts'
-import { ACCOUNT_TRANSITIONS, MIGRATION_TRANSITIONS } from '../src/migration/states.ts'
-import type { TransitionTable } from '../src/platform/transitions.ts'
-import { POLICY_TRANSITIONS } from '../src/policies/transitions.ts'
-import { QUOTE_TRANSITIONS } from '../src/quotes/transitions.ts'
-import { REINSTATEMENT_TRANSITIONS } from '../src/reinstatements/transitions.ts'
+import type { TransitionTable } from '../src/kernel/transitions.ts'
+import { INVOICE_TRANSITIONS } from '../src/policy/records/invoice.ts'
+import { PAYMENT_TRANSITIONS } from '../src/policy/records/payment.ts'
+import { POLICY_TRANSITIONS } from '../src/policy/transitions.ts'
+import { ACCOUNT_TRANSITIONS, MIGRATION_TRANSITIONS } from '../src/servicing/migration/states.ts'
+import { CANCELLATION_TRANSITIONS } from '../src/transactions/cancellations/transitions.ts'
+import { ENDORSEMENT_TRANSITIONS } from '../src/transactions/endorsements/transitions.ts'
+import {
+  GRACE_PERIOD_TRANSITIONS,
+  LAPSE_REINSTATEMENT_TRANSITIONS,
+} from '../src/transactions/lapses/transitions.ts'
+import { QUOTE_TRANSITIONS } from '../src/transactions/quotes/transitions.ts'
+import { REINSTATEMENT_TRANSITIONS } from '../src/transactions/reinstatements/transitions.ts'
 
 export const STATES_BEGIN = '<!-- states:begin -->'
 export const STATES_END = '<!-- states:end -->'

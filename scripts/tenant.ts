@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { noCalls } from '../src/platform/calls.ts'
+import { readQuotas } from '../src/platform/quotas.ts'
 import { readTenant, type Tenant } from '../src/platform/tenancy.ts'
-import { readQuotas } from '../src/tenants/quotas.ts'
 import {
   addShards,
   createTenant,

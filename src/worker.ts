@@ -23,10 +23,10 @@ export default {
   fetch: (request, env, context) => app.fetch(request, env, context),
   queue: async (batch, env) => {
     if (batch.queue === DOCUMENTS_QUEUE) {
-      const { consumeDocumentHints } = await import('./documents/job/consume.ts')
+      const { consumeDocumentHints } = await import('./servicing/documents/job/consume.ts')
       return await consumeDocumentHints(batch, env)
     }
-    const { consumeAnnouncements } = await import('./events/delivery/consume.ts')
+    const { consumeAnnouncements } = await import('./servicing/events/delivery/consume.ts')
     return await consumeAnnouncements(batch, env)
   },
   scheduled: async (_controller, env) => {

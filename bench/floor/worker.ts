@@ -3,7 +3,7 @@
 // request and answers as many bytes.
 // PUT /plan/<name> takes a plan; /run/<name>/<object> carries it out.
 import { DurableObject } from 'cloudflare:workers'
-import { hashPassword } from '../../src/accounts/passwords.ts'
+import { hashPassword } from '../../src/access/passwords.ts'
 import type { Batch, FileCall, Plan, Statement } from '../plan.ts'
 
 type FloorEnv = {

@@ -1,4 +1,4 @@
-import type { Configuration } from '../../src/configuration/configuration.ts'
+import type { Configuration } from '../../src/product/configuration.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
 import { countsOf, countsText, findingsText, shownFindings } from '../findings.ts'
 import { checkFolder } from '../offline/check.ts'

@@ -1,5 +1,5 @@
 import type { BinderyClient, components, paths } from '../../client/index.ts'
-import { now } from '../../src/platform/time.ts'
+import { now } from '../../src/kernel/time.ts'
 import { EXIT, type ExitCode, usage } from '../exit.ts'
 import { signedIn } from '../sign-ins.ts'
 import { pause, type Run, show, type Terminal } from '../terminal.ts'

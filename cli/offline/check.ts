@@ -1,7 +1,7 @@
 // A configuration checked with no service: by the code that the service checks uploads with.
-import { compileArchive } from '../../src/configuration/archive-upload.ts'
-import type { Configuration, Finding } from '../../src/configuration/configuration.ts'
-import { userFindings } from '../../src/configuration/release/test-users.ts'
+import { compileArchive } from '../../src/product/archive-upload.ts'
+import type { Configuration, Finding } from '../../src/product/configuration.ts'
+import { userFindings } from '../../src/tenants/deployment/release/test-users.ts'
 import { packFolder } from '../folder.ts'
 
 export type Checked = {

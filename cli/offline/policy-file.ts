@@ -1,6 +1,6 @@
 // The policy that is to be priced, as a file says it.
 import { readFileSync } from 'node:fs'
-import { readJson } from '../../src/configuration/check/json/read.ts'
+import { readJson } from '../../src/product/check/json/read.ts'
 import { EXIT, Failure, usage } from '../exit.ts'
 
 /** One policy of the file. `policy` is what POST /policy takes, `values` those of its policyholder. */

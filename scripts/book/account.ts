@@ -1,5 +1,5 @@
 // One account of a made-up book: the same for the same seed and number, whatever else is made.
-import type { Instant } from '../../src/platform/time.ts'
+import type { Instant } from '../../src/kernel/time.ts'
 import { Bills, invoiceTotals } from './bills.ts'
 import { dayOf, plusDays, policyStart } from './calendar.ts'
 import { moneyOf } from './payments.ts'

@@ -1,5 +1,5 @@
 // Invoices of an account's book: what is on which bill, and what each asks for.
-import type { Instant } from '../../src/platform/time.ts'
+import type { Instant } from '../../src/kernel/time.ts'
 import { type Account, type Element, type Installment, type Invoice, wireTime } from './wire.ts'
 
 export type Period = {

@@ -1,5 +1,5 @@
 // The days on which a made-up book's history happens, in the zone of the example's tenant.
-import { add, dayStart, type Instant, localParts, startOfDay, timeZone } from '../../src/platform/time.ts'
+import { add, dayStart, type Instant, localParts, startOfDay, timeZone } from '../../src/kernel/time.ts'
 import type { Random } from './random.ts'
 
 export const ZONE = timeZone('Europe/Berlin')!

@@ -1,6 +1,6 @@
 // Money on the invoices of a book: payments in full and in part, too much, given up, credit and what is paid out of it.
 
-import type { Instant } from '../../src/platform/time.ts'
+import type { Instant } from '../../src/kernel/time.ts'
 import { atWork, dayOf, isoDay, plusDays } from './calendar.ts'
 import type { Random } from './random.ts'
 import { type Account, type Disbursement, euros, type Invoice, type Payment, wireTime } from './wire.ts'

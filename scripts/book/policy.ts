@@ -1,5 +1,5 @@
 // The history of a policy: terms, changes, cancellations and what comes after them, each with what it charges and bills.
-import type { Instant } from '../../src/platform/time.ts'
+import type { Instant } from '../../src/kernel/time.ts'
 import type { Bills, Period } from './bills.ts'
 import { atWork, changeTime, DAY, isoDay, midnight, plusDays, plusMonths, plusYears } from './calendar.ts'
 import { type Difference, TermPremiums } from './premiums.ts'

@@ -1,6 +1,6 @@
 // What the elements of a term cost, and what a change of them charges: the difference that it makes, by time.
 import Big from 'big.js'
-import { type Instant, months } from '../../src/platform/time.ts'
+import { type Instant, months } from '../../src/kernel/time.ts'
 import { ZONE } from './calendar.ts'
 import type { RatedPeril } from './risk.ts'
 

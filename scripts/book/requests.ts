@@ -1,5 +1,5 @@
 // A book as the requests that bring it: each a list of accounts below the service's limits, one account after the other.
-import { MOST_ACCOUNTS } from '../../src/migration/contract-request.ts'
+import { MOST_ACCOUNTS } from '../../src/servicing/migration/contract-request.ts'
 import { type BookOptions, generateAccount } from './account.ts'
 import { FAULTS, type Planted } from './faults.ts'
 import { randomOf } from './random.ts'

@@ -1,6 +1,6 @@
 // Of all that tests asked of an operation: the one exchange that is shown, and the refusals that came.
 
-import type { ErrorCode } from '../../src/platform/errors.ts'
+import type { ErrorCode } from '../../src/kernel/errors.ts'
 import type { Example, Examples } from '../../src/platform/http/reference/examples.ts'
 import type { Route } from '../../src/platform/http/route.ts'
 import type { Exchange } from '../../test/support/exchanges/note.ts'

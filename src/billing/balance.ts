@@ -1,13 +1,14 @@
 // Bills a later modification by its plan, which takes over installments that are planned. What has been invoiced stays as
 // it is.
-import type { LocatorSupply, Uuid } from '../platform/locators.ts'
-import { endOfDay, type Instant, later } from '../platform/time.ts'
+import type { LocatorSupply, Uuid } from '../kernel/locators.ts'
+import { endOfDay, type Instant, later } from '../kernel/time.ts'
 import {
   type Modification,
   type PlannedInstallment,
   type PolicyAggregate,
   withRecords,
-} from '../policies/aggregate.ts'
+} from '../policy/records/aggregate.ts'
+import { isSilent } from '../policy/records/installment.ts'
 import {
   type Invoicing,
   invoiceInstallments,
@@ -17,7 +18,6 @@ import {
   standingInvoices,
 } from './bill.ts'
 import { isContinued } from './continued-plan.ts'
-import { isSilent } from './installments.ts'
 import type { Replan } from './replan.ts'
 
 export type BalanceContext = { now: Instant; supply: LocatorSupply }

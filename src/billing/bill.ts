@@ -1,7 +1,7 @@
 // Bills new business: the plan of its modification and the invoices that are made at once (brief 4.2). An
 // invoice's total is the sum of its items; nothing writes a total.
-import type { ProductDefinition } from '../configuration/configuration.ts'
-import type { DisplayId, LocatorSupply, Uuid } from '../platform/locators.ts'
+
+import type { DisplayId, LocatorSupply, Uuid } from '../kernel/locators.ts'
 import {
   type CurrencyCode,
   fromMinor,
@@ -12,8 +12,10 @@ import {
   plus,
   sum,
   zero,
-} from '../platform/money.ts'
-import { earlier, endOfDay, type Instant, later } from '../platform/time.ts'
+} from '../kernel/money.ts'
+import { earlier, endOfDay, type Instant, later } from '../kernel/time.ts'
+import { isStanding } from '../policy/fold/line.ts'
+import { quoteParts } from '../policy/quote-parts.ts'
 import {
   type Modification,
   type PlannedInstallment,
@@ -21,9 +23,23 @@ import {
   type Quote,
   withoutRecords,
   withRecords,
-} from '../policies/aggregate.ts'
-import { isStanding } from '../policies/fold/line.ts'
-import { quoteParts } from '../policies/quote-parts.ts'
+} from '../policy/records/aggregate.ts'
+import {
+  type Installment,
+  type InstallmentFee,
+  isSilent,
+  planInstallments,
+} from '../policy/records/installment.ts'
+import {
+  carriedForward,
+  INVOICED_TRANSACTIONS,
+  type Invoice,
+  type InvoicedTransaction,
+  invoiceOf,
+  invoiceStatus,
+  writtenOff,
+} from '../policy/records/invoice.ts'
+import type { ProductDefinition } from '../product/configuration.ts'
 import {
   type Charge,
   feeCharges,
@@ -34,16 +50,6 @@ import {
   perilCharges,
 } from './charge.ts'
 import { isContinued } from './continued-plan.ts'
-import { type Installment, type InstallmentFee, isSilent, planInstallments } from './installments.ts'
-import {
-  carriedForward,
-  INVOICED_TRANSACTIONS,
-  type Invoice,
-  type InvoicedTransaction,
-  invoiceOf,
-  invoiceStatus,
-  writtenOff,
-} from './invoice.ts'
 import { restOf, restsByInstallment, totalsDue } from './items.ts'
 import { netCharges } from './net-charges.ts'
 import { splitBy } from './split.ts'

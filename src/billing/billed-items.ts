@@ -1,23 +1,24 @@
 // The items that invoices bill, as answers show them: of an invoice the items of its installment, and of a plan's
 // first those of the installments that it was billed for in place of others (brief 1.5, 1.7).
-import { boundQuote } from '../cancellations/effect.ts'
-import { shardOfDigits, type Uuid } from '../platform/locators.ts'
-import { negated } from '../platform/money.ts'
-import type { Instant } from '../platform/time.ts'
-import type { Modification, PlannedInstallment, PolicyAggregate } from '../policies/aggregate.ts'
-import { isIssued, lineOf } from '../policies/fold/line.ts'
-import { piecesOf } from '../policies/fold/pieces.ts'
-import { perilSegmentLocator } from '../policies/projection/view.ts'
-import { quoteParts } from '../policies/quote-parts.ts'
+
+import { shardOfDigits, type Uuid } from '../kernel/locators.ts'
+import { negated } from '../kernel/money.ts'
+import type { Instant } from '../kernel/time.ts'
+import type { FinancialTransactionResponse } from '../policy/contract/billing.ts'
+import { isIssued, lineOf } from '../policy/fold/line.ts'
+import { piecesOf } from '../policy/fold/pieces.ts'
+import { perilSegmentLocator } from '../policy/projection/view.ts'
+import { quoteParts } from '../policy/quote-parts.ts'
+import type { Modification, PlannedInstallment, PolicyAggregate } from '../policy/records/aggregate.ts'
+import type { InstallmentFee } from '../policy/records/installment.ts'
+import { boundQuote } from '../transactions/cancellations/effect.ts'
 import { alsoBilled, billedCharges, feesThatGo, planOf } from './bill.ts'
-import type { FinancialTransactionResponse } from './contract.ts'
 import {
   financialTransactions,
   MOST_ITEMISED,
   type SegmentLocatorOf,
   summedItems,
 } from './financial-transactions.ts'
-import type { InstallmentFee } from './installments.ts'
 import { type InstallmentItem, installmentItems } from './items.ts'
 
 /** The items of installments of the policy. Those of a plan are worked out once, whichever are asked for. */

@@ -5,10 +5,10 @@
 // once. What the transaction charges anew is spread by time.
 //
 // Amounts of issued invoices are derived by this formula whenever they are read: it may never change.
-import { fromMinor, type Money } from '../platform/money.ts'
-import type { Instant } from '../platform/time.ts'
+import { fromMinor, type Money } from '../kernel/money.ts'
+import type { Instant } from '../kernel/time.ts'
+import type { Installment } from '../policy/records/installment.ts'
 import { type Charge, feeChargeId, lineOfCharge } from './charge.ts'
-import type { Installment } from './installments.ts'
 import { splitBy } from './split.ts'
 
 export const isContinued = (plan: readonly Installment[]): boolean =>

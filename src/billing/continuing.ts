@@ -1,15 +1,16 @@
 // What a plan becomes when a transaction changes what is in force (brief 4.5): the bills that are planned go on with the
 // dates that they had, each for what is in force in its time, and what bills already made charged too much or too little
 // for is one invoice at once. No planned bill becomes negative while one before it can give.
-import type { ProductDefinition } from '../configuration/configuration.ts'
-import type { Uuid } from '../platform/locators.ts'
-import { type CurrencyCode, money } from '../platform/money.ts'
-import { earlier, endOfDay, type Instant, later } from '../platform/time.ts'
-import type { Modification, PlannedInstallment, PolicyAggregate } from '../policies/aggregate.ts'
+
+import type { Uuid } from '../kernel/locators.ts'
+import { type CurrencyCode, money } from '../kernel/money.ts'
+import { earlier, endOfDay, type Instant, later } from '../kernel/time.ts'
+import type { Modification, PlannedInstallment, PolicyAggregate } from '../policy/records/aggregate.ts'
+import { type Installment, installmentOf, numbered } from '../policy/records/installment.ts'
+import type { ProductDefinition } from '../product/configuration.ts'
 import { openInstallments } from './balance.ts'
 import { chargesOf, restsApart } from './bill.ts'
 import { type Charge, lineOfCharge, NOTHING_KEPT } from './charge.ts'
-import { type Installment, installmentOf, numbered } from './installments.ts'
 import { installmentItems, totalsDue } from './items.ts'
 import { type Replan, termsOf } from './replan.ts'
 import { periodsFrom } from './schedule.ts'

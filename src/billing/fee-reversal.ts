@@ -1,9 +1,9 @@
 // Fees of installments that are given back by hand, as those of the policy are (brief 3.3).
-import { notFound, Refusal } from '../platform/errors.ts'
-import type { Uuid } from '../platform/locators.ts'
-import { type PlannedInstallment, type PolicyAggregate, those } from '../policies/aggregate.ts'
+import { notFound, Refusal } from '../kernel/errors.ts'
+import type { Uuid } from '../kernel/locators.ts'
+import { type PlannedInstallment, type PolicyAggregate, those } from '../policy/records/aggregate.ts'
+import { invoiceStatus } from '../policy/records/invoice.ts'
 import { standingInvoices } from './bill.ts'
-import { invoiceStatus } from './invoice.ts'
 
 /**
  * The installment whose fee the locator names, with the fee reversed by the modification; `installments` are the policy's

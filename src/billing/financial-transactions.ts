@@ -1,10 +1,10 @@
 // The items of an installment as answers carry them (brief 4.1).
-import { derivedUuid, shardOfDigits, type Uuid } from '../platform/locators.ts'
-import { plus, toNumber } from '../platform/money.ts'
-import type { Instant } from '../platform/time.ts'
-import type { PolicyAggregate } from '../policies/aggregate.ts'
+import { derivedUuid, shardOfDigits, type Uuid } from '../kernel/locators.ts'
+import { plus, toNumber } from '../kernel/money.ts'
+import type { Instant } from '../kernel/time.ts'
+import type { FinancialTransactionResponse } from '../policy/contract/billing.ts'
+import type { PolicyAggregate } from '../policy/records/aggregate.ts'
 import type { Charge } from './charge.ts'
-import type { FinancialTransactionResponse } from './contract.ts'
 import type { InstallmentItem } from './items.ts'
 
 /** Most that one answer itemises; above it, items of the same type and name are one. */

@@ -1,11 +1,11 @@
 // What a modification holds back of what it gives back, or no longer does, as charges (brief 1.6, 3.2). A commission that
 // is held back is so much less of it taken back: its recipient has it, and it is no charge of the policyholder's.
-import type { Uuid } from '../platform/locators.ts'
-import { type Money, negated, plus, zero } from '../platform/money.ts'
-import { type Instant, later } from '../platform/time.ts'
-import type { Holdback, Modification, PolicyAggregate } from '../policies/aggregate.ts'
-import { holdbacksInForce } from '../policies/fold/holdbacks.ts'
-import type { Line } from '../policies/fold/line.ts'
+import type { Uuid } from '../kernel/locators.ts'
+import { type Money, negated, plus, zero } from '../kernel/money.ts'
+import { type Instant, later } from '../kernel/time.ts'
+import { holdbacksInForce } from '../policy/fold/holdbacks.ts'
+import type { Line } from '../policy/fold/line.ts'
+import type { Holdback, Modification, PolicyAggregate } from '../policy/records/aggregate.ts'
 import type { Charge } from './charge.ts'
 
 /** `before` and `after` are the line without the modification and with it. Charges of nothing may be among them. */

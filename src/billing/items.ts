@@ -2,12 +2,12 @@
 // plan and the charges. Plans of a policy at its limits (10,000 perils, monthly) have hundreds of thousands.
 // The plan of a plugin says of each charge what its installments bill; there the items are what it says.
 
-import { type CurrencyCode, fromMinor, type Money, plus, sum, zero } from '../platform/money.ts'
-import { earlier, later, type Span } from '../platform/time.ts'
-import type { PlannedInstallment } from '../policies/aggregate.ts'
+import { type CurrencyCode, fromMinor, type Money, plus, sum, zero } from '../kernel/money.ts'
+import { earlier, later, type Span } from '../kernel/time.ts'
+import type { PlannedInstallment } from '../policy/records/aggregate.ts'
+import type { Installment } from '../policy/records/installment.ts'
 import { type Charge, feeChargeId, isPayable } from './charge.ts'
 import { isContinued, splitContinued } from './continued-plan.ts'
-import type { Installment } from './installments.ts'
 import { splitBy } from './split.ts'
 
 /** The part of a charge that one installment bills; never zero. */

@@ -1,15 +1,15 @@
 // What a later modification charges: what its pieces and fees cost, less what those cost that they replace. A
 // cancellation gives back, so its charges are negative. An endorsement takes back whole what it changes, and charges
 // anew what it keeps of it and what takes its place (brief 4.3): the first two pay for the time from the change on.
-import type { Uuid } from '../platform/locators.ts'
-import { minus, negated, zero } from '../platform/money.ts'
-import { earlier, type Instant, later, type Span } from '../platform/time.ts'
-import type { Modification, PerilRun, PolicyAggregate } from '../policies/aggregate.ts'
-import { type Amounts, each, plusAmounts } from '../policies/fold/amounts.ts'
-import { feeInForce } from '../policies/fold/fees.ts'
-import { isIssued, lineOf } from '../policies/fold/line.ts'
-import { type Piece, piecesOf, reaches } from '../policies/fold/pieces.ts'
-import { acceptedQuote } from '../quotes/plans.ts'
+import type { Uuid } from '../kernel/locators.ts'
+import { minus, negated, zero } from '../kernel/money.ts'
+import { earlier, type Instant, later, type Span } from '../kernel/time.ts'
+import { type Amounts, each, plusAmounts } from '../policy/fold/amounts.ts'
+import { feeInForce } from '../policy/fold/fees.ts'
+import { isIssued, lineOf } from '../policy/fold/line.ts'
+import { type Piece, piecesOf, reaches } from '../policy/fold/pieces.ts'
+import type { Modification, PerilRun, PolicyAggregate } from '../policy/records/aggregate.ts'
+import { acceptedQuote } from '../transactions/quotes/plans.ts'
 import { type Charge, NOTHING_KEPT } from './charge.ts'
 import { holdbackCharges } from './holdback-charges.ts'
 

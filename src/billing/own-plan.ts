@@ -2,23 +2,24 @@
 // together with what is left of charges whose invoices are planned and not made, and its answer takes the place of the
 // built-in schedule and of those planned invoices.
 //
-// What a legacy lapse settles, and the way back from it, is arithmetic of its own (lapses/billing.ts): the installments
+// What a legacy lapse settles, and the way back from it, is arithmetic of its own (transactions/lapses/billing.ts): the installments
 // that go on after it are those that the plugin planned. Fees added and taken back by hand are billed at once, and a
 // transaction that charges nothing, with nothing open, has nothing to be planned: the plugin is not called.
-import type { ProductDefinition } from '../configuration/configuration.ts'
-import { Refusal } from '../platform/errors.ts'
-import type { LocatorSupply } from '../platform/locators.ts'
-import { type Instant, later, type Span } from '../platform/time.ts'
-import { readAnswer } from '../plugins/answer.ts'
-import type { InstallmentsInput, PluginPolicy } from '../plugins/contract.ts'
-import type { PluginCaller } from '../plugins/functions.ts'
-import { asPluginInput } from '../plugins/input.ts'
-import type { Modification, PlannedInstallment, PolicyAggregate } from '../policies/aggregate.ts'
-import type { PolicyResponse } from '../policies/contract/response.ts'
-import { NeedsWholePolicy } from '../policies/part.ts'
+
+import { readAnswer } from '../extension/plugins/answer.ts'
+import type { InstallmentsInput, PluginPolicy } from '../extension/plugins/contract.ts'
+import type { PluginCaller } from '../extension/plugins/functions.ts'
+import { asPluginInput } from '../extension/plugins/input.ts'
+import { Refusal } from '../kernel/errors.ts'
+import type { LocatorSupply } from '../kernel/locators.ts'
+import { type Instant, later, type Span } from '../kernel/time.ts'
+import type { PolicyResponse } from '../policy/contract/response.ts'
+import { NeedsWholePolicy } from '../policy/part.ts'
+import type { Modification, PlannedInstallment, PolicyAggregate } from '../policy/records/aggregate.ts'
+import type { Installment } from '../policy/records/installment.ts'
+import type { ProductDefinition } from '../product/configuration.ts'
 import { carryingForward, restsOf } from './bill.ts'
 import type { Charge } from './charge.ts'
-import type { Installment } from './installments.ts'
 import { answeredPlan } from './plan-answer.ts'
 import { pluginCharges, pluginPlannedInvoices } from './plugin-charges.ts'
 import type { Replan } from './replan.ts'
@@ -95,7 +96,7 @@ export async function ownPlan(
     productName: product.name,
     tenantTimeZone: timeZone,
   }
-  const { InstallmentsResult } = await import('../plugins/contract.ts')
+  const { InstallmentsResult } = await import('../extension/plugins/contract.ts')
   const answer = readAnswer(
     'createInstallments',
     InstallmentsResult,

@@ -1,7 +1,9 @@
 // What a plugin answers to createInstallments, as a plan (brief 4.3, 5.6). Checked whole: money that it loses, makes or
 // puts on charges that nobody gave it would be lost or made in the insurer's book. Pure.
-import type { ProductDefinition } from '../configuration/configuration.ts'
-import type { Uuid } from '../platform/locators.ts'
+
+import { nonsense } from '../extension/plugins/answer.ts'
+import type { InstallmentsAnswer, InstallmentsInput } from '../extension/plugins/contract.ts'
+import type { Uuid } from '../kernel/locators.ts'
 import {
   type CurrencyCode,
   type Decimal,
@@ -12,7 +14,7 @@ import {
   money,
   toDecimal,
   toText,
-} from '../platform/money.ts'
+} from '../kernel/money.ts'
 import {
   add,
   EARLIEST,
@@ -23,11 +25,10 @@ import {
   later,
   type Span,
   type TimeZone,
-} from '../platform/time.ts'
-import { nonsense } from '../plugins/answer.ts'
-import type { InstallmentsAnswer, InstallmentsInput } from '../plugins/contract.ts'
+} from '../kernel/time.ts'
+import { type Installment, type InstallmentFee, numbered } from '../policy/records/installment.ts'
+import type { ProductDefinition } from '../product/configuration.ts'
 import type { Charge } from './charge.ts'
-import { type Installment, type InstallmentFee, numbered } from './installments.ts'
 
 export type AskedPlan = {
   readonly operation: InstallmentsInput['operation']

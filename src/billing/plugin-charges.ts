@@ -1,14 +1,15 @@
 // What createInstallments is given to plan: the charges, and the planned invoices that its answer takes the place of, in
 // the words of answers with numbers as text (brief 4.1, 4.3, 5.6). Pure.
-import { shardOfDigits } from '../platform/locators.ts'
-import { minus, toText } from '../platform/money.ts'
-import type { PluginCharge, Textual } from '../plugins/contract.ts'
-import { asPluginInput } from '../plugins/input.ts'
-import type { PlannedInstallment, PolicyAggregate } from '../policies/aggregate.ts'
+
+import type { PluginCharge, Textual } from '../extension/plugins/contract.ts'
+import { asPluginInput } from '../extension/plugins/input.ts'
+import { shardOfDigits } from '../kernel/locators.ts'
+import { minus, toText } from '../kernel/money.ts'
+import type { FutureInvoiceResponse } from '../policy/contract/billing.ts'
+import type { PlannedInstallment, PolicyAggregate } from '../policy/records/aggregate.ts'
 import { chargesOf, planOf } from './bill.ts'
 import { billedItemsOf, segmentLocators, shownItems } from './billed-items.ts'
 import { type Charge, installmentFeeCharges } from './charge.ts'
-import type { FutureInvoiceResponse } from './contract.ts'
 import { sourceOf } from './financial-transactions.ts'
 
 /** The transaction's own charges, which are new, and the rests of others that were invoiced in part or not at all. */

@@ -1,18 +1,18 @@
 // What is billed of a policy, and what is planned, as answers show it.
-import { notFound } from '../platform/errors.ts'
-import type { Uuid } from '../platform/locators.ts'
-import type { Modification, PlannedInstallment, PolicyAggregate } from '../policies/aggregate.ts'
-import { futureInstallments, installmentOf } from './bill.ts'
-import { billedItemsOf, shownItems } from './billed-items.ts'
+import { notFound } from '../kernel/errors.ts'
+import type { Uuid } from '../kernel/locators.ts'
 import type {
   CheckInvoicesResponse,
   FutureInvoiceResponse,
   GetInvoiceFinancialTransactionsResponse,
   PolicyInvoiceResponse,
-} from './contract.ts'
+} from '../policy/contract/billing.ts'
+import { invoiceResponses } from '../policy/projection/invoices.ts'
+import type { Modification, PlannedInstallment, PolicyAggregate } from '../policy/records/aggregate.ts'
+import type { Invoice } from '../policy/records/invoice.ts'
+import { futureInstallments, installmentOf } from './bill.ts'
+import { billedItemsOf, shownItems } from './billed-items.ts'
 import { MOST_ITEMISED } from './financial-transactions.ts'
-import type { Invoice } from './invoice.ts'
-import { invoiceResponses } from './invoice-response.ts'
 import type { InstallmentItem } from './items.ts'
 
 /** The invoice of that locator; 404 when the policy has none such. */

@@ -1,15 +1,22 @@
 // Bills that change while installments are open, by an endorsement or another payment schedule (brief 4.3): what is not
 // invoiced yet is taken over, and what it would have billed lies on the periods of the schedule, together with what the
 // change itself charges. Nothing is lost or created: what was invoiced stays, the rest of every charge is split anew.
-import type { ProductDefinition } from '../configuration/configuration.ts'
-import type { CurrencyCode } from '../platform/money.ts'
-import { earlier, endOfDay, type Instant, type Span, type TimeZone } from '../platform/time.ts'
-import type { PlannedInstallment, PolicyAggregate } from '../policies/aggregate.ts'
-import { isIssued } from '../policies/fold/line.ts'
+
+import type { CurrencyCode } from '../kernel/money.ts'
+import { earlier, endOfDay, type Instant, type Span, type TimeZone } from '../kernel/time.ts'
+import { isIssued } from '../policy/fold/line.ts'
+import type { PlannedInstallment, PolicyAggregate } from '../policy/records/aggregate.ts'
+import {
+  type Installment,
+  installmentOf,
+  numbered,
+  paidTogether,
+  scheduleFor,
+} from '../policy/records/installment.ts'
+import type { ProductDefinition } from '../product/configuration.ts'
 import { openAfter } from './balance.ts'
 import { carryingForward, restsOf } from './bill.ts'
 import type { Charge } from './charge.ts'
-import { type Installment, installmentOf, numbered, paidTogether, scheduleFor } from './installments.ts'
 import { installmentItems, totalsDue } from './items.ts'
 import { type BillingPeriod, periodsFrom } from './schedule.ts'
 

@@ -1,5 +1,4 @@
-import type { PaymentScheduleType } from '../configuration/configuration.ts'
-import { Refusal } from '../platform/errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 import {
   add,
   type CalendarUnit,
@@ -8,7 +7,8 @@ import {
   later,
   type Span,
   type TimeZone,
-} from '../platform/time.ts'
+} from '../kernel/time.ts'
+import type { PaymentScheduleType } from '../product/configuration.ts'
 
 /** From one billing period to the next, by schedule type (brief 4.2); `total` has a single period. */
 const STEPS: Record<PaymentScheduleType, CalendarStep | undefined> = {

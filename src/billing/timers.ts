@@ -1,8 +1,8 @@
+import { type Instant, later } from '../kernel/time.ts'
 import type { NewTimer } from '../platform/commit.ts'
-import { type Instant, later } from '../platform/time.ts'
-import type { Modification, PolicyAggregate } from '../policies/aggregate.ts'
+import type { Modification, PolicyAggregate } from '../policy/records/aggregate.ts'
+import { isSilent } from '../policy/records/installment.ts'
 import { INVOICE_TIMER, planOf } from './bill.ts'
-import { isSilent } from './installments.ts'
 
 /** One timer for each time at which an installment is to be invoiced; for now where that of one which goes on has come. */
 export function invoiceTimers(

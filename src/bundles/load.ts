@@ -2,17 +2,17 @@
 // They are named after this folder, so that only a file in it can load them (wrangler.toml, `base_dir`). A class
 // of the service's own is another class there: errors that come out of one are told by their name, not by `instanceof`.
 
-/** HTML to PDF: src/documents/pdf/render.ts. */
+/** HTML to PDF: packages/pdf/render.ts. */
 export const loadRenderer = () => import('./renderer.bundle.mjs')
 
-/** PDFs to one PDF: src/documents/pdf/merge.ts. */
+/** PDFs to one PDF: packages/pdf/merge.ts. */
 export const loadMerger = () => import('./merger.bundle.mjs')
 
 /** The console's page: src/console/browser. */
 export const loadConsole = () => import('./console.bundle.mjs')
 
-/** The engine of patterns: src/platform/fields/pattern-engine.ts. */
+/** The engine of patterns: src/product/fields/pattern-engine.ts. */
 export const loadPatterns = () => import('./patterns.bundle.mjs')
 
-/** What reads and runs tenant code: src/plugins/sandboxed.ts. */
+/** What reads and runs tenant code: src/extension/plugins/sandboxed.ts. */
 export const loadSandbox = () => import('./sandbox.bundle.mjs')

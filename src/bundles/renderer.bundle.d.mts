@@ -1,2 +1,2 @@
 // Types of the built file; the file itself is made by `npm run config`.
-export { ConversionError, renderPdf } from '../documents/pdf/render.ts'
+export { ConversionError, renderPdf } from '../../packages/pdf/render.ts'

@@ -1,14 +1,14 @@
 // The only way to write a tenant's database: one batch with the record of the write, the guards, the facts,
 // the events with their deliveries, and the timers; all of it or nothing (docs/design.md, section 5).
 import { eq, type SQL, sql } from 'drizzle-orm'
-import { announce, armDispatcher } from '../events/announcement.ts'
-import { deliveriesOf, eventRows, type NewEvent } from '../events/outbox.ts'
+import { Refusal } from '../kernel/errors.ts'
+import { orderedUuid, type Uuid } from '../kernel/locators.ts'
+import { type Instant, now } from '../kernel/time.ts'
 import type { RequestContext } from './context.ts'
 import { type Database, putRows, type Query, type Statement, statement } from './database.ts'
-import { Refusal } from './errors.ts'
-import { orderedUuid, type Uuid } from './locators.ts'
+import { announce, armDispatcher } from './events/announcement.ts'
+import { deliveriesOf, eventRows, type NewEvent } from './events/outbox.ts'
 import { guards, timers, writes } from './tables.ts'
-import { type Instant, now } from './time.ts'
 
 export type GuardName =
   | 'guard_policy_version'

@@ -1,8 +1,8 @@
+import type { Uuid } from '../kernel/locators.ts'
+import type { Instant } from '../kernel/time.ts'
 import type { Calls } from './calls.ts'
 import type { IfMatch } from './entity-tags.ts'
-import type { Uuid } from './locators.ts'
 import type { Tenant } from './tenancy.ts'
-import type { Instant } from './time.ts'
 
 /** Who signed in. */
 export type Caller = {
@@ -17,7 +17,7 @@ export type Caller = {
   readonly permissions?: readonly string[]
   /** Of a long-lived token: when it ends, in real time. Absent for whoever signed in with a password. */
   readonly tokenExpiresAt?: Instant
-  /** Of a long-lived token of an administration account: for which tenants it is (accounts/rights.ts, `requireTenant`). */
+  /** Of a long-lived token of an administration account: for which tenants it is (access/rights.ts, `requireTenant`). */
   readonly tenants?: readonly string[]
 }
 

@@ -1,9 +1,9 @@
 // The platform's own database. Tenant data never enters it (docs/design.md, section 6).
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import type { AutofillOperations } from '../autofill/sequence.ts'
-import type { Quotas } from '../tenants/quotas.ts'
+import type { AutofillOperations } from './autofill-operations.ts'
 import { PLACES } from './places.ts'
+import type { Quotas } from './quotas.ts'
 
 export const tenants = sqliteTable(
   'tenant',
@@ -79,7 +79,7 @@ export const administrators = sqliteTable(
     username: text().notNull(),
     name: text().notNull(),
     passwordHash: text().notNull(),
-    /** As of a tenant's account (accounts/tables.ts). */
+    /** As of a tenant's account (access/tables.ts). */
     failedSignIns: integer().notNull().default(0),
     lockedUntil: integer(),
     tokenEpoch: integer().notNull().default(0),
@@ -124,7 +124,7 @@ export const administrationAudits = sqliteTable(
   table => [index('administration_audit_created').on(table.createdAt, table.locator)],
 )
 
-/** Long-lived tokens of administration accounts, as those of a tenant's (accounts/tables.ts): for pipelines that deploy. */
+/** Long-lived tokens of administration accounts, as those of a tenant's (access/tables.ts): for pipelines that deploy. */
 export const administrationTokens = sqliteTable(
   'administration_token',
   {

@@ -1,6 +1,6 @@
-// Every refusal has one shape: the ExceptionResponse of brief 8, with a stable `code` (platform/errors.ts).
+// Every refusal has one shape: the ExceptionResponse of brief 8, with a stable `code` (kernel/errors.ts).
 import { z } from '@hono/zod-openapi'
-import { ERROR_KINDS, type ErrorCode } from './errors.ts'
+import { ERROR_KINDS, type ErrorCode } from '../kernel/errors.ts'
 import { Flag, Integer, OptionalText, Text } from './wire.ts'
 
 export const FieldErrorCode = z.enum(['MISSING', 'INVALID_FIELD', 'INVALID_TYPE', 'INVALID_VALUE'])

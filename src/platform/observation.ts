@@ -1,9 +1,10 @@
 // What was done, told to whoever runs the service: one line of JSON in the log, and one data point where a dataset is bound
 // (docs/observability.md). Of every request, message, alarm and tick. Paths are told as routes have them and tenants by
 // locator: no line has a secret, or what a client sent.
+
+import { now } from '../kernel/time.ts'
 import { type Calls, noCalls } from './calls.ts'
 import type { ShardName } from './tenancy.ts'
-import { now } from './time.ts'
 
 type Watched = Pick<Env, 'REQUEST_LOG' | 'ENVIRONMENT' | 'METRICS'>
 
@@ -20,7 +21,7 @@ export type Observation = {
   readonly traceId?: string | undefined
   /** Of a request its HTTP status, of other work 200, or 500 when it failed. */
   readonly status: number
-  /** Why a request was refused: a code of platform/errors.ts. */
+  /** Why a request was refused: a code of kernel/errors.ts. */
   readonly code?: string | undefined
   readonly durationMs: number
   readonly calls: Calls

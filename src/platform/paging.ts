@@ -1,8 +1,8 @@
 // Pages of a list that lies in several shards: each shard is read on its own, in the order of (createdAt,
 // locator), and the token tells where each goes on.
-import { Refusal } from './errors.ts'
-import { type PolicyLocator, readDigits, readUuid, SHARDS, type Uuid } from './locators.ts'
-import { type Instant, instant } from './time.ts'
+import { Refusal } from '../kernel/errors.ts'
+import { type PolicyLocator, readDigits, readUuid, SHARDS, type Uuid } from '../kernel/locators.ts'
+import { type Instant, instant } from '../kernel/time.ts'
 
 /** The last row that a page had of a shard. */
 export type Position<L> = { readonly createdAt: Instant; readonly locator: L }

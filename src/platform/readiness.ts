@@ -1,10 +1,10 @@
 // What the service needs before it can answer: keys, and a control database that has the code's migrations.
 import { sql } from 'drizzle-orm'
 import journal from '../../migrations/control/meta/_journal.json' with { type: 'json' }
-import { tokenKeys } from '../accounts/keys.ts'
-import { NEWEST_TENANT_MIGRATION } from '../tenants/newest-migration.ts'
+import { tokenKeys } from '../access/keys.ts'
 import type { Calls } from './calls.ts'
 import { pool } from './control-tables.ts'
+import { NEWEST_TENANT_MIGRATION } from './newest-migration.ts'
 import { controlDatabase } from './tenancy.ts'
 
 /** Newest migration of the control database that this code knows; names sort in the order they apply. */

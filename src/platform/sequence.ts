@@ -1,7 +1,8 @@
 // Numbers for digit locators. A shard's dispatcher leases them in blocks; what an isolate has leased it hands
 // out without a call. A block lost with its isolate leaves a gap, never a repeat.
+
+import { digitLocator } from '../kernel/locators.ts'
 import type { RequestContext } from './context.ts'
-import { digitLocator } from './locators.ts'
 import { dispatcherObject } from './tenancy.ts'
 
 /** A leased range of sequence numbers: `next` included, `end` not. */

@@ -1,12 +1,12 @@
 // A page of a table's rows from all shards of a tenant, oldest first: logs and trails, whose rows lie where they arose.
 import { and, asc, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { Uuid } from '../kernel/locators.ts'
+import type { Instant } from '../kernel/time.ts'
 import type { RequestContext } from './context.ts'
 import type { Database } from './database.ts'
-import type { Uuid } from './locators.ts'
 import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from './paging.ts'
 import { shardDatabase } from './tenancy.ts'
-import type { Instant } from './time.ts'
 
 type OrderedTable = SQLiteTable & { createdAt: SQLiteColumn; locator: SQLiteColumn }
 

@@ -1,8 +1,8 @@
 // Addresses of a tenant's files that work without a token, for a while: what names the file is signed, with the
 // tenant and its generation, so that a link of a tenant that was deleted or recreated leads nowhere.
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { type Instant, instant } from '../kernel/time.ts'
 import { fileKey, type Tenant } from './tenancy.ts'
-import { type Instant, instant } from './time.ts'
 
 /** How long an address holds (brief 5.1). */
 export const LINK_LIFE_MS = 30 * 60 * 1000

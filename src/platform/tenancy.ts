@@ -1,16 +1,22 @@
 // Every tenant-scoped value (database, R2 key, object name, cache key, queue message) is made here, from the
 // signed-in tenant and never from a path or a body alone (docs/design.md, section 6).
 import { eq, sql } from 'drizzle-orm'
-import type { AutofillOperations } from '../autofill/sequence.ts'
-import { NEWEST_TENANT_MIGRATION } from '../tenants/newest-migration.ts'
-import type { Quotas } from '../tenants/quotas.ts'
+import { notFound, Refusal } from '../kernel/errors.ts'
+import {
+  type DigitLocator,
+  type PolicyLocator,
+  shardOfDigits,
+  shardOfUuid,
+  type Uuid,
+} from '../kernel/locators.ts'
+import { type Instant, now } from '../kernel/time.ts'
+import type { AutofillOperations } from './autofill-operations.ts'
 import { type Calls, noCalls } from './calls.ts'
 import * as control from './control-tables.ts'
 import { bytesOf, type Database, openDatabase } from './database.ts'
-import { notFound, Refusal } from './errors.ts'
-import { type DigitLocator, type PolicyLocator, shardOfDigits, shardOfUuid, type Uuid } from './locators.ts'
+import { NEWEST_TENANT_MIGRATION } from './newest-migration.ts'
 import { bucketBinding, type Place, placedObject } from './places.ts'
-import { type Instant, now } from './time.ts'
+import type { Quotas } from './quotas.ts'
 
 export type TenantType = 'test' | 'production'
 
@@ -31,7 +37,7 @@ export type Tenant = {
   readonly hasTables: boolean
   /** Origins of pages that may read answers, e.g. `https://portal.example`; absent for none. */
   readonly allowedOrigins?: readonly string[]
-  /** Limits of its own, beside those that hold for everybody (tenants/quotas.ts); absent where it has none. */
+  /** Limits of its own, beside those that hold for everybody (platform/quotas.ts); absent where it has none. */
   readonly quotas?: Quotas
   /** Where its databases, objects and files lie. Empty: anywhere. */
   readonly place: Place
@@ -56,7 +62,7 @@ export const tenantNow = ({ clockOffsetMs }: Pick<Tenant, 'clockOffsetMs'>): Ins
 /** How long an isolate trusts what it read of a tenant (docs/design.md, section 1). */
 export const TENANT_TRUST_MS = 5_000
 
-/** Accounts whose tokens were revoked lately, with the epoch that their tokens must have (accounts/revocation.ts). */
+/** Accounts whose tokens were revoked lately, with the epoch that their tokens must have (access/revocation.ts). */
 export type Revocations = ReadonlyMap<string, number>
 
 /** What tokens are held against. */

@@ -2,7 +2,7 @@
 // the property, what it must be, and of which kind it is instead. Never its value: that may be a password or
 // personal data, and messages are logged.
 import type { z } from '@hono/zod-openapi'
-import { ERROR_KINDS, type ErrorCode, Refusal } from './errors.ts'
+import { ERROR_KINDS, type ErrorCode, Refusal } from '../kernel/errors.ts'
 
 /** Problems that one answer lists; the rest is counted. */
 const MOST_PROBLEMS = 100

@@ -1,6 +1,6 @@
 // What a request makes of a policyholder. Pure; every problem of the request is found before it is refused.
-import { Refusal } from '../platform/errors.ts'
-import type { Uuid } from '../platform/locators.ts'
+import { Refusal } from '../kernel/errors.ts'
+import type { Uuid } from '../kernel/locators.ts'
 import type { WireFieldValues } from '../platform/wire.ts'
 import type { PolicyholderCreateRequest, PolicyholderUpdateRequest } from './contract.ts'
 import type { Entity, Policyholder } from './policyholder.ts'

@@ -1,14 +1,15 @@
 // A policyholder's own values held against the constraint tables in force (resources brief 3). A draft is held to types only,
 // so tables do not bind it; completing it holds all of its values against them. A table that is not in force yet binds nobody:
 // a policyholder may be there before the tables are uploaded. Sub-entities are not held against tables.
-import type { FieldError } from '../platform/fields/errors.ts'
-import { type FieldValues, valuesOf } from '../platform/fields/values.ts'
-import type { Instant } from '../platform/time.ts'
-import { breachesOf, fieldsInUse } from '../resources/constraints/breaches.ts'
-import type { ConstrainedField } from '../resources/constraints/evaluation.ts'
-import type { TablesInForce } from '../resources/constraints/force.ts'
-import { policyholderGraph } from '../resources/constraints/graph.ts'
-import { allAt, type SelectionBasis } from '../resources/data-tables/declaration.ts'
+
+import type { Instant } from '../kernel/time.ts'
+import type { FieldError } from '../product/fields/errors.ts'
+import { type FieldValues, valuesOf } from '../product/fields/values.ts'
+import { breachesOf, fieldsInUse } from '../reference/constraints/breaches.ts'
+import type { ConstrainedField } from '../reference/constraints/evaluation.ts'
+import type { TablesInForce } from '../reference/constraints/force.ts'
+import { policyholderGraph } from '../reference/constraints/graph.ts'
+import { allAt, type SelectionBasis } from '../reference/data-tables/declaration.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { Policyholder } from './policyholder.ts'
 

@@ -1,5 +1,5 @@
-import type { Configuration, FieldDefinition } from '../configuration/configuration.ts'
-import type { TimeZone } from '../platform/time.ts'
+import type { TimeZone } from '../kernel/time.ts'
+import type { Configuration, FieldDefinition } from '../product/configuration.ts'
 
 /** The fields of policyholders in the newest configuration, its zone, and the tables that it declares. */
 export type Dictionary = Pick<Configuration, 'resources'> & {

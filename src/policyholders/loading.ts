@@ -1,11 +1,12 @@
 // What an operation on policyholders needs to know: where one lies, what is stored, and the newest dictionary.
-import { loadConfiguration } from '../configuration/cache.ts'
-import { versionQuery } from '../configuration/store.ts'
+
+import { notFound } from '../kernel/errors.ts'
+import { readUuid, type Uuid } from '../kernel/locators.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
-import { notFound } from '../platform/errors.ts'
-import { readUuid, type Uuid } from '../platform/locators.ts'
 import { shardDatabase, shardOfRecord } from '../platform/tenancy.ts'
+import { loadConfiguration } from '../product/cache.ts'
+import { versionQuery } from '../product/store.ts'
 import { type Dictionary, NO_DICTIONARY } from './dictionary.ts'
 import type { Policyholder } from './policyholder.ts'
 import { policyholderQuery, readPolicyholder } from './store.ts'

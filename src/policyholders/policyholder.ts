@@ -1,6 +1,6 @@
-import type { FieldValues } from '../platform/fields/values.ts'
-import type { Uuid } from '../platform/locators.ts'
-import type { Instant } from '../platform/time.ts'
+import type { Uuid } from '../kernel/locators.ts'
+import type { Instant } from '../kernel/time.ts'
+import type { FieldValues } from '../product/fields/values.ts'
 
 /** A part of a policyholder, e.g. a contact: an entry of the dictionary that `ontologyUri` names. */
 export type SubEntity = {

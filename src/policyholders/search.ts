@@ -1,6 +1,6 @@
-import { Refusal } from '../platform/errors.ts'
-import { type FieldValues, valuesOf } from '../platform/fields/values.ts'
-import { type SearchTerm, termsOf } from '../platform/search/terms.ts'
+import { Refusal } from '../kernel/errors.ts'
+import { type FieldValues, valuesOf } from '../product/fields/values.ts'
+import { type SearchTerm, termsOf } from '../product/search-terms.ts'
 import type { Dictionary } from './dictionary.ts'
 
 /** Terms of one policyholder; each is a row of the index. */

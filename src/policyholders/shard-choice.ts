@@ -1,9 +1,9 @@
 // The shard that a new policyholder, or a migration with all that it brings, comes into.
 import { createHash } from 'node:crypto'
+import { type Instant, now } from '../kernel/time.ts'
 import { KEEP_WRITES_MS, takeFormerKey } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { openShards, shardDatabase, shardForNewPolicyholder, type Tenant } from '../platform/tenancy.ts'
-import { type Instant, now } from '../platform/time.ts'
 
 /**
  * By chance; with an idempotency key what follows from the key, so that a repeat finds the record of the first try. Where the

@@ -1,8 +1,9 @@
 // Sub-entities of a policyholder: added, changed and deleted by its requests.
-import { shown } from '../platform/fields/errors.ts'
-import { readUuid, type Uuid } from '../platform/locators.ts'
-import type { Instant } from '../platform/time.ts'
+
+import { readUuid, type Uuid } from '../kernel/locators.ts'
+import type { Instant } from '../kernel/time.ts'
 import type { WireFieldValues } from '../platform/wire.ts'
+import { shown } from '../product/fields/errors.ts'
 import type { SubEntityCreateRequest, SubEntityUpdateRequest } from './contract.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { SubEntity } from './policyholder.ts'

@@ -1,14 +1,14 @@
-import type { FieldDefinition } from '../configuration/configuration.ts'
-import { type FieldError, type FieldErrorCode, fieldErrors, shown } from '../platform/fields/errors.ts'
-import { normaliseFieldValues } from '../platform/fields/normalise.ts'
-import { validateFields } from '../platform/fields/validate.ts'
+import type { Instant, TimeZone } from '../kernel/time.ts'
+import type { FieldDefinition } from '../product/configuration.ts'
+import { type FieldError, type FieldErrorCode, fieldErrors, shown } from '../product/fields/errors.ts'
+import { normaliseFieldValues } from '../product/fields/normalise.ts'
+import { validateFields } from '../product/fields/validate.ts'
 import {
   type FieldValues,
   LARGEST_FIELD_COUNT,
   mergeFieldValues,
   readFieldValues,
-} from '../platform/fields/values.ts'
-import type { Instant, TimeZone } from '../platform/time.ts'
+} from '../product/fields/values.ts'
 
 /**
  * A problem of a policyholder's value (brief 8): `ontologyUri` is the dictionary entry's name, `validatorUri` the

@@ -1,9 +1,10 @@
 // Rates by the external rater that the product names (resources brief 6).
-import { Refusal } from '../platform/errors.ts'
-import type { Uuid } from '../platform/locators.ts'
-import { problemOf } from '../plugins/answer.ts'
-import type { PerilRun, PolicyAggregate, Quote } from '../policies/aggregate.ts'
-import { NeedsWholePolicy } from '../policies/part.ts'
+
+import { problemOf } from '../extension/plugins/answer.ts'
+import { Refusal } from '../kernel/errors.ts'
+import type { Uuid } from '../kernel/locators.ts'
+import { NeedsWholePolicy } from '../policy/part.ts'
+import type { PerilRun, PolicyAggregate, Quote } from '../policy/records/aggregate.ts'
 import type { ExternalRater, RatingContext } from './rater.ts'
 import { type RecordedRates, ratesAsked, type SegmentRate } from './rates-asked.ts'
 

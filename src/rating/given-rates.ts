@@ -1,5 +1,5 @@
-import type { Uuid } from '../platform/locators.ts'
-import type { PerilRun, PolicyAggregate, Quote } from '../policies/aggregate.ts'
+import type { Uuid } from '../kernel/locators.ts'
+import type { PerilRun, PolicyAggregate, Quote } from '../policy/records/aggregate.ts'
 import { externalRates } from './external-rates.ts'
 import { pluginRates } from './plugin-rates.ts'
 import type { RatingContext } from './rater.ts'

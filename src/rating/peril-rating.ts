@@ -1,9 +1,9 @@
 // Rates one peril over one run: its premium, commissions and taxes by the scripts of the configuration.
-import type { PerilDefinition, ProductDefinition } from '../configuration/configuration.ts'
-import { Refusal } from '../platform/errors.ts'
-import type { Uuid } from '../platform/locators.ts'
-import { type Decimal, money, zero } from '../platform/money.ts'
-import { months, type TimeZone } from '../platform/time.ts'
+
+import { Refusal } from '../kernel/errors.ts'
+import type { Uuid } from '../kernel/locators.ts'
+import { type Decimal, money, zero } from '../kernel/money.ts'
+import { months, type TimeZone } from '../kernel/time.ts'
 import type {
   Commission,
   Exposure,
@@ -14,7 +14,8 @@ import type {
   PolicyAggregate,
   PolicySegment,
   Tax,
-} from '../policies/aggregate.ts'
+} from '../policy/records/aggregate.ts'
+import type { PerilDefinition, ProductDefinition } from '../product/configuration.ts'
 import type { Rater, RatingContext } from './rater.ts'
 import type { RecordedRates } from './rates-asked.ts'
 import { scaled } from './scale.ts'

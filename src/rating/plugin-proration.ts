@@ -1,7 +1,8 @@
 // Splits amounts as the product's plugin says (brief 3.2, 5.6): one call for all that a transaction splits at a time.
 import Big from 'big.js'
-import { scheduleOf } from '../endorsements/schedule.ts'
-import type { EndorsementLocator, Uuid } from '../platform/locators.ts'
+import { nonsense, readAnswer } from '../extension/plugins/answer.ts'
+import type { ProrationAnswer, ProrationInput } from '../extension/plugins/contract.ts'
+import type { EndorsementLocator, Uuid } from '../kernel/locators.ts'
 import {
   type Decimal,
   type Money,
@@ -12,21 +13,20 @@ import {
   RATE_PLACES,
   toDecimal,
   zero,
-} from '../platform/money.ts'
-import type { Instant } from '../platform/time.ts'
-import { nonsense, readAnswer } from '../plugins/answer.ts'
-import type { ProrationAnswer, ProrationInput } from '../plugins/contract.ts'
+} from '../kernel/money.ts'
+import type { Instant } from '../kernel/time.ts'
+import { each } from '../policy/fold/amounts.ts'
+import type { Prorated } from '../policy/fold/prorated.ts'
+import { mayHoldBack, type Splits } from '../policy/fold/splits.ts'
 import type {
   Holdback,
   Modification,
   ModificationKind,
   PolicyAggregate,
   RunSplit,
-} from '../policies/aggregate.ts'
-import { each } from '../policies/fold/amounts.ts'
-import type { Prorated } from '../policies/fold/prorated.ts'
-import { mayHoldBack, type Splits } from '../policies/fold/splits.ts'
-import { policyInfo } from '../policies/plugin-call.ts'
+} from '../policy/records/aggregate.ts'
+import { scheduleOf } from '../transactions/endorsements/schedule.ts'
+import { policyInfo } from './plugin-call.ts'
 import { asWire, type Item, itemsOf, named } from './proration-items.ts'
 import type { RatingContext } from './rater.ts'
 
@@ -71,7 +71,7 @@ export async function askProration(
     cancellationType: modification.kind === 'lapse' ? 'lapse' : modification.cancellationName,
     items: items.map((item, place) => asWire(item, String(place), aggregate)),
   }
-  const { ProrationResult } = await import('../plugins/contract.ts')
+  const { ProrationResult } = await import('../extension/plugins/contract.ts')
   const answer = readAnswer(NAME, ProrationResult, await callPlugin(NAME, input), path)
   const problems: string[] = []
   const answers = new Map<string, ProrationAnswer>()

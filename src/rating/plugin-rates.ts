@@ -1,12 +1,13 @@
 // Rates by the product's plugin (brief 5.6).
-import { Refusal } from '../platform/errors.ts'
-import type { Uuid } from '../platform/locators.ts'
-import { nonsense } from '../plugins/answer.ts'
-import type { PerilRate } from '../plugins/contract.ts'
-import { hasPlugin } from '../plugins/functions.ts'
-import { readPerilRates } from '../plugins/peril-rates.ts'
-import type { PerilRun, PolicyAggregate, Quote } from '../policies/aggregate.ts'
-import { NeedsWholePolicy } from '../policies/part.ts'
+
+import { nonsense } from '../extension/plugins/answer.ts'
+import type { PerilRate } from '../extension/plugins/contract.ts'
+import { hasPlugin } from '../extension/plugins/functions.ts'
+import { readPerilRates } from '../extension/plugins/peril-rates.ts'
+import { Refusal } from '../kernel/errors.ts'
+import type { Uuid } from '../kernel/locators.ts'
+import { NeedsWholePolicy } from '../policy/part.ts'
+import type { PerilRun, PolicyAggregate, Quote } from '../policy/records/aggregate.ts'
 import type { RatingContext } from './rater.ts'
 import { type RecordedRates, ratesAsked, type SegmentRate } from './rates-asked.ts'
 

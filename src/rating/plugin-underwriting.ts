@@ -1,11 +1,11 @@
 // The decision of the product's plugin (brief 5.6).
 
-import { readAnswer } from '../plugins/answer.ts'
-import type { UnderwritingInput } from '../plugins/contract.ts'
-import { hasPlugin } from '../plugins/functions.ts'
-import { asPluginInput } from '../plugins/input.ts'
-import type { PolicyAggregate, Quote, UnderwritingResult } from '../policies/aggregate.ts'
-import { NeedsWholePolicy } from '../policies/part.ts'
+import { readAnswer } from '../extension/plugins/answer.ts'
+import type { UnderwritingInput } from '../extension/plugins/contract.ts'
+import { hasPlugin } from '../extension/plugins/functions.ts'
+import { asPluginInput } from '../extension/plugins/input.ts'
+import { NeedsWholePolicy } from '../policy/part.ts'
+import type { PolicyAggregate, Quote, UnderwritingResult } from '../policy/records/aggregate.ts'
 import { policyholderResponse } from '../policyholders/projection.ts'
 import type { RatingContext } from './rater.ts'
 
@@ -23,7 +23,7 @@ export async function pluginDecision(
     policy: asPluginInput(context.project(aggregate, quote)) as UnderwritingInput['policy'],
     policyholder: asPluginInput(policyholderResponse(policyholder)) as UnderwritingInput['policyholder'],
   }
-  const contract = await import('../plugins/contract.ts')
+  const contract = await import('../extension/plugins/contract.ts')
   const answer = await callPlugin('getUnderwritingResult', input)
   const { path } = product.plugins.getUnderwritingResult!
   return { ...readAnswer('getUnderwritingResult', contract.UnderwritingResult, answer, path), at: now }

@@ -1,9 +1,9 @@
 // What a change makes of the price: the policy after it against the policy before it (brief 3.4).
-import { type CurrencyCode, type Money, minus, plus, toNumber, zero } from '../platform/money.ts'
-import { feesOf, feeTotal } from '../policies/fold/fees.ts'
-import { holdbacksInForce, holdbackTotal } from '../policies/fold/holdbacks.ts'
-import { feeResponse } from '../policies/projection/parts.ts'
-import type { ExposureView, PolicyView } from '../policies/projection/view.ts'
+import { type CurrencyCode, type Money, minus, plus, toNumber, zero } from '../kernel/money.ts'
+import { feesOf, feeTotal } from '../policy/fold/fees.ts'
+import { holdbacksInForce, holdbackTotal } from '../policy/fold/holdbacks.ts'
+import { feeResponse } from '../policy/projection/parts.ts'
+import type { ExposureView, PolicyView } from '../policy/projection/view.ts'
 import type {
   CommissionChangeResponse,
   ExposurePriceChangeResponse,

@@ -1,11 +1,6 @@
 // The price of a whole term as answers show it. Total = premium + taxes + fees, and what cancellations hold back;
 // commissions are outside it (brief 3.4).
-import { type CurrencyCode, type Money, plus, toNumber } from '../platform/money.ts'
-import type { Holdback, PolicyAggregate } from '../policies/aggregate.ts'
-import { feesOf, feeTotal } from '../policies/fold/fees.ts'
-import { holdbacksInForce, holdbackTotal } from '../policies/fold/holdbacks.ts'
-import { feeResponse } from '../policies/projection/parts.ts'
-import type { PolicyView } from '../policies/projection/view.ts'
+import { type CurrencyCode, type Money, plus, toNumber } from '../kernel/money.ts'
 import type {
   CommissionResponse,
   GetExposurePriceResponse,
@@ -13,7 +8,12 @@ import type {
   HoldbackResponse,
   PolicyPriceResponse,
   TaxGroupResponse,
-} from './contract.ts'
+} from '../policy/contract/prices.ts'
+import { feesOf, feeTotal } from '../policy/fold/fees.ts'
+import { holdbacksInForce, holdbackTotal } from '../policy/fold/holdbacks.ts'
+import { feeResponse } from '../policy/projection/parts.ts'
+import type { PolicyView } from '../policy/projection/view.ts'
+import type { Holdback, PolicyAggregate } from '../policy/records/aggregate.ts'
 import { perilTotals, sumTotals, type Totals, totalCommissions, totalTaxes } from './totals.ts'
 
 /** The price of the view's policy or quote, which is priced. */

@@ -1,9 +1,10 @@
 // Prices and underwrites by the templates of the configuration, or by its plugins, which win over them, or the external
 // rater of the product, which wins over both: perils with their taxes, standard fees, then the decision
 // (docs/design.md, section 4).
-import { Refusal } from '../platform/errors.ts'
-import { money, sum } from '../platform/money.ts'
-import type { Span } from '../platform/time.ts'
+import { Refusal } from '../kernel/errors.ts'
+import { money, sum } from '../kernel/money.ts'
+import type { Span } from '../kernel/time.ts'
+import { quoteParts } from '../policy/quote-parts.ts'
 import {
   type Fee,
   type Modification,
@@ -12,8 +13,7 @@ import {
   type Quote,
   type UnderwritingResult,
   withRecords,
-} from '../policies/aggregate.ts'
-import { quoteParts } from '../policies/quote-parts.ts'
+} from '../policy/records/aggregate.ts'
 import { givenRates } from './given-rates.ts'
 import { PerilRating } from './peril-rating.ts'
 import { pluginDecision } from './plugin-underwriting.ts'

@@ -1,20 +1,21 @@
 // Renders the templates of a configuration over one policy: perils, their taxes, fees, decisions. Pure: everything
 // that a template may ask for is handed in.
-import type { ProductDefinition, TemplateSource } from '../configuration/configuration.ts'
-import { Refusal } from '../platform/errors.ts'
-import type { FieldData } from '../platform/fields/groups.ts'
-import type { LocatorSupply } from '../platform/locators.ts'
-import type { Instant, TimeZone } from '../platform/time.ts'
-import type { PerilRatesInput, TransactionNames } from '../plugins/contract.ts'
-import type { PluginCaller } from '../plugins/functions.ts'
-import type { PolicyAggregate, PolicySegment, Quote } from '../policies/aggregate.ts'
-import type { PolicyResponse } from '../policies/contract/response.ts'
-import { NeedsWholePolicy } from '../policies/part.ts'
+
+import type { CompiledTemplate } from '../../packages/liquid/compile.ts'
+import type { RatingEffects } from '../../packages/liquid/effects.ts'
+import type { RenderingEnvironment } from '../../packages/liquid/environment.ts'
+import { TemplateError } from '../../packages/liquid/template-error.ts'
+import type { PerilRatesInput, TransactionNames } from '../extension/plugins/contract.ts'
+import type { PluginCaller } from '../extension/plugins/functions.ts'
+import { Refusal } from '../kernel/errors.ts'
+import type { LocatorSupply } from '../kernel/locators.ts'
+import type { Instant, TimeZone } from '../kernel/time.ts'
+import type { PolicyResponse } from '../policy/contract/response.ts'
+import { NeedsWholePolicy } from '../policy/part.ts'
+import type { PolicyAggregate, PolicySegment, Quote } from '../policy/records/aggregate.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
-import type { CompiledTemplate } from './liquid/compile.ts'
-import type { RatingEffects } from './liquid/effects.ts'
-import type { RenderingEnvironment } from './liquid/environment.ts'
-import { TemplateError } from './liquid/template-error.ts'
+import type { ProductDefinition, TemplateSource } from '../product/configuration.ts'
+import type { FieldData } from '../product/fields/groups.ts'
 import { type Operation, policyData, policyholderData } from './template-data.ts'
 
 export type RatingContext = {
@@ -93,7 +94,7 @@ export class Rater {
     }
     try {
       // Where rows of tables are missing what comes of it is provisional; they are fetched, and all is rated again
-      // (resources/data-tables/rating-tables.ts).
+      // (reference/data-tables/rating-tables.ts).
       return this.#context.template(source).render(data, this.#environmentFor(segment)).effects
     } catch (problem) {
       if (this.#needsWhole) throw new NeedsWholePolicy()

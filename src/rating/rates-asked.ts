@@ -1,12 +1,13 @@
 // Rates that are asked of the tenant's own code or service: one call for all runs that are to be rated (brief 5.6).
-import type { Uuid } from '../platform/locators.ts'
-import { type CurrencyCode, type Decimal, sum, toDecimal } from '../platform/money.ts'
-import { months } from '../platform/time.ts'
-import type { PerilRatesInput, PluginPolicy } from '../plugins/contract.ts'
-import { asPluginInput } from '../plugins/input.ts'
-import type { PerilRun, PolicyAggregate, Quote } from '../policies/aggregate.ts'
-import type { PolicyResponse } from '../policies/contract/response.ts'
-import type { RatingEffects } from './liquid/effects.ts'
+
+import type { RatingEffects } from '../../packages/liquid/effects.ts'
+import type { PerilRatesInput, PluginPolicy } from '../extension/plugins/contract.ts'
+import { asPluginInput } from '../extension/plugins/input.ts'
+import type { Uuid } from '../kernel/locators.ts'
+import { type CurrencyCode, type Decimal, sum, toDecimal } from '../kernel/money.ts'
+import { months } from '../kernel/time.ts'
+import type { PolicyResponse } from '../policy/contract/response.ts'
+import type { PerilRun, PolicyAggregate, Quote } from '../policy/records/aggregate.ts'
 import type { RatingContext } from './rater.ts'
 import { type RecordedRate, scaled } from './scale.ts'
 

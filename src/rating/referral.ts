@@ -1,8 +1,9 @@
 // What underwriting did not accept is referred to a person, whose decision takes its place.
+
+import { Refusal } from '../kernel/errors.ts'
 import type { RequestContext } from '../platform/context.ts'
-import { Refusal } from '../platform/errors.ts'
-import type { UnderwritingResult } from '../policies/aggregate.ts'
-import type { UnderwritingDecisionRequest } from './contract.ts'
+import type { UnderwritingDecisionRequest } from '../policy/contract/prices.ts'
+import type { UnderwritingResult } from '../policy/records/aggregate.ts'
 
 /** What a person decided; the notes, which are kept with the decision, say who and why. */
 export type Referral = Pick<UnderwritingResult, 'decision' | 'notes'>

@@ -2,8 +2,8 @@
 // scaled to the run's months and rounded once; the month rate that is kept has 7 places and is for display
 // and later splits, so that a whole year costs exactly what the year was said to cost.
 import Big from 'big.js'
-import { type CurrencyCode, type Decimal, money, RATE_PLACES } from '../platform/money.ts'
-import type { RatedAmount } from '../policies/aggregate.ts'
+import { type CurrencyCode, type Decimal, money, RATE_PLACES } from '../kernel/money.ts'
+import type { RatedAmount } from '../policy/records/aggregate.ts'
 
 /**
  * A recorded figure in major units; `exact` is for the run as it is, and charged where there is one. `added` comes

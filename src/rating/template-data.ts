@@ -1,9 +1,10 @@
 // The `data` that templates see: snake_case names, times as milliseconds, field values as a scalar where the
 // field holds one value and as an array where it is repeatable (brief 5.3).
-import type { FieldDefinition, ProductDefinition } from '../configuration/configuration.ts'
-import type { FieldData } from '../platform/fields/groups.ts'
-import { type FieldValues, valuesOf } from '../platform/fields/values.ts'
-import { toNumber } from '../platform/money.ts'
+
+import { DataAmount } from '../../packages/liquid/numbers.ts'
+import { toNumber } from '../kernel/money.ts'
+import type { PolicyResponse } from '../policy/contract/response.ts'
+import { lazyNames, withLazy } from '../policy/projection/lazy.ts'
 import type {
   Exposure,
   ExposureRun,
@@ -12,11 +13,11 @@ import type {
   PerilRun,
   PolicyAggregate,
   PolicySegment,
-} from '../policies/aggregate.ts'
-import type { PolicyResponse } from '../policies/contract/response.ts'
-import { lazyNames, withLazy } from '../policies/projection/lazy.ts'
+} from '../policy/records/aggregate.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
-import { DataAmount } from './liquid/numbers.ts'
+import type { FieldDefinition, ProductDefinition } from '../product/configuration.ts'
+import type { FieldData } from '../product/fields/groups.ts'
+import { type FieldValues, valuesOf } from '../product/fields/values.ts'
 
 export type Operation = 'new_business' | 'endorsement' | 'renewal' | 'reinstatement'
 

@@ -1,7 +1,7 @@
 // What perils cost at the end of a line: sums of amounts that are already rounded, never rounded again (brief 3.1).
-import { type CurrencyCode, type Money, plus, sum, zero } from '../platform/money.ts'
-import { inForce } from '../policies/fold/pieces.ts'
-import type { PerilView } from '../policies/projection/view.ts'
+import { type CurrencyCode, type Money, plus, sum, zero } from '../kernel/money.ts'
+import { inForce } from '../policy/fold/pieces.ts'
+import type { PerilView } from '../policy/projection/view.ts'
 
 /** Sums over perils; taxes and commissions by name. `technicalPremium` only if every peril has one. */
 export type Totals = {

@@ -1,6 +1,6 @@
 // To when a clock moves: forward only, and not without bounds.
-import { Refusal } from '../platform/errors.ts'
-import { add, type Instant, type TimeZone } from '../platform/time.ts'
+import { Refusal } from '../kernel/errors.ts'
+import { add, type Instant, type TimeZone } from '../kernel/time.ts'
 import type { ClockRequest } from './contract.ts'
 
 /** Years that one call moves a clock at most, and that a clock is ahead of the real time at most. */

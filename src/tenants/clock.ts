@@ -1,14 +1,20 @@
 // Moving a test tenant's clock. It goes from one due timer to the next, as time would, and stands in the control
 // database at every step: cut off anywhere, it has moved as far as its work is done, and the rest is still due.
 import { sql } from 'drizzle-orm'
-import { ZONE_WITHOUT_CONFIGURATION } from '../accounts/store.ts'
-import { recordAudit } from '../audit/record.ts'
-import { versionQuery } from '../configuration/store.ts'
-import { ARM_AHEAD_MS } from '../events/announcement.ts'
-import { earliestTimer, fireClaim, postpone, TIMER_LEASE_MS, type TimerPlace } from '../events/timers.ts'
+import { recordAudit } from '../access/audit/record.ts'
+import { ZONE_WITHOUT_CONFIGURATION } from '../access/store.ts'
+import { Refusal } from '../kernel/errors.ts'
+import { earlier, type Instant, LATEST, later, now, type TimeZone } from '../kernel/time.ts'
 import { commit, isBySubject, storedAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
-import { Refusal } from '../platform/errors.ts'
+import { ARM_AHEAD_MS } from '../platform/events/announcement.ts'
+import {
+  earliestTimer,
+  fireClaim,
+  postpone,
+  TIMER_LEASE_MS,
+  type TimerPlace,
+} from '../platform/events/timers.ts'
 import {
   controlDatabase,
   dispatcherObject,
@@ -20,7 +26,7 @@ import {
   type Tenant,
   tenantNow,
 } from '../platform/tenancy.ts'
-import { earlier, type Instant, LATEST, later, now, type TimeZone } from '../platform/time.ts'
+import { versionQuery } from '../product/store.ts'
 import { clockTarget } from './clock-target.ts'
 import type { ClockRequest, ClockResponse } from './contract.ts'
 import { clockQuery } from './store.ts'

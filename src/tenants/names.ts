@@ -1,5 +1,5 @@
 // Names of tenants and their hosts (resources brief 10.6). A name is the first label of the host name.
-import { Refusal } from '../platform/errors.ts'
+import { Refusal } from '../kernel/errors.ts'
 
 /** What DNS allows for a label: the name must be one. */
 export const LONGEST_TENANT_NAME = 63

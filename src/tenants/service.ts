@@ -1,10 +1,13 @@
 // Making, listing, recreating and deleting tenants: all in the control database, none of it a deploy of the
 // Worker (docs/design.md, section 6). The scripts call the same functions on Node.
+
+import { notFound, Refusal } from '../kernel/errors.ts'
+import { newUuid } from '../kernel/locators.ts'
+import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import type { Database, Query } from '../platform/database.ts'
-import { notFound, Refusal } from '../platform/errors.ts'
-import { newUuid } from '../platform/locators.ts'
 import { isJurisdiction, type Place } from '../platform/places.ts'
+import type { Quotas } from '../platform/quotas.ts'
 import {
   controlDatabase,
   forgetTenants,
@@ -16,9 +19,7 @@ import {
   type TenantType,
   tenantFiles,
 } from '../platform/tenancy.ts'
-import { type Instant, now } from '../platform/time.ts'
 import { checkedTenantName, hostNameOf } from './names.ts'
-import type { Quotas } from './quotas.ts'
 import { fillShards } from './shard-contents.ts'
 import {
   addShardsQueries,

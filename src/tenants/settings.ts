@@ -1,8 +1,8 @@
 // What an administrator of a tenant, or the operator, sets for it in the control database.
 import { z } from '@hono/zod-openapi'
-import { recordAudit } from '../audit/record.ts'
+import { recordAudit } from '../access/audit/record.ts'
+import { Refusal } from '../kernel/errors.ts'
 import type { RequestContext } from '../platform/context.ts'
-import { Refusal } from '../platform/errors.ts'
 import { type Route, tenantRoute } from '../platform/http/route.ts'
 import { controlDatabase, forgetTenants } from '../platform/tenancy.ts'
 import { Text } from '../platform/wire.ts'

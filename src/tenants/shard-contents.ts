@@ -1,12 +1,13 @@
 // What every shard of a tenant has, beside its own policyholders and all that is theirs: the versions of the configuration, which
 // policies read in the batch that reads them, and the webhooks, from which deliveries are made in the batch of their event.
-import { addVersionsQuery, allVersionsQuery } from '../configuration/store.ts'
-import { webhooks } from '../events/tables.ts'
-import { copyQueries } from '../events/webhooks/copies.ts'
+
+import { now } from '../kernel/time.ts'
 import type { Calls } from '../platform/calls.ts'
 import type { Query } from '../platform/database.ts'
+import { webhooks } from '../platform/events/tables.ts'
 import { HOME_SHARD, shardDatabase, type Tenant } from '../platform/tenancy.ts'
-import { now } from '../platform/time.ts'
+import { addVersionsQuery, allVersionsQuery } from '../product/store.ts'
+import { copyQueries } from '../servicing/events/webhooks/copies.ts'
 
 /**
  * Brings the shards what the home shard has of it. What another brings at the same time, because it changed, is newer, and

@@ -2,18 +2,18 @@
 // constraint trips when what it builds on is not so: the name is taken (tenant_name is unique), no database is
 // free (shard.binding is not null), the tenant has moved on (tenant.generation is not null).
 import { and, count, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import type { Uuid } from '../kernel/locators.ts'
+import type { Instant } from '../kernel/time.ts'
 import { pool, shards, tenants } from '../platform/control-tables.ts'
 import type { Database, Query } from '../platform/database.ts'
-import type { Uuid } from '../platform/locators.ts'
+import { NEWEST_TENANT_MIGRATION } from '../platform/newest-migration.ts'
 import type { Place } from '../platform/places.ts'
 import { type Tenant, type TenantRow, type TenantScope, tenantOfRows } from '../platform/tenancy.ts'
-import type { Instant } from '../platform/time.ts'
-import { NEWEST_TENANT_MIGRATION } from './newest-migration.ts'
 
 /** Databases that a new or recreated tenant gets. */
 const SHARDS_OF_A_TENANT = 1
 
-/** A digit locator has room for so many (platform/locators.ts). */
+/** A digit locator has room for so many (kernel/locators.ts). */
 export const MOST_SHARDS = 64
 
 /** In the tenant's place. One that is ahead is as good: migrations only expand (docs/design.md, section 6). */

@@ -8,11 +8,11 @@
 // rows is bound to what was seen before the pool said `returned` too, the record of writes, to which every write
 // of a tenant adds a row: had a new tenant written meanwhile, the batch would fail.
 import { sql } from 'drizzle-orm'
+import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 import { guards, writes } from '../platform/tables.ts'
 import { boundBucket, controlDatabase, TENANT_TRUST_MS } from '../platform/tenancy.ts'
-import { type Instant, now } from '../platform/time.ts'
 import { deleteFormerFiles } from './former-files.ts'
 import { freeQuery, isReturnedQuery, readReturned, returnedQuery } from './store.ts'
 

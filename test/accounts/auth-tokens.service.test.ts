@@ -1,12 +1,12 @@
 // Long-lived tokens through HTTP: made, used, listed, deleted; and how far each reaches.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { AuthTokenResponse } from '../../src/accounts/auth-tokens/contract.ts'
-import { newAuthToken, withoutAuthTokens } from '../../src/accounts/auth-tokens/text.ts'
-import type { AccountResponse } from '../../src/accounts/contract.ts'
-import { MOST_REVOCATIONS } from '../../src/accounts/revocation.ts'
-import { accountRoutes } from '../../src/accounts/routes.ts'
-import { newUuid } from '../../src/platform/locators.ts'
+import type { AuthTokenResponse } from '../../src/access/auth-tokens/contract.ts'
+import { newAuthToken, withoutAuthTokens } from '../../src/access/auth-tokens/text.ts'
+import type { AccountResponse } from '../../src/access/contract.ts'
+import { MOST_REVOCATIONS } from '../../src/access/revocation.ts'
+import { accountRoutes } from '../../src/access/routes.ts'
+import { newUuid } from '../../src/kernel/locators.ts'
 import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
 import { mounted } from '../platform/http/mounted.ts'
 import { callApi, callOk } from '../support/api.ts'
@@ -395,7 +395,7 @@ describe('ending them', () => {
       .first()
     expect(told).toEqual({ tenant_locator: people.tenant.locator, epoch: 1 })
     await env.CONTROL.prepare('delete from revocation where account_locator = ?').bind(locator).run()
-    const { revocationDue, revocationTimer } = await import('../../src/accounts/revocation.ts')
+    const { revocationDue, revocationTimer } = await import('../../src/access/revocation.ts')
     const { findTenant } = await import('../../src/platform/tenancy.ts')
     const { noCalls } = await import('../../src/platform/calls.ts')
     const tenant = (await findTenant(env, { locator: people.tenant.locator }, noCalls()))!

@@ -1,7 +1,7 @@
 // No account changes, ends or resets one that may do more than itself: every operation on another's account.
 import { beforeAll, describe, expect, it } from 'vitest'
-import { accountAdministrationRoutes } from '../../src/accounts/administration/routes.ts'
-import { authTokenRoutes } from '../../src/accounts/auth-tokens/routes.ts'
+import { accountAdministrationRoutes } from '../../src/access/administration/routes.ts'
+import { authTokenRoutes } from '../../src/access/auth-tokens/routes.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { PASSWORD, type People, peopleOf, type Refused } from './people.ts'

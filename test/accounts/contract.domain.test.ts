@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { AuthenticateAdminQuery, AuthenticateRequest } from '../../src/accounts/contract.ts'
+import { AuthenticateAdminQuery, AuthenticateRequest } from '../../src/access/contract.ts'
 
 test('signing in needs a user name and a password, kept as it is', () => {
   expect(AuthenticateRequest.parse({ username: 'ann', password: '  a b ' })).toEqual({

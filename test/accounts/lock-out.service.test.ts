@@ -1,8 +1,8 @@
 // Guessing at passwords: what it comes to, and that it tells nothing.
 import crypto from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { LOCKED_MS, MOST_FAILURES } from '../../src/accounts/lock-out.ts'
-import { accountRoutes } from '../../src/accounts/routes.ts'
+import { LOCKED_MS, MOST_FAILURES } from '../../src/access/lock-out.ts'
+import { accountRoutes } from '../../src/access/routes.ts'
 import { mounted } from '../platform/http/mounted.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'

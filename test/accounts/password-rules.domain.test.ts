@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { isCommonPassword } from '../../src/accounts/password-rules/common.ts'
+import { isCommonPassword } from '../../src/access/password-rules/common.ts'
 import {
   isTooOld,
   PLAIN_RULES,
   passwordProblems,
   requireGoodPassword,
   STRICT_RULES,
-} from '../../src/accounts/password-rules/rules.ts'
+} from '../../src/access/password-rules/rules.ts'
 
 const OWNER = { username: 'Alice.Adams.Broker', email: 'alice@example.com' }
 

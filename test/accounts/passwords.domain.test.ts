@@ -5,7 +5,7 @@ import {
   needsRehash,
   verifying,
   verifyPassword,
-} from '../../src/accounts/passwords.ts'
+} from '../../src/access/passwords.ts'
 
 const PEPPER = 'pepper'
 

@@ -1,7 +1,7 @@
 // A tenant with an administrator and an employee, without a configuration: for tests of accounts.
 import { env } from 'cloudflare:workers'
 import { createHmac, scryptSync } from 'node:crypto'
-import { newUuid, type Uuid } from '../../src/platform/locators.ts'
+import { newUuid, type Uuid } from '../../src/kernel/locators.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { boundDatabase, poolBinding } from '../support/databases.ts'
 

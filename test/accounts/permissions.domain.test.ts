@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { requireReach } from '../../src/access/rights.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
+import type { Uuid } from '../../src/kernel/locators.ts'
 import {
   holds,
   PERMISSION_GROUPS,
   type Permission,
   permissionsHeld,
   requirePermission,
-} from '../../src/accounts/permissions.ts'
-import { requireReach } from '../../src/accounts/rights.ts'
-import { Refusal } from '../../src/platform/errors.ts'
-import type { Uuid } from '../../src/platform/locators.ts'
+} from '../../src/platform/http/permissions.ts'
 
 const ALL = Object.entries(PERMISSION_GROUPS).flatMap(([group, { actions }]) =>
   actions.map(action => `${group}.${action}` as Permission),

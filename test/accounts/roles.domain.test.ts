@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { ALL_PERMISSIONS, grants, holds } from '../../src/accounts/permissions.ts'
-import { isGrantable, rolePermissions } from '../../src/accounts/roles.ts'
-import { tenantRoles } from '../../src/configuration/tenant-roles.ts'
+import { isGrantable, rolePermissions } from '../../src/access/roles.ts'
+import { ALL_PERMISSIONS, grants, holds } from '../../src/platform/http/permissions.ts'
+import { tenantRoles } from '../../src/product/tenant-roles.ts'
 
 const user = (username: string, ...roles: string[]) => ({ username, name: username, password: 'x', roles })
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { PERMISSIONS_DOCUMENT, permissionDocument } from '../../scripts/permission-table.ts'
 import { loadRoutes } from '../../scripts/routes.ts'
-import { ALL_PERMISSIONS } from '../../src/accounts/permissions.ts'
+import { ALL_PERMISSIONS } from '../../src/platform/http/permissions.ts'
 import { administrationRoute, tenantRoute } from '../../src/platform/http/route.ts'
 import { CONTRACT_PERMISSIONS } from './contract-permissions.ts'
 

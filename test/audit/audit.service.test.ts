@@ -1,6 +1,6 @@
 // The audit trail through HTTP: each change of auxiliary data leaves who, when and which keys, and never the values.
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { AuditPageResponse } from '../../src/audit/contract.ts'
+import type { AuditPageResponse } from '../../src/access/audit/contract.ts'
 import { callApi } from '../support/api.ts'
 import { autofilled } from '../support/autofilled.ts'
 import { prepareDatabases } from '../support/databases.ts'

@@ -1,8 +1,8 @@
 // What is filled in, put into what was asked; and which calls fill in.
 import { describe, expect, it } from 'vitest'
-import { merged, named } from '../../src/autofill/merge.ts'
-import { callSequence, isOperationName } from '../../src/autofill/sequence.ts'
-import { shownWords, withWords, wordsOf } from '../../src/autofill/words.ts'
+import { callSequence, isOperationName } from '../../src/platform/autofill-operations.ts'
+import { merged, named } from '../../src/transactions/autofill/merge.ts'
+import { shownWords, withWords, wordsOf } from '../../src/transactions/autofill/words.ts'
 
 describe('what is filled in', () => {
   it('wins field by field, and null takes a value away', () => {

@@ -1,6 +1,6 @@
 // Auxiliary data through HTTP (contract 1; brief 7).
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { AuxDataKeySetResponse, AuxDataResponse } from '../../src/auxdata/contract.ts'
+import type { AuxDataKeySetResponse, AuxDataResponse } from '../../src/extension/auxdata/contract.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'

@@ -1,8 +1,8 @@
 // Invoices that ask for too little are carried forward, and small totals are not spread (brief 4.4, 5.6).
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { PolicyInvoiceResponse } from '../../src/billing/contract.ts'
-import { add, dayStart, type Instant, type TimeZone } from '../../src/platform/time.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { add, dayStart, type Instant, type TimeZone } from '../../src/kernel/time.ts'
+import type { PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Plain, plainTenant } from '../support/plain-product.ts'
 

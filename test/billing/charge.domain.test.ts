@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { feeCharges, isPayable, perilCharges } from '../../src/billing/charge.ts'
-import { NO_FIELD_DATA } from '../../src/platform/fields/groups.ts'
-import type { QuoteLocator, Uuid } from '../../src/platform/locators.ts'
-import { fromMinor, toText, zero } from '../../src/platform/money.ts'
-import type { Fee, PerilRun } from '../../src/policies/aggregate.ts'
+import type { QuoteLocator, Uuid } from '../../src/kernel/locators.ts'
+import { fromMinor, toText, zero } from '../../src/kernel/money.ts'
+import type { Fee, PerilRun } from '../../src/policy/records/aggregate.ts'
+import { NO_FIELD_DATA } from '../../src/product/fields/groups.ts'
 import { EUR } from './charges.ts'
 import { local } from './spans.ts'
 

@@ -3,10 +3,10 @@
 import { describe, expect, it } from 'vitest'
 import { futureInstallments } from '../../src/billing/bill.ts'
 import type { Charge } from '../../src/billing/charge.ts'
-import type { Installment } from '../../src/billing/installments.ts'
 import { installmentItems } from '../../src/billing/items.ts'
-import type { Uuid } from '../../src/platform/locators.ts'
-import type { Instant } from '../../src/platform/time.ts'
+import type { Uuid } from '../../src/kernel/locators.ts'
+import type { Instant } from '../../src/kernel/time.ts'
+import type { Installment } from '../../src/policy/records/installment.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
 import { chargeOf } from './charges.ts'
 

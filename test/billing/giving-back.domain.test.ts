@@ -1,10 +1,10 @@
 // What a transaction takes back (brief 4.5): planned bills shrink, refunds settle what is open, and no more goes out of a
 // policy than came in. Figures of a year from March 1, 2030 in UTC.
 import { describe, expect, it } from 'vitest'
-import { RefusedPayOut } from '../../src/billing/payments/decision.ts'
-import { cancellationResponse } from '../../src/cancellations/projection.ts'
-import type { CancellationLocator } from '../../src/platform/locators.ts'
-import { reinstatementResponse } from '../../src/reinstatements/projection.ts'
+import type { CancellationLocator } from '../../src/kernel/locators.ts'
+import { cancellationResponse } from '../../src/transactions/cancellations/projection.ts'
+import { RefusedPayOut } from '../../src/transactions/payments/decision.ts'
+import { reinstatementResponse } from '../../src/transactions/reinstatements/projection.ts'
 import { BoatInUtc, type BoatTerms } from '../support/boat-in-utc.ts'
 import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
 

@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { invoiceTypeOf } from '../../src/billing/bill.ts'
-import { PolicyInvoiceResponse } from '../../src/billing/contract.ts'
-import { type Installment, planInstallments } from '../../src/billing/installments.ts'
+import { totalsDue } from '../../src/billing/items.ts'
+import type { DisplayId, PolicyLocator, Uuid } from '../../src/kernel/locators.ts'
+import { money, zero } from '../../src/kernel/money.ts'
+import type { Instant, TimeZone } from '../../src/kernel/time.ts'
+import { allowedActions } from '../../src/kernel/transitions.ts'
+import { PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
+import { policyInvoiceResponse } from '../../src/policy/projection/invoices.ts'
+import { type Installment, planInstallments } from '../../src/policy/records/installment.ts'
 import {
   INVOICE_TRANSITIONS,
   type Invoice,
@@ -9,13 +15,7 @@ import {
   invoiceOf,
   invoiceStatus,
   isOutstanding,
-} from '../../src/billing/invoice.ts'
-import { policyInvoiceResponse } from '../../src/billing/invoice-response.ts'
-import { totalsDue } from '../../src/billing/items.ts'
-import type { DisplayId, PolicyLocator, Uuid } from '../../src/platform/locators.ts'
-import { money, zero } from '../../src/platform/money.ts'
-import type { Instant, TimeZone } from '../../src/platform/time.ts'
-import { allowedActions } from '../../src/platform/transitions.ts'
+} from '../../src/policy/records/invoice.ts'
 import { chargeOf, EUR } from './charges.ts'
 import { local } from './spans.ts'
 

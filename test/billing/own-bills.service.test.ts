@@ -1,22 +1,22 @@
 // Bills that a product plans by its own plugin, through HTTP: the whole of every charge is on its installments, fees of
 // installments are asked for with them and with nothing else, and no cent is lost or made (brief 3.3, 4.3, 5.6).
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { InstallmentsInput } from '../../src/extension/plugins/contract.ts'
+import type { PluginLogPageResponse } from '../../src/extension/plugins/contract-log.ts'
+import { endOfDay, type TimeZone } from '../../src/kernel/time.ts'
 import type {
   CheckInvoicesResponse,
   FinancialTransactionResponse,
   FutureInvoiceResponse,
   PolicyInvoiceResponse,
-} from '../../src/billing/contract.ts'
-import type { CancellationResponse } from '../../src/cancellations/contract.ts'
-import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
-import { endOfDay, type TimeZone } from '../../src/platform/time.ts'
-import type { InstallmentsInput } from '../../src/plugins/contract.ts'
-import type { PluginLogPageResponse } from '../../src/plugins/contract-log.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { PolicyPreviewResponse } from '../../src/policies/preview/contract.ts'
-import type { PolicyQuoteResponse } from '../../src/quotes/contract-quote.ts'
-import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
-import type { ReinstatementResponse } from '../../src/reinstatements/contract.ts'
+} from '../../src/policy/contract/billing.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
+import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
+import type { PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'
+import type { PolicyQuoteResponse } from '../../src/transactions/quotes/contract-quote.ts'
+import type { ReinstatementResponse } from '../../src/transactions/reinstatements/contract.ts'
 import { type Boats, boatTenant } from '../support/boat.ts'
 import { month, NEW_YEAR } from '../support/boat-product.ts'
 import { prepareDatabases } from '../support/databases.ts'

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { futureInstallments, installmentOf, standingInvoices } from '../../src/billing/bill.ts'
 import { billedItemsOf } from '../../src/billing/billed-items.ts'
-import type { PlannedInstallment } from '../../src/policies/aggregate.ts'
+import type { PlannedInstallment } from '../../src/policy/records/aggregate.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
 import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
 

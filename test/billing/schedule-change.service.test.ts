@@ -1,11 +1,11 @@
 // Another payment schedule for an issued policy, through HTTP: what is not invoiced yet lies on the new periods, what
 // the change itself charges too, and no minor unit is lost or made (brief 0.11, 4.2, 10.2).
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { FutureInvoiceResponse, PolicyInvoiceResponse } from '../../src/billing/contract.ts'
-import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
-import { add, endOfDay, type Instant, type TimeZone } from '../../src/platform/time.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import { add, endOfDay, type Instant, type TimeZone } from '../../src/kernel/time.ts'
+import type { FutureInvoiceResponse, PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import { type Boats, boatTenant } from '../support/boat.ts'
 import { month } from '../support/boat-product.ts'
 import { prepareDatabases } from '../support/databases.ts'

@@ -1,9 +1,9 @@
 // Plans of more billing periods than one plan may have are refused on every path that would make one, whole.
 import { beforeAll, expect, it } from 'vitest'
 import { LARGEST_PLAN_PERIODS } from '../../src/billing/schedule.ts'
-import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { PolicyQuoteResponse } from '../../src/quotes/contract-quote.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
+import type { PolicyQuoteResponse } from '../../src/transactions/quotes/contract-quote.ts'
 import { type Boats, boatTenant } from '../support/boat.ts'
 import { month, NEW_YEAR } from '../support/boat-product.ts'
 import { prepareDatabases } from '../support/databases.ts'

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
 import { billingPeriods, LARGEST_PLAN_PERIODS, periodsFrom } from '../../src/billing/schedule.ts'
-import type { PaymentScheduleType } from '../../src/configuration/configuration.ts'
-import type { Instant, TimeZone } from '../../src/platform/time.ts'
+import type { Instant, TimeZone } from '../../src/kernel/time.ts'
+import type { PaymentScheduleType } from '../../src/product/configuration.ts'
 import { anyCoverage, local, localText, SCHEDULES, ZONES } from './spans.ts'
 
 const starts = (from: string, to: string, type: PaymentScheduleType, zone = 'Europe/Berlin'): string[] =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
-import type { PaymentScheduleType } from '../../src/configuration/configuration.ts'
-import type { Instant, Span, TimeZone } from '../../src/platform/time.ts'
+import type { Instant, Span, TimeZone } from '../../src/kernel/time.ts'
+import type { PaymentScheduleType } from '../../src/product/configuration.ts'
 
 /** Zones whose clocks change at midnight, by half an hour, skip a day, or lie far from UTC, and plain ones. */
 export const ZONES = [

@@ -1,7 +1,7 @@
 // Premium formulas tried out through HTTP: the deployed ones give what they give in a policy, wrong ones say where.
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { CalculationResponse } from '../../src/calculations/contract.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { CalculationResponse } from '../../src/servicing/calculations/contract.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import {

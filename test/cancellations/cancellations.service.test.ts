@@ -1,15 +1,15 @@
 // Cancellations and reinstatements through HTTP: dates, cents, invoices and events (brief 1.5 to 1.7, 2.2).
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { CancellationResponse } from '../../src/cancellations/contract.ts'
-import { money, toNumber } from '../../src/platform/money.ts'
-import { add, type Instant, months, type TimeZone } from '../../src/platform/time.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import { money, toNumber } from '../../src/kernel/money.ts'
+import { add, type Instant, months, type TimeZone } from '../../src/kernel/time.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type {
   CancellationValueResponse,
   PolicyPriceChangeResponse,
 } from '../../src/rating/contract-change.ts'
-import type { ReinstatementResponse } from '../../src/reinstatements/contract.ts'
+import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
+import type { ReinstatementResponse } from '../../src/transactions/reinstatements/contract.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'

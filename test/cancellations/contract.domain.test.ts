@@ -3,7 +3,7 @@ import {
   CancellationCreateRequest,
   CancellationResponse,
   CancellationUpdateRequest,
-} from '../../src/cancellations/contract.ts'
+} from '../../src/transactions/cancellations/contract.ts'
 
 test('a cancellation is created from its time and name alone, as a draft', () => {
   expect(

@@ -1,7 +1,7 @@
 // When cover ends by a cancellation, it is told once, at that time (brief 9).
 import { beforeAll, expect, it } from 'vitest'
-import type { CancellationResponse } from '../../src/cancellations/contract.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
 import { callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorWithoutLapses } from '../support/examples.ts'

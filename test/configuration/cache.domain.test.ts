@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { loadedConfiguration } from '../../src/configuration/cache.ts'
-import type { Configuration } from '../../src/configuration/configuration.ts'
-import { compiledText, readCompiledText } from '../../src/configuration/kept/compiled-text.ts'
-import { compileTemplate } from '../../src/rating/liquid/compile.ts'
+import { compileTemplate } from '../../packages/liquid/compile.ts'
+import { loadedConfiguration } from '../../src/product/cache.ts'
+import type { Configuration } from '../../src/product/configuration.ts'
+import { compiledText, readCompiledText } from '../../src/product/kept/compiled-text.ts'
 import { compileWith, minimal } from './minimal-archive.ts'
 
 const second = Object.fromEntries(

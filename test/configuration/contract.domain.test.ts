@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DeployTestForm, RepairForm, StudioDeployForm } from '../../src/configuration/contract.ts'
+import { DeployTestForm, RepairForm, StudioDeployForm } from '../../src/product/contract.ts'
 
 const zipFile = new Uint8Array()
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { ArchiveRefused } from '../../src/configuration/archive/refusal.ts'
-import type { Finding } from '../../src/configuration/configuration.ts'
-import { formatLog, refusalFinding } from '../../src/configuration/log.ts'
+import { ArchiveRefused } from '../../src/product/archive/refusal.ts'
+import type { Finding } from '../../src/product/configuration.ts'
+import { formatLog, refusalFinding } from '../../src/product/log.ts'
 
 const warning: Finding = {
   severity: 'WARNING',

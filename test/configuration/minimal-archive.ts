@@ -1,8 +1,8 @@
-import { readArchive } from '../../src/configuration/archive/read.ts'
-import type { LiquidCheck } from '../../src/configuration/check/product/templates.ts'
-import { type Compilation, compileConfiguration } from '../../src/configuration/compile.ts'
-import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
-import { compileScript } from '../../src/plugins/script.ts'
+import { compileScript } from '../../src/extension/plugins/script.ts'
+import { readArchive } from '../../src/product/archive/read.ts'
+import type { LiquidCheck } from '../../src/product/check/product/templates.ts'
+import { type Compilation, compileConfiguration } from '../../src/product/compile.ts'
+import { loadPatternEngine } from '../../src/product/fields/patterns.ts'
 import { type ArchiveContent, zipOf } from './archive-maker.ts'
 
 await loadPatternEngine()

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { loadConfiguration } from '../../src/configuration/cache.ts'
 import { noCalls } from '../../src/platform/calls.ts'
+import { loadConfiguration } from '../../src/product/cache.ts'
 import { createTenant } from '../../src/tenants/service.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'

@@ -1,9 +1,9 @@
 import { strToU8, zipSync } from 'fflate'
 import { expect, test } from 'vitest'
-import { readArchive } from '../../src/configuration/archive/read.ts'
-import { compileConfiguration } from '../../src/configuration/compile.ts'
-import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
-import { compileScript } from '../../src/plugins/script.ts'
+import { compileScript } from '../../src/extension/plugins/script.ts'
+import { readArchive } from '../../src/product/archive/read.ts'
+import { compileConfiguration } from '../../src/product/compile.ts'
+import { loadPatternEngine } from '../../src/product/fields/patterns.ts'
 
 await loadPatternEngine()
 

@@ -1,17 +1,17 @@
 import { env, exports } from 'cloudflare:workers'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { loadConfiguration, MOST_CACHED_CHARACTERS } from '../../src/configuration/cache.ts'
+import { newUuid } from '../../src/kernel/locators.ts'
+import type { Instant } from '../../src/kernel/time.ts'
+import { noCalls } from '../../src/platform/calls.ts'
+import { linkToken, readLinkToken } from '../../src/platform/signed-links.ts'
+import { fileKey } from '../../src/platform/tenancy.ts'
+import { loadConfiguration, MOST_CACHED_CHARACTERS } from '../../src/product/cache.ts'
 import type {
   DeploymentResponse,
   DeploymentStatusResponse,
   ProductResponse,
-} from '../../src/configuration/contract.ts'
-import { ConfigurationUnreadable, compiledKey } from '../../src/configuration/kept/files.ts'
-import { noCalls } from '../../src/platform/calls.ts'
-import { newUuid } from '../../src/platform/locators.ts'
-import { linkToken, readLinkToken } from '../../src/platform/signed-links.ts'
-import { fileKey } from '../../src/platform/tenancy.ts'
-import type { Instant } from '../../src/platform/time.ts'
+} from '../../src/product/contract.ts'
+import { ConfigurationUnreadable, compiledKey } from '../../src/product/kept/files.ts'
 import { createTenant } from '../../src/tenants/service.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'

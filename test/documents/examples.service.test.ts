@@ -1,7 +1,7 @@
 // The papers of the examples as a customer gets them: each template's PDF against its text and its pages in golden/
 // (golden-pages.ts says how they are renewed). Numbers of records, which differ from run to run, stand there as #.
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { deployExample } from '../support/examples.ts'

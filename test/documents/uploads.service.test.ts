@@ -1,7 +1,7 @@
 // Documents that users upload, and renderings for authors of templates, through HTTP.
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { RenderedDocumentResponse } from '../../src/documents/contract.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { RenderedDocumentResponse } from '../../src/policy/contract/documents.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { exampleFiles } from '../support/examples.ts'

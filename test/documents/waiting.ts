@@ -1,7 +1,7 @@
 // Documents are made after the answer: tests ask until they are there.
 import { exports } from 'cloudflare:workers'
 import { inject } from 'vitest'
-import type { PolicyDocumentResponse } from '../../src/documents/contract.ts'
+import type { PolicyDocumentResponse } from '../../src/policy/contract/documents.ts'
 import { noteExchange } from '../support/exchanges/note.ts'
 
 /** What `read` gives once none of its documents waits; fails after 20 s. */

@@ -1,6 +1,6 @@
 // When documents are made that do not say it, and which ones a renewal has, through HTTP.
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { PolicyDocumentResponse } from '../../src/documents/contract.ts'
+import type { PolicyDocumentResponse } from '../../src/policy/contract/documents.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type ArchiveFiles, motorWithoutPapers } from '../support/examples.ts'

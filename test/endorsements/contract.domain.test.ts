@@ -4,7 +4,7 @@ import {
   EndorsementCreateRequest,
   EndorsementResponse,
   EndorsementUpdateRequest,
-} from '../../src/endorsements/contract.ts'
+} from '../../src/transactions/endorsements/contract.ts'
 
 const NOTHING = {
   fieldValues: {},

@@ -1,11 +1,11 @@
 // Endorsements through HTTP: what is split, what is rated anew, and that every cent is where it belongs
 // (brief 1.4, 2.2, 2.5).
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
-import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
+import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import { callApi } from '../support/api.ts'
 import { foreseeable } from '../support/comparable.ts'
 import { prepareDatabases } from '../support/databases.ts'

@@ -1,8 +1,8 @@
 // Endorsements among what others left of exposures: what was taken back, and what ends later (brief 2.1, 2.2).
 import { beforeAll, expect, it } from 'vitest'
-import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
-import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorWithoutPapers } from '../support/examples.ts'

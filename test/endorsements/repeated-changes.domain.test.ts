@@ -3,25 +3,25 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import {
-  EndorsementCreateRequest,
-  EndorsementExposureUpdateRequest,
-  EndorsementResponse,
-} from '../../src/endorsements/contract.ts'
-import { joinedChanges, namedChanges } from '../../src/endorsements/joined-changes.ts'
-import { transactionResponse } from '../../src/endorsements/projection.ts'
-import { Refusal } from '../../src/platform/errors.ts'
-import type { EndorsementLocator, Uuid } from '../../src/platform/locators.ts'
-import type { Endorsement } from '../../src/policies/aggregate.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
+import type { EndorsementLocator, Uuid } from '../../src/kernel/locators.ts'
 import {
   ExposureCreateRequest,
   FieldGroupCreateRequest,
   FieldGroupUpdateRequest,
   PerilCreateRequest,
   PerilUpdateRequest,
-} from '../../src/policies/contract/requests.ts'
-import type { Loaded } from '../../src/policies/surroundings.ts'
-import { RenewalResponse } from '../../src/renewals/contract.ts'
+} from '../../src/policy/contract/requests.ts'
+import type { Endorsement } from '../../src/policy/records/aggregate.ts'
+import type { Loaded } from '../../src/policy/surroundings.ts'
+import {
+  EndorsementCreateRequest,
+  EndorsementExposureUpdateRequest,
+  EndorsementResponse,
+} from '../../src/transactions/endorsements/contract.ts'
+import { joinedChanges, namedChanges } from '../../src/transactions/endorsements/joined-changes.ts'
+import { transactionResponse } from '../../src/transactions/endorsements/projection.ts'
+import { RenewalResponse } from '../../src/transactions/renewals/contract.ts'
 import { issuedPolicy } from '../support/record-kinds/motor-policies.ts'
 
 const SEED = 20261122

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { Event, EventStreamQuery } from '../../src/events/contract.ts'
-import { CreateWebhookRequest } from '../../src/events/contract-webhook.ts'
 import {
   eventTypes,
   isEventTypePattern,
   isStreamed,
   matchesEventType,
   streamTypes,
-} from '../../src/events/types.ts'
-import type { WebhookEndpoint, WebhookFailureHandling } from '../../src/events/webhook.ts'
+} from '../../src/platform/events/types.ts'
+import { Event, EventStreamQuery } from '../../src/servicing/events/contract.ts'
+import { CreateWebhookRequest } from '../../src/servicing/events/contract-webhook.ts'
+import type { WebhookEndpoint, WebhookFailureHandling } from '../../src/servicing/events/webhook.ts'
 
 const webhook = {
   name: 'orders',

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
-import { NEWER_TYPES, newerTypeOf, newerTypes, SPOKEN_NEWER_TYPES } from '../../src/events/newer-types.ts'
-import { eventTypes, isAnyEventType, isEventTypePattern } from '../../src/events/types.ts'
+import {
+  NEWER_TYPES,
+  newerTypeOf,
+  newerTypes,
+  SPOKEN_NEWER_TYPES,
+} from '../../src/platform/events/newer-types.ts'
+import { eventTypes, isAnyEventType, isEventTypePattern } from '../../src/platform/events/types.ts'
 
 test('every newer name that an event may have is one that the brief spells out', () => {
   const known = new Set(newerTypes())

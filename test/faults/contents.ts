@@ -1,13 +1,14 @@
 // Everything that a tenant has, read once nothing happens any more: all rows of its databases, its files, its policies as the
 // service reads and answers them, the stream, and what came at the webhook.
-import { isStreamed } from '../../src/events/types.ts'
+
+import { newUuid, type PolicyLocator } from '../../src/kernel/locators.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { SYSTEM_CALLER } from '../../src/platform/context.ts'
-import { newUuid, type PolicyLocator } from '../../src/platform/locators.ts'
+import { isStreamed } from '../../src/platform/events/types.ts'
 import { filesPrefix, shardDatabase, type Tenant, tenantNow } from '../../src/platform/tenancy.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import { loadPolicy } from '../../src/policies/store/loading.ts'
-import type { Loaded } from '../../src/policies/surroundings.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import { loadPolicy } from '../../src/policy/store/loading.ts'
+import type { Loaded } from '../../src/policy/surroundings.ts'
 import type { Wish } from './client.ts'
 
 export type Row = Readonly<Record<string, unknown>>

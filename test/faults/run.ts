@@ -4,8 +4,8 @@ import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import { type Random, randomOf } from '../../scripts/book/random.ts'
+import type { Uuid } from '../../src/kernel/locators.ts'
 import { noCalls } from '../../src/platform/calls.ts'
-import type { Uuid } from '../../src/platform/locators.ts'
 import {
   dispatcherObject,
   migrationObject,

@@ -1,7 +1,7 @@
 // What a run lives in: a tenant with databases, a rater and a webhook of its own, and what is done to it while clients write.
 import { env } from 'cloudflare:workers'
+import type { Uuid } from '../../src/kernel/locators.ts'
 import { noCalls } from '../../src/platform/calls.ts'
-import type { Uuid } from '../../src/platform/locators.ts'
 import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
 import { testTenantName } from '../../src/tenants/names.ts'
 import { addShards, createTenant, openNewShards, SHARDS_KNOWN_AFTER_MS } from '../../src/tenants/service.ts'

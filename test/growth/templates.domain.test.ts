@@ -1,7 +1,7 @@
 // What a template costs by its own count (rating/liquid/limits.ts) grows in proportion to what it goes through. The work of
 // PDFs is counted in test/documents/pdf/growth.domain.test.ts.
 import { expect, it } from 'vitest'
-import { renderTemplate, TemplateError } from '../../src/rating/liquid/render.ts'
+import { renderTemplate, TemplateError } from '../../packages/liquid/render.ts'
 import { compiled, environment } from '../rating/liquid/rendering.ts'
 
 const MOST_NODES = 1_048_576

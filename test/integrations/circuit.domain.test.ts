@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
-import { Circuit, circuitOf, OPEN_MS, OPENING_FAILURES } from '../../src/integrations/call/circuit.ts'
-import type { Instant } from '../../src/platform/time.ts'
+import {
+  Circuit,
+  circuitOf,
+  OPEN_MS,
+  OPENING_FAILURES,
+} from '../../src/extension/integrations/call/circuit.ts'
+import type { Instant } from '../../src/kernel/time.ts'
 
 const at = (ms: number): Instant => ms as Instant
 

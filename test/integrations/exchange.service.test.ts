@@ -1,7 +1,7 @@
 // Calls over HTTP, with a real server on the other side and less patience than in earnest.
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
-import { exchange, LARGEST_BODY } from '../../src/integrations/call/exchange.ts'
+import { exchange, LARGEST_BODY } from '../../src/extension/integrations/call/exchange.ts'
 import { openRater } from '../support/rater.ts'
 import type { RaterBehaviour } from '../support/rater-server.ts'
 

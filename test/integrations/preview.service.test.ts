@@ -1,6 +1,6 @@
 // A preview of a product that an external rater prices asks the rater, as the transaction itself would.
 import { expect, it } from 'vitest'
-import type { PolicyPreviewResponse } from '../../src/policies/preview/contract.ts'
+import type { PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorTenant, plainYear } from '../support/motor.ts'
 import { externallyRated, openRater, register } from '../support/rater.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { looksSecret, maskedHeaders, maskedUrl, secretsOf } from '../../src/integrations/secrecy.ts'
+import { looksSecret, maskedHeaders, maskedUrl, secretsOf } from '../../src/extension/integrations/secrecy.ts'
 import { MASK, withoutSecrets } from '../../src/platform/outbound/masking.ts'
 
 const SECRET: [name: string, value: string][] = [

@@ -1,16 +1,16 @@
 // The papers of an unpaid policy, through HTTP: those that are made when its grace period begins, when it lapses and
 // when it is back, and those that people upload to its reinstatement (brief 0.6, 1.7, 5.1).
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { PolicyDocumentResponse } from '../../src/documents/contract.ts'
+import type { PolicyDocumentResponse } from '../../src/policy/contract/documents.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
+import type { ClockResponse } from '../../src/tenants/contract.ts'
 import type {
   GraceLapseReinstatementResponse,
   GracePeriodResponse,
   LapseReinstatementResponse,
   LapseResponse,
-} from '../../src/lapses/contract.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
-import type { ClockResponse } from '../../src/tenants/contract.ts'
+} from '../../src/transactions/lapses/contract.ts'
 import { fileAt, pdfTextAt, whenMade } from '../documents/waiting.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'

@@ -1,10 +1,10 @@
 // Grace periods of the motor example, by the clock: 30 days, in Berlin (brief 1.5).
 import { describe, expect, it } from 'vitest'
-import { decideCancellation } from '../../src/cancellations/decision.ts'
-import { Refusal } from '../../src/platform/errors.ts'
-import { endOfDay, type Instant } from '../../src/platform/time.ts'
-import type { Cancellation } from '../../src/policies/aggregate.ts'
-import { decideReinstatement } from '../../src/reinstatements/decision.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
+import { endOfDay, type Instant } from '../../src/kernel/time.ts'
+import type { Cancellation } from '../../src/policy/records/aggregate.ts'
+import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
+import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { ClockedPolicy } from '../support/clocked-policy.ts'
 import { attemptAt } from '../support/policy-story.ts'
 

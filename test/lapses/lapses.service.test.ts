@@ -1,24 +1,24 @@
 // From an unpaid invoice to grace, lapse and back, through HTTP and the tenant's clock (brief 1.5, 1.7).
 import { evictAllDurableObjects } from 'cloudflare:test'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { add, endOfDay, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type {
   CheckInvoicesResponse,
   PaymentResponse,
   PolicyInvoiceResponse,
-} from '../../src/billing/contract.ts'
-import type { CancellationResponse } from '../../src/cancellations/contract.ts'
+} from '../../src/policy/contract/billing.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { PolicyListResponse } from '../../src/policy/list/contract.ts'
+import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
+import type { ClockResponse } from '../../src/tenants/contract.ts'
+import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
 import type {
   GraceLapseReinstatementResponse,
   GracePeriodResponse,
   LapseReinstatementResponse,
   LapseResponse,
   ReinstatementAmountDueResponse,
-} from '../../src/lapses/contract.ts'
-import { add, endOfDay, type Instant, type TimeZone } from '../../src/platform/time.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { PolicyListResponse } from '../../src/policies/list/contract.ts'
-import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
-import type { ClockResponse } from '../../src/tenants/contract.ts'
+} from '../../src/transactions/lapses/contract.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { deployExample, exampleFiles } from '../support/examples.ts'

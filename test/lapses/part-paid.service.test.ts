@@ -1,14 +1,14 @@
 // A year of 1,200.00 of which 500.00 were paid, lapsed and then withdrawn (brief 1.7, 4.5), through HTTP and the tenant's
 // clock. Writing off settles what is open and turns nothing into credit; what was paid in is all that can go out.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Instant } from '../../src/kernel/time.ts'
 import type {
   PaymentResponse,
   PolicyholderCreditsResponse,
   PolicyInvoiceResponse,
-} from '../../src/billing/contract.ts'
-import type { GracePeriodResponse } from '../../src/lapses/contract.ts'
-import type { Instant } from '../../src/platform/time.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+} from '../../src/policy/contract/billing.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { GracePeriodResponse } from '../../src/transactions/lapses/contract.ts'
 import type { Answer } from '../support/api.ts'
 import { type Boats, boatTenant } from '../support/boat.ts'
 import { prepareDatabases } from '../support/databases.ts'

@@ -1,14 +1,14 @@
 // An item whose shape does not fit is told what else is wrong with it, and nothing that only its stand-ins break.
 import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
-import { Findings } from '../../src/migration/convert/account/findings.ts'
-import { convertAccount, digitsNeeded } from '../../src/migration/convert/account.ts'
-import { ownProblems } from '../../src/migration/convert/diagnosis.ts'
-import { doubtfulTimes } from '../../src/migration/doubtful-times.ts'
-import { InvoiceLinks, type ItemFailure } from '../../src/migration/item.ts'
-import { readAccount } from '../../src/migration/request.ts'
-import { readFailing } from '../../src/migration/stand-ins.ts'
-import { locatorSupply, type Uuid } from '../../src/platform/locators.ts'
+import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
+import { Findings } from '../../src/servicing/migration/convert/account/findings.ts'
+import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
+import { ownProblems } from '../../src/servicing/migration/convert/diagnosis.ts'
+import { doubtfulTimes } from '../../src/servicing/migration/doubtful-times.ts'
+import { InvoiceLinks, type ItemFailure } from '../../src/servicing/migration/item.ts'
+import { readAccount } from '../../src/servicing/migration/request.ts'
+import { readFailing } from '../../src/servicing/migration/stand-ins.ts'
 import { accountOf, BOOK_BEGINS, DAY, madePolicy, NOW, plainConfiguration, type Wire } from './made-book.ts'
 
 const CONTEXT = {

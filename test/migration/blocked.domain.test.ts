@@ -1,7 +1,7 @@
 // What is told of items that rest on one that fails: that they are blocked by it, and not that they break a rule themselves
 // (resources brief 9.2).
 import { expect, it } from 'vitest'
-import { readAccount } from '../../src/migration/request.ts'
+import { readAccount } from '../../src/servicing/migration/request.ts'
 import { BOOK_BEGINS, converted, DAY, type Wire } from './made-book.ts'
 
 /** A year of 120 that is paid, 40 beside it as credit; 15 are paid out of that, 20 pay another policy's invoice. */

@@ -4,7 +4,7 @@ import {
   AccountMigrationRequest,
   DEEPEST_ELEMENT,
   PaymentMigrationRequest,
-} from '../../src/migration/contract-request.ts'
+} from '../../src/servicing/migration/contract-request.ts'
 
 const element = (depth: number): object => ({
   id: `e${depth}`,

@@ -2,24 +2,24 @@
 // same migration or by another one (resources brief 9.3).
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { PolicyholderCreditsResponse } from '../../src/billing/contract.ts'
 import type { DisbursementResponse } from '../../src/billing/disbursements/contract.ts'
-import type { GracePeriodResponse } from '../../src/lapses/contract.ts'
+import { newUuid, type Uuid } from '../../src/kernel/locators.ts'
+import { now } from '../../src/kernel/time.ts'
+import { noCalls } from '../../src/platform/calls.ts'
+import { openDatabase, type Query } from '../../src/platform/database.ts'
+import { tenantOfShard } from '../../src/platform/tenancy.ts'
+import type { PolicyholderCreditsResponse } from '../../src/policy/contract/billing.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type {
   AccountMigrationIdMappingsResponse,
   AccountMigrationResponse,
   MigrationFailuresResponse,
   MigrationResponse,
-} from '../../src/migration/contract.ts'
-import { BODY, sourceKey } from '../../src/migration/files.ts'
-import { workOn } from '../../src/migration/run/run.ts'
-import { newMigrationQueries } from '../../src/migration/store.ts'
-import { noCalls } from '../../src/platform/calls.ts'
-import { openDatabase, type Query } from '../../src/platform/database.ts'
-import { newUuid, type Uuid } from '../../src/platform/locators.ts'
-import { tenantOfShard } from '../../src/platform/tenancy.ts'
-import { now } from '../../src/platform/time.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+} from '../../src/servicing/migration/contract.ts'
+import { BODY, sourceKey } from '../../src/servicing/migration/files.ts'
+import { workOn } from '../../src/servicing/migration/run/run.ts'
+import { newMigrationQueries } from '../../src/servicing/migration/store.ts'
+import type { GracePeriodResponse } from '../../src/transactions/lapses/contract.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { faultyDatabase } from '../support/faulty-database.ts'

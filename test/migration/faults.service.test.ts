@@ -4,17 +4,17 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { generateAccount } from '../../scripts/book/account.ts'
 import { correctionOf, FAULT_KINDS, type Told, type Wire } from '../../scripts/book/fault-kinds.ts'
 import { accountsOf } from '../../scripts/book/requests.ts'
-import type { CheckInvoicesResponse } from '../../src/billing/contract.ts'
-import type { CancellationResponse } from '../../src/cancellations/contract.ts'
+import type { CheckInvoicesResponse } from '../../src/policy/contract/billing.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type {
   AccountMigrationIdMappingsResponse,
   AccountMigrationResponse,
   ErrorDetailsResponse,
   MigrationFailuresResponse,
   MigrationResponse,
-} from '../../src/migration/contract.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+} from '../../src/servicing/migration/contract.ts'
+import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { migratedAccount, migratedInvoice, migratedPayment, migratedPolicy } from '../support/migrated.ts'

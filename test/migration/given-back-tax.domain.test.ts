@@ -1,6 +1,6 @@
 // Taxes of migrated coverages that come to nothing: listed where they are said to, gone where all of them is given back.
 import { describe, expect, it } from 'vitest'
-import { policyResponse } from '../../src/policies/projection/policy.ts'
+import { policyResponse } from '../../src/policy/projection/policy.ts'
 import { BOOK_BEGINS, converted, DAY, plainConfiguration, type Wire } from './made-book.ts'
 
 /** A year of 120 with a levy of 12, which a change at its start charges `more` of, in installment items. */

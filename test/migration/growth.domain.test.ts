@@ -1,9 +1,9 @@
 // What a migrated policy takes grows with its transactions and with its elements, and with nothing beside.
 import { describe, expect, it } from 'vitest'
-import { AccountMigrationRequest } from '../../src/migration/contract-request.ts'
-import { conversionOf, digitsNeeded } from '../../src/migration/convert/account.ts'
-import { locatorSupply, type Uuid } from '../../src/platform/locators.ts'
-import { atOnce, inTurns } from '../../src/platform/turns.ts'
+import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
+import { atOnce, inTurns } from '../../src/kernel/turns.ts'
+import { AccountMigrationRequest } from '../../src/servicing/migration/contract-request.ts'
+import { conversionOf, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
 import { BOOK_BEGINS, DAY, NOW, plainConfiguration, type Wire } from './made-book.ts'
 
 type Size = { readonly transactions: number; readonly things: number }

@@ -1,17 +1,17 @@
 // Accounts as another system would send them, made up: several terms, changes, gaps and what comes after, bills, payments.
 import Big from 'big.js'
 import fc from 'fast-check'
-import { compileConfiguration } from '../../src/configuration/compile.ts'
-import type { Configuration } from '../../src/configuration/configuration.ts'
-import { AccountMigrationRequest } from '../../src/migration/contract-request.ts'
-import type { AccountRequest } from '../../src/migration/convert/account/work.ts'
-import { convertAccount, digitsNeeded } from '../../src/migration/convert/account.ts'
-import type { ConvertContext, Converted } from '../../src/migration/convert/converted.ts'
-import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
-import { locatorSupply, type Uuid } from '../../src/platform/locators.ts'
-import type { Instant } from '../../src/platform/time.ts'
-import { compileScript } from '../../src/plugins/script.ts'
-import { compileTemplate } from '../../src/rating/liquid/compile.ts'
+import { compileTemplate } from '../../packages/liquid/compile.ts'
+import { compileScript } from '../../src/extension/plugins/script.ts'
+import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
+import type { Instant } from '../../src/kernel/time.ts'
+import { compileConfiguration } from '../../src/product/compile.ts'
+import type { Configuration } from '../../src/product/configuration.ts'
+import { loadPatternEngine } from '../../src/product/fields/patterns.ts'
+import { AccountMigrationRequest } from '../../src/servicing/migration/contract-request.ts'
+import type { AccountRequest } from '../../src/servicing/migration/convert/account/work.ts'
+import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
+import type { ConvertContext, Converted } from '../../src/servicing/migration/convert/converted.ts'
 
 await loadPatternEngine()
 

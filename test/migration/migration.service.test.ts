@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { DisbursementResponse } from '../../src/billing/disbursements/contract.ts'
-import type { CancellationResponse } from '../../src/cancellations/contract.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type {
   AccountMigrationIdMappingsResponse,
   AccountMigrationResponse,
   MigrationFailuresResponse,
   MigrationResponse,
-} from '../../src/migration/contract.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+} from '../../src/servicing/migration/contract.ts'
+import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { migratedAccount, migratedInvoice, migratedPayment, migratedPolicy } from '../support/migrated.ts'

@@ -1,11 +1,11 @@
 // Coverages within coverages: perils of one exposure here, each of which says in which it lies (resources brief 9.5).
 import { describe, expect, it } from 'vitest'
-import { boundQuote } from '../../src/cancellations/effect.ts'
-import { locatorSupply } from '../../src/platform/locators.ts'
-import type { Peril, PolicyAggregate } from '../../src/policies/aggregate.ts'
-import { withParents } from '../../src/policies/peril-parents.ts'
-import { policyResponse } from '../../src/policies/projection/policy.ts'
-import { planCopy } from '../../src/quotes/plans.ts'
+import { locatorSupply } from '../../src/kernel/locators.ts'
+import { withParents } from '../../src/policy/peril-parents.ts'
+import { policyResponse } from '../../src/policy/projection/policy.ts'
+import type { Peril, PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import { boundQuote } from '../../src/transactions/cancellations/effect.ts'
+import { planCopy } from '../../src/transactions/quotes/plans.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 import { BOOK_BEGINS, converted, DAY, NOW, plainConfiguration, type Wire } from './made-book.ts'
 

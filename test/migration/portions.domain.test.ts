@@ -1,7 +1,7 @@
 // Which accounts are recorded together.
 import { describe, expect, it } from 'vitest'
-import { beforeTwin, portionsOf } from '../../src/migration/run/portions.ts'
-import type { MigrationAccount } from '../../src/migration/store.ts'
+import { beforeTwin, portionsOf } from '../../src/servicing/migration/run/portions.ts'
+import type { MigrationAccount } from '../../src/servicing/migration/store.ts'
 
 const account = (ordinal: number, more: Partial<MigrationAccount> = {}): MigrationAccount => ({
   ...({ ordinal, originalId: `A${ordinal}`, state: 'pending', source: 'body', start: 0 } as MigrationAccount),

@@ -1,10 +1,10 @@
 // What rows show: how fast a migration is, and what the rest will take, of what was done since it began or last went on; and
 // what ids became.
 import { expect, it } from 'vitest'
-import { mappingsResponse, migrationResponse } from '../../src/migration/projection.ts'
-import type { MappingRow, Migration, MigrationAccount } from '../../src/migration/store.ts'
-import { newUuid } from '../../src/platform/locators.ts'
-import type { Instant } from '../../src/platform/time.ts'
+import { newUuid } from '../../src/kernel/locators.ts'
+import type { Instant } from '../../src/kernel/time.ts'
+import { mappingsResponse, migrationResponse } from '../../src/servicing/migration/projection.ts'
+import type { MappingRow, Migration, MigrationAccount } from '../../src/servicing/migration/store.ts'
 
 const BEGAN = Date.UTC(2026, 10, 22) as Instant
 

@@ -1,14 +1,14 @@
 // How a migration goes on: paused and resumed, stopped by faults of the system, four at a time.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { newUuid, type Uuid } from '../../src/kernel/locators.ts'
 import type {
   AccountMigrationIdMappingsResponse,
   AccountMigrationResponse,
   MigrationFailuresResponse,
   MigrationResponse,
-} from '../../src/migration/contract.ts'
-import { workOn } from '../../src/migration/run/run.ts'
-import { newUuid, type Uuid } from '../../src/platform/locators.ts'
+} from '../../src/servicing/migration/contract.ts'
+import { workOn } from '../../src/servicing/migration/run/run.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { faultyDatabase } from '../support/faulty-database.ts'

@@ -1,6 +1,6 @@
 // Where it is told what of an item does not fit the contract: at the path of original ids, as all else that is wrong.
 import { expect, it } from 'vitest'
-import { readAccount } from '../../src/migration/request.ts'
+import { readAccount } from '../../src/servicing/migration/request.ts'
 
 it('tells each problem at its place, whatever the depth, and names the property as it lies in the item', () => {
   const coverage = { id: 'cov', elementType: 'cover', charges: [{ installmentItems: [{ amount: 'x' }] }] }

@@ -1,12 +1,12 @@
 // A tenant on three databases: a migration lies in one of them with all that it brings, and ids of accounts are the tenant's.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
+import { shardOfUuid, type Uuid } from '../../src/kernel/locators.ts'
 import type {
   AccountMigrationResponse,
   MigrationFailuresResponse,
   MigrationResponse,
-} from '../../src/migration/contract.ts'
-import { shardOfUuid, type Uuid } from '../../src/platform/locators.ts'
+} from '../../src/servicing/migration/contract.ts'
 import { callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { migratedAccount } from '../support/migrated.ts'

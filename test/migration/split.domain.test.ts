@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ElementSplitter, LARGEST_ACCOUNT_BYTES } from '../../src/migration/split.ts'
-import { Refusal } from '../../src/platform/errors.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
 import { DEEPEST_JSON } from '../../src/platform/http/json-body.ts'
+import { ElementSplitter, LARGEST_ACCOUNT_BYTES } from '../../src/servicing/migration/split.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 

@@ -1,7 +1,7 @@
 // A history that the live service wrote, told again as an account of another system, becomes the same policy.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
+import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { carriedAgain } from '../support/carried-again.ts'
 import type { Example } from '../support/configurations.ts'
 import type { NaiveRequest } from '../support/naive-policy.ts'

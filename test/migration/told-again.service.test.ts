@@ -6,11 +6,14 @@ import type {
   PaymentResponse,
   PolicyholderCreditsResponse,
   PolicyInvoiceResponse,
-} from '../../src/billing/contract.ts'
-import type { AccountMigrationIdMappingsResponse, MigrationResponse } from '../../src/migration/contract.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { PolicyPreviewResponse } from '../../src/policies/preview/contract.ts'
-import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+} from '../../src/policy/contract/billing.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type {
+  AccountMigrationIdMappingsResponse,
+  MigrationResponse,
+} from '../../src/servicing/migration/contract.ts'
+import type { PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'
 import { callOk } from '../support/api.ts'
 import { comparable } from '../support/comparable.ts'
 import { prepareDatabases } from '../support/databases.ts'

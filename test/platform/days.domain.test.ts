@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dateBounds, isTooEarly, isTooLate } from '../../src/platform/fields/dates.ts'
-import { add, endOfDay, type Instant, startOfDay, type TimeZone } from '../../src/platform/time.ts'
+import { add, endOfDay, type Instant, startOfDay, type TimeZone } from '../../src/kernel/time.ts'
+import { dateBounds, isTooEarly, isTooLate } from '../../src/product/fields/dates.ts'
 import { field } from './fields/definitions.ts'
 
 const at = (iso: string): Instant => Date.parse(iso) as Instant

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { afterEach, expect, it, vi } from 'vitest'
-import { derivedUuid, orderedUuid, readUuid, shardOfUuid } from '../../src/platform/locators.ts'
+import { derivedUuid, orderedUuid, readUuid, shardOfUuid } from '../../src/kernel/locators.ts'
 
 /** Version 5 as RFC 9562 has it, by the platform's SHA-1; the shard stands in the last byte. */
 function byThePlatform(shard: number, names: readonly string[]): string {

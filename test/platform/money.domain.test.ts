@@ -9,7 +9,7 @@ import {
   sum,
   toNumber,
   toText,
-} from '../../src/platform/money.ts'
+} from '../../src/kernel/money.ts'
 
 const CURRENCIES = ['EUR', 'JPY', 'BHD'] as CurrencyCode[]
 

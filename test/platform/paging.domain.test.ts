@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Refusal } from '../../src/platform/errors.ts'
-import { newUuid, type PolicyLocator, type Uuid } from '../../src/platform/locators.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
+import { newUuid, type PolicyLocator, type Uuid } from '../../src/kernel/locators.ts'
+import type { Instant } from '../../src/kernel/time.ts'
 import {
   mergedPage,
   POLICY_FORM,
@@ -12,7 +13,6 @@ import {
   UUID_FORM,
   writePagingToken,
 } from '../../src/platform/paging.ts'
-import type { Instant } from '../../src/platform/time.ts'
 
 const SEED = 20_261_121
 

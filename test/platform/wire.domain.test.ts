@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { EARLIEST, LATEST } from '../../src/platform/time.ts'
+import { EARLIEST, LATEST } from '../../src/kernel/time.ts'
 import {
   booleanOr,
   filledIn,

@@ -1,10 +1,10 @@
 // How the platform ends a call in an isolate. Its limits act in production alone, so that a loader that behaves as it does stands
 // in for it here.
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { LoadedConfiguration } from '../../src/configuration/cache.ts'
-import { isolateRunner } from '../../src/plugins/isolate.ts'
-import { ISOLATE_LIMITS, LONGEST_CALL_MS } from '../../src/plugins/limits.ts'
-import { type PluginProgram, SPOILED } from '../../src/plugins/runner.ts'
+import { isolateRunner } from '../../src/extension/plugins/isolate.ts'
+import { ISOLATE_LIMITS, LONGEST_CALL_MS } from '../../src/extension/plugins/limits.ts'
+import { type PluginProgram, SPOILED } from '../../src/extension/plugins/runner.ts'
+import type { LoadedConfiguration } from '../../src/product/cache.ts'
 import { CALL } from './runner/direct.ts'
 
 const FINE = JSON.stringify({ value: 'fine', missing: [], logs: [], writes: [], events: [] })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { pack } from '../../src/plugins/pack.ts'
-import { COPIES, type Packed, unpack } from '../../src/plugins/packed.ts'
+import { pack } from '../../src/extension/plugins/pack.ts'
+import { COPIES, type Packed, unpack } from '../../src/extension/plugins/packed.ts'
 
 const copies = [(record: object) => ({ ...record })]
 const unpacked = (packed: Packed): unknown => unpack(packed, copies)

@@ -1,13 +1,19 @@
 // Programs of tenant code for tests: scripts and tables, without an archive.
 import { env } from 'cloudflare:workers'
+import { compileTemplate } from '../../packages/liquid/compile.ts'
 import { pluginProgram, workerCode } from '../../src/bundles/sandbox.bundle.mjs'
-import { loadedConfiguration } from '../../src/configuration/cache.ts'
-import type { Configuration, LookupTable, ProductDefinition } from '../../src/configuration/configuration.ts'
-import type { Uuid } from '../../src/platform/locators.ts'
-import { isolateRunner } from '../../src/plugins/isolate.ts'
-import { localRunner } from '../../src/plugins/process-runner.ts'
-import type { CallOutcome, Known, PluginCall, PluginProgram, PluginRunner } from '../../src/plugins/runner.ts'
-import { compileTemplate } from '../../src/rating/liquid/compile.ts'
+import { isolateRunner } from '../../src/extension/plugins/isolate.ts'
+import { localRunner } from '../../src/extension/plugins/process-runner.ts'
+import type {
+  CallOutcome,
+  Known,
+  PluginCall,
+  PluginProgram,
+  PluginRunner,
+} from '../../src/extension/plugins/runner.ts'
+import type { Uuid } from '../../src/kernel/locators.ts'
+import { loadedConfiguration } from '../../src/product/cache.ts'
+import type { Configuration, LookupTable, ProductDefinition } from '../../src/product/configuration.ts'
 
 /** On a busy machine a call of a test may take its time; how long one may take is held by test/plugins/runner. */
 const PATIENT_MS = 60_000

@@ -2,17 +2,17 @@
 // premium, 100 commission and a fee of 24 that may be prorated. The plugin counts every month that has begun, and keeps a
 // tenth of what a cancellation gives back; what else it answers, the policy's auxiliary data says.
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { CancellationResponse } from '../../src/cancellations/contract.ts'
-import type { ProrationInput } from '../../src/plugins/contract.ts'
-import type { PluginLogPageResponse } from '../../src/plugins/contract-log.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { PolicyPreviewResponse } from '../../src/policies/preview/contract.ts'
-import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import type { ProrationInput } from '../../src/extension/plugins/contract.ts'
+import type { PluginLogPageResponse } from '../../src/extension/plugins/contract-log.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type {
   CancellationValueResponse,
   PolicyPriceChangeResponse,
 } from '../../src/rating/contract-change.ts'
-import type { ReinstatementResponse } from '../../src/reinstatements/contract.ts'
+import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
+import type { PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'
+import type { ReinstatementResponse } from '../../src/transactions/reinstatements/contract.ts'
 import { callOk } from '../support/api.ts'
 import { comparable } from '../support/comparable.ts'
 import { prepareDatabases } from '../support/databases.ts'

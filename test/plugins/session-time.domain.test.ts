@@ -1,10 +1,10 @@
 // The time that a plugin's call has, over its rounds.
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import type { LoadedConfiguration } from '../../src/configuration/cache.ts'
-import type { ProductDefinition } from '../../src/configuration/configuration.ts'
-import type { Instant } from '../../src/platform/time.ts'
-import type { CallOutcome, PluginProgram } from '../../src/plugins/runner.ts'
-import { PluginSession } from '../../src/plugins/session.ts'
+import type { CallOutcome, PluginProgram } from '../../src/extension/plugins/runner.ts'
+import { PluginSession } from '../../src/extension/plugins/session.ts'
+import type { Instant } from '../../src/kernel/time.ts'
+import type { LoadedConfiguration } from '../../src/product/cache.ts'
+import type { ProductDefinition } from '../../src/product/configuration.ts'
 
 const NOTHING = { missing: [], logs: [], writes: [], events: [] }
 

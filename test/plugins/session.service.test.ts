@@ -1,10 +1,10 @@
 // What the calls of an attempt leave behind: where one is refused, and where the transaction goes on without it.
 import { describe, expect, it } from 'vitest'
-import type { ProductDefinition } from '../../src/configuration/configuration.ts'
-import { Refusal } from '../../src/platform/errors.ts'
-import type { Instant } from '../../src/platform/time.ts'
-import type { PluginCall } from '../../src/plugins/runner.ts'
-import { PluginSession, type PluginSubject } from '../../src/plugins/session.ts'
+import type { PluginCall } from '../../src/extension/plugins/runner.ts'
+import { PluginSession, type PluginSubject } from '../../src/extension/plugins/session.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
+import type { Instant } from '../../src/kernel/time.ts'
+import type { ProductDefinition } from '../../src/product/configuration.ts'
 import { nothingKnown, programOf, QUICKJS, RUNNERS, table } from './programs.ts'
 
 const SCRIPT = `exports.getPreGraceResult = ({ key, say }) => {

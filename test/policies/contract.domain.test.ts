@@ -6,7 +6,7 @@ import {
   PolicyCreateRequest,
   PolicyQuery,
   PolicyUpdateRequest,
-} from '../../src/policies/contract/requests.ts'
+} from '../../src/policy/contract/requests.ts'
 
 const messages = (wire: unknown): string[] =>
   PolicyUpdateRequest.safeParse(wire).error?.issues.map(issue => issue.message) ?? []

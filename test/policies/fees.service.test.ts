@@ -1,11 +1,11 @@
 // Fees added and taken back by hand, through HTTP (brief 3.3): each update is billed at once by an invoice of its own,
 // no earlier invoice changes, and cancellations treat the fees like any others.
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { EndorsementResponse } from '../../src/endorsements/contract.ts'
-import type { Instant } from '../../src/platform/time.ts'
-import type { PolicyFeeSummaryResponse } from '../../src/policies/contract/fees.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { GetPolicyPriceResponse, PolicyPriceResponse } from '../../src/rating/contract.ts'
+import type { Instant } from '../../src/kernel/time.ts'
+import type { PolicyFeeSummaryResponse } from '../../src/policy/contract/fees.ts'
+import type { GetPolicyPriceResponse, PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import type { Answer } from '../support/api.ts'
 import { type Boats, boatTenant } from '../support/boat.ts'
 import { month } from '../support/boat-product.ts'

@@ -1,7 +1,7 @@
 // `Idempotency-Key` on every write of a policy's life: a repeat answers what the first answered, and writes nothing.
 import { beforeAll, describe, expect, it } from 'vitest'
-import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { deployExample, motorWithoutPapers } from '../support/examples.ts'

@@ -1,11 +1,11 @@
 // The whole life of a policy of 1,000 exposures with 5 perils each: every step within the limits of one request, and
 // to the cent.
 import { beforeAll, expect, it } from 'vitest'
-import type { CancellationResponse } from '../../src/cancellations/contract.ts'
-import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
+import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Plain, plainTenant, thing } from '../support/plain-product.ts'
 import { size } from '../support/sizes.ts'

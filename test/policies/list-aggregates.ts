@@ -1,16 +1,17 @@
 // Policies as aggregates of the test's own making: only what lists look at.
-import type { GracePeriod } from '../../src/lapses/records.ts'
-import type { FieldData } from '../../src/platform/fields/groups.ts'
-import { newUuid, type PolicyLocator, type QuoteLocator, type Uuid } from '../../src/platform/locators.ts'
-import { type CurrencyCode, type Money, money } from '../../src/platform/money.ts'
-import type { Instant, TimeZone } from '../../src/platform/time.ts'
+
+import { newUuid, type PolicyLocator, type QuoteLocator, type Uuid } from '../../src/kernel/locators.ts'
+import { type CurrencyCode, type Money, money } from '../../src/kernel/money.ts'
+import type { Instant, TimeZone } from '../../src/kernel/time.ts'
 import type {
   Modification,
   Policy,
   PolicyAggregate,
   Quote,
   Reinstatement,
-} from '../../src/policies/aggregate.ts'
+} from '../../src/policy/records/aggregate.ts'
+import type { GracePeriod } from '../../src/policy/records/lapses.ts'
+import type { FieldData } from '../../src/product/fields/groups.ts'
 
 export const EUR = 'EUR' as CurrencyCode
 export const at = (ms: number): Instant => ms as Instant

@@ -2,20 +2,20 @@
 // several shards.
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
-import type { PolicyLocator } from '../../src/platform/locators.ts'
+import type { PolicyLocator } from '../../src/kernel/locators.ts'
+import type { Instant } from '../../src/kernel/time.ts'
 import type { Tenant } from '../../src/platform/tenancy.ts'
-import type { Instant } from '../../src/platform/time.ts'
-import { type PolicyAggregate, selectedQuoteIfAny } from '../../src/policies/aggregate.ts'
 import {
   LISTED_STATES,
   type ListedState,
   PolicyListQuery,
   type PolicySummaryResponse,
-} from '../../src/policies/list/contract.ts'
-import { listPolicies } from '../../src/policies/list/service.ts'
-import { pageQuery } from '../../src/policies/list/store.ts'
-import { differenceQueries } from '../../src/policies/store/aggregates.ts'
-import { policyState } from '../../src/policies/transitions.ts'
+} from '../../src/policy/list/contract.ts'
+import { listPolicies } from '../../src/policy/list/service.ts'
+import { pageQuery } from '../../src/policy/list/store.ts'
+import { type PolicyAggregate, selectedQuoteIfAny } from '../../src/policy/records/aggregate.ts'
+import { differenceQueries } from '../../src/policy/store/aggregates.ts'
+import { policyState } from '../../src/policy/transitions.ts'
 import { databaseOf, makeTenant, requestOf } from '../events/tenant.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
 import {

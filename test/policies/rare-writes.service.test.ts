@@ -1,7 +1,7 @@
 // Writes that are seldom made and cost as little as all others: one call to the policy's object, with one read batch in
 // it where the policy is not at hand, and one write batch (docs/design.md, section 1).
 import { beforeAll, expect, it } from 'vitest'
-import type { GracePeriodResponse } from '../../src/lapses/contract.ts'
+import type { GracePeriodResponse } from '../../src/transactions/lapses/contract.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'

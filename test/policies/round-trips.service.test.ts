@@ -1,8 +1,8 @@
 // Round trips, counted: the one cost that does not depend on the machine (docs/design.md, section 1).
 import { evictAllDurableObjects } from 'cloudflare:test'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { exampleFiles } from '../support/examples.ts'

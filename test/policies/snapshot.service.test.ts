@@ -1,11 +1,11 @@
 // A policy as it was known earlier: what GET answered at each step of its life, asked for again at the end
 // (brief 2.1, 3.5).
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { CancellationResponse } from '../../src/cancellations/contract.ts'
-import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { PolicyQuoteResponse } from '../../src/quotes/contract-quote.ts'
-import type { ReinstatementResponse } from '../../src/reinstatements/contract.ts'
+import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
+import type { PolicyQuoteResponse } from '../../src/transactions/quotes/contract-quote.ts'
+import type { ReinstatementResponse } from '../../src/transactions/reinstatements/contract.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, roundTrips, workedOf } from '../support/motor.ts'

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Instant, localParts } from '../../src/platform/time.ts'
-import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
-import { PolicyCreateRequest } from '../../src/policies/contract/requests.ts'
-import { decideCreation, decideIssue } from '../../src/policies/decision.ts'
-import { decideTermEnd, readTermEndNotice, termEndTimers } from '../../src/policies/term-end.ts'
+import { type Instant, localParts } from '../../src/kernel/time.ts'
+import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
+import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import { decideCreation, decideIssue } from '../../src/transactions/new-business/decision.ts'
+import { decideTermEnd, readTermEndNotice, termEndTimers } from '../../src/transactions/term-end.ts'
 import { groundOf, plentyOfLocators, workedPolicies } from '../support/configurations.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12) as Instant

@@ -1,10 +1,10 @@
 // What of a policy another version does not take, where the moment or the history of the policy decides.
 import { describe, expect, it } from 'vitest'
-import type { ProductDefinition } from '../../src/configuration/configuration.ts'
-import type { Instant } from '../../src/platform/time.ts'
-import type { Loaded } from '../../src/policies/surroundings.ts'
-import { upgradeProblems } from '../../src/policies/upgrade/problems.ts'
-import { configVersionAt } from '../../src/policies/upgrade/version-at.ts'
+import type { Instant } from '../../src/kernel/time.ts'
+import type { Loaded } from '../../src/policy/surroundings.ts'
+import { configVersionAt } from '../../src/policy/version-at.ts'
+import type { ProductDefinition } from '../../src/product/configuration.ts'
+import { upgradeProblems } from '../../src/transactions/upgrade/problems.ts'
 import { STORY_BEGINS } from '../support/policy-story.ts'
 import { after, carriedOut, halfway, issuedPolicy } from '../support/record-kinds/motor-policies.ts'
 

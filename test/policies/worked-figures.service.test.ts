@@ -1,13 +1,13 @@
 // The worked figures of the brief, through HTTP (brief 1.6, 2.2, 3.1, 3.2).
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { CancellationResponse } from '../../src/cancellations/contract.ts'
-import { dayStart, type TimeZone } from '../../src/platform/time.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { dayStart, type TimeZone } from '../../src/kernel/time.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type {
   CancellationValueResponse,
   PolicyPriceChangeResponse,
 } from '../../src/rating/contract-change.ts'
-import type { ReinstatementResponse } from '../../src/reinstatements/contract.ts'
+import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
+import type { ReinstatementResponse } from '../../src/transactions/reinstatements/contract.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Plain, plainTenant, thing } from '../support/plain-product.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { Refusal } from '../../src/platform/errors.ts'
-import { newUuid, type Uuid } from '../../src/platform/locators.ts'
-import type { Instant } from '../../src/platform/time.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
+import { newUuid, type Uuid } from '../../src/kernel/locators.ts'
+import type { Instant } from '../../src/kernel/time.ts'
 import {
   LARGEST_ENTITY_BYTES,
   MOST_SUB_ENTITIES,

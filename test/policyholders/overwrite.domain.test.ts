@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { Refusal } from '../../src/platform/errors.ts'
-import { newUuid } from '../../src/platform/locators.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
+import { newUuid } from '../../src/kernel/locators.ts'
 import {
   assertKnown,
   assertSize,
   replacementsOf,
   scrubber,
   termsAfter,
-} from '../../src/policyholders/overwrite.ts'
+} from '../../src/servicing/policyholders/overwrite.ts'
 import { BERLIN, field, NOW } from '../platform/fields/definitions.ts'
 
 const dictionary = {

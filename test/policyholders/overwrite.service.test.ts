@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { newUuid } from '../../src/platform/locators.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import { newUuid } from '../../src/kernel/locators.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { plainYear } from '../support/motor.ts'

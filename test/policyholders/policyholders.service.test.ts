@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { newUuid } from '../../src/platform/locators.ts'
+import { newUuid } from '../../src/kernel/locators.ts'
 import { callApi } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { roundTrips } from '../support/motor.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Refusal } from '../../src/platform/errors.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
 import { MOST_SEARCH_TERMS, searchableNames, searchTerms } from '../../src/policyholders/search.ts'
 import { BERLIN, field } from '../platform/fields/definitions.ts'
 

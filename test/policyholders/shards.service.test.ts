@@ -1,8 +1,8 @@
 // A tenant of three shards and without any configuration.
 import { beforeAll, describe, expect, it } from 'vitest'
+import { Refusal } from '../../src/kernel/errors.ts'
+import { newUuid, shardOfUuid, type Uuid } from '../../src/kernel/locators.ts'
 import type { RequestContext } from '../../src/platform/context.ts'
-import { Refusal } from '../../src/platform/errors.ts'
-import { newUuid, shardOfUuid, type Uuid } from '../../src/platform/locators.ts'
 import type { Tenant } from '../../src/platform/tenancy.ts'
 import {
   PolicyholderCreateRequest,
@@ -16,7 +16,7 @@ import {
   getPolicyholder,
   listPolicyholders,
   updatePolicyholder,
-} from '../../src/policyholders/service.ts'
+} from '../../src/servicing/policyholders/service.ts'
 import { makeTenant, requestOf } from '../events/tenant.ts'
 import { prepareDatabases } from '../support/databases.ts'
 

@@ -1,6 +1,6 @@
 // Histories on which the service and the naive model once disagreed, shrunk, with their figures.
 import { describe, expect, it } from 'vitest'
-import { localParts } from '../../src/platform/time.ts'
+import { localParts } from '../../src/kernel/time.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
 import { agreesWithModel, priceOf, tiles, viewOf } from '../support/story-checks.ts'
 import { keyedExposures, keyedPerils } from '../support/story-keys.ts'

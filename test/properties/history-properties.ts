@@ -2,7 +2,7 @@
 // model of it agree to the cent, and what holds always holds.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { policyResponse } from '../../src/policies/projection/policy.ts'
+import { policyResponse } from '../../src/policy/projection/policy.ts'
 import type { Example } from '../support/configurations.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
 import { size } from '../support/sizes.ts'

@@ -2,13 +2,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { amountsDue } from '../../src/billing/bill.ts'
-import { Refusal } from '../../src/platform/errors.ts'
-import { type Money, plus, sum, toNumber } from '../../src/platform/money.ts'
-import { add, type Instant } from '../../src/platform/time.ts'
-import { allowedActions } from '../../src/platform/transitions.ts'
-import { type PolicyAggregate, selectedQuote } from '../../src/policies/aggregate.ts'
-import type { Attempt } from '../../src/policies/attempt.ts'
-import { PolicyCreateRequest, PolicyUpdateRequest } from '../../src/policies/contract/requests.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
+import { type Money, plus, sum, toNumber } from '../../src/kernel/money.ts'
+import { add, type Instant } from '../../src/kernel/time.ts'
+import { allowedActions } from '../../src/kernel/transitions.ts'
+import { PolicyCreateRequest, PolicyUpdateRequest } from '../../src/policy/contract/requests.ts'
+import { policyResponse } from '../../src/policy/projection/policy.ts'
+import { quoteParts } from '../../src/policy/quote-parts.ts'
+import { type PolicyAggregate, selectedQuote } from '../../src/policy/records/aggregate.ts'
+import { COLLECTION_NAMES, COLLECTIONS } from '../../src/policy/store/rows.ts'
+import { POLICY_TRANSITIONS, type PolicyAction, policyState } from '../../src/policy/transitions.ts'
+import type { Attempt } from '../../src/rating/attempt.ts'
 import {
   decideCreation,
   decideDiscard,
@@ -16,11 +20,7 @@ import {
   decideIssue,
   decidePrice,
   decideUpdate,
-} from '../../src/policies/decision.ts'
-import { policyResponse } from '../../src/policies/projection/policy.ts'
-import { quoteParts } from '../../src/policies/quote-parts.ts'
-import { COLLECTION_NAMES, COLLECTIONS } from '../../src/policies/store/rows.ts'
-import { POLICY_TRANSITIONS, type PolicyAction, policyState } from '../../src/policies/transitions.ts'
+} from '../../src/transactions/new-business/decision.ts'
 import { type Example, groundOf, plentyOfLocators, workedPolicies } from '../support/configurations.ts'
 import { size } from '../support/sizes.ts'
 

@@ -1,8 +1,8 @@
 // Random histories of policies whose product splits amounts by a plugin of its own (brief 5.6, getProrationResult).
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isStanding } from '../../src/policies/fold/line.ts'
-import { policyResponse } from '../../src/policies/projection/policy.ts'
+import { isStanding } from '../../src/policy/fold/line.ts'
+import { policyResponse } from '../../src/policy/projection/policy.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { comparable } from '../support/comparable.ts'
 import type { Example } from '../support/configurations.ts'

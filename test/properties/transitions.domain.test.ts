@@ -1,8 +1,8 @@
 // Every pair of a state and an action, of every kind of record that has a transition table: what the table lists
 // happens as it says, and all else is refused with what would be possible instead.
 import { describe, expect, it } from 'vitest'
-import { Refusal } from '../../src/platform/errors.ts'
-import { allowedActions, type Transition } from '../../src/platform/transitions.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
+import { allowedActions, type Transition } from '../../src/kernel/transitions.ts'
 import { RECORD_KINDS } from '../support/record-kinds/all.ts'
 import type { RecordKind } from '../support/record-kinds/record-kind.ts'
 

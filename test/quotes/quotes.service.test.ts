@@ -1,8 +1,8 @@
 // Quotes: several on a policy, one selected; priced, accepted, taken back (brief 1.3).
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { PolicyQuoteResponse } from '../../src/quotes/contract-quote.ts'
-import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { PolicyQuoteResponse } from '../../src/transactions/quotes/contract-quote.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, plainYear, roundTrips, workedOf } from '../support/motor.ts'

@@ -3,7 +3,7 @@ import {
   ReinstatementCreateRequest,
   ReinstatementResponse,
   ReinstatementUpdateRequest,
-} from '../../src/reinstatements/contract.ts'
+} from '../../src/transactions/reinstatements/contract.ts'
 
 test('a reinstatement of nothing is a draft with the default times', () => {
   expect(ReinstatementCreateRequest.parse({})).toEqual({ issue: false })

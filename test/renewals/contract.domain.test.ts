@@ -4,7 +4,7 @@ import {
   RenewalCreateRequest,
   RenewalIssueRequest,
   RenewalResponse,
-} from '../../src/renewals/contract.ts'
+} from '../../src/transactions/renewals/contract.ts'
 
 const NOTHING = {
   fieldValues: {},

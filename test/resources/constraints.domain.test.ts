@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { FieldConstraint, FieldDefinition } from '../../src/configuration/configuration.ts'
+import type { FieldConstraint, FieldDefinition } from '../../src/product/configuration.ts'
 import {
   type AskableTable,
   allowedValues,
   constrainedFields,
   type Element,
-} from '../../src/resources/constraints/evaluation.ts'
-import { constraintCircles, constraintGraph } from '../../src/resources/constraints/graph.ts'
-import { TableScan } from '../../src/resources/constraints/scan.ts'
-import { governorOf } from '../../src/resources/constraints/scopes.ts'
-import type { ColumnType } from '../../src/resources/data-tables/values.ts'
+} from '../../src/reference/constraints/evaluation.ts'
+import { constraintCircles, constraintGraph } from '../../src/reference/constraints/graph.ts'
+import { TableScan } from '../../src/reference/constraints/scan.ts'
+import { governorOf } from '../../src/reference/constraints/scopes.ts'
+import type { ColumnType } from '../../src/reference/data-tables/values.ts'
 
 const field = (name: string, more: Partial<FieldDefinition> = {}): FieldDefinition => ({
   name,

@@ -1,15 +1,15 @@
 import { exports } from 'cloudflare:workers'
 import { unzipSync } from 'fflate'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
-import type { QuickQuoteResponse } from '../../src/quick-quotes/contract.ts'
 import type {
   ConstraintRecordResponse,
   DependencyResponse,
   EvaluationResponse,
-} from '../../src/resources/constraints/contract.ts'
-import type { BasicResourceResponse } from '../../src/resources/contract.ts'
+} from '../../src/reference/constraints/contract.ts'
+import type { BasicResourceResponse } from '../../src/reference/contract.ts'
+import type { QuickQuoteResponse } from '../../src/servicing/quick-quotes/contract.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorWithoutPapers } from '../support/examples.ts'

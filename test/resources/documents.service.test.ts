@@ -2,7 +2,7 @@
 // given back (resources brief 4.1).
 import monoFont from 'dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { BasicResourceResponse, ResourceResponse } from '../../src/resources/contract.ts'
+import type { BasicResourceResponse, ResourceResponse } from '../../src/reference/contract.ts'
 import { woff2Of, woffOf } from '../documents/pdf/packed-fonts.ts'
 import { type Answer, type Call, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'

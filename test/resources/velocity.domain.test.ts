@@ -3,12 +3,12 @@
 // library of the dialect is the second opinion on templates that do no harm.
 import { render as renderedByLibrary } from 'velocityjs'
 import { describe, expect, it } from 'vitest'
-import type { CurrencyCode } from '../../src/platform/money.ts'
-import type { Instant, TimeZone } from '../../src/platform/time.ts'
-import type { RenderLimits } from '../../src/rating/liquid/limits.ts'
-import { TemplateError } from '../../src/rating/liquid/template-error.ts'
-import { compileVelocity } from '../../src/resources/templates/velocity/compile.ts'
-import { renderVelocity } from '../../src/resources/templates/velocity/render.ts'
+import type { RenderLimits } from '../../packages/liquid/limits.ts'
+import { TemplateError } from '../../packages/liquid/template-error.ts'
+import { compileVelocity } from '../../packages/velocity/compile.ts'
+import { renderVelocity } from '../../packages/velocity/render.ts'
+import type { CurrencyCode } from '../../src/kernel/money.ts'
+import type { Instant, TimeZone } from '../../src/kernel/time.ts'
 import { AGREED, CORPUS_DATA, DIFFERENT } from './velocity-corpus.ts'
 
 const DATA = {

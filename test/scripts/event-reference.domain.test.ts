@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { EVENTS_BEGIN, EVENTS_PAGE, withEventReference } from '../../scripts/event-reference.ts'
-import { dataContract } from '../../src/events/catalogue/contracts.ts'
-import { ENTRIES } from '../../src/events/catalogue/entries.ts'
-import { exampleData } from '../../src/events/catalogue/example.ts'
-import { eventTypes } from '../../src/events/types.ts'
+import { eventTypes } from '../../src/platform/events/types.ts'
+import { dataContract } from '../../src/servicing/events/catalogue/contracts.ts'
+import { ENTRIES } from '../../src/servicing/events/catalogue/entries.ts'
+import { exampleData } from '../../src/servicing/events/catalogue/example.ts'
 
 test('docs/events.md tells of the catalogue of today; npm run docs:events writes it', () => {
   const page = readFileSync(EVENTS_PAGE, 'utf8')

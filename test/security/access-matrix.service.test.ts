@@ -2,8 +2,13 @@
 // who is refused is so before the body is read, and who is let in is told of the body, so that nothing happens.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ACCOUNT_TYPES, type AccountType, ALL_PERMISSIONS, holds } from '../../src/accounts/permissions.ts'
-import { newUuid } from '../../src/platform/locators.ts'
+import { newUuid } from '../../src/kernel/locators.ts'
+import {
+  ACCOUNT_TYPES,
+  type AccountType,
+  ALL_PERMISSIONS,
+  holds,
+} from '../../src/platform/http/permissions.ts'
 import { callApi } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { missigned, madeToken as token, unsigned, withClaims } from '../support/made-tokens.ts'

@@ -1,8 +1,8 @@
 // Signed addresses of files, through HTTP: whoever has one gets that file for 30 minutes, and nothing else with it.
 import { env, exports } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { now } from '../../src/kernel/time.ts'
 import { type FileLink, linkToken, readLinkToken } from '../../src/platform/signed-links.ts'
-import { now } from '../../src/platform/time.ts'
 import { fileAt } from '../documents/waiting.ts'
 import { callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'

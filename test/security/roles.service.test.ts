@@ -1,6 +1,6 @@
 // Roles that a configuration defines, through HTTP: what a sign-in gives, what a deploy of others changes, what is refused.
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { AccountResponse } from '../../src/accounts/contract.ts'
+import type { AccountResponse } from '../../src/access/contract.ts'
 import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'

@@ -1,12 +1,13 @@
 // The boat product (boat-product.ts) for domain tests: compiled in any currency, without a service.
-import { compileConfiguration } from '../../src/configuration/compile.ts'
-import { loadPatternEngine } from '../../src/platform/fields/patterns.ts'
-import { newUuid } from '../../src/platform/locators.ts'
-import { zero } from '../../src/platform/money.ts'
-import type { Instant } from '../../src/platform/time.ts'
-import { compileScript } from '../../src/plugins/script.ts'
-import type { Ground } from '../../src/policies/surroundings.ts'
-import { compileTemplate } from '../../src/rating/liquid/compile.ts'
+
+import { compileTemplate } from '../../packages/liquid/compile.ts'
+import { compileScript } from '../../src/extension/plugins/script.ts'
+import { newUuid } from '../../src/kernel/locators.ts'
+import { zero } from '../../src/kernel/money.ts'
+import type { Instant } from '../../src/kernel/time.ts'
+import type { Ground } from '../../src/policy/surroundings.ts'
+import { compileConfiguration } from '../../src/product/compile.ts'
+import { loadPatternEngine } from '../../src/product/fields/patterns.ts'
 import { boatFiles } from './boat-product.ts'
 
 await loadPatternEngine()

@@ -1,6 +1,6 @@
 // A product for figures that one works out in the head: a boat whose hull says what a year of it costs, one peril, a
 // tax of 10% if so asked, no standard fees, every payment schedule, invoices ten days before they are due.
-import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
+import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 
 export const ZONE = 'Europe/Berlin' as TimeZone
 

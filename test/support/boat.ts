@@ -1,6 +1,6 @@
 // The boat product (boat-product.ts) as a tenant to test with.
-import type { Instant } from '../../src/platform/time.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { Instant } from '../../src/kernel/time.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import { type Answer, callApi, callOk } from './api.ts'
 import { boatFiles, month, NEW_YEAR } from './boat-product.ts'

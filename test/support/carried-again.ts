@@ -1,10 +1,11 @@
 // An account converted as the service does it, without the service.
-import { AccountMigrationRequest } from '../../src/migration/contract-request.ts'
-import { convertAccount, digitsNeeded } from '../../src/migration/convert/account.ts'
-import type { Converted } from '../../src/migration/convert/converted.ts'
-import { locatorSupply, type Uuid } from '../../src/platform/locators.ts'
-import type { Instant } from '../../src/platform/time.ts'
-import type { Ground } from '../../src/policies/surroundings.ts'
+
+import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
+import type { Instant } from '../../src/kernel/time.ts'
+import type { Ground } from '../../src/policy/surroundings.ts'
+import { AccountMigrationRequest } from '../../src/servicing/migration/contract-request.ts'
+import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
+import type { Converted } from '../../src/servicing/migration/convert/converted.ts'
 
 /** Below the digits of what comes after, which are in the order in which they were made. */
 let sequence = 100_000

@@ -1,9 +1,9 @@
 // Tokens that a test makes itself: of any account type, with permissions of their own, expired, changed.
 import { env } from 'cloudflare:workers'
-import { issueToken } from '../../src/accounts/tokens.ts'
-import type { Uuid } from '../../src/platform/locators.ts'
+import { issueToken } from '../../src/access/tokens.ts'
+import type { Uuid } from '../../src/kernel/locators.ts'
+import { type Instant, now } from '../../src/kernel/time.ts'
 import type { TenantType } from '../../src/platform/tenancy.ts'
-import { type Instant, now } from '../../src/platform/time.ts'
 
 export type Claims = {
   accountLocator: string

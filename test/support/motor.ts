@@ -1,5 +1,5 @@
 // The motor example as a tenant to test with: deployed, with policyholders and requests ready to send.
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import { type Answer, callApi, callOk } from './api.ts'
 import { type ArchiveFiles, type DeployedTenant, deployExample, motorWithoutPapers } from './examples.ts'

@@ -3,7 +3,7 @@
 // shares no code with the service's fold, its rating or its templates, so that where the two agree on a random
 // history, both are likely right.
 import Big from 'big.js'
-import type { Instant, Span } from '../../src/platform/time.ts'
+import type { Instant, Span } from '../../src/kernel/time.ts'
 import {
   halfUp,
   type NaiveAmounts,

@@ -1,8 +1,8 @@
 // The rates of the two examples as their READMEs state them in words, for the naive model: no templates, no tables
 // of the archive. Only what the worked policies use is known here.
 import Big from 'big.js'
-import { type CurrencyCode, minorDigits } from '../../src/platform/money.ts'
-import { add, dayStart, type Instant, type Span, type TimeZone } from '../../src/platform/time.ts'
+import { type CurrencyCode, minorDigits } from '../../src/kernel/money.ts'
+import { add, dayStart, type Instant, type Span, type TimeZone } from '../../src/kernel/time.ts'
 import type { Example } from './configurations.ts'
 import { monthsBetween } from './naive-time.ts'
 

@@ -1,6 +1,6 @@
 // Months counted one by one, for the naive model.
 import Big from 'big.js'
-import { add, type Instant, type TimeZone } from '../../src/platform/time.ts'
+import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 
 const known = new Map<string, Big>()
 

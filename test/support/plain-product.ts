@@ -1,6 +1,6 @@
 // A product of round figures: one exposure, whose perils each cost what it says a year; no taxes, no fees, no
 // guidelines, so that a premium is a number that the test says itself.
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { type Answer, callApi, callOk } from './api.ts'
 import { type ArchiveFiles, type DeployedTenant, deployExample } from './examples.ts'
 

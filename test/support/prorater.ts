@@ -1,9 +1,9 @@
 // Code in the place of a tenant's `getProrationResult`, for stories that are told without a sandbox.
 import Big from 'big.js'
-import type { ProductDefinition } from '../../src/configuration/configuration.ts'
-import { type Instant, months, type TimeZone } from '../../src/platform/time.ts'
-import type { ProrationInput, ProrationItem } from '../../src/plugins/contract.ts'
-import type { PluginSession } from '../../src/plugins/session.ts'
+import type { ProrationInput, ProrationItem } from '../../src/extension/plugins/contract.ts'
+import type { PluginSession } from '../../src/extension/plugins/session.ts'
+import { type Instant, months, type TimeZone } from '../../src/kernel/time.ts'
+import type { ProductDefinition } from '../../src/product/configuration.ts'
 import type { Story } from './policy-story.ts'
 
 type Answer = { items: { id: string; proratedAmount: string | number; holdbackAmount?: string | number }[] }

@@ -1,7 +1,7 @@
 // A plugin of bills for property tests, as wild as one may be: it puts the charges on some installments at times of all
 // kinds, in parts of all sizes, some of the other sign, with fees on some and others to be written off. The same input
 // has the same answer.
-import type { InstallmentsInput } from '../../src/plugins/contract.ts'
+import type { InstallmentsInput } from '../../src/extension/plugins/contract.ts'
 
 const DAY = 86_400_000
 

@@ -1,4 +1,4 @@
-import type { MigrationResponse } from '../../src/migration/contract.ts'
+import type { MigrationResponse } from '../../src/servicing/migration/contract.ts'
 import { callOk } from './api.ts'
 
 const INTERVAL_MS = 20

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers'
-import { newUuid } from '../../src/platform/locators.ts'
+import { newUuid } from '../../src/kernel/locators.ts'
 import { callOk } from './api.ts'
 
 const ADMINISTRATOR = { username: 'administrator', password: 'correct horse battery staple' }

@@ -1,7 +1,7 @@
 // A policy as the store would give it back.
 import { expect } from 'vitest'
-import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
-import { COLLECTION_NAMES, COLLECTIONS } from '../../src/policies/store/rows.ts'
+import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import { COLLECTION_NAMES, COLLECTIONS } from '../../src/policy/store/rows.ts'
 
 /** To rows, through JSON, and back; fails when a record has a property that its table has no column for. */
 export function storedAggregate(aggregate: PolicyAggregate): PolicyAggregate {

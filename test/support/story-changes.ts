@@ -1,7 +1,8 @@
 // Changes that a step of a story asks for: picked out of what the policy has then, in the naive model's words and in
 // those of a request.
-import type { ProductDefinition } from '../../src/configuration/configuration.ts'
-import type { Instant } from '../../src/platform/time.ts'
+
+import type { Instant } from '../../src/kernel/time.ts'
+import type { ProductDefinition } from '../../src/product/configuration.ts'
 import { COVER, type NaiveChanges, type NaivePerilTerms, type NaivePolicy } from './naive-policy.ts'
 import type { NaiveData, NaiveFields } from './naive-rates.ts'
 import type { ChangePick } from './story-steps.ts'

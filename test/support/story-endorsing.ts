@@ -1,10 +1,11 @@
 // Endorsements and renewals of a policy's story, in steps or at once.
-import { EndorsementCreateRequest } from '../../src/endorsements/contract.ts'
-import { decideEndorsement, type EndorsementOperation } from '../../src/endorsements/decision.ts'
-import { Refusal } from '../../src/platform/errors.ts'
-import { add, type Instant } from '../../src/platform/time.ts'
-import type { Endorsement } from '../../src/policies/aggregate.ts'
-import { RenewalCreateRequest } from '../../src/renewals/contract.ts'
+
+import { Refusal } from '../../src/kernel/errors.ts'
+import { add, type Instant } from '../../src/kernel/time.ts'
+import type { Endorsement } from '../../src/policy/records/aggregate.ts'
+import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
+import { decideEndorsement, type EndorsementOperation } from '../../src/transactions/endorsements/decision.ts'
+import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { type NaiveRequest, naiveRefusal } from './naive-policy.ts'
 import { attemptAt, inState, naiveOf, type Story } from './policy-story.ts'
 import { resolvedChanges, wireChanges } from './story-changes.ts'

@@ -1,14 +1,21 @@
 // Steps of a policy's story, carried out through the decisions and asked of the naive model.
-import { type CancellationOperation, decideCancellation } from '../../src/cancellations/decision.ts'
-import { recordedPriceChange } from '../../src/cancellations/projection.ts'
-import { Refusal } from '../../src/platform/errors.ts'
-import { add, type Instant, startOfDay } from '../../src/platform/time.ts'
-import type { Cancellation, PolicyAggregate } from '../../src/policies/aggregate.ts'
-import { decideInvoicing } from '../../src/policies/invoicing.ts'
-import { decideChange, type PlannedChange } from '../../src/policies/planned-change.ts'
-import type { Loaded } from '../../src/policies/surroundings.ts'
+
+import { decideInvoicing } from '../../src/billing/invoicing.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
+import { add, type Instant, startOfDay } from '../../src/kernel/time.ts'
+import type { Cancellation, PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import type { Loaded } from '../../src/policy/surroundings.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
-import { decideReinstatement, type ReinstatementOperation } from '../../src/reinstatements/decision.ts'
+import {
+  type CancellationOperation,
+  decideCancellation,
+} from '../../src/transactions/cancellations/decision.ts'
+import { recordedPriceChange } from '../../src/transactions/cancellations/projection.ts'
+import { decideChange, type PlannedChange } from '../../src/transactions/planned-change.ts'
+import {
+  decideReinstatement,
+  type ReinstatementOperation,
+} from '../../src/transactions/reinstatements/decision.ts'
 import { type NaiveRequest, naiveRefusal } from './naive-policy.ts'
 import { attemptAt, inState, naiveOf, reinstatementRequest, type Story } from './policy-story.ts'
 import { continueEndorsement, endorse } from './story-endorsing.ts'

@@ -1,16 +1,17 @@
 // Answers of a policy that is told again, without what no migration request can tell, and in a form that is the same for the
 // same policy.
-import type { CheckInvoicesResponse, PolicyInvoiceResponse } from '../../src/billing/contract.ts'
+
 import { checkedInvoices } from '../../src/billing/projection.ts'
-import { boundQuote } from '../../src/cancellations/effect.ts'
-import type { ProductDefinition } from '../../src/configuration/configuration.ts'
-import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import { isIssued } from '../../src/policies/fold/line.ts'
-import { policyResponse } from '../../src/policies/projection/policy.ts'
-import { policyView } from '../../src/policies/projection/view.ts'
-import type { PolicyPriceResponse } from '../../src/rating/contract.ts'
+import type { CheckInvoicesResponse, PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import { isIssued } from '../../src/policy/fold/line.ts'
+import { policyResponse } from '../../src/policy/projection/policy.ts'
+import { policyView } from '../../src/policy/projection/view.ts'
+import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import type { ProductDefinition } from '../../src/product/configuration.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
+import { boundQuote } from '../../src/transactions/cancellations/effect.ts'
 import { comparable } from './comparable.ts'
 
 export type ToldAnswers = { policy: PolicyResponse; bills: CheckInvoicesResponse; price: PolicyPriceResponse }

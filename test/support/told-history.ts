@@ -1,8 +1,11 @@
 // What answers tell of a policy's history, told once more in the words of another system: terms, transactions, elements and
 // charges of a migration request. Only what answers show is used, so that what they do not show is not carried over.
-import type { CheckInvoicesResponse, FinancialTransactionResponse } from '../../src/billing/contract.ts'
-import type { PolicyModificationResponse } from '../../src/policies/contract/modification.ts'
-import type { PerilResponse, PolicyResponse } from '../../src/policies/contract/response.ts'
+import type {
+  CheckInvoicesResponse,
+  FinancialTransactionResponse,
+} from '../../src/policy/contract/billing.ts'
+import type { PolicyModificationResponse } from '../../src/policy/contract/modification.ts'
+import type { PerilResponse, PolicyResponse } from '../../src/policy/contract/response.ts'
 
 /** Something that answers tell and a migration request has no words for. */
 export class Untellable extends Error {}

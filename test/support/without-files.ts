@@ -1,4 +1,4 @@
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 
 /** Documents without their files, which are made after the answer, at addresses that are others each time. */
 export function withoutFiles(policy: PolicyResponse): PolicyResponse {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Refusal } from '../../src/platform/errors.ts'
-import type { Instant, TimeZone } from '../../src/platform/time.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
+import type { Instant, TimeZone } from '../../src/kernel/time.ts'
 import { clockTarget } from '../../src/tenants/clock-target.ts'
 import { ClockRequest } from '../../src/tenants/contract.ts'
 

@@ -2,7 +2,7 @@
 import { evictAllDurableObjects, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { workOff } from '../../src/events/dispatch.ts'
+import { add, endOfDay, type Instant, startOfDay, type TimeZone } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import {
   dispatcherObject,
@@ -11,9 +11,9 @@ import {
   type Tenant,
   tenantNow,
 } from '../../src/platform/tenancy.ts'
-import { add, endOfDay, type Instant, startOfDay, type TimeZone } from '../../src/platform/time.ts'
-import type { PolicyResponse } from '../../src/policies/contract/response.ts'
-import type { GetPolicyPriceResponse } from '../../src/rating/contract.ts'
+import type { GetPolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import { workOff } from '../../src/servicing/events/dispatch.ts'
 import type { ClockResponse } from '../../src/tenants/contract.ts'
 import { createTenant } from '../../src/tenants/service.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'

@@ -1,8 +1,9 @@
 // Where a tenant's data lies, and how a tenant grows over more databases.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { Refusal } from '../../src/kernel/errors.ts'
+import { type Instant, now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
-import { Refusal } from '../../src/platform/errors.ts'
 import type { Place } from '../../src/platform/places.ts'
 import {
   fileKey,
@@ -11,7 +12,6 @@ import {
   type Tenant,
   tenantFiles,
 } from '../../src/platform/tenancy.ts'
-import { type Instant, now } from '../../src/platform/time.ts'
 import { keyedShards } from '../../src/policyholders/shard-choice.ts'
 import {
   addShards,

@@ -1,9 +1,9 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, test } from 'vitest'
+import { Refusal } from '../../src/kernel/errors.ts'
+import { type Instant, now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
-import { Refusal } from '../../src/platform/errors.ts'
 import { fileKey, forgetTenants, readTenant, shardDatabase, type Tenant } from '../../src/platform/tenancy.ts'
-import { type Instant, now } from '../../src/platform/time.ts'
 import {
   createTenant,
   deleteTenant,

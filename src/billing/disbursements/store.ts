@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
+import type { Uuid } from '../../kernel/locators.ts'
 import type { Database } from '../../platform/database.ts'
-import type { Uuid } from '../../platform/locators.ts'
 import type { Position } from '../../platform/paging.ts'
 import { disbursements } from './tables.ts'
 

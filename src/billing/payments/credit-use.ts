@@ -1,14 +1,14 @@
 // What a policyholder has left is used by the next invoices that are made for it, of whichever of its policies.
-import { type Money, plus } from '../../platform/money.ts'
-import type { PolicyAggregate } from '../../policies/aggregate.ts'
-import type { Attempt } from '../../policies/attempt.ts'
-import { chain, type Planned } from '../../policies/planned.ts'
-import type { Loaded } from '../../policies/surroundings.ts'
-import { type Invoice, isOutstanding } from '../invoice.ts'
+import { type Money, plus } from '../../kernel/money.ts'
+import { chain, type Planned } from '../../policy/planned.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { type Invoice, isOutstanding } from '../../policy/records/invoice.ts'
+import { restDue } from '../../policy/records/payment.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import type { Attempt } from '../../rating/attempt.ts'
+import { pay } from '../../transactions/payments/decision.ts'
+import { withOffsets } from '../../transactions/payments/offsets.ts'
 import { assertCredit, creditChange } from './credit.ts'
-import { pay } from './decision.ts'
-import { withOffsets } from './offsets.ts'
-import { restDue } from './payment.ts'
 
 export type Credited = {
   readonly planned: Planned

@@ -1,10 +1,10 @@
 // The credit of a policyholder: what it paid beyond what was asked for, over all its policies, and has not used yet.
 // It is the sum of what payments say, and has no record of its own that could say something else.
 
-import { Refusal } from '../../platform/errors.ts'
-import { fromMinor, type Money, minus, sum, toText, zero } from '../../platform/money.ts'
-import type { PolicyAggregate } from '../../policies/aggregate.ts'
-import { type Payment, paymentState } from './payment.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import { fromMinor, type Money, minus, sum, toText, zero } from '../../kernel/money.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { type Payment, paymentState } from '../../policy/records/payment.ts'
 
 /** What the payment adds to the credit of its policyholder: less than nothing where it was made from it. */
 export function creditOf(payment: Payment): Money {

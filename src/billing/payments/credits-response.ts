@@ -1,10 +1,10 @@
-import type { Uuid } from '../../platform/locators.ts'
-import { type CurrencyCode, fromMinor, toNumber } from '../../platform/money.ts'
+import type { Uuid } from '../../kernel/locators.ts'
+import { type CurrencyCode, fromMinor, toNumber } from '../../kernel/money.ts'
+import type { Instant } from '../../kernel/time.ts'
 import { UUID_FORM, writePagingToken } from '../../platform/paging.ts'
-import type { Instant } from '../../platform/time.ts'
-import { textIfAny } from '../../policies/projection/parts.ts'
-import type { PolicyholderCreditsResponse } from '../contract.ts'
-import type { PaymentSource } from './payment.ts'
+import type { PolicyholderCreditsResponse } from '../../policy/contract/billing.ts'
+import { textIfAny } from '../../policy/projection/parts.ts'
+import type { PaymentSource } from '../../policy/records/payment.ts'
 
 /** A payment that made or used credit, as its row has it: amounts in minor units. */
 type Movement = {

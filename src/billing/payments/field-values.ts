@@ -1,10 +1,10 @@
-import type { Configuration } from '../../configuration/configuration.ts'
-import { Refusal } from '../../platform/errors.ts'
-import { fieldErrors } from '../../platform/fields/errors.ts'
-import { normaliseFieldValues } from '../../platform/fields/normalise.ts'
-import { validateFields } from '../../platform/fields/validate.ts'
-import { type FieldValues, readFieldValues } from '../../platform/fields/values.ts'
-import type { Instant, TimeZone } from '../../platform/time.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import type { Instant, TimeZone } from '../../kernel/time.ts'
+import type { Configuration } from '../../product/configuration.ts'
+import { fieldErrors } from '../../product/fields/errors.ts'
+import { normaliseFieldValues } from '../../product/fields/normalise.ts'
+import { validateFields } from '../../product/fields/validate.ts'
+import { type FieldValues, readFieldValues } from '../../product/fields/values.ts'
 
 /**
  * A payment's values as they are stored. Held against payment/payment.json as a whole, its required fields included;

@@ -1,10 +1,10 @@
-import { dataOfPayment } from '../../media/medium.ts'
-import { mediaByLocator } from '../../media/projection.ts'
-import { toNumber } from '../../platform/money.ts'
-import type { PolicyAggregate } from '../../policies/aggregate.ts'
-import { textIfAny } from '../../policies/projection/parts.ts'
-import type { PaymentResponse } from '../contract.ts'
-import type { Payment } from './payment.ts'
+import { toNumber } from '../../kernel/money.ts'
+import type { PaymentResponse } from '../../policy/contract/billing.ts'
+import { mediaByLocator } from '../../policy/projection/media.ts'
+import { textIfAny } from '../../policy/projection/parts.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { dataOfPayment } from '../../policy/records/medium.ts'
+import type { Payment } from '../../policy/records/payment.ts'
 
 /** A payment as answers carry it (brief 4.1). */
 export const paymentResponse = (

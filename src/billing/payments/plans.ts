@@ -1,15 +1,22 @@
 // What paying an invoice and taking a payment back make of the policy, and the events that tell of it (brief 4.4). Pure.
-import type { NewEvent } from '../../events/outbox.ts'
-import { Refusal } from '../../platform/errors.ts'
-import type { FieldValues } from '../../platform/fields/values.ts'
-import type { DisplayId, LocatorSupply, Uuid } from '../../platform/locators.ts'
-import { type Money, minus, toText, zero } from '../../platform/money.ts'
-import type { Instant } from '../../platform/time.ts'
-import { type PolicyAggregate, withRecords } from '../../policies/aggregate.ts'
-import { policyEvent } from '../../policies/events.ts'
-import { chain, type Planned } from '../../policies/planned.ts'
-import { type Invoice, invoiceStatus, paid, reopened } from '../invoice.ts'
-import { assertPaymentAllows, counterpartOf, type Payment, type PaymentSource, restDue } from './payment.ts'
+
+import { Refusal } from '../../kernel/errors.ts'
+import type { DisplayId, LocatorSupply, Uuid } from '../../kernel/locators.ts'
+import { type Money, minus, toText, zero } from '../../kernel/money.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { NewEvent } from '../../platform/events/outbox.ts'
+import { policyEvent } from '../../policy/events.ts'
+import { chain, type Planned } from '../../policy/planned.ts'
+import { type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import { type Invoice, invoiceStatus, paid, reopened } from '../../policy/records/invoice.ts'
+import {
+  assertPaymentAllows,
+  counterpartOf,
+  type Payment,
+  type PaymentSource,
+  restDue,
+} from '../../policy/records/payment.ts'
+import type { FieldValues } from '../../product/fields/values.ts'
 
 export type PaymentTerms = {
   readonly source: PaymentSource

@@ -1,14 +1,14 @@
 // What payments say of the credit of their policyholder. The condition is that of the index payment_credit.
 import { type SQL, sql } from 'drizzle-orm'
+import type { Uuid } from '../../kernel/locators.ts'
+import { type CurrencyCode, fromMinor, type Money } from '../../kernel/money.ts'
 import type { Guard } from '../../platform/commit.ts'
 import { type Database, statement } from '../../platform/database.ts'
-import type { Uuid } from '../../platform/locators.ts'
-import { type CurrencyCode, fromMinor, type Money } from '../../platform/money.ts'
 import type { Position } from '../../platform/paging.ts'
-import { byChoice } from '../../policies/store/aggregates.ts'
-import { policies } from '../../policies/tables.ts'
+import { byChoice } from '../../policy/store/aggregates.ts'
+import { MOVES_CREDIT, payments } from '../../policy/tables/billing.ts'
+import { policies } from '../../policy/tables/policies.ts'
 import { disbursements } from '../disbursements/tables.ts'
-import { MOVES_CREDIT, payments } from '../tables.ts'
 
 const CHANGE = sql<number>`case ${payments.source} when 'credit' then -${payments.amount} else ${payments.credited} end`
 

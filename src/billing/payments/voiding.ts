@@ -1,10 +1,10 @@
-import type { Instant } from '../../platform/time.ts'
-import { type PolicyAggregate, withRecords } from '../../policies/aggregate.ts'
-import { invoiceEvent } from '../../policies/events.ts'
-import { chain, type Planned } from '../../policies/planned.ts'
+import type { Instant } from '../../kernel/time.ts'
+import { invoiceEvent } from '../../policy/events.ts'
+import { chain, type Planned } from '../../policy/planned.ts'
+import { type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import { type Invoice, invalidated, invoiceStatus } from '../../policy/records/invoice.ts'
+import { standingPayments } from '../../policy/records/payment.ts'
 import { totalsDueOf } from '../bill.ts'
-import { type Invoice, invalidated, invoiceStatus } from '../invoice.ts'
-import { standingPayments } from './payment.ts'
 import { planReversal } from './plans.ts'
 
 /**

@@ -1,6 +1,7 @@
 // Whether who is signed in may call a route. Asked before the query and the body are read.
-import { requirePermission } from '../../accounts/permissions.ts'
-import { Refusal } from '../errors.ts'
+
+import { Refusal } from '../../kernel/errors.ts'
+import { requirePermission } from './permissions.ts'
 import type { Access } from './route.ts'
 import type { SignedIn } from './sign-in-check.ts'
 

@@ -1,8 +1,8 @@
+import { type ErrorCode, Refusal } from '../../kernel/errors.ts'
+import { newUuid, type Uuid } from '../../kernel/locators.ts'
+import { type Instant, now } from '../../kernel/time.ts'
 import { type Calls, noCalls } from '../calls.ts'
-import { type ErrorCode, Refusal } from '../errors.ts'
-import { newUuid, type Uuid } from '../locators.ts'
 import type { Tenant } from '../tenancy.ts'
-import { type Instant, now } from '../time.ts'
 
 /** One request and what belongs to it until it is answered. */
 export type Exchange = {

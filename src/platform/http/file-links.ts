@@ -1,9 +1,10 @@
 // Addresses of files in answers. An answer names a file; as it leaves the service, each name becomes a signed address
 // that holds for 30 minutes (brief 5.1). So a stored answer that is given again has addresses that work, and whoever
 // makes answers needs no secret.
+
+import type { Instant } from '../../kernel/time.ts'
 import { signedAddress } from '../signed-links.ts'
 import type { Tenant } from '../tenancy.ts'
-import type { Instant } from '../time.ts'
 import type { Route } from './route.ts'
 
 /** Folders below a tenant's place in R2 whose files answers name. */

@@ -1,6 +1,6 @@
 // Files at signed addresses, streamed from R2 as they are: conditional requests, and a part for who goes on with
 // a download.
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import { FILES_PATH, linkedKey, readLinkToken } from '../signed-links.ts'
 import { findTenant, tenantFiles } from '../tenancy.ts'
 import { type PublicContext, publicRoute, type Route } from './route.ts'

@@ -10,7 +10,7 @@ import {
   type MultipartPart,
 } from '@remix-run/multipart-parser'
 import { z } from 'zod'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import type { FilePlace } from '../large-files.ts'
 import { bodyTooLarge, joined, pieces, utf8Text } from './bytes.ts'
 import { refuseCompression } from './json-body.ts'

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import { readiness } from '../readiness.ts'
 import { publicRoute, type Route, signedInRoute } from './route.ts'
 

@@ -1,5 +1,5 @@
+import { Refusal } from '../../kernel/errors.ts'
 import type { Caller, IdempotencyKey } from '../context.ts'
-import { Refusal } from '../errors.ts'
 import { keyedHash } from '../sealed.ts'
 import type { Exchange } from './exchange.ts'
 import type { Form } from './form-body.ts'

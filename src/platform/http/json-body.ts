@@ -1,5 +1,5 @@
 // Bodies as JSON, before any contract: the framework's own reader refuses what real clients send (brief 0.12).
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import { readBytes, utf8Text } from './bytes.ts'
 import { jsonFault, jsonShape } from './json-fault.ts'
 

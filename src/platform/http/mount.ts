@@ -1,6 +1,6 @@
 // All routes on one Hono app, and what is answered where there is no route.
 import { type Context, Hono } from 'hono'
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import { discardRest } from './bytes.ts'
 import { beginExchange, checkTarget, type Exchange } from './exchange.ts'
 import { share, sharePreflight } from './protection.ts'

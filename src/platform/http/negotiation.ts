@@ -1,6 +1,6 @@
 // What a client takes. Compression is no matter of the service's: Cloudflare compresses between its edge and the client, as the
 // client takes it, at no cost in CPU time, and the local runtime does as the edge.
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import type { Route } from './route.ts'
 
 /** Parts of a list with their weights, in lower case: `text/html;q=0.8` is `['text/html', 0.8]`. */

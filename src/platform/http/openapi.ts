@@ -1,8 +1,8 @@
 // The OpenAPI 3.1 document, made from the same values that are mounted.
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { version } from '../../../package.json'
+import { ERROR_KINDS } from '../../kernel/errors.ts'
 import { ExceptionResponse } from '../error-contract.ts'
-import { ERROR_KINDS } from '../errors.ts'
 import { type Described, withHeaders } from './openapi-headers.ts'
 import { addExample, type Examples, exampleOf } from './reference/examples.ts'
 import { operationId } from './reference/operation-id.ts'

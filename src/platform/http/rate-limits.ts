@@ -2,7 +2,7 @@
 // tenant, all else for the address that it comes from: colleagues behind one address do not slow each other down, and
 // guessing tokens or passwords does not use up a tenant's share. The platform counts in each of its locations for itself,
 // in memory: no round trip.
-import { Refusal } from '../errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import type { Route } from './route.ts'
 import type { SignedIn } from './sign-in-check.ts'
 

@@ -1,11 +1,11 @@
 // What a route is: a method and path, who may call it, its contract, and one call. A capability's routes.ts
 // exports an array of these; app.ts mounts them all and makes the OpenAPI document from the same values.
 import type { z } from '@hono/zod-openapi'
-import type { Permission } from '../../accounts/permissions.ts'
+import type { Instant } from '../../kernel/time.ts'
 import type { JsonAnswer } from '../commit.ts'
 import type { AdministrationContext, RequestContext } from '../context.ts'
 import type { Tenant } from '../tenancy.ts'
-import type { Instant } from '../time.ts'
+import type { Permission } from './permissions.ts'
 import type { Upload } from './upload.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'

@@ -1,11 +1,11 @@
 // From the Authorization header to who may go on. No round trip but the tenant, read at most every 5 s; of a long-lived
 // token the token itself too.
-import { holderOfAuthToken } from '../../accounts/auth-tokens/holder.ts'
-import { isAuthToken } from '../../accounts/auth-tokens/text.ts'
-import { readToken, revoked, tokenOf } from '../../accounts/tokens.ts'
+import { holderOfAuthToken } from '../../access/auth-tokens/holder.ts'
+import { isAuthToken } from '../../access/auth-tokens/text.ts'
+import { readToken, revoked, tokenOf } from '../../access/tokens.ts'
+import type { Instant } from '../../kernel/time.ts'
 import type { Caller } from '../context.ts'
 import { findAdministrationAccess, findTenantAccess, type Tenant } from '../tenancy.ts'
-import type { Instant } from '../time.ts'
 import type { Exchange } from './exchange.ts'
 
 export type SignedIn = {

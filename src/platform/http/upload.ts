@@ -1,8 +1,8 @@
 // A file that a request brings, read as it comes: the file part of a multipart form, or the whole body with its
 // Content-Type. Nothing of it is kept here, however long it is.
 import { createHash, type Hash } from 'node:crypto'
+import { Refusal } from '../../kernel/errors.ts'
 import type { IdempotencyKey } from '../context.ts'
-import { Refusal } from '../errors.ts'
 import type { FilePlace } from '../large-files.ts'
 import { bodyTooLarge, joined, pieces } from './bytes.ts'
 import { boundaryOf } from './form-body.ts'

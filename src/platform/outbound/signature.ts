@@ -1,6 +1,6 @@
 // Signatures (resources brief 7.4): Standard Webhooks, and beside it the header of the contract's platform.
 import { createHmac, randomBytes } from 'node:crypto'
-import type { Instant } from '../time.ts'
+import type { Instant } from '../../kernel/time.ts'
 import { SHORTEST_SECRET } from './masking.ts'
 
 const PREFIX = 'whsec_'

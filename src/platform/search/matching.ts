@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Search } from './terms.ts'
+import type { Search } from '../../product/search-terms.ts'
 
 /** The condition on `field` and `term` of a table of search terms, whose key they begin. */
 export function termMatches({ field, term, match }: Search): SQL {

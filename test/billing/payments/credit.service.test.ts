@@ -5,8 +5,8 @@ import type {
   PaymentResponse,
   PolicyholderCreditsResponse,
   PolicyInvoiceResponse,
-} from '../../../src/billing/contract.ts'
-import type { PolicyResponse } from '../../../src/policies/contract/response.ts'
+} from '../../../src/policy/contract/billing.ts'
+import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { type Motor, motorTenant, roundTrips } from '../../support/motor.ts'
 

@@ -1,14 +1,14 @@
 // Invoices read with their items and beside what is planned, and made before their time, through HTTP (brief 3.5).
 import { beforeAll, describe, expect, it } from 'vitest'
+import { add, type Instant, type TimeZone } from '../../../src/kernel/time.ts'
 import type {
   CheckInvoicesResponse,
   FinancialTransactionResponse,
   GetInvoiceFinancialTransactionsResponse,
   PaymentResponse,
   PolicyInvoiceResponse,
-} from '../../../src/billing/contract.ts'
-import { add, type Instant, type TimeZone } from '../../../src/platform/time.ts'
-import type { PolicyResponse } from '../../../src/policies/contract/response.ts'
+} from '../../../src/policy/contract/billing.ts'
+import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
 import { callApi } from '../../support/api.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { type Motor, motorTenant, roundTrips } from '../../support/motor.ts'

@@ -1,9 +1,9 @@
 // Paying invoices and taking payments back, through HTTP (brief 4.4).
 import { evictAllDurableObjects } from 'cloudflare:test'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { PaymentResponse, PolicyInvoiceResponse } from '../../../src/billing/contract.ts'
-import { add, endOfDay, type Instant, type TimeZone } from '../../../src/platform/time.ts'
-import type { PolicyResponse } from '../../../src/policies/contract/response.ts'
+import { add, endOfDay, type Instant, type TimeZone } from '../../../src/kernel/time.ts'
+import type { PaymentResponse, PolicyInvoiceResponse } from '../../../src/policy/contract/billing.ts'
+import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
 import { callApi } from '../../support/api.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { type Motor, motorTenant, roundTrips } from '../../support/motor.ts'

@@ -1,8 +1,8 @@
 // Refunds through HTTP (brief 4.5): what settles what, what may go out, and what is said beforehand.
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { PaymentResponse, PolicyInvoiceResponse } from '../../../src/billing/contract.ts'
-import { add, type Instant, type TimeZone } from '../../../src/platform/time.ts'
-import type { PolicyResponse } from '../../../src/policies/contract/response.ts'
+import { add, type Instant, type TimeZone } from '../../../src/kernel/time.ts'
+import type { PaymentResponse, PolicyInvoiceResponse } from '../../../src/policy/contract/billing.ts'
+import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
 import type { CancellationValueResponse } from '../../../src/rating/contract-change.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { type Motor, motorTenant } from '../../support/motor.ts'

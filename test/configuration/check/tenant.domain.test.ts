@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { compileConfiguration } from '../../../src/configuration/compile.ts'
-import { compileScript } from '../../../src/plugins/script.ts'
+import { compileScript } from '../../../src/extension/plugins/script.ts'
+import { compileConfiguration } from '../../../src/product/compile.ts'
 import type { ArchiveContent } from '../archive-maker.ts'
 import { compileWith, foundIn } from '../minimal-archive.ts'
 

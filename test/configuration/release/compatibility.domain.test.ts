@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Configuration } from '../../../src/configuration/configuration.ts'
-import { incompatibleChanges } from '../../../src/configuration/release/compatibility.ts'
+import type { Configuration } from '../../../src/product/configuration.ts'
+import { incompatibleChanges } from '../../../src/tenants/deployment/release/compatibility.ts'
 import { compileWith, minimal } from '../minimal-archive.ts'
 
 const policy = 'products/boat/policy'

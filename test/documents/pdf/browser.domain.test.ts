@@ -2,9 +2,9 @@
 // side is a server that answers as the API is documented (test/support/browser-run-server.ts).
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { browserRenderer, browserRequest } from '../../../src/documents/pdf/browser.ts'
-import { ConversionError, pageOf } from '../../../src/documents/pdf/page.ts'
-import type { Instant } from '../../../src/platform/time.ts'
+import { browserRenderer, browserRequest } from '../../../packages/pdf/browser.ts'
+import { ConversionError, pageOf } from '../../../packages/pdf/page.ts'
+import type { Instant } from '../../../src/kernel/time.ts'
 import { type BrowserRunServer, startBrowserRun } from '../../support/browser-run-server.ts'
 import { BROWSER } from './browser.ts'
 import { pictures } from './pictures.ts'

@@ -1,8 +1,8 @@
 // Letters of the world on a page: what the service's fonts have, what a configuration's fonts add, what none has.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { directed } from '../../../src/documents/pdf/bidi.ts'
-import { fontNames } from '../../../src/documents/pdf/font-names.ts'
+import { directed } from '../../../packages/pdf/bidi.ts'
+import { fontNames } from '../../../packages/pdf/font-names.ts'
 import { hasPoppler, rendered, textLines } from './tools.ts'
 
 const mono = (): Uint8Array =>

@@ -2,8 +2,8 @@
 import bidiFactory from 'bidi-js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { embeddingLevels } from '../../../src/documents/pdf/bidi-levels.ts'
-import { CONVERSION_LIMITS } from '../../../src/documents/pdf/limits.ts'
+import { embeddingLevels } from '../../../packages/pdf/bidi-levels.ts'
+import { CONVERSION_LIMITS } from '../../../packages/pdf/limits.ts'
 import { rendered } from './tools.ts'
 
 const times = (count: number, text: string): string => text.repeat(count)

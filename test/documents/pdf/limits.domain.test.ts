@@ -1,6 +1,6 @@
 // What the renderer refuses, by count and with words, and what it bears.
 import { expect, test } from 'vitest'
-import { CONVERSION_LIMITS } from '../../../src/documents/pdf/limits.ts'
+import { CONVERSION_LIMITS } from '../../../packages/pdf/limits.ts'
 import { packedZeros, pngAddress } from './png-files.ts'
 import { render } from './tools.ts'
 

@@ -1,7 +1,7 @@
 // PDFs of which one cannot be trusted, merged: what would fill the memory or never end is refused, by name.
 import { deflateSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { mergePdfs } from '../../../src/documents/pdf/merge.ts'
+import { mergePdfs } from '../../../packages/pdf/merge.ts'
 import { pngAddress } from './png-files.ts'
 import { hasPoppler, render, textLines } from './tools.ts'
 

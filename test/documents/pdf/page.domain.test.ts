@@ -1,6 +1,6 @@
 // Which page a document has: what its layout says, else what its style sheets say, else A4.
 import { expect, test } from 'vitest'
-import type { pageOf } from '../../../src/documents/pdf/page.ts'
+import type { pageOf } from '../../../packages/pdf/page.ts'
 import { render } from './tools.ts'
 
 /** Width and height of the first page, in points. */

@@ -1,10 +1,10 @@
 // PDFs as the service makes them, read back with poppler's tools, which may be missing on a machine.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import type { OwnFontFiles } from '../../../packages/pdf/font-names.ts'
+import type { FontFiles } from '../../../packages/pdf/fonts.ts'
+import { pageOf, type RenderedPdf } from '../../../packages/pdf/page.ts'
 import { renderPdf } from '../../../src/bundles/renderer.bundle.mjs'
-import type { OwnFontFiles } from '../../../src/documents/pdf/font-names.ts'
-import type { FontFiles } from '../../../src/documents/pdf/fonts.ts'
-import { pageOf, type RenderedPdf } from '../../../src/documents/pdf/page.ts'
 import type { Picture } from './pictures.ts'
 
 const fontFile = (path: string): ArrayBuffer => {

@@ -1,12 +1,12 @@
 // The section `webhooks` of the document against what is posted: each row of the stream, by each of its names.
 import { describe, expect, test } from 'vitest'
-import { ENTRIES } from '../../../src/events/catalogue/entries.ts'
-import { exampleData } from '../../../src/events/catalogue/example.ts'
-import { eventNotifications } from '../../../src/events/catalogue/webhooks.ts'
-import { webhookEvent } from '../../../src/events/delivery/body.ts'
-import { eventResponse } from '../../../src/events/interface/response.ts'
-import { NEWER_TYPES, newerTypesOf } from '../../../src/events/newer-types.ts'
-import { eventTypes } from '../../../src/events/types.ts'
+import { NEWER_TYPES, newerTypesOf } from '../../../src/platform/events/newer-types.ts'
+import { eventTypes } from '../../../src/platform/events/types.ts'
+import { ENTRIES } from '../../../src/servicing/events/catalogue/entries.ts'
+import { exampleData } from '../../../src/servicing/events/catalogue/example.ts'
+import { eventNotifications } from '../../../src/servicing/events/catalogue/webhooks.ts'
+import { webhookEvent } from '../../../src/servicing/events/delivery/body.ts'
+import { eventResponse } from '../../../src/servicing/events/interface/response.ts'
 
 const notifications = eventNotifications()
 const schemaOf = (name: string) => notifications.find(one => one.name === name)!.schema

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readToken, writeToken } from '../../../src/events/stream/token.ts'
 import type { Tenant } from '../../../src/platform/tenancy.ts'
+import { readToken, writeToken } from '../../../src/servicing/events/stream/token.ts'
 
 const tenant = { locator: 'a', generation: 1 } as unknown as Tenant
 const reading = {

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { UpdateWebhookRequest } from '../../../src/events/contract-webhook.ts'
-import { OWN_FAILURE_HANDLING, type Webhook } from '../../../src/events/webhook.ts'
-import { changedWebhook, OVERLAP_MS } from '../../../src/events/webhooks/change.ts'
-import { Refusal } from '../../../src/platform/errors.ts'
-import { newUuid } from '../../../src/platform/locators.ts'
-import type { Instant } from '../../../src/platform/time.ts'
+import { Refusal } from '../../../src/kernel/errors.ts'
+import { newUuid } from '../../../src/kernel/locators.ts'
+import type { Instant } from '../../../src/kernel/time.ts'
+import { UpdateWebhookRequest } from '../../../src/servicing/events/contract-webhook.ts'
+import { OWN_FAILURE_HANDLING, type Webhook } from '../../../src/servicing/events/webhook.ts'
+import { changedWebhook, OVERLAP_MS } from '../../../src/servicing/events/webhooks/change.ts'
 
 const AT = 1_800_000_000_000 as Instant
 

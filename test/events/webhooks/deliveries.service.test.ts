@@ -1,19 +1,19 @@
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { redelivered } from '../../../src/events/delivery/redeliver.ts'
+import { newUuid, type Uuid } from '../../../src/kernel/locators.ts'
+import { type Instant, now } from '../../../src/kernel/time.ts'
+import type { Query } from '../../../src/platform/database.ts'
+import { shardName, type Tenant } from '../../../src/platform/tenancy.ts'
+import { redelivered } from '../../../src/servicing/events/delivery/redeliver.ts'
 import {
   type Claim,
   claimDue,
   type DeliveryResult,
   recordResults,
-} from '../../../src/events/delivery/store.ts'
-import { workOff } from '../../../src/events/dispatch.ts'
-import { KEEP_DELIVERIES_MS } from '../../../src/events/purge.ts'
-import type { Query } from '../../../src/platform/database.ts'
-import { newUuid, type Uuid } from '../../../src/platform/locators.ts'
-import { shardName, type Tenant } from '../../../src/platform/tenancy.ts'
-import { type Instant, now } from '../../../src/platform/time.ts'
+} from '../../../src/servicing/events/delivery/store.ts'
+import { workOff } from '../../../src/servicing/events/dispatch.ts'
+import { KEEP_DELIVERIES_MS } from '../../../src/servicing/events/purge.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { openReceiver } from '../../support/receiver.ts'
 import type { Behaviour } from '../../support/receiver-server.ts'

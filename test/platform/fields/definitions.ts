@@ -1,7 +1,7 @@
-import type { FieldDefinition, FieldType, LookupTable } from '../../../src/configuration/configuration.ts'
-import { loadPatternEngine } from '../../../src/platform/fields/patterns.ts'
-import type { ValidationContext } from '../../../src/platform/fields/validate.ts'
-import type { Instant, TimeZone } from '../../../src/platform/time.ts'
+import type { Instant, TimeZone } from '../../../src/kernel/time.ts'
+import type { FieldDefinition, FieldType, LookupTable } from '../../../src/product/configuration.ts'
+import { loadPatternEngine } from '../../../src/product/fields/patterns.ts'
+import type { ValidationContext } from '../../../src/product/fields/validate.ts'
 
 // In the service it comes with the configuration.
 await loadPatternEngine()

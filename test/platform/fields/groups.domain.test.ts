@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { changeFields, type FieldData, NO_FIELD_DATA } from '../../../src/platform/fields/groups.ts'
+import { changeFields, type FieldData, NO_FIELD_DATA } from '../../../src/product/fields/groups.ts'
 
 /** Gives g1, g2, … */
 const locators = () => {

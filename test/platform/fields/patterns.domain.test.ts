@@ -4,7 +4,7 @@ import {
   matchesPattern,
   patternProblem,
   patternSteps,
-} from '../../../src/platform/fields/patterns.ts'
+} from '../../../src/product/fields/patterns.ts'
 
 await loadPatternEngine()
 

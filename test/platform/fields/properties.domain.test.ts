@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { FieldDefinition } from '../../../src/configuration/configuration.ts'
-import { changeFields, NO_FIELD_DATA } from '../../../src/platform/fields/groups.ts'
-import { normaliseFieldData } from '../../../src/platform/fields/normalise.ts'
-import { validateFields } from '../../../src/platform/fields/validate.ts'
-import { mergeFieldValues, readFieldValues } from '../../../src/platform/fields/values.ts'
+import type { FieldDefinition } from '../../../src/product/configuration.ts'
+import { changeFields, NO_FIELD_DATA } from '../../../src/product/fields/groups.ts'
+import { normaliseFieldData } from '../../../src/product/fields/normalise.ts'
+import { validateFields } from '../../../src/product/fields/validate.ts'
+import { mergeFieldValues, readFieldValues } from '../../../src/product/fields/values.ts'
 import { BERLIN, context, field } from './definitions.ts'
 
 const SEED = 20_260_715

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { FieldDefinition } from '../../../src/configuration/configuration.ts'
-import { changeFields, NO_FIELD_DATA } from '../../../src/platform/fields/groups.ts'
-import { validateFields } from '../../../src/platform/fields/validate.ts'
+import type { FieldDefinition } from '../../../src/product/configuration.ts'
+import { changeFields, NO_FIELD_DATA } from '../../../src/product/fields/groups.ts'
+import { validateFields } from '../../../src/product/fields/validate.ts'
 import { context, field } from './definitions.ts'
 
 /** `code` of each problem by field, of values without groups. */

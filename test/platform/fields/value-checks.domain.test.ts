@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { FieldDefinition } from '../../../src/configuration/configuration.ts'
-import { validateFields } from '../../../src/platform/fields/validate.ts'
+import type { FieldDefinition } from '../../../src/product/configuration.ts'
+import { validateFields } from '../../../src/product/fields/validate.ts'
 import { context, field, NOW } from './definitions.ts'
 
 /** The code of the only problem that the value has, or `fine`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mergeFieldValues, readFieldValues, valuesOf } from '../../../src/platform/fields/values.ts'
+import { mergeFieldValues, readFieldValues, valuesOf } from '../../../src/product/fields/values.ts'
 
 const codes = (wire: unknown) =>
   readFieldValues(wire).problems.map(({ fieldName, code }) => [fieldName, code])

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { Instant } from '../../../src/kernel/time.ts'
 import { isSecret, newSecret, signatureHeaders } from '../../../src/platform/outbound/signature.ts'
-import type { Instant } from '../../../src/platform/time.ts'
 
 const endpoint = { url: 'https://hooks.example.com/', headers: {}, secureSsl: true, hmacEnabled: true }
 

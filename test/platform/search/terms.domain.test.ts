@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { assertSearchable, folded, searchOf, termsOf } from '../../../src/platform/search/terms.ts'
+import { assertSearchable, folded, searchOf, termsOf } from '../../../src/product/search-terms.ts'
 import { BERLIN, field } from '../fields/definitions.ts'
 
 describe('folding', () => {

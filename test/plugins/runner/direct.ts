@@ -1,10 +1,15 @@
 // Calls of the plugin runner as the service makes them, without the service.
 import { startPluginRunner } from '../../../scripts/plugin-runner.ts'
-import type { LoadedConfiguration } from '../../../src/configuration/cache.ts'
-import { processRunner } from '../../../src/plugins/process-runner.ts'
-import { runnerSecret } from '../../../src/plugins/protocol.ts'
-import type { CallOutcome, PluginCall, PluginProgram, PluginRunner } from '../../../src/plugins/runner.ts'
-import { compileScript } from '../../../src/plugins/script.ts'
+import { processRunner } from '../../../src/extension/plugins/process-runner.ts'
+import { runnerSecret } from '../../../src/extension/plugins/protocol.ts'
+import type {
+  CallOutcome,
+  PluginCall,
+  PluginProgram,
+  PluginRunner,
+} from '../../../src/extension/plugins/runner.ts'
+import { compileScript } from '../../../src/extension/plugins/script.ts'
+import type { LoadedConfiguration } from '../../../src/product/cache.ts'
 
 const TOKEN_SECRET = 'a token secret that only this test uses'
 

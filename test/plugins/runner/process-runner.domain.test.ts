@@ -4,8 +4,8 @@ import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { frameReader, writeFrame } from '../../../runner/frames.ts'
 import { Programs } from '../../../runner/programs.ts'
-import { localRunner, processRunner } from '../../../src/plugins/process-runner.ts'
-import { HEADERS, runnerSecret } from '../../../src/plugins/protocol.ts'
+import { localRunner, processRunner } from '../../../src/extension/plugins/process-runner.ts'
+import { HEADERS, runnerSecret } from '../../../src/extension/plugins/protocol.ts'
 import { CALL, programOf } from './direct.ts'
 
 const FINE = JSON.stringify({ value: 'fine', missing: [], logs: [], writes: [], events: [] })

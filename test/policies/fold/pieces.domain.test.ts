@@ -1,19 +1,19 @@
 // The worked figures of the brief on splits, cancellations and reinstatements (3.1, 3.2, 1.6).
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { newUuid, type QuoteLocator, type Uuid } from '../../../src/platform/locators.ts'
-import { type CurrencyCode, fromMinor, money, sum, toText } from '../../../src/platform/money.ts'
-import { dayStart, type Instant, months, type Span, type TimeZone } from '../../../src/platform/time.ts'
+import { newUuid, type QuoteLocator, type Uuid } from '../../../src/kernel/locators.ts'
+import { type CurrencyCode, fromMinor, money, sum, toText } from '../../../src/kernel/money.ts'
+import { dayStart, type Instant, months, type Span, type TimeZone } from '../../../src/kernel/time.ts'
+import type { Step } from '../../../src/policy/fold/line.ts'
+import { inForce, type Piece, piecesOf } from '../../../src/policy/fold/pieces.ts'
+import { measureOf, shares } from '../../../src/policy/fold/shares.ts'
 import type {
   Modification,
   ModificationKind,
   PerilRun,
   PolicySegment,
   Proration,
-} from '../../../src/policies/aggregate.ts'
-import type { Step } from '../../../src/policies/fold/line.ts'
-import { inForce, type Piece, piecesOf } from '../../../src/policies/fold/pieces.ts'
-import { measureOf, shares } from '../../../src/policies/fold/shares.ts'
+} from '../../../src/policy/records/aggregate.ts'
 import { size } from '../../support/sizes.ts'
 
 const EUR = 'EUR' as CurrencyCode

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { TimeZone } from '../../../src/platform/time.ts'
+import type { TimeZone } from '../../../src/kernel/time.ts'
 import { failure, NOW, output } from './rendering.ts'
 
 const at = (iso: string): number => Date.parse(iso)

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { toValueSync, Value } from 'liquidjs/dist/liquid.browser.mjs'
 import { expect, it } from 'vitest'
-import { newRenderState, RenderingContext } from '../../../src/rating/liquid/context.ts'
-import { engine } from '../../../src/rating/liquid/engine.ts'
-import { evaluationOf } from '../../../src/rating/liquid/evaluation.ts'
-import { TemplateError } from '../../../src/rating/liquid/template-error.ts'
+import { newRenderState, RenderingContext } from '../../../packages/liquid/context.ts'
+import { engine } from '../../../packages/liquid/engine.ts'
+import { evaluationOf } from '../../../packages/liquid/evaluation.ts'
+import { TemplateError } from '../../../packages/liquid/template-error.ts'
 import { environment } from './rendering.ts'
 
 const data = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { compileTemplate } from '../../../src/rating/liquid/compile.ts'
-import { renderTemplate, TemplateError } from '../../../src/rating/liquid/render.ts'
+import { compileTemplate } from '../../../packages/liquid/compile.ts'
+import { renderTemplate, TemplateError } from '../../../packages/liquid/render.ts'
 import { environment } from './rendering.ts'
 
 const errors = (source: string) => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { compileTemplate } from '../../../src/rating/liquid/compile.ts'
-import { renderTemplate } from '../../../src/rating/liquid/render.ts'
+import { compileTemplate } from '../../../packages/liquid/compile.ts'
+import { renderTemplate } from '../../../packages/liquid/render.ts'
 import { compiled, environment, failure, NOW, output } from './rendering.ts'
 
 describe('limits are counted, with a clock that stands still', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { LookupResult } from '../../../src/rating/liquid/render.ts'
+import type { LookupResult } from '../../../packages/liquid/render.ts'
 import { failure, output, rendering } from './rendering.ts'
 
 describe('look-ups', () => {

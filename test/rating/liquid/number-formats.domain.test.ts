@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { CurrencyCode } from '../../../src/platform/money.ts'
+import type { CurrencyCode } from '../../../src/kernel/money.ts'
 import { failure, output } from './rendering.ts'
 
 describe('number formats', () => {

@@ -1,12 +1,12 @@
-import type { CurrencyCode } from '../../../src/platform/money.ts'
-import type { Instant, TimeZone } from '../../../src/platform/time.ts'
-import { type CompiledTemplate, compileTemplate } from '../../../src/rating/liquid/compile.ts'
+import { type CompiledTemplate, compileTemplate } from '../../../packages/liquid/compile.ts'
 import {
   type Rendering,
   type RenderingEnvironment,
   renderTemplate,
   TemplateError,
-} from '../../../src/rating/liquid/render.ts'
+} from '../../../packages/liquid/render.ts'
+import type { CurrencyCode } from '../../../src/kernel/money.ts'
+import type { Instant, TimeZone } from '../../../src/kernel/time.ts'
 
 /** 2026-03-10T08:05:09.007Z, 09:05 in Berlin. */
 export const NOW = 1_773_129_909_007 as Instant

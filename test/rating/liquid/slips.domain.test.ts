@@ -3,8 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { compileTemplate } from '../../../src/rating/liquid/compile.ts'
-import { renderTemplate } from '../../../src/rating/liquid/render.ts'
+import { compileTemplate } from '../../../packages/liquid/compile.ts'
+import { renderTemplate } from '../../../packages/liquid/render.ts'
 import { environment } from './rendering.ts'
 
 const TEMPLATES = ['motor', 'home'].flatMap(example => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { compileTemplate } from '../../../src/rating/liquid/compile.ts'
+import { compileTemplate } from '../../../packages/liquid/compile.ts'
 import { output } from './rendering.ts'
 
 const warnings = (source: string): string[] =>

@@ -1,11 +1,11 @@
 // What a tenant starts with: made after its first deploy, once, and each item tells what became of it.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
-import { workOff } from '../../../src/events/dispatch.ts'
+import type { Uuid } from '../../../src/kernel/locators.ts'
 import { noCalls } from '../../../src/platform/calls.ts'
-import type { Uuid } from '../../../src/platform/locators.ts'
 import { readTenant, shardName } from '../../../src/platform/tenancy.ts'
-import type { BootstrapListResponse } from '../../../src/resources/bootstrap/contract.ts'
+import { workOff } from '../../../src/servicing/events/dispatch.ts'
+import type { BootstrapListResponse } from '../../../src/tenants/bootstrap/contract.ts'
 import { callOk } from '../../support/api.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import {

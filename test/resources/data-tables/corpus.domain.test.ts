@@ -1,15 +1,15 @@
 // Untidy files of the world, each with exactly what comes of it.
 import { zipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
-import { Refusal } from '../../../src/platform/errors.ts'
-import { csvBytes, csvSource, type RangedFile } from '../../../src/resources/data-tables/csv/source.ts'
+import { Refusal } from '../../../src/kernel/errors.ts'
+import { csvBytes, csvSource, type RangedFile } from '../../../src/reference/data-tables/csv/source.ts'
 import type {
   RangeTableDeclaration,
   TableDeclaration,
-} from '../../../src/resources/data-tables/declaration.ts'
-import { Held, MOST_HELD_BYTES } from '../../../src/resources/data-tables/held.ts'
-import type { TableKind } from '../../../src/resources/data-tables/layout.ts'
-import { TableReading } from '../../../src/resources/data-tables/reading.ts'
+} from '../../../src/reference/data-tables/declaration.ts'
+import { Held, MOST_HELD_BYTES } from '../../../src/reference/data-tables/held.ts'
+import type { TableKind } from '../../../src/reference/data-tables/layout.ts'
+import { TableReading } from '../../../src/reference/data-tables/reading.ts'
 
 type Declared = TableDeclaration | RangeTableDeclaration
 

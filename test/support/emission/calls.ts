@@ -1,5 +1,5 @@
 // Which request was which call: kept by whoever calls the service in a test, and read when the test file is done.
-import type { Uuid } from '../../../src/platform/locators.ts'
+import type { Uuid } from '../../../src/kernel/locators.ts'
 
 const calls = new Map<string, string>()
 const madeUp = new Set<string>()

@@ -1,11 +1,12 @@
 // What was emitted, held against the catalogue: which cause tells of which types, and what their data says.
-import { CAUSES, type Cause } from '../../../src/events/catalogue/causes.ts'
-import { entryOf } from '../../../src/events/catalogue/entries.ts'
-import { KEYS, type Key, type KeyEntry, PATTERNS } from '../../../src/events/catalogue/keys.ts'
-import { newerDataContract } from '../../../src/events/catalogue/newer-contracts.ts'
-import { interfaceData } from '../../../src/events/interface/newer-data.ts'
-import { NEWER_TYPES, newerTypesOf } from '../../../src/events/newer-types.ts'
-import { type EventType, isCustomEventType } from '../../../src/events/types.ts'
+
+import { NEWER_TYPES, newerTypesOf } from '../../../src/platform/events/newer-types.ts'
+import { type EventType, isCustomEventType } from '../../../src/platform/events/types.ts'
+import { CAUSES, type Cause } from '../../../src/servicing/events/catalogue/causes.ts'
+import { entryOf } from '../../../src/servicing/events/catalogue/entries.ts'
+import { KEYS, type Key, type KeyEntry, PATTERNS } from '../../../src/servicing/events/catalogue/keys.ts'
+import { newerDataContract } from '../../../src/servicing/events/catalogue/newer-contracts.ts'
+import { interfaceData } from '../../../src/servicing/events/interface/newer-data.ts'
 
 export type Emitted = {
   readonly type: string

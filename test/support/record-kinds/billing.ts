@@ -1,4 +1,9 @@
 // Invoices and payments.
+
+import { planWriteOff } from '../../../src/billing/payments/write-off.ts'
+import type { Uuid } from '../../../src/kernel/locators.ts'
+import { fromMinor, minus, toText } from '../../../src/kernel/money.ts'
+import { selectedQuote, withRecords } from '../../../src/policy/records/aggregate.ts'
 import {
   carriedForward,
   INVOICE_TRANSITIONS,
@@ -9,8 +14,7 @@ import {
   invoiceStatus,
   reopened,
   writtenOff,
-} from '../../../src/billing/invoice.ts'
-import { decidePayment } from '../../../src/billing/payments/decision.ts'
+} from '../../../src/policy/records/invoice.ts'
 import {
   PAYMENT_TRANSITIONS,
   type PaymentAction,
@@ -18,12 +22,9 @@ import {
   paymentState,
   restDue,
   standingPayments,
-} from '../../../src/billing/payments/payment.ts'
-import { planWriteOff } from '../../../src/billing/payments/write-off.ts'
-import type { Uuid } from '../../../src/platform/locators.ts'
-import { fromMinor, minus, toText } from '../../../src/platform/money.ts'
-import { selectedQuote, withRecords } from '../../../src/policies/aggregate.ts'
-import type { Loaded } from '../../../src/policies/surroundings.ts'
+} from '../../../src/policy/records/payment.ts'
+import type { Loaded } from '../../../src/policy/surroundings.ts'
+import { decidePayment } from '../../../src/transactions/payments/decision.ts'
 import { STORY_BEGINS } from '../policy-story.ts'
 import { after, attempt, finalized, INSURABLE } from './motor-policies.ts'
 import { quoteAction } from './new-business.ts'

@@ -1,22 +1,23 @@
 // Grace periods, and reinstatements of legacy lapses.
-import { decidePayment } from '../../../src/billing/payments/decision.ts'
-import { decideLapse } from '../../../src/lapses/decision.ts'
-import { reinstatementInvoice } from '../../../src/lapses/events.ts'
+
+import type { Uuid } from '../../../src/kernel/locators.ts'
+import { add, type Instant } from '../../../src/kernel/time.ts'
 import {
   type GracePeriodState,
   type LapseReinstatementState,
   reinstatementStatus,
-} from '../../../src/lapses/records.ts'
-import { planIssue } from '../../../src/lapses/reinstatements.ts'
+} from '../../../src/policy/records/lapses.ts'
+import type { Loaded } from '../../../src/policy/surroundings.ts'
+import { decideLapse } from '../../../src/transactions/lapses/decision.ts'
+import { reinstatementInvoice } from '../../../src/transactions/lapses/events.ts'
+import { planIssue } from '../../../src/transactions/lapses/reinstatements.ts'
 import {
   GRACE_PERIOD_TRANSITIONS,
   type GracePeriodAction,
   LAPSE_REINSTATEMENT_TRANSITIONS,
   type LapseReinstatementAction,
-} from '../../../src/lapses/transitions.ts'
-import type { Uuid } from '../../../src/platform/locators.ts'
-import { add, type Instant } from '../../../src/platform/time.ts'
-import type { Loaded } from '../../../src/policies/surroundings.ts'
+} from '../../../src/transactions/lapses/transitions.ts'
+import { decidePayment } from '../../../src/transactions/payments/decision.ts'
 import { ClockedPolicy } from '../clocked-policy.ts'
 import { type Example, plentyOfLocators } from '../configurations.ts'
 import { attemptAt } from '../policy-story.ts'

@@ -1,13 +1,21 @@
 // Policies of the motor example in the states that other records start from.
-import { type CancellationOperation, decideCancellation } from '../../../src/cancellations/decision.ts'
-import { EndorsementCreateRequest } from '../../../src/endorsements/contract.ts'
-import type { EndorsementOperation } from '../../../src/endorsements/decision.ts'
-import { add, type Instant } from '../../../src/platform/time.ts'
-import { PolicyCreateRequest } from '../../../src/policies/contract/requests.ts'
-import { decideCreation, decideFinalization, decideIssue } from '../../../src/policies/decision.ts'
-import type { Planned } from '../../../src/policies/planned.ts'
-import type { Loaded } from '../../../src/policies/surroundings.ts'
-import { RenewalCreateRequest } from '../../../src/renewals/contract.ts'
+
+import { add, type Instant } from '../../../src/kernel/time.ts'
+import { PolicyCreateRequest } from '../../../src/policy/contract/requests.ts'
+import type { Planned } from '../../../src/policy/planned.ts'
+import type { Loaded } from '../../../src/policy/surroundings.ts'
+import {
+  type CancellationOperation,
+  decideCancellation,
+} from '../../../src/transactions/cancellations/decision.ts'
+import { EndorsementCreateRequest } from '../../../src/transactions/endorsements/contract.ts'
+import type { EndorsementOperation } from '../../../src/transactions/endorsements/decision.ts'
+import {
+  decideCreation,
+  decideFinalization,
+  decideIssue,
+} from '../../../src/transactions/new-business/decision.ts'
+import { RenewalCreateRequest } from '../../../src/transactions/renewals/contract.ts'
 import { groundOf, workedPolicies } from '../configurations.ts'
 import { attemptAt, STORY_BEGINS } from '../policy-story.ts'
 

@@ -1,30 +1,31 @@
 // Policies and quotes.
-import { decideEndorsement } from '../../../src/endorsements/decision.ts'
-import type { QuoteLocator } from '../../../src/platform/locators.ts'
-import { type QuoteState, selectedQuote } from '../../../src/policies/aggregate.ts'
-import { FeeUpdateRequest } from '../../../src/policies/contract/fees.ts'
-import { PolicyUpdateRequest } from '../../../src/policies/contract/requests.ts'
-import {
-  decideDiscard,
-  decideFinalization,
-  decideIssue,
-  decideUpdate,
-} from '../../../src/policies/decision.ts'
-import { DIGITS_FOR_FEE_UPDATE, planFeeUpdate } from '../../../src/policies/fee-update.ts'
-import type { Planned } from '../../../src/policies/planned.ts'
-import { decideScheduleChange } from '../../../src/policies/schedule-change.ts'
-import type { Loaded } from '../../../src/policies/surroundings.ts'
+
+import type { QuoteLocator } from '../../../src/kernel/locators.ts'
+import { FeeUpdateRequest } from '../../../src/policy/contract/fees.ts'
+import { PolicyUpdateRequest } from '../../../src/policy/contract/requests.ts'
+import type { Planned } from '../../../src/policy/planned.ts'
+import { type QuoteState, selectedQuote } from '../../../src/policy/records/aggregate.ts'
+import type { Loaded } from '../../../src/policy/surroundings.ts'
 import {
   POLICY_TRANSITIONS,
   type PolicyAction,
   type PolicyState,
   policyState,
-} from '../../../src/policies/transitions.ts'
-import { PolicyUpgradeRequest } from '../../../src/policies/upgrade/contract.ts'
-import { decideUpgrade } from '../../../src/policies/upgrade/decision.ts'
-import { PolicyQuoteUpdateRequest } from '../../../src/quotes/contract-quote.ts'
-import { decideQuote, type QuoteOperation } from '../../../src/quotes/decision.ts'
-import { QUOTE_TRANSITIONS, type QuoteAction } from '../../../src/quotes/transitions.ts'
+} from '../../../src/policy/transitions.ts'
+import { decideEndorsement } from '../../../src/transactions/endorsements/decision.ts'
+import { DIGITS_FOR_FEE_UPDATE, planFeeUpdate } from '../../../src/transactions/fees/fee-update.ts'
+import {
+  decideDiscard,
+  decideFinalization,
+  decideIssue,
+  decideUpdate,
+} from '../../../src/transactions/new-business/decision.ts'
+import { PolicyQuoteUpdateRequest } from '../../../src/transactions/quotes/contract-quote.ts'
+import { decideQuote, type QuoteOperation } from '../../../src/transactions/quotes/decision.ts'
+import { QUOTE_TRANSITIONS, type QuoteAction } from '../../../src/transactions/quotes/transitions.ts'
+import { decideScheduleChange } from '../../../src/transactions/schedule/schedule-change.ts'
+import { PolicyUpgradeRequest } from '../../../src/transactions/upgrade/contract.ts'
+import { decideUpgrade } from '../../../src/transactions/upgrade/decision.ts'
 import { STORY_BEGINS } from '../policy-story.ts'
 import {
   after,

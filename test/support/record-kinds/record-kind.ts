@@ -1,10 +1,11 @@
 // A kind of record with a transition table: how to bring one into each of its states, and how to attempt each action
 // on it, through the decisions.
-import type { NewEvent } from '../../../src/events/outbox.ts'
-import type { TransitionTable } from '../../../src/platform/transitions.ts'
-import type { PolicyAggregate } from '../../../src/policies/aggregate.ts'
-import type { Planned } from '../../../src/policies/planned.ts'
-import type { Loaded } from '../../../src/policies/surroundings.ts'
+
+import type { TransitionTable } from '../../../src/kernel/transitions.ts'
+import type { NewEvent } from '../../../src/platform/events/outbox.ts'
+import type { Planned } from '../../../src/policy/planned.ts'
+import type { PolicyAggregate } from '../../../src/policy/records/aggregate.ts'
+import type { Loaded } from '../../../src/policy/surroundings.ts'
 
 /** A policy with the record in question. */
 export type Situation = { readonly loaded: Loaded; readonly record: unknown }

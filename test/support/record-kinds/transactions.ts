@@ -1,27 +1,31 @@
 // Transactions on issued policies.
-import { decideCancellation } from '../../../src/cancellations/decision.ts'
-import { CANCELLATION_TRANSITIONS, type CancellationAction } from '../../../src/cancellations/transitions.ts'
-import { EndorsementUpdateRequest } from '../../../src/endorsements/contract.ts'
-import { decideEndorsement } from '../../../src/endorsements/decision.ts'
-import {
-  ENDORSEMENT_TRANSITIONS,
-  type EndorsementAction,
-  RENEWAL_TRANSITIONS,
-} from '../../../src/endorsements/transitions.ts'
-import type { CancellationLocator, EndorsementLocator, Uuid } from '../../../src/platform/locators.ts'
-import type { TransitionTable } from '../../../src/platform/transitions.ts'
+
+import type { CancellationLocator, EndorsementLocator, Uuid } from '../../../src/kernel/locators.ts'
+import type { TransitionTable } from '../../../src/kernel/transitions.ts'
+import type { Planned } from '../../../src/policy/planned.ts'
 import type {
   CancellationState,
   EndorsementState,
   ReinstatementState,
-} from '../../../src/policies/aggregate.ts'
-import type { Planned } from '../../../src/policies/planned.ts'
-import type { Loaded } from '../../../src/policies/surroundings.ts'
-import { decideReinstatement } from '../../../src/reinstatements/decision.ts'
+} from '../../../src/policy/records/aggregate.ts'
+import type { Loaded } from '../../../src/policy/surroundings.ts'
+import { decideCancellation } from '../../../src/transactions/cancellations/decision.ts'
+import {
+  CANCELLATION_TRANSITIONS,
+  type CancellationAction,
+} from '../../../src/transactions/cancellations/transitions.ts'
+import { EndorsementUpdateRequest } from '../../../src/transactions/endorsements/contract.ts'
+import { decideEndorsement } from '../../../src/transactions/endorsements/decision.ts'
+import {
+  ENDORSEMENT_TRANSITIONS,
+  type EndorsementAction,
+  RENEWAL_TRANSITIONS,
+} from '../../../src/transactions/endorsements/transitions.ts'
+import { decideReinstatement } from '../../../src/transactions/reinstatements/decision.ts'
 import {
   REINSTATEMENT_TRANSITIONS,
   type ReinstatementAction,
-} from '../../../src/reinstatements/transitions.ts'
+} from '../../../src/transactions/reinstatements/transitions.ts'
 import {
   after,
   attempt,

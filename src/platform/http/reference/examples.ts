@@ -1,6 +1,6 @@
 // Examples of the document: what tests asked of each operation and were answered, and the refusals that they saw
 // (examples.json, written by `npm run docs:examples`).
-import type { ErrorCode } from '../../errors.ts'
+import type { ErrorCode } from '../../../kernel/errors.ts'
 import type { Route } from '../route.ts'
 
 export type Example = {

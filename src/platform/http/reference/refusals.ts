@@ -1,5 +1,5 @@
 // Which refusals an operation has: those that follow from what it is, and those that tests saw it give.
-import { ERROR_KINDS, type ErrorCode } from '../../errors.ts'
+import { ERROR_KINDS, type ErrorCode } from '../../../kernel/errors.ts'
 import type { Route } from '../route.ts'
 
 /** What a status means, before the codes that it comes with. */

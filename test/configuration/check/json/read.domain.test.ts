@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { pathText, readJson } from '../../../../src/configuration/check/json/read.ts'
+import { pathText, readJson } from '../../../../src/product/check/json/read.ts'
 
 const read = (text: string) => {
   const document = readJson(text)

@@ -1,0 +1,105 @@
+import {
+  add,
+  type CalendarUnit,
+  dayStart,
+  endOfDay,
+  type Instant,
+  instant,
+  startOfDay,
+} from '../../../src/kernel/time.ts'
+import type { RenderingContext } from '../context.ts'
+import { DatePatternError, formatDate, formatDirectives } from '../format/date-format.ts'
+import { days30360 } from '../format/day-count.ts'
+import { asInteger, asNumber } from '../numbers.ts'
+import { printed } from '../printing.ts'
+import type { Filter, Filters } from './filter.ts'
+
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:?\d{2})$/
+
+/** Milliseconds, `now`, `2026-01-31` (its start in the tenant's zone) or a full ISO time. Undefined for all else. */
+export function timestampOf(value: unknown, context: RenderingContext): Instant | undefined {
+  const { now, timeZone } = context.state.environment
+  if (asNumber(value)) return instant(asInteger(value) ?? Number.NaN)
+  if (typeof value !== 'string') return undefined
+  const text = value.trim()
+  if (text === 'now' || text === 'today') return now
+  return DATE_TIME.test(text) ? instant(Date.parse(text)) : dayStart(text, timeZone)
+}
+
+/** Filters of a time. Nothing gives nothing; what is no time fails. */
+const ofTime =
+  (compute: (at: Instant, args: unknown[], context: RenderingContext) => unknown): Filter =>
+  (input, args, context) => {
+    if (input === undefined || input === null || input === '') return undefined
+    const at = timestampOf(input, context)
+    if (at === undefined)
+      return context.reject(
+        `'${printed(input)}' is no time. Give milliseconds, "now" or a date such as "2026-01-31".`,
+      )
+    return compute(at, args, context)
+  }
+
+function printedBy(format: typeof formatDate): Filter {
+  return ofTime((at, [pattern], context) => {
+    if (typeof pattern !== 'string') return context.reject('The date pattern is missing. Write it in quotes.')
+    context.budget.countMemory(pattern.length)
+    try {
+      return format(at, pattern, context.state.environment.timeZone)
+    } catch (error) {
+      if (error instanceof DatePatternError) return context.reject(`The ${error.message}.`)
+      throw error
+    }
+  })
+}
+
+const UNITS = new Set<string>(['year', 'month', 'week', 'day', 'hour', 'minute', 'second'])
+
+const addTime = ofTime((at, [unitName, count], context) => {
+  const unit = printed(unitName).toLowerCase().replace(/s$/, '')
+  const steps = asInteger(count)
+  if (!UNITS.has(unit))
+    return context.reject(`'${printed(unitName)}' is no unit of time. Write one of ${[...UNITS].join(', ')}.`)
+  if (steps === undefined) return context.reject('timestamp_millis_add needs a whole number after the unit.')
+  try {
+    const moved = instant(add(at, steps, unit as CalendarUnit, context.state.environment.timeZone))
+    if (moved !== undefined) return moved
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+  }
+  return context.reject('The time that timestamp_millis_add reaches is outside of the years 1 to 9999.')
+})
+
+const dayCount = ofTime((start, [other], context) => {
+  const end = timestampOf(other, context)
+  if (end === undefined)
+    return context.reject('get_30_360_day_count needs the end as a time in milliseconds.')
+  return days30360(start, end, context.state.environment.timeZone)
+})
+
+/** Beyond this a number given to `date` is milliseconds, as all times of the data are; seconds would be past 5138. */
+const LARGEST_SECONDS = 100_000_000_000
+
+const printedByDirectives = printedBy(formatDirectives)
+
+const standardDate: Filter = (input, args, context) => {
+  const number = asNumber(input)?.value
+  if (number?.abs().lt(LARGEST_SECONDS)) return printedByDirectives(number.times(1000), args, context)
+  return printedByDirectives(input, args, context)
+}
+
+/** Times are milliseconds, calendar arithmetic and printing happen in the tenant's zone. */
+export const dateFilters: Filters = {
+  date: standardDate,
+  timestamp_millis_print: printedBy(formatDate),
+  timestamp_millis_add: addTime,
+  timestamp_millis_round_day_floor: ofTime((at, _args, context) =>
+    startOfDay(at, context.state.environment.timeZone),
+  ),
+  /** The start of the next day; a time at the start of a day stays. */
+  timestamp_millis_round_day_ceiling: ofTime((at, _args, context) => {
+    const zone = context.state.environment.timeZone
+    return startOfDay(at, zone) === at ? at : endOfDay(at, zone) + 1
+  }),
+  get_timestamp_millis: ofTime(at => at),
+  get_30_360_day_count: dayCount,
+}

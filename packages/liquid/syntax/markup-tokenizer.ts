@@ -1,0 +1,251 @@
+import { Expression, type Token, Tokenizer } from 'liquidjs/dist/liquid.browser.mjs'
+import { didYouMean } from '../../../src/kernel/did-you-mean.ts'
+import { literalNumber } from '../numbers.ts'
+import { operators } from '../operators.ts'
+import type { Report } from './report.ts'
+
+type FilterToken = NonNullable<ReturnType<Tokenizer['readFilter']>>
+type OperatorToken = NonNullable<ReturnType<Tokenizer['readOperator']>>
+type NumberToken = NonNullable<ReturnType<Tokenizer['readNumber']>>
+type QuotedToken = NonNullable<ReturnType<Tokenizer['readQuoted']>>
+
+export type Markup = {
+  input: string
+  path: string
+  range: [number, number]
+  report: Report
+  isFilter(name: string): boolean
+  filterNames(): readonly string[]
+  /** The tag lacks its end and ran into the text behind it: what follows a readable expression is ignored. */
+  cut?: boolean
+  /** Of `if` and its like. */
+  isCondition?: boolean
+  /** Values stand one behind the other, with commas between them. */
+  isList?: boolean
+}
+
+/** What people write in the place of something else, and what they are to write. */
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/^=>/, "Write '>='."],
+  [/^=</, "Write '<='."],
+  [/^=(?!=)/, "Write '==' to compare."],
+  [/^&&/, "Write 'and'."],
+  [/^\|\|/, "Write 'or'."],
+  [/^!(?!=)/, "Write 'unless', or compare with '== false'."],
+  [/^(?:eq|is)\b/i, "Write '=='."],
+  [/^ne\b/i, "Write '!='."],
+  [/^gte?\b|^ge\b/i, "Write '>' or '>='."],
+  [/^lte?\b|^le\b/i, "Write '<' or '<='."],
+  [/^AND\b/, "Write 'and' in lower case."],
+  [/^OR\b/, "Write 'or' in lower case."],
+  [/^["']/, 'Text stands between two quotes: add the one that is missing.'],
+  [/^;/, "Remove the ';'."],
+]
+
+const adviceFor = (text: string): string =>
+  ADVICE.find(([pattern]) => pattern.test(text))?.[1] ?? 'Correct it.'
+
+/** How far the neighbourhood of a place is looked at. */
+const NEIGHBOURHOOD = 40
+
+const SHORT_NUMBER = /^(-?)\.(\d+)(?![\w.])/
+
+/** Filters that compute with one number, where a second one is what stands behind a comma of thousands. */
+const ARITHMETIC: ReadonlySet<string> = new Set(['plus', 'minus', 'times', 'divided_by', 'modulo'])
+
+/** Same meaning, differently written. */
+const OPERATOR_SYNONYMS: Record<string, '==' | '!='> = { '===': '==', '!==': '!=' }
+
+/** Filters of pages: they take no value, and archives write them so, `{{ | page_number }}` (resources brief 12.1). */
+const WITHOUT_INPUT = /^\|\s*page_(?:number|count)\b/
+
+/** Reads what stands between `{{ }}` or `{% %}`. Mends the untidy forms of brief 5.4 and reports each. */
+export class MarkupTokenizer extends Tokenizer {
+  readonly #markup: Markup
+
+  constructor(markup: Markup) {
+    super(markup.input, operators, markup.path, markup.range, true)
+    this.#markup = markup
+  }
+
+  /** Values and operators must take turns; the library would silently compute something else. */
+  override readExpression(): Expression {
+    this.skipBlank()
+    this.#skipSecondEqualsSign()
+    if (this.peek() === '|') {
+      if (!WITHOUT_INPUT.test(this.input.slice(this.p, this.p + NEIGHBOURHOOD)))
+        this.#warn(
+          'missingInput',
+          'A filter without a value before it: it is given nothing. Write one, if it matters.',
+        )
+      return new Expression([new Tokenizer('nil').readLiteral()!])
+    }
+    const tokens: Token[] = []
+    let complete = false
+    for (;;) {
+      const begin = this.p
+      const operator = this.readOperator()
+      if (operator) {
+        if (!complete) throw this.error(`'${operator.operator}' has no value before it`, begin)
+        tokens.push(operator)
+        complete = false
+        continue
+      }
+      const value = complete ? undefined : this.readValue()
+      if (!value) break
+      tokens.push(value)
+      complete = true
+    }
+    if (tokens.length > 0 && !complete) throw this.error('a value is missing behind the operator')
+    if (this.#isNegation(tokens))
+      throw this.error("'not' is no operator. Write 'unless', or compare with '== false'.", tokens[0]!.begin)
+    if (tokens.length === 0 && this.peek() === '!') throw this.#unreadable()
+    if (this.#markup.isCondition && this.#isDoubleBar()) throw this.#unreadable()
+    return new Expression(tokens)
+  }
+
+  override readOperator(): OperatorToken | undefined {
+    const token = super.readOperator()
+    const synonym = token && OPERATOR_SYNONYMS[token.operator]
+    if (synonym) {
+      this.#warn(
+        'unusualOperator',
+        `'${token.operator}' is read as '${synonym}'. Write '${synonym}'.`,
+        token.begin,
+      )
+      token.operator = synonym
+    }
+    return token
+  }
+
+  /** Nothing may follow the value, such as the rest of `1,000`: the library would take it for 1 and go on. */
+  override readFilteredValue(): ReturnType<Tokenizer['readFilteredValue']> {
+    const value = super.readFilteredValue()
+    this.skipBlank()
+    const { cut, isList } = this.#markup
+    if (this.peek() === ',' && !this.end() && !cut && !isList) throw this.#unreadable()
+    return value
+  }
+
+  /** Values with commas or `or` between them, up to the end. */
+  readList(): void {
+    for (;;) {
+      if (!this.readValue()) throw this.#unreadable()
+      this.skipBlank()
+      if (this.end()) return
+      const separator = /^(?:,|or(?![\w.-]))/.exec(this.input.slice(this.p, this.p + NEIGHBOURHOOD))?.[0]
+      if (separator === undefined) throw this.#unreadable()
+      this.p += separator.length
+      this.skipBlank()
+      if (separator === ',' && this.end()) return
+    }
+  }
+
+  override readFilters(): FilterToken[] {
+    const filters: FilterToken[] = []
+    for (let filter = this.readFilter(); filter; filter = this.readFilter()) filters.push(filter)
+    return filters
+  }
+
+  override readFilter(): FilterToken | null {
+    this.#skipEmptyFilters()
+    if (this.end() || this.peek() === ')' || this.peek() === ',') return null
+    if (this.peek() !== '|') {
+      if (!this.#markup.cut) throw this.#unreadable()
+      this.p = this.N
+      return null
+    }
+    const filter = super.readFilter()
+    if (filter && !this.#markup.isFilter(filter.name))
+      this.#markup.report.add(
+        'ERROR',
+        'unknownFilter',
+        `There is no filter '${filter.name}'. Correct its name or remove it.${didYouMean(filter.name, this.#markup.filterNames())}`,
+        filter.begin,
+      )
+    if (filter && ARITHMETIC.has(filter.name) && filter.args.length > 1)
+      this.#markup.report.add(
+        'ERROR',
+        'tooManyValues',
+        `'${filter.name}' takes one value and is given ${filter.args.length}. A number has no comma in it: write 1000, not 1,000.`,
+        filter.begin,
+      )
+    return filter
+  }
+
+  /** `not a`, which would be read as a name with something behind it. */
+  #isNegation(tokens: readonly Token[]): boolean {
+    this.skipBlank()
+    return tokens.length === 1 && tokens[0]!.getText() === 'not' && /^[\w(]/.test(this.peek())
+  }
+
+  /** `||` with anything but a filter behind it. */
+  #isDoubleBar(): boolean {
+    const name = /^\|\|\s*([\w.]+)/.exec(this.input.slice(this.p, this.p + NEIGHBOURHOOD))?.[1]
+    return name !== undefined && !this.#markup.isFilter(name)
+  }
+
+  #unreadable() {
+    const text = this.input.slice(this.p, Math.min(this.N, this.p + NEIGHBOURHOOD))
+    return this.error(`cannot read ${this.snapshot()} here. ${adviceFor(text)}`)
+  }
+
+  /** `assign a = = b`, as an archive of the world has it. */
+  #skipSecondEqualsSign(): void {
+    if (this.peek() !== '=' || !/=\s+$/.test(this.input.slice(Math.max(0, this.p - NEIGHBOURHOOD), this.p)))
+      return
+    this.#warn('doubledEqualsSign', "The second '=' does nothing. Remove it.")
+    this.p += 1
+    this.skipBlank()
+  }
+
+  #skipEmptyFilters(): void {
+    for (;;) {
+      this.skipBlank()
+      if (this.peek() !== '|') return
+      const bar = this.p
+      this.p += 1
+      this.skipBlank()
+      if (!this.end() && this.peek() !== '|') {
+        this.p = bar
+        return
+      }
+      this.#warn('emptyFilter', "A '|' without a filter does nothing. Remove it.", bar)
+    }
+  }
+
+  override readNumber(): NumberToken | undefined {
+    const token = super.readNumber() ?? this.#readShortNumber()
+    // The library keeps literals as binary floats; here they stay exact.
+    if (token) Object.assign(token, { content: literalNumber(token.getText()) })
+    return token
+  }
+
+  /** `.5`, which the library would take for a path of nothing, and so for 0. */
+  #readShortNumber(): NumberToken | undefined {
+    const short = SHORT_NUMBER.exec(this.input.slice(this.p, Math.min(this.N, this.p + NEIGHBOURHOOD)))
+    if (!short) return undefined
+    const [text, sign, places] = short as unknown as [string, string, string]
+    this.p += text.length
+    return new Tokenizer(`${sign}0.${places}`).readNumber()
+  }
+
+  /** Text in quotes is taken as it stands: Liquid knows no escapes. */
+  override readQuoted(): QuotedToken | undefined {
+    this.skipBlank()
+    const begin = this.p
+    const quote = this.peek()
+    if (quote !== '"' && quote !== "'") return undefined
+    const close = this.input.indexOf(quote, begin + 1)
+    if (close < 0 || close >= this.N)
+      throw this.error(`text that begins with ${quote} is not closed. Add the ${quote} at its end.`, begin)
+    const token = super.readQuoted()!
+    Object.assign(token, { end: close + 1, content: this.input.slice(begin + 1, close) })
+    this.p = close + 1
+    return token
+  }
+
+  #warn(code: string, message: string, offset = this.p): void {
+    this.#markup.report.add('WARNING', code, message, offset)
+  }
+}

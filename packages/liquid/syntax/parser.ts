@@ -1,0 +1,222 @@
+import {
+  type Context,
+  type Emitter,
+  type Liquid,
+  LiquidError,
+  type Output,
+  Parser,
+  type TagToken,
+  type Template,
+  type Token,
+  TokenKind,
+  type TopLevelToken,
+  TypeGuards,
+  Value,
+} from 'liquidjs/dist/liquid.browser.mjs'
+import { didYouMean } from '../../../src/kernel/did-you-mean.ts'
+import type { RenderingContext } from '../context.ts'
+import { evaluationOf } from '../evaluation.ts'
+import { BLOCKS, balanced, skipBlock } from './blocks.ts'
+import { type Markup, MarkupTokenizer } from './markup-tokenizer.ts'
+import { type Report, TooManyErrors } from './report.ts'
+import { missingEnd, SourceTokenizer } from './source-tokenizer.ts'
+
+const DEEPEST_NESTING = 100
+const LONGEST_MARKUP = 50_000
+
+/**
+ * Parses one source and reports every problem in it. Mended: a tag without its end, a `case` never closed, and what
+ * `MarkupTokenizer` mends. Where something cannot be read the error is reported and parsing goes on behind it.
+ */
+export class TemplateParser extends Parser {
+  #filterNames: readonly string[] | undefined
+  readonly #engine: Liquid
+  readonly #report: Report
+  #depth = 0
+
+  constructor(engine: Liquid, report: Report) {
+    super(engine)
+    this.#engine = engine
+    this.#report = report
+  }
+
+  override parse(source: string, path: string): Template[] {
+    return this.parseTokens(
+      new SourceTokenizer(source, path, this.#report).readTopLevelTokens(this.#engine.options),
+    )
+  }
+
+  override parseTokens(tokens: TopLevelToken[]): Template[] {
+    for (const token of tokens) if (TypeGuards.isTagToken(token)) this.#prepareTag(token)
+    const remaining = balanced(tokens, this.#engine.options, this.#report)
+    const templates: Template[] = []
+    for (let token = remaining.shift(); token; token = remaining.shift())
+      templates.push(this.parseToken(token, remaining))
+    return templates
+  }
+
+  override parseToken(token: TopLevelToken, remaining: TopLevelToken[]): ReturnType<Parser['parseToken']> {
+    this.#depth += 1
+    try {
+      if (token.kind !== TokenKind.HTML && token.size() > LONGEST_MARKUP)
+        throw new Error(`it is longer than ${LONGEST_MARKUP} characters`)
+      if (this.#depth > DEEPEST_NESTING) throw new Error(`blocks nest deeper than ${DEEPEST_NESTING}`)
+      const tag = TypeGuards.isTagToken(token) ? token : undefined
+      if (!tag && TypeGuards.isOutputToken(token)) return this.#output(token) as unknown as Output
+      if (TypeGuards.isHTMLToken(token)) return textNode(token) as unknown as Output
+      if (tag && !Object.hasOwn(this.#engine.tags, tag.name)) {
+        this.#report.add(
+          'ERROR',
+          'unknownTag',
+          unknownTag(tag.name, Object.keys(this.#engine.tags)),
+          tag.begin,
+        )
+        return nothing(token) as unknown as Output
+      }
+      return super.parseToken(token, remaining)
+    } catch (error) {
+      if (error instanceof TooManyErrors) throw error
+      const openText = TypeGuards.isTagToken(token) && (token.name === 'comment' || token.name === 'raw')
+      if (openText)
+        this.#report.add(
+          'ERROR',
+          'blockNotClosed',
+          `'${token.name}' is not closed. Add '{% end${token.name} %}'.`,
+          token.begin,
+        )
+      else this.#report.add('ERROR', 'templateUnreadable', reason(error), offsetOf(error, token))
+      if (TypeGuards.isTagToken(token) && BLOCKS.has(token.name)) skipBlock(token.name, remaining)
+      return nothing(token) as unknown as Output
+    } finally {
+      this.#depth -= 1
+    }
+  }
+
+  #output(token: TopLevelToken & { contentRange: [number, number] }): Template {
+    const tokenizer = new MarkupTokenizer(this.#markup(token, '{{', '}}'))
+    tokenizer.skipBlank()
+    if (tokenizer.end()) {
+      this.#report.add('WARNING', 'emptyOutput', "An empty '{{ }}' prints nothing. Remove it.", token.begin)
+      return nothing(token)
+    }
+    const value = evaluationOf(new Value(tokenizer.readFilteredValue(), this.#engine))
+    if (!tokenizer.end()) throw tokenizer.error(`cannot read ${tokenizer.snapshot()}`)
+    return {
+      token,
+      render(context: Context, emitter: Emitter): void {
+        emitter.write(value(context as RenderingContext))
+      },
+    }
+  }
+
+  #prepareTag(token: TagToken): void {
+    const markup = this.#markup(token, '{%', '%}')
+    markup.range[0] = Math.min(token.tokenizer.p, markup.range[1])
+    token.tokenizer = new MarkupTokenizer({
+      ...markup,
+      isList: token.name === 'cycle',
+      isCondition: CONDITIONS.has(token.name),
+    })
+    if (token.name === 'when' && !markup.cut) this.#checkWhen(new MarkupTokenizer(markup))
+    const takesNothing = /^(?:end|else$)/.test(token.name)
+    const text = markup.input.slice(...markup.range).trim()
+    if (takesNothing && text !== '' && !markup.cut && INNER_TAGS.has(token.name))
+      this.#report.add('ERROR', 'templateUnreadable', unexpectedValue(token.name, text), token.begin)
+    // The library reads the arguments of `else` and of end tags from here.
+    if (takesNothing || markup.cut) Object.defineProperty(token, 'args', { value: takesNothing ? '' : text })
+  }
+
+  /** Values of `when`, with commas or `or` between them; the library passes over anything else. */
+  #checkWhen(tokenizer: MarkupTokenizer): void {
+    try {
+      tokenizer.readList()
+    } catch (error) {
+      const place = (error as { token?: { begin: number } }).token
+      this.#report.add('ERROR', 'templateUnreadable', reason(error), place?.begin ?? 0)
+    }
+  }
+
+  #markup(
+    token: TopLevelToken & { contentRange: [number, number] },
+    opening: string,
+    closing: string,
+  ): Markup {
+    const [begin, end] = token.contentRange
+    const cut = missingEnd(token.input, begin, end)
+    if (cut !== undefined)
+      this.#report.add(
+        'WARNING',
+        'markupNotClosed',
+        `'${opening}' has no '${closing}' of its own: what follows up to the next '${closing}' is lost. Add it.`,
+        token.begin,
+      )
+    return {
+      input: token.input,
+      path: token.file ?? '',
+      range: [begin, cut ?? end],
+      report: this.#report,
+      isFilter: name => Object.hasOwn(this.#engine.filters, name),
+      filterNames: () => {
+        this.#filterNames ??= Object.keys(this.#engine.filters)
+        return this.#filterNames
+      },
+      cut: cut !== undefined,
+    }
+  }
+}
+
+const CONDITIONS: ReadonlySet<string> = new Set(['if', 'elsif', 'unless'])
+
+/** Tags that stand inside of blocks, and those that end them. */
+const INNER_TAGS: ReadonlySet<string> = new Set([
+  ...['else', 'elsif', 'when', 'endcomment', 'endraw'],
+  ...[...BLOCKS].map(name => `end${name}`),
+])
+
+const unexpectedValue = (name: string, text: string): string =>
+  name === 'else' && /^if\b/.test(text)
+    ? "'else' takes no condition. Write 'elsif'."
+    : `'${name}' takes no value. Remove ${JSON.stringify(text.length > 32 ? `${text.slice(0, 31)}…` : text)}.`
+
+/** Text as it stands. */
+function textNode(token: Token & { getContent(): string }): Template {
+  const text = token.getContent()
+  return {
+    token,
+    render(_context: Context, emitter: Emitter): void {
+      emitter.write(text)
+    },
+  }
+}
+
+const nothing = (token: TopLevelToken): Template => ({ token, render: () => undefined })
+
+function unknownTag(name: string, known: readonly string[]): string {
+  if (name === 'else' || name === 'elsif' || name === 'when')
+    return `'${name}' stands outside of the block it belongs to. Remove it.`
+  if (name === 'elseif') return "There is no tag 'elseif'. Write 'elsif'."
+  if (name === 'end') return "There is no tag 'end'. Write it with the name of its block, such as 'endif'."
+  const lower = name.toLowerCase()
+  if (lower !== name && (known.includes(lower) || INNER_TAGS.has(lower)))
+    return `There is no tag '${name}'. Write '${lower}': tags are in lower case.`
+  return `There is no tag '${name}'. Correct its name or remove it.${didYouMean(name, known)}`
+}
+
+function reason(error: unknown): string {
+  if (error instanceof RangeError) return 'This is nested too deeply to be read. Split it with assign.'
+  const cause = error instanceof Error && 'originalError' in error ? error.originalError : error
+  const text = (cause instanceof Error ? cause.message : String(cause)).replace(
+    /(, file:.*)?, line:\d+, col:\d+$/s,
+    '',
+  )
+  if (text.startsWith('illegal tag: {% for'))
+    return "This cannot be read: a loop has a name and a list. Write '{% for name in list %}'."
+  return `This cannot be read: ${text}${text.endsWith('.') ? '' : '. Correct it.'}`
+}
+
+/** Errors of the library carry a token of the place; those made from other errors carry the whole tag. */
+function offsetOf(error: unknown, token: TopLevelToken): number {
+  if (!LiquidError.is(error)) return token.begin
+  const place = (error as unknown as { token?: { input: string; begin: number } }).token
+  return place && place.input === token.input ? place.begin : token.begin
+}

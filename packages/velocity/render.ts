@@ -1,0 +1,419 @@
+// Renders a Velocity template under the counted limits that Liquid has. It reads own members of data only, calls what
+// is on a list, and writes to what the template made itself.
+import { lineIndex } from '../../src/product/check/json/read.ts'
+import { FILTER_WORK, ITEM_WORK, RenderBudget, type RenderLimits, STEP_WORK } from '../liquid/limits.ts'
+import { asInteger, literalNumber } from '../liquid/numbers.ts'
+import { TemplateError } from '../liquid/template-error.ts'
+import { changed, changes } from './changes.ts'
+import type { VelocityTemplate } from './compile.ts'
+import { called } from './methods.ts'
+import type { Call, Expression, Macro, Node, Reference, Step } from './nodes.ts'
+import { isTool, type ToolSurroundings, toolCalled } from './tools.ts'
+import { calculated, ITEM_MEMORY, isMap, isTrue, printed, readable } from './values.ts'
+
+export type VelocityEnvironment = ToolSurroundings & {
+  /** For `#parse` and `#include`; undefined for an unknown name. */
+  readonly snippets?: (name: string) => VelocityTemplate | undefined
+  readonly limits?: Partial<RenderLimits>
+}
+
+export type VelocityRendering = {
+  readonly output: string
+  /** References that had no value, as they stand in the source; at most 200. */
+  readonly undefinedNames: readonly string[]
+}
+
+const MOST_UNDEFINED = 200
+const LONGEST_NAME = 200
+/** Macros that call each other. */
+const DEEPEST_CALLS = 30
+/** What a loop sets beside its own variable; the last two are what Velocity 1 has. */
+const LOOP_NAMES = ['foreach', 'velocityCount', 'velocityHasNext']
+
+type Output = { write(text: string): void }
+type Running = 'on' | 'break' | 'stop'
+
+/**
+ * Renders `data`, which the template sees as `$data` and which is never written to. What has no value prints as its
+ * source, or with `$!` as nothing. Throws `TemplateError` with path, line and column.
+ */
+export function renderVelocity(
+  template: VelocityTemplate,
+  data: unknown,
+  environment: VelocityEnvironment,
+): VelocityRendering {
+  const budget = new RenderBudget(environment.limits)
+  const rendering = new VelocityRun(data, environment, budget)
+  const parts: string[] = []
+  rendering.file(template, {
+    write(text) {
+      budget.countOutput(text)
+      parts.push(text)
+    },
+  })
+  return { output: parts.join(''), undefinedNames: [...rendering.undefinedNames] }
+}
+
+class VelocityRun {
+  readonly undefinedNames = new Set<string>()
+  readonly #environment: VelocityEnvironment
+  readonly #budget: RenderBudget
+  readonly #variables = new Map<string, unknown>()
+  readonly #macros = new Map<string, { macro: Macro; file: VelocityTemplate }>()
+  readonly #defined = new Map<string, { body: readonly Node[]; file: VelocityTemplate }>()
+  /** Maps and lists that the template made, and may change. */
+  readonly #made = new WeakSet<object>()
+  /** Names of the snippets being rendered, outermost first. */
+  readonly #snippets: string[] = []
+  #calls = 0
+  #file: VelocityTemplate | undefined
+
+  constructor(data: unknown, environment: VelocityEnvironment, budget: RenderBudget) {
+    this.#environment = environment
+    this.#budget = budget
+    this.#variables.set('data', readable(data))
+  }
+
+  file(template: VelocityTemplate, out: Output): Running {
+    for (const [name, macro] of template.macros) this.#macros.set(name, { macro, file: template })
+    return this.#in(template, () => this.#nodes(template.nodes, out))
+  }
+
+  /** Positions of errors are those of this file. */
+  #in<T>(file: VelocityTemplate, run: () => T): T {
+    const outer = this.#file
+    this.#file = file
+    try {
+      return run()
+    } finally {
+      this.#file = outer
+    }
+  }
+
+  #nodes(nodes: readonly Node[], out: Output): Running {
+    for (const node of nodes) {
+      const running = typeof node === 'string' ? this.#text(node, out) : this.#located(node, out)
+      if (running !== 'on') return running
+    }
+    return 'on'
+  }
+
+  #text(text: string, out: Output): Running {
+    this.#budget.countNode()
+    out.write(text)
+    return 'on'
+  }
+
+  #located(node: Exclude<Node, string>, out: Output): Running {
+    try {
+      this.#budget.countNode()
+      return this.#node(node, out)
+    } catch (problem) {
+      if (problem instanceof TemplateError && problem.path !== undefined) throw problem
+      const { path, source } = this.#file!
+      const at = { path, ...lineIndex(source)(node.offset) }
+      if (problem instanceof TemplateError) throw new TemplateError(problem.code, problem.message, at)
+      // A full stack, or a text beyond the longest one.
+      if (problem instanceof RangeError)
+        throw new TemplateError('templateLimit', 'The template nests too deeply or builds too much.', at)
+      throw problem
+    }
+  }
+
+  #node(node: Exclude<Node, string>, out: Output): Running {
+    switch (node.kind) {
+      case 'reference':
+        this.#print(node, out)
+        return 'on'
+      case 'set':
+        this.#set(node.target, this.#value(node.value))
+        return 'on'
+      case 'if':
+        for (const { condition, body } of node.branches) {
+          this.#budget.countWork(ITEM_WORK)
+          if (!condition || isTrue(this.#value(condition))) return this.#nodes(body, out)
+        }
+        return 'on'
+      case 'foreach':
+        return this.#loop(node, out)
+      case 'define':
+        this.#defined.set(node.name, { body: node.body, file: this.#file! })
+        return 'on'
+      case 'call':
+        return this.#call(node, out)
+      case 'parse':
+        for (const name of node.names) {
+          const running = this.#snippet(this.#value(name), (snippet, deeper) =>
+            deeper(() => this.file(snippet, out)),
+          )
+          if (running === 'stop') return running
+        }
+        return 'on'
+      case 'include':
+        for (const name of node.names)
+          this.#snippet(this.#value(name), snippet => {
+            out.write(snippet.source)
+            return 'on'
+          })
+        return 'on'
+      default:
+        return node.kind
+    }
+  }
+
+  #print(reference: Reference, out: Output): void {
+    const block = reference.steps.length === 0 ? this.#defined.get(reference.name) : undefined
+    if (block && !this.#variables.has(reference.name)) {
+      this.#deeper(() => this.#in(block.file, () => this.#nodes(block.body, out)))
+      return
+    }
+    const value = this.#value(reference)
+    if (value !== undefined && value !== null) out.write(printed(value, this.#budget))
+    else if (!reference.quiet) out.write(reference.source)
+  }
+
+  #loop(node: Extract<Node, { kind: 'foreach' }>, out: Output): Running {
+    const over = this.#value(node.over)
+    const items = Array.isArray(over) ? over : isMap(over) ? Object.keys(over).map(key => over[key]) : []
+    if (items.length === 0) return this.#nodes(node.otherwise, out)
+    this.#budget.countMemory(isMap(over) ? items.length : 0)
+    const before = [node.variable, ...LOOP_NAMES].map(name => this.#kept(name))
+    const parent = this.#variables.get('foreach')
+    const topmost = (isMap(parent) ? parent.topmost : undefined) ?? parent
+    let running: Running = 'on'
+    // The body may change a list of the template's own; the loop has as many turns as it had items.
+    const { length } = items
+    for (let index = 0; index < length; index += 1) {
+      this.#budget.countNode()
+      const item = items[index]
+      this.#variables.set(node.variable, readable(item))
+      this.#variables.set('foreach', {
+        index,
+        count: index + 1,
+        hasNext: index + 1 < length,
+        first: index === 0,
+        last: index + 1 === length,
+        parent,
+        topmost,
+      })
+      this.#variables.set('velocityCount', index + 1)
+      this.#variables.set('velocityHasNext', index + 1 < length)
+      running = this.#nodes(node.body, out)
+      if (running !== 'on') break
+    }
+    for (const restore of before) restore()
+    return running === 'stop' ? 'stop' : 'on'
+  }
+
+  /** Gives the name back the value that it has now. */
+  #kept(name: string): () => void {
+    if (!this.#variables.has(name)) return () => void this.#variables.delete(name)
+    const value = this.#variables.get(name)
+    return () => void this.#variables.set(name, value)
+  }
+
+  #call({ name, args, body, source }: Call, out: Output): Running {
+    const known = this.#macros.get(name)
+    if (!known) {
+      this.#undefined(`#${name}`)
+      out.write(source)
+      if (body) this.#nodes(body, out)
+      return 'on'
+    }
+    const { macro, file } = known
+    this.#budget.countWork(args.length * ITEM_WORK)
+    const values = macro.parameters.map((_, index) => args[index] && this.#value(args[index]))
+    const content = body && this.#captured(body)
+    const names = [...macro.parameters, 'bodyContent']
+    const before = names.map(one => this.#kept(one))
+    for (const [index, parameter] of macro.parameters.entries()) this.#variables.set(parameter, values[index])
+    this.#variables.set('bodyContent', content)
+    const running = this.#deeper(() => this.#in(file, () => this.#nodes(macro.body, out)))
+    for (const restore of before) restore()
+    return running === 'stop' ? 'stop' : 'on'
+  }
+
+  #deeper<T>(run: () => T): T {
+    this.#calls += 1
+    try {
+      if (this.#calls > DEEPEST_CALLS)
+        throw new TemplateError('templateLimit', `Macros call each other deeper than ${DEEPEST_CALLS}.`)
+      return run()
+    } finally {
+      this.#calls -= 1
+    }
+  }
+
+  #snippet(
+    name: unknown,
+    use: (snippet: VelocityTemplate, deeper: (run: () => Running) => Running) => Running,
+  ): Running {
+    const snippet = typeof name === 'string' ? this.#environment.snippets?.(name) : undefined
+    if (typeof name !== 'string' || !snippet)
+      throw new TemplateError(
+        'templateFailed',
+        `There is no snippet '${String(name)}'. Correct its name or add it.`,
+      )
+    const chain = this.#snippets
+    if (chain.includes(name))
+      throw new TemplateError(
+        'templateFailed',
+        `The snippet '${name}' includes itself: ${chain.join(' → ')} → ${name}.`,
+      )
+    const { includeDepth } = this.#budget.limits
+    if (chain.length >= includeDepth)
+      throw new TemplateError('templateLimit', `Snippets nest deeper than ${includeDepth}.`)
+    return use(snippet, run => {
+      chain.push(name)
+      const running = run()
+      chain.pop()
+      return running
+    })
+  }
+
+  /** What the nodes write, as text. */
+  #captured(nodes: readonly Node[]): string {
+    const parts: string[] = []
+    const budget = this.#budget
+    this.#nodes(nodes, {
+      write(text) {
+        budget.countMemory(text.length)
+        parts.push(text)
+      },
+    })
+    return parts.join('')
+  }
+
+  #set({ name, steps, source }: Reference, value: unknown): void {
+    const path = [...steps]
+    const last = path.pop()
+    if (!last) {
+      this.#variables.set(name, value)
+      return
+    }
+    const owner = this.#stepped(this.#root(name), path)
+    if (typeof owner !== 'object' || owner === null || !this.#made.has(owner) || last.kind === 'method')
+      throw new TemplateError(
+        'templateFailed',
+        `'${source}' cannot be set: only maps and lists that the template made itself can be changed.`,
+      )
+    const key = last.kind === 'property' ? last.name : this.#value(last.index)
+    this.#budget.countMemory(ITEM_MEMORY)
+    if (Array.isArray(owner)) {
+      const index = asInteger(key)
+      if (index === undefined || index < 0 || index >= owner.length)
+        throw new TemplateError('templateFailed', `'${source}' is outside of the list.`)
+      owner[index] = value
+    } else (owner as Record<string, unknown>)[printed(key, this.#budget)] = value
+  }
+
+  #value(expression: Expression): unknown {
+    this.#budget.countWork(STEP_WORK)
+    switch (expression.kind) {
+      case 'value':
+        return expression.value
+      case 'decimal':
+        return literalNumber(expression.text)
+      case 'text':
+        return this.#captured(expression.nodes)
+      case 'list':
+        return this.#newList(expression.items.map(item => this.#value(item)))
+      case 'range':
+        return this.#range(asInteger(this.#value(expression.from)), asInteger(this.#value(expression.to)))
+      case 'map': {
+        const map: Record<string, unknown> = Object.create(null)
+        for (const [key, value] of expression.entries)
+          map[printed(this.#value(key), this.#budget)] = this.#value(value)
+        this.#budget.countMemory(expression.entries.length * ITEM_MEMORY)
+        this.#made.add(map)
+        return map
+      }
+      case 'not':
+        return !isTrue(this.#value(expression.of))
+      case 'minus':
+        return calculated('-', 0, this.#value(expression.of), this.#budget)
+      case 'binary': {
+        const { operator } = expression
+        const left = this.#value(expression.left)
+        if (operator === '&&') return isTrue(left) && isTrue(this.#value(expression.right))
+        if (operator === '||') return isTrue(left) || isTrue(this.#value(expression.right))
+        return calculated(operator, left, this.#value(expression.right), this.#budget)
+      }
+      case 'reference': {
+        const value = this.#referred(expression)
+        if (expression.otherwise) return isTrue(value) ? value : this.#value(expression.otherwise)
+        if (value === undefined) this.#undefined(expression.source)
+        return value
+      }
+    }
+  }
+
+  #newList(items: unknown[]): unknown[] {
+    this.#budget.countMemory(items.length * ITEM_MEMORY)
+    this.#made.add(items)
+    return items
+  }
+
+  /** Either way, both ends included. */
+  #range(from: number | undefined, to: number | undefined): unknown {
+    if (from === undefined || to === undefined) return undefined
+    const length = Math.abs(to - from) + 1
+    this.#budget.countMemory(length * ITEM_MEMORY)
+    return this.#newList(Array.from({ length }, (_, index) => (to < from ? from - index : from + index)))
+  }
+
+  #undefined(name: string): void {
+    if (this.undefinedNames.size < MOST_UNDEFINED)
+      this.undefinedNames.add(name.slice(0, LONGEST_NAME).toWellFormed())
+  }
+
+  #root(name: string): unknown {
+    return this.#variables.get(name)
+  }
+
+  #referred({ name, steps }: Reference): unknown {
+    const [first, ...rest] = steps
+    if (!this.#variables.has(name) && isTool(name) && first?.kind === 'method') {
+      this.#budget.countWork(FILTER_WORK)
+      const args = first.args.map(arg => this.#value(arg))
+      return this.#stepped(toolCalled(name, first.name, args, this.#environment, this.#budget), rest)
+    }
+    return this.#stepped(this.#root(name), steps)
+  }
+
+  #stepped(root: unknown, steps: readonly Step[]): unknown {
+    let value = root
+    for (const step of steps) {
+      this.#budget.countWork(STEP_WORK)
+      if (value === undefined || value === null) return undefined
+      if (step.kind === 'method') {
+        this.#budget.countWork(FILTER_WORK)
+        const args = step.args.map(arg => this.#value(arg))
+        value = changes(value, step.name)
+          ? this.#changed(value, step, args)
+          : called(value, step.name, args, this.#budget)
+      } else value = this.#member(value, step.kind === 'property' ? step.name : this.#value(step.index))
+    }
+    return value
+  }
+
+  /** Calls what changes a list or map, which must be the template's own. */
+  #changed(owner: object, { name }: { name: string }, args: readonly unknown[]): unknown {
+    if (!this.#made.has(owner))
+      throw new TemplateError(
+        'templateFailed',
+        `'${name}' cannot be called: only maps and lists that the template made itself can be changed.`,
+      )
+    return changed(owner, name, args, this.#budget)
+  }
+
+  #member(owner: unknown, key: unknown): unknown {
+    if (Array.isArray(owner)) {
+      const index = asInteger(key)
+      return index === undefined ? undefined : readable(owner.at(index))
+    }
+    if (!isMap(owner) || key === undefined || key === null) return undefined
+    const name = printed(key, this.#budget)
+    return Object.hasOwn(owner, name) ? readable(owner[name]) : undefined
+  }
+}

@@ -1,0 +1,103 @@
+// `$date`, `$number` and `$esc` (resources brief 12.2).
+
+import { type CurrencyCode, currencyCode } from '../../src/kernel/money.ts'
+import { dayStart, type Instant, instant, type TimeZone } from '../../src/kernel/time.ts'
+import { DatePatternError, formatDate } from '../liquid/format/date-format.ts'
+import { formatCurrency, formatPattern, NumberFormatError } from '../liquid/format/number-format.ts'
+import type { RenderBudget } from '../liquid/limits.ts'
+import { asInteger, asNumber, simplest } from '../liquid/numbers.ts'
+import { TemplateError } from '../liquid/template-error.ts'
+import { printed } from './values.ts'
+
+export type ToolSurroundings = {
+  readonly timeZone: TimeZone
+  readonly currency: CurrencyCode
+  readonly now: Instant
+}
+
+type Tool = (args: readonly unknown[], given: ToolSurroundings, budget: RenderBudget) => unknown
+
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:?\d{2})$/
+
+/** Milliseconds, `2026-01-31` (its start in the zone) or a full ISO time. */
+function timeOf(value: unknown, { timeZone }: ToolSurroundings): Instant | undefined {
+  if (asNumber(value)) return instant(asInteger(value) ?? Number.NaN)
+  if (typeof value !== 'string') return undefined
+  const text = value.trim()
+  return DATE_TIME.test(text) ? instant(Date.parse(text)) : dayStart(text, timeZone)
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
+  date: {
+    /** `$date.format('d MMM yyyy', $time)`: a Joda pattern, in the tenant's zone. Nothing for what is no time. */
+    format: ([pattern, value], given) => {
+      const at = timeOf(value, given)
+      return at === undefined || typeof pattern !== 'string'
+        ? undefined
+        : formatDate(at, pattern, given.timeZone)
+    },
+    now: (_args, { now }) => now,
+  },
+  number: {
+    /** `$number.format('#,##0.00', $amount)`, or `'currency'` for an amount of the tenant's currency. */
+    format: ([pattern, value], { currency }) => {
+      const number = asNumber(value)
+      if (!number || typeof pattern !== 'string') return undefined
+      return pattern === 'currency'
+        ? formatCurrency(number.value, 'en-US', currency)
+        : formatPattern(number.value, pattern)
+    },
+    currency: ([value, code], { currency }) => {
+      const number = asNumber(value)
+      const other = typeof code === 'string' ? currencyCode(code) : undefined
+      return number && formatCurrency(number.value, 'en-US', other ?? currency)
+    },
+    toNumber: ([value]) => {
+      const number = asNumber(value)
+      return number && simplest(number.value, number.whole)
+    },
+  },
+  esc: {
+    html: ([value], _given, budget) => {
+      if (value === undefined || value === null) return undefined
+      const text = printed(value, budget)
+      budget.countWork(text.length)
+      return text.replace(/[&<>"']/g, sign => ENTITIES[sign]!)
+    },
+    url: ([value], _given, budget) =>
+      value === undefined || value === null
+        ? undefined
+        : encodeURIComponent(printed(value, budget).toWellFormed()),
+  },
+}
+
+export const isTool = (name: string): boolean => Object.hasOwn(TOOLS, name)
+
+/** What the tool's method gives; nothing for one that it has not. Throws TemplateError for a pattern that is none. */
+export function toolCalled(
+  tool: string,
+  name: string,
+  args: readonly unknown[],
+  given: ToolSurroundings,
+  budget: RenderBudget,
+): unknown {
+  const methods = TOOLS[tool]!
+  if (!Object.hasOwn(methods, name)) return undefined
+  try {
+    const made = methods[name]!(args, given, budget)
+    if (typeof made === 'string') budget.countMemory(made.length)
+    return made
+  } catch (problem) {
+    if (problem instanceof DatePatternError || problem instanceof NumberFormatError)
+      throw new TemplateError('templateFailed', `${problem.message}.`)
+    throw problem
+  }
+}

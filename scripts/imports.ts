@@ -1,0 +1,85 @@
+// What each source file imports of ours, read from its text. The layers in layers.json are held against it.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+/** The folders whose structure is checked. */
+const SOURCES = ['src', 'durable', 'packages']
+
+/** `import … from '…'` and `export … from '…'`, over several lines; and `import('…')`. */
+const IMPORT = /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/g
+
+/** The files that each file imports, types included, by their paths from the root of the checkout. */
+export type Imports = ReadonlyMap<string, ReadonlySet<string>>
+
+/** Reads the imports of every source file below `root`. Generated bundles and declarations are left out. */
+export function readImports(root: string): Imports {
+  const files = SOURCES.flatMap(folder =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(file => join(folder, file)),
+  ).filter(
+    file => file.endsWith('.ts') && !file.endsWith('.d.ts') && !/(^|\/)(node_modules|test)\//.test(file),
+  )
+  const known = new Set(files)
+  const importsOf = (file: string): Set<string> => {
+    const text = readFileSync(join(root, file), 'utf8')
+    const specifiers = [...text.matchAll(IMPORT)].map(found => (found[1] ?? found[2])!)
+    const imported = specifiers.map(specifier => normalize(join(dirname(file), specifier)))
+    return new Set(imported.filter(path => known.has(path)))
+  }
+  return new Map(files.map(file => [file, importsOf(file)]))
+}
+
+/** Groups of files that import each other in a circle, the largest first, each in alphabetical order. */
+export function circlesOf(imports: Imports): string[][] {
+  // Tarjan's algorithm: a file that cannot reach anything visited before it closes a group.
+  const index = new Map<string, number>()
+  const low = new Map<string, number>()
+  const open: string[] = []
+  const circles: string[][] = []
+  const visit = (file: string): void => {
+    index.set(file, index.size)
+    low.set(file, index.get(file)!)
+    open.push(file)
+    for (const next of imports.get(file)!) {
+      if (!index.has(next)) visit(next)
+      if (open.includes(next)) low.set(file, Math.min(low.get(file)!, low.get(next)!))
+    }
+    if (low.get(file) !== index.get(file)) return
+    const group = open.splice(open.indexOf(file))
+    if (group.length > 1) circles.push(group.sort())
+  }
+  for (const file of imports.keys()) if (!index.has(file)) visit(file)
+  return circles.sort((a, b) => b.length - a.length)
+}
+
+export type Layers = {
+  /** From the bottom up. */
+  readonly layers: readonly {
+    readonly name: string
+    readonly folders: readonly string[]
+    readonly holds: string
+  }[]
+  /** Imports that go up all the same, as `from -> to`. The list only ever shrinks. */
+  readonly exceptions: readonly string[]
+}
+
+/** The place of a file in the order of the layers; -1 for a file that lies in none. */
+export function layerOf({ layers }: Layers, file: string): number {
+  let longest = ''
+  let found = -1
+  for (const [at, { folders }] of layers.entries())
+    for (const folder of folders)
+      if ((file === folder || file.startsWith(`${folder}/`)) && folder.length > longest.length) {
+        longest = folder
+        found = at
+      }
+  return found
+}
+
+/** The imports that go up, as `from -> to`, in alphabetical order. */
+export function upwardImports(layers: Layers, imports: Imports): string[] {
+  const upward: string[] = []
+  for (const [file, imported] of imports)
+    for (const other of imported)
+      if (layerOf(layers, other) > layerOf(layers, file)) upward.push(`${file} -> ${other}`)
+  return upward.sort()
+}

@@ -1,0 +1,55 @@
+// Who a long-lived token stands for: its account, with what both the token and the account may today.
+
+import type { Instant } from '../../kernel/time.ts'
+import type { Calls } from '../../platform/calls.ts'
+import type { Caller } from '../../platform/context.ts'
+import { grants, permissionsHeld } from '../../platform/http/permissions.ts'
+import {
+  controlDatabase,
+  findTenant,
+  HOME_SHARD,
+  shardDatabase,
+  type Tenant,
+} from '../../platform/tenancy.ts'
+import { unauthenticated } from '../tokens.ts'
+import { findAdministrationToken } from './administration-store.ts'
+import { knownAuthToken } from './known.ts'
+import { findToken } from './store.ts'
+import { NO_TENANT, tenantOfAuthToken } from './text.ts'
+
+const unknown = () =>
+  unauthenticated('The token is not valid: it was deleted, has expired, or never was one. Make another.')
+
+/**
+ * The account and its tenant, which an administration account has not. 401 for a token that is unknown or has expired, or
+ * whose account was deleted or disabled. One that is locked is so for passwords only: or else whoever guesses at them could
+ * stop a program that has a token.
+ */
+export async function holderOfAuthToken(
+  env: Env,
+  token: string,
+  now: Instant,
+  calls: Calls,
+): Promise<{ caller: Caller; tenant: Tenant | undefined }> {
+  const locator = tenantOfAuthToken(token)
+  if (locator === undefined) throw unknown()
+  const isAdministration = locator === NO_TENANT
+  const tenant = isAdministration ? undefined : await findTenant(env, { locator }, calls)
+  if (!isAdministration && !tenant) throw unknown()
+  const found = await knownAuthToken(`${tenant?.generation ?? ''} ${token}`, () =>
+    tenant
+      ? findToken(shardDatabase(env, tenant, HOME_SHARD, calls), token)
+      : findAdministrationToken(controlDatabase(env, calls), token),
+  )
+  if (!found || found.expiresAt <= now) throw unknown()
+  const { permissions, accountPermissions, expiresAt, ...account } = found
+  const ofAccount = permissionsHeld({
+    accountType: account.accountType,
+    ...(accountPermissions && { permissions: accountPermissions }),
+  })
+  const held = ofAccount.filter(one => grants(permissions, one))
+  return {
+    caller: { ...account, permissions: held, tokenExpiresAt: expiresAt as Instant },
+    tenant,
+  }
+}

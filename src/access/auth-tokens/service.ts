@@ -1,0 +1,298 @@
+// Making, listing and deleting long-lived tokens; ending everything that an account signs in with.
+
+import { Refusal } from '../../kernel/errors.ts'
+import { newUuid, type Uuid } from '../../kernel/locators.ts'
+import { type Instant, now as realNow } from '../../kernel/time.ts'
+import { commit, storedAnswer } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import { ALL_PERMISSIONS, grants, type Permission, permissionsHeld } from '../../platform/http/permissions.ts'
+import type { SignedInContext } from '../../platform/http/route.ts'
+import { HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts'
+import { accountAt, attempted, changeAccount } from '../administration/change.ts'
+import { auditRows } from '../audit/store.ts'
+import { requireAuthority, requireReach, requireWithin } from '../rights.ts'
+import { readAccount, type StoredAccount } from '../store.ts'
+import { authTokens } from '../tables.ts'
+import { revoked } from '../tokens.ts'
+import type { AuthTokenCreateRequest, AuthTokenResponse } from './contract.ts'
+import { forgetAuthTokens } from './known.ts'
+import { hasRoomFor, isMeant, putTokenQueries, tokensQuery } from './store.ts'
+import { hashOfAuthToken, isAuthToken, newAuthToken } from './text.ts'
+
+/** Tokens of one account that have not expired. */
+export const MOST_TOKENS = 100
+
+/** How far ahead a token may expire. */
+export const LONGEST_LIFE_MS = 5 * 366 * 24 * 60 * 60 * 1000
+
+/**
+ * A token for whoever asks, in the tenant that they are signed in to; the token itself, this once. A session that has ended
+ * leaves none behind in the 5 s until that is heard everywhere.
+ */
+export async function createOwnToken(
+  request: AuthTokenCreateRequest,
+  context: RequestContext & Pick<SignedInContext, 'accountEpoch' | 'signedInAt'>,
+): Promise<string> {
+  const database = homeDatabase(context)
+  const { account } = await readAccount(database, { locator: context.caller.accountLocator })
+  if (!account)
+    throw new Refusal(
+      'wrongState',
+      'An administration account has no long-lived tokens in a tenant; make a service account with POST /account/v1/account, and tokens for that.',
+    )
+  if (context.signedInAt !== undefined && context.accountEpoch < account.tokenEpoch) throw revoked()
+  return createToken(account, request, context, database)
+}
+
+/** A token for a service account that the caller made, or for any with `users.write`. */
+export async function createServiceToken(
+  locator: string,
+  request: AuthTokenCreateRequest,
+  context: RequestContext,
+): Promise<string> {
+  const database = homeDatabase(context)
+  const { account } = await accountAt(database, locator)
+  requireReach(context.caller, account, ['users.write'])
+  if (!account.isService)
+    throw new Refusal(
+      'wrongState',
+      `'${account.username}' is no service account: people make their tokens themselves, with POST /auth/users/tokens.`,
+    )
+  return createToken(account, request, context, database)
+}
+
+async function createToken(
+  account: StoredAccount,
+  request: AuthTokenCreateRequest,
+  context: RequestContext,
+  database: Database,
+): Promise<string> {
+  const { caller, tenant } = context
+  const { locator } = account
+  const { name } = request
+  if (await storedAnswer(context, database)) throw shownOnce(name)
+  const now = realNow()
+  const expiresAt = checkedExpiry(request.expiresAt, now, caller.tokenExpiresAt)
+  const permissions = checkedPermissions(request.permissions)
+  const wanted = ALL_PERMISSIONS.filter(one => grants(permissions, one))
+  requireWithin(
+    wanted,
+    permissionsHeld(account),
+    `The account '${account.username}' lacks what the token is to have:`,
+  )
+  requireWithin(wanted, permissionsHeld(caller), 'You lack what the token is to have:')
+  const tenants = checkedTenants(request.tenants, tenant)
+  const token = newAuthToken(tenant.locator)
+  const answer = { status: 200, text: '' }
+  const committed = await attempted(async () => {
+    await requireRoom(database, account, name, now)
+    return commit(context, database, {
+      shard: HOME_SHARD,
+      guards: [{ name: 'guard_account', holds: hasRoomFor(account, name, MOST_TOKENS, now) }],
+      facts: [
+        ...putTokenQueries(
+          database,
+          {
+            locator: newUuid(HOME_SHARD),
+            accountLocator: locator,
+            name,
+            hash: hashOfAuthToken(token),
+            permissions,
+            tenants,
+            createdAt: now,
+            expiresAt,
+          },
+          now,
+        ),
+        ...auditRows(database, context, HOME_SHARD, [
+          {
+            action: 'tokens.write',
+            subject: locator,
+            details: { name, permissions, expiresAt: new Date(expiresAt).toISOString() },
+          },
+        ]),
+      ],
+      events: [],
+      // The token is kept nowhere, not even as the answer to a repeat.
+      answer,
+      subject: locator,
+    })
+  })
+  if (committed !== answer) throw shownOnce(name)
+  forgetAuthTokens()
+  return token
+}
+
+const shownOnce = (name: string): Refusal =>
+  new Refusal(
+    'alreadyExists',
+    `This request made the token '${name}' before, and it was shown then: it is kept nowhere. Delete it and make another.`,
+  )
+
+/** The time; 400 for one that lies behind or too far ahead, 422 for one after that of the token in use. */
+export function checkedExpiry(wanted: number, now: Instant, callersOwn: Instant | undefined): number {
+  const wrong = (message: string): Refusal => new Refusal('invalidRequest', message)
+  if (wanted <= now) throw wrong("'expiresAt' must lie in the future.")
+  if (wanted > now + LONGEST_LIFE_MS) throw wrong("'expiresAt' must lie at most five years ahead.")
+  if (callersOwn !== undefined && wanted > callersOwn)
+    throw new Refusal(
+      'beyondOwner',
+      `'expiresAt' must not be later than that of the token that you use, ${new Date(callersOwn).toISOString()}.`,
+    )
+  return wanted
+}
+
+/** The list without what stands twice; 400 for permissions that there are not. */
+export function checkedPermissions(wanted: readonly string[]): string[] {
+  const listed = [...new Set(wanted)]
+  const unknown = listed.filter(
+    one => !ALL_PERMISSIONS.includes(one as Permission) && !ALL_PERMISSIONS.some(all => isAllOf(one, all)),
+  )
+  if (unknown.length === 0) return listed
+  throw new Refusal(
+    'invalidRequest',
+    `'permissions' names what is no permission: ${unknown.slice(0, 20).map(shownWord).join(', ')}. Write group.action or group.*, as the API reference has them.`,
+  )
+}
+
+/** What is repeated of a word that is none of ours. */
+const shownWord = (word: string): string =>
+  `'${isAuthToken(word) ? 'bdy_***' : word.slice(0, 80).toWellFormed()}'`
+
+const isAllOf = (wildcard: string, permission: Permission): boolean =>
+  wildcard === `${permission.slice(0, permission.indexOf('.'))}.*`
+
+/** The tenant's name, however it was named; 422 for others. */
+function checkedTenants(wanted: readonly string[], { name, hostName, locator, type }: Tenant): string[] {
+  const own = new Set(['any', `type:${type}`, name, hostName, locator as string])
+  const others = wanted.filter(one => !own.has(one) && !own.has(one.toLowerCase()))
+  if (others.length === 0) return [name]
+  throw new Refusal(
+    'beyondOwner',
+    `The account belongs to the tenant '${name}' and can give no token for ${others.slice(0, 20).map(shownWord).join(', ')}.`,
+  )
+}
+
+/** Says why there is no room; the guard holds it at the commit. */
+async function requireRoom(
+  database: Database,
+  account: StoredAccount,
+  name: string,
+  now: Instant,
+): Promise<void> {
+  const [rows] = await database.batch([tokensQuery(database, account.locator)])
+  const living = rows.filter(({ expiresAt }) => expiresAt > now)
+  if (account.disabledAt !== null)
+    throw new Refusal('wrongState', `The account '${account.username}' is disabled.`)
+  if (living.some(row => row.name === name))
+    throw new Refusal(
+      'alreadyExists',
+      `The account has a token '${name}' already; delete it, or choose another name.`,
+    )
+  if (living.length >= MOST_TOKENS)
+    throw new Refusal('tooLarge', `The account has ${MOST_TOKENS} tokens, which is the most; delete some.`)
+}
+
+/** The account's tokens, oldest first, those that have expired too until they are removed. */
+export async function listTokens(locator: string, context: RequestContext): Promise<AuthTokenResponse[]> {
+  const database = homeDatabase(context)
+  // An administration account in the tenant is none of its accounts, and has none.
+  if (locator === context.caller.accountLocator) return tokensOf(database, context.caller.accountLocator)
+  const { account } = await accountAt(database, locator)
+  requireReach(context.caller, account, ['users.read'])
+  return tokensOf(database, account.locator)
+}
+
+async function tokensOf(database: Database, locator: Uuid): Promise<AuthTokenResponse[]> {
+  const [rows] = await database.batch([tokensQuery(database, locator)])
+  return rows.map(tokenResponse)
+}
+
+type TokenRow = Pick<
+  typeof authTokens.$inferSelect,
+  'name' | 'createdAt' | 'expiresAt' | 'permissions' | 'tenants'
+>
+
+export const tokenResponse = ({
+  name,
+  permissions,
+  tenants,
+  createdAt,
+  expiresAt,
+}: TokenRow): AuthTokenResponse => ({
+  name,
+  createdAt: new Date(createdAt).toISOString(),
+  expiresAt: new Date(expiresAt).toISOString(),
+  permissions: [...permissions],
+  tenants: [...tenants],
+})
+
+/** Repeats a name, and never a token. */
+export const noSuchToken = (username: string, tokenOrName: string): Refusal =>
+  new Refusal(
+    'notFound',
+    `The account '${username}' has no such token${isAuthToken(tokenOrName) ? '' : ` '${tokenOrName}'`}.`,
+  )
+
+/** Deletes the account's token of that value or name; 404 when it has none. */
+export async function deleteToken(
+  locator: string,
+  tokenOrName: string,
+  context: RequestContext,
+): Promise<void> {
+  const database = homeDatabase(context)
+  if (await storedAnswer(context, database)) return
+  const { account } = await accountAt(database, locator)
+  requireReach(context.caller, account, ['users.write'])
+  requireAuthority(context.caller, account)
+  const meant = isMeant(account.locator, tokenOrName)
+  const [[row]] = await database.batch([database.build.select().from(authTokens).where(meant)])
+  if (!row) throw noSuchToken(account.username, tokenOrName)
+  await commit(context, database, {
+    shard: HOME_SHARD,
+    guards: [],
+    facts: [
+      database.build.delete(authTokens).where(meant),
+      ...auditRows(database, context, HOME_SHARD, [
+        { action: 'tokens.delete', subject: account.locator, details: { name: row.name } },
+      ]),
+    ],
+    events: [],
+    answer: { status: 200, text: '' },
+    subject: account.locator,
+  })
+  forgetAuthTokens()
+}
+
+/** Ends all tokens of the account: access tokens everywhere within 5 s, long-lived ones for good. */
+export async function revokeTokens(locator: string, context: RequestContext): Promise<void> {
+  await changeAccount(context, locator, account => {
+    requireReach(context.caller, account, ['users.write', 'users.revoke'])
+    return {
+      set: {},
+      endsAccess: true,
+      endsTokens: true,
+      told: { action: 'tokens.revoke', subject: account.locator, details: { username: account.username } },
+      answer: { status: 200, text: '' },
+    }
+  })
+}
+
+/** As `revokeTokens`, and the password goes too: until an administrator sets another, nothing signs the account in. */
+export async function deleteCredentials(locator: string, context: RequestContext): Promise<void> {
+  await changeAccount(context, locator, account => {
+    requireReach(context.caller, account, ['users.write'])
+    return {
+      set: { passwordHash: null, formerHashes: [], failedSignIns: 0, lockedUntil: null },
+      endsAccess: true,
+      endsTokens: true,
+      told: {
+        action: 'credentials.delete',
+        subject: account.locator,
+        details: { username: account.username },
+      },
+      answer: { status: 200, text: '' },
+    }
+  })
+}

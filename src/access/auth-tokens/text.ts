@@ -1,0 +1,69 @@
+// What a long-lived token looks like: `bdy_`, the tenant, 30 random characters, and a checksum of all that; 62 characters
+// of which none needs quoting. Scanners for leaked secrets know it by prefix and checksum, and a typing error costs no
+// look-up. The tenant stands in it so that it is looked for in that tenant's database only.
+import { createHash, randomBytes } from 'node:crypto'
+import { crc32 } from '../../kernel/crc32.ts'
+import { readUuid, type Uuid } from '../../kernel/locators.ts'
+
+const PREFIX = 'bdy_'
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const BASE = BigInt(DIGITS.length)
+
+/** 62^22 is more than 2^128. */
+const TENANT_CHARACTERS = 22
+/** 178 bits. */
+const RANDOM_CHARACTERS = 30
+/** 62^6 is more than 2^32. */
+const CHECKSUM_CHARACTERS = 6
+
+const SHAPE = new RegExp(
+  `^${PREFIX}([${DIGITS}]{${TENANT_CHARACTERS}})[${DIGITS}]{${RANDOM_CHARACTERS}}([${DIGITS}]{${CHECKSUM_CHARACTERS}})$`,
+)
+
+/** Stands in a token of an administration account, which has no tenant. */
+export const NO_TENANT = '00000000-0000-4000-8000-000000000000' as Uuid
+
+/** Whether the text means to be a long-lived token, of whatever worth. */
+export const isAuthToken = (text: string): boolean => text.startsWith(PREFIX)
+
+/** A new token of an account of the tenant, or with `NO_TENANT` of an administration account. */
+export function newAuthToken(tenant: Uuid): string {
+  const bare = PREFIX + written(BigInt(`0x${tenant.replaceAll('-', '')}`), TENANT_CHARACTERS) + randomText()
+  return bare + checksum(bare)
+}
+
+/** The tenant that a token names, or `NO_TENANT`; undefined for a text that was never a token, as one with a typing error. */
+export function tenantOfAuthToken(text: string): Uuid | undefined {
+  const [, tenant, sum] = SHAPE.exec(text) ?? []
+  if (tenant === undefined || sum !== checksum(text.slice(0, -CHECKSUM_CHARACTERS))) return undefined
+  const hex = [...tenant]
+    .reduce((value, digit) => value * BASE + BigInt(DIGITS.indexOf(digit)), 0n)
+    .toString(16)
+    .padStart(32, '0')
+  return readUuid(hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'))
+}
+
+/** What is kept of a token. */
+export const hashOfAuthToken = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+const checksum = (bare: string): string =>
+  written(BigInt(crc32(new TextEncoder().encode(bare))), CHECKSUM_CHARACTERS)
+
+function written(value: bigint, characters: number): string {
+  let text = ''
+  for (let rest = value; text.length < characters; rest /= BASE) text = DIGITS[Number(rest % BASE)]! + text
+  return text
+}
+
+/** Each character as likely as any other: bytes that would favour the first ones are passed over. */
+function randomText(): string {
+  let text = ''
+  while (text.length < RANDOM_CHARACTERS)
+    for (const byte of randomBytes(RANDOM_CHARACTERS * 2))
+      if (byte < 248 && text.length < RANDOM_CHARACTERS) text += DIGITS[byte % DIGITS.length]
+  return text
+}
+
+/** The text with the tokens in it made unreadable: for logs and for answers that repeat a path. */
+export const withoutAuthTokens = (text: string): string =>
+  text.replace(new RegExp(`${PREFIX}\\w+`, 'g'), `${PREFIX}***`)

@@ -1,0 +1,71 @@
+// After so many failures in a row no password signs in for a while (brief 7). The count is the database's: each failure
+// is added where it is committed, and a right password counts only if the account is open at its own commit. So however
+// many guesses are under way at once, no more of them can succeed.
+import { and, eq, or, type SQL, sql } from 'drizzle-orm'
+import type { Uuid } from '../kernel/locators.ts'
+import type { Instant } from '../kernel/time.ts'
+import { administrators } from '../platform/control-tables.ts'
+import type { Database, Query } from '../platform/database.ts'
+import { accounts } from './tables.ts'
+
+/** Failures in a row that lock an account; */
+export const MOST_FAILURES = 5
+
+/** and for how long, in real time, unless an administrator unlocks it. Guesses meanwhile do not prolong it. */
+export const LOCKED_MS = 30 * 60 * 1000
+
+/** Whether no password signs in now. `now` is the real time. */
+export const isLocked = ({ lockedUntil }: { lockedUntil: number | null }, now: Instant): boolean =>
+  lockedUntil !== null && lockedUntil > now
+
+type Lockable = typeof accounts | typeof administrators
+
+const isOpen = ({ lockedUntil }: Lockable, now: Instant) =>
+  or(sql`${lockedUntil} is null`, sql`${lockedUntil} <= ${now}`)
+
+/** Counts a failure, and locks at the last that is allowed. What is locked stays so, until then. */
+export const failureQuery = (database: Database, table: Lockable, locator: Uuid, now: Instant): Query =>
+  database.build
+    .update(table as typeof administrators)
+    .set({
+      // A lock that is over ended its row of failures.
+      failedSignIns: sql`case when ${table.lockedUntil} is null then ${table.failedSignIns} + 1 else 1 end`,
+      lockedUntil: sql`case when ${table.lockedUntil} is null and ${table.failedSignIns} + 1 >= ${MOST_FAILURES} then ${now + LOCKED_MS} end`,
+    })
+    .where(and(eq(table.locator, locator), isOpen(table, now)))
+
+/** Ends the row of failures and the lock; writes nothing where there is none. */
+export const openQuery = (database: Database, table: Lockable, locator: Uuid): Query =>
+  database.build
+    .update(table as typeof administrators)
+    .set({ failedSignIns: 0, lockedUntil: null })
+    .where(
+      and(
+        eq(table.locator, locator),
+        or(sql`${table.failedSignIns} > 0`, sql`${table.lockedUntil} is not null`),
+      ),
+    )
+
+/** An account as it was read before its password was checked. */
+type Read = { readonly locator: Uuid; readonly tokenEpoch: number }
+
+/**
+ * The tenant's account is open, and has the password that it had: each change of it is another epoch. Its hash may be
+ * another, since whoever signs in at the same time may have hashed it again. For a guard.
+ */
+export const mayEnter = ({ locator, tokenEpoch }: Read, now: Instant): SQL =>
+  sql`exists (select 1 from ${accounts} where ${and(
+    eq(accounts.locator, locator),
+    eq(accounts.tokenEpoch, tokenEpoch),
+    isOpen(accounts, now),
+    sql`${accounts.disabledAt} is null`,
+    sql`${accounts.deletedAt} is null`,
+  )})`
+
+/** The administration account is and has. */
+export const administratorMayEnter = ({ locator, tokenEpoch }: Read, now: Instant): SQL =>
+  and(
+    eq(administrators.locator, locator),
+    eq(administrators.tokenEpoch, tokenEpoch),
+    isOpen(administrators, now),
+  )!

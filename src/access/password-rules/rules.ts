@@ -1,0 +1,94 @@
+// What a password must be: what all must, and what the tenant asks beyond that (resources brief 11).
+import { Refusal } from '../../kernel/errors.ts'
+
+/** Characters of any password; NFKC, as it is hashed. */
+export const SHORTEST_PASSWORD = 12
+export const LONGEST_PASSWORD = 256
+
+/** Stricter rules of a tenant. */
+export type PasswordRules = {
+  readonly minimumLength: number
+  readonly maximumLength: number
+  /** Whether there must be one at least. */
+  readonly digit: boolean
+  readonly upper: boolean
+  readonly lower: boolean
+  readonly special: boolean
+  /** How many passwords before the present one are not taken again. */
+  readonly history: number
+  /** After so many days a password is good for choosing another and for nothing else; 0: never. */
+  readonly expiryDays: number
+}
+
+/** Without rules of the tenant's own. */
+export const PLAIN_RULES: PasswordRules = {
+  minimumLength: SHORTEST_PASSWORD,
+  maximumLength: LONGEST_PASSWORD,
+  digit: false,
+  upper: false,
+  lower: false,
+  special: false,
+  history: 0,
+  expiryDays: 0,
+}
+
+/** The stricter rules of the brief: what a tenant gets that asks for rules and leaves something out. */
+export const STRICT_RULES: PasswordRules = {
+  minimumLength: 16,
+  maximumLength: 64,
+  digit: true,
+  upper: true,
+  lower: true,
+  special: true,
+  history: 4,
+  expiryDays: 90,
+}
+
+const DAY_MS = 86_400_000
+
+/** Whether the password, changed then, is too old now; both in real time. One that an archive set never is. */
+export const isTooOld = (
+  { expiryDays }: Pick<PasswordRules, 'expiryDays'>,
+  changedAt: number | null,
+  now: number,
+): boolean => expiryDays > 0 && changedAt !== null && now - changedAt >= expiryDays * DAY_MS
+
+/** Whose password it is to be. */
+export type PasswordOwner = { readonly username: string; readonly email: string | null }
+
+/** Everything that is wrong with the password, each the end of a sentence; never the password itself. */
+export async function passwordProblems(
+  password: string,
+  rules: PasswordRules,
+  { username, email }: PasswordOwner,
+): Promise<string[]> {
+  const text = password.normalize('NFKC')
+  const length = [...text].length
+  const lower = text.toLowerCase()
+  const { isCommonPassword } = await import('./common.ts')
+  const asked: readonly [boolean, string][] = [
+    [length < rules.minimumLength, `must have at least ${rules.minimumLength} characters`],
+    [length > rules.maximumLength, `must have at most ${rules.maximumLength} characters`],
+    [rules.digit && !/\p{Nd}/u.test(text), 'must have a digit'],
+    [rules.upper && !/\p{Lu}/u.test(text), 'must have an upper-case letter'],
+    [rules.lower && !/\p{Ll}/u.test(text), 'must have a lower-case letter'],
+    [rules.special && !/[^\p{L}\p{N}]/u.test(text), 'must have a character that is no letter and no digit'],
+    [
+      [username, email ?? ''].some(name => name !== '' && lower === name.normalize('NFKC').toLowerCase()),
+      'must not be the user name or the e-mail address',
+    ],
+    [isCommonPassword(text), 'must not be a common password: it is among those that are tried first'],
+  ]
+  return asked.filter(([isBroken]) => isBroken).map(([, rule]) => rule)
+}
+
+/** Refuses (400) a password that breaks rules, naming all of them. */
+export async function requireGoodPassword(
+  password: string,
+  rules: PasswordRules,
+  owner: PasswordOwner,
+): Promise<void> {
+  const problems = await passwordProblems(password, rules, owner)
+  if (problems.length > 0)
+    throw new Refusal('weakPassword', `The password ${problems.join('; it ')}. Choose another.`)
+}

@@ -1,0 +1,126 @@
+// Passwords are kept as scrypt hashes of the peppered password, in the PHC text form.
+import crypto from 'node:crypto'
+import { Refusal } from '../kernel/errors.ts'
+import { now } from '../kernel/time.ts'
+
+/** N = 2^14, r = 8, p = 5: 16 MiB and a fifth of a second. */
+const COST = { ln: 14, r: 8, p: 5 }
+
+/** What production lets one scrypt do, N·r·p, and what of memory one may take: 128·N·r. */
+const MOST_WORK = 1_048_576
+const MOST_MEMORY_BYTES = 32 * 1_048_576
+
+if (2 ** COST.ln * COST.r * COST.p > MOST_WORK || 128 * 2 ** COST.ln * COST.r > MOST_MEMORY_BYTES)
+  throw new Error('The cost of a password is more than production carries out.')
+
+const SALT_BYTES = 16
+const HASH_BYTES = 32
+
+/**
+ * Passwords that one isolate hashes or has in line; who comes then is refused with 429. A hash holds up everything else
+ * in the isolate, so only one is made at a time, and this bounds the wait (1.6 s, twice that where all have two) and not the
+ * memory (16 MiB). Two
+ * with no line would refuse the third of three people who sign in at the same moment.
+ */
+export const MOST_HASHES_IN_LINE = 8
+
+/** A request that its client gave up leaves its place behind; after this it counts no more. */
+const PLACE_ENDS_MS = 10_000
+
+const line = new Map<symbol, number>()
+
+/** Waits for the other requests of this moment, so that they are counted before the isolate is busy. */
+async function inLine<T>(work: () => T): Promise<T> {
+  for (const [place, since] of line) if (now() - since > PLACE_ENDS_MS) line.delete(place)
+  if (line.size >= MOST_HASHES_IN_LINE)
+    throw new Refusal('tooManyRequests', 'Too many sign-ins at once; try again in a second.', {}, 1)
+  const place = Symbol('place in line')
+  line.set(place, now())
+  try {
+    await new Promise(resolve => setTimeout(resolve, 0))
+    return work()
+  } finally {
+    line.delete(place)
+  }
+}
+
+type Cost = typeof COST
+
+function derive(
+  password: string,
+  pepper: string,
+  salt: Uint8Array,
+  { ln, r, p }: Cost,
+  bytes: number,
+): Buffer {
+  const peppered = crypto.createHmac('sha256', pepper).update(password.normalize('NFKC')).digest()
+  const N = 2 ** ln
+  return crypto.scryptSync(peppered, salt, bytes, { N, r, p, maxmem: 256 * N * r })
+}
+
+const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '')
+
+/**
+ * Hash to store for a password: `$scrypt$ln=14,r=8,p=5$<salt>$<hash>`. `pepper` is PASSWORD_PEPPER. Refuses with
+ * 429 when the isolate is busy with others: hash one after the other.
+ */
+export const hashPassword = (password: string, pepper: string): Promise<string> =>
+  inLine(() => {
+    const salt = crypto.randomBytes(SALT_BYTES)
+    const { ln, r, p } = COST
+    const hash = derive(password, needed(pepper), salt, COST, HASH_BYTES)
+    return `$scrypt$ln=${ln},r=${r},p=${p}$${base64(salt)}$${base64(hash)}`
+  })
+
+type Stored = { cost: Cost; salt: Uint8Array; hash: Uint8Array }
+
+function readHash(text: string): Stored | undefined {
+  const match = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/.exec(text)
+  if (!match) return undefined
+  const [, ln, r, p, salt, hash] = match as unknown as [string, string, string, string, string, string]
+  return {
+    cost: { ln: Number(ln), r: Number(r), p: Number(p) },
+    salt: Buffer.from(salt, 'base64'),
+    hash: Buffer.from(hash, 'base64'),
+  }
+}
+
+/** Stands in for the hash of a user who does not exist: as much work, and never right. */
+const NOBODY: Stored = { cost: COST, salt: new Uint8Array(SALT_BYTES), hash: new Uint8Array(HASH_BYTES) }
+
+/** Whether the password is the one that was hashed; the same work when `stored` is undefined. */
+export type Verify = (password: string, stored: string | undefined) => boolean
+
+const verifier =
+  (pepper: string): Verify =>
+  (password, stored) => {
+    const known = stored === undefined ? undefined : readHash(stored)
+    const { cost, salt, hash } = known ?? NOBODY
+    const same = crypto.timingSafeEqual(derive(password, needed(pepper), salt, cost, hash.length), hash)
+    return same && known !== undefined
+  }
+
+/**
+ * Verifies several at one place in line. Whoever has two accounts that could be meant is refused before the first is
+ * tried or not at all: refused in between, a password would have been tried and no failure counted.
+ */
+export const verifying = <T>(pepper: string, work: (verify: Verify) => T): Promise<T> =>
+  inLine(() => work(verifier(pepper)))
+
+/** Verifies one. 429 as `hashPassword`. */
+export const verifyPassword = (
+  password: string,
+  stored: string | undefined,
+  pepper: string,
+): Promise<boolean> => verifying(pepper, verify => verify(password, stored))
+
+/** Whether the hash was made at another cost than today's; replaced at the next sign-in. */
+export function needsRehash(stored: string): boolean {
+  const known = readHash(stored)
+  return !known || known.cost.ln !== COST.ln || known.cost.r !== COST.r || known.cost.p !== COST.p
+}
+
+function needed(pepper: string | undefined): string {
+  if (!pepper) throw new Error('PASSWORD_PEPPER must be set.')
+  return pepper
+}

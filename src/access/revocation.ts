@@ -1,0 +1,79 @@
+// Ending the access tokens of one account, everywhere within the 5 s for which isolates trust what they read of a tenant.
+// The account's own row has the epoch that its next tokens get. The control database tells everybody else, for as long as
+// tokens of an earlier epoch may live; it is read with the tenant, so that no request looks an account up.
+import { and, eq, lt, sql } from 'drizzle-orm'
+import type { Uuid } from '../kernel/locators.ts'
+import { now } from '../kernel/time.ts'
+import type { Calls } from '../platform/calls.ts'
+import type { NewTimer } from '../platform/commit.ts'
+import { revocations, tenants } from '../platform/control-tables.ts'
+import {
+  ADMINISTRATION,
+  controlDatabase,
+  forgetRevocations,
+  type Tenant,
+  tenantNow,
+} from '../platform/tenancy.ts'
+import { TOKEN_LIFE_MS } from './tokens.ts'
+
+/** Twice the life of a token: one may be signed a moment after the revocation by who had read the account before. */
+const KEPT_MS = 2 * TOKEN_LIFE_MS
+
+/** Revoked accounts of a tenant that every isolate keeps in mind. Beyond, all tokens of the tenant end instead. */
+export const MOST_REVOCATIONS = 500
+
+/** Whose tokens end: the account, and the epoch that its row has now. `tenant` undefined: an administration account. */
+export type Revocation = {
+  readonly tenant: Pick<Tenant, 'locator'> | undefined
+  readonly accountLocator: Uuid
+  readonly epoch: number
+}
+
+/** Tells everybody. Called once the account's row is committed; a second time changes nothing. */
+export async function announceRevocation(
+  { env, calls }: { readonly env: Env; readonly calls: Calls },
+  { tenant, accountLocator, epoch }: Revocation,
+): Promise<void> {
+  const database = controlDatabase(env, calls)
+  const { build } = database
+  const tenantLocator = tenant?.locator ?? ADMINISTRATION
+  const ofTenant = eq(revocations.tenantLocator, tenantLocator)
+  const tooMany = sql`(select count(*) from ${revocations} where ${ofTenant}) > ${MOST_REVOCATIONS}`
+  await database.batch([
+    build.delete(revocations).where(lt(revocations.at, now() - KEPT_MS)),
+    build
+      .insert(revocations)
+      .values({ accountLocator, tenantLocator, epoch, at: now() })
+      .onConflictDoUpdate({
+        target: revocations.accountLocator,
+        set: { epoch: sql`max(${revocations.epoch}, excluded.epoch)`, at: sql`excluded.at` },
+      }),
+    build
+      .update(tenants)
+      .set({ tokenEpoch: sql`${tenants.tokenEpoch} + 1` })
+      .where(and(eq(tenants.locator, tenantLocator), tooMany)),
+    build.delete(revocations).where(and(ofTenant, tooMany, sql`${tenantLocator} <> ${ADMINISTRATION}`)),
+  ])
+  forgetRevocations()
+}
+
+export const REVOCATION_TIMER = 'account.revocation'
+
+/** Set in the commit of the account's row: it tells everybody though whoever committed it was cut off. */
+export const revocationTimer = (tenant: Tenant, accountLocator: Uuid, epoch: number): NewTimer => ({
+  dueAt: tenantNow(tenant),
+  kind: REVOCATION_TIMER,
+  subject: accountLocator,
+  payload: { epoch: String(epoch) },
+})
+
+/** When the timer is due. */
+export const revocationDue = (
+  { subject, payload }: { subject: string; payload: Record<string, string> },
+  place: { readonly env: Env; readonly tenant: Tenant; readonly calls: Calls },
+): Promise<void> =>
+  announceRevocation(place, {
+    tenant: place.tenant,
+    accountLocator: subject as Uuid,
+    epoch: Number(payload.epoch),
+  })

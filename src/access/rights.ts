@@ -1,0 +1,63 @@
+// What somebody may, as a set: for whoever may give no more than what they have.
+
+import { Refusal } from '../kernel/errors.ts'
+import type { Caller } from '../platform/context.ts'
+import { may, type Permission, permissionsHeld } from '../platform/http/permissions.ts'
+import type { Tenant } from '../platform/tenancy.ts'
+
+/** Permissions that a refusal names; the rest is counted. */
+const MOST_NAMED = 20
+
+/** Refuses (422) to give what is lacking, naming it: `who` is the beginning of a sentence. */
+export function requireWithin(given: readonly Permission[], held: readonly Permission[], who: string): void {
+  const excess = given.filter(one => !held.includes(one))
+  if (excess.length === 0) return
+  const more = excess.length > MOST_NAMED ? ` and ${excess.length - MOST_NAMED} more` : ''
+  throw new Refusal('beyondOwner', `${who} ${excess.slice(0, MOST_NAMED).join(', ')}${more}.`)
+}
+
+/**
+ * Refuses (403) a long-lived token of an administration account that is for other tenants than this one, which may be one
+ * that a deploy is to make. Whoever signed in is for all.
+ */
+export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 'name' | 'type'>): void {
+  if (!tenants || [name, `type:${type}`, 'any'].some(one => tenants.includes(one))) return
+  throw new Refusal(
+    'forbidden',
+    `The token is not for the ${type} tenant '${name}'; it is for ${tenants.slice(0, MOST_NAMED).join(', ')}.`,
+  )
+}
+
+/** An account with its rights, as `requireReach` sees it. */
+type Target = Made &
+  Pick<Caller, 'username' | 'accountType' | 'permissions'> & { readonly isService: boolean }
+
+/**
+ * Refuses (422) to change, end or reset an account that may do what the caller may not. Your own account is yours, and so is a
+ * service account that you made: it has the type of your account, and its tokens what you could give them.
+ */
+export function requireAuthority(caller: Caller, account: Target): void {
+  if (account.locator === caller.accountLocator) return
+  if (account.isService && account.createdBy === caller.accountLocator) return
+  requireWithin(
+    permissionsHeld(account),
+    permissionsHeld(caller),
+    `The account '${account.username}' may what you may not:`,
+  )
+}
+
+/** An account of the tenant: itself, or made by whom. */
+type Made = { readonly locator: string; readonly createdBy: string | null }
+
+/**
+ * Refuses (403) who may act on no account but their own, and those that they made (`users.custom`), to act on another.
+ * `anyOf` are the permissions to act on every account of the tenant.
+ */
+export function requireReach(caller: Caller, account: Made, anyOf: readonly Permission[]): void {
+  if (anyOf.some(one => may(caller, one))) return
+  if (account.locator === caller.accountLocator || account.createdBy === caller.accountLocator) return
+  throw new Refusal(
+    'forbidden',
+    `The account '${caller.username}' may do this to itself and to accounts that it made; to do it to others it lacks the permission ${anyOf.join(' or ')}.`,
+  )
+}

@@ -1,0 +1,98 @@
+// Signing in: as a user of a tenant, as an administration account, as an administrator of one tenant; and
+// renewing a token.
+import { Refusal } from '../kernel/errors.ts'
+import type { PublicContext, SignedInContext } from '../platform/http/route.ts'
+import { HOME_SHARD, shardDatabase } from '../platform/tenancy.ts'
+import type {
+  AuthenticateAdminQuery,
+  AuthenticateQuery,
+  AuthenticateRequest,
+  AuthenticateResponse,
+} from './contract.ts'
+import { PLAIN_RULES } from './password-rules/rules.ts'
+import { authentication, refuseUnknownTenant, signInAdministrator, signInToTenant } from './sign-in.ts'
+import { readAccount, readAdministrator, readNamedTenant, ZONE_WITHOUT_CONFIGURATION } from './store.ts'
+import { namings, tenantNamed } from './tenant-named.ts'
+import { RENEWABLE_MS, revoked, unauthenticated } from './tokens.ts'
+
+/** A user of the tenant that query or body name; with neither, an administration account. */
+export async function authenticate(
+  query: AuthenticateQuery,
+  body: AuthenticateRequest | undefined,
+  context: PublicContext,
+): Promise<AuthenticateResponse> {
+  const credentials = neededCredentials(body)
+  const named = tenantNamed(query, credentials)
+  const key = { username: credentials.username }
+  const { env, calls } = context
+  if (namings(named) === 0)
+    return signInAdministrator(await readAdministrator(env, key, calls), credentials, context)
+  const tenant = await readNamedTenant(env, named, calls)
+  if (!tenant) return refuseUnknownTenant(credentials, 1, context)
+  const { account, ...more } = await readAccount(shardDatabase(env, tenant, HOME_SHARD, calls), key)
+  return signInToTenant({ ...tenant, ...more }, [account], credentials, context)
+}
+
+/** Account types that administer a tenant. */
+const ADMINISTRATORS: ReadonlySet<string> = new Set(['account.tenant.admin', 'account.test.tenant.admin'])
+
+/**
+ * An administrator of the tenant that exactly one property names: one of its own, or an administration account,
+ * which then is an administrator of that tenant and nothing more.
+ */
+export async function authenticateAdmin(
+  query: AuthenticateAdminQuery,
+  body: AuthenticateRequest | undefined,
+  context: PublicContext,
+): Promise<AuthenticateResponse> {
+  const credentials = neededCredentials(body)
+  const named = tenantNamed(query, credentials)
+  if (namings(named) !== 1)
+    throw new Refusal(
+      'invalidRequest',
+      "Name the tenant by exactly one of 'tenantName', 'hostName' and 'tenantLocator'.",
+    )
+  const { env, calls } = context
+  const tenant = await readNamedTenant(env, named, calls)
+  if (!tenant) return refuseUnknownTenant(credentials, 2, context)
+  const key = { username: credentials.username }
+  const [{ account, ...more }, administrator] = await Promise.all([
+    readAccount(shardDatabase(env, tenant, HOME_SHARD, calls), key),
+    readAdministrator(env, key, calls),
+  ])
+  const own = account && ADMINISTRATORS.has(account.accountType) ? account : undefined
+  return signInToTenant({ ...tenant, ...more }, [administrator, own], credentials, context)
+}
+
+/**
+ * A new token for the account of a valid one, as the account is now; until 12 hours after the password was
+ * given.
+ */
+export async function renewAuthentication(context: SignedInContext): Promise<AuthenticateResponse> {
+  const { env, calls, tenant, caller, signedInAt, accountEpoch, now } = context
+  if (signedInAt === undefined)
+    throw new Refusal(
+      'forbidden',
+      'A long-lived token is not renewed: it holds until it expires. Make another with POST /auth/users/tokens.',
+    )
+  if (now - signedInAt >= RENEWABLE_MS)
+    throw unauthenticated('The sign-in was more than 12 hours ago; sign in again.')
+  const key = { locator: caller.accountLocator }
+  const { account: own, ...more } = tenant
+    ? await readAccount(shardDatabase(env, tenant, HOME_SHARD, calls), key)
+    : { account: undefined, timeZone: ZONE_WITHOUT_CONFIGURATION, rules: PLAIN_RULES }
+  const account = own ?? (await readAdministrator(env, key, calls))
+  if (!account || account.disabledAt !== null)
+    throw unauthenticated('The account is no more; sign in with another.')
+  // The row itself, and not what was heard of it lately: the new token outlives what is heard.
+  if (accountEpoch < account.tokenEpoch) throw revoked()
+  return authentication(context, account, tenant && { ...tenant, ...more }, signedInAt)
+}
+
+function neededCredentials(body: AuthenticateRequest | undefined): AuthenticateRequest {
+  if (body) return body
+  throw new Refusal(
+    'invalidRequest',
+    'The body is empty; send {"username": …, "password": …} as JSON, and tenantName or hostName for a tenant.',
+  )
+}

@@ -1,0 +1,277 @@
+// One try to sign in: who has the password, what is recorded of it, and the token. Whoever fails hears the same, whatever
+// was wrong, after as many hashes: an unknown user, a wrong password, an account that is locked or disabled.
+import { sql } from 'drizzle-orm'
+import { Refusal } from '../kernel/errors.ts'
+import type { Uuid } from '../kernel/locators.ts'
+import type { Instant } from '../kernel/time.ts'
+import { commit, type Guard, GuardTripped } from '../platform/commit.ts'
+import type { Caller } from '../platform/context.ts'
+import { administrators } from '../platform/control-tables.ts'
+import type { Query } from '../platform/database.ts'
+import type { NewEvent } from '../platform/events/outbox.ts'
+import type { PublicContext } from '../platform/http/route.ts'
+import { controlDatabase, HOME_SHARD, shardDatabase, type Tenant, tenantNow } from '../platform/tenancy.ts'
+import { administrationAuditRow } from './audit/administration.ts'
+import { auditRows } from './audit/store.ts'
+import type { AuthenticateResponse } from './contract.ts'
+import { administratorMayEnter, failureQuery, isLocked, mayEnter, openQuery } from './lock-out.ts'
+import { isTooOld, type PasswordRules } from './password-rules/rules.ts'
+import { hashPassword, needsRehash, verifying } from './passwords.ts'
+import { ADMINISTRATION_ACCOUNT, replaceHash, type StoredAccount } from './store.ts'
+import { accounts } from './tables.ts'
+import { issueToken, type TokenHolder } from './tokens.ts'
+
+export type Credentials = { readonly username: string; readonly password: string }
+
+/** A tenant with the zone of its newest configuration, and what it asks of passwords. */
+export type EnteredTenant = Tenant & { readonly timeZone: string; readonly rules: PasswordRules }
+
+type LoginEvent = NewEvent & { type: 'login.success' | 'login.failure' }
+
+/** Whom the stream names when nobody of that name exists. */
+const NOBODY = '00000000-0000-4000-8000-000000000000' as Uuid
+
+const TENANT_ADMINISTRATOR = 'account.tenant.admin'
+
+export const signInFailed = (): Refusal =>
+  new Refusal('signInFailed', 'Tenant, user name or password is wrong, or the account is locked.')
+
+type FailureReason =
+  | 'unknownUser'
+  | 'wrongPassword'
+  | 'locked'
+  | 'disabled'
+  | 'noPassword'
+  | 'closedMeanwhile'
+
+/** Why the account lets nobody in, whatever the password; `now` is the real time. */
+function closedBecause(account: StoredAccount | undefined, now: Instant): FailureReason | undefined {
+  if (!account) return 'unknownUser'
+  if (account.disabledAt !== null) return 'disabled'
+  if (isLocked(account, now)) return 'locked'
+  return account.passwordHash === null ? 'noPassword' : undefined
+}
+
+/** The first that has the password and is open. Those that are not there or closed are worked on all the same. */
+const whoHas = (
+  password: string,
+  candidates: readonly (StoredAccount | undefined)[],
+  { env, now }: PublicContext,
+): Promise<StoredAccount | undefined> =>
+  verifying(env.PASSWORD_PEPPER, verify =>
+    candidates.find(
+      candidate =>
+        verify(password, candidate?.passwordHash ?? undefined) && closedBecause(candidate, now) === undefined,
+    ),
+  )
+
+/** As much work as for a tenant that is there with so many accounts that could be meant; then the refusal. */
+export async function refuseUnknownTenant(
+  { password }: Credentials,
+  candidates: number,
+  context: PublicContext,
+): Promise<never> {
+  await whoHas(password, Array.from({ length: candidates }), context)
+  throw signInFailed()
+}
+
+/**
+ * Signs in the first of the candidates that has the password; what happened is in the tenant's stream and audit trail
+ * either way. A place without a candidate is undefined, so that it takes as long.
+ */
+export async function signInToTenant(
+  tenant: EnteredTenant,
+  candidates: readonly (StoredAccount | undefined)[],
+  { username, password }: Credentials,
+  context: PublicContext,
+): Promise<AuthenticateResponse> {
+  const account = await whoHas(password, candidates, context)
+  if (account && (await enter(tenant, account, password, context)))
+    return authentication(context, account, tenant, context.now)
+  const known = candidates.find(candidate => candidate !== undefined)
+  const reason = account ? 'closedMeanwhile' : (closedBecause(known, context.now) ?? 'wrongPassword')
+  await countFailures(
+    tenant,
+    account ? [] : candidates,
+    known ? callerOf(known, tenant) : { accountLocator: NOBODY, username, accountType: UNAUTHENTICATED },
+    reason,
+    context,
+  )
+  throw signInFailed()
+}
+
+const UNAUTHENTICATED = 'account.unauthenticated'
+
+/** Signs in the administration account, to no tenant. */
+export async function signInAdministrator(
+  account: StoredAccount | undefined,
+  { username, password }: Credentials,
+  context: PublicContext,
+): Promise<AuthenticateResponse> {
+  const { env, calls, requestId, now } = context
+  const found = await whoHas(password, [account], context)
+  if (found && (await enterAdministration(found, password, context, true)))
+    return authentication(context, found, undefined, now)
+  const database = controlDatabase(env, calls)
+  const caller = account
+    ? callerOf(account, undefined)
+    : { accountLocator: NOBODY, username, accountType: UNAUTHENTICATED }
+  const reason = found ? 'closedMeanwhile' : (closedBecause(account, now) ?? 'wrongPassword')
+  const told = administrationAuditRow(
+    database,
+    { caller, requestId, now },
+    { action: 'login.failure', subject: caller.accountLocator, details: { reason } },
+  )
+  const counted = found ? [] : [failureQuery(database, administrators, account?.locator ?? NOBODY, now)]
+  await database.batch([told, ...counted])
+  throw signInFailed()
+}
+
+/** Records that the account enters the tenant; false when it was closed, or given another password, meanwhile. */
+async function enter(
+  tenant: EnteredTenant,
+  account: StoredAccount,
+  password: string,
+  context: PublicContext,
+): Promise<boolean> {
+  const caller = callerOf(account, tenant)
+  const event: LoginEvent = {
+    type: 'login.success',
+    data: { username: caller.username, accountType: caller.accountType },
+  }
+  if (account.accountType === ADMINISTRATION_ACCOUNT) {
+    if (!(await enterAdministration(account, password, context, false))) return false
+    await record(tenant, caller, event, [], [], context)
+    return true
+  }
+  const { env, calls, now } = context
+  const database = shardDatabase(env, tenant, HOME_SHARD, calls)
+  const facts = [openQuery(database, accounts, account.locator)]
+  if (needsRehash(account.passwordHash!))
+    facts.push(replaceHash(database, account, await hashPassword(password, env.PASSWORD_PEPPER)))
+  const guard: Guard = {
+    name: 'guard_account',
+    holds: mayEnter(account, now),
+  }
+  try {
+    await record(tenant, caller, event, facts, [guard], context)
+    return true
+  } catch (problem) {
+    if (problem instanceof GuardTripped) return false
+    throw problem
+  }
+}
+
+/** As `enter`, of the administration account itself; `isAudited` where no tenant's trail tells of it. */
+async function enterAdministration(
+  account: StoredAccount,
+  password: string,
+  { env, calls, requestId, now }: PublicContext,
+  isAudited: boolean,
+): Promise<boolean> {
+  const database = controlDatabase(env, calls)
+  const passwordHash =
+    needsRehash(account.passwordHash!) && (await hashPassword(password, env.PASSWORD_PEPPER))
+  const open = administratorMayEnter(account, now)
+  // The trail comes first: once the account has changed, its hash may be another.
+  const told = administrationAuditRow(
+    database,
+    { caller: callerOf(account, undefined), requestId, now },
+    { action: 'login.success', subject: account.locator, details: {} },
+    isAudited ? sql`exists (select 1 from ${administrators} where ${open})` : sql`false`,
+  )
+  const [, entered] = await database.batch([
+    told,
+    database.build
+      .update(administrators)
+      .set({ failedSignIns: 0, lockedUntil: null, ...(passwordHash && { passwordHash }) })
+      .where(open)
+      .returning({ locator: administrators.locator }),
+  ])
+  return entered.length > 0
+}
+
+/** Tells of a failure, and counts it for each account whose password was tried; for nobody too, since that takes as long. */
+async function countFailures(
+  tenant: EnteredTenant,
+  tried: readonly (StoredAccount | undefined)[],
+  caller: Caller,
+  reason: FailureReason,
+  context: PublicContext,
+): Promise<void> {
+  const { env, calls, now } = context
+  const locatorOf = (isAdministration: boolean): Uuid =>
+    tried.find(one => one && (one.accountType === ADMINISTRATION_ACCOUNT) === isAdministration)?.locator ??
+    NOBODY
+  const [database, control] = [shardDatabase(env, tenant, HOME_SHARD, calls), controlDatabase(env, calls)]
+  // Two: an administration account could have been meant.
+  if (tried.length > 1) await control.batch([failureQuery(control, administrators, locatorOf(true), now)])
+  await record(
+    tenant,
+    caller,
+    {
+      type: 'login.failure',
+      data: { username: caller.username, accountType: caller.accountType, reason },
+    },
+    tried.length > 0 ? [failureQuery(database, accounts, locatorOf(false), now)] : [],
+    [],
+    context,
+  )
+}
+
+/** The event and the entry of the audit trail, in one commit with what else a try changes. */
+async function record(
+  tenant: Tenant,
+  caller: Caller,
+  event: LoginEvent,
+  facts: readonly Query[],
+  guards: readonly Guard[],
+  context: PublicContext,
+): Promise<void> {
+  const database = shardDatabase(context.env, tenant, HOME_SHARD, context.calls)
+  const within = { ...context, now: tenantNow(tenant), tenant, caller, idempotency: undefined }
+  const { reason } = event.data
+  const entry = {
+    action: event.type,
+    subject: caller.accountLocator,
+    details: { accountType: caller.accountType, ...(reason !== undefined && { reason }) },
+  }
+  await commit(within, database, {
+    shard: HOME_SHARD,
+    guards,
+    facts: [...facts, ...auditRows(database, within, HOME_SHARD, [entry])],
+    events: [event],
+    answer: { status: 200, text: '' },
+    subject: caller.accountLocator,
+  })
+}
+
+/** Within a tenant an administration account is an administrator of that tenant: it cannot deploy. */
+const callerOf = (
+  { locator, username, accountType, permissions }: StoredAccount,
+  tenant: Tenant | undefined,
+): Caller => ({
+  accountLocator: locator,
+  username,
+  accountType: tenant && accountType === ADMINISTRATION_ACCOUNT ? TENANT_ADMINISTRATOR : accountType,
+  ...(permissions && { permissions }),
+})
+
+/** A new access token of the account. */
+export async function authentication(
+  { env, now }: Pick<PublicContext, 'env' | 'now'>,
+  account: StoredAccount,
+  tenant: EnteredTenant | undefined,
+  signedInAt: Instant,
+): Promise<AuthenticateResponse> {
+  const holder: TokenHolder = {
+    caller: callerOf(account, tenant),
+    accountName: account.name,
+    accountEpoch: account.tokenEpoch,
+    isPasswordExpired: tenant !== undefined && isTooOld(tenant.rules, account.passwordChangedAt, now),
+    tenant,
+    signedInAt,
+  }
+  const { token: authorizationToken, expiresAt } = await issueToken(env, holder, now)
+  return { authorizationToken, expiresTimestamp: String(expiresAt) }
+}

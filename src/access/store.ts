@@ -1,0 +1,173 @@
+import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm'
+import type { Uuid } from '../kernel/locators.ts'
+import type { Calls } from '../platform/calls.ts'
+import { administrators } from '../platform/control-tables.ts'
+import type { Database, Query } from '../platform/database.ts'
+import { controlDatabase, readTenant, type Tenant, type TenantKey } from '../platform/tenancy.ts'
+import { configurationVersions } from '../product/tables.ts'
+import { type PasswordRules, PLAIN_RULES } from './password-rules/rules.ts'
+import { rolePermissions, type TenantRoles } from './roles.ts'
+import { accounts, passwordRules } from './tables.ts'
+import type { TenantNamed } from './tenant-named.ts'
+
+/** An account is looked for by what the person typed, or by what a token says. */
+export type AccountKey = { readonly username: string } | { readonly locator: Uuid }
+
+/** An account as signing in sees it: a tenant's, or an administration account. */
+export type StoredAccount = {
+  readonly locator: Uuid
+  readonly username: string
+  readonly name: string
+  readonly email: string | null
+  readonly accountType: string
+  /** What the roles of the tenant's configuration make of it; absent: what its type may. */
+  readonly permissions?: readonly string[]
+  readonly isService: boolean
+  readonly passwordHash: string | null
+  readonly formerHashes: readonly string[]
+  readonly passwordChangedAt: number | null
+  readonly lockedUntil: number | null
+  readonly tokenEpoch: number
+  readonly disabledAt: number | null
+  readonly createdBy: string | null
+  readonly createdAt: number
+}
+
+/** Administrators have no type of their own: who may do all is `account.internal`. */
+export const ADMINISTRATION_ACCOUNT = 'account.internal'
+
+/** The zone that tokens name until the tenant has a configuration. */
+export const ZONE_WITHOUT_CONFIGURATION = 'UTC'
+
+/** The tenant that all given properties name, as it is now; undefined when there is none. */
+export async function readNamedTenant(
+  env: Env,
+  named: TenantNamed,
+  calls: Calls,
+): Promise<Tenant | undefined> {
+  const { tenantLocator, hostName, tenantName } = named
+  const key: TenantKey =
+    tenantLocator !== undefined
+      ? { locator: tenantLocator }
+      : hostName !== undefined
+        ? { hostName }
+        : { name: tenantName ?? '' }
+  const tenant = await readTenant(env, key, calls)
+  const fits = (given: string | undefined, has: string): boolean => given === undefined || given === has
+  return tenant && fits(hostName, tenant.hostName) && fits(tenantName, tenant.name) ? tenant : undefined
+}
+
+/** Deleted accounts are never found. */
+const isAccount = (key: AccountKey) =>
+  and(
+    'username' in key ? eq(accounts.username, key.username) : eq(accounts.locator, key.locator),
+    isNull(accounts.deletedAt),
+  )
+
+export const storedAccount = ({ type, ...row }: typeof accounts.$inferSelect): StoredAccount => ({
+  ...row,
+  locator: row.locator as Uuid,
+  accountType: type,
+})
+
+function accountWithRoles(
+  row: typeof accounts.$inferSelect,
+  roles: TenantRoles | null | undefined,
+): StoredAccount {
+  const account = storedAccount(row)
+  const permissions = rolePermissions({ ...account, source: row.source }, roles)
+  return permissions ? { ...account, permissions } : account
+}
+
+export type AccountRead = {
+  readonly account: StoredAccount | undefined
+  /** Of the newest configuration. */
+  readonly timeZone: string
+  readonly rules: PasswordRules
+  /** Of the newest configuration. */
+  readonly roles: TenantRoles | null
+}
+
+/** The tenant's account, zone and roles of its newest configuration, and its rules for passwords: one round trip. */
+export async function readAccount(database: Database, key: AccountKey): Promise<AccountRead> {
+  const [[row], [version], [own]] = await database.batch([
+    database.build.select().from(accounts).where(isAccount(key)),
+    database.build
+      .select({ timeZone: configurationVersions.timeZone, roles: configurationVersions.roles })
+      .from(configurationVersions)
+      .orderBy(desc(configurationVersions.version))
+      .limit(1),
+    database.build.select({ rules: passwordRules.rules }).from(passwordRules),
+  ])
+  return {
+    account: row && accountWithRoles(row, version?.roles),
+    timeZone: version?.timeZone ?? ZONE_WITHOUT_CONFIGURATION,
+    rules: own?.rules ?? PLAIN_RULES,
+    roles: version?.roles ?? null,
+  }
+}
+
+/** Accounts of people and programs in the order in which they were made; deleted ones are left out. */
+export const accountsQuery = (database: Database, { offset, count }: { offset: number; count: number }) =>
+  database.build
+    .select()
+    .from(accounts)
+    .where(isNull(accounts.deletedAt))
+    .orderBy(asc(accounts.createdAt), asc(accounts.locator))
+    .limit(count)
+    .offset(offset)
+
+export async function readAdministrator(
+  env: Env,
+  key: AccountKey,
+  calls: Calls,
+): Promise<StoredAccount | undefined> {
+  const database = controlDatabase(env, calls)
+  const [[row]] = await database.batch([
+    database.build
+      .select()
+      .from(administrators)
+      .where(
+        'username' in key
+          ? eq(administrators.username, key.username)
+          : eq(administrators.locator, key.locator),
+      ),
+  ])
+  return (
+    row && {
+      ...row,
+      locator: row.locator as Uuid,
+      accountType: ADMINISTRATION_ACCOUNT,
+      email: null,
+      isService: false,
+      formerHashes: [],
+      passwordChangedAt: null,
+      disabledAt: null,
+      createdBy: null,
+    }
+  )
+}
+
+/** A query that gives the account a new hash of the same password, if it has that password still. */
+export const replaceHash = (database: Database, account: StoredAccount, passwordHash: string): Query =>
+  database.build
+    .update(accounts)
+    .set({ passwordHash })
+    .where(and(eq(accounts.locator, account.locator), eq(accounts.passwordHash, account.passwordHash ?? '')))
+
+/** Whether the user name is taken, and how many accounts there are. */
+export async function readRoom(
+  database: Database,
+  username: string,
+): Promise<{ isTaken: boolean; count: number }> {
+  const [[named], [counted]] = await database.batch([
+    database.build.select({ locator: accounts.locator }).from(accounts).where(isAccount({ username })),
+    database.build.select({ count: sql<number>`count(*)` }).from(accounts).where(isNull(accounts.deletedAt)),
+  ])
+  return { isTaken: named !== undefined, count: counted?.count ?? 0 }
+}
+
+/** Holds while the user name is free, and there are fewer accounts than so many. */
+export const hasRoomFor = (username: string, most: number) =>
+  sql`not exists (select 1 from ${accounts} where ${isAccount({ username })})
+    and (select count(*) from ${accounts} where ${isNull(accounts.deletedAt)}) < ${most}`

@@ -1,0 +1,155 @@
+// Access tokens: JWTs, so that a request needs no look-up. Clients read the claims with dots (brief 0.13).
+import { jwtVerify, SignJWT } from 'jose'
+import { Refusal } from '../kernel/errors.ts'
+import { readUuid, type Uuid } from '../kernel/locators.ts'
+import { type Instant, instant } from '../kernel/time.ts'
+import type { Caller } from '../platform/context.ts'
+import type { Tenant } from '../platform/tenancy.ts'
+import { TOKEN_ALGORITHM, type TokenKeys, tokenKeys } from './keys.ts'
+
+export const TOKEN_LIFE_MS = 60 * 60 * 1000
+
+/** How long after the sign-in a token may be renewed (brief 7). */
+export const RENEWABLE_MS = 12 * 60 * 60 * 1000
+
+/** Who a token is for. Without a tenant it is an administration account's. */
+export type TokenHolder = {
+  readonly caller: Caller
+  /** The person's name. */
+  readonly accountName: string
+  /** How often all tokens of the account were revoked; left out: never. */
+  readonly accountEpoch?: number
+  /** Whether the password is older than the tenant allows: then it is good for a new one and for nothing else. */
+  readonly isPasswordExpired?: boolean
+  /** With the zone of its newest configuration, which is for the claim only. */
+  readonly tenant:
+    | (Pick<Tenant, 'locator' | 'name' | 'type' | 'generation' | 'tokenEpoch'> & { timeZone: string })
+    | undefined
+  readonly signedInAt: Instant
+}
+
+/** What a valid token says. The tenant may be gone, recreated or revoked since, and so may the account. */
+export type TokenClaims = {
+  readonly caller: Caller
+  readonly accountEpoch: number
+  readonly isPasswordExpired: boolean
+  readonly tenant: { locator: Uuid; generation: number; tokenEpoch: number } | undefined
+  readonly signedInAt: Instant
+}
+
+const seconds = (at: number): number => Math.floor(at / 1000)
+
+export async function issueToken(
+  env: TokenKeys,
+  holder: TokenHolder,
+  now: Instant,
+): Promise<{ token: string; expiresAt: Instant }> {
+  const { caller, accountName, accountEpoch = 0, isPasswordExpired = false, tenant, signedInAt } = holder
+  const { signing } = await tokenKeys(env)
+  const expiresAt = (seconds(now + TOKEN_LIFE_MS) * 1000) as Instant
+  const token = await new SignJWT({
+    'account.name': accountName,
+    'account.type': caller.accountType,
+    'account.uuid': caller.accountLocator,
+    ...(accountEpoch > 0 && { 'account.epoch': accountEpoch }),
+    ...(isPasswordExpired && { 'password.expired': true }),
+    ...(tenant && {
+      'tenant.name': tenant.name,
+      'tenant.timezone': tenant.timeZone,
+      'tenant.type': tenant.type,
+      'tenant.uuid': tenant.locator,
+      'tenant.generation': tenant.generation,
+      'tenant.epoch': tenant.tokenEpoch,
+    }),
+    ...(caller.permissions && { permissions: caller.permissions }),
+    auth_time: seconds(signedInAt),
+  })
+    .setProtectedHeader({ alg: TOKEN_ALGORITHM, typ: 'JWT', kid: signing.kid })
+    .setSubject(caller.username)
+    .setIssuedAt(seconds(now))
+    .setExpirationTime(seconds(expiresAt))
+    .sign(signing.key)
+  return { token, expiresAt }
+}
+
+/** Tokens whose signatures an isolate remembers to have checked: the oldest use is forgotten first. */
+const MOST_CHECKED = 1_000
+
+type Checked = { readonly claims: TokenClaims; readonly expiresAt: number }
+
+const checked = new Map<string, Checked>()
+let checkedWith: string | undefined
+
+/** The claims of a token that this service signed and that has not expired; else a 401. */
+export async function readToken(env: TokenKeys, token: string, now: Instant): Promise<TokenClaims> {
+  if (checkedWith !== env.TOKEN_KEYS) checked.clear()
+  checkedWith = env.TOKEN_KEYS
+  const known = checked.get(token)
+  if (known && known.expiresAt <= now) throw expired()
+  const read = known ?? (await checkToken(env, token, now))
+  checked.delete(token)
+  checked.set(token, read)
+  if (checked.size > MOST_CHECKED) checked.delete(checked.keys().next().value!)
+  return read.claims
+}
+
+async function checkToken(env: TokenKeys, token: string, now: Instant): Promise<Checked> {
+  const { verifying } = await tokenKeys(env)
+  const keyOf = ({ kid = '' }: { kid?: string }): CryptoKey => {
+    const key = verifying.get(kid)
+    if (!key) throw invalid()
+    return key
+  }
+  const { payload } = await jwtVerify(token, keyOf, {
+    algorithms: [TOKEN_ALGORITHM],
+    requiredClaims: ['sub', 'exp', 'auth_time'],
+    currentDate: new Date(now),
+  }).catch((problem: { code?: string }) => {
+    throw problem.code === 'ERR_JWT_EXPIRED' ? expired() : invalid()
+  })
+  const accountLocator = readUuid(String(payload['account.uuid']))
+  const signedInAt = instant(Number(payload.auth_time) * 1000)
+  if (accountLocator === undefined || signedInAt === undefined || payload.sub === undefined)
+    throw unauthenticated('The token is of another kind; sign in with POST /account/authenticate.')
+  const tenantLocator = readUuid(String(payload['tenant.uuid']))
+  const claims: TokenClaims = {
+    caller: {
+      accountLocator,
+      username: payload.sub,
+      accountType: String(payload['account.type']),
+      ...(Array.isArray(payload.permissions) && { permissions: payload.permissions.map(String) }),
+    },
+    accountEpoch: Number(payload['account.epoch'] ?? 0),
+    isPasswordExpired: payload['password.expired'] === true,
+    tenant: tenantLocator && {
+      locator: tenantLocator,
+      generation: Number(payload['tenant.generation']),
+      tokenEpoch: Number(payload['tenant.epoch']),
+    },
+    signedInAt,
+  }
+  return { claims, expiresAt: payload.exp! * 1000 }
+}
+
+export const unauthenticated = (message: string): Refusal => new Refusal('unauthenticated', message)
+
+const invalid = (): Refusal =>
+  unauthenticated('The token is not valid; sign in with POST /account/authenticate.')
+const expired = (): Refusal => unauthenticated('The token has expired; sign in again.')
+export const revoked = (): Refusal => unauthenticated('The token has been revoked; sign in again.')
+
+/** An access token, or a long-lived one (auth-tokens/text.ts). */
+const PRESENTED = /^(?:(?:bearer|jwt)\s+)?([\w-]+\.[\w-]+\.[\w-]+|bdy_[0-9A-Za-z]+)$/i
+
+/** The token of an Authorization header: bare, or after `Bearer` or `JWT` in any case (brief 0.7). */
+export function tokenOf(request: Request): string {
+  const header = request.headers.get('authorization')?.trim() ?? ''
+  if (header === '')
+    throw unauthenticated(
+      'The Authorization header is missing; send the token of POST /account/authenticate.',
+    )
+  const match = header.length > 8_192 ? null : PRESENTED.exec(header)
+  if (!match?.[1])
+    throw unauthenticated('The Authorization header has no token; send `Bearer <token>` or the token alone.')
+  return match[1]
+}

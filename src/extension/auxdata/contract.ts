@@ -1,0 +1,46 @@
+// Auxiliary data: text under a locator and a key (contract 1).
+import { z } from '@hono/zod-openapi'
+import { isStorable } from '../../kernel/characters.ts'
+import { Integer, list, optional, requestInteger, Text } from '../../platform/wire.ts'
+import { rule } from '../../platform/wire-problem.ts'
+import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from './limits.ts'
+
+const UNSTORABLE = rule('has characters that cannot be kept: NUL, or half of a pair')
+
+const UiType = z.enum(['normal', 'hidden', 'readonly'])
+
+/** Left out, a value or uiType stays as it is; of a new key they are `""` and `normal`. */
+export const AuxDataCreateRequest = z
+  .object({
+    key: z.string().min(1).max(LONGEST_AUX_NAME).refine(isStorable, UNSTORABLE),
+    value: z
+      .string()
+      .max(LONGEST_AUX_VALUE)
+      .refine(isStorable, UNSTORABLE)
+      .nullish()
+      .transform(value => value ?? undefined),
+    uiType: optional(UiType),
+  })
+  .openapi('AuxDataCreateRequest')
+export type AuxDataCreateRequest = z.infer<typeof AuxDataCreateRequest>
+
+export const AuxDataSetCreateRequest = z
+  .object({ auxData: list(AuxDataCreateRequest) })
+  .openapi('AuxDataSetCreateRequest')
+export type AuxDataSetCreateRequest = z.infer<typeof AuxDataSetCreateRequest>
+
+export const AuxDataKeysQuery = z.object({
+  page: requestInteger(0, 1_000_000).openapi({ description: 'Counts from 0; 100 keys a page.' }),
+})
+
+export const AuxDataKeyResponse = z.object({ key: Text, uiType: UiType }).openapi('AuxDataKeyResponse')
+
+export const AuxDataKeySetResponse = z
+  .object({ keys: z.array(AuxDataKeyResponse), page: Integer })
+  .openapi('AuxDataKeySetResponse')
+export type AuxDataKeySetResponse = z.infer<typeof AuxDataKeySetResponse>
+
+export const AuxDataResponse = z
+  .object({ locator: Text, key: Text, value: Text, uiType: UiType })
+  .openapi('AuxDataResponse')
+export type AuxDataResponse = z.infer<typeof AuxDataResponse>

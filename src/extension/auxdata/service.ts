@@ -1,0 +1,133 @@
+import { auditRows } from '../../access/audit/store.ts'
+import { isStorable } from '../../kernel/characters.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import { commit, type Guard, GuardTripped, isBySubject, storedAnswer } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database, Query } from '../../platform/database.ts'
+import { requireMatch } from '../../platform/entity-tags.ts'
+import { shardDatabase } from '../../platform/tenancy.ts'
+import { auditOf } from './audit.ts'
+import type { AuxDataKeySetResponse, AuxDataResponse, AuxDataSetCreateRequest } from './contract.ts'
+import { LONGEST_AUX_NAME } from './limits.ts'
+import {
+  type AuxRow,
+  asReadGuard,
+  auditDeletion,
+  auxDataQuery,
+  auxKeysQuery,
+  deleteAuxData,
+  putAuxData,
+  shardOfAuxData,
+} from './store.ts'
+
+/** The value under the key; `""` where there is none (brief 7). */
+export async function readAuxData(
+  context: RequestContext,
+  locator: string,
+  key: string,
+): Promise<AuxDataResponse> {
+  const { database } = placeOf(context, locator)
+  const [rows] = await database.batch([auxDataQuery(database, locator, key)])
+  return asShown(locator, key, rows[0])
+}
+
+function asShown(locator: string, key: string, row: AuxRow | undefined): AuxDataResponse {
+  const { value, uiType } = row ?? { value: '', uiType: 'normal' }
+  return { locator, key, value, uiType }
+}
+
+export async function readAuxKeys(
+  context: RequestContext,
+  locator: string,
+  page: number,
+): Promise<AuxDataKeySetResponse> {
+  const { database } = placeOf(context, locator)
+  const [keys] = await database.batch([auxKeysQuery(database, locator, page)])
+  return { keys, page }
+}
+
+/** Sets the keys that the request names; others of the locator stay. */
+export async function mergeAuxData(
+  context: RequestContext,
+  locator: string,
+  { auxData }: AuxDataSetCreateRequest,
+): Promise<void> {
+  if (locator.length > LONGEST_AUX_NAME || !isStorable(locator))
+    throw new Refusal(
+      'invalidParameter',
+      `The locator is text of at most ${LONGEST_AUX_NAME} characters, without NUL.`,
+    )
+  const changes = auxData.map(one => ({ ...one, locator }))
+  await written(context, locator, keyOf(context, auxData), (database, shard) => [
+    ...putAuxData(database, changes, context.now),
+    ...auditRows(database, context, shard, auditOf(changes)),
+  ])
+}
+
+/** The one key that the request sets, where `If-Match` is about it. */
+function keyOf({ ifMatch }: RequestContext, auxData: AuxDataSetCreateRequest['auxData']): string {
+  const keys = [...new Set(auxData.map(({ key }) => key))]
+  if (ifMatch !== undefined && keys.length !== 1)
+    throw new Refusal(
+      'invalidParameter',
+      'If-Match is the ETag of one key: set that key alone, or send the request without it.',
+    )
+  return keys[0] ?? ''
+}
+
+/** Deletes the key, if it is there. */
+export const removeAuxData = (context: RequestContext, locator: string, key: string): Promise<void> =>
+  written(context, locator, key, (database, shard) => [
+    auditDeletion(database, context, shard, locator, key),
+    deleteAuxData(database, locator, key),
+  ])
+
+async function written(
+  context: RequestContext,
+  locator: string,
+  key: string,
+  facts: (database: Database, shard: number) => Query[],
+): Promise<void> {
+  const { database, shard } = placeOf(context, locator)
+  const earlier = await storedAnswer(context, database)
+  if (earlier && !isBySubject(earlier)) return
+  for (let tries = 1; ; tries += 1) {
+    const guards = await guardsOf(context, database, locator, key)
+    try {
+      await commit(context, database, {
+        shard,
+        guards,
+        facts: facts(database, shard),
+        events: [],
+        answer: { status: 200, text: '' },
+        subject: `auxData/${locator}`,
+      })
+      return
+    } catch (problem) {
+      if (!(problem instanceof GuardTripped)) throw problem
+      if (tries === MOST_TRIES)
+        throw new Refusal('versionConflict', 'The key is changed by others just now; read it and try again.')
+    }
+  }
+}
+
+/** Changes of a key that were overtaken by others, after which it is as `If-Match` says again, are tried so often. */
+const MOST_TRIES = 3
+
+/** With `If-Match` one round trip more, which reads what the key has. */
+async function guardsOf(
+  { ifMatch }: RequestContext,
+  database: Database,
+  locator: string,
+  key: string,
+): Promise<Guard[]> {
+  if (ifMatch === undefined || ifMatch === '*') return []
+  const [rows] = await database.batch([auxDataQuery(database, locator, key)])
+  requireMatch(ifMatch, () => asShown(locator, key, rows[0]))
+  return [asReadGuard(locator, key, rows[0])]
+}
+
+function placeOf({ env, tenant, calls }: RequestContext, locator: string) {
+  const shard = shardOfAuxData(tenant, locator)
+  return { shard, database: shardDatabase(env, tenant, shard, calls) }
+}

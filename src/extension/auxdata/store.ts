@@ -1,0 +1,141 @@
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { audits } from '../../access/audit/tables.ts'
+import { newUuid, readDigits, readUuid, shardOfDigits, shardOfUuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { Guard } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { type Database, LARGEST_PARAMETER, type Query } from '../../platform/database.ts'
+import { HOME_SHARD, type Tenant } from '../../platform/tenancy.ts'
+import { auxData } from './tables.ts'
+
+export type AuxRow = typeof auxData.$inferSelect
+
+/** What is to be written; without a value the one there is stays, and without a uiType that one does. */
+export type AuxChange = {
+  readonly locator: string
+  readonly key: string
+  readonly value?: string
+  readonly uiType?: AuxRow['uiType']
+}
+
+/** Keys of one page (brief 7). */
+export const AUX_PAGE = 100
+
+/** Where the data of a locator lies: with the record that it names. */
+export function shardOfAuxData({ shards }: Pick<Tenant, 'shards'>, locator: string): number {
+  const digits = readDigits(locator)
+  const uuid = readUuid(locator)
+  const shard =
+    digits !== undefined ? shardOfDigits(digits) : uuid !== undefined ? shardOfUuid(uuid) : HOME_SHARD
+  return shard < shards.length ? shard : HOME_SHARD
+}
+
+export const auxDataQuery = ({ build }: Database, locator: string, key: string) =>
+  build
+    .select()
+    .from(auxData)
+    .where(and(eq(auxData.locator, locator), eq(auxData.key, key)))
+
+/** The key is as it was read, or still is not there. */
+export function asReadGuard(locator: string, key: string, read: AuxRow | undefined): Guard {
+  const there = sql`from ${auxData} where ${auxData.locator} = ${locator} and ${auxData.key} = ${key}`
+  return {
+    name: 'guard_aux_data',
+    holds: read
+      ? sql`exists (select 1 ${there} and ${auxData.value} = ${read.value} and ${auxData.uiType} = ${read.uiType})`
+      : sql`not exists (select 1 ${there})`,
+  }
+}
+
+/** A page of the keys of a locator, in their order; pages count from 0. */
+export const auxKeysQuery = ({ build }: Database, locator: string, page: number) =>
+  build
+    .select({ key: auxData.key, uiType: auxData.uiType })
+    .from(auxData)
+    .where(eq(auxData.locator, locator))
+    .orderBy(asc(auxData.key))
+    .limit(AUX_PAGE)
+    .offset(page * AUX_PAGE)
+
+/** Rows of the locators with the keys: at most `most` of them, in the order of their keys. */
+export const auxRowsQuery = (
+  { build }: Database,
+  locators: readonly string[],
+  keys: readonly string[] | undefined,
+  most: number,
+) => {
+  const among = (values: readonly string[]) => sql`(select value from json_each(${JSON.stringify(values)}))`
+  return build
+    .select()
+    .from(auxData)
+    .where(and(sql`${auxData.locator} in ${among(locators)}`, keys && sql`${auxData.key} in ${among(keys)}`))
+    .orderBy(asc(auxData.locator), asc(auxData.key))
+    .limit(most)
+}
+
+/** Rows of these locators and keys. */
+export const auxPairsQuery = (
+  { build }: Database,
+  pairs: readonly { readonly locator: string; readonly key: string }[],
+) =>
+  build
+    .select()
+    .from(auxData)
+    .where(
+      sql`(${auxData.locator}, ${auxData.key}) in (
+        select value ->> 0, value ->> 1 from json_each(${JSON.stringify(pairs.map(({ locator, key }) => [locator, key]))}))`,
+    )
+
+/** Queries that make the changes; of several to one key each property has what the last one gave it. */
+export function putAuxData({ build }: Database, changes: readonly AuxChange[], at: Instant): Query[] {
+  const chunks: string[][] = []
+  let characters = Number.POSITIVE_INFINITY
+  for (const change of merged(changes)) {
+    const text = JSON.stringify(change)
+    if (characters + text.length > LARGEST_PARAMETER) {
+      chunks.push([])
+      characters = 0
+    }
+    chunks.at(-1)!.push(text)
+    characters += text.length + 1
+  }
+  return chunks.map(chunk =>
+    build.run(sql`
+      insert into ${auxData} (locator, key, value, ui_type, updated_at)
+      select change.value ->> 'locator', change.value ->> 'key',
+        coalesce(change.value ->> 'value', old.value, ''),
+        coalesce(change.value ->> 'uiType', old.ui_type, 'normal'), ${at}
+      from json_each(${`[${chunk.join()}]`}) change
+      left join ${auxData} old on old.locator = change.value ->> 'locator' and old.key = change.value ->> 'key'
+      where true
+      on conflict (locator, key) do update set
+        value = excluded.value, ui_type = excluded.ui_type, updated_at = excluded.updated_at`),
+  )
+}
+
+function merged(changes: readonly AuxChange[]): Iterable<AuxChange> {
+  const byKey = new Map<string, AuxChange>()
+  for (const change of changes) {
+    const name = JSON.stringify([change.locator, change.key])
+    const given = Object.entries(change).filter(([, value]) => value !== undefined)
+    byKey.set(name, { ...byKey.get(name), ...(Object.fromEntries(given) as AuxChange) })
+  }
+  return byKey.values()
+}
+
+export const deleteAuxData = ({ build }: Database, locator: string, key: string): Query =>
+  build.delete(auxData).where(and(eq(auxData.locator, locator), eq(auxData.key, key)))
+
+/** The entry of a deletion, to stand before it: none where there is nothing to delete. */
+export const auditDeletion = (
+  { build }: Database,
+  { caller, requestId, now }: Pick<RequestContext, 'caller' | 'requestId' | 'now'>,
+  shard: number,
+  locator: string,
+  key: string,
+): Query =>
+  build.run(sql`
+    insert into ${audits} (locator, created_at, action, subject, details, account_locator, username, request_id)
+    select ${newUuid(shard)}, ${now}, 'auxdata.delete', locator, json_object('keys', json_array(key)),
+      ${caller.accountLocator}, ${caller.username}, ${requestId}
+    from ${auxData} where ${auxData.locator} = ${locator} and ${auxData.key} = ${key}`)

@@ -1,0 +1,211 @@
+// Calls an external service of the tenant: values in, parsed JSON out (resources brief 6.2–6.4). Every call is logged,
+// whatever becomes of the operation that it was made for.
+
+import { createHash } from 'node:crypto'
+import { storable } from '../../../kernel/characters.ts'
+import { Refusal } from '../../../kernel/errors.ts'
+import { derivedUuid, newUuid, type Uuid } from '../../../kernel/locators.ts'
+import { now } from '../../../kernel/time.ts'
+import type { RequestContext } from '../../../platform/context.ts'
+import { utf8Text } from '../../../platform/http/bytes.ts'
+import { DEEPEST_JSON } from '../../../platform/http/json-body.ts'
+import { jsonDepth } from '../../../platform/http/json-fault.ts'
+import { withoutSecrets } from '../../../platform/outbound/masking.ts'
+import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
+import type { Integration } from '../integration.ts'
+import { maskedUrl, secretsOf } from '../secrecy.ts'
+import { circuitOf } from './circuit.ts'
+import { CALL_TIMEOUT_MS, type Exchanged, exchange, isDown, LARGEST_BODY, notSent } from './exchange.ts'
+import { type CallBodies, keepCall, type LoggedCall } from './log.ts'
+
+/** What is called for: `operation` and the policy are for the log, which lies in the shard. */
+export type CallPurpose = {
+  readonly shard: number
+  readonly operation: string
+  readonly policyLocator?: string
+}
+
+export type IntegrationCall<T> = CallPurpose & {
+  /** Sent as JSON. */
+  readonly input: unknown
+  readonly read: Reader<T>
+}
+
+/**
+ * Makes of the parsed answer what the caller works with. Throws a Refusal, that of `integrationFailed` for an answer
+ * that is none; tells by `warn` what it ignored. Both are logged with the call.
+ */
+export type Reader<T> = (answer: unknown, warn: (warning: string) => void) => T
+
+const nameOf = ({ type, name }: Pick<Integration, 'type' | 'name'>): string =>
+  `${type === 'external_rater' ? 'External rater' : 'Service'} '${name}'`
+
+/** The 502 that says why nothing could be made of the service's answer. */
+export function integrationFailed(
+  integration: Pick<Integration, 'type' | 'name'>,
+  reason: string,
+  retryAfterSeconds?: number,
+): Refusal {
+  const code = integration.type === 'external_rater' ? 'externalRaterFailed' : 'integrationFailed'
+  return new Refusal(code, `${nameOf(integration)} failed: ${reason}.`, {}, retryAfterSeconds)
+}
+
+/**
+ * What `read` makes of the service's answer. Refuses (502) when the service cannot be reached, takes longer than 20 s in
+ * all, answers anything but 2xx with JSON of at most 10 MB, or has failed so often that its circuit is open; (413) input
+ * that is larger; and as `read` does. Nothing but the log is written.
+ */
+export async function callIntegration<T>(
+  context: RequestContext,
+  integration: Integration,
+  { input, ...call }: IntegrationCall<T>,
+): Promise<T> {
+  const waitMs = circuitOf(circuitKey(integration)).admit(now())
+  if (waitMs > 0) {
+    const seconds = Math.ceil(waitMs / 1000)
+    const reason = `it has failed several times in a row, and is not called again for ${seconds} s`
+    throw integrationFailed(integration, reason, seconds)
+  }
+  const made = await makeCall(context, integration, { ...call, body: JSON.stringify(input) })
+  context.later(
+    keepCall(context, call.shard, made.logged, made.bodies).catch(problem =>
+      console.error(
+        JSON.stringify({ at: 'keepCall', requestId: context.requestId, problem: String(problem) }),
+      ),
+    ),
+  )
+  if ('refusal' in made) throw made.refusal
+  return made.value
+}
+
+/** A call that was made, with what is to be logged of it. */
+export type MadeCall<T> = { readonly logged: LoggedCall; readonly bodies: CallBodies } & (
+  | { readonly value: T }
+  | { readonly refusal: Refusal }
+)
+
+/** Makes the call, whatever the circuit says, and tells the circuit. Refuses (413) input that is too large. */
+export async function makeCall<T>(
+  context: RequestContext,
+  integration: Integration,
+  { body, read, replayOf, ...purpose }: CallPurpose & { body: string; read: Reader<T>; replayOf?: Uuid },
+): Promise<MadeCall<T>> {
+  const requestBytes = Buffer.byteLength(body)
+  if (requestBytes > LARGEST_BODY)
+    throw new Refusal(
+      'tooLarge',
+      `${nameOf(integration)} would be sent more than ${LARGEST_BODY} bytes; the policy is too large for it.`,
+    )
+  const requestHash = sha256(body)
+  const locator = newUuid(purpose.shard)
+  const key = derivedUuid(
+    purpose.shard,
+    replayOf ? locator : (context.idempotency?.key ?? context.requestId),
+    integration.locator,
+    requestHash,
+  )
+  const resolved = await resolvedHeaders(context, integration.headers, integration.url)
+  const sent = 'problem' in resolved ? integration : { ...integration, headers: resolved.headers }
+  const exchanged =
+    'problem' in resolved ? notSent(resolved.problem) : await exchange(context.env, sent, key, body)
+  // What was not sent says nothing of the service.
+  if (!('problem' in resolved)) circuitOf(circuitKey(integration)).record(!isDown(exchanged.ending), now())
+
+  const secrets = secretsOf(sent, 'problem' in resolved ? [] : resolved.values)
+  const shown = (text: string): string => withoutSecrets(storable(text), secrets)
+  const warnings: string[] = []
+  const outcome = outcomeOf(integration, exchanged, shown, answer =>
+    read(answer, warning => warnings.push(warning)),
+  )
+  const { ending } = exchanged
+  const answered = ending.kind === 'answered' ? ending : undefined
+  const logged: LoggedCall = {
+    locator,
+    createdAt: context.now,
+    at: now(),
+    integrationName: integration.name,
+    type: integration.type,
+    operation: purpose.operation,
+    policyLocator: purpose.policyLocator ?? null,
+    requestId: context.requestId,
+    username: context.caller.username,
+    url: maskedUrl(integration.url),
+    attempts: exchanged.attempts,
+    status: answered?.status ?? null,
+    durationMs: exchanged.durationMs,
+    requestBytes,
+    requestHash,
+    responseBytes: answered?.bytes.byteLength ?? null,
+    responseHash: answered ? sha256(answered.bytes) : null,
+    failure: 'refusal' in outcome ? shown(outcome.refusal.message) : null,
+    warnings: warnings.map(shown),
+    replayOf: replayOf ?? null,
+  }
+  const response = answered ? shown(new TextDecoder().decode(answered.bytes)) : null
+  return { logged, bodies: { request: withoutSecrets(body, secrets), response }, ...outcome }
+}
+
+/** A change of the integration begins a circuit of its own: the address may be another. */
+const circuitKey = ({ locator, updatedAt }: Integration): string => `${locator}/${updatedAt}`
+
+export const sha256 = (content: string | Uint8Array): string =>
+  createHash('sha256').update(content).digest('hex')
+
+function outcomeOf<T>(
+  integration: Integration,
+  { ending }: Exchanged,
+  shown: (text: string) => string,
+  read: (answer: unknown) => T,
+): { value: T } | { refusal: Refusal } {
+  const failed = (reason: string) => ({ refusal: integrationFailed(integration, reason) })
+  if (ending.kind === 'secretMissing') return failed(ending.reason)
+  if (ending.kind !== 'answered') return failed(REASONS[ending.kind])
+  const { status, bytes } = ending
+  if (status >= 300 && status < 400) return failed(`it answered ${status}, and redirects are not followed`)
+  const parsed = parsedJson(bytes)
+  if (status < 200 || status > 299) return failed(`it answered ${status}${saidBy(parsed, shown)}`)
+  if ('problem' in parsed) return failed(parsed.problem)
+  try {
+    return { value: read(parsed.value) }
+  } catch (problem) {
+    if (!(problem instanceof Refusal)) throw problem
+    return { refusal: new Refusal(problem.code, shown(problem.message), problem.details) }
+  }
+}
+
+const REASONS = {
+  timeout: `it did not answer within ${CALL_TIMEOUT_MS / 1000} s`,
+  unreachable: 'it could not be reached',
+  cutOff: 'its answer broke off',
+  tooLarge: `its answer is larger than ${LARGEST_BODY} bytes`,
+  addressRefused: 'its address is not one of the public internet',
+} as const
+
+type Parsed = { readonly value: unknown } | { readonly problem: string }
+
+function parsedJson(bytes: Uint8Array): Parsed {
+  const text = utf8Text(bytes)
+  if (text === undefined) return { problem: 'its answer is not UTF-8 text' }
+  if (jsonDepth(bytes) > DEEPEST_JSON)
+    return { problem: `its answer nests lists and objects more than ${DEEPEST_JSON} deep` }
+  try {
+    return { value: JSON.parse(text, /__proto__|\\u005f/i.test(text) ? withoutProto : undefined) }
+  } catch {
+    return { problem: 'its answer is no JSON' }
+  }
+}
+
+/** Copied by assignment, this one name would change an object's prototype. */
+const withoutProto = (name: string, value: unknown): unknown => (name === '__proto__' ? undefined : value)
+
+/** Characters of what a service says of its failure that a client is told. */
+const LONGEST_TOLD = 300
+
+/** What raters say of a failure: `{"error": …}` (resources brief 6.3). */
+function saidBy(parsed: Parsed, shown: (text: string) => string): string {
+  const value = 'value' in parsed ? parsed.value : undefined
+  const said = typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined
+  return typeof said === 'string' && said !== ''
+    ? `: ${shown(said).slice(0, LONGEST_TOLD).toWellFormed()}`
+    : ''
+}

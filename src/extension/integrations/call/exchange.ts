@@ -1,0 +1,148 @@
+// One call of an external service over HTTP: the post, its one retry, and the answer's bytes (resources brief 6.4).
+import { Refusal } from '../../../kernel/errors.ts'
+import { now } from '../../../kernel/time.ts'
+import { pieces } from '../../../platform/http/bytes.ts'
+import { addressProblem, mayCallThisMachine } from '../../../platform/outbound/address.ts'
+import { retryAfterMs } from '../../../platform/outbound/retry-after.ts'
+import { signatureHeaders } from '../../../platform/outbound/signature.ts'
+import type { Connection } from '../integration.ts'
+
+/** A call with its retry has ended after this time. */
+export const CALL_TIMEOUT_MS = 20_000
+
+/** Bytes of a body, of the request and of the answer. */
+export const LARGEST_BODY = 10_000_000
+
+/** Before the retry; as long as the answer asks, where it asks for no more than the second. */
+const PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 5_000
+
+/** How an attempt ended: with an answer, or in one word without. */
+type Ending =
+  | { kind: 'answered'; status: number; bytes: Uint8Array; askedMs: number | undefined }
+  | { kind: 'timeout' | 'unreachable' | 'cutOff' | 'tooLarge' | 'addressRefused' }
+  /** Nothing was sent: a secret that a header refers to is not to be had. */
+  | { kind: 'secretMissing'; reason: string }
+
+/** An attempt for the log: its HTTP status or the word for how it ended. */
+export type AttemptMade = { readonly outcome: string; readonly durationMs: number }
+
+/** How the call ended, by its last attempt. */
+export type Exchanged = {
+  readonly ending: Ending
+  readonly attempts: readonly AttemptMade[]
+  readonly durationMs: number
+}
+
+/** A call that was not made. */
+export const notSent = (reason: string): Exchanged => ({
+  ending: { kind: 'secretMissing', reason },
+  attempts: [],
+  durationMs: 0,
+})
+
+/**
+ * Posts the body. Tried once more where nothing can have come of it, or the other side says so: no connection, 429,
+ * 502, 503, 504; under the same `Idempotency-Key`. Redirects are not followed. Never throws.
+ */
+export async function exchange(
+  env: Env,
+  connection: Connection,
+  key: string,
+  body: string,
+  timeoutMs = CALL_TIMEOUT_MS,
+): Promise<Exchanged> {
+  const begun = now()
+  const attempts: AttemptMade[] = []
+  const attempt = async (): Promise<Ending> => {
+    const at = now()
+    const ending = await post(env, connection, key, body, timeoutMs - (at - begun))
+    const outcome = ending.kind === 'answered' ? String(ending.status) : ending.kind
+    attempts.push({ outcome, durationMs: now() - at })
+    return ending
+  }
+  let ending = await attempt()
+  const pauseMs = pauseAfter(ending)
+  if (pauseMs !== undefined && now() - begun + pauseMs < timeoutMs) {
+    await scheduler.wait(pauseMs)
+    ending = await attempt()
+  }
+  return { ending, attempts, durationMs: now() - begun }
+}
+
+/** How long to wait before the retry; undefined where there is to be none. */
+function pauseAfter(ending: Ending): number | undefined {
+  if (ending.kind === 'unreachable') return PAUSE_MS
+  if (ending.kind !== 'answered' || ![429, 502, 503, 504].includes(ending.status)) return undefined
+  const pauseMs = Math.max(PAUSE_MS, ending.askedMs ?? 0)
+  return pauseMs <= LONGEST_PAUSE_MS ? pauseMs : undefined
+}
+
+/** Whether it says that the service is down, rather than that it did not like what it was sent. */
+export const isDown = (ending: Ending): boolean =>
+  ending.kind === 'answered'
+    ? ending.status >= 500 || ending.status === 429
+    : ['timeout', 'unreachable', 'cutOff'].includes(ending.kind)
+
+async function post(
+  env: Env,
+  connection: Connection,
+  key: string,
+  body: string,
+  timeoutMs: number,
+): Promise<Ending> {
+  // Looked at again, since what an address may be is decided by where the service runs today.
+  if (addressProblem(connection.url, mayCallThisMachine(env))) return { kind: 'addressRefused' }
+  const signal = AbortSignal.timeout(Math.max(1, timeoutMs))
+  const broken = (problem: unknown, otherwise: 'unreachable' | 'cutOff'): Ending => ({
+    kind: problem instanceof Error && problem.name === 'TimeoutError' ? 'timeout' : otherwise,
+  })
+  let response: Response
+  try {
+    response = await fetch(connection.url, {
+      method: 'POST',
+      headers: headersOf(connection, key, body),
+      body,
+      redirect: 'manual',
+      signal,
+    })
+  } catch (problem) {
+    return broken(problem, 'unreachable')
+  }
+  try {
+    const bytes = await bytesOf(response)
+    if (!bytes) return { kind: 'tooLarge' }
+    const askedMs = retryAfterMs(response.headers.get('retry-after'), now())
+    return { kind: 'answered', status: response.status, bytes, askedMs }
+  } catch (problem) {
+    return broken(problem, 'cutOff')
+  }
+}
+
+function headersOf({ headers: own, security }: Connection, key: string, body: string): Headers {
+  const headers = new Headers({
+    accept: 'application/json',
+    'content-type': 'application/json',
+    'user-agent': 'Bindery',
+  })
+  for (const [name, value] of Object.entries(own)) headers.set(name, value)
+  headers.set('idempotency-key', key)
+  if (security?.hmacEnabled)
+    for (const [name, value] of Object.entries(signatureHeaders(security, key, now(), body)))
+      headers.set(name, value)
+  return headers
+}
+
+/** The body; undefined when it is larger than it may be, and then it is read no further. */
+async function bytesOf({ body }: Response): Promise<Uint8Array | undefined> {
+  if (!body) return new Uint8Array()
+  const read: Uint8Array[] = []
+  try {
+    for await (const piece of pieces(body, LARGEST_BODY)) read.push(piece)
+  } catch (problem) {
+    if (!(problem instanceof Refusal)) throw problem
+    await body.cancel()
+    return undefined
+  }
+  return Buffer.concat(read)
+}

@@ -1,0 +1,150 @@
+// The log of an integration's calls, and calls made once more from it (resources brief 6.4).
+import { and, eq, gte, isNotNull, isNull, lt, type SQL } from 'drizzle-orm'
+import { notFound, Refusal } from '../../../kernel/errors.ts'
+import { readUuid } from '../../../kernel/locators.ts'
+import { commit, storedAnswer } from '../../../platform/commit.ts'
+import type { RequestContext } from '../../../platform/context.ts'
+import { type PagedRow, pageOfShards } from '../../../platform/shard-pages.ts'
+import { shardDatabase, shardOfRecord } from '../../../platform/tenancy.ts'
+import type {
+  IntegrationCallBodiesResponse,
+  IntegrationCallPageResponse,
+  IntegrationCallResponse,
+  IntegrationCallsQuery,
+} from '../contract.ts'
+import type { Integration } from '../integration.ts'
+import { neededIntegration } from '../service.ts'
+import { readIntegrations } from '../store.ts'
+import { integrationCalls } from '../tables.ts'
+import { makeCall, sha256 } from './call.ts'
+import { type CallBodies, keepCall, readBodies } from './log.ts'
+
+type Row = PagedRow<typeof integrationCalls>
+
+/** A page of the calls, oldest first, from all shards of the tenant; 404 when there is no such integration. */
+export async function readCalls(
+  name: string,
+  { pageSize, pagingToken, ...filter }: IntegrationCallsQuery,
+  context: RequestContext,
+): Promise<IntegrationCallPageResponse> {
+  neededIntegration(await readIntegrations(context), name)
+  const fitting = [eq(integrationCalls.integrationName, name), ...conditions(filter)]
+  const { rows, ...more } = await pageOfShards(context, integrationCalls, fitting, { pageSize, pagingToken })
+  return { calls: rows.map(response), ...more }
+}
+
+type Filter = Omit<IntegrationCallsQuery, 'pageSize' | 'pagingToken'>
+
+function conditions({ policyLocator, failed, startTimestamp, endTimestamp }: Filter): SQL[] {
+  const all: SQL[] = []
+  if (policyLocator !== undefined) all.push(eq(integrationCalls.policyLocator, policyLocator))
+  if (failed !== undefined)
+    all.push(failed ? isNotNull(integrationCalls.failure) : isNull(integrationCalls.failure))
+  if (startTimestamp !== undefined) all.push(gte(integrationCalls.createdAt, startTimestamp))
+  if (endTimestamp !== undefined) all.push(lt(integrationCalls.createdAt, endTimestamp))
+  return all
+}
+
+/** The call with its bodies; 404 when there is no such call of the integration. */
+export async function readCall(
+  name: string,
+  locator: string,
+  context: RequestContext,
+): Promise<IntegrationCallBodiesResponse> {
+  const { row, bodies } = await loggedCall(name, locator, context)
+  return withBodies(row, bodies)
+}
+
+/**
+ * Sends the logged request once more, to where the integration is today, and answers the call that this was: what came
+ * back, or why nothing did. Nothing else comes of it. 409 when the body is not kept as it was sent.
+ */
+export async function replayCall(
+  name: string,
+  locator: string,
+  context: RequestContext,
+): Promise<IntegrationCallBodiesResponse> {
+  const { integration, row, bodies, shard } = await loggedCall(name, locator, context)
+  const database = shardDatabase(context.env, context.tenant, shard, context.calls)
+  const earlier = await storedAnswer(context, database)
+  if (earlier) return await readCall(name, 'subject' in earlier ? earlier.subject : earlier.text, context)
+  if (!bodies) throw new Refusal('wrongState', `The body of call '${row.locator}' is not kept any more.`)
+  if (sha256(bodies.request) !== row.requestHash)
+    throw new Refusal(
+      'wrongState',
+      `The body of call '${row.locator}' held a secret, which the log does not keep; it cannot be sent again.`,
+    )
+  const made = await makeCall(context, integration, {
+    shard,
+    operation: row.operation,
+    ...(row.policyLocator !== null && { policyLocator: row.policyLocator }),
+    body: bodies.request,
+    read: () => undefined,
+    replayOf: row.locator,
+  })
+  await keepCall(context, shard, made.logged, made.bodies)
+  if (context.idempotency)
+    await commit(context, database, {
+      shard,
+      guards: [],
+      facts: [],
+      events: [],
+      answer: { status: 200, text: made.logged.locator },
+      subject: made.logged.locator,
+    })
+  return withBodies(made.logged as Row, made.bodies)
+}
+
+type Logged = {
+  readonly integration: Integration
+  readonly row: Row
+  readonly bodies: CallBodies | undefined
+  readonly shard: number
+}
+
+async function loggedCall(name: string, text: string, context: RequestContext): Promise<Logged> {
+  const { env, tenant, calls } = context
+  const integration = neededIntegration(await readIntegrations(context), name)
+  const locator = readUuid(text)
+  if (!locator) throw notFound('call', text)
+  const shard = shardOfRecord(tenant, locator, 'call')
+  const database = shardDatabase(env, tenant, shard, calls)
+  const [[[row]], bodies] = await Promise.all([
+    database.batch([
+      database.build
+        .select()
+        .from(integrationCalls)
+        .where(and(eq(integrationCalls.locator, locator), eq(integrationCalls.integrationName, name))),
+    ]),
+    readBodies(context, locator),
+  ])
+  if (!row) throw notFound('call', text)
+  return { integration, row: row as Row, bodies, shard }
+}
+
+const withBodies = (row: Row, bodies: CallBodies | undefined): IntegrationCallBodiesResponse => ({
+  ...response(row),
+  request: bodies?.request,
+  response: bodies?.response ?? undefined,
+})
+
+const response = (row: Row): IntegrationCallResponse => ({
+  locator: row.locator,
+  timestamp: String(row.createdAt),
+  type: row.type,
+  operation: row.operation,
+  policyLocator: row.policyLocator ?? undefined,
+  requestId: row.requestId,
+  username: row.username,
+  url: row.url,
+  attempts: [...row.attempts],
+  status: row.status ?? undefined,
+  durationMs: row.durationMs,
+  requestBytes: row.requestBytes,
+  requestHash: row.requestHash,
+  responseBytes: row.responseBytes ?? undefined,
+  responseHash: row.responseHash ?? undefined,
+  failure: row.failure ?? undefined,
+  warnings: [...row.warnings],
+  replayOf: row.replayOf ?? undefined,
+})

@@ -1,0 +1,173 @@
+// External service integrations (contract 2, Integrations; resources brief 6.1) and the log of their calls (6.4).
+import { z } from '@hono/zod-openapi'
+import { isStorable } from '../../kernel/characters.ts'
+import { checkHeaders, HeaderValue, OutboundUrl } from '../../platform/outbound/contract.ts'
+import { isSecret } from '../../platform/outbound/signature.ts'
+import {
+  booleanOr,
+  Flag,
+  Integer,
+  Name,
+  OptionalBoolean,
+  OptionalLongName,
+  OptionalName,
+  OptionalText,
+  OptionalTimestamp,
+  optional,
+  optionalRecord,
+  PageSize,
+  PagingToken,
+  Text,
+  Texts,
+  Timestamp,
+} from '../../platform/wire.ts'
+import { breaks, rule } from '../../platform/wire-problem.ts'
+import { INTEGRATION_TYPES } from './integration.ts'
+
+// ---------------------------------------------------------------------------------------------- management
+
+const MASKED =
+  'Values that look secret are shown as `********`. Sent back so in a PUT, they mean the value that is kept.'
+
+const Headers = z
+  .preprocess(
+    wire => wire ?? {},
+    z.record(z.string(), HeaderValue).check(ctx => checkHeaders(ctx, ctx.value)),
+  )
+  .openapi({ description: 'Sent with every call.' })
+
+/** `hmacEnabled` is whether there is a secret, unless it is told. */
+export const SecuritySpecRequest = z
+  .object({
+    hmacEnabled: OptionalBoolean.openapi({ description: 'Sign calls; true where there is a secret.' }),
+    secret: OptionalLongName.openapi({ description: 'whsec_ and base64, or any text.' }),
+    secureSSL: booleanOr(true).openapi({ description: 'Kept; certificates are always verified.' }),
+    tag: optional(HeaderValue.min(1).max(128)).openapi({
+      description: 'Sent beside the signature, to name the secret.',
+    }),
+  })
+  .check(ctx => {
+    const { hmacEnabled, secret, tag } = ctx.value
+    if (secret === undefined && hmacEnabled === true) breaks(ctx, 'needs a secret', ['hmacEnabled'])
+    if (secret === undefined && tag !== undefined) breaks(ctx, 'needs a secret', ['tag'])
+    if (secret !== undefined && !isSecret(secret))
+      breaks(ctx, 'must have at least 4 characters; what begins with whsec_ must go on in base64', ['secret'])
+  })
+  .openapi('SecuritySpecRequest')
+export type SecuritySpecRequest = z.infer<typeof SecuritySpecRequest>
+
+const connection = {
+  url: OutboundUrl.openapi({ description: 'An https address of the public internet.' }),
+  headers: Headers,
+  securitySpec: optionalRecord(SecuritySpecRequest),
+}
+
+/** The plugin in autofill sequences, and the path of these. */
+const RESERVED: ReadonlySet<string> = new Set(['internal', 'autofill'])
+
+const StorableName = Name.refine(isStorable, rule('must be text without NUL')).refine(
+  name => !RESERVED.has(name),
+  rule(`must be a name other than ${[...RESERVED].join(' and ')}, which stand for something else`),
+)
+
+export const ExternalServiceIntegrationAddRequest = z
+  .object({
+    name: StorableName,
+    type: z
+      .preprocess(wire => wire || 'external_rater', z.enum(INTEGRATION_TYPES))
+      .openapi({
+        type: 'string',
+        enum: [...INTEGRATION_TYPES],
+        default: 'external_rater',
+        description: 'webhook and fe-plugins are kept and listed; the service does not call them.',
+      }),
+    ...connection,
+  })
+  .openapi('ExternalServiceIntegrationAddRequest')
+export type ExternalServiceIntegrationAddRequest = z.infer<typeof ExternalServiceIntegrationAddRequest>
+
+export const ExternalServiceIntegrationUpdateRequest = z
+  .object(connection)
+  .openapi('ExternalServiceIntegrationUpdateRequest')
+export type ExternalServiceIntegrationUpdateRequest = z.infer<typeof ExternalServiceIntegrationUpdateRequest>
+
+/** The secret is shown as `********`. */
+export const SecuritySpecResponse = z
+  .object({ hmacEnabled: Flag, secret: OptionalText, secureSSL: Flag, tag: OptionalText })
+  .openapi('SecuritySpecResponse')
+export type SecuritySpecResponse = z.infer<typeof SecuritySpecResponse>
+
+export const ExternalServiceIntegrationResponse = z
+  .object({
+    name: Text,
+    headers: z.record(Text, Text).openapi({ description: MASKED }),
+    tenantLocator: Text,
+    type: z.enum(INTEGRATION_TYPES),
+    url: Text,
+    securitySpec: SecuritySpecResponse.optional(),
+  })
+  .openapi('ExternalServiceIntegrationResponse')
+export type ExternalServiceIntegrationResponse = z.infer<typeof ExternalServiceIntegrationResponse>
+
+export const ExternalServiceIntegrationsResponse = z
+  .object({ externalServiceIntegrations: z.array(ExternalServiceIntegrationResponse) })
+  .openapi('ExternalServiceIntegrationsResponse')
+export type ExternalServiceIntegrationsResponse = z.infer<typeof ExternalServiceIntegrationsResponse>
+
+// ---------------------------------------------------------------------------------------------- the log of calls
+
+export const IntegrationCallsQuery = z.object({
+  policyLocator: OptionalName.openapi({ description: 'Calls for this policy only.' }),
+  failed: OptionalBoolean.openapi({ description: 'true: calls of which nothing came; false: the others.' }),
+  startTimestamp: OptionalTimestamp.openapi({ description: 'Calls from this time on.' }),
+  endTimestamp: OptionalTimestamp.openapi({ description: 'Calls before this time.' }),
+  pageSize: PageSize,
+  pagingToken: PagingToken,
+})
+export type IntegrationCallsQuery = z.infer<typeof IntegrationCallsQuery>
+
+const Attempt = z.object({
+  outcome: Text.openapi({
+    description: 'The HTTP status, or timeout, unreachable, cutOff, tooLarge, addressRefused.',
+  }),
+  durationMs: Integer,
+})
+
+const call = {
+  locator: Text,
+  timestamp: Timestamp,
+  type: Text,
+  operation: Text,
+  policyLocator: OptionalText,
+  requestId: Text.openapi({ description: 'X-Request-Id of the request that made the call.' }),
+  username: Text,
+  url: Text,
+  attempts: z.array(Attempt),
+  status: Integer.optional().openapi({ description: 'HTTP status; absent when no answer came.' }),
+  durationMs: Integer,
+  requestBytes: Integer,
+  requestHash: Text.openapi({ description: 'SHA-256 of the body, hexadecimal.' }),
+  responseBytes: Integer.optional(),
+  responseHash: OptionalText,
+  failure: OptionalText.openapi({ description: 'Why nothing came of it; absent when something did.' }),
+  warnings: Texts.openapi({ description: 'What of the answer was ignored.' }),
+  replayOf: OptionalText.openapi({ description: 'The call that this one repeated.' }),
+}
+
+export const IntegrationCallResponse = z.object(call).openapi('IntegrationCallResponse')
+export type IntegrationCallResponse = z.infer<typeof IntegrationCallResponse>
+
+/** Oldest first. */
+export const IntegrationCallPageResponse = z
+  .object({ calls: z.array(IntegrationCallResponse), pagingToken: OptionalText })
+  .openapi('IntegrationCallPageResponse')
+export type IntegrationCallPageResponse = z.infer<typeof IntegrationCallPageResponse>
+
+export const IntegrationCallBodiesResponse = z
+  .object({
+    ...call,
+    request: OptionalText.openapi({ description: 'The body that was sent, without secrets.' }),
+    response: OptionalText.openapi({ description: 'The body that came back, without secrets.' }),
+  })
+  .openapi('IntegrationCallBodiesResponse')
+export type IntegrationCallBodiesResponse = z.infer<typeof IntegrationCallBodiesResponse>

@@ -1,0 +1,31 @@
+import type { Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { Signing } from '../../platform/outbound/signature.ts'
+
+/**
+ * Kinds of services (resources brief 6.1). The service calls the first two; the others are kept and listed for
+ * clients that look them up here.
+ */
+export const INTEGRATION_TYPES = ['external_rater', 'data_autofill', 'webhook', 'fe-plugins'] as const
+
+export type IntegrationType = (typeof INTEGRATION_TYPES)[number]
+
+/** How calls are secured. `secureSsl` is kept; certificates are always verified. */
+export type Security = Signing & { readonly secureSsl: boolean }
+
+/** Where a service of the tenant's is and what it is sent; sealed as a whole in the database. */
+export type Connection = {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly security?: Security
+}
+
+/** An external service that the tenant has registered. */
+export type Integration = Connection & {
+  readonly locator: Uuid
+  /** Unique in the tenant. */
+  readonly name: string
+  readonly type: IntegrationType
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}

@@ -1,0 +1,105 @@
+import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import {
+  ExternalServiceIntegrationAddRequest,
+  ExternalServiceIntegrationsResponse,
+  ExternalServiceIntegrationUpdateRequest,
+  IntegrationCallBodiesResponse,
+  IntegrationCallPageResponse,
+  IntegrationCallsQuery,
+} from './contract.ts'
+
+const tags = ['Integrations']
+
+/** Who may deploy, or an administrator of the tenant (resources brief 11). */
+const reading = ['integrations.read', 'deployments.deploy'] as const
+const writing = ['integrations.write', 'deployments.deploy'] as const
+
+const all = { schema: ExternalServiceIntegrationsResponse, description: 'All integrations of the tenant.' }
+const call = { schema: IntegrationCallBodiesResponse, description: 'The call with its bodies.' }
+
+// What these do is loaded when it is first asked for: the service starts without it.
+const service = () => import('./service.ts')
+const callLog = () => import('./call/reading.ts')
+
+export const integrationRoutes: readonly Route[] = [
+  tenantRoute({
+    method: 'get',
+    path: '/integrations',
+    summary: 'List external services',
+    tags,
+    permission: reading,
+    answer: all,
+    handle: async (_, context) => (await service()).listIntegrations(context),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/integrations',
+    summary: 'Register an external service',
+    description:
+      'A product with `"externalRater": "<name>"` in policy.json is rated by the integration of that name, before any plugin or template. The name is unique (409). One of type data_autofill fills requests in: see PUT /integrations/autofill. The address is https and of the public internet. With a secret calls are signed: `socotra-signature` is the hexadecimal HMAC-SHA256 of the body, and the headers of Standard Webhooks come with it.',
+    tags,
+    permission: writing,
+    body: { schema: ExternalServiceIntegrationAddRequest, required: true },
+    answer: all,
+    handle: async ({ body }, context) => (await service()).addIntegration(body, context),
+  }),
+  tenantRoute({
+    method: 'put',
+    path: '/integrations/{integrationName}',
+    summary: 'Replace an external service',
+    description:
+      'All but its name and type: headers and security that the request leaves out are gone. A value of `********`, as answers show secrets, means the one that is kept.',
+    tags,
+    permission: writing,
+    body: { schema: ExternalServiceIntegrationUpdateRequest, required: true },
+    answer: all,
+    handle: async ({ params, body }, context) =>
+      (await service()).replaceIntegration(params.integrationName, body, context),
+  }),
+  tenantRoute({
+    method: 'delete',
+    path: '/integrations/{integrationName}',
+    summary: 'Remove an external service',
+    description:
+      'Refused (409) while the newest configuration names it, or one that policies are of, or an operation that it fills in.',
+    tags,
+    permission: writing,
+    answer: all,
+    handle: async ({ params }, context) =>
+      (await service()).removeIntegration(params.integrationName, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/integrations/{integrationName}/calls',
+    summary: 'Read the log of calls',
+    description: 'Every call that was made, oldest first; kept 30 days.',
+    tags,
+    permission: reading,
+    query: IntegrationCallsQuery,
+    answer: { schema: IntegrationCallPageResponse, description: 'A page of calls.' },
+    handle: async ({ params, query }, context) =>
+      (await callLog()).readCalls(params.integrationName, query, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/integrations/{integrationName}/calls/{callLocator}',
+    summary: 'Read a call with its bodies',
+    tags,
+    permission: reading,
+    answer: call,
+    handle: async ({ params }, context) =>
+      (await callLog()).readCall(params.integrationName, params.callLocator, context),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/integrations/{integrationName}/calls/{callLocator}/replay',
+    summary: 'Make a call once more',
+    description:
+      'Sends the logged body to where the integration is today, and answers the call that this was. Nothing else comes of it: a failure is told in the answer too.',
+    tags,
+    permission: writing,
+    answer: call,
+    handle: async ({ params }, context) =>
+      (await callLog()).replayCall(params.integrationName, params.callLocator, context),
+  }),
+]

@@ -1,0 +1,55 @@
+// What of a connection is secret, and how answers and logs show it.
+import { MASK, SHORTEST_SECRET } from '../../platform/outbound/masking.ts'
+import { besideReferences } from '../../platform/outbound/secret-references.ts'
+import type { Connection } from './integration.ts'
+
+const SECRET_NAME =
+  /auth|token|secret|passw|pwd|passphrase|credential|cookie|session|signature|sig$|key|^code$/i
+
+/** A scheme and what follows it; a JWT; and long runs of letters and digits such as no one makes up by hand. */
+const SECRET_VALUES = [
+  /^(basic|bearer|digest|negotiate|token|apikey|hmac|aws4-hmac-sha256)\s+\S/i,
+  /^ey[\w-]{8,}\.[\w-]+\.[\w-]*$/,
+  /^(?=.*\d)(?=.*[a-z])[\w+/=~-]{20,}$/i,
+]
+
+/** Whether a header or a parameter of an address looks secret, by its name or by its value. */
+export const looksSecret = (name: string, value: string): boolean =>
+  SECRET_NAME.test(name) || SECRET_VALUES.some(pattern => pattern.test(value.trim()))
+
+/** A reference to a secret, with a scheme before it at most: it may be read by everyone. */
+const isReferenceAlone = (value: string): boolean => {
+  const beside = besideReferences(value)
+  return beside !== value && /^[\w-]*\s*$/.test(beside) && beside.length <= LONGEST_SCHEME
+}
+const LONGEST_SCHEME = 20
+
+export const maskedHeaders = (headers: Connection['headers']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      looksSecret(name, value) && !isReferenceAlone(value) ? MASK : value,
+    ]),
+  )
+
+/** The address with `********` for what looks secret in its query. */
+export function maskedUrl(address: string): string {
+  const url = new URL(address)
+  const secret = [...url.searchParams].filter(([name, value]) => looksSecret(name, value))
+  if (secret.length === 0) return address
+  for (const [name] of secret) url.searchParams.set(name, MASK)
+  return url.href
+}
+
+/**
+ * Texts that are in no log: the signing secret, what headers and address have that looks secret, and what was put into the
+ * headers of secrets. Of the connection as it was sent.
+ */
+export function secretsOf({ headers, url, security }: Connection, put: readonly string[] = []): string[] {
+  const carried = [...Object.entries(headers), ...new URL(url).searchParams]
+    .filter(([name, value]) => looksSecret(name, value))
+    .flatMap(([, value]) => [value, value.trim().replace(/^[\w-]+\s+/, '')])
+  return [...new Set([security?.secret ?? '', ...put, ...carried])].filter(
+    text => text.length >= SHORTEST_SECRET,
+  )
+}

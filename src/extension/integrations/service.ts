@@ -1,0 +1,180 @@
+// Registering, changing and removing external services (resources brief 6.1). Every call answers the whole list.
+
+import { sql } from 'drizzle-orm'
+import { auditRows } from '../../access/audit/store.ts'
+import { notFound, Refusal } from '../../kernel/errors.ts'
+import { newUuid } from '../../kernel/locators.ts'
+import { commit, type Guard, GuardTripped, isBySubject, storedAnswer } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database, Query } from '../../platform/database.ts'
+import { type JsonText, jsonText } from '../../platform/http/route.ts'
+import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
+import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
+import { requireMaySend } from '../../reference/secrets/naming.ts'
+import { assertFillsNothing } from '../../transactions/autofill/service.ts'
+import { connectionOf } from './change.ts'
+import type {
+  ExternalServiceIntegrationAddRequest,
+  ExternalServiceIntegrationsResponse,
+  ExternalServiceIntegrationUpdateRequest,
+} from './contract.ts'
+import type { Integration } from './integration.ts'
+import { integrationsResponse } from './projection.ts'
+import { deleteIntegration, forgetIntegrations, putIntegration, readIntegrations } from './store.ts'
+import { namedByNewest, useOf } from './use.ts'
+
+/** Integrations of a tenant; more answer 413. */
+const MOST_INTEGRATIONS = 100
+
+export async function listIntegrations(
+  context: RequestContext,
+): Promise<ExternalServiceIntegrationsResponse> {
+  const present = await readIntegrations(context)
+  return integrationsResponse(context.tenant, present.values())
+}
+
+export async function addIntegration(
+  request: ExternalServiceIntegrationAddRequest,
+  context: RequestContext,
+): Promise<JsonText> {
+  assertAddress(request.url, context)
+  return await changed(context, request.name, present => {
+    if (present.has(request.name)) throw nameTaken(request.name)
+    if (present.size >= MOST_INTEGRATIONS)
+      throw new Refusal('tooLarge', `A tenant has at most ${MOST_INTEGRATIONS} integrations.`)
+    const { name, type } = request
+    const { now } = context
+    const locator = newUuid(HOME_SHARD)
+    return { ...connectionOf(request, undefined), locator, name, type, createdAt: now, updatedAt: now }
+  })
+}
+
+/** Replaces all of it but its name and type: what the request leaves out is gone. */
+export async function replaceIntegration(
+  name: string,
+  request: ExternalServiceIntegrationUpdateRequest,
+  context: RequestContext,
+): Promise<JsonText> {
+  assertAddress(request.url, context)
+  return await changed(context, name, present => {
+    const { locator, type, createdAt, ...connection } = neededIntegration(present, name)
+    return {
+      ...connectionOf(request, connection),
+      locator,
+      name,
+      type,
+      createdAt,
+      updatedAt: context.now,
+    }
+  })
+}
+
+/** Refuses (409) while the newest configuration names it, or one that policies are of, or an operation that it fills in. */
+export async function removeIntegration(name: string, context: RequestContext): Promise<JsonText> {
+  return await changed(context, name, async present => {
+    const integration = neededIntegration(present, name)
+    const use = integration.type === 'external_rater' ? await useOf(context, name) : undefined
+    if (use !== undefined) throw inUse(name, use)
+    if (integration.type === 'data_autofill') await assertFillsNothing(context, name)
+    return undefined
+  })
+}
+
+type Present = ReadonlyMap<string, Integration>
+
+/** Commits what `plan` makes of the integration of that name, undefined for nothing, and answers the list. */
+async function changed(
+  context: RequestContext,
+  name: string,
+  plan: (present: Present) => Integration | undefined | Promise<Integration | undefined>,
+): Promise<JsonText> {
+  const database = homeDatabase(context)
+  const earlier = await storedAnswer(context, database)
+  if (earlier) return await answerOf(context, earlier)
+  const present = await readIntegrations(context)
+  const after = new Map(present)
+  const planned = await plan(present)
+  if (planned) await requireMaySend(context, [{ before: present.get(name), after: planned }])
+  if (planned) after.set(name, planned)
+  else after.delete(name)
+  const removed = planned ? undefined : present.get(name)
+  try {
+    const answer = await commit(context, database, {
+      shard: HOME_SHARD,
+      guards: removed?.type === 'external_rater' ? [notNamed(name)] : [],
+      facts: [
+        ...(await factsOf(context, database, planned, removed)),
+        ...auditRows(database, context, HOME_SHARD, [
+          {
+            action: planned ? 'integrations.write' : 'integrations.delete',
+            subject: name,
+            details: { type: (planned ?? removed)?.type },
+          },
+        ]),
+      ],
+      events: [],
+      answer: {
+        status: 200,
+        text: JSON.stringify(integrationsResponse(context.tenant, after.values())),
+      },
+      subject: `integration ${name}`,
+    })
+    return await answerOf(context, answer)
+  } catch (problem) {
+    if (problem instanceof GuardTripped) throw inUse(name, 'The newest configuration')
+    throw isNameTaken(problem) ? nameTaken(name) : problem
+  } finally {
+    forgetIntegrations(context.tenant)
+  }
+}
+
+/** A deploy at the same moment may name it. */
+const notNamed = (name: string): Guard => ({
+  name: 'guard_configuration_version',
+  holds: sql`not ${namedByNewest(name)}`,
+})
+
+const factsOf = async (
+  context: RequestContext,
+  database: Database,
+  planned: Integration | undefined,
+  removed: Integration | undefined,
+): Promise<Query[]> => [
+  ...(planned ? await putIntegration(context, database, planned) : []),
+  ...(removed ? [deleteIntegration(database, removed.locator)] : []),
+]
+
+/** A commit's answer for the wire; one that was too long to keep is the list as it is now. */
+async function answerOf(
+  context: RequestContext,
+  answer: Awaited<ReturnType<typeof commit>>,
+): Promise<JsonText> {
+  if (!isBySubject(answer)) return jsonText(answer)
+  return jsonText({ status: answer.status, text: JSON.stringify(await listIntegrations(context)) })
+}
+
+/** The integration of that name; 404 when there is none. */
+export function neededIntegration(present: Present, name: string): Integration {
+  const integration = present.get(name)
+  if (!integration) throw notFound('integration', name)
+  return integration
+}
+
+function assertAddress(url: string, { env }: RequestContext): void {
+  const problem = addressProblem(url, mayCallThisMachine(env))
+  if (problem !== undefined) throw new Refusal('invalidRequest', `'url' ${problem}.`)
+}
+
+const nameTaken = (name: string): Refusal =>
+  new Refusal('alreadyExists', `There is an integration named '${name}'; names are unique.`)
+
+const inUse = (name: string, who: string): Refusal =>
+  new Refusal(
+    'wrongState',
+    `${who} has a product with "externalRater": "${name}"; deploy one without, or change the integration with PUT.`,
+  )
+
+/** Two creations raced: the unique index decided. */
+const isNameTaken = (problem: unknown): boolean =>
+  problem instanceof Error &&
+  `${problem.message} ${String(problem.cause)}`.includes('UNIQUE constraint failed: integration.name')

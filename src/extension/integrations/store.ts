@@ -1,0 +1,84 @@
+// Integrations as rows of the home shard, and in the memory of an isolate, so that a call needs no round trip for one.
+import { asc, eq } from 'drizzle-orm'
+import type { Uuid } from '../../kernel/locators.ts'
+import { type Instant, now } from '../../kernel/time.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { type Database, putRows, type Query } from '../../platform/database.ts'
+import { seal, unseal } from '../../platform/sealed.ts'
+import { homeDatabase, sealedPlace, type Tenant } from '../../platform/tenancy.ts'
+import type { Connection, Integration, IntegrationType } from './integration.ts'
+import { integrations } from './tables.ts'
+
+/** How long an isolate trusts what it read: so long after a change the old address may still be called. */
+const TRUST_MS = 5_000
+
+const MOST_CACHED_TENANTS = 1_000
+
+type Cached = { readonly byName: ReadonlyMap<string, Integration>; readonly readAt: Instant }
+
+const cached = new Map<string, Cached>()
+
+/** What an operation needs to know to read integrations. */
+export type IntegrationContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
+
+/** The tenant's integrations by name, in the order of their creation: one round trip. */
+export async function readIntegrations(
+  context: IntegrationContext,
+): Promise<ReadonlyMap<string, Integration>> {
+  const { env, tenant } = context
+  const database = homeDatabase(context)
+  const [rows] = await database.batch([
+    database.build.select().from(integrations).orderBy(asc(integrations.createdAt), asc(integrations.name)),
+  ])
+  const read = await Promise.all(rows.map(row => integrationOf(env, tenant, row)))
+  return new Map(read.map(one => [one.name, one]))
+}
+
+/** The same, read at most every 5 s in an isolate: for those who call them. */
+export async function integrationsOf(context: IntegrationContext): Promise<ReadonlyMap<string, Integration>> {
+  const key = sealedPlace(context.tenant)
+  const known = cached.get(key)
+  if (known && now() - known.readAt < TRUST_MS) return known.byName
+  const byName = await readIntegrations(context)
+  if (cached.size >= MOST_CACHED_TENANTS) cached.clear()
+  cached.set(key, { byName, readAt: now() })
+  return byName
+}
+
+/** Called after a change: this isolate reads them again. */
+export const forgetIntegrations = (tenant: Tenant): void => {
+  cached.delete(sealedPlace(tenant))
+}
+
+type Row = typeof integrations.$inferSelect
+
+const placeOf = (tenant: Tenant, locator: string): string => sealedPlace(tenant, 'integration', locator)
+
+async function integrationOf(env: Env, tenant: Tenant, row: Row): Promise<Integration> {
+  const connection = JSON.parse(await unseal(env, placeOf(tenant, row.locator), row.connection)) as Connection
+  return {
+    ...connection,
+    locator: row.locator as Uuid,
+    name: row.name,
+    type: row.type,
+    createdAt: row.createdAt as Instant,
+    updatedAt: row.updatedAt as Instant,
+  }
+}
+
+/** Queries that write the integration as it is. */
+export async function putIntegration(
+  { env, tenant }: IntegrationContext,
+  database: Database,
+  { locator, name, type, createdAt, updatedAt, ...connection }: Integration,
+): Promise<Query[]> {
+  const sealed = await seal(env, placeOf(tenant, locator), JSON.stringify(connection))
+  return putRows(database, integrations, [{ locator, name, type, connection: sealed, createdAt, updatedAt }])
+}
+
+export const deleteIntegration = (database: Database, locator: Uuid): Query =>
+  database.build.delete(integrations).where(eq(integrations.locator, locator))
+
+/** Names of the tenant's integrations of the type; to be read in the batch of whoever needs them. */
+export const integrationNamesQuery = (database: Database, type: IntegrationType) =>
+  database.build.select({ name: integrations.name }).from(integrations).where(eq(integrations.type, type))

@@ -1,0 +1,332 @@
+// What plugins are given and what they may give back (brief 5.6). Numbers go in as text; they come back as numbers or as
+// text. Unknown properties of answers are ignored. None of it is in the OpenAPI document, and it is loaded when a plugin is called: schemas cost time to make.
+import { z } from 'zod'
+import type { ChargeSource } from '../../billing/financial-transactions.ts'
+import { LARGEST_PLAN_PERIODS } from '../../billing/schedule.ts'
+import { isStorable, storable } from '../../kernel/characters.ts'
+import { type Decimal, decimal } from '../../kernel/money.ts'
+import { type Instant, instant } from '../../kernel/time.ts'
+import type { FinancialTransactionResponse, FutureInvoiceResponse } from '../../policy/contract/billing.ts'
+import type { PolicyDocumentResponse } from '../../policy/contract/documents.ts'
+import type { FieldValues } from '../../product/fields/values.ts'
+// What is wrong with a value is told in the words of requests.
+import '../../platform/wire.ts'
+import type { PolicyResponse } from '../../policy/contract/response.ts'
+import type { PolicyholderResponse } from '../../policyholders/contract.ts'
+
+// ------------------------------------------------------------------------------------------------ values
+
+const AMOUNT = 'must be an amount: a number or its digits, below 10^13'
+
+/** What a sum with something missing in it comes to, told by its name: it is what authors look for first. */
+const notANumber = (text: string): string => (/^(NaN|-?Infinity)$/.test(text) ? `, not ${text}` : '')
+
+/** An amount in major units as an exact decimal. `NaN` and the like come as text, which no amount is. */
+const SignedAmount = z.union([z.number(), z.string()], AMOUNT).transform((wire, ctx): Decimal => {
+  const text = String(wire).trim()
+  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(text) && text.length <= 400) {
+    const amount = decimal(text.replace(/^\+/, ''))
+    if (amount.abs().lt('1e13')) return amount
+  }
+  ctx.issues.push({ code: 'custom', message: AMOUNT + notANumber(text), input: wire })
+  return z.NEVER
+})
+
+/** From a plugin, negative amounts are errors (brief 5.6). */
+const Amount = SignedAmount.refine(amount => amount.gte(0), 'must not be negative')
+
+const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform(value => value ?? undefined)
+
+/** Characters of a text that is kept, such as a note. */
+const LONGEST_TEXT = 2_000
+
+const Text = z
+  .union([z.string().max(LONGEST_TEXT), z.number()], `must be text of at most ${LONGEST_TEXT} characters`)
+  .transform(text => storable(String(text)))
+
+const INSTANT = 'must be a time in milliseconds, as a whole number or its digits'
+
+const Timestamp = z.union([z.number(), z.string()], INSTANT).transform((wire, ctx): Instant => {
+  const text = String(wire).trim()
+  const at = /^-?\d{1,15}$/.test(text) ? instant(Number(text)) : undefined
+  if (at !== undefined) return at
+  ctx.issues.push({ code: 'custom', message: INSTANT + notANumber(text), input: wire })
+  return z.NEVER
+})
+
+// ------------------------------------------------------------------------------------------------ input
+
+/** A response as plugins see it: its numbers are text (input.ts). */
+export type Textual<T> = T extends number ? string : T extends object ? { [K in keyof T]: Textual<T[K]> } : T
+
+export type PluginPolicy = Textual<PolicyResponse>
+
+/** What is common to plugins that are not given the whole policy. */
+export type PolicyInfo = {
+  locator: string
+  policyholderLocator: string
+  productName: string
+  originalContractStartTimestamp: string
+  currency: string
+  quoteLocator?: string
+}
+
+export type PolicyExposurePeril = {
+  policyCharacteristicsLocator: string
+  exposureCharacteristicsLocator: string
+  perilCharacteristicsLocator: string
+}
+
+export type TransactionNames = {
+  endorsementLocator?: string
+  renewalLocator?: string
+  reinstatementLocator?: string
+  quoteLocator?: string
+  newPaymentScheduleName?: string
+}
+
+export type PerilRatesInput = TransactionNames & {
+  operation: 'new_business' | 'endorsement' | 'renewal' | 'reinstatement'
+  policy: PluginPolicy
+  policyExposurePerils: PolicyExposurePeril[]
+  tenantTimeZone: string
+}
+
+export type UnderwritingInput = {
+  operation: PerilRatesInput['operation']
+  policy: PluginPolicy
+  policyholder: Textual<PolicyholderResponse>
+}
+
+export type ProrationInput = {
+  operation:
+    | 'creation'
+    | 'endorsement'
+    | 'renewal'
+    | 'cancellation'
+    | 'reinstatement'
+    | 'withdrawal'
+    | 'action'
+  segmentSplitTimestamp: string
+  /** As the transaction leaves it, and as it was. */
+  paymentScheduleName: string
+  oldPaymentScheduleName: string
+  tenantTimeZone: string
+  policy: PolicyInfo
+  /** The name of a cancellation; `lapse` of a lapse. */
+  cancellationType?: string
+  items: ProrationItem[]
+}
+
+/** An amount that is split; the part before the split is asked for. */
+export type ProrationItem = {
+  /** Unique in the call. */
+  id: string
+  type: 'premium' | 'technicalPremium' | 'tax' | 'fee' | 'commission'
+  amount: string
+  /** The same of what comes after the segment, where the transaction takes, replaces or brings back that too. */
+  followingAmount: string
+  segmentStartTimestamp: string
+  segmentEndTimestamp: string
+  perilCharacteristicsLocator?: string
+  perilName?: string
+  taxName?: string
+  commissionRecipient?: string
+  feeLocator?: string
+  feeName?: string
+}
+
+/** A charge that is to be put on installments (brief 4.3): amount + previouslyInvoicedAmount = originalAmount. */
+export type PluginCharge = ChargeSource & {
+  chargeId: string
+  type: FinancialTransactionResponse['type']
+  /** `previously_invoiced`: the rest of a charge whose other parts were invoiced; with `isNew` false. */
+  category: 'new' | 'previously_invoiced'
+  isNew: boolean
+  amount: string
+  originalAmount: string
+  previouslyInvoicedAmount: string
+  amountCurrency: string
+  /** The time that the amount pays for. */
+  coverageStartTimestamp: string
+  coverageEndTimestamp: string
+  policyModificationLocator: string
+  perilLocator?: string
+}
+
+export type InstallmentsInput = {
+  operation: 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
+  transactionType: InstallmentsInput['operation']
+  policy: PluginPolicy
+  charges: PluginCharge[]
+  /** Those that the answer takes the place of: what is left to bill of them is among the charges. */
+  plannedInvoices: Textual<FutureInvoiceResponse>[]
+  paymentScheduleName: string
+  oldPaymentScheduleName?: string
+  defaultPaymentTerms: { amount: string; unit: 'day' }
+  coverageStartTimestamp: string
+  coverageEndTimestamp: string
+  productName: string
+  tenantTimeZone: string
+}
+
+export type PreGraceInput = {
+  invoiceLocator: string
+  defaultGracePeriodDays: string
+  policy: PolicyInfo
+  tenantTimeZone: string
+}
+
+export type PostPaymentReversalInput = {
+  operationType: 'payment_reversal' | 'payment_invalidation'
+  paymentLocator: string
+  invoiceLocator: string
+  invoiceAmount: string
+  invoiceDueTimestamp: string
+  invoiceIssueTimestamp: string
+  gracePeriodDays: string
+  policy: PolicyInfo
+  tenantTimeZone: string
+}
+
+export type PostIssuanceInput = {
+  operation: 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
+  policyLocator: string
+  policy: PolicyInfo
+  tenantTimeZone: string
+  documents: Textual<Omit<PolicyDocumentResponse, 'url' | 'urlExpirationTimestamp'>>[]
+}
+
+export type AutofillInput = {
+  operation: 'newBusiness' | 'endorsement' | 'renewal'
+  operationType: 'create' | 'update'
+  updates: { fieldValues?: FieldValues } & Record<string, unknown>
+  productName: string
+  policyholderLocator: string
+  policyLocator?: string
+  endorsementLocator?: string
+  renewalLocator?: string
+  tenantTimeZone: string
+}
+
+// ------------------------------------------------------------------------------------------------ answers
+
+/** `amount` is how older scripts say `exactAmount`. */
+const CommissionRate = z
+  .object({
+    recipient: z.string().min(1).max(128).refine(isStorable, 'cannot be kept as it is'),
+    yearlyAmount: optional(Amount),
+    exactAmount: optional(Amount),
+    amount: optional(Amount),
+  })
+  .transform(({ amount, exactAmount, ...rest }) => ({ ...rest, exactAmount: exactAmount ?? amount }))
+  .refine(
+    ({ yearlyAmount, exactAmount }) => (yearlyAmount ?? exactAmount) !== undefined,
+    'needs yearlyAmount or exactAmount',
+  )
+
+/** `premium` and `technicalPremium` are how older scripts say what is exact, as older external raters do (resources brief 6.3). */
+const PerilRate = z
+  .object({
+    yearlyPremium: optional(Amount),
+    exactPremium: optional(Amount),
+    premium: optional(Amount),
+    yearlyTechnicalPremium: optional(Amount),
+    exactTechnicalPremium: optional(Amount),
+    technicalPremium: optional(Amount),
+    commissions: optional(z.array(CommissionRate).max(50)),
+  })
+  .transform(({ premium, technicalPremium, ...rate }) => ({
+    ...rate,
+    exactPremium: rate.exactPremium ?? premium,
+    exactTechnicalPremium: rate.exactTechnicalPremium ?? technicalPremium,
+  }))
+  .refine(
+    ({ yearlyPremium, exactPremium }) => (yearlyPremium ?? exactPremium) !== undefined,
+    'needs yearlyPremium or exactPremium',
+  )
+export type PerilRate = z.output<typeof PerilRate>
+
+/** A blank one is none, as an external rater's is: scripts begin with `exceptionMessage: ''`. */
+const ExceptionMessage = optional(Text.transform(text => text.trim() || undefined))
+
+export const PerilRatesResult = z.object({
+  pricedPerilCharacteristics: z.record(z.string(), PerilRate).default({}),
+  exceptionMessage: ExceptionMessage,
+})
+
+export const UnderwritingResult = z.object({
+  decision: z.enum(['accept', 'reject', 'none']),
+  notes: z
+    .array(Text)
+    .max(100)
+    .nullish()
+    .transform(notes => notes ?? []),
+})
+
+const ProrationAnswer = z.object({
+  id: Text,
+  proratedAmount: SignedAmount,
+  holdbackAmount: optional(Amount),
+})
+export type ProrationAnswer = z.output<typeof ProrationAnswer>
+
+export const ProrationResult = z.object({ items: z.array(ProrationAnswer) })
+
+export const InstallmentsResult = z.object({
+  installments: z
+    .array(
+      z.object({
+        startTimestamp: Timestamp,
+        endTimestamp: Timestamp,
+        issueTimestamp: Timestamp,
+        dueTimestamp: Timestamp,
+        writeOff: optional(z.boolean()),
+        invoiceItems: z.array(z.object({ chargeId: z.string().max(LONGEST_TEXT), amount: SignedAmount })),
+        installmentFees: optional(
+          z
+            .array(
+              z.object({ feeName: z.string().min(1).max(128), description: optional(Text), amount: Amount }),
+            )
+            .max(20, 'must have at most 20 fees'),
+        ),
+      }),
+    )
+    .min(1, 'must have an installment')
+    .max(LARGEST_PLAN_PERIODS, `must have at most ${LARGEST_PLAN_PERIODS} installments`),
+})
+export type InstallmentsAnswer = z.output<typeof InstallmentsResult>
+
+export const PreGraceResult = z.object({
+  gracePeriodEndTimestamp: optional(Timestamp),
+  cancelEffectiveTimestamp: optional(Timestamp),
+})
+
+export const PostPaymentReversalResult = z.object({ gracePeriodEndTimestamp: optional(Timestamp) })
+
+const DocumentName = z.string().min(1).max(200).transform(storable)
+
+/** Consolidated documents of a transaction, and documents that one is made of. */
+const MOST_CONSOLIDATIONS = 20
+const MOST_SOURCES = 200
+
+export const PostIssuanceResult = z.object({
+  documentConsolidations: optional(
+    z
+      .array(
+        z.object({
+          displayName: DocumentName,
+          fileName: DocumentName,
+          documentLocators: z.array(z.string()).min(1).max(MOST_SOURCES),
+          deleteSourceDocuments: optional(z.boolean()),
+        }),
+      )
+      .max(MOST_CONSOLIDATIONS),
+  ),
+})
+
+/** A part of the update request (src/autofill); the contract of the request that is filled in reads it. */
+export const AutofillResult = z.looseObject(
+  { exceptionMessage: ExceptionMessage },
+  'must be an object, a part of the update request',
+)

@@ -1,0 +1,61 @@
+// The log of plugins as rows of the shard where the call was made. It is no part of the transaction: what failed is
+// what one wants to read of.
+import { eq, gte, lt, type SQL, sql } from 'drizzle-orm'
+import type { Instant } from '../../kernel/time.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { type Database, putRows, type Query } from '../../platform/database.ts'
+import { type PagedRow, pageOfShards } from '../../platform/shard-pages.ts'
+import type { PluginLogPageResponse, PluginLogResponse, PluginLogsQuery } from './contract-log.ts'
+import { pluginLogs } from './tables.ts'
+
+export type PluginLog = typeof pluginLogs.$inferInsert
+
+export const KEEP_LOGS_MS = 7 * 24 * 60 * 60 * 1000
+
+/** Rows deleted in one go. */
+const MOST_PURGED = 1_000
+
+export const logRows = (database: Database, logs: readonly PluginLog[]): Query[] =>
+  putRows(database, pluginLogs, logs)
+
+/** A query that deletes logs that are too old at `at`, in real time; the oldest of them. */
+export const purgeLogs = (database: Database, at: Instant): Query =>
+  database.build.run(
+    sql`delete from ${pluginLogs} where rowid in (
+      select rowid from ${pluginLogs} where at <= ${at - KEEP_LOGS_MS} order by at limit ${MOST_PURGED})`,
+  )
+
+/** A page of the calls that left a log, oldest first, from all shards of the tenant: one round trip each. */
+export async function readLogs(
+  { pageSize, pagingToken, ...filter }: PluginLogsQuery,
+  context: RequestContext,
+): Promise<PluginLogPageResponse> {
+  const page = { pageSize, pagingToken }
+  const { rows, ...more } = await pageOfShards(context, pluginLogs, conditions(filter), page)
+  return { logs: rows.map(response), ...more }
+}
+
+type Filter = Omit<PluginLogsQuery, 'pageSize' | 'pagingToken'>
+
+function conditions({ plugin, policyLocator, startTimestamp, endTimestamp }: Filter): SQL[] {
+  const all: SQL[] = []
+  if (plugin !== undefined) all.push(eq(pluginLogs.plugin, plugin))
+  if (policyLocator !== undefined) all.push(eq(pluginLogs.policyLocator, policyLocator))
+  if (startTimestamp !== undefined) all.push(gte(pluginLogs.createdAt, startTimestamp))
+  if (endTimestamp !== undefined) all.push(lt(pluginLogs.createdAt, endTimestamp))
+  return all
+}
+
+const response = (row: PagedRow<typeof pluginLogs>): PluginLogResponse => ({
+  locator: row.locator,
+  timestamp: String(row.createdAt),
+  plugin: row.plugin,
+  path: row.path,
+  productName: row.productName,
+  configVersion: row.configVersion,
+  policyLocator: row.policyLocator ?? undefined,
+  requestId: row.requestId,
+  username: row.username,
+  failure: row.failure ?? undefined,
+  lines: [...row.lines],
+})

@@ -1,0 +1,120 @@
+// Tenant code under QuickJS, in the plugin runner: a process beside the service, which ends what does not answer.
+import { Refusal } from '../../kernel/errors.ts'
+import { ANSWER_MS, LONGEST_CALL_MS, LONGEST_SENT_CALL, LONGEST_SENT_PROGRAM } from './limits.ts'
+import { readOutcome } from './outcome.ts'
+import { HEADERS, PATHS, PROGRAM_UNKNOWN, runnerSecret, sentProgram, tenantOf } from './protocol.ts'
+import { type CallOutcome, failed, type PluginProgram, type PluginRunner } from './runner.ts'
+
+/** Where the runner listens, as `http://127.0.0.1:4711`, and the secret that it was started with. */
+export type RunnerPlace = { readonly address: string; readonly secret: string }
+
+type Send = (address: string, request: RequestInit) => Promise<Response>
+
+/** A runner that died is back within this, in milliseconds after each failure to reach it. */
+const WAITS = [100, 200, 400, 800] as const
+
+/** How often a program is sent for one call: others may push it out of the runner's memory. */
+const MOST_SENDINGS = 3
+
+export const processRunner = (
+  place: RunnerPlace,
+  send: Send = (address, request) => fetch(address, request),
+): PluginRunner => ({
+  async run(program, call, mostMs = LONGEST_CALL_MS) {
+    const body = new TextEncoder().encode(JSON.stringify(call))
+    if (body.length > LONGEST_SENT_CALL)
+      return failed({
+        reason: `is given ${body.length} bytes of JSON, more than ${LONGEST_SENT_CALL}`,
+        limit: true,
+      })
+    // Of all attempts together: the runner ends a call in time by itself.
+    const signal = AbortSignal.timeout(mostMs + ANSWER_MS)
+    const asked = {
+      method: 'POST',
+      headers: { ...headersOf(place, program), [HEADERS.most]: `${mostMs}` },
+      body,
+    }
+    for (let sent = 0; ; sent += 1) {
+      const response = await reached(() => send(place.address + PATHS.calls, { ...asked, signal }), signal)
+      if (response.status !== PROGRAM_UNKNOWN) return outcomeOf(response)
+      await response.body?.cancel()
+      if (sent === MOST_SENDINGS)
+        throw new Refusal('unavailable', 'The plugin runner is busy; try again.', {}, 1)
+      const problem = await sendProgram(place, program, send, signal)
+      if (problem !== undefined) return failed({ reason: problem, limit: true })
+    }
+  },
+})
+
+const headersOf = ({ secret }: RunnerPlace, program: PluginProgram): Record<string, string> => ({
+  authorization: `Bearer ${secret}`,
+  [HEADERS.program]: encodeURIComponent(program.key),
+  [HEADERS.tenant]: encodeURIComponent(tenantOf(program)),
+})
+
+/** What is wrong with the program, if anything. */
+async function sendProgram(
+  place: RunnerPlace,
+  program: PluginProgram,
+  send: Send,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const body = new TextEncoder().encode(JSON.stringify(sentProgram(program)))
+  if (body.length > LONGEST_SENT_PROGRAM)
+    return `the scripts have ${body.length} bytes, more than ${LONGEST_SENT_PROGRAM}`
+  const put = { method: 'PUT', headers: headersOf(place, program), body, signal }
+  const response = await reached(() => send(place.address + PATHS.programs, put), signal)
+  await response.body?.cancel()
+  if (!response.ok) throw refused(response)
+  return undefined
+}
+
+/** A call changes nothing, so that it can be made again when the runner dies on the way. */
+async function reached(ask: () => Promise<Response>, signal: AbortSignal): Promise<Response> {
+  for (const wait of [...WAITS, undefined]) {
+    try {
+      return await ask()
+    } catch (problem) {
+      if (signal.aborted || wait === undefined) {
+        console.error(JSON.stringify({ at: 'plugin runner', problem: String(problem) }))
+        throw new Refusal('unavailable', 'The plugin runner does not answer; try again.', {}, 1)
+      }
+      await new Promise(resolve => setTimeout(resolve, wait))
+    }
+  }
+  throw new Error('Every attempt returns or throws.')
+}
+
+async function outcomeOf(response: Response): Promise<CallOutcome> {
+  if (!response.ok) {
+    await response.body?.cancel()
+    throw refused(response)
+  }
+  try {
+    return readOutcome(await response.text())
+  } catch (problem) {
+    console.error(JSON.stringify({ at: 'plugin runner', problem: String(problem) }))
+    throw new Refusal('unavailable', 'The plugin runner broke off its answer; try again.', {}, 1)
+  }
+}
+
+function refused({ status, headers }: Response): Refusal {
+  const seconds = Number(headers.get('retry-after') ?? 1)
+  if (status === 503)
+    return new Refusal('unavailable', 'Too many plugins are running; try again.', {}, seconds)
+  console.error(JSON.stringify({ at: 'plugin runner', problem: `answers ${status}` }))
+  return new Refusal('unavailable', 'The plugin runner refuses the service; start the service anew.', {}, 5)
+}
+
+/** The runner that this start of the service has beside it. */
+export async function localRunner(env: Env): Promise<PluginRunner> {
+  const { PLUGIN_RUNNER_ADDRESS: address, PLUGIN_RUNNER_START: start, TOKEN_SECRET } = env
+  if (!address || !start)
+    throw new Refusal(
+      'unavailable',
+      'No plugin runner is started. `npm start` starts one beside the service; elsewhere set PLUGIN_RUNNER to `isolate`.',
+      {},
+      60,
+    )
+  return processRunner({ address, secret: await runnerSecret(TOKEN_SECRET, start) })
+}

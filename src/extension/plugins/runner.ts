@@ -1,0 +1,114 @@
+// A sandbox for tenant code: values in, values out. No network, no clock and no randomness but what is handed in.
+// There are two, of one behaviour (test/plugins/runners.service.test.ts): isolate.ts, and process-runner.ts, which calls
+// QuickJS (quickjs.ts) in a process beside the service.
+
+import type { CustomEventType } from '../../platform/events/types.ts'
+import type { LoadedConfiguration } from '../../product/cache.ts'
+import { LONGEST_CALL_MS } from './limits.ts'
+import type { CompiledScript } from './script.ts'
+
+/** The tenant code of one configuration. Programs of one `key` are the same. */
+export type PluginProgram = {
+  /** Names tenant, generation, configuration version and archive. */
+  readonly key: string
+  readonly configuration: LoadedConfiguration
+  /** By path below `scripts/`. */
+  readonly scripts: ReadonlyMap<string, CompiledScript>
+}
+
+export type UiType = 'normal' | 'hidden' | 'readonly'
+
+/** What a call knows of what it may ask for; the rest is fetched when it does. */
+export type Known = {
+  /** Locator, key and value; the value is `''` where there is none. */
+  aux: (readonly [locator: string, key: string, value: string])[]
+  /** Locators all of whose keys are in `aux`. */
+  auxLocators: string[]
+  /** Entity, locator and the record; null where there is none. */
+  entities: (readonly [entity: string, locator: string, record: unknown])[]
+  /** Rows of tables that do not travel: product, table, key and value; null where there is none. */
+  rows: (readonly [table: string, key: string, value: string | null])[]
+  /** Items of secrets: static name, item and value; null where there is none. Of this call alone. */
+  secrets?: (readonly [staticName: string, item: string, value: unknown])[]
+  /** Records of range tables: table, what was asked as JSON, and the record as JSON; null where there is none. */
+  ranges?: (readonly [table: string, wanted: string, record: string | null])[]
+}
+
+/** Plain data: it crosses to the sandbox as JSON. */
+export type PluginCall = {
+  readonly product: string
+  /** File of the function, below `scripts/`. */
+  readonly path: string
+  readonly function: string
+  readonly arguments: readonly unknown[]
+  /** The time that `Date` tells, in milliseconds, and what `Math.random` begins with. */
+  readonly now: number
+  readonly seed: number
+  readonly known: Known
+  /**
+   * What is not at hand stops the call; but where it gathers, it goes on as if there were none, to learn what else it asks for.
+   * Nothing but `missing` counts of it then, of which the first alone is sure to be asked for.
+   */
+  readonly gathers?: boolean
+  /** Tables that are resources of the tenant: their rows are fetched, whatever the configuration has. */
+  readonly resourceTables: readonly string[]
+}
+
+/** What a call asked for and was not at hand. */
+export type Missing =
+  | { readonly kind: 'aux'; readonly locator: string; readonly key: string }
+  | { readonly kind: 'entity'; readonly entity: string; readonly locator: string }
+  | { readonly kind: 'row'; readonly table: string; readonly key: string }
+  | { readonly kind: 'secret'; readonly staticName: string; readonly item: string }
+  | { readonly kind: 'range'; readonly table: string; readonly wanted: string }
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+export type LogLine = { readonly level: LogLevel; readonly text: string }
+export type AuxWrite = {
+  readonly locator: string
+  readonly key: string
+  readonly value: string
+  readonly uiType?: UiType
+}
+export type CustomEvent = { readonly type: CustomEventType; readonly data: Readonly<Record<string, string>> }
+
+export type CallFailure = {
+  readonly reason: string
+  /** Where in the tenant's own files, as `main/rater.js:12`. */
+  readonly at?: string
+  /** A counted limit was passed. */
+  readonly limit?: boolean
+}
+
+export type CallOutcome = {
+  readonly value?: unknown
+  readonly failure?: CallFailure
+  /** When anything is missing, nothing else of the outcome counts: fetch it and call again. */
+  readonly missing: readonly Missing[]
+  readonly logs: readonly LogLine[]
+  readonly writes: readonly AuxWrite[]
+  readonly events: readonly CustomEvent[]
+}
+
+export type PluginRunner = {
+  /**
+   * Whatever the code does is in the outcome, also that it took longer than `mostMs`. Throws only when the sandbox itself
+   * cannot be reached.
+   */
+  run(program: PluginProgram, call: PluginCall, mostMs?: number): Promise<CallOutcome>
+}
+
+/** What a sandbox answers in which an earlier call changed the language for good: nothing runs there any more. */
+export const SPOILED = 'spoiled'
+
+export const failed = (failure: CallFailure): CallOutcome => ({
+  failure,
+  missing: [],
+  logs: [],
+  writes: [],
+  events: [],
+})
+
+/** Of a call that was ended from outside. */
+export const tooLong = (): CallOutcome =>
+  failed({ reason: `takes longer than ${LONGEST_CALL_MS / 1000} seconds`, limit: true })

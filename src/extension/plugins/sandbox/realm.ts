@@ -1,0 +1,541 @@
+import type { AuxWrite, CallFailure, CustomEvent, LogLevel, LogLine, Missing, PluginCall } from '../runner.ts'
+import type { PutBack } from './language.ts'
+
+/** What the sandbox is given from outside; nothing else of the outside is within its reach. */
+export type RealmHost = {
+  /** Paths of all scripts, with what is wrong with those that cannot run. */
+  readonly scripts: readonly { path: string; problem?: { message: string; line: number } }[]
+  /** The function of a script (script.ts), which no earlier call has seen. */
+  script(path: string): (...given: unknown[]) => void
+  /** A row of a table; null where there is none, undefined where it is not at hand. */
+  lookup(product: string, table: string, key: string): string | null | undefined
+  /** Reads arguments that do not come as JSON. */
+  unpack?(packed: unknown): unknown
+  /** Names of what can be fetched. */
+  readonly entities: readonly string[]
+  /** Functions that may return nothing, which is `null` then. */
+  readonly mayReturnNothing: readonly string[]
+  readonly limits: {
+    readonly output: number
+    readonly turns: number
+    readonly logLines: number
+    readonly log: number
+    readonly writes: number
+    readonly written: number
+    readonly auxName: number
+    readonly auxValue: number
+    readonly eventData: number
+    readonly gathered: number
+    readonly gatheredRecords: number
+  }
+}
+
+/**
+ * Carries out a call, one after the other: a PluginCall and a CallOutcome as JSON, or SPOILED. Where `packed` is given, the
+ * call's arguments are what `host.unpack` makes of it.
+ */
+export type Realm = { run(call: string, packed?: unknown): Promise<string> }
+
+/**
+ * The sandbox's own side of a call: requires the tenant's files, calls the function, gathers what it made. Each call
+ * finds everything as the first one did. Runs inside the sandbox: it stands alone. What outlives a call is out of the
+ * reach of scripts, which may have changed whatever a method or a promise looks up.
+ */
+export function realm(
+  setClock: (now: number, seed: number) => void,
+  host: RealmHost,
+  putBack: PutBack,
+): Realm {
+  const { parse, stringify } = JSON
+  const { ownKeys, defineProperty, getPrototypeOf } = Reflect
+  const [textOf, isNumber] = [String, Number.isFinite]
+  const [OwnPromise, OwnProxy] = [Promise, Proxy]
+  const promiseOf = Promise.resolve.bind(Promise) as (value: unknown) => Promise<unknown>
+  const { then } = Promise.prototype
+  const call = Function.prototype.call.bind(Function.prototype.call) as (...given: unknown[]) => unknown
+  const { limits } = host
+  type Problem = RealmHost['scripts'][number]['problem']
+  const problems = Object.create(null) as Record<string, Problem | null>
+  for (const { path, problem } of host.scripts) problems[path] = problem ?? null
+  const isEntity = Object.create(null) as Record<string, true>
+  for (const entity of host.entities) isEntity[entity] = true
+  const entityNames = host.entities.join(', ')
+  const mayReturnNothing = Object.create(null) as Record<string, true>
+  for (const name of host.mayReturnNothing) mayReturnNothing[name] = true
+
+  /** Whatever a script made of lists. */
+  const append = <T>(list: T[], value: T): void => {
+    const whole = { __proto__: null, value, writable: true, enumerable: true, configurable: true }
+    defineProperty(list, list.length, whole)
+  }
+
+  const shown = (value: unknown): string => {
+    if (typeof value === 'string') return value
+    if (typeof value === 'object' && value !== null) {
+      if (value instanceof Error) return `${value.name}: ${value.message}`
+      try {
+        return stringify(value) ?? String(value)
+      } catch {
+        return Object.prototype.toString.call(value)
+      }
+    }
+    return typeof value === 'function' ? 'a function' : String(value)
+  }
+
+  const reasonOf = (thrown: unknown): string => {
+    try {
+      if (typeof thrown !== 'object' || thrown === null) return `threw ${shown(thrown)}`
+      const { name, message } = thrown as { name?: unknown; message?: unknown }
+      if (message === undefined) return `threw ${shown(thrown)}`
+      if (/stack overflow|Maximum call stack/.test(String(message)))
+        return 'calls itself too deep (recursion without end?)'
+      if (String(message) === 'out of memory') return 'needs more memory than a plugin may have'
+      return name === undefined || name === '' ? String(message) : `${String(name)}: ${String(message)}`
+    } catch {
+      return 'threw what cannot be shown'
+    }
+  }
+
+  /** Deeper than any script derives its errors, and than a proxy may lead on. */
+  const MOST_CLASSES = 10
+
+  /** Names of the classes that an error is of: where one calls its own constructor is no place that it was thrown at. */
+  const classesOf = (thrown: object): Record<string, true> => {
+    const names = Object.create(null) as Record<string, true>
+    let one = getPrototypeOf(thrown)
+    for (let depth = 0; one !== null && depth < MOST_CLASSES; depth += 1) {
+      names[String((one.constructor as { name?: unknown } | undefined)?.name)] = true
+      one = getPrototypeOf(one)
+    }
+    return names
+  }
+
+  /** The first of the tenant's own lines on the way to where it was thrown, if any beside those that made the error. */
+  const placeOf = (thrown: unknown, places: WeakMap<object, string>): string | undefined => {
+    try {
+      if (typeof thrown !== 'object' || thrown === null) return undefined
+      const known = places.get(thrown)
+      if (known !== undefined) return known
+      const classes = classesOf(thrown)
+      let made: string | undefined
+      for (const frame of String((thrown as Error).stack).split('\n')) {
+        const [, path, line] = /([^\s():]+):(\d+)(?::\d+)?\)?$/.exec(frame) ?? []
+        if (path === undefined || !(path in problems)) continue
+        const [, caller] = /^\s*at (?:new )?(\S+) \(/.exec(frame) ?? []
+        if (caller === undefined || !(caller in classes)) return `${path}:${line}`
+        made ??= `${path}:${line}`
+      }
+      return made
+    } catch {
+      // Whatever its `stack` is, it tells no place.
+    }
+    return undefined
+  }
+
+  /** CommonJS' `require` over the archive's scripts: relative, or from the folder `scripts/` and its `lib/`. */
+  function loader(places: WeakMap<object, string>) {
+    const loaded = new Map<string, { exports: unknown }>()
+    const resolve = (from: string, request: string): string => {
+      const isRelative = /^\.\.?(\/|$)/.test(request)
+      const begin = isRelative ? from.split('/').slice(0, -1) : []
+      for (const step of request.split('/')) {
+        if (step === '..') begin.pop()
+        else if (step !== '.' && step !== '') begin.push(step)
+      }
+      const target = begin.join('/')
+      const targets = isRelative ? [target] : [target, `lib/${target}`]
+      for (const one of targets)
+        for (const ending of ['', '.js', '.cjs', '.mjs', '.json', '/index.js'])
+          if (one + ending in problems) return one + ending
+      throw new Error(`cannot find '${request}', which ${from} requires; it is not below scripts/`)
+    }
+    const load = (path: string): unknown => {
+      const known = loaded.get(path)
+      if (known) return known.exports
+      const problem = problems[path]
+      if (problem) {
+        const error = new SyntaxError(problem.message)
+        places.set(error, `${path}:${problem.line}`)
+        throw error
+      }
+      const module = { exports: {} as unknown, id: path, filename: path }
+      loaded.set(path, module)
+      try {
+        call(host.script(path), module.exports, module.exports, requireOf(path), module, path, folderOf(path))
+      } catch (error) {
+        loaded.delete(path)
+        throw error
+      }
+      return module.exports
+    }
+    const folderOf = (path: string): string => path.split('/').slice(0, -1).join('/')
+    const requireOf = (from: string) => {
+      const require = (request: unknown): unknown => load(resolve(from, String(request)))
+      /** What an ES module sees of another file. */
+      require.module = (request: string): object => {
+        const exports = require(request)
+        const isModule = typeof exports === 'object' && exports !== null && '__esModule' in exports
+        return isModule ? exports : { ...(exports as object), default: exports }
+      }
+      require.all = (onto: object, exports: object): void => {
+        for (const name of Object.keys(exports))
+          if (name !== 'default' && !Object.hasOwn(onto, name))
+            defineProperty(onto, name, {
+              enumerable: true,
+              get: () => (exports as Record<string, unknown>)[name],
+            })
+      }
+      return require
+    }
+    return load
+  }
+
+  /** Of a call that did not spoil the sandbox for the next one. */
+  async function carriedOut(text: string, packed: unknown): Promise<string> {
+    const called = parse(text) as PluginCall
+    const { product, path, function: name, now, seed, known, resourceTables, gathers } = called
+    const given = packed === undefined ? called.arguments : (host.unpack!(packed) as readonly unknown[])
+    const missing: Missing[] = []
+    const logs: LogLine[] = []
+    const writes: AuxWrite[] = []
+    const events: CustomEvent[] = []
+    const pair = (a: string, b: string): string => stringify([a, b])
+    const aux = new Map(known.aux.map(([locator, key, value]) => [pair(locator, key), value]))
+    const auxLocators = new Set(known.auxLocators)
+    const entities = new Map(
+      known.entities.map(([entity, locator, record]) => [pair(entity, locator), record]),
+    )
+    const isResource = new Set(resourceTables)
+    const secrets = new Map((known.secrets ?? []).map(([whose, item, value]) => [pair(whose, item), value]))
+    const rows = new Map(known.rows.map(([table, key, value]) => [pair(table, key), value]))
+    const ranges = new Map(
+      (known.ranges ?? []).map(([table, wanted, record]) => [pair(table, wanted), record]),
+    )
+    const stopped = { message: 'the call is stopped to fetch what it asks for' }
+    /** Once stopped it stays so, whatever catches it: `missing` is out of the tenant's reach. */
+    let isStopped = false
+    const stop = (): never => {
+      isStopped = true
+      throw stopped
+    }
+    const assertGoingOn = (): void => {
+      if (isStopped) throw stopped
+    }
+    const asked = Object.create(null) as Record<string, true>
+    /** Asks for what is not at hand. Where the call gathers, it goes on with `instead`, else it is stopped. */
+    const ask = <T>(one: Missing, key: string, instead: T): T => {
+      const named = one.kind + key
+      if (!(named in asked)) {
+        asked[named] = true
+        append(missing, one)
+      }
+      const most = one.kind === 'entity' ? limits.gatheredRecords : limits.gathered
+      return gathers && missing.length < most ? instead : stop()
+    }
+    /** Stands for a record of a range table whose columns are not known yet. */
+    const unknownRecord = (): unknown =>
+      new OwnProxy({}, { get: (_, column) => (typeof column === 'string' ? '' : undefined) })
+    const within = (what: string, value: string, most: number): string => {
+      if (value.length > most)
+        throw new RangeError(`${what} has ${value.length} characters, more than ${most}`)
+      return value
+    }
+    /** Nobody wants the text of an object without one of its own. */
+    const asText = (what: string, value: unknown): string => {
+      const text = value === undefined || value === null ? '' : textOf(value)
+      if (typeof value === 'object' && text === '[object Object]')
+        throw new TypeError(`${what} is an object; it has to be text, as JSON.stringify makes it`)
+      return text
+    }
+    const namedWithin = (what: string, value: unknown): string => {
+      const named = within(what, asText(what, value), limits.auxName)
+      if (named === '') throw new TypeError(`${what} is empty`)
+      return named
+    }
+    let written = 0
+    const assertMayWrite = (characters: number): void => {
+      if (writes.length + events.length >= limits.writes)
+        throw new RangeError(`a call makes at most ${limits.writes} writes and events`)
+      written += characters
+      if (written > limits.written) throw new RangeError(`a call writes at most ${limits.written} characters`)
+    }
+
+    const api = {
+      tableLookup(_version: unknown, table: unknown, key: unknown, column?: unknown): string {
+        assertGoingOn()
+        const tableName = textOf(table)
+        // As reference/data-tables/look-up-key.ts writes it.
+        let keyText = ''
+        if (typeof key === 'object' && key !== null) {
+          let between = ''
+          for (const one of key as Iterable<unknown>) {
+            keyText += between + textOf(one)
+            between = '\u001f'
+          }
+        } else keyText = textOf(key)
+        if (column !== undefined) keyText += `\u001e${textOf(column)}`
+        const found = isResource.has(tableName) ? undefined : host.lookup(product, tableName, keyText)
+        if (found !== undefined) return found ?? ''
+        const row = pair(tableName, keyText)
+        const fetched = rows.get(row)
+        if (fetched === undefined) return ask({ kind: 'row', table: tableName, key: keyText }, row, '')
+        return fetched ?? ''
+      },
+      rangeLookup(
+        table: unknown,
+        keys: unknown,
+        bound: unknown,
+        operation?: unknown,
+        columns?: unknown,
+      ): unknown {
+        assertGoingOn()
+        const texts: string[] = []
+        for (const one of keys as Iterable<unknown>) texts[texts.length] = textOf(one)
+        const how: Record<string, string> = {}
+        for (const name of ownKeys((columns ?? {}) as object))
+          how[textOf(name)] = textOf((columns as Record<PropertyKey, unknown>)[name])
+        const wanted = stringify({
+          keys: texts,
+          bound: textOf(bound),
+          operation: operation === undefined ? 'record' : textOf(operation),
+          columns: how,
+        })
+        const range = pair(textOf(table), wanted)
+        const record = ranges.get(range)
+        if (record === undefined)
+          return ask({ kind: 'range', table: textOf(table), wanted }, range, unknownRecord())
+        return record === null ? null : parse(record)
+      },
+      fetchByLocator(entity: unknown, locator: unknown): unknown {
+        assertGoingOn()
+        const kind = textOf(entity)
+        if (!(kind in isEntity))
+          throw new TypeError(`there is no entity '${kind}' to fetch; there are ${entityNames}`)
+        const whose = pair(kind, textOf(locator))
+        const record = entities.get(whose)
+        if (record === undefined)
+          return ask({ kind: 'entity', entity: kind, locator: textOf(locator) }, whose, null)
+        return parse(stringify(record))
+      },
+      getAuxData(locator: unknown, key: unknown): string {
+        assertGoingOn()
+        const [whose, which] = [
+          namedWithin('the locator of auxiliary data', locator),
+          namedWithin('the key of auxiliary data', key),
+        ]
+        const one = pair(whose, which)
+        const value = aux.get(one)
+        if (value !== undefined) return value
+        if (auxLocators.has(whose)) return ''
+        return ask({ kind: 'aux', locator: whose, key: which }, one, '')
+      },
+      getSecret(staticName: unknown, item: unknown): unknown {
+        assertGoingOn()
+        const [whose, which] = [
+          namedWithin('the static name of a secret', staticName),
+          namedWithin('the item of a secret', item),
+        ]
+        const one = pair(whose, which)
+        const value = secrets.get(one)
+        if (value !== undefined) return parse(stringify(value))
+        // Each read is told of: none is made for a call that may not come as far with what it asked for before.
+        if (missing.length > 0) return stop()
+        ask({ kind: 'secret', staticName: whose, item: which }, one, null)
+        return stop()
+      },
+      setAuxData(locator: unknown, key: unknown, value: unknown, uiType?: unknown): void {
+        assertGoingOn()
+        const [whose, which] = [
+          namedWithin('the locator of auxiliary data', locator),
+          namedWithin('the key of auxiliary data', key),
+        ]
+        const what = 'the value of auxiliary data'
+        const text = within(what, asText(what, value), limits.auxValue)
+        if (
+          uiType !== undefined &&
+          uiType !== null &&
+          !['normal', 'hidden', 'readonly'].includes(textOf(uiType))
+        )
+          throw new TypeError(`'${textOf(uiType)}' is no uiType; there are normal, hidden, readonly`)
+        const type =
+          uiType === undefined || uiType === null ? {} : { uiType: textOf(uiType) as AuxWrite['uiType'] }
+        assertMayWrite(whose.length + which.length + text.length)
+        append(writes, { locator: whose, key: which, value: text, ...type })
+        aux.set(pair(whose, which), text)
+      },
+      createCustomEvent(type: unknown, data: unknown = {}): void {
+        assertGoingOn()
+        const kind = textOf(type)
+        if (!/^custom(\.[A-Za-z0-9_-]{1,60}){1,4}$/.test(kind))
+          throw new TypeError(
+            `'${kind}' is no type of a custom event: it begins with 'custom.', as 'custom.rate.referred'`,
+          )
+        if (typeof data !== 'object' || data === null || Array.isArray(data))
+          throw new TypeError('the data of a custom event is an object')
+        const texts = Object.fromEntries(Object.entries(data).map(([field, value]) => [field, shown(value)]))
+        assertMayWrite(within('the data of a custom event', stringify(texts), limits.eventData).length)
+        append(events, { type: kind as CustomEvent['type'], data: texts })
+      },
+    }
+    let logged = 0
+    const log =
+      (level: LogLevel) =>
+      (...parts: unknown[]): void => {
+        if (logs.length > limits.logLines || logged > limits.log) return
+        const line = parts.map(shown).join(' ').slice(0, limits.log)
+        logged += line.length
+        const isFull = logs.length === limits.logLines || logged > limits.log
+        const full = {
+          level: 'warn',
+          text: 'The log of this call is full; what follows is cut off.',
+        } as const
+        append(logs, isFull ? full : { level, text: line })
+      }
+    const define = (property: string, value: unknown): void => {
+      defineProperty(globalThis, property, { value, writable: true, configurable: true, enumerable: false })
+    }
+    define('socotraApi', api)
+    const nothing = (): void => {}
+    // All that a console has: a line that somebody forgot is no reason not to rate.
+    define('console', {
+      log: log('info'),
+      info: log('info'),
+      dir: log('info'),
+      dirxml: log('info'),
+      table: log('info'),
+      group: log('info'),
+      groupCollapsed: log('info'),
+      count: log('info'),
+      debug: log('debug'),
+      trace: log('debug'),
+      warn: log('warn'),
+      error: log('error'),
+      assert: (holds: unknown, ...parts: unknown[]) => {
+        if (!holds) log('error')('Assertion failed', ...parts)
+      },
+      groupEnd: nothing,
+      countReset: nothing,
+      time: nothing,
+      timeLog: nothing,
+      timeEnd: nothing,
+      clear: nothing,
+    })
+    for (const entity of host.entities) define(entity, entity)
+    setClock(now, seed)
+
+    let made: string | undefined
+    let failure: CallFailure | undefined
+    const fail = (reason: string, at?: string, limit?: boolean): void => {
+      failure = { reason, at, limit }
+    }
+    // JSON has no such numbers: they go as text, which no amount is. Written once: an answer may look different again.
+    const readable = (_key: string, value: unknown): unknown =>
+      typeof value === 'bigint' || (typeof value === 'number' && !isNumber(value)) ? textOf(value) : value
+    const places = new WeakMap<object, string>()
+    // Nothing but `null` is awaited: of a promise, a script may have changed what awaiting it does.
+    try {
+      const exports = loader(places)(path) as Record<string, unknown> | null
+      const target = exports?.[name] ?? (exports?.default as Record<string, unknown> | undefined)?.[name]
+      if (typeof target !== 'function')
+        fail(`the file exports no function ${name}; end it with exports.${name} = ${name}`, path)
+      else {
+        let result: unknown = call(target, undefined, ...given)
+        if (
+          typeof result === 'object' &&
+          result !== null &&
+          typeof (result as { then?: unknown }).then === 'function'
+        ) {
+          let settled: { value: unknown } | { thrown: unknown } | undefined
+          call(
+            then,
+            promiseOf(result),
+            (value: unknown) => {
+              settled = { value }
+            },
+            (thrown: unknown) => {
+              settled = { thrown }
+            },
+          )
+          for (let turn = 0; turn < limits.turns && settled === undefined; turn += 1) await null
+          const found = settled as { value: unknown } | { thrown: unknown } | undefined
+          if (found && 'thrown' in found) throw found.thrown
+          if (found) result = found.value
+          else fail('returned a promise that is never settled', path)
+        }
+        if (!failure) {
+          try {
+            made = stringify(result === undefined && name in mayReturnNothing ? null : result, readable)
+            if (made === undefined) fail('returned nothing', path)
+            else if (made.length > limits.output)
+              fail(`returned ${made.length} characters, more than ${limits.output}`, path, true)
+          } catch (problem) {
+            fail(`returned what is no JSON: ${reasonOf(problem)}`, path)
+          }
+        }
+      }
+    } catch (thrown) {
+      fail(reasonOf(thrown), placeOf(thrown, places) ?? path)
+    }
+    // What the tenant made of the language's own objects shall not reach into the answer, nor into the next call.
+    lasting = putBack()
+    if (lasting !== undefined) {
+      const reason = `changes ${lasting} for good; a plugin may not, since the next call would find it so`
+      // Nothing that it said can be read any more as it was said.
+      return failureAlone(reason, path)
+    }
+    const beside = stringify({ failure, missing, logs, writes, events })
+    // The answer is JSON already; of thousands of rates it is long.
+    return failure || made === undefined ? beside : `{"value":${made},${beside.slice(1)}`
+  }
+
+  /** A failure alone, whatever has become of the language: each text is JSON, nothing else is asked how it is written. */
+  const failureAlone = (reason: string, at: string): string =>
+    `{"failure":{"reason":${stringify(reason)},"at":${stringify(at)}},"missing":[],"logs":[],"writes":[],"events":[]}`
+
+  let lasting: string | undefined
+  let hasRun = false
+  let isBusy = false
+  type Waiting = { go: () => void; next: Waiting | undefined }
+  let first: Waiting | undefined
+  let last: Waiting | undefined
+
+  /** A promise that is awaited as promises are, whatever has become of them. */
+  const itsTurn = (): Promise<void> => {
+    const turn = new OwnPromise<void>(resolve => {
+      const waiting: Waiting = { go: resolve, next: undefined }
+      if (last) last.next = waiting
+      else first = waiting
+      last = waiting
+    })
+    defineProperty(turn, 'constructor', { __proto__: null, value: OwnPromise } as PropertyDescriptor)
+    return turn
+  }
+
+  const pass = (): void => {
+    const next = first
+    first = next?.next
+    if (!first) last = undefined
+    if (next) next.go()
+    else isBusy = false
+  }
+
+  return {
+    async run(text, packed) {
+      if (isBusy) await itsTurn()
+      isBusy = true
+      try {
+        // Who called has the promise by now, before a script runs.
+        await null
+        // What an earlier call left running may have laid hands on the language since.
+        if (hasRun) lasting ??= putBack()
+        hasRun = true
+        if (lasting !== undefined) return 'spoiled'
+        const outcome = carriedOut(text, packed)
+        defineProperty(outcome, 'constructor', { __proto__: null, value: OwnPromise } as PropertyDescriptor)
+        return await outcome
+      } finally {
+        pass()
+      }
+    },
+  }
+}

@@ -1,0 +1,348 @@
+// The calls of plugins that one attempt at an operation makes. What a call asks for and is not at hand is fetched, and
+// the call made again from the start; so tenant code is synchronous. What it writes waits for the transaction.
+
+import { isStorable, storable } from '../../kernel/characters.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import { now as currentTime } from '../../kernel/time.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { SHORTEST_SECRET, withoutSecrets } from '../../platform/outbound/masking.ts'
+import type { LoadedConfiguration } from '../../product/cache.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
+import type { TransactionTables, WantedRange } from '../../reference/data-tables/rating-tables.ts'
+import { NeedsTableRows } from '../../reference/data-tables/table-rows.ts'
+import type { PluginFunction } from './functions.ts'
+import { LONGEST_CALL_MS, LONGEST_REASON, MOST_ROUNDS } from './limits.ts'
+import type { Sandbox } from './open.ts'
+import {
+  type AuxWrite,
+  type CallOutcome,
+  type CustomEvent,
+  failed,
+  type Known,
+  type LogLine,
+  type Missing,
+  type PluginCall,
+  tooLong,
+} from './runner.ts'
+
+/** What fetches what calls ask for: everything that is missing at once. */
+export type Fetching = (
+  missing: readonly Missing[],
+  locators: readonly string[],
+  plugin: PluginFunction,
+) => Promise<Known>
+
+/** On whose behalf a plugin is called. */
+export type PluginSubject = {
+  readonly configuration: LoadedConfiguration
+  readonly configVersion: number
+  readonly product: ProductDefinition
+  readonly policyLocator?: string
+  /** Tables as the transaction sees them; the configuration's where there are none. */
+  readonly tables?: TransactionTables
+}
+
+export type LoggedCall = {
+  readonly plugin: PluginFunction
+  readonly path: string
+  readonly productName: string
+  readonly configVersion: number
+  readonly policyLocator: string | undefined
+  readonly failure: string | undefined
+  readonly lines: readonly LogLine[]
+}
+
+/** What a call wrote, and the function that did. */
+export type PluginWrite = AuxWrite & { readonly plugin: PluginFunction }
+
+/** The tenant, and the time that plugins are told. */
+export type SessionContext = Pick<RequestContext, 'tenant' | 'now'>
+
+export class PluginSession {
+  readonly #open: () => Promise<Sandbox>
+  readonly #context: SessionContext
+  readonly #fetching: Fetching
+  readonly #problemOf: (write: AuxWrite) => string | undefined
+  /** Whose rows of tables are known: another transaction may see others. */
+  #tables: TransactionTables | undefined
+  #known: Known = { aux: [], auxLocators: [], entities: [], rows: [], ranges: [] }
+  readonly #writes: PluginWrite[] = []
+  readonly #events: CustomEvent[] = []
+  readonly #logs: LoggedCall[] = []
+  /** Of all secrets that calls read. */
+  readonly #secrets = new Set<string>()
+  /** How many writes, events and logs there were before the last call. */
+  #before = { writes: 0, events: 0, logs: 0 }
+
+  /** `problemOf`: why something cannot be written with the transaction. */
+  constructor(
+    open: () => Promise<Sandbox>,
+    context: SessionContext,
+    fetching: Fetching,
+    problemOf: (write: AuxWrite) => string | undefined = () => undefined,
+  ) {
+    this.#open = open
+    this.#context = context
+    this.#fetching = fetching
+    this.#problemOf = problemOf
+  }
+
+  /** Auxiliary data that calls wrote, in order; it counts with the transaction. */
+  get writes(): readonly PluginWrite[] {
+    return this.#writes
+  }
+
+  /** Custom events of the calls, in order; those of a call that failed too. */
+  get events(): readonly CustomEvent[] {
+    return this.#events
+  }
+
+  get logs(): readonly LoggedCall[] {
+    return this.#logs
+  }
+
+  /** What the function of the product answers. Refuses (422) when it fails or passes a limit. */
+  async call(subject: PluginSubject, name: PluginFunction, given: readonly unknown[]): Promise<unknown> {
+    const { path } = subject.product.plugins[name]!
+    this.#before = { writes: this.#writes.length, events: this.#events.length, logs: this.#logs.length }
+    // Each call asks for itself, so that each read is told of.
+    this.#known = { ...this.#known, secrets: [] }
+    const settled = await this.#settled(subject, name, path, given)
+    for (const text of secretTexts(this.#known)) this.#secrets.add(text)
+    const outcome = withoutValues(keepable(settled), name, this.#known)
+    const { logs, failure, writes, events, value } = outcome
+    this.#events.push(...events)
+    const told = failure && `${failure.at ?? path}: ${failure.reason}`.slice(0, LONGEST_REASON).toWellFormed()
+    if (logs.length > 0 || told !== undefined)
+      this.#logs.push({ ...logOf(subject, name), failure: told, lines: logs })
+    if (failure)
+      throw new Refusal(failure.limit ? 'pluginLimit' : 'pluginFailed', `Plugin ${name} failed: ${told}`)
+    const problem = writes.map(this.#problemOf).find(one => one !== undefined)
+    if (problem !== undefined) throw new Refusal('pluginFailed', this.shown(problem))
+    this.#writes.push(...writes.map(write => ({ ...write, plugin: name })))
+    for (const { locator, key, value: text } of writes) this.#known.aux.push([locator, key, text])
+    return value
+  }
+
+  /**
+   * The transaction goes on without what the last call answered, or failed to: what it wrote counts for nothing, its
+   * events say that it failed, and the log says why, and what became of it.
+   */
+  disregard(subject: PluginSubject, name: PluginFunction, why: string): void {
+    const { writes, events, logs } = this.#before
+    const undone = this.#writes.splice(writes).length
+    if (undone > 0) this.#known.aux.splice(-undone)
+    const failed = this.#events
+      .splice(events)
+      .map(event => ({ ...event, data: { ...event.data, operationFailed: 'true' } }))
+    this.#events.push(...failed)
+    const [logged] = this.#logs.splice(logs)
+    const failure = this.shown(why).slice(0, LONGEST_REASON).toWellFormed()
+    this.#logs.push({ ...(logged ?? logOf(subject, name)), failure })
+  }
+
+  /** The text with `********` in the place of secrets that calls read: an answer that is refused is told with the reason. */
+  shown(text: string): string {
+    return withoutSecrets(text, [...this.#secrets])
+  }
+
+  async #settled(
+    { configuration, configVersion, product, policyLocator, tables }: PluginSubject,
+    name: PluginFunction,
+    path: string,
+    given: readonly unknown[],
+  ): Promise<CallOutcome> {
+    if (tables !== this.#tables) Object.assign(this.#known, { rows: [], ranges: [] })
+    this.#tables = tables
+    const { tenant, now } = this.#context
+    const { runner, programOf, longestCallMs = LONGEST_CALL_MS } = await this.#open()
+    const program = programOf(configuration, tenant, configVersion)
+    let gathers = false
+    let mayGather = true
+    let leftMs = longestCallMs
+    for (let round = 0; round < MOST_ROUNDS; round += 1) {
+      const call: PluginCall = {
+        product: product.name,
+        path,
+        function: name,
+        arguments: given,
+        now,
+        seed: seedOf(`${policyLocator}/${name}/${now}`),
+        known: this.#known,
+        gathers,
+        resourceTables: tables?.names ?? [],
+      }
+      // The clock moves while the sandbox is waited for, also in production.
+      const began = currentTime()
+      const outcome = await runner.run(program, call, leftMs)
+      leftMs -= currentTime() - began
+      const isAsking = outcome.missing.length > 0
+      const isRepeated = isAsking || (gathers && outcome.failure?.limit)
+      if (isRepeated && leftMs <= 0) return tooLong()
+      if (isAsking) {
+        await this.#fetch(
+          outcome.missing,
+          given,
+          tables ?? { lookup: configuration.lookup(product.name), range: () => undefined },
+          name,
+        )
+        // Who asks twice asks in a loop, say for a row of each vehicle.
+        gathers = mayGather
+        continue
+      }
+      if (!isRepeated) return outcome
+      // With nothing in the place of what is not at hand it may have run without end.
+      mayGather = false
+      gathers = false
+    }
+    const reason = `asks for more in over ${MOST_ROUNDS} rounds; fetch what belongs together at once`
+    return failed({ reason, limit: true })
+  }
+
+  async #fetch(
+    missing: readonly Missing[],
+    given: readonly unknown[],
+    { lookup, range }: Pick<TransactionTables, 'lookup' | 'range'>,
+    plugin: PluginFunction,
+  ): Promise<void> {
+    const rows = missing
+      .filter(one => one.kind === 'row')
+      .flatMap(one => ofGathered(one, missing, () => lookup(one.table, one.key)))
+    const ranges = missing
+      .filter(one => one.kind === 'range')
+      .flatMap(one => ofGathered(one, missing, () => range(one.table, JSON.parse(one.wanted) as WantedRange)))
+    if ([...rows, ...ranges].some(({ found }) => found === 'notLoaded')) throw new NeedsTableRows()
+    for (const { table, key, found } of rows)
+      this.#known.rows.push([table, key, typeof found === 'object' ? found.value : null])
+    for (const { table, wanted, found } of ranges)
+      this.#known.ranges?.push([table, wanted, found === undefined ? null : JSON.stringify(found)])
+    const elsewhere = missing.filter(one => one.kind !== 'row' && one.kind !== 'range')
+    if (elsewhere.length === 0) return
+    const fetched = await this.#fetching(elsewhere, locatorsIn(given), plugin)
+    const { aux, auxLocators, entities, secrets = [] } = fetched
+    // What this transaction wrote itself comes after what is stored, and so counts.
+    this.#known = {
+      aux: [...aux, ...this.#known.aux],
+      auxLocators: [...this.#known.auxLocators, ...auxLocators],
+      entities: [...this.#known.entities, ...entities],
+      rows: this.#known.rows,
+      secrets: [...(this.#known.secrets ?? []), ...secrets],
+      ranges: this.#known.ranges ?? [],
+    }
+  }
+}
+
+/**
+ * What was asked for, with what is found of it. Nothing, where it is refused and was asked for after something else: it may have
+ * been made of what was not at hand, and is asked for again where it was not.
+ */
+function ofGathered<M extends Missing, F>(
+  one: M,
+  missing: readonly Missing[],
+  find: () => F,
+): (M & { found: F })[] {
+  try {
+    return [{ ...one, found: find() }]
+  } catch (problem) {
+    if (one === missing[0] || !(problem instanceof Refusal)) throw problem
+    return []
+  }
+}
+
+const logOf = (
+  { product, configVersion, policyLocator }: PluginSubject,
+  plugin: PluginFunction,
+): LoggedCall => ({
+  plugin,
+  path: product.plugins[plugin]!.path,
+  productName: product.name,
+  configVersion,
+  policyLocator,
+  failure: undefined,
+  lines: [],
+})
+
+/**
+ * The outcome whose log, failure and events have `********` in the place of secrets that the call read; and its answer, in
+ * what people are to read of it. What a lambda answers is answered verbatim (brief 5.6).
+ */
+function withoutValues(outcome: CallOutcome, name: PluginFunction, known: Known): CallOutcome {
+  const values = secretTexts(known)
+  if (values.length === 0) return outcome
+  const shown = (text: string): string => withoutSecrets(text, values)
+  const { failure, logs, events } = outcome
+  return {
+    ...outcome,
+    ...(name !== 'executeLambda' && { value: wordsShown(outcome.value, shown) }),
+    ...(failure && { failure: { ...failure, reason: shown(failure.reason) } }),
+    logs: logs.map(({ level, text }) => ({ level, text: shown(text) })),
+    events: events.map(({ type, data }) => ({
+      type,
+      data: Object.fromEntries(Object.entries(data).map(([name, text]) => [name, shown(text)])),
+    })),
+  }
+}
+
+/** The answer with its refusal and its notes, which are words; amounts and names are read as they are. */
+function wordsShown(answer: unknown, shown: (text: string) => string): unknown {
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return answer
+  const { exceptionMessage, notes } = answer as { exceptionMessage?: unknown; notes?: unknown }
+  const shownIfText = (one: unknown): unknown => (typeof one === 'string' ? shown(one) : one)
+  return {
+    ...answer,
+    ...(exceptionMessage !== undefined && { exceptionMessage: shownIfText(exceptionMessage) }),
+    ...(notes !== undefined && { notes: Array.isArray(notes) ? notes.map(shownIfText) : shownIfText(notes) }),
+  }
+}
+
+/** Every text and number of the secrets that were read. */
+function secretTexts({ secrets = [] }: Known): string[] {
+  const found: string[] = []
+  const waiting: unknown[] = secrets.map(([, , value]) => value)
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next === 'object' && next !== null) waiting.push(...Object.values(next))
+    else if (typeof next === 'string' || typeof next === 'number') found.push(String(next))
+  }
+  return found.filter(text => text.length >= SHORTEST_SECRET)
+}
+
+/** The outcome with texts that the database can keep; data with one that it cannot is a failure of the call. */
+function keepable(outcome: CallOutcome): CallOutcome {
+  const { failure, logs, writes, events } = outcome
+  const lost = writes.find(({ locator, key, value }) => ![locator, key, value].every(isStorable))
+  return {
+    ...outcome,
+    failure:
+      failure ??
+      (lost && {
+        reason: `auxiliary data '${storable(lost.key)}' has characters that cannot be kept: NUL, or half of a pair`,
+      }),
+    logs: logs.map(({ level, text }) => ({ level, text: storable(text) })),
+    events: events.map(({ type, data }) => ({
+      type,
+      data: Object.fromEntries(Object.entries(data).map(([name, text]) => [storable(name), storable(text)])),
+    })),
+  }
+}
+
+/** Every locator that the input names: where data of one is asked for, that of the others will be. */
+function locatorsIn(given: unknown): string[] {
+  const found = new Set<string>()
+  const waiting: unknown[] = [given]
+  while (waiting.length > 0) {
+    const next = waiting.pop()
+    if (typeof next !== 'object' || next === null) continue
+    for (const [name, value] of Object.entries(next))
+      if (typeof value !== 'string') waiting.push(value)
+      else if (/locator$/i.test(name)) found.add(value)
+  }
+  return [...found]
+}
+
+/** 32 bits of a text (FNV-1a). */
+function seedOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return hash | 0
+}

@@ -1,0 +1,73 @@
+// Tables that travel with a program to its sandbox, and the look-up in them there. Rows of any other table are asked for.
+import { isLookupTable } from '../../product/lookup-table.ts'
+import { LARGEST_TRAVELLING_TABLE, MOST_TRAVELLING } from './limits.ts'
+import type { PluginProgram } from './runner.ts'
+
+/** The path of the table that each name stands for, of each product and of the tenant. */
+export type TableNames = {
+  products: Record<string, Record<string, string>>
+  tenant: Record<string, string>
+}
+
+export function tableNames({ configuration: { configuration } }: PluginProgram): TableNames {
+  const named = (tables: Record<string, { path: string; columns: string[] }>): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(tables)
+        .filter(([, table]) => isLookupTable(table.columns))
+        .map(([name, table]) => [name, table.path]),
+    )
+  return {
+    products: Object.fromEntries(
+      Object.values(configuration.products).map(product => [product.name, named(product.tables)]),
+    ),
+    tenant: named(configuration.tables),
+  }
+}
+
+/** Tables by their path, each as the JSON of its keys and values; of rows with the same key the first counts. */
+export function travellingTables({ configuration: { configuration } }: PluginProgram): Map<string, string> {
+  const texts = new Map<string, string>()
+  let characters = 0
+  for (const { tables } of [...Object.values(configuration.products), configuration])
+    for (const { path, columns, rows } of Object.values(tables)) {
+      if (texts.has(path) || !isLookupTable(columns)) continue
+      const [key, value] = [columns.indexOf('key'), columns.indexOf('value')]
+      const text = JSON.stringify(rows.map(row => [row[key], row[value]]).reverse())
+      if (text.length > LARGEST_TRAVELLING_TABLE || characters + text.length > MOST_TRAVELLING) continue
+      characters += text.length
+      texts.set(path, text)
+    }
+  return texts
+}
+
+/** A table as it travelled; its rows are read when they are first asked for. */
+export type TravelledTable = { text: string; rows?: Record<string, string> }
+
+/** A property of the record itself. */
+export type Own = <T>(record: Record<string, T> | undefined, name: string) => T | undefined
+
+/**
+ * Looks a key up: null where there is no such row, undefined where the table did not travel. Runs inside the isolate too,
+ * so it stands alone. A script can reach nothing that it keeps.
+ */
+export function lookupIn(
+  tables: Record<string, TravelledTable>,
+  { products, tenant }: TableNames,
+  own: Own,
+  parse: (text: string) => unknown,
+): (product: string, table: string, key: string) => string | null | undefined {
+  const rowsOf = (text: string): Record<string, string> => {
+    const rows = { __proto__: null } as unknown as Record<string, string>
+    const entries = parse(text) as [string, string][]
+    for (let at = 0; at < entries.length; at += 1) rows[entries[at]![0]] = entries[at]![1]
+    return rows
+  }
+  return (product, table, key) => {
+    const name = own(own(products, product), table) ?? own(tenant, table)
+    if (name === undefined) return null
+    const index = tables[name]
+    if (!index) return undefined
+    index.rows ??= rowsOf(index.text)
+    return index.rows[key] ?? null
+  }
+}

@@ -1,0 +1,98 @@
+// Events as rows of the batch that causes them, with one delivery for every webhook that asked for the type.
+import { sql } from 'drizzle-orm'
+import { orderedUuid, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
+import { later } from '../../kernel/time.ts'
+import type { RequestContext } from '../context.ts'
+import { type Database, putRows, type Query, statement } from '../database.ts'
+import { tenantNow } from '../tenancy.ts'
+import { newerTypeOf, type SpokenNewerType } from './newer-types.ts'
+import { deliveries, events, webhooks } from './tables.ts'
+import type { CustomEventType, EventType } from './types.ts'
+
+/** What happened, before it has a place in the stream. `data` is a flat map of texts (brief 9). */
+export type NewEvent = {
+  type: EventType | CustomEventType
+  /** Where the older type does not tell which newer one it is. */
+  newerType?: SpokenNewerType
+  data: Record<string, string>
+  policyholderLocator?: Uuid
+  policyLocator?: PolicyLocator
+}
+
+/**
+ * Queries that insert the events, in order. Their place in the stream is that of the commit, and their timestamp
+ * that of completion (contract 2, Event stream, rule 3): the time of this call, or the shard's latest when
+ * another machine's clock is ahead, so that time never goes back along the stream.
+ */
+export function eventRows(
+  database: Database,
+  context: RequestContext,
+  happened: readonly NewEvent[],
+  shard: number,
+): Query[] {
+  if (happened.length === 0) return []
+  const at = later(context.now, tenantNow(context.tenant))
+  const rows = happened.map(event => ({
+    locator: orderedUuid(shard),
+    requestId: context.requestId,
+    type: event.type,
+    newerType: newerTypeOf(event) ?? null,
+    at,
+    data: event.data,
+    accountLocator: context.caller.accountLocator,
+    username: context.caller.username,
+    policyholderLocator: event.policyholderLocator ?? null,
+    policyLocator: event.policyLocator ?? null,
+  }))
+  return [
+    ...putRows(database, events, rows),
+    database.bind(NOT_BEFORE_LATEST, { requestId: context.requestId }),
+  ]
+}
+
+const latest = sql`(select max(at) from ${events})`
+
+const NOT_BEFORE_LATEST = statement(build =>
+  build.run(
+    sql`update ${events} set at = ${latest} where request_id = ${sql.placeholder('requestId')} and at < ${latest}`,
+  ),
+)
+
+/** Whether the webhook `w` asks for the event `e`: for either of its names, exactly or by a `prefix.*`. */
+export const isSubscribed = sql`exists (
+  select 1 from json_each(w.event_types) t
+  where t.value in (e.type, e.newer_type)
+    or (substr(t.value, -2) = '.*' and substr(t.value, 1, length(t.value) - 1) in (
+      substr(e.type, 1, length(t.value) - 1), substr(e.newer_type, 1, length(t.value) - 1))))`
+
+/** The line of the event `e` (tables.ts). */
+export const lineOfEvent = sql`coalesce(cast(e.policy_locator as text), e.policyholder_locator)`
+
+/**
+ * A query that makes a delivery of each event of the request for each enabled webhook that asks for it. Its `changes` tell how many there are. They are due at once by the database's own
+ * clock: an event's timestamp may be that of a machine whose clock is ahead. One behind an unfinished one of its line waits
+ * (tables.ts); for a suspended webhook it is put aside. An earlier commit of the same request has made its own.
+ */
+export const deliveriesOf = (database: Database, requestId: Uuid): Query =>
+  database.bind(DELIVERIES, { requestId })
+
+const DELIVERIES = statement(build =>
+  build.run(sql`
+    insert into ${deliveries}
+      (webhook_locator, event_sequence, line, state, attempts, due_at, outcome, finished_at, diverted_at)
+    select webhook, sequence, line,
+      case when suspended then iif(divert, 'diverted', 'skipped')
+        when line is null then 'pending'
+        when turn > 1 or exists (select 1 from ${deliveries} d
+          where d.webhook_locator = m.webhook and d.line = m.line and d.finished_at is null) then 'waiting'
+        else 'pending' end,
+      0, clock, iif(suspended, 'suspended', null), iif(suspended, clock, null), iif(suspended and divert, clock, null)
+    from (
+      select w.locator as webhook, e.sequence, ${lineOfEvent} as line, w.suspended_at is not null as suspended,
+        coalesce(w.failure_handling ->> 'divert', 0) as divert, cast(unixepoch('subsec') * 1000 as integer) as clock,
+        row_number() over (partition by w.locator, ${lineOfEvent} order by e.sequence) as turn
+      from ${events} e join ${webhooks} w on w.enabled
+      where e.request_id = ${sql.placeholder('requestId')} and ${isSubscribed}
+        and not exists (select 1 from ${deliveries} x where x.webhook_locator = w.locator and x.event_sequence = e.sequence)
+    ) m`),
+)

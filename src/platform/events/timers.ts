@@ -1,0 +1,187 @@
+// Timers: what must happen later, as rows with a due time in the tenant's time. The dispatcher hands each to the
+// owner of its kind when it is due, and so does whoever moves the tenant's clock (tenants/clock.ts).
+import { asc, inArray, lte, sql } from 'drizzle-orm'
+import { REVOCATION_TIMER, revocationDue } from '../../access/revocation.ts'
+import { INVOICE_TIMER } from '../../billing/bill.ts'
+import type { Instant } from '../../kernel/time.ts'
+import { collectContents, TABLE_CONTENTS_TIMER } from '../../reference/data-tables/collection.ts'
+import { RESOURCE_FILE_TIMER } from '../../reference/timer.ts'
+import { copyWebhook, WEBHOOK_COPY } from '../../servicing/events/webhooks/copies.ts'
+import { MEDIUM_FILE_TIMER } from '../../servicing/media/timer.ts'
+import { MIGRATION_FILE_TIMER, MIGRATION_TIMER } from '../../servicing/migration/timer.ts'
+import { ERASURE_TIMER, eraseRemains } from '../../servicing/policyholders/store-traces.ts'
+import { QUICK_QUOTE_TIMER, removeQuickQuote } from '../../servicing/quick-quotes/store.ts'
+import { BOOTSTRAP_TIMER } from '../../tenants/bootstrap/bootstrap.ts'
+import { CANCELLATION_EFFECTIVE } from '../../transactions/cancellations/effective.ts'
+import { SCHEDULE_TIMER } from '../../transactions/custom-events/kind.ts'
+import { deleteGoneFile, GONE_FILE_TIMER } from '../../transactions/documents/gone-files.ts'
+import {
+  GRACE_END_TIMER,
+  PAST_DUE_TIMER,
+  REINSTATEMENT_PERIOD_TIMER,
+} from '../../transactions/lapses/timers.ts'
+import {
+  coverEndDue,
+  gracePeriodOver,
+  invoiceDue,
+  invoicePastDue,
+  reinstatementDeadline,
+  reinstatementPeriodOver,
+  termEndDue,
+} from '../../transactions/object/policy-timers.ts'
+import { DEADLINE_TIMER } from '../../transactions/reinstatements/deadline.ts'
+import { POLICY_END, POLICY_END_REMINDER } from '../../transactions/term-end.ts'
+import type { Calls } from '../calls.ts'
+import type { Database } from '../database.ts'
+import { timers } from '../tables.ts'
+import { shardDatabase, type Tenant, tenantNow } from '../tenancy.ts'
+
+export type Timer = typeof timers.$inferSelect
+
+/** A shard whose timers fire. */
+export type TimerPlace = {
+  readonly env: Env
+  readonly tenant: Tenant
+  readonly shard: number
+  readonly calls: Calls
+}
+
+/**
+ * Does what a timer is for; its row is removed afterwards. An owner that fails or is cut off is called again, and
+ * so may one be that was slow; so it checks anew whether there is anything to do, and a second time does nothing.
+ * One that answers `later` waits for the real time, which the tenant's clock was moved ahead of: it is called again.
+ */
+export type TimerOwner = (timer: Timer, place: TimerPlace) => Promise<unknown>
+
+const OWNERS: Readonly<Record<string, TimerOwner>> = {
+  [INVOICE_TIMER]: invoiceDue,
+  [DEADLINE_TIMER]: reinstatementDeadline,
+  [PAST_DUE_TIMER]: invoicePastDue,
+  [CANCELLATION_EFFECTIVE]: coverEndDue,
+  [GRACE_END_TIMER]: gracePeriodOver,
+  [REINSTATEMENT_PERIOD_TIMER]: reinstatementPeriodOver,
+  [POLICY_END]: termEndDue,
+  [POLICY_END_REMINDER]: termEndDue,
+  [GONE_FILE_TIMER]: deleteGoneFile,
+  [TABLE_CONTENTS_TIMER]: collectContents,
+  [QUICK_QUOTE_TIMER]: removeQuickQuote,
+  [REVOCATION_TIMER]: revocationDue,
+  [ERASURE_TIMER]: eraseRemains,
+  // Seldom needed, and much code: loaded when it is.
+  [SCHEDULE_TIMER]: async (timer, place) =>
+    (await import('../../transactions/custom-events/due.ts')).scheduleDue(timer, place),
+  [BOOTSTRAP_TIMER]: async (timer, place) =>
+    (await import('../../tenants/bootstrap/run.ts')).bootstrapDue(timer, place),
+  [MIGRATION_TIMER]: async ({ subject }, place) =>
+    (await import('../../servicing/migration/wake.ts')).migrationDue(subject, place),
+  [MIGRATION_FILE_TIMER]: async (timer, place) =>
+    (await import('../../servicing/migration/unrecorded.ts')).deleteUnrecorded(timer, place),
+  [MEDIUM_FILE_TIMER]: async (timer, place) =>
+    (await import('../../policy/store/media.ts')).deleteUnrecorded(timer, place),
+  [RESOURCE_FILE_TIMER]: async (timer, place) =>
+    (await import('../../reference/unrecorded.ts')).deleteUnrecorded(timer, place),
+  [WEBHOOK_COPY]: ({ subject }, { env, tenant, calls }) => copyWebhook(env, tenant, subject, calls),
+}
+
+/** Timers that one claim takes, and claims of one call. */
+const MOST_CLAIMED = 50
+const MOST_ROUNDS = 20
+
+/** Subjects whose timers fire at once; those of one subject fire one after the other. */
+const MOST_AT_ONCE = 5
+
+/** A timer whose owner failed or was cut off fires again after this time. */
+export const TIMER_LEASE_MS = 60_000
+
+/** Fires the shard's due timers, a bounded number of them: whether that were all is for the caller to look up. */
+export async function fireDue(place: TimerPlace): Promise<void> {
+  for (let round = 0; round < MOST_ROUNDS; round += 1)
+    if ((await fireClaim(place)).claimed < MOST_CLAIMED) return
+}
+
+/** What one claim of due timers came to; those that `failed`, and those for `later`, are due again when their lease ends. */
+export type FiredClaim = {
+  readonly claimed: number
+  readonly failed: readonly string[]
+  readonly later: readonly string[]
+}
+
+/** Fires at most 50 timers that are due in the shard by the tenant's clock, those that wait longest. */
+export async function fireClaim(place: TimerPlace): Promise<FiredClaim> {
+  const database = shardDatabase(place.env, place.tenant, place.shard, place.calls)
+  const at = tenantNow(place.tenant)
+  const leaseUntil = (at + TIMER_LEASE_MS) as Instant
+  const due = await claimDue(database, at, leaseUntil)
+  const came = { done: [] as string[], failed: [] as string[], later: [] as string[] }
+  const waiting = Map.groupBy(due, timer => timer.subject).values()
+  const work = async (): Promise<void> => {
+    for (const ofSubject of waiting)
+      for (const timer of ofSubject) came[await fire(timer, place)].push(timer.locator)
+  }
+  await Promise.all(Array.from({ length: MOST_AT_ONCE }, work))
+  const { done, failed, later } = came
+  if (done.length > 0) await remove(database, done, leaseUntil)
+  return { claimed: due.length, failed, later }
+}
+
+/** Oldest first; of the same time, in the order in which they were set. */
+async function claimDue(database: Database, at: Instant, leaseUntil: Instant): Promise<Timer[]> {
+  const { build } = database
+  const oldest = [asc(timers.dueAt), sql`rowid`] as const
+  const due = lte(timers.dueAt, at)
+  const chosen = build
+    .select({ locator: timers.locator })
+    .from(timers)
+    .where(due)
+    .orderBy(...oldest)
+  const [claimed] = await database.batch([
+    build
+      .select()
+      .from(timers)
+      .where(due)
+      .orderBy(...oldest)
+      .limit(MOST_CLAIMED),
+    build
+      .update(timers)
+      .set({ dueAt: leaseUntil })
+      .where(inArray(timers.locator, chosen.limit(MOST_CLAIMED))),
+  ])
+  return claimed
+}
+
+/** One that was set anew meanwhile stays. */
+async function remove(database: Database, done: readonly string[], leaseUntil: Instant): Promise<void> {
+  await database.batch([
+    database.build.run(sql`delete from ${timers} where due_at = ${leaseUntil} and ${among(done)}`),
+  ])
+}
+
+/** Lets timers wait until `dueAt`. */
+export async function postpone(
+  database: Database,
+  locators: readonly string[],
+  dueAt: Instant,
+): Promise<void> {
+  await database.batch([
+    database.build.run(sql`update ${timers} set due_at = ${dueAt} where ${among(locators)}`),
+  ])
+}
+
+const among = (locators: readonly string[]) =>
+  sql`locator in (select value from json_each(${JSON.stringify(locators)}))`
+
+/** Whether the owner did what the timer is for. Never throws. */
+async function fire(timer: Timer, place: TimerPlace): Promise<'done' | 'failed' | 'later'> {
+  const { kind, locator, subject } = timer
+  try {
+    const owner = OWNERS[kind]
+    if (!owner) throw new Error('No owner of this kind; a newer release may have set the timer.')
+    return (await owner(timer, place)) === 'later' ? 'later' : 'done'
+  } catch (problem) {
+    console.error(JSON.stringify({ at: 'timer', kind, locator, subject, problem: String(problem) }))
+    return 'failed'
+  }
+}
+
+/** Earliest time at which a timer is due, as SQL for one value; null when there is none. */
+export const earliestTimer = sql`(select min(due_at) from ${timers})`

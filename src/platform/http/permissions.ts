@@ -1,0 +1,168 @@
+// Who may what. A permission is `group.action`; a route names those of which any one is enough (resources
+// brief 0.5), and the type of the caller's account says which it holds (brief 7).
+
+import { Refusal } from '../../kernel/errors.ts'
+import type { Caller } from '../context.ts'
+
+/** Every permission that a route can ask for, by group; the area decides which account types hold it. */
+export const PERMISSION_GROUPS = {
+  policies: { area: 'policyData', actions: ['read', 'list', 'write', 'price', 'issue', 'discard'] },
+  accounts: { area: 'policyData', actions: ['read'] },
+  policyholders: { area: 'policyData', actions: ['read', 'list', 'write', 'overwrite'] },
+  quotes: {
+    area: 'policyData',
+    actions: ['read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue', 'discard'],
+  },
+  'quick-quotes': { area: 'policyData', actions: ['read', 'write'] },
+  endorsements: {
+    area: 'policyData',
+    actions: ['read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue'],
+  },
+  renewals: {
+    area: 'policyData',
+    actions: ['read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue'],
+  },
+  cancellations: { area: 'policyData', actions: ['read', 'list', 'write', 'issue'] },
+  reinstatements: { area: 'policyData', actions: ['read', 'list', 'write', 'accept', 'issue'] },
+  lapses: { area: 'policyData', actions: ['read', 'write'] },
+  invoices: { area: 'policyData', actions: ['read', 'list', 'write', 'issue', 'pay'] },
+  payments: { area: 'policyData', actions: ['read', 'list', 'write', 'reverse'] },
+  transactions: { area: 'policyData', actions: ['read', 'list'] },
+  calculations: { area: 'policyData', actions: ['check'] },
+  auxdata: { area: 'policyData', actions: ['read', 'write', 'delete'] },
+  lambda: { area: 'policyData', actions: ['execute'] },
+  media: { area: 'policyData', actions: ['read', 'update'] },
+  reports: { area: 'policyData', actions: ['read', 'create'] },
+  claims: { area: 'policyData', actions: ['read', 'list', 'write'] },
+  events: { area: 'policyData', actions: ['read', 'list', 'write'] },
+  products: { area: 'resources', actions: ['read', 'list'] },
+  // An archive has the passwords of its test users, administrators among them: to download it is not just to read.
+  deployments: { area: 'resources', actions: ['read', 'download', 'deploy'] },
+  constraints: { area: 'resources', actions: ['read', 'upload'] },
+  documents: { area: 'resources', actions: ['read', 'upload', 'update'] },
+  fonts: { area: 'resources', actions: ['read', 'update', 'upload'] },
+  resources: { area: 'resources', actions: ['read', 'list'] },
+  'resource-groups': { area: 'resources', actions: ['read', 'list', 'write'] },
+  tables: { area: 'resources', actions: ['read', 'upload'] },
+  templates: { area: 'resources', actions: ['read', 'upload'] },
+  webhooks: { area: 'administration', actions: ['read', 'list', 'write'] },
+  'diverted-events': { area: 'administration', actions: ['read', 'list', 'resend', 'delete'] },
+  secrets: { area: 'administration', actions: ['read', 'write'] },
+  users: { area: 'administration', actions: ['read', 'list', 'write', 'token', 'revoke', 'custom'] },
+  integrations: { area: 'administration', actions: ['read', 'write'] },
+  migration: { area: 'administration', actions: ['read', 'list', 'write'] },
+  plugins: { area: 'administration', actions: ['read'] },
+  audit: { area: 'administration', actions: ['list'] },
+  tenants: { area: 'administration', actions: ['clock', 'read', 'write'] },
+} as const satisfies Record<string, { area: Area; actions: readonly string[] }>
+
+type Area = 'policyData' | 'resources' | 'administration'
+type Group = keyof typeof PERMISSION_GROUPS
+
+/** `group.action`, e.g. `policies.write`. */
+export type Permission = { [G in Group]: `${G}.${(typeof PERMISSION_GROUPS)[G]['actions'][number]}` }[Group]
+
+export const ACCOUNT_TYPES = [
+  'account.internal',
+  'account.tenant.admin',
+  'account.test.tenant.admin',
+  'account.tenant.employee',
+  'account.tenant.claims.only.user',
+  'account.tenant.read.only.user',
+] as const
+export type AccountType = (typeof ACCOUNT_TYPES)[number]
+
+/** Every permission, in the order of the groups. */
+export const ALL_PERMISSIONS: readonly Permission[] = Object.entries(PERMISSION_GROUPS).flatMap(
+  ([group, { actions }]) => actions.map(action => `${group}.${action}` as Permission),
+)
+
+/** Grants: actions of every group of an area, `*` for all; or those of one group, all but for those excepted. */
+type Grant =
+  | { area: Area; actions: readonly string[] | '*' }
+  | { group: Group; except?: readonly string[] }
+  | { group: Group; only: readonly string[] }
+
+const READING: readonly Grant[] = [
+  { area: 'policyData', actions: ['read', 'list'] },
+  { area: 'resources', actions: ['read', 'list'] },
+  // What is one's own: see `requireReach` of rights.ts.
+  { group: 'users', only: ['custom'] },
+]
+
+const EVERYTHING: readonly Grant[] = [
+  { area: 'policyData', actions: '*' },
+  { area: 'resources', actions: '*' },
+  { area: 'administration', actions: '*' },
+]
+
+/** Deploying is the administration account's alone (contract, Authentication 2). */
+export const ONLY_ADMINISTRATION: readonly Permission[] = ['deployments.deploy']
+
+const GRANTS: Record<AccountType, readonly Grant[]> = {
+  'account.internal': EVERYTHING,
+  'account.tenant.admin': EVERYTHING,
+  'account.test.tenant.admin': EVERYTHING,
+  // Whoever writes policies tests with them too: the clock is that of test tenants only.
+  'account.tenant.employee': [
+    ...READING,
+    { area: 'policyData', actions: '*' },
+    { group: 'tenants', only: ['clock'] },
+  ],
+  'account.tenant.read.only.user': READING,
+  'account.tenant.claims.only.user': [
+    ...READING,
+    { group: 'claims' },
+    { group: 'media' },
+    // To quote is not to decide in underwriting's place.
+    { group: 'quotes', except: ['underwrite'] },
+    { group: 'calculations' },
+  ],
+}
+
+function permissionsOf(type: AccountType): ReadonlySet<string> {
+  const held = new Set<string>()
+  for (const [group, { area, actions }] of Object.entries(PERMISSION_GROUPS))
+    for (const action of actions)
+      for (const grant of GRANTS[type]) {
+        const granted =
+          'group' in grant
+            ? grant.group === group &&
+              ('only' in grant ? grant.only.includes(action) : !grant.except?.includes(action))
+            : grant.area === area && (grant.actions === '*' || grant.actions.includes(action))
+        if (granted) held.add(`${group}.${action}`)
+      }
+  if (type !== 'account.internal') for (const permission of ONLY_ADMINISTRATION) held.delete(permission)
+  return held
+}
+
+const HELD = new Map<string, ReadonlySet<string>>(
+  (Object.keys(GRANTS) as AccountType[]).map(type => [type, permissionsOf(type)]),
+)
+
+/** Whether accounts of the type hold the permission; unknown types hold none. */
+export const holds = (accountType: string, permission: Permission): boolean =>
+  HELD.get(accountType)?.has(permission) ?? false
+
+/** Whether a list of `group.action` and `group.*` has the permission. */
+export const grants = (listed: readonly string[], permission: Permission): boolean =>
+  listed.includes(permission) || listed.includes(`${permission.slice(0, permission.indexOf('.'))}.*`)
+
+/** Whether the caller may: by the list that it brings, else by its account's type. */
+export const may = (
+  { accountType, permissions }: Pick<Caller, 'accountType' | 'permissions'>,
+  permission: Permission,
+): boolean => (permissions ? grants(permissions, permission) : holds(accountType, permission))
+
+/** What the caller may, each by its whole name. */
+export const permissionsHeld = (caller: Pick<Caller, 'accountType' | 'permissions'>): Permission[] =>
+  ALL_PERMISSIONS.filter(permission => may(caller, permission))
+
+/** Refuses (403) a caller who holds none of the permissions, naming them. */
+export function requirePermission(caller: Caller, anyOf: readonly Permission[]): void {
+  if (anyOf.some(permission => may(caller, permission))) return
+  throw new Refusal(
+    'forbidden',
+    `The account '${caller.username}' (${caller.accountType}) lacks the permission ${anyOf.join(' or ')}.`,
+  )
+}

@@ -1,0 +1,166 @@
+import { z } from '@hono/zod-openapi'
+import { MARGIN } from '../../../packages/pdf/page.ts'
+import {
+  filePart,
+  Locator,
+  Name,
+  OptionalLocator,
+  OptionalLongName,
+  OptionalName,
+  OptionalText,
+  optional,
+  Text,
+  Timestamp,
+  TimestampIfAny,
+} from '../../platform/wire.ts'
+import { rule } from '../../platform/wire-problem.ts'
+import { TEMPLATE_FORMATS } from '../../reference/resource.ts'
+
+export const DocumentType = z.enum(['pdf', 'html'])
+export type DocumentType = z.infer<typeof DocumentType>
+
+export const DocumentState = z.enum(['draft', 'ready', 'dataError', 'renderError', 'conversionError'])
+
+/**
+ * `url` is signed and holds until `urlExpirationTimestamp`; both are absent until the document is made. `state` and
+ * `failureMessage` tell how far that is and why it failed (resources brief 4.2); a document that is `ready` has a message
+ * when letters in it are boxes since no font has them.
+ */
+export const PolicyDocumentResponse = z
+  .object({
+    locator: Text,
+    displayName: Text,
+    fileName: Text,
+    type: DocumentType,
+    createdTimestamp: TimestampIfAny,
+    policyModificationLocator: OptionalText,
+    url: OptionalText,
+    urlExpirationTimestamp: TimestampIfAny,
+    state: DocumentState.optional(),
+    failureMessage: OptionalText,
+  })
+  .openapi('PolicyDocumentResponse')
+export type PolicyDocumentResponse = z.infer<typeof PolicyDocumentResponse>
+
+/** A file that a media field names; `url` is signed and holds until `expiresTimestamp` (brief 3.4). */
+export const Media = z
+  .object({
+    locator: Text,
+    mimeType: Text,
+    url: Text,
+    expiresTimestamp: Timestamp,
+    fileName: OptionalText,
+  })
+  .openapi('Media')
+export type Media = z.infer<typeof Media>
+
+/** In the query or as parts of the form: published clients do both (brief 0.6). */
+const described = {
+  displayName: OptionalLongName.openapi({ description: 'What people see; required here or in the query.' }),
+  documentType: OptionalName.openapi({
+    description:
+      'What kind of document it is; `pdf` and `html` must be what the file is. Required here or in the query.',
+  }),
+}
+
+/** Required by contract 1, and so described; what stands in the form instead is read from there. */
+export const AddDocumentQuery = z.object({
+  displayName: described.displayName.openapi({
+    description: 'What people see. A part of the form with this name does as well.',
+    param: { required: true },
+  }),
+  documentType: described.documentType.openapi({
+    description:
+      'What kind of document it is; `pdf` and `html` must be what the file is. A part of the form with this name does as well.',
+    param: { required: true },
+  }),
+})
+export type AddDocumentQuery = z.infer<typeof AddDocumentQuery>
+
+export const AddDocumentForm = z.object({ ...described, document: filePart('document') })
+export type AddDocumentForm = z.infer<typeof AddDocumentForm>
+
+export const PolicyDocumentRemoveRequest = z
+  .object({ documentLocator: Locator })
+  .openapi('PolicyDocumentRemoveRequest')
+
+const margin = optional(
+  Name.regex(MARGIN, rule("must be a length like '20mm', in mm, cm, in, pt, pc or px")),
+).openapi({
+  description: 'E.g. `20mm`; without a unit millimetres.',
+})
+
+/** What is left out `@page` of the style sheets says; else it is A4 upright with 20 mm. */
+export const PageLayout = z.object({
+  marginLeft: margin,
+  marginRight: margin,
+  marginTop: margin,
+  marginBottom: margin,
+  orientation: optional(z.enum(['portrait', 'landscape'])),
+  pageSize: optional(z.enum(['letter', 'legal', 'A3', 'A4', 'A5', 'B4', 'B5'])),
+})
+
+/**
+ * The path is called by published clients and described nowhere (brief 0.10): a decision. They name the policy by
+ * `policyDisplayId`, which is its locator, and a transaction by its type and locator.
+ */
+export const RenderDocumentRequest = z
+  .object({
+    policyLocator: OptionalLocator,
+    policyDisplayId: OptionalLocator.openapi({ description: 'In place of `policyLocator`.' }),
+    transactionType: optional(z.enum(['endorsement', 'renewal', 'cancellation', 'reinstatement'])).openapi({
+      description: 'With `transactionLocator`, in place of the locator of that name.',
+    }),
+    transactionLocator: OptionalLocator,
+    templateName: OptionalName.openapi({
+      description:
+        'The static name of a template that is in force as a resource, or a template of the configuration of the policy.',
+    }),
+    template: optional(z.string().max(5_000_000)).openapi({ description: 'Its text, in place of a name.' }),
+    templateFormat: optional(z.enum(TEMPLATE_FORMATS)).openapi({
+      description: 'Of `template`; liquid when left out.',
+    }),
+    type: optional(DocumentType).openapi({ description: 'pdf when left out.' }),
+    pageLayout: optional(PageLayout),
+    quoteLocator: OptionalLocator,
+    endorsementLocator: OptionalLocator,
+    renewalLocator: OptionalLocator,
+    cancellationLocator: OptionalLocator,
+    reinstatementLocator: OptionalLocator,
+    invoiceLocator: OptionalLocator,
+    gracePeriodLocator: OptionalLocator,
+    lapseLocator: OptionalLocator,
+  })
+  .refine(
+    ({ template, templateName }) => (template === undefined) !== (templateName === undefined),
+    rule('must have either templateName or template'),
+  )
+  .refine(
+    ({ policyLocator, policyDisplayId }) => (policyLocator ?? policyDisplayId) !== undefined,
+    rule('must have policyLocator or policyDisplayId'),
+  )
+  .refine(
+    ({ transactionType: type, transactionLocator: locator }) => !type === !locator,
+    rule('must have both transactionType and transactionLocator, or neither'),
+  )
+  .transform(({ policyDisplayId, transactionType, transactionLocator, ...request }) => ({
+    ...request,
+    policyLocator: (request.policyLocator ?? policyDisplayId)!,
+    ...(transactionType && { [`${transactionType}Locator`]: transactionLocator }),
+  }))
+  .openapi('RenderDocumentRequest')
+export type RenderDocumentRequest = z.infer<typeof RenderDocumentRequest>
+
+/** What published clients read (brief 0.10). */
+export const RenderedDocumentResponse = z
+  .object({
+    displayName: Text,
+    fileName: Text,
+    type: DocumentType,
+    url: Text.openapi({ description: 'Signed; it works without a token.' }),
+    urlExpirationTimestamp: Timestamp.openapi({
+      description: 'When the address ends; the file goes within the hour.',
+    }),
+  })
+  .openapi('RenderedDocumentResponse')
+export type RenderedDocumentResponse = z.input<typeof RenderedDocumentResponse>

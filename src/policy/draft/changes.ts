@@ -1,0 +1,229 @@
+// What a request makes of a draft's content. Nothing here refuses; problems are collected by owner and judged in
+// validation.ts, all at once.
+
+import type { Uuid } from '../../kernel/locators.ts'
+import type { ExposureDefinition, ProductDefinition } from '../../product/configuration.ts'
+import { fieldErrors } from '../../product/fields/errors.ts'
+import type { FieldChanges, FieldData } from '../../product/fields/groups.ts'
+import { quoteParts } from '../quote-parts.ts'
+import {
+  type Exposure,
+  type ExposureRun,
+  type Modification,
+  type Peril,
+  type PerilRun,
+  type PolicyAggregate,
+  type PolicySegment,
+  type Quote,
+  withRecords,
+} from '../records/aggregate.ts'
+import { type AddedPeril, type AdditionContext, addedExposure, addedPeril } from './additions.ts'
+import { changedData, report } from './changed-data.ts'
+import { updatePerilAmounts } from './peril-amounts.ts'
+import type {
+  DraftChanges,
+  DraftContext,
+  DraftResult,
+  ExposureCreate,
+  ExposureUpdate,
+  PerilUpdate,
+  ReportedProblems,
+} from './request.ts'
+
+/** The quote's content after the changes: removals first, then updates, then additions. */
+export function changeDraft(
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  changes: DraftChanges,
+  context: DraftContext,
+): DraftResult {
+  const draft = new Draft(aggregate, quote, context)
+  draft.changePolicyData(changes)
+  draft.removeExposures(changes.removeExposures ?? [])
+  for (const [index, update] of (changes.updateExposures ?? []).entries()) draft.updateExposure(update, index)
+  for (const [index, creation] of (changes.addExposures ?? []).entries()) draft.addExposure(creation, index)
+  return { aggregate: draft.result(), reported: draft.reported }
+}
+
+/** A draft under change. Maps are copied once; records are replaced, never altered. */
+class Draft {
+  readonly reported: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
+  readonly #before: PolicyAggregate
+  readonly #quote: Quote
+  readonly #context: DraftContext
+  readonly #modification: Modification
+  #segment: PolicySegment
+  readonly #exposures: Map<Uuid, Exposure>
+  readonly #exposureRuns: Map<Uuid, ExposureRun>
+  readonly #perils: Map<Uuid, Peril>
+  readonly #perilRuns: Map<Uuid, PerilRun>
+  readonly #runOfExposure: Map<string, ExposureRun>
+  readonly #runsOfPerils: Map<string, PerilRun>
+
+  constructor(aggregate: PolicyAggregate, quote: Quote, context: DraftContext) {
+    const parts = quoteParts(aggregate, quote)
+    this.#before = aggregate
+    this.#quote = quote
+    this.#context = context
+    this.#modification = parts.modification
+    this.#segment = parts.segment
+    this.#exposures = new Map(aggregate.exposures)
+    this.#exposureRuns = new Map(aggregate.exposureRuns)
+    this.#perils = new Map(aggregate.perils)
+    this.#perilRuns = new Map(aggregate.perilRuns)
+    this.#runOfExposure = new Map(parts.exposureRuns.map(run => [run.exposureLocator, run]))
+    this.#runsOfPerils = new Map(parts.perilRuns.map(run => [run.perilLocator, run]))
+  }
+
+  changePolicyData(changes: FieldChanges): void {
+    const { product } = this.#context
+    const data = this.#changed(this.#segment.locator, product.fields, this.#segment.data, changes)
+    if (data) this.#segment = { ...this.#segment, data, updatedAt: this.#context.now }
+  }
+
+  addExposure(creation: ExposureCreate, index: number): void {
+    const added = addedExposure(creation, index, this.#changing())
+    if (!added) return
+    const { exposure, data, perils } = added
+    const run: ExposureRun = { ...this.#newRun(), exposureLocator: exposure.locator, data }
+    this.#exposures.set(exposure.locator, exposure)
+    this.#exposureRuns.set(run.locator, run)
+    for (const peril of perils) this.#addPeril(peril)
+  }
+
+  updateExposure(update: ExposureUpdate, index: number): void {
+    const run = this.#runOfExposure.get(update.exposureLocator)
+    const exposure = run && this.#exposures.get(run.exposureLocator)
+    const definition = exposure && this.#context.product.exposures.find(one => one.name === exposure.name)
+    if (!exposure || !definition) {
+      this.#strayExposure(update.exposureLocator, index)
+      return
+    }
+    const data = this.#changed(exposure.locator, definition.fields, run.data, update)
+    if (data) this.#exposureRuns.set(run.locator, { ...run, data, updatedAt: this.#context.now })
+    for (const locator of update.removePerils ?? []) this.#removePeril(exposure, locator, index)
+    for (const peril of update.updatePerils ?? []) this.#updatePeril(exposure, definition, peril, index)
+    for (const peril of update.addPerils ?? []) {
+      const added = addedPeril(exposure, definition, peril, index, this.#changing())
+      if (added) this.#addPeril(added)
+    }
+  }
+
+  removeExposures(locators: readonly string[]): void {
+    const gone = new Set<string>()
+    for (const [index, locator] of locators.entries()) {
+      const run = this.#runOfExposure.get(locator)
+      if (!run || !this.#exposures.delete(run.exposureLocator)) this.#strayExposure(locator, index)
+      else {
+        this.#exposureRuns.delete(run.locator)
+        gone.add(locator)
+      }
+    }
+    if (gone.size === 0) return
+    for (const [locator, peril] of this.#perils)
+      if (gone.has(peril.exposureLocator)) {
+        this.#perils.delete(locator)
+        const run = this.#runsOfPerils.get(locator)
+        if (run) this.#perilRuns.delete(run.locator)
+      }
+  }
+
+  result(): PolicyAggregate {
+    return {
+      ...this.#before,
+      segments:
+        this.#before.segments.get(this.#segment.locator) === this.#segment
+          ? this.#before.segments
+          : withRecords(this.#before.segments, [this.#segment]),
+      exposures: this.#exposures,
+      exposureRuns: this.#exposureRuns,
+      perils: this.#perils,
+      perilRuns: this.#perilRuns,
+    }
+  }
+
+  #addPeril({ peril, data, amounts }: AddedPeril): void {
+    const run: PerilRun = { ...this.#newRun(), perilLocator: peril.locator, data, amounts }
+    this.#perils.set(peril.locator, peril)
+    this.#perilRuns.set(run.locator, run)
+  }
+
+  #updatePeril(exposure: Exposure, definition: ExposureDefinition, update: PerilUpdate, index: number): void {
+    const run = this.#runsOfPerils.get(update.perilLocator)
+    const record = run && this.#perils.get(run.perilLocator)
+    if (record?.exposureLocator !== exposure.locator) {
+      this.#strayPeril(exposure, update.perilLocator, index)
+      return
+    }
+    const peril = definition.perils.find(one => one.name === record.name)
+    if (!peril || !run) {
+      this.#strayPeril(exposure, update.perilLocator, index)
+      return
+    }
+    const data = this.#changed(record.locator, peril.fields, run.data, update)
+    const { amounts, problems } = updatePerilAmounts(run.amounts, update)
+    report(this.reported, record.locator, fieldErrors(problems))
+    this.#perilRuns.set(run.locator, {
+      ...run,
+      data: data ?? run.data,
+      amounts,
+      updatedAt: this.#context.now,
+    })
+  }
+
+  #removePeril(exposure: Exposure, locator: string, index: number): void {
+    const run = this.#runsOfPerils.get(locator)
+    const record = run && this.#perils.get(run.perilLocator)
+    if (record?.exposureLocator !== exposure.locator || !run) {
+      this.#strayPeril(exposure, locator, index)
+      return
+    }
+    this.#perils.delete(record.locator)
+    this.#perilRuns.delete(run.locator)
+  }
+
+  #strayExposure(locator: string, index: number): void {
+    this.reported.strays.push({
+      exposureName: '',
+      exposureLocator: locator,
+      index,
+      message: `The draft has no exposure '${locator}'; send the locator of one of its exposures.`,
+    })
+  }
+
+  #strayPeril(exposure: Exposure, locator: string, index: number): void {
+    this.reported.strays.push({
+      exposureName: exposure.name,
+      exposureLocator: exposure.locator,
+      index,
+      perilName: locator,
+      message: `Exposure '${exposure.locator}' has no peril '${locator}'; send the locator of one of its perils.`,
+    })
+  }
+
+  #newRun() {
+    const { now, supply } = this.#context
+    return {
+      locator: supply.uuid(),
+      madeBy: this.#modification.locator,
+      createdAt: now,
+      updatedAt: now,
+      start: this.#quote.contractStart,
+      end: this.#quote.contractEnd,
+      cuts: [],
+    }
+  }
+
+  #changed(
+    owner: string,
+    fields: ProductDefinition['fields'],
+    data: FieldData,
+    changes: FieldChanges,
+  ): FieldData | undefined {
+    return changedData(owner, fields, data, changes, this.#changing())
+  }
+
+  #changing(): AdditionContext {
+    return { ...this.#context, quoteLocator: this.#quote.locator, reported: this.reported }
+  }
+}

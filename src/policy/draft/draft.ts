@@ -1,0 +1,127 @@
+// New business before it is priced: the aggregate that a create request makes, and its span.
+
+import type { DisplayId, PolicyLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
+import type { CurrencyCode } from '../../kernel/money.ts'
+import type { Span } from '../../kernel/time.ts'
+import { NO_FIELD_DATA } from '../../product/fields/groups.ts'
+import { quoteParts } from '../quote-parts.ts'
+import {
+  type Modification,
+  noRecords,
+  type PolicyAggregate,
+  type PolicySegment,
+  type Quote,
+  withRecords,
+} from '../records/aggregate.ts'
+import { changeDraft } from './changes.ts'
+import type { DraftContext, DraftResult, ExposureCreate, GroupCreate } from './request.ts'
+
+export type NewDraft = {
+  policyholderLocator: Uuid
+  configVersion: number
+  currency: CurrencyCode
+  contract: Span
+  paymentScheduleName: string
+  premiumReportName?: string
+  fieldValues?: unknown
+  fieldGroups?: GroupCreate[]
+  exposures: ExposureCreate[]
+}
+
+/** A new policy with one selected draft quote and the modification that it will be issued as (brief 1.2). */
+export function newDraft(request: NewDraft, context: DraftContext): DraftResult {
+  const { now, supply } = context
+  const { contract } = request
+  const locator = supply.digits() as PolicyLocator
+  const quote: Quote = {
+    locator: supply.digits() as QuoteLocator,
+    name: 'quote 1',
+    state: 'draft',
+    selected: true,
+    createdAt: now,
+    updatedAt: now,
+    contractStart: contract.start,
+    contractEnd: contract.end,
+    paymentScheduleName: request.paymentScheduleName,
+  }
+  const modification: Modification = {
+    locator: supply.uuid(),
+    kind: 'creation',
+    displayId: supply.digits() as DisplayId,
+    quoteLocator: quote.locator,
+    number: 0,
+    name: 'modification.policy.create',
+    effectiveAt: contract.start,
+    policyEnd: contract.end,
+    createdAt: now,
+    updatedAt: now,
+  }
+  const segment: PolicySegment = {
+    locator: supply.uuid(),
+    quoteLocator: quote.locator,
+    madeBy: modification.locator,
+    createdAt: now,
+    updatedAt: now,
+    ...contract,
+    data: NO_FIELD_DATA,
+  }
+  const empty: PolicyAggregate = {
+    policy: {
+      locator,
+      policyholderLocator: request.policyholderLocator,
+      productName: context.product.name,
+      configVersion: request.configVersion,
+      version: 0,
+      createdAt: now,
+      updatedAt: now,
+      originalStart: contract.start,
+      originalEnd: contract.end,
+      effectiveEnd: contract.end,
+      currency: request.currency,
+      timeZone: context.timeZone,
+      paymentScheduleName: request.paymentScheduleName,
+      premiumReportName: request.premiumReportName,
+    },
+    ...noRecords(),
+    quotes: new Map([[quote.locator, quote]]),
+    modifications: new Map([[modification.locator, modification]]),
+    segments: new Map([[segment.locator, segment]]),
+  }
+  return changeDraft(
+    empty,
+    quote,
+    {
+      fieldValues: request.fieldValues,
+      addFieldGroups: request.fieldGroups,
+      addExposures: request.exposures,
+    },
+    context,
+  )
+}
+
+/** The quote over another span: everything in it moves along. Unchanged spans change nothing. */
+export function spanDraft(aggregate: PolicyAggregate, quote: Quote, contract: Span): PolicyAggregate {
+  if (quote.contractStart === contract.start && quote.contractEnd === contract.end) return aggregate
+  const moved = <T extends Span>(record: T): T => ({ ...record, ...contract })
+  const parts = quoteParts(aggregate, quote)
+  return {
+    ...aggregate,
+    policy: quote.selected
+      ? {
+          ...aggregate.policy,
+          originalStart: contract.start,
+          originalEnd: contract.end,
+          effectiveEnd: contract.end,
+        }
+      : aggregate.policy,
+    quotes: withRecords(aggregate.quotes, [
+      { ...quote, contractStart: contract.start, contractEnd: contract.end },
+    ]),
+    modifications: withRecords(aggregate.modifications, [
+      { ...parts.modification, effectiveAt: contract.start, policyEnd: contract.end },
+    ]),
+    segments: withRecords(aggregate.segments, [moved(parts.segment)]),
+    exposureRuns: withRecords(aggregate.exposureRuns, parts.exposureRuns.map(moved)),
+    perilRuns: withRecords(aggregate.perilRuns, parts.perilRuns.map(moved)),
+  }
+}

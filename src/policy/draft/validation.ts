@@ -1,0 +1,178 @@
+// All problems of a draft at once, in the shape of the answer (brief 6 and 8: PolicyValidationErrors).
+
+import type { Instant, TimeZone } from '../../kernel/time.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
+import { type FieldErrors, fieldErrors, joinFieldErrors } from '../../product/fields/errors.ts'
+import type { FieldData } from '../../product/fields/groups.ts'
+import { validateFields } from '../../product/fields/validate.ts'
+import { quoteParts } from '../quote-parts.ts'
+import type { Exposure, ExposureRun, PerilRun, PolicyAggregate, Quote } from '../records/aggregate.ts'
+import type { ReportedProblems } from './request.ts'
+
+export type PerilValidationErrors = {
+  name: string
+  hasErrors: boolean
+  fieldErrors?: FieldErrors
+  message?: string
+}
+
+export type ExposureValidationErrors = {
+  exposureName: string
+  exposureLocator?: string
+  /** Place in the request's list of a part that fits no exposure. */
+  index?: number
+  hasErrors: boolean
+  message?: string
+  exposureFieldErrors?: FieldErrors
+  perilValidationErrors: PerilValidationErrors[]
+}
+
+export type PolicyValidationErrors = {
+  hasErrors: boolean
+  policyFieldErrors?: FieldErrors
+  exposureValidationErrors: ExposureValidationErrors[]
+  cancellationValidationErrors: { name: string; code: string; message?: string }[]
+}
+
+export type PolicyValidation = {
+  product: ProductDefinition
+  timeZone: TimeZone
+  now: Instant
+  /** True on finalize and quote: required fields must be there (brief 6.2). */
+  requireMissing: boolean
+}
+
+/** What is to be checked: the policy's own data in each segment, and runs of exposures and perils. */
+export type Checked = {
+  /** Whom problems of the policy's own data were reported under. */
+  owner: string
+  policy: readonly FieldData[]
+  exposureRuns: readonly ExposureRun[]
+  perilRuns: readonly PerilRun[]
+}
+
+/** Problems of the quote's content, with those that reading the request already found. */
+export function validateQuote(
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  validation: PolicyValidation,
+  reported: ReportedProblems,
+): PolicyValidationErrors {
+  const { segment, exposureRuns, perilRuns } = quoteParts(aggregate, quote)
+  const checked = { owner: segment.locator, policy: [segment.data], exposureRuns, perilRuns }
+  return validateContent(aggregate, checked, validation, reported)
+}
+
+/** As `validateQuote`, of any part of a policy. */
+export function validateContent(
+  aggregate: PolicyAggregate,
+  parts: Checked,
+  { product, timeZone, now, requireMissing }: PolicyValidation,
+  reported: ReportedProblems,
+): PolicyValidationErrors {
+  const check = (owner: string, fields: ProductDefinition['fields'], data: FieldData): FieldErrors =>
+    validateFields(fields, data.values, data.groups, {
+      timeZone,
+      now,
+      requireMissing,
+      table: name => product.tables[name],
+      reported: reported.byOwner.get(owner),
+    })
+
+  const errors = new Map<string, ExposureValidationErrors>()
+  const errorsOf = (exposure: Exposure): ExposureValidationErrors => {
+    let entry = errors.get(exposure.locator)
+    if (!entry) {
+      const index = reported.added.get(exposure.locator)
+      entry = {
+        exposureName: exposure.name,
+        ...(index === undefined ? { exposureLocator: exposure.locator } : { index }),
+        hasErrors: true,
+        perilValidationErrors: [],
+      }
+      errors.set(exposure.locator, entry)
+    }
+    return entry
+  }
+
+  for (const run of parts.exposureRuns) {
+    const exposure = aggregate.exposures.get(run.exposureLocator)
+    const definition = product.exposures.find(one => one.name === exposure?.name)
+    if (!exposure) continue
+    if (!definition) {
+      errorsOf(exposure).message =
+        `The configuration no longer has an exposure '${exposure.name}'; remove it.`
+      continue
+    }
+    const found = check(exposure.locator, definition.fields, run.data)
+    if (!found.hasErrors) continue
+    const entry = errorsOf(exposure)
+    entry.exposureFieldErrors = joinFieldErrors(entry.exposureFieldErrors ?? fieldErrors([]), found)
+  }
+  for (const run of parts.perilRuns) {
+    const peril = aggregate.perils.get(run.perilLocator)
+    const exposure = peril && aggregate.exposures.get(peril.exposureLocator)
+    if (!peril || !exposure) continue
+    const definition = product.exposures
+      .find(one => one.name === exposure.name)
+      ?.perils.find(one => one.name === peril.name)
+    if (!definition) {
+      errorsOf(exposure).perilValidationErrors.push({
+        name: peril.name,
+        hasErrors: true,
+        message: `The configuration no longer has a peril '${peril.name}' for '${exposure.name}'; remove it.`,
+      })
+      continue
+    }
+    const found = check(peril.locator, definition.fields, run.data)
+    if (found.hasErrors)
+      errorsOf(exposure).perilValidationErrors.push({ name: peril.name, hasErrors: true, fieldErrors: found })
+  }
+
+  const exposureValidationErrors = [...errors.values(), ...reported.strays.map(strayErrors)]
+  const policyFieldErrors = parts.policy
+    .map(data => check(parts.owner, product.fields, data))
+    .reduce(joinFieldErrors, fieldErrors([]))
+  return {
+    hasErrors: policyFieldErrors.hasErrors || exposureValidationErrors.length > 0,
+    ...(policyFieldErrors.hasErrors ? { policyFieldErrors } : {}),
+    exposureValidationErrors,
+    cancellationValidationErrors: [],
+  }
+}
+
+function strayErrors(stray: ReportedProblems['strays'][number]): ExposureValidationErrors {
+  const { exposureName, exposureLocator, index, perilName, message } = stray
+  return {
+    exposureName,
+    exposureLocator,
+    index,
+    hasErrors: true,
+    ...(perilName === undefined ? { message } : {}),
+    perilValidationErrors: perilName === undefined ? [] : [{ name: perilName, hasErrors: true, message }],
+  }
+}
+
+/** The first messages in one sentence, for clients that show only the message. */
+export function summary(errors: PolicyValidationErrors): string {
+  const messages: string[] = []
+  const fromFields = (found: FieldErrors | undefined, where: string): void => {
+    for (const error of found?.errors ?? []) messages.push(`${where}${error.message}`)
+    for (const group of found?.fieldGroupErrors ?? [])
+      for (const error of group.errors)
+        messages.push(`${where}${group.fieldName}[${group.index}]: ${error.message}`)
+  }
+  fromFields(errors.policyFieldErrors, '')
+  for (const exposure of errors.exposureValidationErrors) {
+    if (exposure.message) messages.push(exposure.message)
+    const place = exposure.index === undefined ? '' : ` ${exposure.index} of the list`
+    const where = `Exposure '${exposure.exposureName}'${place}: `
+    fromFields(exposure.exposureFieldErrors, where)
+    for (const peril of exposure.perilValidationErrors) {
+      if (peril.message) messages.push(peril.message)
+      fromFields(peril.fieldErrors, `${where}peril '${peril.name}': `)
+    }
+  }
+  const shown = messages.slice(0, 5).join(' ')
+  return messages.length > 5 ? `${shown} And ${messages.length - 5} more.` : shown
+}

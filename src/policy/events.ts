@@ -1,0 +1,67 @@
+// Events of new business: flat maps of text (brief 9).
+
+import { type Money, toText } from '../kernel/money.ts'
+import type { NewEvent } from '../platform/events/outbox.ts'
+import type { CustomEventType, EventType } from '../platform/events/types.ts'
+import { type PolicyAggregate, type Quote, selectedQuoteIfAny } from './records/aggregate.ts'
+import { type Invoice, invoiceStatus } from './records/invoice.ts'
+
+/** An event of the policy; `data` goes beside what every event of a policy says. */
+export function policyEvent(
+  { policy }: PolicyAggregate,
+  type: EventType | CustomEventType,
+  data: Record<string, string> = {},
+): NewEvent {
+  return {
+    type,
+    policyholderLocator: policy.policyholderLocator,
+    policyLocator: policy.locator,
+    data: {
+      policyLocator: String(policy.locator),
+      policyholderLocator: policy.policyholderLocator,
+      productName: policy.productName,
+      ...data,
+    },
+  }
+}
+
+/** What events of the policy itself say beside (brief 9). */
+export function versioned(aggregate: PolicyAggregate): Record<string, string> {
+  const quote = selectedQuoteIfAny(aggregate)
+  return {
+    configVersion: String(aggregate.policy.configVersion),
+    ...(quote && { quoteLocator: String(quote.locator) }),
+  }
+}
+
+export const quoteEvent = (
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  type: EventType,
+  data: Record<string, string> = {},
+): NewEvent =>
+  policyEvent(aggregate, type, { quoteLocator: String(quote.locator), quoteName: quote.name, ...data })
+
+/** An event of one of the policy's invoices. */
+export const invoiceEvent = (
+  aggregate: PolicyAggregate,
+  type: EventType,
+  invoice: Invoice,
+  totalDue: Money,
+): NewEvent =>
+  policyEvent(aggregate, type, {
+    invoiceLocator: invoice.locator,
+    totalDue: toText(totalDue),
+    currency: totalDue.currency,
+    dueTimestamp: String(invoice.dueAt),
+    invoiceType: invoice.type,
+  })
+
+/** An invoice was made: the event and its legacy alias (brief 9), and that it was written off where its plan says so. */
+export const invoiceEvents = (aggregate: PolicyAggregate, invoice: Invoice, totalDue: Money): NewEvent[] => [
+  invoiceEvent(aggregate, 'invoice.issue', invoice, totalDue),
+  policyEvent(aggregate, 'policy.invoice', { invoiceLocator: invoice.locator }),
+  ...(invoiceStatus(invoice) === 'writtenOff'
+    ? [invoiceEvent(aggregate, 'invoice.writtenOff', invoice, totalDue)]
+    : []),
+]

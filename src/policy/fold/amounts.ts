@@ -1,0 +1,58 @@
+// What a peril costs over a stretch of time: its premium with taxes and commissions, split and summed together.
+import { type Money, minus, plus } from '../../kernel/money.ts'
+import type { PerilPrice } from '../records/aggregate.ts'
+
+/** Amounts of one price; taxes and commissions in the order in which the price has them. */
+export type Amounts = {
+  readonly premium: Money
+  readonly technicalPremium: Money | undefined
+  readonly taxes: readonly Money[]
+  readonly commissions: readonly Money[]
+}
+
+export const amountsOf = (price: PerilPrice): Amounts => ({
+  premium: price.premium.amount,
+  technicalPremium: price.technicalPremium?.amount,
+  taxes: price.taxes.map(tax => tax.amount),
+  commissions: price.commissions.map(commission => commission.amount),
+})
+
+/** The same amount of other amounts of the same price. */
+export type Same = (of: Amounts) => Money
+
+const premiumOf: Same = of => of.premium
+const technicalOf: Same = of => of.technicalPremium!
+
+/** `change` on every amount: premium, technical premium, taxes, commissions, in this order. */
+export const each = (amounts: Amounts, change: (amount: Money, same: Same) => Money): Amounts => ({
+  premium: change(amounts.premium, premiumOf),
+  technicalPremium: amounts.technicalPremium && change(amounts.technicalPremium, technicalOf),
+  taxes: amounts.taxes.map((tax, at) => change(tax, of => of.taxes[at]!)),
+  commissions: amounts.commissions.map((commission, at) => change(commission, of => of.commissions[at]!)),
+})
+
+/** Amounts of several parts: `split` gives for one amount those of the parts, in order. */
+export function splitAmounts(amounts: Amounts, split: (amount: Money, same: Same) => Money[]): Amounts[] {
+  const premium = split(amounts.premium, premiumOf)
+  const technical = amounts.technicalPremium && split(amounts.technicalPremium, technicalOf)
+  const taxes = amounts.taxes.map((tax, at) => split(tax, of => of.taxes[at]!))
+  const commissions = amounts.commissions.map((one, at) => split(one, of => of.commissions[at]!))
+  return premium.map((part, at) => ({
+    premium: part,
+    technicalPremium: technical?.[at],
+    taxes: taxes.map(parts => parts[at]!),
+    commissions: commissions.map(parts => parts[at]!),
+  }))
+}
+
+const both = (a: Amounts, b: Amounts, join: (a: Money, b: Money) => Money): Amounts => ({
+  premium: join(a.premium, b.premium),
+  technicalPremium:
+    a.technicalPremium && b.technicalPremium ? join(a.technicalPremium, b.technicalPremium) : undefined,
+  taxes: a.taxes.map((tax, at) => join(tax, b.taxes[at]!)),
+  commissions: a.commissions.map((commission, at) => join(commission, b.commissions[at]!)),
+})
+
+/** Sum and difference of amounts of the same price. */
+export const plusAmounts = (a: Amounts, b: Amounts): Amounts => both(a, b, plus)
+export const minusAmounts = (a: Amounts, b: Amounts): Amounts => both(a, b, minus)

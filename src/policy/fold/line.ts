@@ -1,0 +1,99 @@
+// The line of a policy's modifications, and what each did to its segments. What is in force is the fold of the
+// line; leaving out its last modifications gives the policy as it was before them, or as it is known without them.
+import type { Uuid } from '../../kernel/locators.ts'
+import type { Modification, PolicyAggregate, PolicySegment, Quote } from '../records/aggregate.ts'
+
+/** One modification with the policy segments that it made and replaced, both in the order of time. */
+export type Step = {
+  readonly modification: Modification
+  readonly made: readonly PolicySegment[]
+  readonly replaced: readonly PolicySegment[]
+}
+
+export type Line = readonly Step[]
+
+/** Which modifications count beside the quote's own. */
+export type Counting = (modification: Modification) => boolean
+
+export const isIssued: Counting = modification => modification.issuedAt !== undefined
+
+/** What is accepted counts too, though it is not issued. */
+export const isStanding: Counting = ({ acceptedAt, issuedAt, invalidatedAt }) =>
+  invalidatedAt === undefined && (acceptedAt !== undefined || issuedAt !== undefined)
+
+/**
+ * Whether answers list it among the policy's modifications. The contract knows no name for a change of fees or bills
+ * alone (brief 2.1.3): it counts in the line, unseen.
+ */
+export const isListed = ({ kind }: Modification): boolean => kind !== 'feeUpdate' && kind !== 'scheduleChange'
+
+/** As if this one had been issued last. */
+export const withIssued =
+  (locator: Uuid): Counting =>
+  modification =>
+    isIssued(modification) || modification.locator === locator
+
+/** The quote's modification first, whether issued or not, then those later ones that count. */
+export function lineOf(aggregate: PolicyAggregate, quote: Quote, counts: Counting = isIssued): Line {
+  const segments = inOrder([...aggregate.segments.values()].sort((a, b) => a.start - b.start))
+  const standing = new Map<Uuid, PolicySegment>()
+  return [...aggregate.modifications.values()]
+    .filter(one => one.quoteLocator === quote.locator || (one.quoteLocator === undefined && counts(one)))
+    .sort((a, b) => a.number - b.number || a.createdAt - b.createdAt)
+    .map(modification => {
+      const step = stepOf(modification, segments, standing)
+      advance(standing, step)
+      return step
+    })
+}
+
+/** The segments in the order of time, and by what made and replaced them: looked through once for the whole line. */
+type OrderedSegments = {
+  readonly places: ReadonlyMap<Uuid, number>
+  readonly byLocator: ReadonlyMap<Uuid, PolicySegment>
+  readonly madeBy: ReadonlyMap<Uuid, PolicySegment[]>
+  readonly replacedBy: ReadonlyMap<Uuid | undefined, PolicySegment[]>
+}
+
+const inOrder = (segments: readonly PolicySegment[]): OrderedSegments => ({
+  places: new Map(segments.map((segment, at) => [segment.locator, at])),
+  byLocator: new Map(segments.map(segment => [segment.locator, segment])),
+  madeBy: Map.groupBy(segments, segment => segment.madeBy),
+  replacedBy: Map.groupBy(segments, segment => segment.replacedBy),
+})
+
+/**
+ * An endorsement replaces what its segments continue, and what stood beyond the end that it gives the policy; both
+ * are marked so once it is issued. Others say what they replace.
+ */
+function stepOf(
+  modification: Modification,
+  { places, byLocator, madeBy, replacedBy }: OrderedSegments,
+  standing: ReadonlyMap<Uuid, PolicySegment>,
+): Step {
+  const { locator, kind, policyEnd } = modification
+  const made = madeBy.get(locator) ?? []
+  const replaced = new Set(replacedBy.get(locator))
+  if (kind === 'endorsement') {
+    for (const { predecessor } of made) {
+      const continued = predecessor && byLocator.get(predecessor)
+      if (continued) replaced.add(continued)
+    }
+    for (const segment of standing.values()) if (segment.start >= policyEnd) replaced.add(segment)
+  }
+  const place = ({ locator: segment }: PolicySegment): number => places.get(segment)!
+  return { modification, made, replaced: [...replaced].sort((a, b) => place(a) - place(b)) }
+}
+
+/** Takes the segments that are in force over one step. */
+function advance(inForce: Map<Uuid, PolicySegment>, { made, replaced }: Step): void {
+  for (const segment of replaced) inForce.delete(segment.locator)
+  for (const segment of made) inForce.set(segment.locator, segment)
+}
+
+/** The segments in force at the end of the line, in the order of time. */
+export function segmentsInForce(line: Line): PolicySegment[] {
+  const inForce = new Map<Uuid, PolicySegment>()
+  for (const step of line) advance(inForce, step)
+  return [...inForce.values()].sort((a, b) => a.start - b.start)
+}

@@ -1,0 +1,231 @@
+// A run seen through the policy's segments: one piece for each segment that it lies in, as the line of
+// modifications left them. Pieces are the peril characteristics of the contract; they follow from the run and the
+// segments and have no rows (docs/design.md, section 1).
+import type { Uuid } from '../../kernel/locators.ts'
+import { type Money, minus } from '../../kernel/money.ts'
+import { earlier, type Instant, type Span, type TimeZone } from '../../kernel/time.ts'
+import type { PerilRun, PolicySegment } from '../records/aggregate.ts'
+import { type Amounts, amountsOf, each, minusAmounts, type Same, splitAmounts } from './amounts.ts'
+import type { Line, Step } from './line.ts'
+import { splitsIn } from './prorated.ts'
+import { type Measure, measureOf, portion, shares } from './shares.ts'
+
+/** The part of a run that lies in one policy segment. Amounts once the run is priced. */
+export type Piece = Span & {
+  readonly segment: PolicySegment
+  readonly madeBy: Uuid
+  readonly replacedBy: Uuid | undefined
+  readonly amounts: Amounts | undefined
+}
+
+/** What a step took from the run in a segment: from when, and how much. */
+type Removal = {
+  readonly by: Uuid
+  readonly segment: Uuid
+  readonly span: Span
+  readonly amounts: Amounts | undefined
+}
+
+/** Whether the step can make or replace pieces of the run. They lie in the run, and in segments that it makes or replaces. */
+export function reaches({ modification, made, replaced }: Step, run: PerilRun): boolean {
+  const meets = ({ start, end }: Span): boolean => start < run.end && run.start < end
+  return modification.locator === run.madeBy || made.some(meets) || replaced.some(meets)
+}
+
+/** A run's pieces while it is brought over a line. */
+type Course = {
+  readonly run: PerilRun
+  /** All that there ever were. */
+  readonly pieces: Piece[]
+  /** Places among them of those that no step has replaced yet: most of a long line's are gone. */
+  standing: number[]
+  readonly removals: Removal[]
+}
+
+/** Every piece that the run ever had within the line, in the order of the modifications, then of time. */
+export function piecesOf(run: PerilRun, line: Line, timeZone: TimeZone): Piece[] {
+  const course: Course = { run, pieces: [], standing: [], removals: [] }
+  const places = placesIn(line)
+  // Before its own modification there is nothing of it.
+  const first = places.made.get(run.madeBy)
+  if (first === undefined) return course.pieces
+  addTo(course, firstPieces(run, line[first]!, measureOf(prorationOf(line[first]!), timeZone)))
+  for (let at = nextFor(course, places, first); at !== undefined; at = nextFor(course, places, at))
+    advance(course, line[at]!, timeZone)
+  return course.pieces
+}
+
+/** Places in the line: of each modification, and of the steps that replace or continue a segment. */
+type Places = {
+  /** Steps of the line as it was looked through: a line may be built step by step. */
+  readonly steps: number
+  readonly made: ReadonlyMap<Uuid, number>
+  readonly touched: ReadonlyMap<Uuid, readonly number[]>
+}
+
+const placesByLine = new WeakMap<Line, Places>()
+
+function placesIn(line: Line): Places {
+  const known = placesByLine.get(line)
+  if (known?.steps === line.length) return known
+  const touched = new Map<Uuid, number[]>()
+  const touch = (segment: Uuid, at: number): void => {
+    const own = touched.get(segment)
+    if (!own) touched.set(segment, [at])
+    else if (own.at(-1) !== at) own.push(at)
+  }
+  for (const [at, { made, replaced }] of line.entries()) {
+    for (const { locator } of replaced) touch(locator, at)
+    for (const { predecessor } of made) if (predecessor !== undefined) touch(predecessor, at)
+  }
+  const places = {
+    steps: line.length,
+    made: new Map(line.map(({ modification: { locator } }, at) => [locator, at])),
+    touched,
+  }
+  placesByLine.set(line, places)
+  return places
+}
+
+/** The next step that does something to the run: all others leave it as it is, and a long line has many of them. */
+function nextFor(
+  { pieces, standing, removals }: Course,
+  { touched }: Places,
+  after: number,
+): number | undefined {
+  let next: number | undefined
+  const look = (segment: Uuid): void => {
+    const at = touched.get(segment)?.find(one => one > after)
+    if (at !== undefined && (next === undefined || at < next)) next = at
+  }
+  for (const at of standing) look(pieces[at]!.segment.locator)
+  for (const { segment } of removals) look(segment)
+  return next
+}
+
+const prorationOf = ({ modification }: Step) => modification.proration ?? 'monthly'
+
+function addTo({ pieces, standing }: Course, made: readonly Piece[]): void {
+  for (const piece of made) standing.push(pieces.push(piece) - 1)
+}
+
+/** The pieces in force at the end of the line, in the order of time. */
+export const inForce = (pieces: readonly Piece[]): Piece[] =>
+  pieces.filter(piece => piece.replacedBy === undefined).sort((a, b) => a.start - b.start)
+
+/**
+ * Brings the pieces over one modification: those of replaced segments go, their successors' take their place. From
+ * a cut on, other runs do.
+ */
+function advance(course: Course, step: Step, timeZone: TimeZone): void {
+  const { run, pieces, standing, removals } = course
+  const replaced = replacedIn(step)
+  const isGone = (at: number): boolean => replaced.has(pieces[at]!.segment.locator)
+  if (removals.length === 0 && !standing.some(isGone)) return
+  const by = step.modification.locator
+  const measure = measureOf(prorationOf(step), timeZone)
+  const cut = run.cuts.find(one => one.by === by)?.from ?? run.end
+  const made: Piece[] = []
+  for (const at of standing.filter(isGone)) {
+    const piece = pieces[at]!
+    pieces[at] = { ...piece, replacedBy: by }
+    const parts = step.made
+      .filter(segment => segment.predecessor === piece.segment.locator)
+      .flatMap(segment => within(segment, { start: piece.start, end: earlier(piece.end, cut) }))
+    const split = splitsIn(run, by, piece.segment.locator)
+    const amounts =
+      piece.amounts &&
+      splitAmounts(piece.amounts, (one, same) => {
+        const told = split && ((at: Instant) => split(at, same))
+        return shares(one, piece, spansOf(parts), measure, told)
+      })
+    made.push(...parts.map((part, index) => pieceOf(part, by, amounts?.[index])))
+    if (cut === run.end) removals.push(...removalFrom(piece, parts, amounts, by))
+  }
+  for (const segment of step.made)
+    if (segment.predecessor !== undefined && !replaced.has(segment.predecessor))
+      made.push(...restored(run, removals, segment, by, measure))
+  course.standing = standing.filter(at => !isGone(at))
+  addTo(
+    course,
+    made.sort((a, b) => a.start - b.start),
+  )
+}
+
+const replacedSegments = new WeakMap<Step, ReadonlySet<Uuid>>()
+
+/** The segments that a step replaced: the same for every run that is brought over it. */
+function replacedIn(step: Step): ReadonlySet<Uuid> {
+  const known = replacedSegments.get(step)
+  if (known) return known
+  const replaced = new Set(step.replaced.map(segment => segment.locator))
+  replacedSegments.set(step, replaced)
+  return replaced
+}
+
+type Part = { segment: PolicySegment; span: Span }
+
+const spansOf = (parts: readonly Part[]): Span[] => parts.map(part => part.span)
+
+/** What a segment has in common with a span, if anything. */
+function within(segment: PolicySegment, span: Span): Part[] {
+  const start = Math.max(segment.start, span.start) as Instant
+  const end = Math.min(segment.end, span.end) as Instant
+  return start < end ? [{ segment, span: { start, end } }] : []
+}
+
+const pieceOf = ({ segment, span }: Part, madeBy: Uuid, amounts: Amounts | undefined): Piece => ({
+  ...span,
+  segment,
+  madeBy,
+  replacedBy: undefined,
+  amounts,
+})
+
+/** The run's own modification: its amounts shared out over the segments that this made. */
+function firstPieces(run: PerilRun, step: Step, measure: Measure): Piece[] {
+  const parts = step.made.flatMap(segment => within(segment, run))
+  const [only] = parts
+  if (only && parts.length === 1 && only.span.start === run.start && only.span.end === run.end)
+    return [pieceOf(only, run.madeBy, run.price && amountsOf(run.price))]
+  const amounts =
+    run.price && splitAmounts(amountsOf(run.price), one => shares(one, run, spansOf(parts), measure))
+  return parts.map((part, at) => pieceOf(part, run.madeBy, amounts?.[at]))
+}
+
+/** What is left of a piece after its parts: the stretch behind the last of them. */
+function removalFrom(piece: Piece, parts: readonly Part[], kept: Amounts[] | undefined, by: Uuid): Removal[] {
+  const start = parts.at(-1)?.span.end ?? piece.start
+  if (start >= piece.end) return []
+  const left = piece.amounts && kept?.reduce(minusAmounts, piece.amounts)
+  return [{ by, segment: piece.segment.locator, span: { start, end: piece.end }, amounts: left }]
+}
+
+/**
+ * What a new segment brings back of what was removed from its predecessor: all of it from the same time on; from later
+ * without what was said to lie before that time, else in proportion (brief 1.6). Nothing is rated anew.
+ */
+function restored(
+  run: PerilRun,
+  removals: Removal[],
+  segment: PolicySegment,
+  by: Uuid,
+  measure: Measure,
+): Piece[] {
+  const taken = removals.filter(removal => removal.segment === segment.predecessor)
+  return taken.flatMap(removal => {
+    removals.splice(removals.indexOf(removal), 1)
+    return within(segment, removal.span).map(part => {
+      const { start } = part.span
+      const split = splitsIn(run, by, removal.segment)
+      const share = (amount: Money, same: Same): Money => {
+        if (start === removal.span.start) return amount
+        const before = split?.(start, same)
+        return before
+          ? minus(amount, before)
+          : portion(amount, measure(start, removal.span.end), measure(removal.span.start, removal.span.end))
+      }
+      return pieceOf(part, by, removal.amounts && each(removal.amounts, share))
+    })
+  })
+}

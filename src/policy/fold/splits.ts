@@ -1,0 +1,183 @@
+// The amounts that a modification splits at a time: what a plugin may be asked of (brief 3.2, 5.6). Read off the policy
+// in which it is carried out, so that nothing is asked of but what the fold splits there.
+import type { Uuid } from '../../kernel/locators.ts'
+import { type Money, sum } from '../../kernel/money.ts'
+import type { Instant, Span } from '../../kernel/time.ts'
+import type {
+  Fee,
+  FeeChange,
+  FeePart,
+  Modification,
+  PerilRun,
+  PolicyAggregate,
+  Quote,
+} from '../records/aggregate.ts'
+import { type Amounts, each, minusAmounts } from './amounts.ts'
+import { feeInForce } from './fees.ts'
+import { type Line, lineOf, withIssued } from './line.ts'
+import { type Piece, piecesOf } from './pieces.ts'
+import { type Prorated, splitsIn } from './prorated.ts'
+
+/** What a run costs over a span in a segment of the policy, and the time within it at which that is split. */
+export type SplitOfRun = Span & {
+  readonly run: PerilRun
+  readonly segment: Uuid
+  readonly at: Instant
+  readonly amounts: Amounts
+  /** What of the same peril comes after it and changes with it: it is taken, replaced or brought back whole. */
+  readonly following: readonly Followed[]
+}
+
+export type Followed = { readonly run: PerilRun; readonly amounts: Amounts }
+
+export type SplitOfFee = Span & {
+  readonly fee: Fee
+  readonly at: Instant
+  readonly amount: Money
+  readonly following: Money
+}
+
+export type Splits = { readonly runs: readonly SplitOfRun[]; readonly fees: readonly SplitOfFee[] }
+
+/** Whether the modification may hold back a part of what it gives back: cancellations alone, of a type (brief 3.2). */
+export const mayHoldBack = ({ kind, cancellationName }: Modification): boolean =>
+  kind === 'cancellation' && cancellationName !== undefined
+
+/**
+ * What the modification, carried out in `aggregate`, splits and nothing was said of yet; of several splits of one
+ * stretch the first, since what the next ones split is what it leaves. What a cancellation that may hold back takes
+ * whole from its own time on is there too, split at its start: nothing is left of it, but a part may be kept.
+ */
+export function openSplits(
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  modification: Modification,
+  known: Prorated,
+): Splits {
+  const line = lineOf(aggregate, quote, withIssued(modification.locator))
+  return {
+    runs: splitRuns(aggregate, line, modification),
+    fees: splitFees(aggregate, line, modification, known),
+  }
+}
+
+type Touched = Span & Followed
+
+function splitRuns({ perilRuns, policy }: PolicyAggregate, line: Line, modification: Modification) {
+  const { locator: by } = modification
+  const makers = new Set(line.map(step => step.modification.locator))
+  const found: Omit<SplitOfRun, 'following'>[] = []
+  const touched = new Map<Uuid, Touched[]>()
+  for (const run of perilRuns.values()) {
+    if (run.madeBy === by || !makers.has(run.madeBy)) continue
+    const pieces = piecesOf(run, line, policy.timeZone)
+    const whole = [...replacedStretches(pieces, by), ...restoredStretches(pieces, by)]
+    const changed = touched.get(run.perilLocator) ?? []
+    touched.set(run.perilLocator, changed)
+    for (const { start, end, amounts } of whole) changed.push({ start, end, amounts, run })
+    for (const stretch of whole) {
+      const split = firstOpen(run, stretch, modification)
+      if (split && !isNothing(split.amounts)) found.push(split)
+    }
+  }
+  return found.map(
+    (split): SplitOfRun => ({
+      ...split,
+      following: touched.get(split.run.perilLocator)!.filter(one => one.start >= split.end),
+    }),
+  )
+}
+
+const isNothing = ({ premium, technicalPremium, taxes, commissions }: Amounts): boolean =>
+  [premium, technicalPremium, ...taxes, ...commissions].every(amount => !amount || amount.minor === 0)
+
+/** A stretch of a run that the modification changes, and the parts that it makes of it, in the order of time. */
+type Stretch = Span & {
+  readonly segment: Uuid
+  readonly amounts: Amounts
+  readonly parts: readonly Span[]
+}
+
+function replacedStretches(pieces: readonly Piece[], by: Uuid): Stretch[] {
+  return pieces.flatMap(piece =>
+    piece.replacedBy === by && piece.amounts
+      ? [
+          {
+            start: piece.start,
+            end: piece.end,
+            segment: piece.segment.locator,
+            amounts: piece.amounts,
+            parts: continuing(pieces, piece, by),
+          },
+        ]
+      : [],
+  )
+}
+
+/** What an earlier modification removed, and this one brings back from a time on. */
+function restoredStretches(pieces: readonly Piece[], by: Uuid): Stretch[] {
+  const made = pieces.filter(piece => piece.madeBy === by)
+  return made.flatMap(back => {
+    const source = pieces.find(piece => piece.segment.locator === back.segment.predecessor)
+    if (!source?.amounts || !source.replacedBy || source.replacedBy === by) return []
+    const kept = continuing(pieces, source, source.replacedBy)
+    const removed = kept.reduce((left, part) => minusAmounts(left, part.amounts!), source.amounts)
+    const start = kept.at(-1)?.end ?? source.start
+    return [{ start, end: source.end, segment: source.segment.locator, amounts: removed, parts: [back] }]
+  })
+}
+
+/** The pieces that a modification made of one that it replaced. */
+const continuing = (pieces: readonly Piece[], { segment }: Piece, by: Uuid): Piece[] =>
+  pieces
+    .filter(one => one.madeBy === by && one.segment.predecessor === segment.locator)
+    .sort((a, b) => a.start - b.start)
+
+/** The first split of the stretch that nothing was said of, with what is left there to be split. */
+function firstOpen(
+  run: PerilRun,
+  { start, end, segment, amounts, parts }: Stretch,
+  modification: Modification,
+): Omit<SplitOfRun, 'following'> | undefined {
+  const told = splitsIn(run, modification.locator, segment)
+  let left = amounts
+  let from = start
+  const times = parts.flatMap(part => [part.start, part.end]).filter(at => start < at && at < end)
+  for (const at of new Set(times)) {
+    if (!told?.(at, of => of.premium)) return { run, segment, start: from, end, at, amounts: left }
+    left = minusAmounts(
+      left,
+      each(left, (_, same) => told(at, same)!),
+    )
+    from = at
+  }
+  const isTakenWhole = parts.length === 0 && start === modification.effectiveAt
+  return isTakenWhole && mayHoldBack(modification)
+    ? { run, segment, start, end, at: start, amounts }
+    : undefined
+}
+
+function splitFees(
+  { fees, policy }: PolicyAggregate,
+  line: Line,
+  modification: Modification,
+  known: Prorated,
+): SplitOfFee[] {
+  const { locator: by, kind, undoes, effectiveAt, policyEnd } = modification
+  const before = line.filter(step => step.modification.locator !== by)
+  const at = kind === 'endorsement' ? policyEnd : effectiveAt
+  const isSplit = ({ start, end }: FeePart, { parts, removed }: FeeChange): boolean =>
+    (start < at || (start === at && mayHoldBack(modification))) &&
+    [...parts, ...removed].some(one => one.start === at && one.end === end)
+  return [...fees.values()].flatMap(fee => {
+    const change = fee.changes.find(one => one.by === by)
+    if (!change || known.fees.has(fee.locator)) return []
+    const whole = undoes
+      ? (fee.changes.find(one => one.by === undoes)?.removed ?? [])
+      : feeInForce(fee, before).parts
+    const part = whole.find(one => isSplit(one, change))
+    if (!part || part.amount.minor === 0) return []
+    const later = whole.filter(one => one.start >= part.end).map(one => one.amount)
+    return [{ ...part, fee, at, following: sum(later, policy.currency) }]
+  })
+}

@@ -1,0 +1,76 @@
+import { notFound } from '../../kernel/errors.ts'
+import { readUuid, type Uuid } from '../../kernel/locators.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { mergedPage, POLICY_FORM, readPagingToken, writePagingToken } from '../../platform/paging.ts'
+import { shardDatabase, shardOfRecord } from '../../platform/tenancy.ts'
+import { loadConfiguration } from '../../product/cache.ts'
+import { assertSearchable, searchOf } from '../../product/search-terms.ts'
+import { versionQuery } from '../../product/store.ts'
+import type { PolicyListQuery, PolicyListResponse } from './contract.ts'
+import { policySummaryResponse } from './projection.ts'
+import { knownQuery, type PageSelection, pageQuery, readSummary } from './store.ts'
+import { searchableNames } from './terms.ts'
+
+/**
+ * The policies that the query is for, in the order of their creation: a page of them. One round trip for each shard;
+ * those of one policyholder lie in one.
+ */
+export async function listPolicies(
+  context: RequestContext,
+  query: PolicyListQuery,
+): Promise<PolicyListResponse> {
+  const { tenant, now } = context
+  const { policyholderLocator, pagingToken, ...filters } = query
+  const policyholder = policyholderLocator === undefined ? undefined : holderOf(policyholderLocator)
+  const positions = readPagingToken(pagingToken, POLICY_FORM)
+  const search = searchOf(query)
+  const only = policyholder && shardOfRecord(tenant, policyholder, 'policyholder')
+  const shards = await Promise.all(
+    tenant.shards.map(async (_, shard) => {
+      if (only !== undefined && only !== shard) return NOTHING
+      const selection = { ...filters, policyholder, search, position: positions[shard], now }
+      return await readShard(context, shard, selection)
+    }),
+  )
+  if (search && !shards.some(shard => shard.isIndexed)) {
+    const version = shards.find(shard => shard.version)?.version
+    assertSearchable(search.field, version ? await searchableFieldsOf(context, version.hash) : [])
+  }
+  const found = shards.map(({ rows }) => ({ rows, found: rows.length }))
+  const { rows, next } = mergedPage(found, positions, query.pageSize)
+  return {
+    policies: rows.map(policySummaryResponse),
+    ...(next && { pagingToken: writePagingToken(next, POLICY_FORM) }),
+    listCompleted: next === undefined,
+  }
+}
+
+function holderOf(text: string): Uuid {
+  const locator = readUuid(text)
+  if (!locator) throw notFound('policyholder', text)
+  return locator
+}
+
+type Shard = Awaited<ReturnType<typeof readShard>>
+
+/** Of a shard that need not be read. */
+const NOTHING: Shard = { rows: [], version: undefined, isIndexed: false }
+
+/** What the shard has of the list, the newest configuration, and whether policies were indexed by the field. */
+async function readShard({ env, tenant, calls }: RequestContext, shard: number, selection: PageSelection) {
+  const database = shardDatabase(env, tenant, shard, calls)
+  const { policyholder, search } = selection
+  const [rows, versions, known] = await database.batch([
+    pageQuery(database, selection),
+    versionQuery(database, undefined),
+    knownQuery(database, policyholder, search?.field),
+  ])
+  if (policyholder && !known[0]!.policyholder) throw notFound('policyholder', policyholder)
+  return { rows: rows.map(readSummary), version: versions[0], isIndexed: known[0]!.field === 1 }
+}
+
+/** Names of the fields by which policies of any product are found. */
+async function searchableFieldsOf({ env, tenant, calls }: RequestContext, hash: string): Promise<string[]> {
+  const { configuration } = await loadConfiguration(env, tenant, hash, calls)
+  return [...new Set(Object.values(configuration.products).flatMap(searchableNames))]
+}

@@ -1,0 +1,180 @@
+import { eq, type SQL, sql } from 'drizzle-orm'
+import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
+import { fromMinor } from '../../kernel/money.ts'
+import type { Instant } from '../../kernel/time.ts'
+import { type Database, putRows, type Query, statement } from '../../platform/database.ts'
+import type { Position } from '../../platform/paging.ts'
+import { termMatches } from '../../platform/search/matching.ts'
+import { policyholders } from '../../policyholders/tables.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
+import type { Search, SearchTerm } from '../../product/search-terms.ts'
+import { NeedsWholePolicy, type Unread } from '../part.ts'
+import type { ModificationKind, PolicyAggregate } from '../records/aggregate.ts'
+import { readPolicy } from '../store/rows.ts'
+import { gracePeriods } from '../tables/lapses.ts'
+import { modifications, policies, policyTerms, quotes, reinstatements } from '../tables/policies.ts'
+import type { ListedState, PolicyListQuery } from './contract.ts'
+import type { PolicySummary } from './projection.ts'
+import { termChange } from './terms.ts'
+
+/** What the selected quote makes of a policy that is neither issued nor discarded; without one it is as created. */
+const stateOfQuote = sql`coalesce((
+  select case ${quotes.state} when 'draft' then 'created' when 'accepted' then 'finalized' else ${quotes.state} end
+  from ${quotes} where ${quotes.policyLocator} = ${policies.locator} and ${quotes.selected} = 1), 'created')`
+
+/** What a withdrawal, or a cancellation that is not reinstated, makes of an issued policy; null without one. */
+const cancelledState = sql`(
+  select case max(${modifications.kind} = 'withdrawal') when 1 then 'withdrawn' when 0 then 'cancelled' end
+  from ${modifications}
+  where ${modifications.policyLocator} = ${policies.locator} and ${modifications.issuedAt} is not null
+    and case ${modifications.kind} when 'withdrawal' then true when 'cancellation' then not exists (
+      select 1 from ${reinstatements} where ${reinstatements.policyLocator} = ${policies.locator}
+        and ${reinstatements.state} = 'issued'
+        and ${reinstatements.cancellationLocator} = cast(${modifications.transactionLocator} as integer)) end)`
+
+/** The number of the policy's last issued modification of that kind; null without one. */
+const lastOf = (kind: ModificationKind): SQL => sql`(
+  select max(${modifications.number}) from ${modifications}
+  where ${modifications.policyLocator} = ${policies.locator} and ${modifications.issuedAt} is not null
+    and ${modifications.kind} = ${kind})`
+
+/** A legacy lapse that no reinstatement followed comes first, then a grace period that is open (brief 1.1). */
+const unpaidState = sql`case
+  when ${lastOf('lapse')} > coalesce(${lastOf('reinstatement')}, -1) then 'lapsed'
+  when exists (select 1 from ${gracePeriods}
+    where ${gracePeriods.policyLocator} = ${policies.locator} and ${gracePeriods.settledAt} is null) then 'inGrace' end`
+
+/** The state of a policy, `policyState` taken further: a ListedState. Nothing stores it. */
+const stateAt = (now: Instant): SQL<ListedState> => sql<ListedState>`case
+  when ${policies.discardedAt} is not null then 'discarded'
+  when ${policies.issuedAt} is null then ${stateOfQuote}
+  else coalesce(${unpaidState}, ${cancelledState}, case
+    when ${policies.originalStart} > ${now} then 'pending'
+    when ${policies.effectiveEnd} <= ${now} then 'expired'
+    else 'issued' end) end`
+
+/** The premium changes of the selected quote, or of all that is issued, added up. */
+const premium = sql<number | null>`(
+  select sum(${modifications.premiumChange}) from ${modifications}
+  where ${modifications.policyLocator} = ${policies.locator} and case
+    when ${modifications.quoteLocator} is null then ${modifications.issuedAt} is not null
+    else ${modifications.quoteLocator} = (
+      select ${quotes.locator} from ${quotes}
+      where ${quotes.policyLocator} = ${policies.locator} and ${quotes.selected} = 1) end)`
+
+/** Which policies a list has, and how many of them at most. */
+export type PageSelection = Omit<PolicyListQuery, 'policyholderLocator' | 'pagingToken'> & {
+  policyholder: Uuid | undefined
+  search: Search | undefined
+  position: Position<PolicyLocator> | undefined
+  now: Instant
+}
+
+/**
+ * A query for the first policies after the position, one more than the page has. The page is found first, then its
+ * policies (`cross join` keeps the order): joined otherwise, SQLite reads every policy of the shard.
+ */
+export function pageQuery(database: Database, selection: PageSelection) {
+  const { search, pageSize, now } = selection
+  const { locator, createdAt } = policies
+  const found = sql`select ${locator} from ${search ? foundByTerm(search) : policies}
+    where ${sql.join(conditions(selection), sql` and `)} order by ${createdAt}, ${locator} limit ${pageSize + 1}`
+  return database.build
+    .select({ policy: policies, state: stateAt(now).as('state'), premium: premium.as('premium') })
+    .from(sql`(${found}) as page`)
+    .crossJoin(policies)
+    .where(sql`${locator} = page.locator`)
+    .orderBy(createdAt, locator)
+}
+
+type SummaryRow = {
+  policy: typeof policies.$inferSelect
+  state: ListedState
+  /** In minor units; null until priced. */
+  premium: number | null
+}
+
+export function readSummary({ policy, state, premium }: SummaryRow): PolicySummary {
+  const read = readPolicy(policy)
+  return { ...read, state, premium: premium === null ? undefined : fromMinor(premium, read.currency) }
+}
+
+function conditions(selection: PageSelection): SQL[] {
+  const { locator, createdAt, issuedAt, originalStart, effectiveEnd } = policies
+  const { position, state, effectiveAfterTimestamp, effectiveBeforeTimestamp } = selection
+  const when = <T>(value: T | undefined, condition: (value: T) => SQL): SQL[] =>
+    value === undefined ? [] : [condition(value)]
+  return [
+    sql`true`,
+    ...when(position, last => sql`(${createdAt}, ${locator}) > (${last.createdAt}, ${last.locator})`),
+    ...when(selection.policyholder, holder => sql`${policies.policyholderLocator} = ${holder}`),
+    ...when(selection.productName, name => sql`${policies.productName} = ${name}`),
+    ...when(selection.createdAfterTimestamp, at => sql`${createdAt} > ${at}`),
+    ...when(selection.createdBeforeTimestamp, at => sql`${createdAt} < ${at}`),
+    ...when(selection.issuedAfterTimestamp, at => sql`${issuedAt} > ${at}`),
+    ...when(selection.issuedBeforeTimestamp, at => sql`${issuedAt} < ${at}`),
+    // A withdrawn policy ends where it starts, and was never in force.
+    ...when(
+      effectiveAfterTimestamp ?? effectiveBeforeTimestamp,
+      () => sql`${issuedAt} is not null and ${effectiveEnd} > ${originalStart}`,
+    ),
+    ...when(effectiveAfterTimestamp, at => sql`${effectiveEnd} > ${at}`),
+    ...when(effectiveBeforeTimestamp, at => sql`${originalStart} < ${at}`),
+    ...when(state, wanted => sql`${stateAt(selection.now)} = ${wanted}`),
+  ]
+}
+
+/** The index first (`cross join` keeps the order), then the policies that it tells. */
+const foundByTerm = (search: Search): SQL => sql`(
+    select distinct policy_locator from ${policyTerms} where ${termMatches(search)}) as hit
+    cross join ${policies} on ${policies.locator} = hit.policy_locator`
+
+/** What a query names that the shard knows: the policyholder, and the field as one that its policies were indexed by. */
+export const knownQuery = (database: Database, policyholder: Uuid | undefined, field: string | undefined) =>
+  database.build.all<{ policyholder: number; field: number }>(sql`select
+    exists (select 1 from ${policyholders} where ${policyholders.locator} = ${policyholder ?? null}) as policyholder,
+    exists (select 1 from ${policyTerms} where ${policyTerms.field} = ${field ?? null}) as field`)
+
+/** Terms in one parameter, which is to stay below 2 MB. */
+const MOST_TERMS_AT_ONCE = 150
+
+/**
+ * Queries that make the stored terms those of `after`: work grows with the change, not with the policy. Where exposures
+ * are `unread`, none may go away: one of those may have the term too.
+ */
+export function termQueries(
+  database: Database,
+  product: ProductDefinition,
+  before: PolicyAggregate | undefined,
+  after: PolicyAggregate,
+  unread?: Unread,
+): Query[] {
+  const policyLocator = after.policy.locator
+  const { all, added, removed } = termChange(product, before, after)
+  if (unread && (all || removed.length > 0)) throw new NeedsWholePolicy()
+  const rows = added.map(term => ({ ...term, policyLocator }))
+  const others = eq(policyTerms.policyLocator, policyLocator)
+  return [
+    ...(all && before ? [database.build.delete(policyTerms).where(others)] : []),
+    ...removalQueries(database, policyLocator, removed),
+    ...putRows(database, policyTerms, rows),
+  ]
+}
+
+const REMOVE_TERMS = statement(build =>
+  build.run(sql`delete from ${policyTerms} where (field, term, policy_locator) in (
+    select value ->> 0, value ->> 1, ${sql.placeholder('policyLocator')} from json_each(${sql.placeholder('terms')}))`),
+)
+
+function removalQueries(
+  database: Database,
+  policyLocator: PolicyLocator,
+  terms: readonly SearchTerm[],
+): Query[] {
+  const queries: Query[] = []
+  for (let at = 0; at < terms.length; at += MOST_TERMS_AT_ONCE) {
+    const some = terms.slice(at, at + MOST_TERMS_AT_ONCE).map(({ field, term }) => [field, term])
+    queries.push(database.bind(REMOVE_TERMS, { policyLocator, terms: JSON.stringify(some) }))
+  }
+  return queries
+}

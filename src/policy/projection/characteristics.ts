@@ -1,0 +1,244 @@
+// Characteristics: what holds of a policy, an exposure, a peril over a span, as answers show it (brief 2.1).
+
+import type { Uuid } from '../../kernel/locators.ts'
+import { type Money, sum, toNumber } from '../../kernel/money.ts'
+import type { FieldData } from '../../product/fields/groups.ts'
+import { taxGroupResponses } from '../../rating/price.ts'
+import type {
+  ExposureCharacteristicsResponse,
+  PerilCharacteristicsResponse,
+  PolicyCharacteristicsResponse,
+} from '../contract/characteristics.ts'
+import type { ExposureResponse, PerilResponse } from '../contract/response.ts'
+import { type ExposurePiece, holdsAt } from '../fold/exposure-pieces.ts'
+import type { Exposure, Peril, PolicySegment } from '../records/aggregate.ts'
+import { withLazy } from './lazy.ts'
+import { mediaByLocator as mediaOf } from './media.ts'
+import { textIfAny } from './parts.ts'
+import { allPieces, type ExposureView, type PerilView, type PolicyView, type RunPiece } from './view.ts'
+
+/** Every segment of the policy, those replaced since too, in creation order. */
+export function policyCharacteristics(view: PolicyView): PolicyCharacteristicsResponse[] {
+  const piecesOf = piecesBySegment(view)
+  return segmentsOf(view).map(segment => ({
+    ...policySegment(view, segment),
+    ...segmentAmounts(view, piecesOf.get(segment.locator) ?? []),
+  }))
+}
+
+/** As `policyCharacteristics`, with the amounts of each worked out when they are first read. Unpriced, there are none. */
+export function characteristicsToRead(view: PolicyView): PolicyCharacteristicsResponse[] {
+  const shared = withLazy({}, 'pieces', () => piecesBySegment(view))
+  const names = AMOUNTS.filter(name => isPriced(view) || !OF_PRICED.has(name))
+  return segmentsOf(view).map(segment => {
+    const own = withLazy({}, 'amounts', () => segmentAmounts(view, shared.pieces.get(segment.locator) ?? []))
+    const read = policySegment(view, segment)
+    for (const name of names) withLazy(read, name, () => own.amounts[name])
+    return read as PolicyCharacteristicsResponse
+  })
+}
+
+const segmentsOf = ({ line }: PolicyView): PolicySegment[] => line.flatMap(step => step.made)
+
+function piecesBySegment(view: PolicyView): ReadonlyMap<Uuid, RunPiece[]> {
+  const piecesOf = new Map<Uuid, RunPiece[]>()
+  for (const one of allPieces(view)) {
+    const list = piecesOf.get(one.piece.segment.locator)
+    if (list) list.push(one)
+    else piecesOf.set(one.piece.segment.locator, [one])
+  }
+  return piecesOf
+}
+
+const AMOUNTS = [
+  'grossPremium',
+  'grossPremiumCurrency',
+  'grossTaxes',
+  'grossTaxesCurrency',
+  'taxGroups',
+] as const
+const OF_PRICED: ReadonlySet<string> = new Set(['grossPremium', 'grossTaxes'])
+
+const isPriced = ({ line }: PolicyView): boolean => line[0]!.modification.premiumChange !== undefined
+
+function segmentAmounts(view: PolicyView, pieces: readonly RunPiece[]) {
+  const { currency } = view.aggregate.policy
+  const premiums: Money[] = []
+  const taxes: { name: string; amount: Money }[] = []
+  for (const { run, piece } of pieces) {
+    if (!piece.amounts) continue
+    premiums.push(piece.amounts.premium)
+    for (const [at, amount] of piece.amounts.taxes.entries())
+      taxes.push({ name: run.price!.taxes[at]!.name, amount })
+  }
+  const total = (amounts: Money[]): number | undefined =>
+    isPriced(view) ? toNumber(sum(amounts, currency)) : undefined
+  return {
+    grossPremium: total(premiums),
+    grossPremiumCurrency: currency,
+    grossTaxes: total(taxes.map(tax => tax.amount)),
+    grossTaxesCurrency: currency,
+    taxGroups: taxGroupResponses(taxes),
+  }
+}
+
+function policySegment(
+  view: PolicyView,
+  segment: PolicySegment,
+): Omit<PolicyCharacteristicsResponse, (typeof AMOUNTS)[number]> {
+  const { originalStart, originalEnd } = view.aggregate.policy
+  const isSelected = view.quote.selected
+  return {
+    ...view.record,
+    ...known(view, segment.locator, segment, segment.madeBy, segment.replacedBy),
+    ...fieldsOf(view, segment.data),
+    startTimestamp: String(segment.start),
+    endTimestamp: String(segment.end),
+    policyStartTimestamp: String(isSelected ? originalStart : view.quote.contractStart),
+    policyEndTimestamp: String(isSelected ? originalEnd : view.quote.contractEnd),
+  }
+}
+
+export const exposureResponses = (view: PolicyView): ExposureResponse[] =>
+  view.exposures.map(exposure => exposureResponse(view, exposure))
+
+function exposureResponse(view: PolicyView, { exposure, runs, perils }: ExposureView): ExposureResponse {
+  const characteristics = runs.map(
+    (piece): ExposureCharacteristicsResponse => ({
+      ...view.record,
+      ...known(view, piece.locator, piece.run, piece.madeBy, piece.replacedBy),
+      ...fieldsOf(view, piece.run.data),
+      exposureLocator: exposure.locator,
+      startTimestamp: String(piece.start),
+      endTimestamp: String(piece.end),
+    }),
+  )
+  return {
+    ...view.record,
+    ...part(exposure),
+    characteristics,
+    perils: perils.map(peril => perilResponse(view, peril, runs)),
+  }
+}
+
+function perilResponse(
+  view: PolicyView,
+  { peril, pieces }: PerilView,
+  runs: readonly ExposurePiece[],
+): PerilResponse {
+  const { policyholderLocator, policyLocator, productLocator } = view.record
+  const { locator, name, displayId, createdTimestamp, updatedTimestamp } = part(peril)
+  return {
+    policyholderLocator,
+    policyLocator,
+    productLocator,
+    locator,
+    name,
+    displayId,
+    createdTimestamp,
+    updatedTimestamp,
+    exposureLocator: peril.exposureLocator,
+    renewalGroup: peril.renewalGroup,
+    parentLocator: peril.parentLocator,
+    characteristics: pieces.map(one => perilSegment(view, one, runs)),
+  }
+}
+
+/** Each property by its name, not copied from a part: of a large policy this is made ten thousand times. */
+function perilSegment(
+  view: PolicyView,
+  { run, piece, locator }: RunPiece,
+  exposureRuns: readonly ExposurePiece[],
+): PerilCharacteristicsResponse {
+  const { currency } = view.aggregate.policy
+  const { price, amounts } = run
+  const { policyholderLocator, policyLocator, productLocator } = view.record
+  const { createdTimestamp, updatedTimestamp, issuedTimestamp, replacedTimestamp } = known(
+    view,
+    locator,
+    run,
+    piece.madeBy,
+    piece.replacedBy,
+  )
+  const { fieldValues, fieldGroupsByLocator, mediaByLocator } = fieldsOf(view, run.data)
+  return {
+    policyholderLocator,
+    policyLocator,
+    productLocator,
+    locator,
+    createdTimestamp,
+    updatedTimestamp,
+    issuedTimestamp,
+    replacedTimestamp,
+    fieldValues,
+    fieldGroupsByLocator,
+    mediaByLocator,
+    perilLocator: run.perilLocator,
+    policyCharacteristicsLocator: piece.segment.locator,
+    exposureCharacteristicsLocator: exposurePieceOf(view, piece, exposureRuns).locator,
+    policyModificationLocator: piece.madeBy,
+    coverageStartTimestamp: String(piece.start),
+    coverageEndTimestamp: String(piece.end),
+    deductible: numberIfAny(amounts.deductible),
+    deductibleCurrency: currency,
+    lumpSumPayment: numberIfAny(amounts.lumpSumPayment),
+    lumpSumPaymentCurrency: currency,
+    indemnityInAggregate: amounts.indemnityInAggregate,
+    indemnityInAggregateCurrency: currency,
+    indemnityPerEvent: amounts.indemnityPerEvent,
+    indemnityPerEventCurrency: currency,
+    indemnityPerItem: amounts.indemnityPerItem,
+    indemnityPerItemCurrency: currency,
+    premium: piece.amounts && toNumber(piece.amounts.premium),
+    premiumCurrency: currency,
+    technicalPremium: piece.amounts?.technicalPremium && toNumber(piece.amounts.technicalPremium),
+    monthPremium: numberIfAny(price?.premium.month),
+    monthTechnicalPremium: numberIfAny(price?.technicalPremium?.month),
+  }
+}
+
+/** What the exposure was, as it is known with the peril's segment, when that starts. */
+function exposurePieceOf(
+  { order }: PolicyView,
+  { start, madeBy }: RunPiece['piece'],
+  pieces: readonly ExposurePiece[],
+): ExposurePiece {
+  const step = order.get(madeBy)!
+  return pieces.findLast(one => holdsAt(one, start, step, order)) ?? pieces[0]!
+}
+
+/** A segment's knowledge span: it is issued when the modification that made it is, and so replaced. */
+function known(
+  { aggregate }: PolicyView,
+  locator: Uuid,
+  record: { createdAt: number; updatedAt: number },
+  madeBy: Uuid,
+  replacedBy: Uuid | undefined,
+) {
+  const maker = aggregate.modifications.get(madeBy)
+  const replacedAt = replacedBy && aggregate.modifications.get(replacedBy)?.issuedAt
+  return {
+    locator,
+    createdTimestamp: String(Math.max(record.createdAt, maker?.createdAt ?? 0)),
+    updatedTimestamp: String(Math.max(record.updatedAt, maker?.createdAt ?? 0)),
+    issuedTimestamp: textIfAny(maker?.issuedAt),
+    replacedTimestamp: textIfAny(replacedAt),
+  }
+}
+
+const numberIfAny = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Number(text)
+
+const part = (record: Exposure | Peril) => ({
+  locator: record.locator,
+  name: record.name,
+  displayId: String(record.displayId),
+  createdTimestamp: String(record.createdAt),
+  updatedTimestamp: String(record.updatedAt),
+})
+
+const fieldsOf = ({ aggregate }: PolicyView, data: FieldData) => ({
+  fieldValues: data.values,
+  fieldGroupsByLocator: Object.fromEntries(data.groups.map(group => [group.locator, group.values])),
+  mediaByLocator: aggregate.media.size === 0 ? {} : mediaOf(data, aggregate.media),
+})

@@ -1,0 +1,332 @@
+// A policy as it was known at an earlier time: the aggregate without what came later. Nothing is stored for this;
+// it follows from the stamps of the records. What the stored records cannot tell is what was overwritten:
+// - a draft before its last change: it appears with the content and the span that it has now, without the
+//   exposures and perils that were added since, those that were removed since are gone;
+// - a quote that a person decided on appears unpriced until that decision, whose stamp took the place of the first;
+// - which of several quotes was selected by hand before another was accepted, and the acceptance of a quote that
+//   was taken back, but for its void invoices: the quote that is selected now, or the first, stands in;
+// - since when a policy followed no quote, where it follows one again: that quote stands in;
+// - documents that were taken back since are gone; those that were asked for by then appear with their files;
+// - `updatedAt` of a record that changed again later: the latest time that other stamps still tell of.
+
+import type { Uuid } from '../../kernel/locators.ts'
+import { zero } from '../../kernel/money.ts'
+import { type Instant, later } from '../../kernel/time.ts'
+import { isStanding } from '../fold/line.ts'
+import type {
+  Cancellation,
+  Endorsement,
+  Fee,
+  Modification,
+  PlannedInstallment,
+  Policy,
+  PolicyAggregate,
+  Quote,
+  Reinstatement,
+} from '../records/aggregate.ts'
+import type { Invoice } from '../records/invoice.ts'
+import {
+  type GracePeriod,
+  type Lapse,
+  type LapseReinstatement,
+  reinstatementStatus,
+} from '../records/lapses.ts'
+import { type Payment, paymentsOf } from '../records/payment.ts'
+import { configVersionAt } from '../version-at.ts'
+
+type Stamp = Instant | undefined
+
+/** The policy as it was known then; undefined before it was created. */
+export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggregate | undefined {
+  const { policy } = aggregate
+  if (policy.createdAt > asOf) return undefined
+  const modifications = kept(aggregate.modifications, asOf, one => modificationThen(one, asOf))
+  const isKnown = (locator: Uuid | undefined): boolean => modifications.has(locator!)
+  const isPriced = (locator: Uuid): boolean => {
+    const maker = modifications.get(locator)
+    return maker !== undefined && (maker.quoteLocator === undefined || maker.premiumChange !== undefined)
+  }
+  const madeThen = <R extends { madeBy: Uuid; replacedBy?: Uuid }>(run: R): R | undefined =>
+    isKnown(run.madeBy)
+      ? { ...run, replacedBy: isKnown(run.replacedBy) ? run.replacedBy : undefined }
+      : undefined
+  const runThen = <R extends Parameters<typeof madeThen>[0] & { cuts: readonly { by: Uuid }[] }>(
+    run: R,
+  ): R | undefined => {
+    const made = madeThen(run)
+    return made && { ...made, cuts: run.cuts.filter(cut => isKnown(cut.by)) }
+  }
+  const known: PolicyAggregate = {
+    policy: {
+      ...policy,
+      configVersion: configVersionAt(policy, asOf),
+      upgrades: policy.upgrades?.filter(one => one.at <= asOf),
+      ...trimmed(policy, asOf, ['finalizedAt', 'issuedAt', 'discardedAt']),
+    },
+    quotes: quotesThen(aggregate, asOf),
+    modifications,
+    segments: kept(aggregate.segments, asOf, madeThen),
+    exposures: kept(aggregate.exposures, asOf),
+    exposureRuns: kept(aggregate.exposureRuns, asOf, runThen),
+    perils: kept(aggregate.perils, asOf),
+    perilRuns: kept(aggregate.perilRuns, asOf, run => {
+      const then = runThen(run)
+      return then && !isPriced(run.madeBy) ? { ...then, price: undefined } : then
+    }),
+    fees: mapped(aggregate.fees, (fee): Fee | undefined =>
+      isPriced(fee.madeBy)
+        ? { ...fee, changes: fee.changes.filter(change => isKnown(change.by)) }
+        : undefined,
+    ),
+    installments: mapped(aggregate.installments, (one): PlannedInstallment | undefined =>
+      isKnown(one.modificationLocator) ? { ...one, absorbedBy: one.absorbedBy.filter(isKnown) } : undefined,
+    ),
+    invoices: kept(aggregate.invoices, asOf, one => invoiceThen(one, paymentsOf(aggregate, one), asOf)),
+    payments: mapped(aggregate.payments, one =>
+      paymentThen(one, aggregate.invoices.get(one.invoiceLocator)!, asOf),
+    ),
+    endorsements: kept(aggregate.endorsements, asOf, one => endorsementThen(one, modifications, asOf)),
+    cancellations: kept(aggregate.cancellations, asOf, one => cancellationThen(one, asOf)),
+    reinstatements: kept(aggregate.reinstatements, asOf, one => reinstatementThen(one, modifications, asOf)),
+    documents: kept(aggregate.documents, asOf),
+    media: aggregate.media,
+    gracePeriods: kept(aggregate.gracePeriods, asOf, one => gracePeriodThen(one, asOf)),
+    lapses: mapped(aggregate.lapses, (one): Lapse | undefined => (one.createdAt <= asOf ? one : undefined)),
+    lapseReinstatements: kept(aggregate.lapseReinstatements, asOf, one => lapseReinstatementThen(one, asOf)),
+  }
+  return policy.updatedAt <= asOf ? known : { ...known, policy: policyThen(known) }
+}
+
+type Stamped = { readonly createdAt: Instant; readonly updatedAt: Instant; readonly issuedAt?: Instant }
+
+/** Records that were there by then, each as `then` makes it. */
+const kept = <K, R extends Stamped>(
+  records: ReadonlyMap<K, R>,
+  asOf: Instant,
+  then: (record: R) => R | undefined = record => record,
+): ReadonlyMap<K, R> =>
+  mapped(records, record => {
+    if (record.createdAt > asOf) return undefined
+    const known = then(record)
+    return known && known.updatedAt > asOf
+      ? { ...known, updatedAt: latest(known.createdAt, [by(known.issuedAt, asOf)]) }
+      : known
+  })
+
+/** The records as `then` makes them; undefined is none. */
+function mapped<K, R>(records: ReadonlyMap<K, R>, then: (record: R) => R | undefined): ReadonlyMap<K, R> {
+  const known = new Map<K, R>()
+  for (const [locator, record] of records) {
+    const one = then(record)
+    if (one !== undefined) known.set(locator, one)
+  }
+  return known
+}
+
+const by = (stamp: Stamp, asOf: Instant): Stamp => (stamp !== undefined && stamp <= asOf ? stamp : undefined)
+
+/** The record's stamps of these names, those later than `asOf` undefined. */
+const trimmed = <Name extends string>(
+  record: { readonly [K in Name]?: Instant },
+  asOf: Instant,
+  names: readonly Name[],
+): { [K in Name]: Stamp } =>
+  Object.fromEntries(names.map(name => [name, by(record[name], asOf)])) as { [K in Name]: Stamp }
+
+const latest = (first: Instant, stamps: readonly Stamp[]): Instant =>
+  stamps.reduce<Instant>((last, stamp) => (stamp === undefined ? last : later(last, stamp)), first)
+
+/**
+ * A quote's modification is priced when it is underwritten, or accepted without that, as one that was migrated is; later ones
+ * are from the start.
+ */
+function modificationThen(modification: Modification, asOf: Instant): Modification {
+  const then: Modification = {
+    ...modification,
+    ...trimmed(modification, asOf, ['acceptedAt', 'issuedAt', 'invalidatedAt']),
+  }
+  const { underwriting, updatedAt, createdAt } = then
+  const isDecided = underwriting !== undefined && underwriting.at <= asOf
+  const { acceptedAt, issuedAt, invalidatedAt } = then
+  return {
+    ...then,
+    underwriting: isDecided ? underwriting : undefined,
+    premiumChange:
+      isDecided || acceptedAt !== undefined || then.quoteLocator === undefined
+        ? then.premiumChange
+        : undefined,
+    updatedAt:
+      updatedAt <= asOf
+        ? updatedAt
+        : latest(createdAt, [isDecided ? underwriting.at : undefined, acceptedAt, issuedAt, invalidatedAt]),
+  }
+}
+
+/** A change of its status may have moved its due time; a payment of a part changes no status. */
+function invoiceThen(invoice: Invoice, payments: readonly Payment[], asOf: Instant): Invoice {
+  const statuses = invoice.statuses.filter(one => one.at <= asOf)
+  const moved = invoice.statuses.find(one => one.at > asOf && one.dueBefore !== undefined)
+  const updatedAt = latest(statuses.at(-1)!.at, [
+    by(invoice.updatedAt, asOf),
+    ...payments.flatMap(one => [by(one.postedAt, asOf), by(one.reversedAt, asOf)]),
+  ])
+  return { ...invoice, statuses, dueAt: moved?.dueBefore ?? invoice.dueAt, updatedAt }
+}
+
+/** Of an invoice that was written off only later a part was paid, and nothing credited yet. */
+function paymentThen(payment: Payment, invoice: Invoice, asOf: Instant): Payment | undefined {
+  if (payment.postedAt > asOf) return undefined
+  const isFreed = invoice.statuses.some(one => one.status === 'writtenOff' && one.at > asOf)
+  const then = isFreed ? { ...payment, credited: zero(payment.amount.currency) } : payment
+  return by(then.reversedAt, asOf) === then.reversedAt ? then : { ...then, reversedAt: undefined }
+}
+
+function cancellationThen(cancellation: Cancellation, asOf: Instant): Cancellation {
+  const { issuedAt } = trimmed(cancellation, asOf, ['issuedAt'])
+  if (issuedAt !== undefined || cancellation.updatedAt <= asOf) return cancellation
+  return { ...cancellation, state: 'draft', issuedAt, modificationLocator: undefined }
+}
+
+/** Its end and what else was changed since are those of now. */
+function gracePeriodThen(grace: GracePeriod, asOf: Instant): GracePeriod {
+  const { settledAt } = trimmed(grace, asOf, ['settledAt'])
+  if (settledAt !== undefined || grace.updatedAt <= asOf) return grace
+  return { ...grace, state: 'open', settledAt, cancellationLocator: undefined }
+}
+
+function lapseReinstatementThen(reinstatement: LapseReinstatement, asOf: Instant): LapseReinstatement {
+  if (reinstatement.updatedAt <= asOf) return reinstatement
+  const statuses = reinstatement.statuses.filter(one => one.at <= asOf)
+  const then = { ...reinstatement, statuses, updatedAt: statuses.at(-1)!.at }
+  return reinstatementStatus(then) === 'open'
+    ? { ...then, effectiveAt: undefined, modificationLocator: undefined }
+    : then
+}
+
+type Modifications = ReadonlyMap<Uuid, Modification>
+
+/** The transaction's modification that had not been taken back. Stored, it may be that of a later attempt. */
+const modificationOf = (modifications: Modifications, locator: string | number): Modification | undefined =>
+  [...modifications.values()].find(
+    one => one.transactionLocator === String(locator) && one.invalidatedAt === undefined,
+  )
+
+function reinstatementThen(
+  reinstatement: Reinstatement,
+  modifications: Modifications,
+  asOf: Instant,
+): Reinstatement {
+  if (reinstatement.updatedAt <= asOf) return reinstatement
+  const { issuedAt } = trimmed(reinstatement, asOf, ['issuedAt'])
+  const modification = modificationOf(modifications, reinstatement.locator)
+  const state = issuedAt !== undefined ? 'issued' : modification ? 'accepted' : 'draft'
+  return { ...reinstatement, state, issuedAt, modificationLocator: modification?.locator }
+}
+
+function endorsementThen(endorsement: Endorsement, modifications: Modifications, asOf: Instant): Endorsement {
+  if (endorsement.updatedAt <= asOf) return endorsement
+  const { issuedAt } = trimmed(endorsement, asOf, ['issuedAt'])
+  const modification = modificationOf(modifications, endorsement.locator)
+  const pending = modification && (isStanding(modification) ? 'accepted' : 'quoted')
+  return {
+    ...endorsement,
+    state: issuedAt !== undefined ? 'issued' : (pending ?? 'application'),
+    issuedAt,
+    underwriting: modification && endorsement.underwriting,
+    modificationLocator: modification?.locator,
+    basedOn: modification && endorsement.basedOn,
+  }
+}
+
+function quotesThen({ quotes, policy }: PolicyAggregate, asOf: Instant): PolicyAggregate['quotes'] {
+  const there = [...quotes.values()].filter(quote => quote.createdAt <= asOf)
+  const selected = selectedThen(quotes, there, policy, asOf)
+  const isAccepted = by(policy.finalizedAt, asOf) !== undefined
+  return kept(quotes, asOf, (quote): Quote => {
+    const isSelected = quote === selected
+    if (quote.updatedAt <= asOf) return { ...quote, selected: isSelected }
+    const underwriting = quote.underwriting && quote.underwriting.at <= asOf ? quote.underwriting : undefined
+    const quoted = isSelected && isAccepted ? 'accepted' : 'quoted'
+    const decided = underwriting?.decision === 'accept' ? quoted : 'declined'
+    return {
+      ...quote,
+      ...trimmed(quote, asOf, ['issuedAt']),
+      selected: isSelected,
+      underwriting,
+      state: underwriting ? decided : 'draft',
+      updatedAt: latest(quote.createdAt, [
+        underwriting?.at,
+        isSelected ? by(policy.finalizedAt, asOf) : undefined,
+      ]),
+    }
+  })
+}
+
+/**
+ * Acceptance selects; the quote that gave way to it bears the same stamp. A policy that follows no quote now followed
+ * the one that was discarded since.
+ */
+function selectedThen(
+  quotes: PolicyAggregate['quotes'],
+  there: readonly Quote[],
+  { finalizedAt }: Policy,
+  asOf: Instant,
+): Quote | undefined {
+  const isGone = ({ state, selected, updatedAt }: Quote): boolean =>
+    state === 'discarded' && !selected && updatedAt <= asOf
+  const followsOne = [...quotes.values()].some(quote => quote.selected)
+  const gaveWay = there.find(
+    quote => !quote.selected && quote.updatedAt > asOf && quote.updatedAt === finalizedAt,
+  )
+  const open = there.filter(quote => !isGone(quote))
+  const first = followsOne ? open[0] : open.find(quote => quote.state === 'discarded')
+  return gaveWay ?? there.find(quote => quote.selected) ?? first
+}
+
+/** The policy as its selected quote and the transactions that are left make it. */
+function policyThen({
+  policy,
+  quotes,
+  modifications,
+  cancellations,
+  reinstatements,
+  endorsements,
+}: PolicyAggregate): Policy {
+  const quote = [...quotes.values()].find(one => one.selected)
+  const transactions = [...cancellations.values(), ...reinstatements.values(), ...endorsements.values()]
+  const issued = [...modifications.values()]
+    .filter(one => one.quoteLocator === undefined && one.issuedAt !== undefined)
+    .sort((a, b) => a.issuedAt! - b.issuedAt! || a.number - b.number)
+  const schedules = [
+    ...[...endorsements.values()].map(one => [one.issuedAt, one.changes.newPaymentScheduleName] as const),
+    ...issued.map(one => [one.issuedAt, one.newPaymentScheduleName] as const),
+  ]
+    .filter(([at, name]) => at !== undefined && name !== undefined)
+    .sort(([a], [b]) => a! - b!)
+  return {
+    ...policy,
+    originalStart: quote?.contractStart ?? policy.originalStart,
+    originalEnd: quote?.contractEnd ?? policy.originalEnd,
+    effectiveEnd: issued.reduce(
+      (end, { kind, policyEnd }) => (kind === 'reinstatement' ? later(end, policyEnd) : policyEnd),
+      quote?.contractEnd ?? policy.effectiveEnd,
+    ),
+    paymentScheduleName: schedules.at(-1)?.[1] ?? quote?.paymentScheduleName ?? policy.paymentScheduleName,
+    updatedAt: latest(policy.createdAt, [
+      policy.finalizedAt,
+      policy.issuedAt,
+      policy.discardedAt,
+      ...(policy.upgrades ?? []).map(one => one.at),
+      quote?.updatedAt,
+      ...[...quotes.values()].map(one =>
+        quote || one.state !== 'discarded' ? one.createdAt : one.updatedAt,
+      ),
+      ...transactions.flatMap(one => [one.createdAt, one.updatedAt, one.issuedAt]),
+      ...[...modifications.values()].flatMap(one =>
+        one.quoteLocator === undefined
+          ? [one.createdAt, one.acceptedAt, one.issuedAt, one.invalidatedAt]
+          : [],
+      ),
+    ]),
+  }
+}

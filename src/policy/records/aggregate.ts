@@ -1,0 +1,418 @@
+// A policy as the domain sees it: the line of its modifications and what they made. Values are immutable;
+// a change makes a new aggregate that shares every untouched record with the old one, so that `record` writes
+// what differs by identity and nothing else.
+
+import { Refusal } from '../../kernel/errors.ts'
+import type {
+  CancellationLocator,
+  DisplayId,
+  EndorsementLocator,
+  PolicyLocator,
+  QuoteLocator,
+  Uuid,
+} from '../../kernel/locators.ts'
+import type { CurrencyCode, Money } from '../../kernel/money.ts'
+import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
+import type { FieldData } from '../../product/fields/groups.ts'
+import type { PerilAmounts } from '../draft/peril-amounts.ts'
+import type { Amounts } from '../fold/amounts.ts'
+import type { PolicyDocument } from './document.ts'
+import type { EndorsementChanges } from './endorsement-changes.ts'
+import type { Installment } from './installment.ts'
+import type { Invoice } from './invoice.ts'
+import type { GracePeriod, Lapse, LapseReinstatement } from './lapses.ts'
+import type { Medium } from './medium.ts'
+import type { Payment } from './payment.ts'
+
+/** Most that one policy may hold (docs/design.md, section 5). */
+export const POLICY_LIMITS = {
+  exposures: 2_000,
+  perils: 10_000,
+  quotes: 50,
+  fees: 2_000,
+  modifications: 200,
+  payments: 5_000,
+} as const
+
+export type Policy = {
+  readonly locator: PolicyLocator
+  readonly policyholderLocator: Uuid
+  readonly productName: string
+  readonly configVersion: number
+  /** The versions that it was upgraded from, in order of time. */
+  readonly upgrades?: readonly Upgrade[]
+  /** Rises by one with every commit; the guard of the policy's batches. */
+  readonly version: number
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly finalizedAt?: Instant
+  readonly issuedAt?: Instant
+  readonly discardedAt?: Instant
+  readonly originalStart: Instant
+  readonly originalEnd: Instant
+  readonly effectiveEnd: Instant
+  readonly currency: CurrencyCode
+  readonly timeZone: TimeZone
+  readonly paymentScheduleName: string
+  readonly premiumReportName?: string
+}
+
+/** At that time the policy left a version of the configuration for another one. */
+export type Upgrade = { readonly at: Instant; readonly from: number }
+
+export type UnderwritingDecision = 'accept' | 'reject' | 'none'
+
+/** What underwriting said, and when. */
+export type UnderwritingResult = {
+  readonly decision: UnderwritingDecision
+  readonly notes: readonly string[]
+  readonly at: Instant
+}
+
+export type QuoteState = 'draft' | 'quoted' | 'accepted' | 'declined' | 'discarded'
+
+export type Quote = {
+  readonly locator: QuoteLocator
+  readonly name: string
+  readonly state: QuoteState
+  /** The selected quote is the one that the policy shows and that is bound. */
+  readonly selected: boolean
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly issuedAt?: Instant
+  readonly contractStart: Instant
+  readonly contractEnd: Instant
+  readonly paymentScheduleName: string
+  readonly underwriting?: UnderwritingResult
+}
+
+export type ModificationKind =
+  | 'creation'
+  | 'endorsement'
+  | 'renewal'
+  | 'cancellation'
+  | 'withdrawal'
+  | 'lapse'
+  | 'reinstatement'
+  /** Fees added and taken back by hand; it touches nothing but fees. */
+  | 'feeUpdate'
+  /** Another payment schedule; it touches nothing but bills. */
+  | 'scheduleChange'
+
+/** How a split shares out an amount: by months walked in the zone, or by milliseconds (brief 1.7, 3.2). */
+export type Proration = 'monthly' | 'linear'
+
+/** What a cancellation does not give back of a run's premium, a tax or a commission of it, or of a fee (brief 3.2, 3.4). */
+export type Holdback = { readonly amount: Money } & (
+  | { readonly type: 'premium'; readonly perilRunLocator: Uuid }
+  | { readonly type: 'tax'; readonly perilRunLocator: Uuid; readonly taxName: string }
+  /** `position` tells apart several commissions of one recipient. */
+  | { readonly type: 'commission'; readonly perilRunLocator: Uuid; readonly position: number }
+  | { readonly type: 'fee'; readonly feeLocator: Uuid }
+)
+
+/** One transaction. What it made refers to it; when it is issued, all of that is. */
+export type Modification = {
+  readonly locator: Uuid
+  readonly kind: ModificationKind
+  readonly displayId: DisplayId
+  /** The quote that a new-business modification stands for. */
+  readonly quoteLocator?: QuoteLocator
+  /** Counts from 0 in creation order. */
+  readonly number: number
+  /** `modification.policy.create`, or an endorsement's type, … (brief 2.1.3). */
+  readonly name: string
+  readonly effectiveAt: Instant
+  readonly policyEnd: Instant
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  /** Accepted, it shows and is billed; only issued it counts. */
+  readonly acceptedAt?: Instant
+  readonly issuedAt?: Instant
+  /** It was accepted and taken back; it counts for nothing but the void invoices that it left. */
+  readonly invalidatedAt?: Instant
+  readonly underwriting?: UnderwritingResult
+  /** Sum of the peril modifications' changes; absent until priced. */
+  readonly premiumChange?: Money
+  /** How it shares out amounts that it splits; monthly unless said. */
+  readonly proration?: Proration
+  /** The endorsement, renewal, cancellation or reinstatement that it carries out. */
+  readonly transactionLocator?: string
+  /** Of a reinstatement: the modification whose removals it brings back. */
+  readonly undoes?: Uuid
+  /** What a cancellation keeps of what it would give back. */
+  readonly holdbacks?: readonly Holdback[]
+  readonly cancellationName?: string
+  /** The schedule that a change of it alone changed to; an endorsement has it among its changes. */
+  readonly newPaymentScheduleName?: string
+}
+
+type Made = {
+  readonly locator: Uuid
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly madeBy: Uuid
+  /** The modification that replaced it. */
+  readonly replacedBy?: Uuid
+}
+
+/** The policy's own data over a span: the characteristics that the contract calls PolicyCharacteristics. */
+export type PolicySegment = Made &
+  Span & {
+    readonly quoteLocator: QuoteLocator
+    readonly data: FieldData
+    /** The segment that it is a part or a continuation of. */
+    readonly predecessor?: Uuid
+  }
+
+export type Exposure = {
+  readonly locator: Uuid
+  readonly displayId: DisplayId
+  readonly quoteLocator: QuoteLocator
+  readonly name: string
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}
+
+/** From a time on, a modification put other runs in the place of a run, or none. */
+export type Cut = { readonly by: Uuid; readonly from: Instant }
+
+/** An exposure's data over a span in which it does not change. */
+export type ExposureRun = Made &
+  Span & { readonly exposureLocator: Uuid; readonly data: FieldData; readonly cuts: readonly Cut[] }
+
+export type Peril = {
+  readonly locator: Uuid
+  readonly displayId: DisplayId
+  readonly exposureLocator: Uuid
+  readonly name: string
+  /** The same for the perils of all terms that renew one another: the first one's locator. */
+  readonly renewalGroup: Uuid
+  /** Of a coverage within a coverage, as another system had it: the peril of the same term that it lies in (resources brief 9.5). */
+  readonly parentLocator?: Uuid
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}
+
+/**
+ * How a modification split what a run cost in a segment, as the product's plugin said: what lies before that time keeps
+ * these amounts. Without one they are shared out in proportion (brief 3.2). Of a reinstatement the split is that of
+ * what the cancellation took, and what lies before is not brought back.
+ */
+export type RunSplit = {
+  readonly by: Uuid
+  readonly segment: Uuid
+  readonly at: Instant
+  readonly before: Amounts
+}
+
+/** A rate a month as decimal text of 7 places, with the amount that it gives over the run. */
+export type RatedAmount = { readonly month: string; readonly amount: Money }
+
+export type Commission = RatedAmount & { readonly recipient: string }
+
+export type Tax = { readonly name: string; readonly amount: Money; readonly description?: string }
+
+export type PerilPrice = {
+  readonly premium: RatedAmount
+  readonly technicalPremium?: RatedAmount
+  readonly commissions: readonly Commission[]
+  readonly taxes: readonly Tax[]
+}
+
+/** A peril's data and rate over a span in which neither changes, however often the policy is split around it. */
+export type PerilRun = Made &
+  Span & {
+    readonly perilLocator: Uuid
+    readonly data: FieldData
+    readonly amounts: PerilAmounts
+    readonly price?: PerilPrice
+    readonly cuts: readonly Cut[]
+    readonly splits?: readonly RunSplit[]
+  }
+
+/** What a fee charges over a stretch of its span. */
+export type FeePart = Span & { readonly amount: Money }
+
+/**
+ * What a later modification made of a fee: the parts that are charged since (none: it is reversed), and those that it
+ * took away, which a reinstatement of it brings back. A fee never grows beyond what it was (brief 3.3).
+ */
+export type FeeChange = {
+  readonly by: Uuid
+  readonly parts: readonly FeePart[]
+  readonly removed: readonly FeePart[]
+}
+
+export type Fee = Span & {
+  readonly locator: Uuid
+  readonly quoteLocator: QuoteLocator
+  readonly name: string
+  readonly description: string
+  readonly amount: Money
+  readonly madeBy: Uuid
+  /** In the order of the modifications; the last one holds. */
+  readonly changes: readonly FeeChange[]
+}
+
+/** An installment of the plan that a modification is billed by. */
+export type PlannedInstallment = Installment & {
+  readonly locator: Uuid
+  readonly modificationLocator: Uuid
+  /**
+   * Modifications whose plans took over what it bills. Of those one counts at most: the others were invalidated, and
+   * are kept since their void invoices say what they asked for.
+   */
+  readonly absorbedBy: readonly Uuid[]
+  /** Other installments that it asks for too, whole, and those that it leaves out of what it asks for. */
+  readonly takesOver?: readonly Uuid[]
+  readonly leavesOut?: readonly Uuid[]
+  /** Of a lapse: what had been paid, in minor units, of installments that it took over; it does not take over that part. */
+  readonly paidBefore?: Readonly<Record<Uuid, number>>
+}
+
+export type EndorsementState = 'application' | 'quoted' | 'accepted' | 'issued' | 'invalidated' | 'discarded'
+
+/** An endorsement or a renewal: what was asked for, and how far it has come. */
+export type Endorsement = {
+  readonly kind: 'endorsement' | 'renewal'
+  readonly locator: EndorsementLocator
+  /** An endorsement type of the configuration; of a renewal, `renewal`. */
+  readonly name: string
+  /** Of a renewal the end of the new term, which starts at `startAt`; of an endorsement the policy's new end, if any. */
+  readonly endAt?: Instant
+  readonly state: EndorsementState
+  readonly startAt: Instant
+  /** What it changes, as the request said it. */
+  readonly changes: EndorsementChanges
+  /** The exposures that it can change anything of; absent where that is the whole policy. */
+  readonly touches?: readonly Uuid[]
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly issuedAt?: Instant
+  readonly underwriting?: UnderwritingResult
+  /** Once quoted: its modification, and how many were issued before it. */
+  readonly modificationLocator?: Uuid
+  readonly basedOn?: number
+}
+
+export type CancellationState = 'draft' | 'issued' | 'rescinded'
+
+export type ConflictHandling = 'block' | 'invalidate'
+
+export type Cancellation = {
+  readonly locator: CancellationLocator
+  /** A cancellation type of the configuration, `lapse`, or `cancel` of a legacy cancellation. */
+  readonly name: string
+  readonly state: CancellationState
+  readonly effectiveAt: Instant
+  readonly conflictHandling: ConflictHandling
+  readonly category?: string
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly issuedAt?: Instant
+  /** Once issued. */
+  readonly modificationLocator?: Uuid
+}
+
+export type ReinstatementState = 'draft' | 'accepted' | 'issued' | 'expired'
+
+export type Reinstatement = {
+  readonly locator: Uuid
+  readonly cancellationLocator: CancellationLocator
+  readonly state: ReinstatementState
+  readonly effectiveAt: Instant
+  /** Until when it can be accepted and issued. */
+  readonly deadlineAt?: Instant
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly issuedAt?: Instant
+  /** Once accepted; not issued before the reinstatement is. */
+  readonly modificationLocator?: Uuid
+}
+
+export type PolicyAggregate = {
+  readonly policy: Policy
+  readonly quotes: ReadonlyMap<QuoteLocator, Quote>
+  readonly modifications: ReadonlyMap<Uuid, Modification>
+  readonly segments: ReadonlyMap<Uuid, PolicySegment>
+  readonly exposures: ReadonlyMap<Uuid, Exposure>
+  readonly exposureRuns: ReadonlyMap<Uuid, ExposureRun>
+  readonly perils: ReadonlyMap<Uuid, Peril>
+  readonly perilRuns: ReadonlyMap<Uuid, PerilRun>
+  readonly fees: ReadonlyMap<Uuid, Fee>
+  readonly installments: ReadonlyMap<Uuid, PlannedInstallment>
+  readonly invoices: ReadonlyMap<Uuid, Invoice>
+  readonly payments: ReadonlyMap<Uuid, Payment>
+  readonly endorsements: ReadonlyMap<EndorsementLocator, Endorsement>
+  readonly cancellations: ReadonlyMap<CancellationLocator, Cancellation>
+  readonly reinstatements: ReadonlyMap<Uuid, Reinstatement>
+  readonly documents: ReadonlyMap<Uuid, PolicyDocument>
+  readonly media: ReadonlyMap<Uuid, Medium>
+  readonly gracePeriods: ReadonlyMap<Uuid, GracePeriod>
+  readonly lapses: ReadonlyMap<Uuid, Lapse>
+  readonly lapseReinstatements: ReadonlyMap<Uuid, LapseReinstatement>
+}
+
+/** The records of a policy that has nothing yet but its quote: new maps, which the caller may fill. */
+export const noRecords = () => ({
+  modifications: new Map<Uuid, Modification>(),
+  segments: new Map<Uuid, PolicySegment>(),
+  exposures: new Map<Uuid, Exposure>(),
+  exposureRuns: new Map<Uuid, ExposureRun>(),
+  perils: new Map<Uuid, Peril>(),
+  perilRuns: new Map<Uuid, PerilRun>(),
+  fees: new Map<Uuid, Fee>(),
+  installments: new Map<Uuid, PlannedInstallment>(),
+  invoices: new Map<Uuid, Invoice>(),
+  payments: new Map<Uuid, Payment>(),
+  endorsements: new Map<EndorsementLocator, Endorsement>(),
+  cancellations: new Map<CancellationLocator, Cancellation>(),
+  reinstatements: new Map<Uuid, Reinstatement>(),
+  documents: new Map<Uuid, PolicyDocument>(),
+  media: new Map<Uuid, Medium>(),
+  gracePeriods: new Map<Uuid, GracePeriod>(),
+  lapses: new Map<Uuid, Lapse>(),
+  lapseReinstatements: new Map<Uuid, LapseReinstatement>(),
+})
+
+/** The quote that the policy follows. A policy whose selected quote was discarded follows none until one is selected. */
+export function selectedQuoteIfAny({ quotes }: PolicyAggregate): Quote | undefined {
+  for (const quote of quotes.values()) if (quote.selected) return quote
+  return undefined
+}
+
+/** The quote that the policy follows, for what cannot be done without one: refuses (409) where it follows none. */
+export function selectedQuote(aggregate: PolicyAggregate): Quote {
+  const quote = selectedQuoteIfAny(aggregate)
+  if (quote) return quote
+  throw new Refusal(
+    'wrongState',
+    `Policy ${aggregate.policy.locator} has no selected quote: the one that it followed is discarded. ${SELECT_FIRST}`,
+  )
+}
+
+/** What to do about a policy that follows no quote. */
+export const SELECT_FIRST = 'Select one of its quotes with PATCH /quotes/{quoteLocator}/select first.'
+
+/** The records of a map that satisfy `test`, in insertion order. */
+export function those<K, V>(records: ReadonlyMap<K, V>, test: (record: V) => boolean): V[] {
+  return [...records.values()].filter(test)
+}
+
+/** A copy of the map with the records put in under their locators. */
+export function withRecords<K, V extends { locator: K }>(
+  records: ReadonlyMap<K, V>,
+  changed: Iterable<V>,
+): ReadonlyMap<K, V> {
+  const copy = new Map(records)
+  for (const record of changed) copy.set(record.locator, record)
+  return copy
+}
+
+/** A copy of the map without the locators. */
+export function withoutRecords<K, V>(records: ReadonlyMap<K, V>, gone: Iterable<K>): ReadonlyMap<K, V> {
+  const copy = new Map(records)
+  for (const locator of gone) copy.delete(locator)
+  return copy
+}

@@ -1,0 +1,70 @@
+// Documents of a policy: what was made of a template for a transaction or an invoice, and what was uploaded.
+
+import type { Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { DocumentDefinition } from '../../product/configuration.ts'
+import type { DocumentType } from '../contract/documents.ts'
+
+/**
+ * What a document belongs to; `renewal` and `endorsement` are apart as they are in answers. A `reinstatement` is one of
+ * a cancellation, a `lapseReinstatement` one of a legacy lapse.
+ */
+export type DocumentSubject =
+  | 'policy'
+  | 'quote'
+  | 'endorsement'
+  | 'renewal'
+  | 'cancellation'
+  | 'reinstatement'
+  | 'invoice'
+  | 'gracePeriod'
+  | 'lapse'
+  | 'lapseReinstatement'
+
+/**
+ * How far it has come (resources brief 4.2). A `draft` waits to be made; `dataError`: what its template was to see
+ * could not be collected; `renderError`: the template failed; `conversionError`: its HTML could not be made a PDF.
+ */
+export type DocumentState = 'draft' | 'ready' | 'dataError' | 'renderError' | 'conversionError'
+
+export type DocumentFailure = Exclude<DocumentState, 'draft' | 'ready'>
+
+export type PolicyDocument = {
+  readonly locator: Uuid
+  readonly subject: DocumentSubject
+  /** Locator of the quote, endorsement, invoice …; of the policy for its own. */
+  readonly subjectLocator: string
+  /** The transaction that it was made for. */
+  readonly modificationLocator?: Uuid
+  readonly displayName: string
+  readonly fileName: string
+  readonly type: DocumentType
+  /** File name of its template; absent when it was uploaded, or is made of other documents. */
+  readonly templateName?: string
+  readonly pageLayout?: DocumentDefinition['pageLayout']
+  /** The step that it was made at, for what is taken back when the step is. */
+  readonly madeAt?: DocumentDefinition['generatingEvent']
+  /** Documents that it is made of: a plugin had them consolidated (consolidation.ts). */
+  readonly sources?: readonly Uuid[]
+  /** Whether it takes their place once it is made. */
+  readonly deletesSources?: boolean
+  /** What an uploaded one was called a kind of. */
+  readonly documentType?: string
+  readonly state: DocumentState
+  /** Why it could not be made; of one that is ready, what is wrong with it all the same. */
+  readonly failure?: string
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}
+
+/** A document without what it belongs to. */
+export type UnplacedDocument = Omit<PolicyDocument, 'subject' | 'subjectLocator'>
+
+export const isUploaded = ({ templateName, sources }: PolicyDocument): boolean =>
+  templateName === undefined && sources === undefined
+
+/** Below the tenant's own place in R2. */
+export const documentPath = (locator: Uuid): string[] => ['documents', locator]
+
+/** Most documents that one policy has uploaded. */
+export const MOST_UPLOADED = 200

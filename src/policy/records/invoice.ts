@@ -1,0 +1,188 @@
+// An invoice is an installment that has been asked for. It has no amount of its own: what it bills are the
+// items of its installment (items.ts), and its total is their sum.
+
+import { isPayable } from '../../billing/charge.ts'
+import type { InstallmentItem } from '../../billing/items.ts'
+import type { DisplayId, PolicyLocator, Uuid } from '../../kernel/locators.ts'
+import { type CurrencyCode, type Money, sum } from '../../kernel/money.ts'
+import { endOfDay, type Instant, type Span, type TimeZone } from '../../kernel/time.ts'
+import { assertAllowed, type TransitionTable } from '../../kernel/transitions.ts'
+import type { ModificationKind } from './aggregate.ts'
+import type { Installment } from './installment.ts'
+
+/** How an invoice is settled (brief 4.1). */
+export type InvoiceSettlement = 'paid' | 'writtenOff' | 'zeroDue' | 'invalidated' | 'carriedForward'
+
+export type InvoiceStatus = 'unfulfilled' | InvoiceSettlement
+
+/** Transactions that give their name to the first invoice of their plan. */
+export type InvoicedTransaction =
+  | 'newBusiness'
+  | 'endorsement'
+  | 'renewal'
+  | 'cancellation'
+  | 'reinstatement'
+  | 'other'
+  | 'installment'
+
+export const INVOICED_TRANSACTIONS: Readonly<Record<ModificationKind, InvoicedTransaction>> = {
+  creation: 'newBusiness',
+  endorsement: 'endorsement',
+  renewal: 'renewal',
+  cancellation: 'cancellation',
+  withdrawal: 'cancellation',
+  lapse: 'cancellation',
+  reinstatement: 'reinstatement',
+  feeUpdate: 'other',
+  scheduleChange: 'installment',
+}
+
+export type InvoiceType = InvoicedTransaction | 'premiumReporting'
+
+export type InvoiceStatusEntry = {
+  readonly at: Instant
+  readonly status: InvoiceStatus
+  /** When it was due until then, where the change moved that. */
+  readonly dueBefore?: Instant
+}
+
+export type Invoice = Span & {
+  readonly locator: Uuid
+  readonly displayId: DisplayId
+  readonly policyLocator: PolicyLocator
+  /** The transaction whose plan it belongs to, and the installment of that plan that it bills. */
+  readonly policyModificationLocator: Uuid
+  readonly installmentNumber: number
+  readonly type: InvoiceType
+  readonly dueAt: Instant
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  /** In order of time, from `unfulfilled`; the last one holds. */
+  readonly statuses: readonly InvoiceStatusEntry[]
+  /**
+   * When the grace period that it begins ends: set by a plugin when a payment of it was reversed last, or by the migration of
+   * one that was past due for longer than grace is.
+   */
+  readonly graceEndAt?: Instant
+  /** Whether it gives back; of invoices of earlier releases unknown. What it comes to never changes. */
+  readonly isRefund?: boolean
+}
+
+/** What a new invoice is called and belongs to. */
+export type InvoiceIdentity = Pick<
+  Invoice,
+  'locator' | 'displayId' | 'policyLocator' | 'policyModificationLocator'
+>
+
+/**
+ * The invoice of an installment, made `at`. With nothing due it is settled at once (brief 4.4).
+ */
+export function invoiceOf(
+  installment: Installment,
+  totalDue: Money,
+  type: InvoicedTransaction,
+  identity: InvoiceIdentity,
+  at: Instant,
+): Invoice {
+  const statuses: InvoiceStatusEntry[] = [{ at, status: 'unfulfilled' }]
+  if (totalDue.minor === 0) statuses.push({ at, status: 'zeroDue' })
+  return {
+    ...identity,
+    installmentNumber: installment.number,
+    type,
+    start: installment.start,
+    end: installment.end,
+    dueAt: installment.dueAt,
+    createdAt: at,
+    updatedAt: at,
+    statuses,
+    ...(totalDue.minor < 0 && { isRefund: true }),
+  }
+}
+
+/** What the items ask for: premium, taxes and fees, without commissions (brief 3.1). */
+export const totalDue = (items: Iterable<InstallmentItem>, currency: CurrencyCode): Money =>
+  sum(
+    Array.from(items)
+      .filter(item => isPayable(item.charge))
+      .map(item => item.amount),
+    currency,
+  )
+
+export const invoiceStatus = (invoice: Invoice): InvoiceStatus => invoice.statuses.at(-1)!.status
+
+export const isOutstanding = (invoice: Invoice): boolean => invoiceStatus(invoice) === 'unfulfilled'
+
+export type InvoiceAction = 'pay' | 'reverse' | 'invalidate' | 'writeOff' | 'carryForward'
+
+/**
+ * What may be done to an invoice: in which status, and what it becomes. `reverse` is the reversal of a payment of it;
+ * one that was partly paid and then written off stays so, whatever becomes of its payments; a refund is open again.
+ */
+export const INVOICE_TRANSITIONS: TransitionTable<InvoiceAction, InvoiceStatus> = {
+  pay: { from: ['unfulfilled'], to: ['paid', 'unfulfilled'], event: 'payment.pay', past: 'paid' },
+  reverse: {
+    from: ['unfulfilled', 'paid'],
+    to: 'unfulfilled',
+    event: 'payment.reverse',
+    past: 'reversed',
+  },
+  invalidate: { from: ['unfulfilled'], to: 'invalidated', event: 'invoice.invalidate', past: 'invalidated' },
+  writeOff: { from: ['unfulfilled'], to: 'writtenOff', event: 'invoice.writtenOff', past: 'written off' },
+  carryForward: { from: ['unfulfilled'], to: 'carriedForward', past: 'carried forward' },
+}
+
+/** Refuses with `wrongState` (409) what the invoice's status does not allow. */
+export function assertInvoiceAllows(invoice: Invoice, action: InvoiceAction): void {
+  assertAllowed(INVOICE_TRANSITIONS, `Invoice ${invoice.displayId}`, invoiceStatus(invoice), action)
+}
+
+const settled = (invoice: Invoice, status: InvoiceSettlement, at: Instant): Invoice => ({
+  ...invoice,
+  updatedAt: at,
+  statuses: [...invoice.statuses, { at, status }],
+})
+
+/** The invoice after a payment, which pays it in full or leaves a rest. Refuses with `wrongState` one that is settled. */
+export function paid(invoice: Invoice, inFull: boolean, at: Instant): Invoice {
+  assertInvoiceAllows(invoice, 'pay')
+  return inFull ? settled(invoice, 'paid', at) : { ...invoice, updatedAt: at }
+}
+
+/**
+ * The invoice after a payment of it was reversed. Paid before, it is outstanding, and where its due time is past it is
+ * due by the end of today (brief 4.4); an invoice that was outstanding all along stays due when it was.
+ */
+export function reopened(invoice: Invoice, at: Instant, timeZone: TimeZone): Invoice {
+  // A refund may have been written off beyond what was paid out of it.
+  if (!(invoice.isRefund && invoiceStatus(invoice) === 'writtenOff')) assertInvoiceAllows(invoice, 'reverse')
+  if (isOutstanding(invoice)) return { ...invoice, updatedAt: at }
+  const isPast = invoice.dueAt < at
+  const moved = isPast && { dueBefore: invoice.dueAt }
+  return {
+    ...invoice,
+    dueAt: isPast ? endOfDay(at, timeZone) : invoice.dueAt,
+    // What was set was of the due time before.
+    graceEndAt: isPast ? undefined : invoice.graceEndAt,
+    updatedAt: at,
+    statuses: [...invoice.statuses, { at, status: 'unfulfilled', ...moved }],
+  }
+}
+
+/** The invoice made void. Refuses with `wrongState` one that is settled. */
+export function invalidated(invoice: Invoice, at: Instant): Invoice {
+  assertInvoiceAllows(invoice, 'invalidate')
+  return settled(invoice, 'invalidated', at)
+}
+
+/** The invoice given up: what it still asks for is not expected any more. Refuses with `wrongState` one that is settled. */
+export function writtenOff(invoice: Invoice, at: Instant): Invoice {
+  assertInvoiceAllows(invoice, 'writeOff')
+  return settled(invoice, 'writtenOff', at)
+}
+
+/** The invoice settled by another that asks for its amount. Refuses with `wrongState` one that is settled. */
+export function carriedForward(invoice: Invoice, at: Instant): Invoice {
+  assertInvoiceAllows(invoice, 'carryForward')
+  return settled(invoice, 'carriedForward', at)
+}

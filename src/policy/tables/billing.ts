@@ -1,0 +1,94 @@
+import { sql } from 'drizzle-orm'
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { BillingPeriod } from '../../billing/schedule.ts'
+import type { Uuid } from '../../kernel/locators.ts'
+import type { FieldValues } from '../../product/fields/values.ts'
+import type { Replanned } from '../records/installment.ts'
+import type { InvoiceStatusEntry, InvoiceType } from '../records/invoice.ts'
+import type { PaymentSource } from '../records/payment.ts'
+
+/** A fee of an installment as it is stored: in minor units. */
+export type StoredInstallmentFee = {
+  locator: string
+  name: string
+  description: string
+  amount: number
+  reversedBy?: string
+}
+
+/**
+ * The plan of a transaction. What an installment bills follows from the charges (items.ts) and has no row; of a plan that
+ * a plugin made `items` has it, in minor units by the charges' ids.
+ */
+export const installments = sqliteTable(
+  'installment',
+  {
+    locator: text().primaryKey(),
+    policyLocator: integer().notNull(),
+    modificationLocator: text().notNull(),
+    number: integer().notNull(),
+    start: integer().notNull(),
+    end: integer().notNull(),
+    issueAt: integer().notNull(),
+    dueAt: integer().notNull(),
+    periods: text({ mode: 'json' }).$type<BillingPeriod[]>().notNull(),
+    carriesBelow: integer(),
+    absorbedBy: text({ mode: 'json' }).$type<Uuid[]>().notNull(),
+    takesOver: text({ mode: 'json' }).$type<Uuid[]>(),
+    leavesOut: text({ mode: 'json' }).$type<Uuid[]>(),
+    items: text({ mode: 'json' }).$type<Record<string, number>>(),
+    fees: text({ mode: 'json' }).$type<StoredInstallmentFee[]>(),
+    writeOff: integer({ mode: 'boolean' }),
+    replans: text({ mode: 'json' }).$type<Replanned>(),
+    paidBefore: text({ mode: 'json' }).$type<Record<Uuid, number>>(),
+  },
+  table => [index('installment_policy').on(table.policyLocator)],
+)
+
+export const invoices = sqliteTable(
+  'invoice',
+  {
+    locator: text().primaryKey(),
+    displayId: integer().notNull(),
+    policyLocator: integer().notNull(),
+    policyModificationLocator: text().notNull(),
+    installmentNumber: integer().notNull(),
+    type: text().$type<InvoiceType>().notNull(),
+    start: integer().notNull(),
+    end: integer().notNull(),
+    dueAt: integer().notNull(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+    statuses: text({ mode: 'json' }).$type<InvoiceStatusEntry[]>().notNull(),
+    graceEndAt: integer(),
+    isRefund: integer({ mode: 'boolean' }),
+  },
+  table => [index('invoice_policy').on(table.policyLocator)],
+)
+
+/** Of which payments made credit of their policyholder, or used it: the condition of an index, for queries to repeat. */
+export const MOVES_CREDIT = sql.raw(`credited > 0 or source = 'credit'`)
+
+/** Amounts in minor units, signed as the invoice's; `credited` is the part that became the policyholder's credit. */
+export const payments = sqliteTable(
+  'payment',
+  {
+    locator: text().primaryKey(),
+    displayId: integer().notNull(),
+    policyLocator: integer().notNull(),
+    policyholderLocator: text().notNull(),
+    invoiceLocator: text().notNull(),
+    source: text().$type<PaymentSource>().notNull(),
+    offsetInvoiceLocator: text(),
+    amount: integer().notNull(),
+    credited: integer().notNull(),
+    currency: text().notNull(),
+    fieldValues: text({ mode: 'json' }).$type<FieldValues>().notNull(),
+    postedAt: integer().notNull(),
+    reversedAt: integer(),
+  },
+  table => [
+    index('payment_policy').on(table.policyLocator),
+    index('payment_credit').on(table.policyholderLocator, table.postedAt, table.locator).where(MOVES_CREDIT),
+  ],
+)

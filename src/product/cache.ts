@@ -1,0 +1,124 @@
+// Configurations in the memory of an isolate, so that a request needs no round trip for one. Named by hash and
+// generation of the tenant, an entry never grows old: a repair gives the version another hash.
+
+import type { CompiledTemplate } from '../../packages/liquid/compile.ts'
+import type { LookupResult } from '../../packages/liquid/environment.ts'
+import type { Calls } from '../platform/calls.ts'
+import type { Tenant } from '../platform/tenancy.ts'
+import type { Configuration, LookupTable, TemplateSource } from './configuration.ts'
+import { loadPatternEngine } from './fields/patterns.ts'
+import { compiledKey, getConfiguration } from './kept/files.ts'
+import { isLookupTable } from './lookup-table.ts'
+
+export type LoadedConfiguration = {
+  readonly configuration: Configuration
+  /** SHA-256 of the archive, hex. */
+  readonly hash: string
+  /** The source, read once for as long as the configuration is in memory. */
+  template(source: TemplateSource): CompiledTemplate
+  /** Look-ups for templates of the product: in its own table of that name, else in the tenant's (brief 5.1). */
+  lookup(productName: string): (table: string, key: string) => LookupResult
+}
+
+/** Characters of compiled JSON that an isolate keeps; in memory they are some three times as many bytes. */
+export const MOST_CACHED_CHARACTERS = 16 * 1024 * 1024
+
+type Entry = { loaded: LoadedConfiguration; characters: number }
+
+/** In the order of use: the first was used the longest ago. */
+const entries = new Map<string, Entry>()
+let cachedCharacters = 0
+
+type TemplateCompiler = typeof import('../../packages/liquid/compile.ts').compileTemplate
+
+/**
+ * The configuration of that archive: from memory, else from R2. What its templates and patterns need comes with
+ * it; so both are at hand wherever a configuration is, and no part of an isolate's start-up.
+ */
+export async function loadConfiguration(
+  env: Env,
+  tenant: Tenant,
+  hash: string,
+  calls: Calls,
+): Promise<LoadedConfiguration> {
+  const key = compiledKey(tenant, hash)
+  const entry = entries.get(key)
+  if (entry) {
+    entries.delete(key)
+    entries.set(key, entry)
+    return entry.loaded
+  }
+  const [{ configuration, characters }, { compileTemplate }] = await Promise.all([
+    getConfiguration(env, tenant, hash, calls),
+    import('../../packages/liquid/compile.ts'),
+    loadPatternEngine(),
+  ])
+  const loaded = loadedConfiguration(configuration, hash, compileTemplate)
+  keep(key, { loaded, characters })
+  return loaded
+}
+
+function keep(key: string, entry: Entry): void {
+  // Another request may have loaded it meanwhile.
+  if (entry.characters > MOST_CACHED_CHARACTERS || entries.has(key)) return
+  entries.set(key, entry)
+  cachedCharacters += entry.characters
+  for (const [oldest, { characters }] of entries) {
+    if (cachedCharacters <= MOST_CACHED_CHARACTERS) break
+    entries.delete(oldest)
+    cachedCharacters -= characters
+  }
+}
+
+/** Templates and look-ups of a configuration that is in memory. */
+export function loadedConfiguration(
+  configuration: Configuration,
+  hash: string,
+  compileTemplate: TemplateCompiler,
+): LoadedConfiguration {
+  const templates = new Map<string, CompiledTemplate>()
+  const indexes = new Map<LookupTable, ReadonlyMap<string, string>>()
+  const indexOf = (table: LookupTable): ReadonlyMap<string, string> => {
+    const index = indexes.get(table) ?? indexTable(table)
+    indexes.set(table, index)
+    return index
+  }
+  return {
+    configuration,
+    hash,
+    template(source) {
+      const template = templates.get(source.path) ?? compiledTemplate(compileTemplate(source), source)
+      templates.set(source.path, template)
+      return template
+    },
+    lookup(productName) {
+      const own = configuration.products[productName]?.tables ?? {}
+      return (name, key) => {
+        const table = named(own, name) ?? named(configuration.tables, name)
+        if (!table || !isLookupTable(table.columns)) return 'noSuchTable'
+        const value = indexOf(table).get(key)
+        return value === undefined ? 'noSuchKey' : { value }
+      }
+    },
+  }
+}
+
+/** Names come from templates: `constructor` is no table. */
+const named = (tables: Record<string, LookupTable>, name: string): LookupTable | undefined =>
+  Object.hasOwn(tables, name) ? tables[name] : undefined
+
+/** Of rows with the same key the first counts. */
+function indexTable({ columns, rows }: LookupTable): ReadonlyMap<string, string> {
+  const [key, value] = [columns.indexOf('key'), columns.indexOf('value')]
+  const index = new Map<string, string>()
+  for (const row of rows) if (!index.has(row[key]!)) index.set(row[key]!, row[value]!)
+  return index
+}
+
+function compiledTemplate(
+  { template, findings }: ReturnType<TemplateCompiler>,
+  source: TemplateSource,
+): CompiledTemplate {
+  if (template) return template
+  throw new Error(`${source.path} was deployed and does not compile: ${findings[0]?.message}`)
+}

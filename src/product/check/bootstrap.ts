@@ -1,0 +1,221 @@
+// What a tenant is to start with: bootstrap/resources (resources brief 2). Whether each file is a good table or template is
+// found when it is made; here, whether all that belongs together is there.
+import { readDateTime } from '../../kernel/date-time.ts'
+import type { ResourceDeclarations } from '../../reference/data-tables/declaration.ts'
+import {
+  LONGEST_FONT_STATIC_NAME,
+  LONGEST_JURISDICTION,
+  LONGEST_RESOURCE_NAME,
+  MOST_GROUP_RESOURCES,
+  RESOURCE_NAME,
+  type ResourceType,
+} from '../../reference/resource.ts'
+import { hostsProblem, normalHosts } from '../../reference/secrets/hosts.ts'
+import { clashes } from '../../reference/selection.ts'
+import {
+  BOOTSTRAP_FOLDERS,
+  BOOTSTRAP_PATH,
+  type Bootstrap,
+  type BootstrapFolder,
+  type BootstrapGroup,
+  type BootstrapResource,
+} from '../../tenants/bootstrap/bootstrap.ts'
+import type { Configuration } from '../configuration.ts'
+import type { FileIndex } from './file-index.ts'
+import { type Decoded, decodeFile } from './json/decode.ts'
+import type { Place, Report } from './report.ts'
+import { bootstrapFile, secretFile } from './schemas/bootstrap.ts'
+
+const CONFIG = `${BOOTSTRAP_PATH}/config.json`
+const FILES = `${BOOTSTRAP_PATH}/resourceFiles`
+
+/** What config.json says of resources, and of the places that they may be for. */
+type Declared = Pick<Configuration, 'jurisdictions' | 'resources'>
+
+type File = { readonly path: string; readonly type: ResourceType }
+
+/** Undefined where the archive has no such folder, or nothing in it. */
+export function compileBootstrap(
+  files: FileIndex,
+  declared: Declared,
+  report: Report,
+): Bootstrap | undefined {
+  const found = filesByName(files, report)
+  const file = files.take(CONFIG)
+  if (!file) {
+    if (found.size > 0)
+      report.error(
+        { path: CONFIG },
+        'badBootstrap',
+        'There is no config.json that says what the resource files are. Add it, or leave the files out.',
+      )
+    return undefined
+  }
+  const decoded = decodeFile(file, () => bootstrapFile, report)
+  if (!decoded) return undefined
+  const resources = compileResources(decoded, found, declared, report)
+  for (const [name, [first]] of found)
+    if (!Object.hasOwn(decoded.value.resourceInstances, name))
+      report.warning(
+        { path: first!.path },
+        'unknownFile',
+        `config.json has no resource '${name}', so the file is ignored. Add it to resourceInstances, or leave it out.`,
+      )
+  const groups = compileGroups(decoded, resources, report)
+  return resources.length + groups.length === 0 ? undefined : { resources, groups }
+}
+
+/** The files by their base names, which are those of resources. */
+function filesByName(files: FileIndex, report: Report): Map<string, File[]> {
+  const found = new Map<string, File[]>()
+  for (const folder of Object.keys(BOOTSTRAP_FOLDERS) as BootstrapFolder[]) {
+    const fileNames = files.namesIn(`${FILES}/${folder}`)
+    for (const fileName of fileNames) {
+      const path = `${FILES}/${folder}/${fileName}`
+      const taken = files.take(path)!
+      const type = BOOTSTRAP_FOLDERS[folder]
+      if (type === 'secret') decodeFile(taken, () => secretFile, report)
+      const name = type === 'secret' ? fileName.replace(/\.json$/i, '') : fileName.replace(/\..*$/s, '')
+      found.set(name, [...(found.get(name) ?? []), { path, type }])
+    }
+    if (folder === 'secrets' && fileNames.length > 0)
+      report.warning(
+        { path: `${FILES}/${folder}` },
+        'secretInArchive',
+        'Whoever may download the archive reads these secrets. Better create them by POST /resource/{tenantLocator}/secrets.',
+      )
+  }
+  return found
+}
+
+type ConfigFile = Decoded<ReturnType<typeof bootstrapFile.parse>>
+
+function compileResources(
+  { value, place }: ConfigFile,
+  found: ReadonlyMap<string, readonly File[]>,
+  { resources: declared, jurisdictions: known }: Declared,
+  report: Report,
+): BootstrapResource[] {
+  const typeOfStaticName = new Map<string, ResourceType>()
+  const resources: BootstrapResource[] = []
+  for (const [name, entry] of Object.entries(value.resourceInstances)) {
+    if (entry === undefined) continue
+    const at = place(['resourceInstances', name])
+    const wrong = (message: string): void => report.error(at, 'badBootstrap', message)
+    const [file, other] = found.get(name) ?? []
+    if (!file) {
+      wrong(
+        `'${name}' has no file. Add ${FILES}/<${Object.keys(BOOTSTRAP_FOLDERS).join(' | ')}>/${name} with its extension.`,
+      )
+      continue
+    }
+    if (other) wrong(`'${name}' has two files, '${file.path}' and '${other.path}'. Leave one out.`)
+    const { staticName } = entry
+    const type = typeOf(file.type, staticName, declared)
+    if (!isName(name, type))
+      wrong(
+        `'${name}' is no name of a resource: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.`,
+      )
+    const longest = type === 'customFont' ? LONGEST_FONT_STATIC_NAME : LONGEST_RESOURCE_NAME
+    if (!RESOURCE_NAME.test(staticName) || staticName.length > longest)
+      wrong(
+        `'${staticName}' is no static name: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.`,
+      )
+    const otherType = typeOfStaticName.get(staticName) ?? type
+    if (otherType !== type)
+      wrong(`The static name '${staticName}' is that of a ${otherType} and of a ${type}. Rename one of them.`)
+    typeOfStaticName.set(staticName, otherType)
+    const jurisdictions = [...new Set(entry.jurisdictions)]
+    if (jurisdictions.some(one => one === '' || one.length > LONGEST_JURISDICTION))
+      wrong(`A jurisdiction of '${name}' is empty or longer than ${LONGEST_JURISDICTION} characters.`)
+    const stranger = jurisdictions.find(one => known && !known.includes(one))
+    if (stranger !== undefined)
+      wrong(
+        `'${name}' is for '${stranger}', which config.json does not declare. Correct it, or add it to 'jurisdictions'.`,
+      )
+    const allowedHosts = entry.allowedHosts && normalHosts(entry.allowedHosts)
+    if (allowedHosts)
+      checkHosts(allowedHosts, type, place(['resourceInstances', name, 'allowedHosts']), report)
+    resources.push({
+      name,
+      type,
+      staticName,
+      jurisdictions,
+      ...(allowedHosts && { allowedHosts }),
+      path: file.path,
+    })
+  }
+  return resources
+}
+
+function checkHosts(hosts: readonly string[], type: ResourceType, at: Place, report: Report): void {
+  if (type !== 'secret')
+    report.error(
+      at,
+      'badBootstrap',
+      `'allowedHosts' says where a secret may be sent, and a ${type} is none. Leave it out.`,
+    )
+  const problem = hostsProblem(hosts)
+  if (problem !== undefined) report.error(at, 'badBootstrap', `'allowedHosts' has ${problem}.`)
+}
+
+/** The brief has no folder for range tables: those that are declared as such may lie with the others. */
+const typeOf = (
+  type: ResourceType,
+  staticName: string,
+  declared: ResourceDeclarations | undefined,
+): ResourceType =>
+  type === 'table' && declared && Object.hasOwn(declared.rangeTables, staticName) ? 'rangeTable' : type
+
+const isName = (name: string, type: ResourceType): boolean =>
+  name.length <= LONGEST_RESOURCE_NAME && (type === 'secret' ? name !== '' : RESOURCE_NAME.test(name))
+
+function compileGroups(
+  { value, place }: ConfigFile,
+  resources: readonly BootstrapResource[],
+  report: Report,
+): BootstrapGroup[] {
+  const known = new Map(resources.map(one => [one.name, one]))
+  return Object.entries(value.resourceGroups).flatMap(([name, entry]): BootstrapGroup[] => {
+    if (entry === undefined) return []
+    const at = place(['resourceGroups', name])
+    const resourceNames = [...new Set(entry.resourceNames)]
+    if (name === '' || name.length > LONGEST_RESOURCE_NAME)
+      report.error(at, 'badBootstrap', `The name of a group has 1 to ${LONGEST_RESOURCE_NAME} characters.`)
+    checkMembers(resourceNames, value.resourceInstances, known, at, report)
+    const selectionStart = readDateTime(entry.selectionStartTime)
+    if (selectionStart === undefined) {
+      report.error(
+        place(['resourceGroups', name, 'selectionStartTime']),
+        'badBootstrap',
+        `'${entry.selectionStartTime}' is no time. Write it as 2026-11-21T12:00:00Z.`,
+      )
+      return []
+    }
+    return [{ name, selectionStart, resourceNames }]
+  })
+}
+
+function checkMembers(
+  resourceNames: readonly string[],
+  instances: Readonly<Record<string, unknown>>,
+  known: ReadonlyMap<string, BootstrapResource>,
+  at: Place,
+  report: Report,
+): void {
+  if (resourceNames.length > MOST_GROUP_RESOURCES)
+    report.error(at, 'badBootstrap', `A group has at most ${MOST_GROUP_RESOURCES} resources.`)
+  for (const one of resourceNames)
+    if (!Object.hasOwn(instances, one))
+      report.error(
+        at,
+        'badBootstrap',
+        `There is no resource '${one}' in resourceInstances. Add or correct it.`,
+      )
+  for (const [one, other] of clashes(resourceNames.flatMap(name => known.get(name) ?? [])))
+    report.error(
+      at,
+      'badBootstrap',
+      `'${one.name}' and '${other.name}' both have the static name '${one.staticName}' for the same jurisdictions; a group has one of them.`,
+    )
+}

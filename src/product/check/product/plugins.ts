@@ -1,0 +1,165 @@
+import {
+  hasPlugin,
+  isPluginFunction,
+  PLUGIN_FUNCTIONS,
+  type PluginFunction,
+} from '../../../extension/plugins/functions.ts'
+import type { PluginReference, ProductDefinition } from '../../configuration.ts'
+import type { JsonPath } from '../json/read.ts'
+import { lineIndex } from '../json/read.ts'
+import type { Place, Report } from '../report.ts'
+import type { PolicyFile } from '../schemas/product.ts'
+
+/** Functions that speak of grace periods. */
+const OF_GRACE: ReadonlySet<string> = new Set<PluginFunction>(['getPreGraceResult', 'getPostPaymentReversal'])
+
+/** The plugins of a product, each with its script below `scripts/`. */
+export function compilePlugins(
+  files: PolicyFile['plugins'],
+  place: (path: JsonPath) => Place,
+  hasScript: (path: string) => boolean,
+  { lapse }: Pick<ProductDefinition, 'lapse'>,
+  report: Report,
+): Record<string, PluginReference> {
+  const plugins: Record<string, PluginReference> = {}
+  for (const [name, { path: given, enabled }] of Object.entries(files)) {
+    const where = place(['plugins', name])
+    if (!isPluginFunction(name)) {
+      report.warning(
+        where,
+        'unknownPlugin',
+        `'${name}' is no plugin function and is never called. Use one of ${PLUGIN_FUNCTIONS.join(', ')}.${report.meant(name, PLUGIN_FUNCTIONS)}`,
+      )
+      continue
+    }
+    const path = given.replace(/^\.?\//, '').replace(/^scripts\//, '')
+    if (!hasScript(path)) {
+      const message = `The plugin '${name}' is in '${given}', which is not below scripts/. Add the script or correct the path.`
+      if (enabled) report.error(where, 'missingPlugin', message)
+      else report.warning(where, 'missingPlugin', message)
+      continue
+    }
+    if (enabled && OF_GRACE.has(name) && lapse.gracePeriodDays === undefined)
+      report.warning(
+        where,
+        'pluginWithoutGrace',
+        `'${name}' is never called: the product has no grace periods. Set lapse.gracePeriodDays, or switch the plugin off.`,
+      )
+    plugins[name] = { path, enabled }
+  }
+  return plugins
+}
+
+/** Reads a script as the sandbox does: `compileScript` of src/extension/plugins/script.ts. */
+export type ScriptCheck = typeof import('../../../extension/plugins/script.ts').compileScript
+
+const REQUIRE = /(?<![.\w$])require\s*\(\s*(["'])([^"'\n]+)\1\s*\)/g
+
+/**
+ * Warns of scripts that require a file which is not there; by a name without dots, as of a package, only of those that
+ * plugins which are switched on need. `scripts` are the sources by path below `scripts/`.
+ */
+export function checkRequires(
+  scripts: Record<string, string>,
+  products: readonly ProductDefinition[],
+  report: Report,
+): void {
+  const needed = neededScripts(scripts, pluginPaths(products))
+  for (const [path, source] of Object.entries(scripts)) {
+    const positionAt = lineIndex(source)
+    for (const match of source.matchAll(REQUIRE)) {
+      const request = match[2]!
+      if (!request.startsWith('.') && !needed.has(path)) continue
+      if (targetsOf(path, request, scripts).length === 0)
+        report.warning(
+          { path: `scripts/${path}`, ...positionAt(match.index) },
+          'missingScript',
+          `The script requires '${request}', which is not below scripts/. Add the file or correct the path.`,
+        )
+    }
+  }
+}
+
+/** Warns of plugins that are switched on whose function no script of theirs so much as names: no call finds it. */
+export function checkFunctions(
+  scripts: Record<string, string>,
+  products: readonly ProductDefinition[],
+  report: Report,
+): void {
+  for (const product of products)
+    for (const name of PLUGIN_FUNCTIONS) {
+      if (!hasPlugin(product, name)) continue
+      const { path } = product.plugins[name]!
+      const own = [...neededScripts(scripts, [path])].map(one => scripts[one]!)
+      if (own.some(source => source.includes(name))) continue
+      report.warning(
+        { path: `scripts/${path}` },
+        'missingFunction',
+        `The script exports no function ${name}, which the product '${product.name}' takes from it. End it with exports.${name} = ${name}.`,
+      )
+    }
+}
+
+/**
+ * Reports scripts that do not parse: an error where a plugin that is switched on needs the script, else a warning,
+ * since archives hold scripts that nothing runs.
+ */
+export function checkScripts(
+  scripts: Record<string, string>,
+  products: readonly ProductDefinition[],
+  compileScript: ScriptCheck,
+  report: Report,
+): void {
+  const needed = neededScripts(scripts, pluginPaths(products))
+  for (const [path, source] of Object.entries(scripts)) {
+    const { problem } = compileScript(path, source)
+    if (!problem) continue
+    const { message, line, column } = problem
+    const where = { path: `scripts/${path}`, line, column }
+    const told = `The script does not parse: ${message}.`
+    if (needed.has(path)) report.error(where, 'badScript', `${told} A plugin needs it.`)
+    else report.warning(where, 'badScript', `${told} No plugin that is switched on needs it.`)
+  }
+}
+
+const NAMED = /\b(?:require\s*\(|from|import)\s*(["'])([^"'\n]+)\1/g
+
+/** The scripts of enabled plugins. */
+const pluginPaths = (products: readonly ProductDefinition[]): string[] =>
+  products.flatMap(product =>
+    PLUGIN_FUNCTIONS.filter(name => hasPlugin(product, name)).map(name => product.plugins[name]!.path),
+  )
+
+/** The scripts, with all that they require. */
+function neededScripts(scripts: Record<string, string>, paths: readonly string[]): ReadonlySet<string> {
+  const needed = new Set<string>()
+  const waiting = [...paths]
+  while (waiting.length > 0) {
+    const path = waiting.pop()!
+    if (needed.has(path) || !Object.hasOwn(scripts, path)) continue
+    needed.add(path)
+    for (const [, , request] of scripts[path]!.matchAll(NAMED))
+      waiting.push(...targetsOf(path, request!, scripts))
+  }
+  return needed
+}
+
+/** The files that a script may mean: relative to its own, or from `scripts/` or its `lib/`. */
+function targetsOf(from: string, request: string, scripts: Record<string, string>): string[] {
+  const targets = request.startsWith('.') ? [resolve(from, request)] : [request, `lib/${request}`]
+  return targets.flatMap(target => fileOf(target, scripts) ?? [])
+}
+
+/** The script that is meant where an ending may be left out. */
+const fileOf = (target: string, scripts: Record<string, string>): string | undefined =>
+  ['', '.js', '.cjs', '.mjs', '.json', '/index.js']
+    .map(ending => target + ending)
+    .find(path => Object.hasOwn(scripts, path))
+
+function resolve(from: string, relative: string): string {
+  const segments = from.split('/').slice(0, -1)
+  for (const segment of relative.split('/'))
+    if (segment === '..') segments.pop()
+    else if (segment !== '.' && segment !== '') segments.push(segment)
+  return segments.join('/')
+}

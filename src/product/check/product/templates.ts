@@ -1,0 +1,138 @@
+import { compileVelocity } from '../../../../packages/velocity/compile.ts'
+import { RESOURCE_NAME } from '../../../reference/resource.ts'
+import type { ArchiveFile } from '../../archive/read.ts'
+import type { Finding, LookupTable, TemplateSource } from '../../configuration.ts'
+import { isLookupTable } from '../../lookup-table.ts'
+import { readText } from '../json/decode.ts'
+import { lineIndex } from '../json/read.ts'
+import type { Report } from '../report.ts'
+
+/** Compiles a Liquid source and says what is wrong with it; the rating capability's compiler. */
+export type LiquidCheck = (source: TemplateSource) => { findings: readonly Finding[] }
+
+export const isLiquid = (path: string): boolean => path.endsWith('.liquid')
+export const isVelocity = (path: string): boolean => /\.(vm|velocity)$/.test(path)
+
+/** A Liquid or Velocity file, checked to compile. Undefined only when it has no readable text. */
+export function readTemplate(
+  file: ArchiveFile,
+  compileLiquid: LiquidCheck,
+  report: Report,
+): TemplateSource | undefined {
+  const source = readText(file, report)
+  if (source === undefined) return undefined
+  const template = { path: file.path, source }
+  report.add((isVelocity(file.path) ? compileVelocity(template) : compileLiquid(template)).findings)
+  return template
+}
+
+/** What a product's Liquid sources may name. */
+export type ReferenceTargets = {
+  table: (name: string) => LookupTable | undefined
+  tableNames: readonly string[]
+  /** Tables that config.json declares as resources need not be in the archive. */
+  isResourceTable: (name: string) => boolean
+  hasFee: (name: string) => boolean
+  feeNames: readonly string[]
+  staticDocuments: readonly string[]
+  /** Of templates of documents; scripts take in none. */
+  takesSnippets: boolean
+}
+
+const COMMENT_TAG = /\{%-?\s*(end)?comment\s*-?%\}/g
+/** A literal that begins an expression, so that `x | append: "y" | lookup: z` is not taken for a table `y`. */
+const LOOKUP = /(?:\{\{-?|=)\s*(["'])([^"'\n]*)\1\s*\|\s*lookup(?:_effective)?\s*:/g
+const STATIC_DOCUMENT = /(?:\{\{-?|=)\s*(["'])([^"'\n]*)\1\s*\|\s*render_static_document\b/g
+const SNIPPET = /\{%-?\s*(?:include|render)\s+(["'])([^"'\n]*)\1/g
+const FEE = /\|\s*add_fee\s*:\s*(["'])([^"'\n]*)\1/g
+
+/** Reports tables, fees, static documents and snippets that a source names by a literal and that do not exist. */
+export function checkReferences(
+  { path, source }: TemplateSource,
+  targets: ReferenceTargets,
+  report: Report,
+): void {
+  const code = withoutComments(source)
+  const positionAt = lineIndex(code)
+  for (const match of code.matchAll(LOOKUP)) {
+    const name = match[2]!
+    const table = targets.table(name)
+    const place = { path, ...positionAt(match.index) }
+    if (targets.isResourceTable(name)) continue
+    if (table === undefined)
+      report.error(
+        place,
+        'missingTable',
+        `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv, declare it under 'tables' of config.json, or correct the name.${report.meant(name, targets.tableNames)}`,
+      )
+    else if (!isLookupTable(table.columns))
+      report.error(
+        place,
+        'notALookupTable',
+        `The script looks up in '${name}', whose header is '${table.columns.join(',')}'. A table for lookups has the header 'key,value'.`,
+      )
+  }
+  for (const match of code.matchAll(FEE))
+    if (!targets.hasFee(match[2]!))
+      report.error(
+        { path, ...positionAt(match.index) },
+        'unknownFee',
+        `The script adds the fee '${match[2]}', which fees.json does not declare. Declare it or correct the name.${report.meant(match[2]!, targets.feeNames)}`,
+      )
+  for (const match of targets.takesSnippets ? [] : code.matchAll(SNIPPET))
+    report.error(
+      { path, ...positionAt(match.index) },
+      'missingSnippet',
+      `The script takes in the snippet '${match[2]}', and only templates of documents have snippets. Write what it says in its place.`,
+    )
+  for (const match of code.matchAll(STATIC_DOCUMENT))
+    if (!targets.staticDocuments.includes(match[2]!.normalize('NFC'))) {
+      const place = { path, ...positionAt(match.index) }
+      const uses = `The template uses the static document '${match[2]}', which is not in static_documents.`
+      const meant = report.meant(match[2]!, targets.staticDocuments)
+      // Resources come and go by themselves, so that nobody knows here which there will be.
+      if (RESOURCE_NAME.test(match[2]!.replace(/\.\w{1,5}$/, '')))
+        report.warning(
+          place,
+          'missingStaticDocument',
+          `${uses} Add the file, correct the name, or see that a resource of that static name is in force.${meant}`,
+        )
+      else report.error(place, 'missingStaticDocument', `${uses} Add the file or correct the name.${meant}`)
+    }
+}
+
+/** What a script is there to set, and the filters that set it. */
+const SETTERS = {
+  premium: ['set_year_premium', 'set_month_premium', 'set_peril_premium', 'add_premium'],
+  tax: ['set_peril_tax', 'add_tax'],
+} as const
+
+/** Warns of a script that calls none of the filters that it is there for. */
+export function checkSets(
+  { path, source }: TemplateSource,
+  what: keyof typeof SETTERS,
+  report: Report,
+): void {
+  const called = new RegExp(`\\|\\s*(?:${SETTERS[what].join('|')})\\b`)
+  if (called.test(withoutComments(source))) return
+  report.warning(
+    { path },
+    'scriptSetsNothing',
+    `The script sets no ${what}, so there is none. Set it with ${SETTERS[what].join(' or ')}.`,
+  )
+}
+
+/** The Liquid source with comments blanked, every other character where it was. */
+export function withoutComments(source: string): string {
+  let code = ''
+  let kept = 0
+  let start: number | undefined
+  for (const tag of source.matchAll(COMMENT_TAG))
+    if (tag[1] === undefined) start ??= tag.index
+    else if (start !== undefined) {
+      code += source.slice(kept, start) + source.slice(start, tag.index).replace(/[^\n]/g, ' ')
+      kept = tag.index
+      start = undefined
+    }
+  return code + source.slice(kept)
+}

@@ -1,0 +1,185 @@
+import { isLongerThan } from '../../kernel/characters.ts'
+import type { Instant, TimeZone } from '../../kernel/time.ts'
+import type { FieldDefinition, LookupTable } from '../configuration.ts'
+import { type Applicability, applicability, conditionsInWords } from './conditions.ts'
+import {
+  type FieldError,
+  type FieldErrors,
+  type FieldGroupError,
+  fieldError,
+  fieldErrors,
+  joinFieldErrors,
+  shown,
+} from './errors.ts'
+import type { FieldGroup } from './groups.ts'
+import { type CheckContext, valueCheck } from './value-checks.ts'
+import { ALL_VALUES, type FieldValues, LARGEST_VALUE_LENGTH, valuesOf } from './values.ts'
+
+/** Instructions × characters that the patterns of one owner may take. */
+const PATTERN_STEPS = 50_000_000
+
+/** Wrong values of a field that are reported one by one. */
+const SHOWN_BREACHES = 10
+
+export type ValidationContext = {
+  timeZone: TimeZone
+  now: Instant
+  /** Whether required fields must have a value: false for drafts, true on finalize and quote (brief 6.2). */
+  requireMissing: boolean
+  table(name: string): LookupTable | undefined
+  /** Problems met while reading the request. They are in the result, and their fields are not reported twice. */
+  reported?: FieldErrors
+}
+
+/**
+ * All problems of one owner's values and groups, held against its definitions (brief 6). For updates hand in the
+ * merged data: a stored value whose condition no longer holds is reported too, since only the caller can say
+ * whether it is to be removed or the condition is to be kept.
+ */
+export function validateFields(
+  definitions: FieldDefinition[],
+  values: FieldValues,
+  groups: FieldGroup[],
+  context: ValidationContext,
+): FieldErrors {
+  const byLocator = new Map(groups.map(group => [group.locator, group]))
+  const reported = context.reported ?? fieldErrors([])
+  const checks: CheckContext = {
+    timeZone: context.timeZone,
+    now: context.now,
+    table: name => context.table(name),
+    hasGroup: (fieldName, locator) => byLocator.get(locator)?.fieldName === fieldName,
+    patternBudget: { steps: PATTERN_STEPS },
+  }
+  const check = { checks, requireMissing: context.requireMissing }
+  const owner = scope(definitions, values, check)
+  const misplaced = misplacedGroups(groups, owner)
+  const errors = [...misplaced, ...checkScope(owner, namesOf([...reported.errors, ...misplaced]))]
+
+  const groupErrors: FieldGroupError[] = []
+  for (const definition of definitions) {
+    if (definition.type !== 'group' || !owner.fields.applies(definition)) continue
+    for (const [index, locator] of [...new Set(valuesOf(values, definition.name))].entries()) {
+      const group = byLocator.get(locator)
+      if (group?.fieldName !== definition.name) continue
+      const earlier = reported.fieldGroupErrors.find(error => error.locator === locator)
+      const inside = scope(definition.fields ?? [], group.values, {
+        checks: { ...checks, hasGroup: () => false },
+        requireMissing: context.requireMissing,
+        outer: owner.fields,
+      })
+      const found = checkScope(inside, namesOf(earlier?.errors ?? []))
+      if (found.length > 0) groupErrors.push({ fieldName: definition.name, errors: found, locator, index })
+    }
+  }
+  return joinFieldErrors(reported, fieldErrors(errors, groupErrors))
+}
+
+/** The fields of an owner or of one of its groups. */
+type Scope = {
+  definitions: Map<string, FieldDefinition>
+  values: FieldValues
+  fields: Applicability
+  checks: CheckContext
+  requireMissing: boolean
+}
+
+function scope(
+  list: FieldDefinition[],
+  values: FieldValues,
+  { checks, requireMissing, outer }: { checks: CheckContext; requireMissing: boolean; outer?: Applicability },
+): Scope {
+  const definitions = new Map(list.map(definition => [definition.name, definition]))
+  const fields = applicability(definitions, values, checks.timeZone, outer)
+  return { definitions, values, fields, checks, requireMissing }
+}
+
+const namesOf = (errors: FieldError[]): Set<string> => new Set(errors.map(error => error.fieldName))
+
+function checkScope(scope: Scope, alreadyReported: Set<string>): FieldError[] {
+  // What was sent and could not be read is not missing as well.
+  const checked = alreadyReported.has(ALL_VALUES) ? { ...scope, requireMissing: false } : scope
+  const isReported = (name: string): boolean => alreadyReported.has(shown(name))
+  const errors: FieldError[] = []
+  for (const definition of scope.definitions.values())
+    if (!isReported(definition.name)) errors.push(...checkField(definition, checked))
+  for (const [name, values] of Object.entries(scope.values))
+    if (values.length > 0 && !scope.definitions.has(name) && !isReported(name))
+      errors.push(fieldError(name, 'INVALID_FIELD', 'is not known; remove it or check its spelling'))
+  return errors
+}
+
+function checkField(
+  definition: FieldDefinition,
+  { values, fields, checks, requireMissing }: Scope,
+): FieldError[] {
+  const { name, type, optional } = definition
+  const present = valuesOf(values, name)
+  if (!fields.applies(definition)) {
+    if (present.length === 0) return []
+    const condition = conditionsInWords(definition.conditions)
+    return [
+      fieldError(
+        name,
+        'INVALID_FIELD',
+        `may have a value only while ${condition}; send null for it to remove it`,
+      ),
+    ]
+  }
+  if (present.length === 0) {
+    if (optional || !requireMissing) return []
+    return [fieldError(name, 'MISSING', `is required; ${type === 'group' ? 'add a group' : 'send a value'}`)]
+  }
+  const tooMany = countRule(definition, present.length)
+  if (tooMany) return [fieldError(name, 'INVALID_VALUE', tooMany)]
+  if (type === 'group' && new Set(present).size < present.length)
+    return [fieldError(name, 'INVALID_VALUE', 'lists a group twice; list each locator once')]
+  return checkValues(definition, present, checks)
+}
+
+function checkValues(
+  definition: FieldDefinition,
+  present: readonly string[],
+  checks: CheckContext,
+): FieldError[] {
+  const { name } = definition
+  const check = valueCheck(definition, checks)
+  const errors: FieldError[] = []
+  for (const [index, value] of present.entries()) {
+    const breach = isLongerThan(value, LARGEST_VALUE_LENGTH)
+      ? {
+          code: 'INVALID_VALUE' as const,
+          rule: `must be at most ${LARGEST_VALUE_LENGTH} characters long; shorten it`,
+        }
+      : check(value)
+    if (!breach) continue
+    const which = present.length > 1 && definition.type !== 'group' ? `(value ${index + 1}) ` : ''
+    errors.push(fieldError(name, breach.code, which + breach.rule))
+    if (errors.length === SHOWN_BREACHES) break
+  }
+  return errors
+}
+
+function countRule({ type, repeatable, maximumCount }: FieldDefinition, count: number): string | undefined {
+  const what = type === 'group' ? 'group' : 'value'
+  if (!repeatable && count > 1) return `takes one ${what}, not ${count}; send one`
+  if (type === 'group' && maximumCount !== undefined && count > maximumCount)
+    return `takes at most ${maximumCount} groups, not ${count}; remove some`
+  return undefined
+}
+
+/** Groups that the values do not account for, at most one problem a field. */
+function misplacedGroups(groups: FieldGroup[], { definitions, values }: Scope): FieldError[] {
+  const problems = new Map<string, FieldError>()
+  for (const { fieldName, locator } of groups) {
+    const type = definitions.get(fieldName)?.type ?? 'group'
+    if (type !== 'group') {
+      const rule = 'is not a group; send its value in the field values'
+      problems.set(fieldName, fieldError(fieldName, 'INVALID_TYPE', rule))
+    } else if (!valuesOf(values, fieldName).includes(locator)) {
+      const rule = `does not list its group '${shown(locator)}'; list it or remove it`
+      problems.set(fieldName, fieldError(fieldName, 'INVALID_FIELD', rule))
+    }
+  }
+  return [...problems.values()]
+}

@@ -1,0 +1,114 @@
+import { isLongerThan, isStorable } from '../../kernel/characters.ts'
+import { decimal } from '../../kernel/money.ts'
+import { type FieldError, fieldError } from './errors.ts'
+
+/** Field name to its values as text. A field without a value has no entry, or in an update an empty one. */
+export type FieldValues = Record<string, string[]>
+
+export const LARGEST_VALUE_LENGTH = 20_000
+export const LARGEST_VALUE_COUNT = 1_000
+export const LARGEST_FIELD_COUNT = 1_000
+const LARGEST_NAME_LENGTH = 200
+
+/** In place of a field's name in a problem of all the values together: none of them was read. */
+export const ALL_VALUES = 'fieldValues'
+
+/** The values of a field; none when it has no entry. Safe for names that every object has, like `constructor`. */
+export const valuesOf = (values: FieldValues, name: string): readonly string[] =>
+  Object.hasOwn(values, name) ? (values[name] ?? []) : []
+
+/** Why a field cannot bear the name, whatever the configuration says; undefined when it can. */
+export function nameProblem(name: string): FieldError | undefined {
+  if (name === '') return fieldError(name, 'INVALID_FIELD', 'has no name; name the field or leave it out')
+  // Assigning to it would change the object's prototype instead of adding an entry.
+  if (name === '__proto__') return fieldError(name, 'INVALID_FIELD', 'is not a name for a field; remove it')
+  if (isLongerThan(name, LARGEST_NAME_LENGTH) || !isStorable(name))
+    return fieldError(name, 'INVALID_FIELD', 'is not known; remove it or check its spelling')
+  return undefined
+}
+
+/** A scalar of the wire as text; undefined when it is none. Numbers become decimal text without exponent. */
+function scalarText(item: unknown): string | undefined {
+  if (typeof item === 'string') return item
+  if (typeof item === 'number' && Number.isFinite(item)) return decimal(item).toFixed()
+  if (typeof item === 'boolean') return String(item)
+  return undefined
+}
+
+function readField(name: string, wire: unknown): string[] | FieldError {
+  const items: unknown[] = Array.isArray(wire) ? wire : [wire]
+  if (items.length > LARGEST_VALUE_COUNT)
+    return fieldError(name, 'INVALID_VALUE', `takes at most ${LARGEST_VALUE_COUNT} values; send fewer`)
+  const texts: string[] = []
+  for (const item of items) {
+    if (item === null || item === undefined || item === '') continue
+    const text = scalarText(item)
+    if (text === undefined)
+      return fieldError(
+        name,
+        'INVALID_TYPE',
+        'must be a text, a number, a boolean or a list of these; send no nested list or object',
+      )
+    if (isLongerThan(text, LARGEST_VALUE_LENGTH))
+      return fieldError(
+        name,
+        'INVALID_VALUE',
+        `must be at most ${LARGEST_VALUE_LENGTH} characters long; shorten it`,
+      )
+    if (!isStorable(text))
+      return fieldError(
+        name,
+        'INVALID_VALUE',
+        'has a character that cannot be stored (NUL or half of a surrogate pair); remove it',
+      )
+    texts.push(text)
+  }
+  return texts
+}
+
+/**
+ * `fieldValues` of a request: scalars and arrays become arrays of text (brief 0.4). null, an empty array and ""
+ * all say that the field has no value; it then has an empty entry, which removes what is stored (brief 6.3).
+ * A field with a problem has no entry, so that what is stored stays comparable. null and undefined mean no fields.
+ */
+export function readFieldValues(wire: unknown): { values: FieldValues; problems: FieldError[] } {
+  if (wire === null || wire === undefined) return { values: {}, problems: [] }
+  if (typeof wire !== 'object' || Array.isArray(wire))
+    return {
+      values: {},
+      problems: [
+        {
+          fieldName: ALL_VALUES,
+          code: 'INVALID_TYPE',
+          message: 'Field values must be an object of field names and their values.',
+        },
+      ],
+    }
+  const fields = Object.entries(wire)
+  if (fields.length > LARGEST_FIELD_COUNT)
+    return {
+      values: {},
+      problems: [
+        {
+          fieldName: ALL_VALUES,
+          code: 'INVALID_VALUE',
+          message: `Field values must be at most ${LARGEST_FIELD_COUNT} fields; send fewer.`,
+        },
+      ],
+    }
+  const read: [string, string[]][] = []
+  const problems: FieldError[] = []
+  for (const [name, value] of fields) {
+    const result = nameProblem(name) ?? readField(name, value)
+    if (Array.isArray(result)) read.push([name, result])
+    else problems.push(result)
+  }
+  return { values: Object.fromEntries(read), problems }
+}
+
+/** What is stored after an update: named fields are replaced, empty entries remove, the others stay. */
+export function mergeFieldValues(current: FieldValues, update: FieldValues): FieldValues {
+  const merged = new Map(Object.entries(current))
+  for (const [name, values] of Object.entries(update)) merged.set(name, values)
+  return Object.fromEntries([...merged].filter(([, values]) => values.length > 0))
+}

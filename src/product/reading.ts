@@ -1,0 +1,152 @@
+// What is deployed: versions, their archives, and the products of the latest.
+import { requireTenant } from '../access/rights.ts'
+import { notFound, Refusal } from '../kernel/errors.ts'
+import type { AdministrationContext, RequestContext } from '../platform/context.ts'
+import type { Database } from '../platform/database.ts'
+import type { SignedInContext } from '../platform/http/route.ts'
+import { signedAddress } from '../platform/signed-links.ts'
+import { HOME_SHARD, readTenant, shardDatabase, type Tenant } from '../platform/tenancy.ts'
+import { loadConfiguration } from './cache.ts'
+import type { Configuration, ProductDefinition } from './configuration.ts'
+import type {
+  DeploymentQuery,
+  DeploymentResponse,
+  DeploymentStatusQuery,
+  DeploymentStatusResponse,
+  DeploymentVersionResponse,
+  ProductResponse,
+} from './contract.ts'
+import { archivePath } from './kept/files.ts'
+import { deploymentsQuery, type VersionRow, versionQuery } from './store.ts'
+
+/** The latest version's row; undefined before the first deploy. */
+export async function latestVersion(
+  context: Pick<AdministrationContext, 'env' | 'calls'>,
+  tenant: Tenant,
+): Promise<VersionRow | undefined> {
+  const database = home(context, tenant)
+  const [rows] = await database.batch([versionQuery(database, undefined)])
+  return rows[0]
+}
+
+/** Every deploy and repair, in their order. */
+export async function listVersions(
+  { tenantName }: DeploymentQuery,
+  context: SignedInContext,
+): Promise<DeploymentVersionResponse[]> {
+  const database = home(context, await tenantToRead(tenantName, context))
+  const [rows] = await database.batch([deploymentsQuery(database)])
+  return rows.map(({ version, deployedAt }) => ({
+    version: String(version),
+    deployedTimestamp: String(deployedAt),
+  }))
+}
+
+/** The archive that the version stands for, at an address that holds for a while, and what it stood for before. */
+export async function readVersion(
+  configVersion: string,
+  { tenantName }: DeploymentQuery,
+  context: SignedInContext,
+): Promise<DeploymentResponse> {
+  const tenant = await tenantToRead(tenantName, context)
+  if (!/^[1-9]\d{0,8}$/.test(configVersion)) throw notFound('configuration version', configVersion)
+  const version = Number(configVersion)
+  const database = home(context, tenant)
+  const [[row], deployments] = await database.batch([
+    versionQuery(database, version),
+    deploymentsQuery(database, version),
+  ])
+  if (!row) throw notFound('configuration version', configVersion)
+  const { address, expiresAt } = signedAddress(context, tenant, {
+    path: archivePath(row.hash),
+    fileName: `${tenant.name}-${version}.zip`,
+  })
+  return {
+    url: address,
+    expiresTimestamp: String(expiresAt),
+    tenantAssets: deployments
+      .reverse()
+      .map(({ hash, kind, deployedAt }) => ({ hash, kind, deployedTimestamp: String(deployedAt) })),
+  }
+}
+
+/**
+ * Whether the version, or the latest, is deployed. A version that would be the next may be on its way; one
+ * beyond is none (404).
+ */
+export async function readStatus(
+  { tenantName, version }: DeploymentStatusQuery,
+  context: SignedInContext,
+): Promise<DeploymentStatusResponse> {
+  const database = home(context, await tenantToRead(tenantName, context))
+  const [[latest], deployments] = await database.batch([
+    versionQuery(database, undefined),
+    deploymentsQuery(database, version),
+  ])
+  const newest = latest?.version ?? 0
+  const asked = version ?? newest
+  if (asked > newest + 1) throw notFound('configuration version', String(asked))
+  const last = deployments.findLast(deployment => deployment.version === asked)
+  if (!last) return { deploymentStatus: 'INPROGRESS' }
+  return {
+    deploymentStatus: 'DEPLOYED',
+    deploymentTimestamp: String(last.deployedAt),
+    version: String(asked),
+  }
+}
+
+/** What the latest version says; undefined before the first deploy. */
+export async function newestConfiguration(context: RequestContext): Promise<Configuration | undefined> {
+  const { env, tenant, calls } = context
+  const latest = await latestVersion(context, tenant)
+  return latest && (await loadConfiguration(env, tenant, latest.hash, calls)).configuration
+}
+
+/** Products of the latest version; none before the first deploy. */
+export async function listProducts(context: RequestContext): Promise<ProductResponse[]> {
+  const { env, tenant, calls } = context
+  const latest = await latestVersion(context, tenant)
+  if (!latest) return []
+  const { configuration } = await loadConfiguration(env, tenant, latest.hash, calls)
+  return Object.values(configuration.products).map(product => productResponse(product, latest.version))
+}
+
+function productResponse(
+  { locator, name, displayName, exposures, paymentSchedules }: ProductDefinition,
+  configVersion: number,
+): ProductResponse {
+  return {
+    locator,
+    name,
+    displayName,
+    configVersion,
+    exposures: exposures.map(exposure => ({
+      name: exposure.name,
+      displayName: exposure.displayName,
+      perils: exposure.perils.map(peril => ({ name: peril.name, displayName: peril.displayName })),
+    })),
+    paymentSchedules: paymentSchedules.map(schedule => ({
+      name: schedule.name,
+      displayName: schedule.displayName,
+      type: schedule.type,
+    })),
+  }
+}
+
+const home = ({ env, calls }: Pick<AdministrationContext, 'env' | 'calls'>, tenant: Tenant): Database =>
+  shardDatabase(env, tenant, HOME_SHARD, calls)
+
+/** An administration account names the tenant; a tenant's account reads its own, whatever it names is no other. */
+async function tenantToRead(tenantName: string | undefined, context: SignedInContext): Promise<Tenant> {
+  const { env, calls, tenant: own, caller } = context
+  if (own) {
+    if (tenantName !== undefined && tenantName !== own.name) throw notFound('tenant', tenantName)
+    return own
+  }
+  if (tenantName === undefined)
+    throw new Refusal('invalidParameter', "Name the tenant by 'tenantName' in the query.")
+  const tenant = await readTenant(env, { name: tenantName }, calls)
+  if (!tenant) throw notFound('tenant', tenantName)
+  requireTenant(caller, tenant)
+  return tenant
+}

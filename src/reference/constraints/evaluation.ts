@@ -1,0 +1,194 @@
+// Which values constrained fields may have (resources brief 3): asked for by clients with values that are only thought of,
+// and on validation with those that are stored. Pure but for the tables, which answer questions.
+import type { FieldDefinition } from '../../product/configuration.ts'
+import { type FieldValues, valuesOf } from '../../product/fields/values.ts'
+import type { ColumnType } from '../data-tables/values.ts'
+import { type Comparison, comparable, type Filter, type Question } from './scan.ts'
+import { governorOf, type Scope } from './scopes.ts'
+
+/** Values with their definitions: those of a policy, an exposure, a peril, a policyholder, or a group of one of them. */
+export type Element = Scope & {
+  /** Stays the same through all transactions: the contract's static locator. */
+  readonly locator: string
+  readonly values: FieldValues
+  readonly outer?: Element | undefined
+}
+
+export type FieldAt = { readonly element: Element; readonly field: FieldDefinition }
+
+/** A column of the table and the field that governs it; `fixed` stand for the field while it has no value. */
+export type Governor = {
+  readonly column: string
+  readonly governor?: FieldAt | undefined
+  readonly fixed: readonly string[]
+}
+
+export type ConstrainedField = FieldAt & {
+  readonly table: string
+  readonly column: string
+  readonly where: readonly Governor[]
+}
+
+/** The constrained fields of the elements, in their order. */
+export function constrainedFields(elements: readonly Element[]): ConstrainedField[] {
+  return elements.flatMap(element =>
+    element.fields.flatMap((field): ConstrainedField[] => {
+      if (!field.constraint) return []
+      const { table, column, where } = field.constraint
+      return [
+        {
+          element,
+          field,
+          table,
+          column,
+          where: where.map(({ column: at, key, values }) => {
+            const found = key === undefined ? undefined : governorOf(element, key)
+            return {
+              column: at,
+              governor: found && { element: found.scope, field: found.field },
+              fixed: values,
+            }
+          }),
+        },
+      ]
+    }),
+  )
+}
+
+/** Values to assume, by constrained field and column of its table; empty: the governing field is thought to be unset. */
+export type Assumptions = ReadonlyMap<ConstrainedField, ReadonlyMap<string, string>>
+
+/** A constraint table in force. */
+export type AskableTable = {
+  typeOf(column: string): ColumnType
+  /** Refuses (409) a column that it does not have. */
+  ask(questions: readonly Question[]): Promise<readonly (readonly string[])[]>
+}
+
+export type TableOf = (staticName: string) => AskableTable
+
+const nameOf = ({ element, field }: FieldAt): string => `${element.locator}\u0000${field.name}`
+
+/**
+ * The values that each field may have, in the order of its table's rows and without repeats. A column holds what is
+ * assumed for it, else what is stored; one with neither, and no fixed values, lets every row pass.
+ *
+ * Fields asked together are a chain: what is assumed of a governing field for one of them holds for all that it governs,
+ * unless they assume something else; and where that takes a governing field's own stored value away, the fields below
+ * it are asked for all that it may be then. So one call tells the models of a make that is only thought of, and the
+ * years of those models.
+ */
+export async function allowedValues(
+  asked: readonly ConstrainedField[],
+  assumptions: Assumptions,
+  tableOf: TableOf,
+): Promise<Map<ConstrainedField, readonly string[]>> {
+  const chain = new Chain(asked, assumptions)
+  for (let open = [...asked]; open.length > 0; ) {
+    const ready = open.filter(one => chain.isReady(one))
+    // A circle cannot be deployed; should there be one, its fields are asked as they are stored.
+    const now = ready.length > 0 ? ready : open
+    const answers = await answersOf(now, one => chain.filters(one, tableOf), tableOf)
+    for (const [index, one] of now.entries()) chain.answered(one, answers[index]!)
+    open = open.filter(one => !chain.answers.has(one))
+  }
+  return chain.answers
+}
+
+async function answersOf(
+  fields: readonly ConstrainedField[],
+  filtersOf: (field: ConstrainedField) => readonly Filter[],
+  tableOf: TableOf,
+): Promise<(readonly string[])[]> {
+  const answers: (readonly string[])[] = fields.map(() => [])
+  const byTable = Map.groupBy(fields.entries(), ([, one]) => one.table)
+  for (const [table, ofTable] of byTable) {
+    const questions = ofTable.map(([, one]) => ({
+      column: one.column,
+      by: comparisonOf(tableOf, one, one.column, one.field),
+      where: filtersOf(one),
+    }))
+    const found = await tableOf(table).ask(questions)
+    for (const [at, [index]] of ofTable.entries()) answers[index] = found[at]!
+  }
+  return answers
+}
+
+/** Numbers compare by value where the column or the field says that they are some: `01234` may be a post code. */
+export function comparisonOf(
+  tableOf: TableOf,
+  { table }: Pick<ConstrainedField, 'table'>,
+  column: string,
+  field: FieldDefinition | undefined,
+): Comparison {
+  const type = tableOf(table).typeOf(column)
+  if (type === 'boolean') return 'truth'
+  return field?.type === 'number' || type === 'int' || type === 'long' || type === 'decimal'
+    ? 'number'
+    : 'text'
+}
+
+class Chain {
+  readonly answers = new Map<ConstrainedField, readonly string[]>()
+  readonly #assumptions: Assumptions
+  readonly #byName: ReadonlyMap<string, ConstrainedField>
+  /** What is assumed of a governing field; null where two fields assume different things of it. */
+  readonly #shared = new Map<string, string | null>()
+  /** Fields whose answer rests on something assumed. */
+  readonly #moved = new Set<ConstrainedField>()
+
+  constructor(asked: readonly ConstrainedField[], assumptions: Assumptions) {
+    this.#assumptions = assumptions
+    this.#byName = new Map(asked.map(one => [nameOf(one), one]))
+    for (const [field, columns] of assumptions)
+      for (const { column, governor } of field.where) {
+        const value = columns.get(column)
+        if (value === undefined || !governor) continue
+        const name = nameOf(governor)
+        const other = this.#shared.get(name)
+        this.#shared.set(name, other === undefined || other === value ? value : null)
+      }
+  }
+
+  /** Whether the fields that govern it are answered, as far as they are asked for. */
+  isReady(field: ConstrainedField): boolean {
+    if (this.#assumptions.size === 0) return true
+    return field.where.every(({ governor }) => {
+      const other = governor && this.#byName.get(nameOf(governor))
+      return !other || other === field || this.answers.has(other)
+    })
+  }
+
+  answered(field: ConstrainedField, values: readonly string[]): void {
+    this.answers.set(field, values)
+  }
+
+  filters(field: ConstrainedField, tableOf: TableOf): Filter[] {
+    return field.where.flatMap((one): Filter[] => {
+      const by = comparisonOf(tableOf, field, one.column, one.governor?.field)
+      const values = this.#valuesFor(field, one)
+      return values === undefined ? [] : [{ column: one.column, by, values }]
+    })
+  }
+
+  /** Undefined: every row passes. An empty list: none does. */
+  #valuesFor(field: ConstrainedField, { column, governor, fixed }: Governor): readonly string[] | undefined {
+    const orFixed = (values: readonly string[]): readonly string[] | undefined =>
+      values.length > 0 ? values : fixed.length > 0 ? fixed : undefined
+    if (!governor) return orFixed([])
+    const assumed = this.#assumptions.get(field)?.get(column) ?? this.#shared.get(nameOf(governor))
+    if (typeof assumed === 'string') {
+      this.#moved.add(field)
+      return orFixed(assumed === '' ? [] : [assumed])
+    }
+    const stored = valuesOf(governor.element.values, governor.field.name)
+    const above = this.#byName.get(nameOf(governor))
+    const allowed = above && this.#moved.has(above) ? this.answers.get(above) : undefined
+    if (!allowed) return orFixed(stored)
+    const by = governor.field.type === 'number' ? 'number' : 'text'
+    const possible = new Set(allowed.map(value => comparable(value, by)))
+    const kept = stored.filter(value => possible.has(comparable(value, by)))
+    if (kept.length === 0 || kept.length < stored.length) this.#moved.add(field)
+    return kept.length > 0 ? kept : allowed
+  }
+}

@@ -1,0 +1,167 @@
+// Constraint tables in force for one transaction, to be asked (resources brief 2 and 3).
+import { inArray, sql } from 'drizzle-orm'
+import { Refusal } from '../../kernel/errors.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { statement } from '../../platform/database.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
+import type { Configuration } from '../../product/configuration.ts'
+import type {
+  ConstraintTableDeclaration,
+  SelectionBasis,
+  SelectionTimeBasis,
+} from '../data-tables/declaration.ts'
+import type { ColumnType } from '../data-tables/values.ts'
+import { notInForce } from '../in-force.ts'
+import type { Resource, ResourceRevision } from '../resource.ts'
+import { selectInForce } from '../selection.ts'
+import { candidateQueries, candidatesOf } from '../store.ts'
+import { resourceRevisions, resources } from '../tables.ts'
+import { type Contents, openContents } from './contents.ts'
+import type { AskableTable, TableOf } from './evaluation.ts'
+import { answered } from './known-answers.ts'
+import { TableScan } from './scan.ts'
+
+export type TablesInForce = {
+  /** Refuses (404 `resourceNotInForce`) a table of which none is in force. */
+  readonly tableOf: TableOf
+  readonly has: (staticName: string) => boolean
+}
+
+export const declarationOf = (
+  { resources: declared }: Pick<Configuration, 'resources'>,
+  staticName: string,
+): ConstraintTableDeclaration | undefined => {
+  const tables = declared?.constraintTables ?? {}
+  return Object.hasOwn(tables, staticName) ? tables[staticName] : undefined
+}
+
+/** What is not declared is selected by the transaction's own time. */
+const timeBasisOf = (declared: ConstraintTableDeclaration | undefined): SelectionTimeBasis =>
+  declared?.selectionTimeBasis ?? 'transactionEffectiveTime'
+
+/**
+ * The tables of these static names: one round trip, and for each that is not in memory its file. None for no names.
+ */
+export async function tablesInForce(
+  context: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
+  configuration: Pick<Configuration, 'resources'>,
+  staticNames: readonly string[],
+  basis: SelectionBasis,
+): Promise<TablesInForce> {
+  const tables = new Map<string, AskableTable>()
+  const { jurisdiction } = basis
+  const wantedAt = (name: string): Instant => basis[timeBasisOf(declarationOf(configuration, name))]
+  if (staticNames.length > 0) {
+    const { candidates, groups, revisions } = await readCandidates(context, staticNames)
+    await Promise.all(
+      staticNames.map(async name => {
+        const ofName = candidates.filter(one => one.staticName === name && one.type === 'constraintTable')
+        const { chosen } = selectInForce(ofName, groups, { at: wantedAt(name), jurisdiction })
+        const revision = revisions.find(one => one.locator === chosen?.resource.revision)
+        if (!chosen || !revision) return
+        const contents = await openContents(context, chosen.resource.revision, revision.sizeBytes)
+        tables.set(name, askable(chosen.resource.name, contents, declarationOf(configuration, name)))
+      }),
+    )
+  }
+  return {
+    has: name => tables.has(name),
+    tableOf: name => {
+      const table = tables.get(name)
+      if (!table)
+        throw notInForce({
+          name,
+          byStaticName: true,
+          at: wantedAt(name),
+          jurisdiction,
+          type: 'constraintTable',
+        })
+      return table
+    },
+  }
+}
+
+/** Reads tables for one attempt at a transaction, which may ask for the same ones at each of its steps. */
+export function tableReader(context: Pick<RequestContext, 'env' | 'tenant' | 'calls'>) {
+  const known = new Map<string, Promise<TablesInForce>>()
+  return (
+    configuration: Pick<Configuration, 'resources'>,
+    staticNames: readonly string[],
+    basis: SelectionBasis,
+  ): Promise<TablesInForce> => {
+    const asked = JSON.stringify([staticNames, basis])
+    const read = known.get(asked) ?? tablesInForce(context, configuration, staticNames, basis)
+    known.set(asked, read)
+    return read
+  }
+}
+
+/** Contents that the resources of these static names have. */
+const REVISIONS = statement(build =>
+  build
+    .select()
+    .from(resourceRevisions)
+    .where(
+      inArray(
+        resourceRevisions.locator,
+        build
+          .select({ revision: resources.revision })
+          .from(resources)
+          .where(sql`${resources.staticName} in (select value from json_each(${sql.placeholder('names')}))`),
+      ),
+    ),
+)
+
+async function readCandidates(
+  context: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
+  staticNames: readonly string[],
+) {
+  const database = homeDatabase(context)
+  const [found, groups, members, revisions] = await database.batch([
+    ...candidateQueries(database, staticNames),
+    database.bind(REVISIONS, { names: JSON.stringify(staticNames) }),
+  ])
+  const read = candidatesOf([found, groups, members])
+  return {
+    candidates: read.resources satisfies Resource[],
+    groups: read.groups,
+    revisions: revisions as ResourceRevision[],
+  }
+}
+
+/** A column as the file writes it: to the letter, else in other letters. */
+export const columnIn = (columns: readonly string[], name: string): string | undefined =>
+  columns.includes(name) ? name : columns.find(one => one.toLowerCase() === name.toLowerCase())
+
+function askable(
+  instance: string,
+  { key, columns, rows }: Contents,
+  declared: ConstraintTableDeclaration | undefined,
+): AskableTable {
+  const typeOf = (name: string): ColumnType =>
+    declared?.columns.find(one => one.name.toLowerCase() === name.toLowerCase())?.dataType ?? 'string'
+  const spelled = (name: string): string => {
+    const column = columnIn(columns, name)
+    if (column !== undefined) return column
+    throw new Refusal(
+      'wrongState',
+      `The constraint table '${instance}' has no column '${name}', which a field is held against; it has ${columns.map(one => `'${one}'`).join(', ')}. Replace its contents, or correct the field's constraint.`,
+    )
+  }
+  return {
+    typeOf,
+    ask: async questions => {
+      const inItsColumns = questions.map(({ column, by, where }) => ({
+        column: spelled(column),
+        by,
+        where: where.map(one => ({ ...one, column: spelled(one.column) })),
+      }))
+      return await answered(key, inItsColumns, async unknown => {
+        const scan = new TableScan(columns, unknown)
+        for await (const piece of rows()) for (const cells of piece) scan.take(cells)
+        return scan.answers()
+      })
+    },
+  }
+}

@@ -1,0 +1,156 @@
+// Which records of a table change between two times, or two contents (resources brief 13.8).
+
+import { readDateTime } from '../../kernel/date-time.ts'
+import { notFound, Refusal } from '../../kernel/errors.ts'
+import { readUuid } from '../../kernel/locators.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
+import { notInForce, unknownStaticName } from '../in-force.ts'
+import { selectInForce } from '../selection.ts'
+import { findResource, findRevision } from '../store.ts'
+import type { TableDiffQuery, TableDiffResponse } from './contract.ts'
+import { findDifferences, type Position, type RowDifference } from './diff-store.ts'
+import type { TableLayout } from './layout.ts'
+import { reloadedContents } from './loading.ts'
+import { typedRow } from './record.ts'
+import { findTablesAndRows } from './record-store.ts'
+import { findContents, type TableContents } from './store.ts'
+import { KEY_SEPARATOR } from './values.ts'
+
+type Side = { readonly name: string; readonly contents: TableContents }
+
+/**
+ * The differences in the order of their keys, a page at a time. A side that is a time is what is in force then; one that
+ * is a locator is what a table of the name had, be it replaced since. Refuses (400) sides whose keys are others.
+ */
+export async function tableDiff(
+  name: string,
+  query: TableDiffQuery,
+  context: RequestContext,
+): Promise<TableDiffResponse> {
+  const database = homeDatabase(context)
+  const [from, to] = [
+    await sideOf(query.from, name, query, context, database),
+    await sideOf(query.to, name, query, context, database),
+  ]
+  const [before, after] = [from.contents.layout, to.contents.layout]
+  if (keyText(from.contents) !== keyText(to.contents))
+    throw new Refusal(
+      'invalidParameter',
+      `'${from.name}' has the keys ${keyText(from.contents)}, '${to.name}' ${keyText(to.contents)}; only tables with the same keys are compared.`,
+    )
+  const position = positionOf(query.pagingToken, from, to)
+  const found = await findDifferences(database, from.contents, to.contents, position, query.count)
+  if (!found)
+    throw new Refusal('overloaded', 'The contents are being removed at the moment; try again.', {}, 1)
+  const page = found.slice(0, query.count)
+  const last = found.length > query.count ? page.at(-1) : undefined
+  return {
+    from: shownSide(from),
+    to: shownSide(to),
+    listCompleted: last === undefined,
+    ...(last && { pagingToken: tokenOf(last, from, to) }),
+    items: page.map(row => shownDifference(row, before, after)).filter(isDifference),
+  }
+}
+
+const shownSide = ({ name, contents }: Side) => ({ name, revision: contents.revision })
+
+async function sideOf(
+  text: string,
+  name: string,
+  { byStaticName, jurisdiction }: TableDiffQuery,
+  context: RequestContext,
+  database: Database,
+): Promise<Side> {
+  const at = readDateTime(text)
+  if (at === undefined) return await revisionSide(text, name, byStaticName, context, database)
+  const { candidates } = await findTablesAndRows(database, {
+    kind: 'table',
+    name,
+    byStaticName,
+    keys: [],
+    bound: '',
+  })
+  const { tables, groups } = candidates
+  if (tables.length === 0) throw byStaticName ? unknownStaticName('table', name) : notFound('table', name)
+  if (!byStaticName) return tables[0]!
+  const wanted = { name, byStaticName, jurisdiction, at }
+  const { chosen } = selectInForce(tables, groups, wanted)
+  if (!chosen) throw notInForce(wanted)
+  return chosen.resource
+}
+
+async function revisionSide(
+  text: string,
+  name: string,
+  byStaticName: boolean,
+  context: RequestContext,
+  database: Database,
+): Promise<Side> {
+  const locator = readUuid(text)
+  const revision = locator && (await findRevision(database, locator))
+  const resource = revision && (await findResource(database, revision.resourceName))
+  if (
+    !revision ||
+    resource?.type !== 'table' ||
+    (byStaticName ? resource.staticName : resource.name) !== name
+  )
+    throw new Refusal(
+      'notFound',
+      `'${text}' is no time, as 2026-11-21T12:00:00Z, and '${name}' never had contents of that locator.`,
+    )
+  const contents =
+    (await findContents(database, revision.locator)) ??
+    (await reloadedContents(context, database, revision, 'table'))
+  return { name: resource.name, contents }
+}
+
+const keyText = ({ layout: { columns, keys }, keyTypes }: TableContents): string =>
+  keys.map((at, index) => `${columns[at]!.name} (${keyTypes[index]})`).join(', ')
+
+function shownDifference(
+  { key, from, to }: RowDifference,
+  before: TableLayout,
+  after: TableLayout,
+): TableDiffResponse['items'][number] {
+  return {
+    change: from === null ? 'added' : to === null ? 'removed' : 'changed',
+    key: before.keys.length === 0 ? [] : key.split(KEY_SEPARATOR),
+    ...(from && { from: { ...typedRow(before, from) } }),
+    ...(to && { to: { ...typedRow(after, to) } }),
+  }
+}
+
+/** Other text of the same values, as 1.50 and 1.5, is no difference: a page may be shorter for it. */
+const isDifference = ({ change, from = {}, to = {} }: TableDiffResponse['items'][number]): boolean =>
+  change !== 'changed' ||
+  Object.keys(from).length !== Object.keys(to).length ||
+  Object.entries(from).some(([column, value]) => to[column] !== value)
+
+/** A token is that of two contents: pages of other ones do not belong together. */
+const tokenOf = ({ key, start }: Position, from: Side, to: Side): string =>
+  Buffer.from(JSON.stringify([from.contents.number, to.contents.number, key, start])).toString('base64url')
+
+function positionOf(token: string | undefined, from: Side, to: Side): Position | undefined {
+  if (token === undefined) return undefined
+  let parts: unknown
+  try {
+    parts = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'))
+  } catch {
+    parts = undefined
+  }
+  const [before, after, key, start] = Array.isArray(parts) ? parts : []
+  if (
+    before !== from.contents.number ||
+    after !== to.contents.number ||
+    typeof key !== 'string' ||
+    typeof start !== 'string'
+  )
+    throw new Refusal(
+      'invalidParameter',
+      "'pagingToken' is not one of these two contents; send that of the page before, or none to begin.",
+    )
+  return { key, start }
+}

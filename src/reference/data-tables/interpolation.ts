@@ -1,0 +1,92 @@
+// What plugins ask of a range table (resources brief 1.5): the record of a bound, its neighbours, and values between or
+// beyond them.
+import { decimal } from '../../kernel/money.ts'
+import type { TableLayout } from './layout.ts'
+import { type TableRecord, typedRow } from './record.ts'
+
+export const RANGE_OPERATIONS = [
+  'record',
+  'lowerAdjacent',
+  'upperAdjacent',
+  'interpolate',
+  'extrapolate',
+] as const
+export type RangeOperation = (typeof RANGE_OPERATIONS)[number]
+
+export const INTERPOLATIONS = ['linear', 'stepUp', 'stepDown'] as const
+export type Interpolation = (typeof INTERPOLATIONS)[number]
+
+/** A row next to a bound. */
+export type Neighbour = {
+  readonly cells: readonly string[]
+  /** Whether the bound is not beyond its end. */
+  readonly holds: boolean
+}
+
+/** Rows of one key by their starts, nearest first, two at most: those up to the bound, and those from it on. */
+export type Neighbours = { readonly below: readonly Neighbour[]; readonly above: readonly Neighbour[] }
+
+/** Decimal places of what is worked out; rounded half-even. */
+const PLACES = 15
+const HALF_EVEN = 2
+
+/**
+ * The record, or undefined where there is none. `columns` says how a column is worked out between two rows; others are
+ * as in the lower row. On an exact start both neighbours are the row that starts there. Beyond the rows that there are
+ * the nearest two of that side are taken, and steps go to the nearer one.
+ */
+export function rangeRecord(
+  layout: TableLayout,
+  { below, above }: Neighbours,
+  bound: string,
+  operation: RangeOperation,
+  columns: Readonly<Record<string, Interpolation>>,
+): TableRecord | undefined {
+  const [lower, belowLower] = below
+  const [upper, aboveUpper] = above
+  switch (operation) {
+    case 'record':
+      return lower?.holds ? typedRow(layout, lower.cells) : undefined
+    case 'lowerAdjacent':
+      return lower && typedRow(layout, lower.cells)
+    case 'upperAdjacent':
+      return upper && typedRow(layout, upper.cells)
+    case 'interpolate':
+      return lower && upper && between(layout, lower, upper, bound, columns)
+    case 'extrapolate':
+      if (!upper && lower && belowLower)
+        return between(layout, belowLower, lower, bound, steps(columns, 'stepUp'))
+      if (!lower && upper && aboveUpper)
+        return between(layout, upper, aboveUpper, bound, steps(columns, 'stepDown'))
+      return undefined
+  }
+}
+
+/** Beyond the rows a step in either direction is to the nearer row. */
+const steps = (
+  columns: Readonly<Record<string, Interpolation>>,
+  nearer: Interpolation,
+): Record<string, Interpolation> =>
+  Object.fromEntries(Object.entries(columns).map(([name, how]) => [name, how === 'linear' ? how : nearer]))
+
+function between(
+  layout: TableLayout,
+  lower: Neighbour,
+  upper: Neighbour,
+  bound: string,
+  columns: Readonly<Record<string, Interpolation>>,
+): TableRecord {
+  const start = layout.range!.start
+  const cells = layout.columns.map(({ name }, at) => {
+    const how = Object.hasOwn(columns, name) ? columns[name] : 'stepDown'
+    const [first, second] = [lower.cells[at]!, upper.cells[at]!]
+    if (how === 'stepUp') return second
+    if (how === 'stepDown' || first === '' || second === '') return first
+    const [s1, s2] = [decimal(lower.cells[start]!), decimal(upper.cells[start]!)]
+    if (s1.eq(s2)) return first
+    const rise = decimal(second).minus(first).times(decimal(bound).minus(s1))
+    // One division, of whole products, so that nothing is rounded twice.
+    return decimal(first).times(s2.minus(s1)).plus(rise).div(s2.minus(s1)).round(PLACES, HALF_EVEN).toFixed()
+  })
+  return typedRow(layout, cells)
+}

@@ -1,0 +1,190 @@
+// The rows of a table's file into the database: checked wholly while they come, and read by nobody before the end.
+
+import { Refusal } from '../../kernel/errors.ts'
+import type { Uuid } from '../../kernel/locators.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database, Query } from '../../platform/database.ts'
+import { armDispatcher } from '../../platform/events/announcement.ts'
+import { HOME_SHARD } from '../../platform/tenancy.ts'
+import type { ResourceRevision } from '../resource.ts'
+import { loadingTimer } from './collection.ts'
+import { csvBytes, csvSource } from './csv/source.ts'
+import type { RangeTableDeclaration, TableDeclaration } from './declaration.ts'
+import { storedFile } from './file.ts'
+import { Held } from './held.ts'
+import { asDeclared, type TableKind } from './layout.ts'
+import { LARGEST_TABLE_BYTES } from './limits.ts'
+import { invalidTable, MOST_NOTES } from './notes.ts'
+import { TableReading, type TableRow } from './reading.ts'
+import {
+  addRows,
+  beginContents,
+  dropContents,
+  findContents,
+  findLayout,
+  findOverlaps,
+  loadedRows,
+  type RepeatedKey,
+  removeRows,
+  type TableContents,
+} from './store.ts'
+
+/** UTF-8 bytes of rows in one query; D1 takes 2 MB. */
+const LARGEST_CHUNK_BYTES = 1_000_000
+
+export type TableFile = {
+  readonly revision: Uuid
+  readonly sizeBytes: number
+  readonly kind: TableKind
+  readonly declared: TableDeclaration | RangeTableDeclaration | undefined
+  /** It was loaded before: of rows with one key the first counted, or there were none. */
+  readonly isKnown?: boolean
+}
+
+/** Contents that nobody reads yet. */
+export type LoadedTable = {
+  readonly contents: number
+  readonly rowCount: number
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Reads the file and adds its rows. Refuses a table with problems (400 `invalidTable`, the first 50 listed) or over a
+ * limit (413); then nothing of it stays.
+ */
+export async function loadTable(
+  context: RequestContext,
+  database: Database,
+  { revision, sizeBytes, kind, declared, isKnown = false }: TableFile,
+): Promise<LoadedTable> {
+  const file = storedFile(context, revision, sizeBytes)
+  const source = await csvSource(file, LARGEST_TABLE_BYTES)
+  const held = new Held()
+  const reading = new TableReading(kind, declared)
+  const { notes } = reading
+  let contents: number | undefined
+  const flush = async (chunk: Chunk): Promise<void> => {
+    if (chunk.count === 0 || contents === undefined) return
+    const most = MOST_NOTES - notes.problems.length
+    const rows = chunk.take()
+    for (const repeated of await addRows(database, contents, rows, most))
+      if (!isKnown) noteRepeated(reading, kind, repeated)
+    held.release(rows.bytes)
+  }
+  try {
+    const chunk = new Chunk(held)
+    for await (const rows of reading.rows(csvBytes(file, source, held))) {
+      if (reading.layout && contents === undefined) {
+        await armDispatcher(context, HOME_SHARD)
+        const timer = loadingTimer(revision, context.now)
+        contents = await beginContents(database, { revision, layout: reading.layout }, timer)
+      }
+      for (const row of rows) {
+        const text = rowText(row)
+        if (!chunk.fits(text)) await flush(chunk)
+        chunk.add(text)
+      }
+      if (notes.isFull) break
+    }
+    await flush(chunk)
+    const hasEnd = reading.layout?.range?.end !== undefined
+    if (contents !== undefined && !notes.isFull)
+      for (const { line, firstLine } of await findOverlaps(database, contents, hasEnd, MOST_NOTES))
+        notes.problem(
+          line,
+          `The range begins before the one of line ${firstLine} has ended; of one key, ranges share no more than an edge.`,
+        )
+    if (notes.problems.length > 0 || contents === undefined) throw invalidTable(notes)
+    return { contents, rowCount: reading.rowCount, warnings: notes.warnings }
+  } catch (problem) {
+    if (contents !== undefined) abandon(context, database, contents)
+    throw problem
+  }
+}
+
+/**
+ * The rows of a revision whose rows were removed, made from its file again as they were read then. They stay for as long
+ * as an upload may take.
+ */
+export async function reloadedContents(
+  context: RequestContext,
+  database: Database,
+  { locator, sizeBytes }: ResourceRevision,
+  kind: TableKind,
+): Promise<TableContents> {
+  const layout = await findLayout(database, locator)
+  if (!layout) throw new Error(`Nobody knows how revision ${locator} was read.`)
+  const { contents, rowCount } = await loadTable(context, database, {
+    revision: locator,
+    sizeBytes,
+    kind,
+    declared: asDeclared(layout),
+    isKnown: true,
+  })
+  await database.batch(loadedRows(database, contents, rowCount) as [Query, ...Query[]])
+  const loaded = await findContents(database, locator)
+  if (!loaded) throw new Refusal('overloaded', 'The contents are being removed; try again.', {}, 1)
+  return loaded
+}
+
+/** After the answer: rows that came to nothing are removed; should that fail, the timer does it. */
+export function abandon(context: RequestContext, database: Database, contents: number): void {
+  context.later(
+    dropContents(database, contents)
+      .then(() => removeRows(database, contents))
+      .catch(problem =>
+        console.error(
+          JSON.stringify({ at: 'table', requestId: context.requestId, problem: String(problem) }),
+        ),
+      ),
+  )
+}
+
+function noteRepeated(
+  { notes, isKeyUnique }: TableReading,
+  kind: TableKind,
+  { line, firstLine }: RepeatedKey,
+): void {
+  const what = kind === 'table' ? 'key' : 'key and start'
+  if (isKeyUnique || kind === 'rangeTable')
+    notes.problem(line, `The row has the same ${what} as line ${firstLine}; remove one of them.`)
+  else notes.warn(line, `The row has the same ${what} as line ${firstLine}, which counts.`)
+}
+
+/** Key, start, end and line, and the cells as a list of their own. */
+const rowText = ({ key, start, end, line, cells }: TableRow): string =>
+  JSON.stringify([key, start, end, line, cells])
+
+/** Rows that go into the database together. */
+class Chunk {
+  readonly #held: Held
+  #texts: string[] = []
+  #bytes = 0
+
+  constructor(held: Held) {
+    this.#held = held
+  }
+
+  get count(): number {
+    return this.#texts.length
+  }
+
+  fits(text: string): boolean {
+    return this.#bytes + Buffer.byteLength(text) + 1 <= LARGEST_CHUNK_BYTES
+  }
+
+  add(text: string): void {
+    const bytes = Buffer.byteLength(text) + 1
+    this.#held.hold(bytes)
+    this.#bytes += bytes
+    this.#texts.push(text)
+  }
+
+  /** The rows as JSON, and the bytes to release once they are away; the chunk is empty then. */
+  take(): { json: string; count: number; bytes: number } {
+    const taken = { json: `[${this.#texts.join(',')}]`, count: this.#texts.length, bytes: this.#bytes }
+    this.#texts = []
+    this.#bytes = 0
+    return taken
+  }
+}

@@ -1,0 +1,65 @@
+// What is found in an uploaded table: problems, which refuse it, and warnings (resources brief 1.2).
+import { Refusal } from '../../kernel/errors.ts'
+
+export type TableProblem = {
+  /** Counted from 1; a row's first line. */
+  readonly line: number
+  readonly message: string
+  /** The column's name and the cell's text, where the problem is one cell's. */
+  readonly column?: string
+  readonly text?: string
+}
+
+/** Of each, an answer lists so many. */
+export const MOST_NOTES = 50
+const LONGEST_SHOWN = 60
+
+export class Notes {
+  readonly #problems: TableProblem[] = []
+  readonly #warnings: TableProblem[] = []
+  #warningCount = 0
+
+  get problems(): readonly TableProblem[] {
+    return this.#problems
+  }
+
+  /** Whether nothing more is to be looked for. */
+  get isFull(): boolean {
+    return this.#problems.length >= MOST_NOTES
+  }
+
+  problem(line: number, message: string, cell?: { column: string; text: string }): void {
+    if (!this.isFull) this.#problems.push({ line, message, ...(cell && shownCell(cell)) })
+  }
+
+  warn(line: number, message: string): void {
+    this.#warningCount += 1
+    if (this.#warnings.length < MOST_NOTES) this.#warnings.push({ line, message })
+  }
+
+  /** By line. */
+  get sortedProblems(): readonly TableProblem[] {
+    return this.#problems.toSorted((a, b) => a.line - b.line)
+  }
+
+  /** As texts: `Line 3: …`. */
+  get warnings(): string[] {
+    const shown = this.#warnings.map(noteText)
+    const more = this.#warningCount - shown.length
+    return more > 0 ? [...shown, `${more} more.`] : shown
+  }
+}
+
+const shownCell = ({ column, text }: { column: string; text: string }) => ({
+  column,
+  text: text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN).toWellFormed()}…` : text,
+})
+
+export const noteText = ({ line, message }: TableProblem): string => `Line ${line}: ${message}`
+
+/** What refuses a table with problems (400), which it lists by line. */
+export function invalidTable(notes: Notes): Refusal {
+  const problems = notes.sortedProblems
+  const more = notes.isFull ? ' Only the first problems are listed.' : ''
+  return new Refusal('invalidTable', `${problems.map(noteText).join(' ')}${more}`, { tableErrors: problems })
+}

@@ -1,0 +1,272 @@
+// Tables as rating, underwriting and plugins use them (resources brief 1.6): of a static name, the resource in force at the
+// time that its declaration names wins over the configuration's table. Look-ups are synchronous; what is not at hand is
+// noted, fetched in one query for all, and everything is rated again. A tenant without tables is asked nothing.
+
+import type { LookupResult } from '../../../packages/liquid/environment.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import { type Instant, now } from '../../kernel/time.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
+import type { LoadedConfiguration } from '../../product/cache.ts'
+import { selectInForce } from '../selection.ts'
+import {
+  type Candidate,
+  type Candidates,
+  keepCandidates,
+  keepNeighbours,
+  keepRow,
+  knownCandidates,
+  knownNeighbours,
+  knownRow,
+} from './cache.ts'
+import { canonicalDecimal, sortableDecimal } from './decimals.ts'
+import type { SelectionBasis } from './declaration.ts'
+import { INTERPOLATIONS, type Neighbours, RANGE_OPERATIONS, rangeRecord } from './interpolation.ts'
+import { readLookUpKey } from './look-up-key.ts'
+import type { TableRecord } from './record.ts'
+import {
+  findAllTables,
+  findNeighbours,
+  findRows,
+  neighboursKey,
+  type WantedNeighbours,
+} from './record-store.ts'
+import { NeedsTableRows } from './table-rows.ts'
+import { KEY_SEPARATOR, TYPE_RULES } from './values.ts'
+
+/** What a plugin asks of a range table. */
+export type WantedRange = {
+  readonly keys: readonly string[]
+  readonly bound: string
+  readonly operation: string
+  readonly columns: Readonly<Record<string, string>>
+}
+
+/** Look-ups of one transaction. */
+export type TransactionTables = {
+  /** `at` is a time that the script names; else the declared one of the transaction decides. */
+  lookup(table: string, key: string, at?: Instant): LookupResult
+  /** Of a range table that is a resource in force; undefined where there is no record. Refuses (422) what no table has. */
+  range(table: string, wanted: WantedRange): TableRecord | undefined | 'notLoaded'
+  /** The tables that are resources in force: the configuration is not asked for them. */
+  readonly names: readonly string[]
+  /** The same in another jurisdiction, or in none. */
+  in(jurisdiction: string | undefined): TransactionTables
+}
+
+const ALL = 'all tables'
+const MOST_ROUNDS = 20
+
+/** The tables of one operation, over its attempts. */
+export class RatingTables {
+  readonly #context: RequestContext
+  #candidates: ReadonlyMap<string, Candidate[]> = new Map()
+  #groups: Candidates['groups'] = []
+  /** By contents, column and key: the value of a row, or null where there is none. */
+  readonly #values = new Map<string, string | null>()
+  #missing = new Map<string, { contents: number; key: string; valueAt: number }>()
+  /** By `neighboursKey`. */
+  readonly #neighbours = new Map<string, Neighbours>()
+  #missingNeighbours = new Map<string, WantedNeighbours>()
+  #rounds = 0
+  #used = new Set<Candidate>()
+
+  constructor(context: RequestContext) {
+    this.#context = context
+  }
+
+  /** Reads which tables there are, unless the isolate knows or there are none. */
+  async open(): Promise<void> {
+    const { tenant } = this.#context
+    if (!tenant.hasTables) return
+    const readAt = now()
+    const known = knownCandidates(tenant, ALL) ?? (await findAllTables(homeDatabase(this.#context)))
+    if (!knownCandidates(tenant, ALL)) keepCandidates(tenant, ALL, known, readAt)
+    this.#candidates = Map.groupBy(known.tables, one => one.staticName)
+    this.#groups = known.groups
+  }
+
+  /** Whether something was looked up that is not at hand: what rests on it is provisional. */
+  get isMissing(): boolean {
+    return this.#missing.size + this.#missingNeighbours.size > 0
+  }
+
+  /** The tables that were read, each with the contents that it has. */
+  get used(): readonly Candidate[] {
+    return [...this.#used]
+  }
+
+  assertComplete(): void {
+    if (this.isMissing) throw new NeedsTableRows()
+  }
+
+  /**
+   * Whatever comes of `work` while rows are missing is provisional, a failure too: they are fetched, and it is done
+   * again. What records something asserts that it is complete before.
+   */
+  async inRounds<T>(work: () => Promise<T>): Promise<T> {
+    this.#rounds = 0
+    for (;;) {
+      this.#used = new Set()
+      try {
+        const made = await work()
+        if (!this.isMissing) return made
+      } catch (problem) {
+        if (!this.isMissing) throw problem
+      }
+      await this.#fetch()
+    }
+  }
+
+  /** For another round. Refuses (422) where scripts ask for more in every round. */
+  async #fetch(): Promise<void> {
+    this.#rounds += 1
+    if (this.#rounds > MOST_ROUNDS)
+      throw new Refusal(
+        'templateLimit',
+        `Look-ups in tables depend on each other more than ${MOST_ROUNDS} deep; put what belongs together into one table.`,
+      )
+    await this.#fetchNeighbours()
+    const wanted = [...this.#missing.values()]
+    if (wanted.length === 0) return
+    const found = await findRows(homeDatabase(this.#context), wanted)
+    for (const { contents, key, valueAt } of wanted) {
+      const row = found.get(`${contents}/${key}`) ?? null
+      // What the isolate keeps is bounded; this is kept for as long as the operation.
+      this.#values.set(`${contents}/${valueAt}/${key}`, row?.cells[valueAt] ?? null)
+      keepRow(this.#context.tenant, contents, key, '', row)
+    }
+    this.#missing = new Map()
+  }
+
+  async #fetchNeighbours(): Promise<void> {
+    const wanted = [...this.#missingNeighbours.values()]
+    if (wanted.length === 0) return
+    const found = await findNeighbours(homeDatabase(this.#context), wanted)
+    for (const one of wanted) {
+      const near = found.get(neighboursKey(one))!
+      this.#neighbours.set(neighboursKey(one), near)
+      keepNeighbours(this.#context.tenant, one.contents, one.key, one.bound, near)
+    }
+    this.#missingNeighbours = new Map()
+  }
+
+  /** For a transaction then and there; `product` names whose tables of the configuration stand behind. */
+  of(configuration: LoadedConfiguration, product: string, basis: SelectionBasis): TransactionTables {
+    const inConfiguration = configuration.lookup(product)
+    if (this.#candidates.size === 0) return tablesOfConfiguration(inConfiguration)
+    const { tables = {}, rangeTables = {} } = configuration.configuration.resources ?? {}
+    const declared = { ...rangeTables, ...tables }
+    const chosen = (name: string, at: Instant | undefined): Candidate | undefined => {
+      const timeBasis = Object.hasOwn(declared, name) ? declared[name]!.selectionTimeBasis : undefined
+      const selecting = {
+        at: at ?? basis[timeBasis ?? 'transactionEffectiveTime'],
+        jurisdiction: basis.jurisdiction,
+      }
+      return selectInForce(this.#candidates.get(name) ?? [], this.#groups, selecting).chosen?.resource
+    }
+    const elsewhere = new Map<string | undefined, TransactionTables>()
+    const made: TransactionTables = {
+      in: jurisdiction => {
+        const known =
+          elsewhere.get(jurisdiction) ?? this.of(configuration, product, { ...basis, jurisdiction })
+        elsewhere.set(jurisdiction, known)
+        return known
+      },
+      range: (name, wanted) => {
+        const table = chosen(name, undefined)
+        if (table?.type !== 'rangeTable') return undefined
+        this.#used.add(table)
+        return this.#range(table, wanted)
+      },
+      lookup: (name, key, at) => {
+        const table = this.#candidates.has(name) ? chosen(name, at) : undefined
+        if (table?.type !== 'table') return inConfiguration(name, key)
+        this.#used.add(table)
+        return this.#lookup(table, key)
+      },
+      names: [...this.#candidates.keys()].filter(name => chosen(name, undefined)?.type === 'table'),
+    }
+    elsewhere.set(basis.jurisdiction, made)
+    return made
+  }
+
+  #range({ name, contents }: Candidate, { keys, bound, operation, columns }: WantedRange) {
+    const { number, layout, keyTypes } = contents
+    const wrong = (message: string): Refusal =>
+      new Refusal('pluginFailed', `rangeLookup in '${name}': ${message}`)
+    const exact = canonicalDecimal(bound.trim())
+    if (exact === undefined) throw wrong(`the bound '${bound}' is no plain decimal number.`)
+    if (!isOneOf(RANGE_OPERATIONS, operation))
+      throw wrong(`there is no operation '${operation}'; there are ${RANGE_OPERATIONS.join(', ')}.`)
+    const how = Object.entries(columns).map(([column, one]) => {
+      const type = layout.columns.find(other => other.name === column)?.type
+      if (type === undefined) throw wrong(`it has no column '${column}'.`)
+      if (!isOneOf(INTERPOLATIONS, one))
+        throw wrong(`'${column}' is worked out by none of ${INTERPOLATIONS.join(', ')}, but '${one}'.`)
+      if (one === 'linear' && !['int', 'long', 'decimal'].includes(type))
+        throw wrong(`'${column}' is ${type}; declare it a number in config.json to work it out.`)
+      return [column, one] as const
+    })
+    if (keys.length !== keyTypes.length)
+      throw wrong(`it has ${keyTypes.length} keys, and ${keys.length} came.`)
+    const parts = keys.map((text, at) => TYPE_RULES[keyTypes[at]!].canonical(text.trim()))
+    if (parts.includes(undefined)) return undefined
+    const key = parts.join(KEY_SEPARATOR)
+    const wanted = { contents: number, key, bound: sortableDecimal(exact) }
+    const neighbours =
+      this.#neighbours.get(neighboursKey(wanted)) ??
+      knownNeighbours(this.#context.tenant, number, key, wanted.bound)
+    if (neighbours) return rangeRecord(layout, neighbours, exact, operation, Object.fromEntries(how))
+    this.#missingNeighbours.set(neighboursKey(wanted), wanted)
+    return 'notLoaded' as const
+  }
+
+  #known(contents: number, key: string, valueAt: number): string | null | undefined {
+    const row = knownRow(this.#context.tenant, contents, key, '')
+    return row === undefined || row === null ? row : row.cells[valueAt]
+  }
+
+  #lookup({ name, contents: { number, layout, keyTypes } }: Candidate, text: string): LookupResult {
+    const { keys, column } = readLookUpKey(text)
+    const names = layout.columns.map(one => one.name)
+    const wrong = (message: string): Refusal =>
+      new Refusal('templateFailed', `A look-up in the table '${name}' ${message}.`)
+    if (keys.length !== keyTypes.length)
+      throw wrong(
+        `needs ${keyTypes.length === 1 ? 'one key' : `${keyTypes.length} keys`} (${layout.keys.map(at => names[at]).join(', ')}), and ${keys.length} came`,
+      )
+    const valueAt = column === undefined ? valueColumn(names, layout.keys) : names.indexOf(column)
+    if (valueAt < 0)
+      throw wrong(
+        column === undefined
+          ? `has to say which column: there is none named 'value', and of ${names.map(one => `'${one}'`).join(', ')} more than one is no key`
+          : `names the column '${column}', and it has ${names.map(one => `'${one}'`).join(', ')}`,
+      )
+    const parts = keys.map((one, at) => TYPE_RULES[keyTypes[at]!].canonical(one.trim()))
+    if (parts.includes(undefined)) return 'noSuchKey'
+    const key = parts.join(KEY_SEPARATOR)
+    const asked = `${number}/${valueAt}/${key}`
+    const fetched = this.#values.get(asked)
+    const value = fetched === undefined ? this.#known(number, key, valueAt) : fetched
+    if (value !== undefined) return value === null ? 'noSuchKey' : { value }
+    this.#missing.set(asked, { contents: number, key, valueAt })
+    return 'notLoaded'
+  }
+}
+
+/** Where the tenant has no tables. */
+export function tablesOfConfiguration(lookup: TransactionTables['lookup']): TransactionTables {
+  const tables: TransactionTables = { lookup, range: () => undefined, names: [], in: () => tables }
+  return tables
+}
+
+const isOneOf = <const T extends string>(words: readonly T[], word: string): word is T =>
+  (words as readonly string[]).includes(word)
+
+/** `value`, or the only column that is no key. */
+function valueColumn(names: readonly string[], keys: readonly number[]): number {
+  const others = [...names.keys()].filter(at => !keys.includes(at))
+  const value = names.indexOf('value')
+  return value >= 0 && !keys.includes(value) ? value : others.length === 1 ? others[0]! : -1
+}

@@ -1,0 +1,203 @@
+// Contents of data and range tables as rows of the home shard.
+import { and, desc, eq, sql } from 'drizzle-orm'
+import { newUuid, type Uuid } from '../../kernel/locators.ts'
+import { type Instant, now } from '../../kernel/time.ts'
+import type { Guard, NewTimer } from '../../platform/commit.ts'
+import { type Database, putRows, type Query } from '../../platform/database.ts'
+import { timers } from '../../platform/tables.ts'
+import { HOME_SHARD } from '../../platform/tenancy.ts'
+import { resources, tableContents, tableRows } from '../tables.ts'
+import type { TableLayout } from './layout.ts'
+import type { ColumnType } from './values.ts'
+
+/** Contents that are read, by what their rows carry. */
+export type TableContents = {
+  readonly number: number
+  readonly revision: Uuid
+  readonly layout: TableLayout
+  readonly keyTypes: readonly ColumnType[]
+  readonly rowCount: number
+}
+
+export const keyTypesOf = ({ columns, keys }: TableLayout): ColumnType[] => keys.map(at => columns[at]!.type)
+
+/** Contents that rows come into from now on; the timer is for who leaves them so. */
+export async function beginContents(
+  database: Database,
+  { revision, layout }: Pick<TableContents, 'revision' | 'layout'>,
+  timer: NewTimer,
+): Promise<number> {
+  const [rows] = await database.batch([
+    database.build
+      .insert(tableContents)
+      .values({
+        revision,
+        layout,
+        keyTypes: keyTypesOf(layout),
+        rowCount: 0,
+        state: 'loading',
+        startedAt: now(),
+      })
+      .returning({ number: tableContents.number }),
+    ...putRows(database, timers, [{ locator: newUuid(HOME_SHARD), ...timer }]),
+  ])
+  return (rows as { number: number }[])[0]!.number
+}
+
+/** A row whose key another row has: its line, and that of the one which stays. */
+export type RepeatedKey = { readonly line: number; readonly firstLine: number }
+
+/**
+ * Adds rows, JSON lists of key, start, end, line and cells; of rows with one key the first stays, and the others are
+ * answered. One round trip, and another where keys are repeated. Nothing is added once the contents are dropped.
+ */
+export async function addRows(
+  database: Database,
+  contents: number,
+  { json, count }: { readonly json: string; readonly count: number },
+  most: number,
+): Promise<RepeatedKey[]> {
+  const [added] = await database.batch([
+    database.build.run(sql`
+      insert into ${tableRows} (contents, "key", "start", "end", line, cells)
+      select ${contents}, value ->> 0, value ->> 1, value ->> 2, value ->> 3, value -> 4 from json_each(${json})
+      where exists (select 1 from ${tableContents} where number = ${contents} and state = 'loading')
+      on conflict do nothing`),
+  ])
+  if ((added as unknown as D1Result).meta.changes === count) return []
+  // `cross join` keeps the order as written. Otherwise SQLite may read all of the JSON again for each stored row.
+  const [repeated] = await database.batch([
+    database.build.all<RepeatedKey>(sql`
+      select new.value ->> 3 as "line", old.line as "firstLine"
+      from json_each(${json}) as new
+      cross join ${tableRows} as old
+        on old.contents = ${contents} and old."key" = new.value ->> 0 and old."start" = new.value ->> 1
+      where old.line <> new.value ->> 3
+      order by 1 limit ${most}`),
+  ])
+  return repeated as unknown as RepeatedKey[]
+}
+
+/** Ranges that begin before the one before them has ended: beyond a shared edge (resources brief 1.5). */
+export async function findOverlaps(
+  database: Database,
+  contents: number,
+  hasEnd: boolean,
+  most: number,
+): Promise<RepeatedKey[]> {
+  if (!hasEnd) return []
+  const [rows] = await database.batch([
+    database.build.all<RepeatedKey>(sql`
+      select "line", "firstLine" from (
+        select line as "line", "start", lag(line) over each_key as "firstLine",
+          lag("start") over each_key as earlier, lag("end") over each_key as "until"
+        from ${tableRows} where contents = ${contents}
+        window each_key as (partition by "key" order by "start"))
+      where earlier is not null and ("until" is null or "until" > "start")
+      order by 1 limit ${most}`),
+  ])
+  return rows as unknown as RepeatedKey[]
+}
+
+/** Makes the contents those that are read, when the batch's guards hold. */
+export const loadedRows = (database: Database, contents: number, rowCount: number): Query[] => [
+  database.build
+    .update(tableContents)
+    .set({ state: 'loaded', rowCount })
+    .where(eq(tableContents.number, contents)),
+]
+
+/** Holds while the contents have not been dropped. */
+export const loadingGuard = (contents: number): Guard => ({
+  name: 'guard_resource',
+  holds: sql`exists (select 1 from ${tableContents} where ${tableContents.number} = ${contents} and ${tableContents.state} = 'loading')`,
+})
+
+/** The loaded contents of the revision; undefined when its rows are gone. */
+export async function findContents(database: Database, revision: Uuid): Promise<TableContents | undefined> {
+  const [rows] = await database.batch([
+    database.build
+      .select()
+      .from(tableContents)
+      .where(and(eq(tableContents.revision, revision), eq(tableContents.state, 'loaded')))
+      .orderBy(desc(tableContents.number))
+      .limit(1),
+  ])
+  return rows[0] as TableContents | undefined
+}
+
+/** How the revision was read, its rows there or not. */
+export async function findLayout(database: Database, revision: Uuid): Promise<TableLayout | undefined> {
+  const [rows] = await database.batch([
+    database.build
+      .select({ layout: tableContents.layout })
+      .from(tableContents)
+      .where(eq(tableContents.revision, revision))
+      .limit(1),
+  ])
+  return rows[0]?.layout
+}
+
+/**
+ * Of the revision: drops contents that nobody reads, and tells when the first of those that still load began. Loaded
+ * ones stay while the revision is current.
+ */
+export async function dropUnread(
+  database: Database,
+  revision: string,
+  loadingSince: number,
+): Promise<{ dropped: number[]; loadingFrom: number | null }> {
+  const ofRevision = eq(tableContents.revision, revision)
+  const isCurrent = sql`exists (select 1 from ${resources} where ${resources.revision} = ${revision})`
+  const [, dropped, loading] = await database.batch([
+    database.build
+      .update(tableContents)
+      .set({ state: 'dropped' })
+      .where(
+        and(
+          ofRevision,
+          sql`((${tableContents.state} = 'loading' and ${tableContents.startedAt} <= ${loadingSince}) or (${tableContents.state} = 'loaded' and not ${isCurrent}))`,
+        ),
+      ),
+    database.build
+      .select({ number: tableContents.number })
+      .from(tableContents)
+      .where(and(ofRevision, eq(tableContents.state, 'dropped'))),
+    database.build
+      .select({ startedAt: tableContents.startedAt })
+      .from(tableContents)
+      .where(and(ofRevision, eq(tableContents.state, 'loading')))
+      .orderBy(tableContents.startedAt)
+      .limit(1),
+  ])
+  return { dropped: dropped.map(({ number }) => number), loadingFrom: loading[0]?.startedAt ?? null }
+}
+
+/** Drops contents that are not to be read: what is loading comes to nothing. */
+export async function dropContents(database: Database, contents: number): Promise<void> {
+  await database.batch([
+    database.build
+      .update(tableContents)
+      .set({ state: 'dropped' })
+      .where(and(eq(tableContents.number, contents), eq(tableContents.state, 'loading'))),
+  ])
+}
+
+const ROWS_A_DELETE = 10_000
+
+/** Removes the rows of dropped contents, some at a time: one statement over a million would hold up all others. */
+export async function removeRows(database: Database, contents: number): Promise<void> {
+  for (;;) {
+    const [removed] = await database.batch([
+      database.build.run(sql`
+        delete from ${tableRows} where rowid in (
+          select rowid from ${tableRows} where contents = ${contents} limit ${ROWS_A_DELETE})`),
+    ])
+    if ((removed as unknown as D1Result).meta.changes === 0) return
+  }
+}
+
+/** A timer that fires now is to fire again at `dueAt`. */
+export async function postponeTimer(database: Database, locator: string, dueAt: Instant): Promise<void> {
+  await database.batch([database.build.update(timers).set({ dueAt }).where(eq(timers.locator, locator))])
+}

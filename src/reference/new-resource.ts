@@ -1,0 +1,56 @@
+// What every new resource must be, whatever it is: its names are free, and its jurisdictions are there.
+
+import { Refusal } from '../kernel/errors.ts'
+import type { RequestContext } from '../platform/context.ts'
+import type { Database } from '../platform/database.ts'
+import { newestConfiguration } from '../product/reading.ts'
+import type { Resource } from './resource.ts'
+import { nameTakenBy } from './store.ts'
+
+type New = Pick<Resource, 'name' | 'staticName' | 'type' | 'jurisdictions'>
+
+/**
+ * Refuses (409) a name that a resource has, or a static name of another type; (400) jurisdictions that the newest
+ * configuration does not declare, where it declares any (resources brief 0.4). One round trip, and one for jurisdictions.
+ */
+export async function assertNew(
+  context: RequestContext,
+  database: Database,
+  { name, staticName, type, jurisdictions }: New,
+): Promise<void> {
+  const [taken] = await Promise.all([
+    nameTakenBy(database, { name, staticName }),
+    assertDeclared(context, jurisdictions),
+  ])
+  if (taken.some(one => one.name === name))
+    throw new Refusal(
+      'alreadyExists',
+      `There is a resource '${name}' already; choose another name, or replace its contents by PATCH.`,
+    )
+  const other = taken.find(one => one.type !== type)
+  if (other)
+    throw new Refusal(
+      'alreadyExists',
+      `The static name '${staticName}' is that of the ${other.type} '${other.name}'; a static name is of one type. Choose another.`,
+    )
+}
+
+const MOST_NAMED = 50
+
+async function assertDeclared(context: RequestContext, jurisdictions: readonly string[]): Promise<void> {
+  if (jurisdictions.length === 0) return
+  const declared = (await newestConfiguration(context))?.jurisdictions
+  if (!declared) return
+  const unknown = jurisdictions.filter(one => !declared.includes(one))
+  if (unknown.length > 0)
+    throw new Refusal(
+      'invalidParameter',
+      `config.json declares no jurisdiction ${named(unknown)}; it has ${named(declared)}. Correct it, or declare it under 'jurisdictions'.`,
+    )
+}
+
+const named = (names: readonly string[]): string =>
+  names
+    .slice(0, MOST_NAMED)
+    .map(one => `'${one}'`)
+    .join(', ') + (names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '')

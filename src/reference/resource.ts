@@ -1,0 +1,71 @@
+// What a resource is: data or text that products run on, which changes on dates of its own (resources brief 2).
+import type { Uuid } from '../kernel/locators.ts'
+import type { Instant } from '../kernel/time.ts'
+
+/** By the names that answers and the by-type list have for them (contract 2; resources brief 2). */
+export const RESOURCE_TYPES = [
+  'table',
+  'rangeTable',
+  'constraintTable',
+  'documentTemplate',
+  'documentTemplateSnippet',
+  'staticDocument',
+  'customFont',
+  'secret',
+] as const
+export type ResourceType = (typeof RESOURCE_TYPES)[number]
+
+export const TEMPLATE_FORMATS = ['liquid', 'velocity'] as const
+export type TemplateFormat = (typeof TEMPLATE_FORMATS)[number]
+
+/** An uploaded thing by its own name. Its contents are those of its newest revision. */
+export type Resource = {
+  readonly name: string
+  readonly type: ResourceType
+  /** What configurations and plugins refer to; many resources may share one. */
+  readonly staticName: string
+  /** Empty: wherever no other resource is for the place. */
+  readonly jurisdictions: readonly string[]
+  readonly createdAt: Instant
+  readonly createdBy: Uuid
+  /** Names the contents in force: the locator that answers tell, new with every replacement. */
+  readonly revision: Uuid
+  /** Of templates and snippets. */
+  readonly templateFormat?: TemplateFormat | null
+  /** Of static documents: `pdf`, `docx` … */
+  readonly format?: string | null
+}
+
+/** Earlier contents are kept, so that what was priced or printed with them can be explained. */
+export type ResourceRevision = {
+  readonly locator: Uuid
+  readonly resourceName: string
+  readonly createdAt: Instant
+  readonly createdBy: Uuid
+  readonly sizeBytes: number
+  /** SHA-256 of the contents, in hexadecimal digits. */
+  readonly hash: string
+  readonly mediaType: string
+}
+
+/** Resources that are in force together, from a time on. */
+export type ResourceGroup = {
+  readonly locator: Uuid
+  readonly name: string
+  readonly selectionStart: Instant
+  readonly createdAt: Instant
+  readonly createdBy: Uuid
+  readonly retired: boolean
+  readonly version: number
+  readonly resourceNames: readonly string[]
+}
+
+/** Resource and static names (resources brief 0.3). */
+export const RESOURCE_NAME = /^_?[a-zA-Z$][a-zA-Z\d_$]*$/
+export const LONGEST_RESOURCE_NAME = 128
+export const LONGEST_FONT_STATIC_NAME = 120
+
+/** Group and secret names are any text of 1 to 128 characters. */
+export const LONGEST_JURISDICTION = 64
+export const MOST_JURISDICTIONS = 100
+export const MOST_GROUP_RESOURCES = 5_000

@@ -1,0 +1,107 @@
+// What a secret is made of, and what a request makes of it (resources brief 5).
+
+import { Refusal } from '../../kernel/errors.ts'
+import { MASK, SHORTEST_SECRET } from '../../platform/outbound/masking.ts'
+import { SECRET_ITEM_NAME } from '../../platform/outbound/secret-references.ts'
+import type { SecretDataType, SecretDeclaration } from '../../product/configuration.ts'
+
+/** Values by the names of items: any JSON, but no null. */
+export type SecretItems = Readonly<Record<string, unknown>>
+
+/** A secret as it is kept. `allowedHosts` absent: it may be sent to every address that may be called. */
+export type SecretContents = { readonly items: SecretItems; readonly allowedHosts?: readonly string[] }
+
+const MOST_ITEMS = 100
+/** Characters of all items as JSON. */
+const LARGEST_SECRET = 65_536
+
+/** The items of a new secret. 400: one that the configuration declares is missing, or one is wrong. */
+export function newItems(sent: SecretItems, declared: SecretDeclaration | undefined): SecretItems {
+  const items = new Map(Object.entries(sent).filter(([, value]) => value !== null))
+  const problems = [
+    ...Object.keys(declared?.items ?? {})
+      .filter(name => !items.has(name))
+      .map(name => `'secret.${name}' is missing; the configuration declares it.`),
+    ...[...items].flatMap(([name, value]) => shortProblem(name, value, declared)),
+  ]
+  for (const [name, value] of items)
+    if (value === MASK) problems.push(`'secret.${name}' is ${MASK}, which stands for a value that is kept.`)
+  return checked(items, declared, problems)
+}
+
+/** The items after the request: what it names has its value, null takes it away, `********` keeps what there is. */
+export function changedItems(
+  before: SecretItems,
+  sent: SecretItems,
+  declared: SecretDeclaration | undefined,
+): SecretItems {
+  const items = new Map(Object.entries(before))
+  const problems: string[] = []
+  for (const [name, value] of Object.entries(sent))
+    if (value === null) {
+      if (isDeclared(name, declared))
+        problems.push(`'${name}' is null, and cannot be taken away: the configuration declares it.`)
+      items.delete(name)
+    } else if (value !== MASK) {
+      problems.push(...shortProblem(name, value, declared))
+      items.set(name, value)
+    } else if (!items.has(name))
+      problems.push(`'${name}' is ${MASK}, which stands for a value that is kept, and none is.`)
+  return checked(items, declared, problems)
+}
+
+const isDeclared = (name: string, declared: SecretDeclaration | undefined): boolean =>
+  declared !== undefined && Object.hasOwn(declared.items, name)
+
+/** No text that is too short to be masked is taken; what is declared as no text, e.g. a number, is a setting and no secret. */
+function shortProblem(name: string, value: unknown, declared: SecretDeclaration | undefined): string[] {
+  const isText =
+    typeof value === 'string' && (!isDeclared(name, declared) || declared!.items[name]!.dataType === 'string')
+  return isText && value.length < SHORTEST_SECRET
+    ? [`'${name}' is too short for a secret: send at least ${SHORTEST_SECRET} characters.`]
+    : []
+}
+
+function checked(
+  items: ReadonlyMap<string, unknown>,
+  declared: SecretDeclaration | undefined,
+  problems: string[],
+): SecretItems {
+  for (const [name, value] of items) {
+    const declaration = isDeclared(name, declared) ? declared!.items[name] : undefined
+    if (!SECRET_ITEM_NAME.test(name))
+      problems.push(`'${name}' is no name of an item: letters, digits, _, - and $, 128 at most.`)
+    else if (declared && !declaration)
+      problems.push(
+        `'${name}' is no item of this secret; the configuration declares ${Object.keys(declared.items).join(', ')}.`,
+      )
+    else if (declaration && !FITS[declaration.dataType](value))
+      problems.push(`'${name}' is no ${declaration.dataType}, as which the configuration declares it.`)
+  }
+  if (problems.length > 0) throw new Refusal('invalidRequest', problems.join(' '))
+  const made = Object.fromEntries(items)
+  if (items.size > MOST_ITEMS || JSON.stringify(made).length > LARGEST_SECRET)
+    throw new Refusal(
+      'tooLarge',
+      `A secret has at most ${MOST_ITEMS} items, and ${LARGEST_SECRET} characters in all.`,
+    )
+  return made
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'number' || typeof value === 'string' ? String(value) : ''
+
+/** Whether a value is of the type; numbers may be text, as everywhere on the wire. */
+const FITS: Record<SecretDataType, (value: unknown) => boolean> = {
+  string: value => typeof value === 'string',
+  int: value => /^-?\d{1,10}$/.test(textOf(value)) && Math.abs(Number(value)) < 2 ** 31,
+  long: value => /^-?\d{1,19}$/.test(textOf(value)),
+  decimal: value => /^-?\d{1,30}(\.\d{1,30})?$/.test(textOf(value)),
+  boolean: value => typeof value === 'boolean' || value === 'true' || value === 'false',
+  date: value => /^\d{4}-\d\d-\d\d$/.test(textOf(value)) && !Number.isNaN(Date.parse(textOf(value))),
+  datetime: value => /^\d{4}-\d\d-\d\dT/.test(textOf(value)) && !Number.isNaN(Date.parse(textOf(value))),
+}
+
+/** An item as a header can have it; undefined for lists and objects. */
+export const plainText = (value: unknown): string | undefined =>
+  ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined

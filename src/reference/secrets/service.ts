@@ -1,0 +1,231 @@
+// Secrets as the Worker serves them. No answer, log or record of a write has a value of one.
+import { createHash } from 'node:crypto'
+import { auditRows } from '../../access/audit/store.ts'
+import { notFound, Refusal } from '../../kernel/errors.ts'
+import { newUuid } from '../../kernel/locators.ts'
+import { type AnswerBySubject, commit, type Guard, type JsonAnswer } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import type { JsonText } from '../../platform/http/route.ts'
+import { MASK } from '../../platform/outbound/masking.ts'
+import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
+import type { SelectionQuery } from '../contract.ts'
+import { readResource } from '../in-force.ts'
+import { assertNew } from '../new-resource.ts'
+import { basicResourceResponse } from '../projection.ts'
+import { recordedOnce } from '../recorded.ts'
+import type { Resource } from '../resource.ts'
+import { contentsGuard, findResource, newNameGuard, resourceRows } from '../store.ts'
+import type {
+  SecretCreateQuery,
+  SecretCreateRequest,
+  SecretDeleteQuery,
+  SecretResponse,
+  SecretUpdateQuery,
+  SecretUpdateRequest,
+  SecretUsageResponse,
+} from './contract.ts'
+import { declarationOf } from './declared.ts'
+import { checkedHosts } from './hosts.ts'
+import { changedItems, newItems, type SecretContents } from './items.ts'
+import { forgetSecrets } from './sending.ts'
+import { putSecret, readContents, readNamed, sealedContents, secretDeletion } from './store.ts'
+import { usageOf } from './usage.ts'
+
+export async function readSecret(
+  name: string,
+  { byStaticName, date, jurisdiction }: SelectionQuery,
+  context: RequestContext,
+): Promise<SecretResponse> {
+  const database = homeDatabase(context)
+  if (!byStaticName) return secretResponse(await secretNamed(context, database, name))
+  const at = date ?? context.now
+  const { resource } = await readResource(database, { name, byStaticName, at, jurisdiction, type: 'secret' })
+  return secretResponse({ resource, ...(await readContents(context, database, resource.name)) })
+}
+
+/** 400 for items that do not fit the configuration's declaration; 409 for a name that is taken. */
+export function createSecret(
+  { name, staticName, secret, jurisdictions = [], allowedHosts }: SecretCreateRequest,
+  { jurisdiction = [] }: SecretCreateQuery,
+  context: RequestContext,
+): Promise<JsonText> {
+  const { now, caller } = context
+  return written(context, async database => {
+    const items = newItems(secret, await declarationOf(context, staticName))
+    const resource: Resource = {
+      name,
+      type: 'secret',
+      staticName,
+      jurisdictions: [...new Set([...jurisdictions, ...jurisdiction])],
+      createdAt: now,
+      createdBy: caller.accountLocator,
+      revision: newUuid(HOME_SHARD),
+    }
+    await assertNew(context, database, resource)
+    const hosts = allowedHosts && checkedHosts(allowedHosts)
+    return {
+      resource,
+      contents: { items, ...(hosts && { allowedHosts: hosts }) },
+      guard: newNameGuard(resource),
+      details: { items: Object.keys(items), ...(hosts && { allowedHosts: hosts }) },
+    }
+  })
+}
+
+/** Items that the request names are set, or with null taken away; all others stay. */
+export const updateSecret = (
+  name: string,
+  request: SecretUpdateRequest,
+  { allowedHosts }: SecretUpdateQuery,
+  context: RequestContext,
+): Promise<JsonText> =>
+  written(context, async database => {
+    const {
+      resource: before,
+      items: kept,
+      allowedHosts: keptHosts,
+    } = await secretNamed(context, database, name)
+    const items = changedItems(kept, request, await declarationOf(context, before.staticName))
+    const named = Object.keys(request)
+    const isBound = allowedHosts ? allowedHosts.some(host => host !== '') : keptHosts !== undefined
+    const hosts = allowedHosts ? checkedHosts(allowedHosts.filter(host => host !== '')) : keptHosts
+    return {
+      resource: { ...before, revision: newUuid(HOME_SHARD) },
+      contents: { items, ...(isBound && hosts && { allowedHosts: hosts }) },
+      guard: contentsGuard(before),
+      details: {
+        items: named.filter(item => Object.hasOwn(items, item)),
+        removed: named.filter(item => !Object.hasOwn(items, item)),
+        ...(allowedHosts && { allowedHosts: hosts ?? [] }),
+      },
+    }
+  })
+
+/** 409 while something refers to it, unless it is forced. It is taken out of its groups. */
+export function deleteSecret(
+  name: string,
+  { force }: SecretDeleteQuery,
+  context: RequestContext,
+): Promise<JsonText> {
+  const database = homeDatabase(context)
+  return recordedOnce(
+    context,
+    database,
+    async () => {
+      const resource = await secretAt(database, name)
+      const { usage, guards } = await usageOf(context, database, resource)
+      if (usage.isNeeded && !force) throw inUse(name, usage)
+      const answer = await commit(context, database, {
+        shard: HOME_SHARD,
+        guards: [contentsGuard(resource), ...(force ? [] : guards)],
+        facts: [
+          ...secretDeletion(database, name),
+          ...auditRows(database, context, HOME_SHARD, [
+            {
+              action: 'secrets.delete',
+              subject: name,
+              details: { staticName: resource.staticName, ...(usage.isNeeded && { force }) },
+            },
+          ]),
+        ],
+        events: [],
+        answer: { status: 200, text: '' },
+        subject: name,
+      })
+      forgetSecrets(context.tenant)
+      return answer
+    },
+    async subject => ({ deleted: subject }),
+  )
+}
+
+export async function readUsage(name: string, context: RequestContext): Promise<SecretUsageResponse> {
+  const database = homeDatabase(context)
+  return (await usageOf(context, database, await secretAt(database, name))).usage
+}
+
+type Written = {
+  resource: Resource
+  contents: SecretContents
+  guard: Guard
+  /** For the audit trail: names, never values. */
+  details: Readonly<Record<string, readonly string[]>>
+}
+
+function written(
+  context: RequestContext,
+  decide: (database: Database) => Promise<Written>,
+): Promise<JsonText> {
+  const database = homeDatabase(context)
+  return recordedOnce(
+    context,
+    database,
+    async (): Promise<JsonAnswer | AnswerBySubject> => {
+      const { resource, contents, guard, details } = await decide(database)
+      const { name, staticName, revision } = resource
+      const sealed = await sealedContents(context, name, contents)
+      const answer = await commit(context, database, {
+        shard: HOME_SHARD,
+        guards: [guard],
+        facts: [
+          ...resourceRows(database, resource, {
+            locator: revision,
+            resourceName: name,
+            createdAt: context.now,
+            createdBy: context.caller.accountLocator,
+            sizeBytes: Buffer.byteLength(sealed),
+            // Of what is kept: a hash of the values would let anyone who sees it try values out.
+            hash: createHash('sha256').update(sealed).digest('hex'),
+            mediaType: 'application/json',
+          }),
+          ...putSecret(database, name, sealed),
+          ...auditRows(database, context, HOME_SHARD, [
+            { action: 'secrets.write', subject: name, details: { staticName, ...details } },
+          ]),
+        ],
+        events: [],
+        answer: { status: 200, text: JSON.stringify(secretResponse({ resource, ...contents })) },
+        subject: name,
+      })
+      forgetSecrets(context.tenant)
+      return answer
+    },
+    async subject => secretResponse(await secretNamed(context, database, subject)),
+  )
+}
+
+async function secretNamed(context: RequestContext, database: Database, name: string): Promise<NamedSecret> {
+  const found = await readNamed(context, database, name)
+  if (!found) throw notFound('secret', name)
+  return found
+}
+
+async function secretAt(database: Database, name: string): Promise<Resource> {
+  const resource = await findResource(database, name)
+  if (resource?.type !== 'secret') throw notFound('secret', name)
+  return resource
+}
+
+type NamedSecret = { readonly resource: Resource } & SecretContents
+
+const secretResponse = ({ resource, items, allowedHosts }: NamedSecret): SecretResponse => ({
+  resource: basicResourceResponse(resource),
+  secret: Object.fromEntries(Object.keys(items).map(name => [name, MASK])),
+  ...(allowedHosts && { allowedHosts: [...allowedHosts] }),
+})
+
+function inUse(
+  name: string,
+  { staticName, webhooks, integrations, configVersion }: SecretUsageResponse,
+): Refusal {
+  const users = [
+    ...webhooks.map(one => `the webhook '${one.name}'`),
+    ...integrations.map(one => `the integration '${one}'`),
+    ...(configVersion === undefined ? [] : [`configuration version ${configVersion}`]),
+  ]
+  return new Refusal(
+    'wrongState',
+    `The secret '${name}' (${staticName}) is in use: ${users.slice(0, 20).join(', ')}. Take the references away, or send force=true.`,
+  )
+}

@@ -1,0 +1,267 @@
+// Resources and groups as rows of the home shard.
+import { and, asc, eq, inArray, ne, or, type SQL, sql } from 'drizzle-orm'
+import type { Uuid } from '../kernel/locators.ts'
+import type { Guard } from '../platform/commit.ts'
+import { type Database, putRows, type Query, statement } from '../platform/database.ts'
+import type { Resource, ResourceGroup, ResourceRevision, ResourceType } from './resource.ts'
+import { resourceGroupMembers, resourceGroups, resourceRevisions, resources } from './tables.ts'
+
+const names = (of: readonly string[]): SQL => sql`(select value from json_each(${JSON.stringify(of)}))`
+
+export async function findResource(database: Database, name: string): Promise<Resource | undefined> {
+  const [rows] = await database.batch([resourceQuery(database, name)])
+  return rows[0] as Resource | undefined
+}
+
+export const resourceQuery = (database: Database, name: string) =>
+  database.build.select().from(resources).where(eq(resources.name, name))
+
+/** The resources of these names that there are. */
+export async function findResources(database: Database, wanted: readonly string[]): Promise<Resource[]> {
+  const [rows] = await database.batch([
+    database.build
+      .select()
+      .from(resources)
+      .where(sql`${resources.name} in ${names(wanted)}`),
+  ])
+  return rows as Resource[]
+}
+
+/** Those of a list, in the order of their creation; one more than `count`, when there are more. */
+export const listQuery = (
+  database: Database,
+  { type, offset, count }: { type?: ResourceType; offset: number; count: number },
+) =>
+  database.build
+    .select()
+    .from(resources)
+    .where(type && eq(resources.type, type))
+    .orderBy(asc(resources.createdAt), asc(resources.name))
+    .limit(count + 1)
+    .offset(offset)
+
+/** All resources of the static names, with all groups that have one of them: what `selectInForce` asks for. One round trip. */
+export async function findCandidates(
+  database: Database,
+  staticNames: readonly string[],
+): Promise<{ resources: Resource[]; groups: ResourceGroup[] }> {
+  return candidatesOf(await database.batch(candidateQueries(database, staticNames)))
+}
+
+/** The queries of `findCandidates`, for who reads more in the same round trip. */
+export function candidateQueries(database: Database, staticNames: readonly string[]) {
+  const values = { names: JSON.stringify(staticNames) }
+  return [
+    database.bind(CANDIDATES, values),
+    database.bind(GROUPS_OF_CANDIDATES, values),
+    database.bind(MEMBERS_OF_CANDIDATES, values),
+  ] as const
+}
+
+const ofNames = sql`${resources.staticName} in (select value from json_each(${sql.placeholder('names')}))`
+
+const CANDIDATES = statement(build => build.select().from(resources).where(ofNames))
+
+const GROUPS_OF_CANDIDATES = statement(build =>
+  build
+    .select()
+    .from(resourceGroups)
+    .where(
+      inArray(
+        resourceGroups.locator,
+        build
+          .select({ locator: resourceGroupMembers.groupLocator })
+          .from(resourceGroupMembers)
+          .innerJoin(resources, eq(resources.name, resourceGroupMembers.resourceName))
+          .where(ofNames),
+      ),
+    ),
+)
+
+const MEMBERS_OF_CANDIDATES = statement(build =>
+  build
+    .select({
+      groupLocator: resourceGroupMembers.groupLocator,
+      resourceName: resourceGroupMembers.resourceName,
+    })
+    .from(resourceGroupMembers)
+    .innerJoin(resources, eq(resources.name, resourceGroupMembers.resourceName))
+    .where(ofNames),
+)
+
+/** What the queries found. */
+export const candidatesOf = ([found, groups, members]: readonly [
+  readonly (typeof resources.$inferSelect)[],
+  readonly GroupRow[],
+  readonly MemberRow[],
+]): { resources: Resource[]; groups: ResourceGroup[] } => ({
+  resources: found as Resource[],
+  groups: withMembers(groups, members),
+})
+
+/** The resource with the contents that it has; one round trip. */
+export async function findWithContents(
+  database: Database,
+  name: string,
+): Promise<{ resource: Resource; revision: ResourceRevision } | undefined> {
+  const named = eq(resources.name, name)
+  const [[resource], [revision]] = await database.batch([
+    database.build.select().from(resources).where(named),
+    database.build
+      .select()
+      .from(resourceRevisions)
+      .where(
+        inArray(
+          resourceRevisions.locator,
+          database.build.select({ revision: resources.revision }).from(resources).where(named),
+        ),
+      ),
+  ])
+  return resource && revision
+    ? { resource: resource as Resource, revision: revision as ResourceRevision }
+    : undefined
+}
+
+/** A revision by its locator. */
+export async function findRevision(database: Database, locator: Uuid): Promise<ResourceRevision | undefined> {
+  const [rows] = await database.batch([
+    database.build.select().from(resourceRevisions).where(eq(resourceRevisions.locator, locator)),
+  ])
+  return rows[0] as ResourceRevision | undefined
+}
+
+type GroupRow = typeof resourceGroups.$inferSelect
+type MemberRow = typeof resourceGroupMembers.$inferSelect
+
+function withMembers(groups: readonly GroupRow[], members: readonly MemberRow[]): ResourceGroup[] {
+  const byGroup = Map.groupBy(members, one => one.groupLocator)
+  return groups.map(
+    group =>
+      ({
+        ...group,
+        resourceNames: (byGroup.get(group.locator) ?? []).map(one => one.resourceName),
+      }) as unknown as ResourceGroup,
+  )
+}
+
+export async function findGroup(database: Database, locator: Uuid): Promise<ResourceGroup | undefined> {
+  return (await readGroups(database, eq(resourceGroups.locator, locator), 0, 1))[0]
+}
+
+/** Groups in the order of their creation; one more than `count`, when there are more. */
+export const listGroups = (
+  database: Database,
+  {
+    excludeRetired,
+    excludeActive,
+    offset,
+    count,
+  }: {
+    excludeRetired: boolean
+    excludeActive: boolean
+    offset: number
+    count: number
+  },
+): Promise<ResourceGroup[]> =>
+  readGroups(
+    database,
+    and(
+      excludeRetired ? eq(resourceGroups.retired, false) : undefined,
+      excludeActive ? eq(resourceGroups.retired, true) : undefined,
+    ),
+    offset,
+    count,
+  )
+
+async function readGroups(
+  database: Database,
+  condition: SQL | undefined,
+  offset: number,
+  count: number,
+): Promise<ResourceGroup[]> {
+  const page = database.build
+    .select()
+    .from(resourceGroups)
+    .where(condition)
+    .orderBy(asc(resourceGroups.createdAt), asc(resourceGroups.locator))
+    .limit(count + 1)
+    .offset(offset)
+  const ofPage = database.build
+    .select({ locator: resourceGroups.locator })
+    .from(resourceGroups)
+    .where(condition)
+    .orderBy(asc(resourceGroups.createdAt), asc(resourceGroups.locator))
+    .limit(count + 1)
+    .offset(offset)
+  const [groups, members] = await database.batch([
+    page,
+    database.build
+      .select()
+      .from(resourceGroupMembers)
+      .where(inArray(resourceGroupMembers.groupLocator, ofPage)),
+  ])
+  return withMembers(groups, members)
+}
+
+/** A resource with new contents: its row, and that of its revision. */
+export const resourceRows = (database: Database, resource: Resource, revision: ResourceRevision): Query[] => [
+  ...putRows(database, resources, [resource]),
+  ...putRows(database, resourceRevisions, [revision]),
+]
+
+/** The group's row and its members, in the place of those it had. */
+export const groupRows = (database: Database, group: ResourceGroup): Query[] => [
+  ...putRows(database, resourceGroups, [group]),
+  database.build.delete(resourceGroupMembers).where(eq(resourceGroupMembers.groupLocator, group.locator)),
+  ...putRows(
+    database,
+    resourceGroupMembers,
+    group.resourceNames.map(resourceName => ({ groupLocator: group.locator, resourceName })),
+  ),
+]
+
+/** Holds while no resource has the name, and none of another type the static name. */
+export const newNameGuard = ({ name, staticName, type }: Resource): Guard => ({
+  name: 'guard_resource',
+  holds: sql`not exists (select 1 from ${resources} where ${resources.name} = ${name} or (${resources.staticName} = ${staticName} and ${resources.type} <> ${type}))`,
+})
+
+/** Holds while the resource has the contents that were read. */
+export const contentsGuard = ({ name, revision }: Resource): Guard => ({
+  name: 'guard_resource',
+  holds: sql`exists (select 1 from ${resources} where ${resources.name} = ${name} and ${resources.revision} = ${revision})`,
+})
+
+/** Holds while the group is as it was read; of a new one, while no other has its name. */
+export const groupGuard = (group: ResourceGroup, read: ResourceGroup | undefined): Guard => ({
+  name: 'guard_resource',
+  holds: sql`not exists (select 1 from ${resourceGroups} where ${resourceGroups.name} = ${group.name} and ${resourceGroups.locator} <> ${group.locator})${
+    read === undefined
+      ? sql``
+      : sql` and exists (select 1 from ${resourceGroups} where ${resourceGroups.locator} = ${read.locator} and ${resourceGroups.version} = ${read.version})`
+  }`,
+})
+
+/** The resources that have the name or the static name. */
+export async function nameTakenBy(
+  database: Database,
+  { name, staticName }: Pick<Resource, 'name' | 'staticName'>,
+): Promise<Resource[]> {
+  const [rows] = await database.batch([
+    database.build
+      .select()
+      .from(resources)
+      .where(or(eq(resources.name, name), eq(resources.staticName, staticName))),
+  ])
+  return rows as Resource[]
+}
+
+export async function hasGroupNamed(database: Database, name: string, but: Uuid): Promise<boolean> {
+  const [rows] = await database.batch([
+    database.build
+      .select({ locator: resourceGroups.locator })
+      .from(resourceGroups)
+      .where(and(eq(resourceGroups.name, name), ne(resourceGroups.locator, but))),
+  ])
+  return rows.length > 0
+}

@@ -1,0 +1,127 @@
+// A template of either dialect, rendered with its snippets.
+
+import { type CompiledTemplate, compileTemplate } from '../../../packages/liquid/compile.ts'
+import type { RatingEffects } from '../../../packages/liquid/effects.ts'
+import type { RenderingEnvironment } from '../../../packages/liquid/environment.ts'
+import { TemplateError } from '../../../packages/liquid/template-error.ts'
+import { compileVelocity, type VelocityTemplate } from '../../../packages/velocity/compile.ts'
+import { renderVelocity } from '../../../packages/velocity/render.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import type { Snippets, TemplateText } from './snippets.ts'
+
+export type RenderedTemplate = {
+  readonly output: string
+  readonly undefinedNames: readonly string[]
+  /** Of Liquid: its filters may ask for a static document in place of what is rendered. */
+  readonly effects?: RatingEffects
+}
+
+/** Names that a template makes up are read when it asks for them, and it is rendered again. */
+const MOST_ROUNDS = 20
+
+/** Throws a Refusal (422) with the template's name, line and column for whatever fails or passes a limit. */
+export async function renderedTemplate(
+  text: TemplateText,
+  data: unknown,
+  environment: Omit<RenderingEnvironment, 'templates'>,
+  snippets: Snippets,
+): Promise<RenderedTemplate> {
+  await snippets.loadFor(text)
+  const render = text.format === 'velocity' ? velocity(text) : liquid(text)
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const asked = new Set<string>()
+    const find = (name: string): TemplateText | undefined => {
+      if (!snippets.isAllowed(name))
+        throw new TemplateError(
+          'templateFailed',
+          `The snippet '${name}' is not in the document's templateSnippets. Add it there, or correct the name.`,
+        )
+      const found = snippets.get(name)
+      if (!snippets.isKnown(name)) asked.add(name)
+      if (found && found.format !== text.format)
+        throw new TemplateError(
+          'templateFailed',
+          `The snippet '${name}' is ${found.format}, the template that includes it is not.`,
+        )
+      return found
+    }
+    try {
+      return render(data, environment, find)
+    } catch (problem) {
+      if (!(problem instanceof TemplateError)) throw problem
+      if (asked.size === 0) throw refusalOf(problem, text)
+    }
+    await snippets.load([...asked])
+  }
+  throw new Refusal(
+    'templateLimit',
+    `${text.name}: the names of its snippets take more than ${MOST_ROUNDS} rounds to find.`,
+  )
+}
+
+export function refusalOf(
+  { code, message, path, line, column }: TemplateError,
+  { name }: TemplateText,
+): Refusal {
+  const place = line === undefined ? '' : `:${line}:${column}`
+  return new Refusal(code, `${path || name}${place}: ${message}`)
+}
+
+type Render = (
+  data: unknown,
+  environment: Omit<RenderingEnvironment, 'templates'>,
+  find: (name: string) => TemplateText | undefined,
+) => RenderedTemplate
+
+/** What compiles at upload may fail under rules that came later. */
+function compiled<T>(
+  text: TemplateText,
+  {
+    template,
+    findings,
+  }: { template?: T; findings: { severity: string; line?: number; column?: number; message: string }[] },
+): T {
+  if (template) return template
+  const { line, column, message } = findings.find(one => one.severity === 'ERROR')!
+  throw new TemplateError('templateFailed', message, { path: text.name, line, column })
+}
+
+const sourceOf = ({ name, source }: TemplateText) => ({ path: name, source })
+
+/** Each compiled once, however often it is included. */
+function remembered<T>(compile: (text: TemplateText) => T): (text: TemplateText) => T {
+  const known = new Map<TemplateText, T>()
+  return text => {
+    const template = known.get(text) ?? compile(text)
+    known.set(text, template)
+    return template
+  }
+}
+
+function liquid(text: TemplateText): Render {
+  const template = remembered(
+    (one): CompiledTemplate => one.compiled?.() ?? compiled(one, compileTemplate(sourceOf(one))),
+  )
+  return (data, environment, find) => {
+    const { output, undefinedNames, effects } = template(text).render(data, {
+      ...environment,
+      templates: name => {
+        const found = find(name)
+        return found && template(found)
+      },
+    })
+    return { output, undefinedNames, effects }
+  }
+}
+
+function velocity(text: TemplateText): Render {
+  const template = remembered((one): VelocityTemplate => compiled(one, compileVelocity(sourceOf(one))))
+  return (data, environment, find) =>
+    renderVelocity(template(text), data, {
+      ...environment,
+      snippets: name => {
+        const found = find(name)
+        return found && template(found)
+      },
+    })
+}

@@ -1,0 +1,138 @@
+// The snippets that a template includes, and those that these include: by static name, as they are in force at the
+// template's own time and place (resources brief 4.3), or at the time that config.json says of them.
+
+import type { CompiledTemplate } from '../../../packages/liquid/compile.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { revisionFile } from '../files/service.ts'
+import type { Resource, TemplateFormat } from '../resource.ts'
+import { includedSnippets } from './included.ts'
+import type { NamedResources } from './named.ts'
+
+/** A template or snippet as text: a resource's, or one of a configuration. */
+export type TemplateText = {
+  /** How messages name it: the resource's name, or the path in the configuration. */
+  readonly name: string
+  readonly format: TemplateFormat
+  readonly source: string
+  readonly resource?: Resource
+  /** Of Liquid that is in memory already. */
+  readonly compiled?: () => CompiledTemplate
+}
+
+/** The day and the place for which names are read. */
+export type TimeAndPlace = { readonly at: Instant; readonly jurisdiction: string | undefined }
+
+/** Of one template, and their characters together. */
+const MOST_SNIPPETS = 200
+const MOST_CHARACTERS = 10 * 1_048_576
+
+/** Reads at a time: an isolate has six connections. */
+const AT_A_TIME = 6
+
+const namesIn = ({ format, source }: TemplateText): string[] =>
+  includedSnippets(source, format).map(({ name }) => name)
+
+export const textOf = async (
+  context: Pick<RequestContext, 'tenant' | 'env' | 'calls'>,
+  resource: Resource,
+): Promise<TemplateText> => ({
+  name: resource.name,
+  format: resource.templateFormat ?? 'liquid',
+  source: await (await revisionFile(context, resource)).text(),
+  resource,
+})
+
+export class Snippets {
+  readonly #context: Pick<RequestContext, 'tenant' | 'env' | 'calls'>
+  readonly #named: NamedResources
+  readonly #whereOf: (name: string) => TimeAndPlace
+  readonly #allowed: ReadonlySet<string> | undefined
+  /** By static name; undefined where none is in force. */
+  readonly #read = new Map<string, TemplateText | undefined>()
+  #characters = 0
+
+  /**
+   * `whereOf`: for which time and place a snippet is read. `allowed`: the static names that the document's
+   * `templateSnippets` lists; any where it has no such list.
+   */
+  constructor(
+    context: Pick<RequestContext, 'tenant' | 'env' | 'calls'>,
+    named: NamedResources,
+    whereOf: (name: string) => TimeAndPlace,
+    allowed?: readonly string[],
+  ) {
+    this.#context = context
+    this.#named = named
+    this.#whereOf = whereOf
+    this.#allowed = allowed && new Set(allowed)
+  }
+
+  /** Whether the document may include it (resources brief 4.3). */
+  isAllowed(name: string): boolean {
+    return this.#allowed?.has(name) ?? true
+  }
+
+  get(name: string): TemplateText | undefined {
+    return this.#read.get(name)
+  }
+
+  isKnown(name: string): boolean {
+    return this.#read.has(name)
+  }
+
+  /** Those in force. */
+  used(): Resource[] {
+    return [...this.#read.values()].flatMap(one => one?.resource ?? [])
+  }
+
+  /**
+   * Reads the snippets of the names and what they include, a round trip and one read of files for each level. Refuses
+   * (422) more than 200 of them, or more than 10 MiB.
+   */
+  async load(names: readonly string[]): Promise<void> {
+    let wanted = this.#unknown(names)
+    while (wanted.length > 0) {
+      const found = await this.#found(wanted)
+      wanted = this.#unknown(found.flatMap(namesIn))
+    }
+  }
+
+  loadFor(text: TemplateText): Promise<void> {
+    return this.load(namesIn(text))
+  }
+
+  #unknown(names: readonly string[]): string[] {
+    const unknown = [...new Set(names)].filter(name => !this.#read.has(name) && this.isAllowed(name))
+    if (this.#read.size + unknown.length > MOST_SNIPPETS)
+      throw new Refusal('templateLimit', `The template includes more than ${MOST_SNIPPETS} snippets.`)
+    return unknown
+  }
+
+  async #found(names: readonly string[]): Promise<TemplateText[]> {
+    await this.#named.expect(names)
+    const chosen = await Promise.all(
+      names.map(async name => ({
+        name,
+        resource: await this.#named.inForce(name, 'documentTemplateSnippet', this.#whereOf(name)),
+      })),
+    )
+    const texts: TemplateText[] = []
+    for (let from = 0; from < chosen.length; from += AT_A_TIME) {
+      const read = chosen.slice(from, from + AT_A_TIME).map(async ({ name, resource }) => {
+        const text = resource && (await textOf(this.#context, resource))
+        this.#read.set(name, text)
+        return text
+      })
+      for (const text of await Promise.all(read)) {
+        if (!text) continue
+        texts.push(text)
+        this.#characters += text.source.length
+        if (this.#characters > MOST_CHARACTERS)
+          throw new Refusal('templateLimit', 'The snippets of the template are more than 10 MiB together.')
+      }
+    }
+    return texts
+  }
+}

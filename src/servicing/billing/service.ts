@@ -1,0 +1,141 @@
+// Invoices and payments, as the Worker serves them.
+
+import { policyholderCredits } from '../../billing/payments/credits-response.ts'
+import { paymentResponse } from '../../billing/payments/payment-response.ts'
+import { creditQuery, movementsQuery } from '../../billing/payments/store.ts'
+import { checkedInvoices, invoiceItems, invoiceResponse } from '../../billing/projection.ts'
+import { notFound } from '../../kernel/errors.ts'
+import { readUuid, type Uuid } from '../../kernel/locators.ts'
+import type { JsonAnswer } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { readPagingToken, UUID_FORM } from '../../platform/paging.ts'
+import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
+import type {
+  CheckInvoicesResponse,
+  GetInvoiceFinancialTransactionsResponse,
+  PaymentCreateRequest,
+  PaymentResponse,
+  PolicyholderCreditsQuery,
+  PolicyholderCreditsResponse,
+  PolicyInvoiceResponse,
+} from '../../policy/contract/billing.ts'
+import { invoiceResponses } from '../../policy/projection/invoices.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { paymentNamed } from '../../policy/records/payment.ts'
+import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
+import { loadPolicy, policyOf } from '../../policy/store/loading.ts'
+import { policyholderQuery } from '../../policyholders/store.ts'
+import { operate, policyLocator } from '../../transactions/policies/service.ts'
+
+/** The locator in a path; 404 for text that no record's of the kind can be. */
+function locatorOf(text: string, what: 'invoice' | 'payment' | 'policyholder'): Uuid {
+  const locator = readUuid(text)
+  if (!locator) throw notFound(what, text)
+  return locator
+}
+
+const databaseOf = (
+  { env, tenant, calls }: RequestContext,
+  locator: Uuid,
+  what: 'invoice' | 'payment' | 'policyholder',
+) => shardDatabase(env, tenant, shardOfRecord(tenant, locator, what), calls)
+
+async function policyOfInvoice(context: RequestContext, locator: Uuid): Promise<PolicyAggregate> {
+  const database = databaseOf(context, locator, 'invoice')
+  return (await loadPolicy(context, database, { invoiceLocator: locator })).aggregate
+}
+
+/** One round trip. */
+export async function readInvoice(context: RequestContext, text: string): Promise<PolicyInvoiceResponse> {
+  const locator = locatorOf(text, 'invoice')
+  return invoiceResponse(await policyOfInvoice(context, locator), locator)
+}
+
+/** What the invoice bills, item by item: one round trip. */
+export async function readInvoiceItems(
+  context: RequestContext,
+  text: string,
+): Promise<GetInvoiceFinancialTransactionsResponse> {
+  const locator = locatorOf(text, 'invoice')
+  return invoiceItems(await policyOfInvoice(context, locator), locator)
+}
+
+/** One round trip. */
+export async function readPayment(context: RequestContext, text: string): Promise<PaymentResponse> {
+  const locator = locatorOf(text, 'payment')
+  const database = databaseOf(context, locator, 'payment')
+  const { aggregate } = await loadPolicy(context, database, { paymentLocator: locator })
+  return paymentResponse(aggregate, paymentNamed(aggregate, locator))
+}
+
+/** All that is billed and planned of a policy: one round trip. */
+export async function checkInvoices(context: RequestContext, text: string): Promise<CheckInvoicesResponse> {
+  const locator = policyLocator(text)
+  const { env, tenant, calls } = context
+  const database = shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls)
+  return checkedInvoices((await loadPolicy(context, database, { locator })).aggregate)
+}
+
+/** All invoices of a policyholder's policies, oldest first: one round trip. */
+export async function invoicesOfHolder(
+  context: RequestContext,
+  text: string,
+): Promise<PolicyInvoiceResponse[]> {
+  const holder = locatorOf(text, 'policyholder')
+  const database = databaseOf(context, holder, 'policyholder')
+  const results = (await database.batch([
+    ...aggregateQueries(database, { policyholderLocator: holder }),
+    policyholderQuery(database, holder),
+  ])) as unknown[]
+  const [holders] = results.slice(AGGREGATE_QUERIES) as [unknown[]]
+  if (holders.length === 0) throw notFound('policyholder', text)
+  return readAggregates(results.slice(0, AGGREGATE_QUERIES))
+    .flatMap(aggregate => invoiceResponses(aggregate))
+    .sort((a, b) => Number(a.createdTimestamp) - Number(b.createdTimestamp))
+}
+
+/** What the policyholder has left of payments, and a page of those that made or used it: one round trip. */
+export async function creditsOf(
+  context: RequestContext,
+  text: string,
+  { pagingToken, pageSize }: PolicyholderCreditsQuery,
+): Promise<PolicyholderCreditsResponse> {
+  const holder = locatorOf(text, 'policyholder')
+  const positions = readPagingToken(pagingToken, UUID_FORM)
+  const database = databaseOf(context, holder, 'policyholder')
+  const [holders, balances, movements] = await database.batch([
+    policyholderQuery(database, holder),
+    creditQuery(database, holder),
+    movementsQuery(database, holder, positions[0], pageSize),
+  ])
+  if (holders.length === 0) throw notFound('policyholder', text)
+  return policyholderCredits(holder, balances, movements, pageSize)
+}
+
+/** Has the policy's object pay the invoice: a look-up more, to find the policy. */
+export async function payInvoice(
+  context: RequestContext,
+  text: string,
+  request: PaymentCreateRequest,
+): Promise<JsonAnswer> {
+  const invoice = locatorOf(text, 'invoice')
+  const policy = await policyOf(databaseOf(context, invoice, 'invoice'), { invoiceLocator: invoice })
+  const operation = { action: 'pay' as const, invoice, request }
+  return await operate(context, policy, { kind: 'payment', operation }, subject =>
+    readPayment(context, subject.split('/')[1]!),
+  )
+}
+
+/** Has the policy's object take a payment back: a look-up more, to find the policy. */
+export async function reversePayment(context: RequestContext, text: string): Promise<JsonAnswer> {
+  const payment = locatorOf(text, 'payment')
+  const policy = await policyOf(databaseOf(context, payment, 'payment'), { paymentLocator: payment })
+  const operation = { action: 'reverse' as const, payment }
+  return await operate(context, policy, { kind: 'payment', operation }, () => readPayment(context, payment))
+}
+
+/** Has the policy's object make the earliest planned invoice now. */
+export const issueNextInvoice = (context: RequestContext, text: string): Promise<JsonAnswer> =>
+  operate(context, policyLocator(text), { kind: 'nextInvoice' }, subject =>
+    readInvoice(context, subject.split('/')[1]!),
+  )

@@ -1,0 +1,97 @@
+// Formulas tried out. Nothing is stored, and no plugin or outside rater is asked.
+
+import { compileTemplate } from '../../../packages/liquid/compile.ts'
+import { notFound } from '../../kernel/errors.ts'
+import {
+  type DisplayId,
+  newUuid,
+  readDigits,
+  readUuid,
+  shardOfDigits,
+  shardOfUuid,
+  transientLocators,
+} from '../../kernel/locators.ts'
+import { zero } from '../../kernel/money.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
+import type { PolicySelection } from '../../policy/store/aggregates.ts'
+import { loadPolicy, loadVersion, productOf } from '../../policy/store/loading.ts'
+import type { Policyholder } from '../../policyholders/policyholder.ts'
+import { type Attempt, ratingContext } from '../../rating/attempt.ts'
+import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
+import type {
+  CalculationResponse,
+  CheckExistingPerilPremiumRequest,
+  CheckPerilPremiumRequest,
+} from './contract.ts'
+import { calculated, readFormula } from './formula.ts'
+import { existing, madeUp, type Tried } from './subjects.ts'
+
+/** What the formula comes to for a peril that the request describes: one round trip. */
+export async function checkPerilPremium(
+  context: RequestContext,
+  request: CheckPerilPremiumRequest,
+): Promise<CalculationResponse> {
+  const { env, tenant, calls } = context
+  const formula = readFormula(request.calculation, compileTemplate)
+  const database = shardDatabase(env, tenant, HOME_SHARD, calls)
+  const version = await loadVersion(context, database, request.configVersion)
+  const { timeZone, currency } = version.configuration.configuration
+  const product = productOf(version.configuration, request.productName)
+  const ground = {
+    ...version,
+    product,
+    timeZone,
+    currency,
+    policyholder: nobody(context),
+    credit: zero(currency),
+  }
+  return await tried(context, formula, HOME_SHARD, attempt => madeUp(request, ground, attempt))
+}
+
+/** What the formula comes to for a peril that there is: one round trip. */
+export async function checkExistingPerilPremium(
+  context: RequestContext,
+  request: CheckExistingPerilPremiumRequest,
+): Promise<CalculationResponse> {
+  const { env, tenant, calls } = context
+  const formula = readFormula(request.calculation, compileTemplate)
+  const { shard, selection } = perilNamed(request.perilDisplayId)
+  if (shard >= tenant.shards.length) throw notFound('peril', request.perilDisplayId)
+  const loaded = await loadPolicy(context, shardDatabase(env, tenant, shard, calls), selection)
+  return await tried(context, formula, shard, () => existing(request, loaded))
+}
+
+/** With the tenant's tables, as new business of its policy would look up in them. */
+async function tried(
+  context: RequestContext,
+  formula: ReturnType<typeof readFormula>,
+  shard: number,
+  make: (attempt: Attempt) => Tried,
+): Promise<CalculationResponse> {
+  const tables = new RatingTables(context)
+  await tables.open()
+  const supply = transientLocators(shard)
+  const attempt: Attempt = { now: context.now, supply, digits: async () => supply, tables }
+  return await tables.inRounds(async () => {
+    const { subject, loaded, operation } = make(attempt)
+    return calculated(formula, subject, { ...ratingContext(loaded, attempt), operation })
+  })
+}
+
+function perilNamed(text: string): { shard: number; selection: PolicySelection } {
+  const digits = readDigits(text)
+  if (digits !== undefined)
+    return { shard: shardOfDigits(digits as DisplayId), selection: { perilDisplayId: digits as DisplayId } }
+  const locator = readUuid(text)
+  if (!locator) throw notFound('peril', text)
+  return { shard: shardOfUuid(locator), selection: { perilLocator: locator } }
+}
+
+/** Whom a policy that is made up belongs to: templates find no values. */
+function nobody({ now, caller }: RequestContext): Policyholder {
+  const locator = newUuid(HOME_SHARD)
+  const entity = { locator, values: {}, subEntities: [] }
+  const { accountLocator } = caller
+  return { locator, version: 1, completed: true, accountLocator, entity, createdAt: now, updatedAt: now }
+}

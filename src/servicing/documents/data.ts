@@ -1,0 +1,161 @@
+// The `data` of a document's template (brief 5.3): the policy as it was known when the document was asked for, its
+// policyholder, and the record that the document is of under a name of its own.
+
+import { installmentOf } from '../../billing/bill.ts'
+import { billedItemsOf, shownItems } from '../../billing/billed-items.ts'
+import { invoiceResponse } from '../../billing/projection.ts'
+import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
+import { isStanding } from '../../policy/fold/line.ts'
+import { withLazy } from '../../policy/projection/lazy.ts'
+import { policyResponse } from '../../policy/projection/policy.ts'
+import { type PolicyAggregate, type Quote, selectedQuote } from '../../policy/records/aggregate.ts'
+import type { PolicyDocument } from '../../policy/records/document.ts'
+import type { Invoice } from '../../policy/records/invoice.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import {
+  policyData,
+  policyholderData,
+  type TemplateRecord,
+  templateRecord,
+} from '../../rating/template-data.ts'
+import { cancellationOf } from '../../transactions/cancellations/cancellation-of.ts'
+import { cancellationResponse } from '../../transactions/cancellations/projection.ts'
+import { policyUpdates } from '../../transactions/documents/policy-updates.ts'
+import { endorsementOf } from '../../transactions/endorsements/endorsement-of.ts'
+import { transactionResponse } from '../../transactions/endorsements/projection.ts'
+import {
+  gracePeriodResponse,
+  lapseReinstatementResponse,
+  lapseResponse,
+} from '../../transactions/lapses/projection.ts'
+import { quoteOf } from '../../transactions/quotes/quote-of.ts'
+import { reinstatementResponse } from '../../transactions/reinstatements/projection.ts'
+import { reinstatementOf } from '../../transactions/reinstatements/reinstatement-of.ts'
+
+type Subject = Pick<PolicyDocument, 'subject' | 'subjectLocator' | 'modificationLocator'>
+
+/** What templates see; parts are made when a template first asks for them. */
+export function documentData(
+  { aggregate, policyholder, product, configuration }: Loaded,
+  document: Subject,
+): object {
+  const quote =
+    document.subject === 'quote'
+      ? quoteOf(aggregate, Number(document.subjectLocator) as QuoteLocator)
+      : selectedQuote(aggregate)
+  const data = {}
+  withLazy(data, 'policy', () => policyData(shownPolicy(aggregate, product, quote, document), product))
+  withLazy(data, 'policyholder', () =>
+    policyholderData(policyholder, configuration.configuration.policyholderFields),
+  )
+  const own = ofSubject(aggregate, product, document)
+  for (const [name, make] of Object.entries(own)) withLazy(data, name, make)
+  return data
+}
+
+/** What is not accepted yet shows too, in the document that is about it. */
+const shownPolicy = (
+  aggregate: PolicyAggregate,
+  product: Loaded['product'],
+  quote: Quote,
+  { modificationLocator }: Subject,
+) =>
+  policyResponse(
+    aggregate,
+    product,
+    { summarizeQuotes: false },
+    quote,
+    one => isStanding(one) || (one.locator === modificationLocator && one.invalidatedAt === undefined),
+  )
+
+function ofSubject(
+  aggregate: PolicyAggregate,
+  product: Loaded['product'],
+  { subject, subjectLocator }: Subject,
+): Record<string, () => object> {
+  const digits = Number(subjectLocator)
+  switch (subject) {
+    case 'endorsement':
+    case 'renewal': {
+      const transaction = endorsementOf(aggregate, digits as EndorsementLocator)
+      return {
+        [subject]: () => ({
+          ...templateRecord(transactionResponse(aggregate, transaction, product)),
+          display_id: subjectLocator,
+          name: transaction.name,
+          start_timestamp: transaction.startAt,
+          end_timestamp: transaction.endAt ?? null,
+          policy_updates: policyUpdates(aggregate, transaction, product),
+        }),
+      }
+    }
+    case 'cancellation': {
+      const cancellation = cancellationOf(aggregate, digits as CancellationLocator)
+      return {
+        cancellation: () => ({
+          ...templateRecord(cancellationResponse(aggregate, cancellation, product)),
+          display_id: subjectLocator,
+        }),
+      }
+    }
+    case 'reinstatement': {
+      const reinstatement = reinstatementOf(aggregate, subjectLocator as Uuid)
+      return { reinstatement: () => templateRecord(reinstatementResponse(aggregate, reinstatement, product)) }
+    }
+    case 'invoice': {
+      const invoice = aggregate.invoices.get(subjectLocator as Uuid)
+      if (!invoice) throw new Error(`The policy has no invoice ${subjectLocator}.`)
+      return {
+        invoice: () => templateRecord(invoiceResponse(aggregate, invoice.locator)),
+        invoice_financials: () => invoiceFinancials(aggregate, invoice),
+      }
+    }
+    case 'gracePeriod': {
+      const grace = aggregate.gracePeriods.get(subjectLocator as Uuid)
+      if (!grace) throw new Error(`The policy has no grace period ${subjectLocator}.`)
+      return {
+        grace_period: () => ({
+          ...templateRecord(gracePeriodResponse(aggregate, grace, product)),
+          invoice: templateRecord(invoiceResponse(aggregate, grace.invoiceLocator)),
+        }),
+      }
+    }
+    case 'lapse': {
+      const lapse = aggregate.lapses.get(subjectLocator as Uuid)
+      if (!lapse) throw new Error(`The policy has no lapse ${subjectLocator}.`)
+      return { lapse: () => templateRecord(lapseResponse(aggregate, lapse)) }
+    }
+    case 'lapseReinstatement': {
+      const reinstatement = aggregate.lapseReinstatements.get(subjectLocator as Uuid)
+      if (!reinstatement) throw new Error(`The policy has no reinstatement ${subjectLocator}.`)
+      // Also by the name that the reinstatement of a cancellation has, which the same template may be for.
+      return {
+        reinstatement: () => ({
+          ...templateRecord(lapseReinstatementResponse(aggregate, reinstatement)),
+          effective_timestamp: reinstatement.effectiveAt ?? null,
+        }),
+      }
+    }
+    default:
+      return {}
+  }
+}
+
+/** Items of an invoice that are printed one by one. */
+const MOST_PRINTED = 200
+
+/** What the invoice bills, item by item; those of a policy of thousands of perils are summed by type and name. */
+function invoiceFinancials(aggregate: PolicyAggregate, invoice: Invoice): TemplateRecord {
+  const { locator, displayId, dueAt, start, end, createdAt } = invoice
+  const billed = billedItemsOf(aggregate)(installmentOf(aggregate, invoice))
+  const { totalDue, totalDueCurrency } = invoiceResponse(aggregate, locator)
+  return templateRecord({
+    displayId: String(displayId),
+    dueTimestamp: String(dueAt),
+    startTimestamp: String(start),
+    endTimestamp: String(end),
+    totalDue,
+    totalDueCurrency,
+    financialTransactions: shownItems(aggregate, billed, createdAt, billed.length <= MOST_PRINTED),
+  })
+}

@@ -1,0 +1,68 @@
+import { jsonText, type Route, tenantFormRoute, tenantRoute } from '../../platform/http/route.ts'
+import {
+  AddDocumentForm,
+  AddDocumentQuery,
+  PolicyDocumentRemoveRequest,
+  RenderDocumentRequest,
+  RenderedDocumentResponse,
+} from '../../policy/contract/documents.ts'
+import { PolicyResponse } from '../../policy/contract/response.ts'
+import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/limits.ts'
+
+const tags = ['Documents']
+const policy = { schema: PolicyResponse, description: 'The policy.' }
+
+/** Files are handled by code that most requests never need. */
+const service = () => import('./service.ts')
+
+export const documentRoutes: readonly Route[] = [
+  tenantFormRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/addDocument',
+    summary: 'Upload a document to a policy',
+    description:
+      'A PDF or HTML file of at most 25 MiB; what it is, is told by its bytes. `displayName` and `documentType` stand in the query or are parts of the form. It causes no transaction.',
+    tags,
+    permission: 'policies.write',
+    query: AddDocumentQuery,
+    form: { schema: AddDocumentForm, file: 'document', largestFileBytes: LARGEST_UPLOAD_BYTES },
+    answer: policy,
+    handle: async ({ params, query, body, file }, context) =>
+      jsonText(
+        await (await service()).addDocument(context, params.policyLocator, { query, form: body, file }),
+      ),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/removeDocument',
+    summary: 'Remove an uploaded document from a policy',
+    description: 'Only documents that were uploaded, and only before the policy is issued.',
+    tags,
+    permission: 'policies.write',
+    body: { schema: PolicyDocumentRemoveRequest, required: true },
+    answer: policy,
+    handle: async ({ params, body }, context) =>
+      jsonText(await (await service()).removeDocument(context, params.policyLocator, body.documentLocator)),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/document/renderPolicyDocument',
+    summary: 'Render a template over a policy, for authors of templates',
+    description:
+      'The template by its name, or its text. It sees what a document of the policy sees, or of the quote, endorsement, renewal, cancellation, reinstatement, invoice, grace period or lapse that is named; and like that document it uses the templates, snippets, fonts, static documents and tables that are in force when its transaction takes effect, else those of the configuration. The answer names the file, which is kept for an hour and for no longer; with `Accept: application/pdf` or `text/html` it is the file itself, and nothing is stored. The policy does not change. A template that fails answers 422 with its line and column.',
+    tags,
+    permission: 'policies.read',
+    body: { schema: RenderDocumentRequest, required: true, largestBytes: 6 * 1024 * 1024 },
+    answer: {
+      schema: RenderedDocumentResponse,
+      description: 'Where the PDF or the HTML is; or the file itself, for a client that asks for it.',
+      fileMedia: ['application/pdf', 'text/html'],
+    },
+    handle: async ({ body, asksForFile }, context) => {
+      const { renderPolicyDocument, storeRendered, renderedFile } = await service()
+      const product = await renderPolicyDocument(context, body)
+      // A Response is sent as it is, whatever the schema says.
+      return asksForFile ? (renderedFile(product) as never) : jsonText(await storeRendered(context, product))
+    },
+  }),
+]

@@ -1,0 +1,97 @@
+// The section `webhooks` of the OpenAPI document: what a webhook receives under each name. Made with the document.
+import { z } from '@hono/zod-openapi'
+import { newerTypesOf } from '../../../platform/events/newer-types.ts'
+import { EVENT_TYPES, type EventType, eventTypes } from '../../../platform/events/types.ts'
+import type { Notification } from '../../../platform/http/openapi.ts'
+import { WebhookEvent, WebhookEventResponse } from '../contract-delivered.ts'
+import { interfaceData } from '../interface/newer-data.ts'
+import { causesOf } from './causes.ts'
+import { dataContract } from './contracts.ts'
+import { ENTRIES } from './entries.ts'
+import { exampleData } from './example.ts'
+import { emittedNewerTypes, newerDataContract } from './newer-contracts.ts'
+
+/** The moment of examples, as that of their data (keys.ts). */
+const EXAMPLE_AT = 1_772_323_200_000
+
+const code = (names: readonly string[], between: string): string =>
+  names.map(name => `\`${name}\``).join(between)
+
+const causedBy = (types: readonly EventType[]): string =>
+  `Caused by ${code([...new Set(types.flatMap(causesOf))], ', ')}.`
+
+function ofStream(type: EventType): Notification {
+  const newer = newerTypesOf(type)
+  return {
+    name: type,
+    summary: EVENT_TYPES[type],
+    description: [newer.length > 0 && `Newer name: ${code(newer, ' or ')}.`, causedBy([type])]
+      .filter(Boolean)
+      .join('\n\n'),
+    deprecated: ENTRIES[type].isLegacy ?? false,
+    schema: WebhookEvent.extend({
+      type: z.literal(type),
+      data: dataContract(type).openapi({ example: exampleData(type) }),
+    }),
+  }
+}
+
+/** Types of one name may say the same. */
+const isFirstOfItsShape = (type: EventType, at: number, types: readonly EventType[]): boolean => {
+  const keys = (one: EventType): string => {
+    const { data, optional = [] } = ENTRIES[one]
+    return JSON.stringify([[...data].sort(), [...optional].sort()])
+  }
+  return types.findIndex(one => keys(one) === keys(type)) === at
+}
+
+function ofInterface([newer, types]: readonly [string, readonly EventType[]]): Notification {
+  const data = types.filter(isFirstOfItsShape).map(type =>
+    newerDataContract(newer, type).openapi({
+      example: interfaceData({ type, newerType: newer, at: EXAMPLE_AT, data: exampleData(type) }),
+    }),
+  )
+  return {
+    name: newer,
+    summary: types.map(type => EVENT_TYPES[type]).join(' Or: '),
+    description: [
+      `What the event stream calls ${code(types, ' or ')}, for webhooks whose types match this name and not that.`,
+      causedBy(types),
+    ].join('\n\n'),
+    deprecated: types.every(type => ENTRIES[type].isLegacy ?? false),
+    schema: WebhookEventResponse.extend({
+      type: z.literal(newer),
+      data: data.length === 1 ? data[0]! : z.union(data),
+    }),
+  }
+}
+
+/** Under a name that both have, each for its own events (`policy.reinstatement.issue`), comes the one or the other. */
+function either(one: Notification, other: Notification | undefined): Notification {
+  if (!other) return one
+  return {
+    name: one.name,
+    summary: `${one.summary} Or: ${other.summary}`,
+    description: `${one.description}\n\nOr: ${other.description}`,
+    deprecated: one.deprecated && other.deprecated,
+    schema: z.union([one.schema, other.schema]),
+  }
+}
+
+/** Every name under which the service tells of something, and what a plugin makes. */
+export function eventNotifications(): Notification[] {
+  const older = eventTypes.filter(type => !ENTRIES[type].isForeign).map(ofStream)
+  const newer = new Map([...emittedNewerTypes()].map(one => [one[0], ofInterface(one)]))
+  const names = new Set(older.map(({ name }) => name))
+  return [
+    ...older.map(one => either(one, newer.get(one.name))),
+    ...[...newer.values()].filter(({ name }) => !names.has(name)),
+    {
+      name: 'custom.*',
+      summary: 'An event of a plugin’s own making.',
+      description: 'Also told when the operation failed: then its data has `operationFailed` `true`.',
+      deprecated: false,
+      schema: WebhookEvent,
+    },
+  ]
+}

@@ -1,0 +1,124 @@
+// Works off a webhook's due deliveries in a shard. They are claimed by a lease, posted, and the results recorded; what a
+// crash leaves claimed is due again when the lease runs out, so every event arrives at least once.
+import { type Instant, now } from '../../../kernel/time.ts'
+import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
+import { webhookOf } from '../webhooks/store.ts'
+import { suspendWebhook } from '../webhooks/suspend.ts'
+import { sendAlert } from './alert.ts'
+import { ATTEMPT_TIMEOUT_MS } from './attempt.ts'
+import type { Place } from './place.ts'
+import { type Recorder, startRecorder } from './recorder.ts'
+import { type Sender, serveLine } from './serve.ts'
+import { type Claim, type ClaimedLine, claimDue, type NothingDue, nextDue } from './store.ts'
+
+/**
+ * Lines of a webhook that are served at once: each posts one event at a time and holds one of the six connections, and the
+ * database needs one. A slow answer holds up its own line, and no other.
+ */
+const LANES = 5
+
+/** Lines that one claim takes. */
+const MOST_CLAIMED = 100
+
+/** After a claim no attempt begins later than this; what is left over is given back. */
+const SEND_WITHIN_MS = 10_000
+
+/** Outlasts the last attempt of a claim, and its recording. */
+const LEASE_MS = SEND_WITHIN_MS + ATTEMPT_TIMEOUT_MS + 5_000
+
+/** One call begins no new claim after this time. */
+const WORK_MS = 40_000
+
+/** How often it looks for more, having found all there was, while lanes are busy. */
+const LOOK_AGAIN_MS = 1_000
+
+/** A line that is claimed, and served when a lane is free. */
+type Ready = { readonly claim: Claim; readonly sender: Sender; readonly line: ClaimedLine }
+
+/** One call's work. */
+type Run = {
+  readonly place: Place
+  readonly webhookLocator: string
+  readonly recorder: Recorder
+  readonly lanes: Set<Promise<void>>
+  readonly alerts: Promise<void>[]
+  isSuspended: boolean
+}
+
+/**
+ * Delivers what is due for the webhook in the shard; answers when the next is due, which may be past, or undefined when
+ * nothing waits. Lines (tables.ts) are served side by side, each in its order. Who delivers does not fail for a line that
+ * did: what was claimed is due again when its lease runs out.
+ */
+export async function deliverTo(place: Place, webhookLocator: string): Promise<Instant | undefined> {
+  const recorder = startRecorder(place.database, problem => failed(webhookLocator, problem))
+  const run: Run = { place, webhookLocator, recorder, lanes: new Set(), alerts: [], isSuspended: false }
+  let nothing: NothingDue | undefined
+  try {
+    nothing = await work(run)
+  } finally {
+    await Promise.all(run.lanes)
+    await recorder.written()
+    await Promise.all(run.alerts)
+  }
+  return nothing ? nothing.nextDue : await nextDue(place.database, webhookLocator)
+}
+
+const failed = (webhook: string, problem: unknown): void =>
+  console.error(JSON.stringify({ at: 'deliver', webhook, problem: String(problem) }))
+
+/** Claims whenever a lane is free and nothing is ready, until nothing is due, or (undefined) the time is over. */
+async function work(run: Run): Promise<NothingDue | undefined> {
+  const until = now() + WORK_MS
+  const { lanes } = run
+  for (let mayBeMore = true; ; ) {
+    if (lanes.size === LANES) await Promise.race(lanes)
+    if (lanes.size > 0 && !mayBeMore) await Promise.race([Promise.all(lanes), scheduler.wait(LOOK_AGAIN_MS)])
+    if (run.isSuspended || now() >= until) return undefined
+    // What a lane that ends meanwhile leaves to be done, the claim does not see.
+    const seesAll = lanes.size === 0
+    const found = await claimed(run)
+    if ('nextDue' in found) {
+      if (seesAll) return found
+      mayBeMore = false
+      continue
+    }
+    mayBeMore = found.length === MOST_CLAIMED
+    for (const one of found) {
+      if (lanes.size === LANES) await Promise.race(lanes)
+      const lane: Promise<void> = serve(run, one)
+        .catch(problem => failed(run.webhookLocator, problem))
+        .finally(() => lanes.delete(lane))
+      lanes.add(lane)
+    }
+  }
+}
+
+/** Records what is there and claims what is due, or tells when something will be: one round trip. */
+async function claimed({ place, webhookLocator, recorder }: Run): Promise<Ready[] | NothingDue> {
+  const { claim, at } = await recorder.withClaim(async before => {
+    const at = now()
+    const leaseUntil = (at + LEASE_MS) as Instant
+    return { at, claim: await claimDue(place.database, webhookLocator, at, leaseUntil, MOST_CLAIMED, before) }
+  })
+  if ('nextDue' in claim) return claim
+  const webhook = await webhookOf(place, claim.webhook)
+  const headers = await resolvedHeaders(place, webhook.endpoint.headers, webhook.endpoint.url)
+  if ('problem' in headers)
+    console.warn(JSON.stringify({ at: 'delivery', webhook: webhook.locator, problem: headers.problem }))
+  const sender = { place, webhook, headers, sendBefore: (at + SEND_WITHIN_MS) as Instant }
+  return claim.lines.map(line => ({ claim, sender, line }))
+}
+
+/** Serves the line and has the results recorded; those of one that suspends the webhook are there before it is suspended. */
+async function serve(run: Run, { claim, sender, line }: Ready): Promise<void> {
+  const { place, recorder } = run
+  const { results, alerts, suspendAt } = await serveLine(sender, line, () => run.isSuspended)
+  recorder.add(claim, results)
+  if (suspendAt !== undefined) {
+    run.isSuspended = true
+    await recorder.written()
+    await suspendWebhook(place, sender.webhook.locator, suspendAt)
+  }
+  run.alerts.push(...alerts.map(alert => sendAlert(place, sender.webhook, alert)))
+}

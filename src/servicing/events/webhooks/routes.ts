@@ -1,0 +1,201 @@
+import { z } from '@hono/zod-openapi'
+import { type Route, tenantRoute } from '../../../platform/http/route.ts'
+import {
+  CreateWebhookRequest,
+  DeliveryListQuery,
+  DeliveryListResponse,
+  DivertedEventResponse,
+  DivertedListQuery,
+  DivertedResendRequest,
+  RedeliverRequest,
+  ResendResponse,
+  TestDeliveryResponse,
+  UnsuspendQuery,
+  UpdateWebhookRequest,
+  WebhookListQuery,
+  WebhookListResponse,
+  WebhookResponse,
+} from '../contract-webhook.ts'
+import { readDeliveries, redeliver, testWebhook } from './deliveries.ts'
+import {
+  discardDivertedEvent,
+  readDivertedEvent,
+  readDivertedEvents,
+  resendDivertedEvent,
+  resendDivertedEvents,
+} from './diverted.ts'
+import {
+  createWebhook,
+  deleteWebhook,
+  readWebhook,
+  readWebhooks,
+  unsuspendWebhook,
+  updateWebhook,
+} from './service.ts'
+
+const DELIVERY = `Events of the types (by either of their names, which decides how they read: see the section \`webhooks\`) are posted
+to the endpoint at least once; \`docs/webhooks.md\` tells all of it. \`webhook-id\` is the same on every attempt. Events of one policy come in order, each after the one before it was taken
+or given up, and \`sequence\` rises from one to the next. An answer of 2xx within 15 seconds is success; redirects are not followed.
+What \`triggers\` names (no connection counts as \`timeout\`) is tried again by \`retryStrategy\`; given without one, the first attempt
+is the last; without \`failureHandling\` it is tried for most of a day. What is given up is put aside with \`divert\`, suspends the
+webhook with \`suspend\`, and is told to \`alertEndpoint\`, once. 410 suspends at once. The secret is told in this answer only.`
+
+const MASKED = 'Headers and parts of the address that look secret are shown as `********`.'
+
+const webhook = { schema: WebhookResponse, description: `The webhook. ${MASKED}` }
+
+const WEBHOOK = '/event/{tenantLocator}/webhooks/{webhookLocator}'
+
+export const webhookRoutes: readonly Route[] = [
+  tenantRoute({
+    method: 'post',
+    path: '/event/{tenantLocator}/webhooks',
+    summary: 'Create a webhook',
+    description: DELIVERY,
+    tags: ['Webhooks'],
+    permission: 'webhooks.write',
+    body: { schema: CreateWebhookRequest, required: true },
+    answer: webhook,
+    handle: ({ body }, context) => createWebhook(body, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/event/{tenantLocator}/webhooks/list',
+    summary: 'List webhooks',
+    tags: ['Webhooks'],
+    permission: ['webhooks.read', 'webhooks.list'],
+    query: WebhookListQuery,
+    answer: {
+      schema: z.union([z.array(WebhookResponse), WebhookListResponse]),
+      description: 'The webhooks, in the order of their creation; with `extended=true` in `items`.',
+    },
+    handle: ({ query }, context) => readWebhooks(query, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: WEBHOOK,
+    summary: 'Read a webhook',
+    tags: ['Webhooks'],
+    permission: 'webhooks.read',
+    answer: webhook,
+    handle: ({ params }, context) => readWebhook(params.webhookLocator, context),
+  }),
+  tenantRoute({
+    method: 'patch',
+    path: WEBHOOK,
+    summary: 'Change a webhook',
+    description:
+      'What is left out stays as it is. Removals are applied first, then additions; a removal of what is not there is passed over. A new secret lets the old one sign beside it for 24 hours. A secret that the service makes, for an endpoint that signs and has none, is told in this answer only. What waits for a webhook that is not enabled waits on.',
+    tags: ['Webhooks'],
+    permission: 'webhooks.write',
+    body: { schema: UpdateWebhookRequest, required: true },
+    answer: webhook,
+    handle: ({ params, body }, context) => updateWebhook(params.webhookLocator, body, context),
+  }),
+  tenantRoute({
+    method: 'patch',
+    path: `${WEBHOOK}/unsuspend`,
+    summary: 'Let a suspended webhook go on',
+    description:
+      'With `replay=true` everything that was put aside is sent, in order: the event that suspended it, what came since, and what is diverted. Without, what was skipped is given up (redeliver can still send it), and what was diverted stays so.',
+    tags: ['Webhooks'],
+    permission: 'webhooks.write',
+    query: UnsuspendQuery,
+    answer: { description: 'It is not suspended.' },
+    handle: ({ params, query }, context) => unsuspendWebhook(params.webhookLocator, query, context),
+  }),
+  tenantRoute({
+    method: 'delete',
+    path: WEBHOOK,
+    summary: 'Delete a webhook',
+    tags: ['Webhooks'],
+    permission: 'webhooks.write',
+    answer: { description: 'It is deleted; deliveries that wait are not sent, diverted events are gone.' },
+    handle: ({ params }, context) => deleteWebhook(params.webhookLocator, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: `${WEBHOOK}/deliveries/list`,
+    summary: 'List deliveries of a webhook, with their attempts',
+    description: 'In the order of the events. What was sent or given up is kept for 30 days.',
+    tags: ['Webhooks'],
+    permission: ['webhooks.read', 'webhooks.list'],
+    query: DeliveryListQuery,
+    answer: { schema: DeliveryListResponse, description: 'A page of deliveries.' },
+    handle: ({ params, query }, context) => readDeliveries(params.webhookLocator, query, context),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: `${WEBHOOK}/redeliver`,
+    summary: 'Send events to a webhook again',
+    description:
+      'Those named, or those from `from` until before `to`, at most 10,000: of the webhook’s types, also from before it was made. 409 for a webhook that is suspended or not enabled.',
+    tags: ['Webhooks'],
+    permission: 'webhooks.write',
+    body: { schema: RedeliverRequest, required: true },
+    answer: { schema: ResendResponse, description: 'They are on their way.' },
+    handle: ({ params, body }, context) => redeliver(params.webhookLocator, body, context),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: `${WEBHOOK}/test`,
+    summary: 'Send a test event to a webhook',
+    description: 'An event of type `webhook.test`, signed as any other, once and at once. No stream has it.',
+    tags: ['Webhooks'],
+    permission: 'webhooks.write',
+    answer: { schema: TestDeliveryResponse, description: 'How the attempt went.' },
+    handle: ({ params }, context) => testWebhook(params.webhookLocator, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: `${WEBHOOK}/diverted`,
+    summary: 'List diverted events of a webhook',
+    description:
+      'Events put aside after their last attempt, or while the webhook was suspended. They are never purged.',
+    tags: ['Diverted events'],
+    permission: ['diverted-events.read', 'diverted-events.list'],
+    query: DivertedListQuery,
+    answer: { schema: z.array(DivertedEventResponse), description: 'In the order of the events.' },
+    handle: ({ params, query }, context) => readDivertedEvents(params.webhookLocator, query, context),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: `${WEBHOOK}/diverted/resend`,
+    summary: 'Send diverted events again',
+    description:
+      'Those named, `all`, or those from `from` until before `to`. Each is taken off the list when a 2xx came for it.',
+    tags: ['Diverted events'],
+    permission: 'diverted-events.resend',
+    body: { schema: DivertedResendRequest, required: true },
+    answer: { schema: ResendResponse, description: 'They are on their way.' },
+    handle: ({ params, body }, context) => resendDivertedEvents(params.webhookLocator, body, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: `${WEBHOOK}/diverted/{eventLocator}`,
+    summary: 'Read a diverted event',
+    tags: ['Diverted events'],
+    permission: 'diverted-events.read',
+    answer: { schema: DivertedEventResponse, description: 'Why it was diverted.' },
+    handle: ({ params }, context) => readDivertedEvent(params.webhookLocator, params.eventLocator, context),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: `${WEBHOOK}/diverted/{eventLocator}/resend`,
+    summary: 'Send a diverted event again',
+    tags: ['Diverted events'],
+    permission: 'diverted-events.resend',
+    answer: { description: 'It is on its way, and taken off the list when a 2xx came.' },
+    handle: ({ params }, context) => resendDivertedEvent(params.webhookLocator, params.eventLocator, context),
+  }),
+  tenantRoute({
+    method: 'delete',
+    path: `${WEBHOOK}/diverted/{eventLocator}`,
+    summary: 'Give a diverted event up',
+    tags: ['Diverted events'],
+    permission: 'diverted-events.delete',
+    answer: { description: 'It is off the list, and not sent any more.' },
+    handle: ({ params }, context) =>
+      discardDivertedEvent(params.webhookLocator, params.eventLocator, context),
+  }),
+]

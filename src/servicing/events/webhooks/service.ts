@@ -1,0 +1,289 @@
+import { sql } from 'drizzle-orm'
+import type { AuditAction } from '../../../access/audit/actions.ts'
+import { auditRows } from '../../../access/audit/store.ts'
+import { notFound, Refusal } from '../../../kernel/errors.ts'
+import { newUuid, readUuid, type Uuid } from '../../../kernel/locators.ts'
+import { offsetPage } from '../../../kernel/offset-page.ts'
+import { now } from '../../../kernel/time.ts'
+import {
+  type AnswerBySubject,
+  commit,
+  type Guard,
+  GuardTripped,
+  isBySubject,
+  type JsonAnswer,
+  storedAnswer,
+} from '../../../platform/commit.ts'
+import type { RequestContext } from '../../../platform/context.ts'
+import type { Query } from '../../../platform/database.ts'
+import { requireMatch } from '../../../platform/entity-tags.ts'
+import { announce } from '../../../platform/events/announcement.ts'
+import { webhooks } from '../../../platform/events/tables.ts'
+import { type JsonText, jsonText } from '../../../platform/http/route.ts'
+import { addressProblem, mayCallThisMachine } from '../../../platform/outbound/address.ts'
+import { newSecret } from '../../../platform/outbound/signature.ts'
+import { HOME_SHARD, homeDatabase } from '../../../platform/tenancy.ts'
+import { requireMaySend, type SenderChange } from '../../../reference/secrets/naming.ts'
+import type {
+  CreateWebhookRequest,
+  UnsuspendQuery,
+  UpdateWebhookRequest,
+  WebhookListQuery,
+  WebhookListResponse,
+  WebhookResponse,
+} from '../contract-webhook.ts'
+import { countAside } from '../delivery/aside.ts'
+import type { Webhook } from '../webhook.ts'
+import { applied, removed } from './apply.ts'
+import { changedWebhook, newWebhook } from './change.ts'
+import { copyTimers, copyWebhook } from './copies.ts'
+import { TELL_NOTHING, type Told, tellNew, webhookResponse } from './response.ts'
+import { findWebhook, listWebhooks, presentWebhooks, rowOf } from './store.ts'
+
+/** Webhooks of a tenant: every commit looks through all of them. */
+const MOST_WEBHOOKS = 500
+
+/** Changes of a webhook that were overtaken by others are tried so often. */
+const MOST_TRIES = 3
+
+export async function createWebhook(
+  request: CreateWebhookRequest,
+  context: RequestContext,
+): Promise<JsonText> {
+  const database = homeDatabase(context)
+  const webhook = newWebhook(request, {
+    makeSecret: newSecret,
+    locator: newUuid(HOME_SHARD),
+    createdAt: context.now,
+  })
+  assertAddresses(webhook, context)
+  const earlier = await storedAnswer(context, database)
+  if (earlier) return await answerOf(earlier, context)
+  const { count, isTaken } = await presentWebhooks(database, request.name)
+  if (isTaken) throw nameTaken(request.name)
+  if (count >= MOST_WEBHOOKS)
+    throw new Refusal('tooLarge', `A tenant has at most ${MOST_WEBHOOKS} webhooks; delete one first.`)
+  await requireMaySend(context, senderChanges(undefined, webhook))
+  const answer = await record(context, webhook, [], [])
+  await copyWebhook(context.env, context.tenant, webhook.locator, context.calls)
+  return await answerOf(answer, context)
+}
+
+/** The webhook, with how many events are put aside for it. */
+export async function readWebhook(text: string, context: RequestContext): Promise<WebhookResponse> {
+  return await asRead(await webhookAt(text, context), context)
+}
+
+async function asRead(webhook: Webhook, context: RequestContext): Promise<WebhookResponse> {
+  const { skipped, diverted } = await countAside(context, webhook.locator)
+  return {
+    ...webhookResponse(webhook, TELL_NOTHING),
+    ...(skipped > 0 && { skippedEvents: skipped }),
+    ...(diverted > 0 && { divertedEvents: diverted }),
+  }
+}
+
+export async function readWebhooks(
+  { offset, count, extended, ...filter }: WebhookListQuery,
+  context: RequestContext,
+): Promise<WebhookListResponse | WebhookResponse[]> {
+  const found = await listWebhooks(context, homeDatabase(context), filter, offset, count + 1)
+  return offsetPage(found, { count, extended }, webhook => webhookResponse(webhook, TELL_NOTHING))
+}
+
+/** Changes it; a secret that is made for it is told in this answer, and in that to a repeat of the request. */
+export async function updateWebhook(
+  text: string,
+  request: UpdateWebhookRequest,
+  context: RequestContext,
+): Promise<JsonText> {
+  return await changed(text, context, before => {
+    const after = changedWebhook(before, request, { at: now(), makeSecret: newSecret })
+    assertAddresses(after, context)
+    return after
+  })
+}
+
+/**
+ * Lets a suspended webhook go on; of one that is not suspended nothing changes but that, with `replay`, what is diverted is
+ * sent. Without `replay` what was skipped is given up, and what was diverted stays put aside.
+ */
+export async function unsuspendWebhook(
+  text: string,
+  { replay }: UnsuspendQuery,
+  context: RequestContext,
+): Promise<JsonText> {
+  await changed(text, context, before => {
+    if (before.suspendedAt === null && !replay) return before
+    const version = before.version + 1
+    return { ...before, suspendedAt: null, version, ...(replay && { replayVersion: version }) }
+  })
+  return jsonText({ status: 200, text: '' })
+}
+
+/** Deletes the webhook; what waits for it is not sent any more, what is under way may still arrive. */
+export async function deleteWebhook(text: string, context: RequestContext): Promise<JsonText> {
+  const { env, tenant, calls } = context
+  const database = homeDatabase(context)
+  const earlier = await storedAnswer(context, database)
+  if (earlier) return jsonText({ status: 200, text: '' })
+  const { locator, name } = await webhookAt(text, context)
+  await commit(context, database, {
+    shard: HOME_SHARD,
+    guards: [],
+    facts: [...removed(database, locator, now()), ...audited(context, 'webhooks.delete', locator, { name })],
+    events: [],
+    timers: copyTimers(tenant, locator, context.now),
+    answer: { status: 200, text: '' },
+    subject: locator,
+  })
+  await copyWebhook(env, tenant, locator, calls)
+  return jsonText({ status: 200, text: '' })
+}
+
+/** Reads, decides and records, again when another change came in between; then every shard is told. */
+async function changed(
+  text: string,
+  context: RequestContext,
+  decide: (before: Webhook) => Webhook,
+): Promise<JsonText> {
+  const { env, tenant, calls } = context
+  const earlier = await storedAnswer(context, homeDatabase(context))
+  if (earlier) return await answerOf(earlier, context)
+  for (let tries = 1; ; tries += 1) {
+    const before = await webhookAt(text, context)
+    if (context.ifMatch !== undefined) {
+      const read = await asRead(before, context)
+      requireMatch(context.ifMatch, () => read)
+    }
+    const after = decide(before)
+    if (after === before) return told(after, TELL_NOTHING)
+    await requireMaySend(context, senderChanges(before, after))
+    try {
+      const answer = await record(context, after, [unchanged(before)], changesOf(before, after))
+      await copyWebhook(env, tenant, after.locator, calls)
+      for (const shard of tenant.shards.keys()) announce(context, shard)
+      return isOwn(answer, after) ? told(after, tellNew(after)) : await answerOf(answer, context)
+    } catch (problem) {
+      if (!(problem instanceof GuardTripped)) throw problem
+      if (tries === MOST_TRIES)
+        throw new Refusal(
+          'versionConflict',
+          'The webhook is changed by others just now; read it and try again.',
+        )
+    }
+  }
+}
+
+/** What a change makes of the two endpoints of a webhook. */
+const senderChanges = (before: Webhook | undefined, after: Webhook): SenderChange[] => {
+  const alert = after.failureHandling?.alertEndpoint
+  return [
+    { before: before?.endpoint, after: after.endpoint },
+    ...(alert ? [{ before: before?.failureHandling?.alertEndpoint, after: alert }] : []),
+  ]
+}
+
+/** Names of what is not as it was, for the audit; values may be secrets. */
+const changesOf = (before: Webhook, after: Webhook): string[] =>
+  (Object.keys(after) as (keyof Webhook)[]).filter(
+    key => key !== 'version' && JSON.stringify(before[key]) !== JSON.stringify(after[key]),
+  )
+
+const unchanged = ({ locator, version }: Webhook): Guard => ({
+  name: 'guard_webhook_version',
+  holds: sql`(select version from ${webhooks} where locator = ${locator}) = ${version}`,
+})
+
+const audited = (
+  context: RequestContext,
+  action: AuditAction,
+  subject: Uuid,
+  details: Record<string, unknown>,
+): Query[] => auditRows(homeDatabase(context), context, HOME_SHARD, [{ action, subject, details }])
+
+/** Commits the webhook at home. The answer that is kept for repeats has no secrets. */
+async function record(
+  context: RequestContext,
+  webhook: Webhook,
+  guards: readonly Guard[],
+  changes: readonly string[],
+): Promise<JsonAnswer | AnswerBySubject> {
+  const database = homeDatabase(context)
+  const { locator, name } = webhook
+  return await commit(context, database, {
+    shard: HOME_SHARD,
+    guards,
+    facts: [
+      ...applied(database, await rowOf(context, webhook), now()),
+      ...audited(context, 'webhooks.write', locator, { name, ...(changes.length > 0 && { changes }) }),
+    ],
+    events: [],
+    timers: copyTimers(context.tenant, locator, context.now),
+    answer: { status: 200, text: JSON.stringify(webhookResponse(webhook, TELL_NOTHING)) },
+    subject: locator,
+  }).catch(problem => {
+    throw isNameTaken(problem) ? nameTaken(name) : problem
+  })
+}
+
+function assertAddresses({ endpoint, failureHandling }: Webhook, { env }: RequestContext): void {
+  const local = mayCallThisMachine(env)
+  const problems = [
+    { path: 'endpoint', url: endpoint.url },
+    { path: 'failureHandling.alertEndpoint', url: failureHandling?.alertEndpoint?.url },
+  ].flatMap(({ path, url }) => {
+    const problem = url === undefined ? undefined : addressProblem(url, local)
+    return problem === undefined ? [] : [`'${path}.url' ${problem}.`]
+  })
+  if (problems.length > 0) throw new Refusal('invalidRequest', problems.join(' '))
+}
+
+const told = (webhook: Webhook, tell: Told): JsonText =>
+  jsonText({ status: 200, text: JSON.stringify(webhookResponse(webhook, tell)) })
+
+/** Whether the answer shows the webhook as it is now. */
+const isOwn = (answer: JsonAnswer | AnswerBySubject, webhook: Webhook): boolean =>
+  !isBySubject(answer) && answer.text === JSON.stringify(webhookResponse(webhook, TELL_NOTHING))
+
+/**
+ * A commit's answer for the wire. That of a creation or change tells the secrets that came with it, also again for a repeat,
+ * which may come from a client that never saw the first: while nothing was changed since, and only out of what is sealed.
+ */
+async function answerOf(answer: JsonAnswer | AnswerBySubject, context: RequestContext): Promise<JsonText> {
+  const locator = isBySubject(answer) ? answer.subject : (JSON.parse(answer.text) as WebhookResponse).locator
+  const webhook = await findWebhook(context, homeDatabase(context), locator as Uuid)
+  if (webhook && (isBySubject(answer) || isOwn(answer, webhook))) return told(webhook, tellNew(webhook))
+  if (isBySubject(answer)) throw notFound('webhook', answer.subject)
+  return jsonText(answer)
+}
+
+/** The webhook that the path names; 404 when the tenant has none such. */
+export async function webhookAt(text: string, context: RequestContext): Promise<Webhook> {
+  const locator = readUuid(text)
+  const webhook = locator && (await findWebhook(context, homeDatabase(context), locator))
+  if (!webhook) throw notFound('webhook', text)
+  return webhook
+}
+
+/** Refuses (409) a webhook that would not be sent anything now. */
+export function assertActive({ name, enabled, suspendedAt }: Omit<Webhook, 'locator'>): void {
+  if (!enabled)
+    throw new Refusal(
+      'wrongState',
+      `The webhook '${name}' is not enabled; PATCH it with "enabled": true first.`,
+    )
+  if (suspendedAt !== null)
+    throw new Refusal(
+      'wrongState',
+      `The webhook '${name}' is suspended; PATCH …/unsuspend first, with replay=true to send all that was missed.`,
+    )
+}
+
+const nameTaken = (name: string): Refusal =>
+  new Refusal('alreadyExists', `There is a webhook named '${name}'; names are unique.`)
+
+/** Two creations raced: the unique index decided. */
+const isNameTaken = (problem: unknown): boolean =>
+  problem instanceof Error &&
+  `${problem.message} ${String(problem.cause)}`.includes('UNIQUE constraint failed: webhook.name')

@@ -1,0 +1,84 @@
+// Media as the Worker serves them: uploaded once, then named by fields.
+
+import { isRefused, notFound, Refusal } from '../../kernel/errors.ts'
+import { newUuid, readUuid } from '../../kernel/locators.ts'
+import { commit, isBySubject, type JsonAnswer } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { putRows } from '../../platform/database.ts'
+import type { FilePart } from '../../platform/http/route.ts'
+import { fileKey, HOME_SHARD, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
+import { expectRecord } from '../../platform/unrecorded.ts'
+import type { Media } from '../../policy/contract/documents.ts'
+import { mediaResponse } from '../../policy/projection/media.ts'
+import { type Medium, mediumPath } from '../../policy/records/medium.ts'
+import { deleteFile, readMedia } from '../../policy/store/media.ts'
+import { media } from '../../policy/tables/media.ts'
+import { mimeTypeOf } from './mime-type.ts'
+import { MEDIUM_FILE_TIMER } from './timer.ts'
+
+const cleanName = (name: string): string =>
+  name
+    .replace(/^.*[\\/]/, '')
+    .replace(/\p{Cc}/gu, '')
+    .toWellFormed()
+    .trim()
+    .slice(0, 200) || 'file'
+
+/**
+ * Stores the file and its record. Each try has a file of its own: that of a repeat with the same key, which is answered with the
+ * medium that was stored at first, goes again, as does one of a refusal; one that is cut off goes by its timer.
+ */
+export async function uploadMedium(
+  context: RequestContext,
+  fileName: string | undefined,
+  file: FilePart | undefined,
+): Promise<JsonAnswer> {
+  if (!file || file.bytes.length === 0)
+    throw new Refusal('invalidRequest', "The part 'file' is missing or empty; send the file in it.")
+  const locator = newUuid(HOME_SHARD)
+  const name = cleanName(fileName ?? file.fileName ?? '')
+  const medium: Medium = { locator, fileName: name, mimeType: mimeTypeOf(file, [name, file.fileName ?? '']) }
+  await expectRecord(context, MEDIUM_FILE_TIMER, locator)
+  context.calls.r2 += 1
+  await tenantFiles(context.env, context.tenant).put(
+    fileKey(context.tenant, ...mediumPath(locator)),
+    file.bytes,
+    {
+      httpMetadata: { contentType: medium.mimeType },
+    },
+  )
+  const database = homeDatabase(context)
+  const row = { ...medium, sizeBytes: file.bytes.length, createdAt: context.now }
+  let isUnneeded = false
+  try {
+    const committed = await commit(context, database, {
+      shard: HOME_SHARD,
+      guards: [],
+      facts: putRows(database, media, [row]),
+      events: [],
+      answer: { status: 200, text: JSON.stringify(mediaResponse(medium)) },
+      subject: locator,
+    })
+    if (isBySubject(committed)) throw new Error('The answer of an upload is kept.')
+    isUnneeded = !committed.text.includes(locator)
+    return committed
+  } catch (problem) {
+    isUnneeded = isRefused(problem)
+    throw problem
+  } finally {
+    if (isUnneeded)
+      context.later(
+        deleteFile(context, locator).catch(problem =>
+          console.warn(JSON.stringify({ at: 'uploadMedium', medium: locator, problem: String(problem) })),
+        ),
+      )
+  }
+}
+
+/** The medium of that locator, with an address of its file: one round trip. */
+export async function readMedium(context: RequestContext, text: string): Promise<Media> {
+  const locator = readUuid(text)
+  const [found] = locator ? await readMedia(context, [locator]) : []
+  if (!found) throw notFound('medium', text)
+  return mediaResponse(found)
+}

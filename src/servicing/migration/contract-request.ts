@@ -1,0 +1,402 @@
+// Accounts, policies and bills as another system hands them over (contract 2, Migration; resources brief 9.1). Read
+// leniently: what client converters leave out is empty or inherited. What the parts mean together is `convert/`'s matter.
+import { z } from '@hono/zod-openapi'
+import { readDateTime } from '../../kernel/date-time.ts'
+import { decimal, RATE_PLACES } from '../../kernel/money.ts'
+import type { Instant } from '../../kernel/time.ts'
+import {
+  LONGEST_LIST,
+  list,
+  OptionalDecimal,
+  optional,
+  optionalRecord,
+  RequestDecimal,
+  requestInteger,
+} from '../../platform/wire.ts'
+import { breaks, rule } from '../../platform/wire-problem.ts'
+
+/** Items of one account: itself, its policies, invoices, payments and disbursements; more answer 413. */
+export const MOST_ITEMS = 5_000
+/** Accounts of one request; more answer 413. */
+export const MOST_ACCOUNTS = 1_000
+/** Characters of an id of the other system. */
+export const LONGEST_ID = 256
+
+const TIME = 'must be a time, as 2026-11-21T12:00:00Z or milliseconds since 1970-01-01T00:00Z'
+
+/** ISO 8601 (a date alone is midnight UTC), or milliseconds as a number or digits; years 0001 to 9999. */
+const Time = z
+  .union([z.string(), z.number()], rule(TIME))
+  .transform((wire, ctx): Instant => {
+    // As databases write it: a blank in the place of the T.
+    const text = String(wire)
+      .trim()
+      .replace(/^(\d{4}-\d\d-\d\d) (?=\d\d:)/, '$1T')
+    const at = readDateTime(text)
+    if (at !== undefined) return at
+    breaks(ctx, TIME)
+    return z.NEVER
+  })
+  .openapi({ type: 'string', format: 'date-time' })
+
+const RATE = 'must be a number'
+
+/** A rate as decimal text; places beyond those that rates keep are rounded. */
+const Rate = z
+  .union([z.number(), z.string()], rule(RATE))
+  .transform((wire, ctx): string => {
+    const text = String(wire).trim()
+    if (/^[+-]?\d{1,15}(\.\d{1,40})?(e[+-]?\d{1,2})?$/i.test(text))
+      return decimal(text.replace(/^\+/, '')).round(RATE_PLACES, 1).toFixed()
+    breaks(ctx, RATE)
+    return z.NEVER
+  })
+  .openapi({ type: 'number' })
+
+/** An id of the other system: any text. A number is its digits. */
+const Id = z
+  .preprocess(wire => (typeof wire === 'number' ? String(wire) : wire), z.string().min(1).max(LONGEST_ID))
+  .openapi({ type: 'string', description: 'Id of the other system, unique per kind within the account.' })
+
+const Name = z.string().min(1).max(128)
+const OptionalName = optional(Name)
+const createdBy = (standIn: string) =>
+  optional(z.string().max(128)).openapi({ description: `Left out: ${standIn}` })
+const OptionalTime = optional(Time)
+
+/** A list that an item cannot do without. */
+const neededList = <S extends z.ZodType>(element: S) => z.array(element).max(LONGEST_LIST)
+
+/** Values as the other system has them: plain values, lists, and objects for field groups. */
+const Data = z
+  .preprocess(wire => wire ?? {}, z.record(z.string(), z.unknown()))
+  .openapi({ type: 'object', additionalProperties: true })
+
+const BillingLevel = z.enum(['account', 'inherit', 'policy'])
+
+const CADENCES = [
+  ...['none', 'fullPay', 'weekly', 'everyOtherWeek', 'monthly', 'quarterly', 'semiannually', 'annually'],
+  ...['thirtyDays', 'everyNDays'],
+] as const
+
+export const Preferences = z
+  .object({
+    installmentPreferences: optional(
+      z.looseObject({
+        cadence: optional(z.enum(CADENCES)),
+        anchorMode: optional(z.enum(['generateDay', 'termStartDay', 'dueDay'])),
+        anchorType: optional(z.enum(['none', 'dayOfMonth', 'anchorTime', 'dayOfWeek', 'weekOfMonth'])),
+        installmentPlanName: OptionalName,
+      }),
+    ),
+  })
+  .loose()
+  .openapi('PreferencesMigrationRequest')
+export type Preferences = z.output<typeof Preferences>
+
+export const AccountMigrationData = z
+  .object({
+    id: Id,
+    accountType: OptionalName.openapi({ description: 'Left out: none is noted. Nothing is done by it.' }),
+    data: Data.openapi({ description: 'Left out: no values.' }),
+    billingLevel: optional(BillingLevel).openapi({
+      description: 'Left out: none is noted. Each policy is billed by itself either way.',
+    }),
+    preferences: optionalRecord(Preferences).openapi({
+      description:
+        'Left out: policies without preferences of their own are billed as their installments were due, as far as their product has such a payment schedule, else by its first; a warning says which.',
+    }),
+    autoRenewalPlanName: OptionalName.openapi({
+      description: 'Left out: none is noted; the product’s own settings rule either way.',
+    }),
+    delinquencyPlanName: OptionalName.openapi({
+      description: 'Left out: none is noted; the product’s own settings rule either way.',
+    }),
+    excessCreditPlanName: OptionalName.openapi({
+      description: 'Left out: none is noted; the product’s own settings rule either way.',
+    }),
+    shortfallTolerancePlanName: OptionalName.openapi({
+      description: 'Left out: none is noted; the product’s own settings rule either way.',
+    }),
+    createdAt: OptionalTime.openapi({ description: 'Left out: the time of the migration.' }),
+    createdBy: createdBy(
+      'defaultCreatedBy, else the user who started the migration. So too where it is no locator.',
+    ),
+  })
+  .openapi('AccountMigrationData')
+export type AccountMigrationData = z.output<typeof AccountMigrationData>
+
+export const InstallmentItemMigrationRequest = z
+  .object({
+    id: optional(Id).openapi({ description: 'Left out: its place, as `charges[0]/installmentItems[0]`.' }),
+    amount: RequestDecimal,
+    installmentNumber: requestInteger(1, 10_000),
+  })
+  .openapi('InstallmentItemMigrationRequest')
+export type InstallmentItemMigrationRequest = z.output<typeof InstallmentItemMigrationRequest>
+
+export const ChargeMigrationRequest = z
+  .object({
+    chargeType: Name,
+    /** Per unit of the policy's durationBasis. */
+    rate: optional(Rate).openapi({
+      description:
+        'Per unit of the policy’s durationBasis. Left out: worked out from the amount and the months that it is for.',
+    }),
+    referenceRate: optional(Rate).openapi({ description: 'Left out: nothing. It is not kept.' }),
+    tag: OptionalName.openapi({
+      description: 'The name of the tax, the fee or the recipient. Left out: chargeType.',
+    }),
+    installmentItems: list(InstallmentItemMigrationRequest).openapi({
+      description:
+        'Left out: the charge comes to nothing; a technical premium, to its rate over the time that it is for.',
+    }),
+  })
+  .openapi('ChargeMigrationRequest')
+export type ChargeMigrationRequest = z.output<typeof ChargeMigrationRequest>
+
+const elementFields = {
+  id: Id,
+  elementType: Name,
+  data: Data.openapi({ description: 'Left out: no values.' }),
+  coverageTerms: Data.openapi({ description: 'Left out: no terms, and no amounts of a coverage.' }),
+  charges: list(ChargeMigrationRequest).openapi({
+    description: 'Left out: the transaction charges nothing for it.',
+  }),
+  ended: optional(z.boolean()).openapi({
+    description: 'Bindery’s own: not covered any more; its charges are what is given back of it.',
+  }),
+}
+
+export type ElementMigrationRequest = {
+  id: string
+  elementType: string
+  data: Record<string, unknown>
+  coverageTerms: Record<string, unknown>
+  charges: ChargeMigrationRequest[]
+  ended?: boolean | undefined
+  elements: ElementMigrationRequest[]
+}
+
+/** Elements within elements: root, exposure, coverage, and what a coverage may have. */
+export const DEEPEST_ELEMENT = 8
+
+const nested = (depth: number): z.ZodType<ElementMigrationRequest> =>
+  z.object({
+    ...elementFields,
+    elements: (depth === DEEPEST_ELEMENT
+      ? list(z.never(rule(`must not lie deeper than ${DEEPEST_ELEMENT} elements`)))
+      : list(z.lazy(() => nestedAt(depth + 1)))
+    ).openapi({
+      // Told by hand, since it contains itself.
+      type: ['array', 'null'],
+      items: { $ref: '#/components/schemas/ElementMigrationRequest' },
+      description: `Exposures of the root, their coverages, and what lies in these: ${DEEPEST_ELEMENT} deep at most. Left out: none.`,
+    }),
+  }) as unknown as z.ZodType<ElementMigrationRequest>
+
+const made = new Map<number, z.ZodType<ElementMigrationRequest>>()
+
+function nestedAt(depth: number): z.ZodType<ElementMigrationRequest> {
+  const schema = made.get(depth) ?? nested(depth)
+  made.set(depth, schema)
+  return schema
+}
+
+export const ElementMigrationRequest = nestedAt(1).openapi('ElementMigrationRequest')
+
+export const SegmentMigrationRequest = z
+  .object({
+    segmentType: z.enum(['coverage', 'gap']),
+    startTime: Time,
+    rootElement: optionalRecord(ElementMigrationRequest).openapi({
+      description: 'Needed in a coverage segment. Left out of a gap: nothing is charged or given back.',
+    }),
+  })
+  .openapi('SegmentMigrationRequest')
+export type SegmentMigrationRequest = z.output<typeof SegmentMigrationRequest>
+
+export const InstallmentMigrationRequest = z
+  .object({
+    id: optional(Id).openapi({ description: 'Left out: its place, as `installments[0]`.' }),
+    startTime: Time,
+    dueTime: Time,
+    generateTime: OptionalTime.openapi({ description: 'Left out: dueTime.' }),
+    invoiceId: optional(Id).openapi({ description: 'Left out: it is not invoiced yet, and will be.' }),
+  })
+  .openapi('InstallmentMigrationRequest')
+export type InstallmentMigrationRequest = z.output<typeof InstallmentMigrationRequest>
+
+export const TransactionMigrationRequest = z
+  .object({
+    transactionType: Name,
+    issuedTime: Time,
+    createdAt: OptionalTime.openapi({ description: 'Left out: issuedTime.' }),
+    createdBy: createdBy('none is noted.'),
+    preferences: optionalRecord(Preferences),
+    segment: optionalRecord(SegmentMigrationRequest),
+    installments: list(InstallmentMigrationRequest).openapi({
+      description: 'Left out: none; the transaction plans no bills.',
+    }),
+  })
+  .openapi('TransactionMigrationRequest')
+export type TransactionMigrationRequest = z.output<typeof TransactionMigrationRequest>
+
+export const TermMigrationRequest = z
+  .object({ startTime: Time, endTime: Time, transactions: neededList(TransactionMigrationRequest) })
+  .openapi('TermMigrationRequest')
+export type TermMigrationRequest = z.output<typeof TermMigrationRequest>
+
+export const PolicyMigrationRequest = z
+  .object({
+    id: Id,
+    productName: Name,
+    durationBasis: optional(z.enum(['years', 'months', 'weeks', 'days', 'hours'])).openapi({
+      description: 'Left out: months.',
+    }),
+    billingLevel: optional(BillingLevel).openapi({
+      description: 'Left out: none is noted. The policy is billed by itself either way.',
+    }),
+    preferences: optionalRecord(Preferences).openapi({
+      description:
+        'Left out: those of the account; without these, the payment schedule of the product that bills as the installments were due, else its first; a warning says which.',
+    }),
+    autoRenewalPlanName: OptionalName.openapi({
+      description: 'Left out: none is noted; the product’s own settings rule either way.',
+    }),
+    delinquencyPlanName: OptionalName.openapi({
+      description: 'Left out: none is noted; the product’s own settings rule either way.',
+    }),
+    currency: optional(z.string().max(3)),
+    timezone: optional(z.string().max(64)),
+    createdAt: OptionalTime.openapi({ description: 'Left out: the issuedTime of the first transaction.' }),
+    createdBy: createdBy('defaultCreatedBy, else none is noted.'),
+    staticData: Data.openapi({ description: 'Left out: none.' }),
+    auxData: optional(
+      z.object({
+        settingsName: OptionalName,
+        entries: list(z.object({ key: z.string().min(1).max(LONGEST_ID), value: z.unknown() })),
+      }),
+    ),
+    terms: neededList(TermMigrationRequest),
+  })
+  .openapi('PolicyMigrationRequest')
+export type PolicyMigrationRequest = z.output<typeof PolicyMigrationRequest>
+
+export const InvoiceMigrationRequest = z
+  .object({
+    id: Id,
+    startTime: Time,
+    endTime: Time,
+    dueTime: Time,
+    generateTime: OptionalTime.openapi({
+      description: 'Left out: startTime, or the time of the migration if that is earlier.',
+    }),
+    currency: optional(z.string().max(3)),
+    timezone: optional(z.string().max(64)),
+    invoiceState: optional(z.enum(['open', 'settled', 'discarded'])),
+  })
+  .openapi('InvoiceMigrationRequest')
+export type InvoiceMigrationRequest = z.output<typeof InvoiceMigrationRequest>
+
+export const PaymentItemMigrationRequest = z
+  .object({
+    amount: RequestDecimal,
+    invoiceId: optional(Id).openapi({ description: 'Left out: it is credit of the account.' }),
+  })
+  .openapi('PaymentItemMigrationRequest')
+
+export const PaymentMigrationRequest = z
+  .object({
+    id: Id,
+    paymentTime: Time,
+    paymentType: OptionalName.openapi({ description: 'Left out: none is noted. Nothing is done by it.' }),
+    data: Data.openapi({ description: 'Left out: no values.' }),
+    currency: optional(z.string().max(3)),
+    createdBy: createdBy('none is noted.'),
+    paymentItems: neededList(PaymentItemMigrationRequest),
+  })
+  .openapi('PaymentMigrationRequest')
+export type PaymentMigrationRequest = z.output<typeof PaymentMigrationRequest>
+
+export const CreditItemMigrationRequest = z
+  .object({ amount: RequestDecimal })
+  .openapi('CreditItemMigrationRequest')
+
+export const DisbursementMigrationRequest = z
+  .object({
+    id: Id,
+    disbursementTime: Time,
+    disbursementType: OptionalName.openapi({ description: 'Left out: an empty text.' }),
+    data: Data.openapi({ description: 'Left out: no values.' }),
+    currency: optional(z.string().max(3)),
+    sources: neededList(CreditItemMigrationRequest),
+  })
+  .openapi('DisbursementMigrationRequest')
+export type DisbursementMigrationRequest = z.output<typeof DisbursementMigrationRequest>
+
+/** Control totals by name: `invoiced`, `paid`, `credit`, `disbursed`; null is none. */
+const accounting = optional(
+  z.object({ originalAccountBalances: optional(z.record(z.string().max(64), OptionalDecimal)) }),
+)
+
+const items = {
+  defaultCreatedBy: createdBy(
+    'the user who started the migration, for an account without createdBy; none is noted of a policy.',
+  ),
+  policies: list(PolicyMigrationRequest).openapi({ description: 'Left out: none.' }),
+  invoices: list(InvoiceMigrationRequest).openapi({ description: 'Left out: none.' }),
+  payments: list(PaymentMigrationRequest).openapi({ description: 'Left out: none.' }),
+  disbursements: list(DisbursementMigrationRequest).openapi({ description: 'Left out: none.' }),
+  accounting,
+}
+
+/** Further items of an account that exists. */
+export const MigrationRequest = z.object(items).openapi('MigrationRequest')
+export type MigrationRequest = z.output<typeof MigrationRequest>
+
+/** An account with everything of it. */
+export const AccountMigrationRequest = z
+  .object({ accountData: AccountMigrationData, ...items })
+  .openapi('AccountMigrationRequest')
+export type AccountMigrationRequest = z.output<typeof AccountMigrationRequest>
+
+/** Items by their ids. Each is checked by itself, so that the answer tells where it does not fit. */
+const byId = (item: string) =>
+  z
+    .preprocess<unknown, z.ZodRecord<z.ZodString, z.ZodUnknown>, Record<string, unknown> | null | undefined>(
+      wire => wire ?? {},
+      z.record(z.string().min(1).max(LONGEST_ID), z.unknown()),
+    )
+    .openapi({
+      type: 'object',
+      additionalProperties: { $ref: `#/components/schemas/${item}` },
+      description: 'Left out: none of them is sent anew.',
+    })
+
+/** Failed items anew, by their original ids; each takes the place of what failed, whole. */
+export const PatchAccountMigrationRequest = z
+  .object({
+    accountLocator: z.string().min(1).max(64),
+    defaultCreatedBy: createdBy('that of the request before.'),
+    accountData: optional(z.unknown()).openapi({
+      allOf: [
+        { $ref: '#/components/schemas/AccountMigrationData' },
+        { description: 'In the place of what the account was told with.' },
+      ],
+    }),
+    policies: byId('PolicyMigrationRequest'),
+    invoices: byId('InvoiceMigrationRequest'),
+    payments: byId('PaymentMigrationRequest'),
+    disbursements: byId('DisbursementMigrationRequest'),
+    /** Of an account whose control totals were wrong themselves. */
+    accounting,
+  })
+  .openapi('PatchAccountMigrationRequest')
+export type PatchAccountMigrationRequest = z.output<typeof PatchAccountMigrationRequest>
+
+/** The control totals that are told, by their names. */
+export const toldTotals = ({ accounting }: Pick<MigrationRequest, 'accounting'>): [string, string][] =>
+  Object.entries(accounting?.originalAccountBalances ?? {}).flatMap(([name, total]) =>
+    total === undefined ? [] : [[name, total]],
+  )

@@ -1,0 +1,249 @@
+// The bills of a migrated policy: what each installment of the other system billed of each charge, as plans of plugins
+// have it (policy/records/installment.ts), and one invoice for what was invoiced together.
+//
+// An invoice bills one installment here. Installments of one transaction that went on the same invoice are one, and of
+// several transactions the last one's takes over the others, as a new plan takes over an open one.
+import { chargesOf } from '../../../billing/bill.ts'
+import { type Charge, isPayable } from '../../../billing/charge.ts'
+import type { DisplayId, LocatorSupply, Uuid } from '../../../kernel/locators.ts'
+import { fromMinor, type Money } from '../../../kernel/money.ts'
+import { endOfDay, type Instant, later } from '../../../kernel/time.ts'
+import type { Modification, PlannedInstallment } from '../../../policy/records/aggregate.ts'
+import type { InstallmentFee } from '../../../policy/records/installment.ts'
+import { INVOICED_TRANSACTIONS, type Invoice } from '../../../policy/records/invoice.ts'
+import type { ReadTransaction } from './history.ts'
+import type { Making } from './making.ts'
+import type { Billed } from './transaction/billed.ts'
+
+/** The locators that the installments of a transaction have, in their order. */
+export type PlannedBills = {
+  readonly installments: readonly Uuid[]
+  /** Installments by the invoices that they went on. */
+  readonly invoiced: readonly { readonly invoiceId: string; readonly installment: Uuid }[]
+}
+
+/** A map while amounts are added up: ids are long texts, and as names of properties each would be looked up anew. */
+type Plan = { readonly items: Map<string, number>; readonly fees: InstallmentFee[] }
+
+/** Without a prototype: ids are others in each installment, and an object of any other kind has its shape worked out for them. */
+function recorded(items: ReadonlyMap<string, number>): Record<string, number> {
+  const named: Record<string, number> = Object.create(null)
+  for (const [id, minor] of items) named[id] = minor
+  return named
+}
+
+/**
+ * Plans the transaction's bills as it says; nothing where it has no installments. What is still to be invoiced cannot be due
+ * before it is asked for: a due time that is past by now is the end of today, or of the day when it is to be made.
+ */
+export function planBills(
+  making: Making,
+  { request, term }: ReadTransaction,
+  modification: Modification,
+  billed: readonly Billed[],
+  { supply, now }: { readonly supply: LocatorSupply; readonly now: Instant },
+): PlannedBills {
+  const { installments } = request
+  const plans = installments.map((): Plan => ({ items: new Map(), fees: [] }))
+  for (const one of billed) lay(one, plans, supply, making.policy.currency)
+  const groups: number[][] = []
+  const ofInvoice = new Map<string, number[]>()
+  for (const [at, { invoiceId }] of installments.entries()) {
+    const group = invoiceId === undefined ? undefined : ofInvoice.get(invoiceId)
+    if (group) {
+      group.push(at)
+      continue
+    }
+    const own = [at]
+    groups.push(own)
+    if (invoiceId !== undefined) ofInvoice.set(invoiceId, own)
+  }
+  const locators: Uuid[] = []
+  const invoiced: { invoiceId: string; installment: Uuid }[] = []
+  const starts = [...new Set(installments.map(one => one.startTime))].sort((a, b) => a - b)
+  const next = new Map(starts.map((start, at) => [start, starts[at + 1]]))
+  for (const [index, group] of groups.entries()) {
+    const first = installments[group[0]!]!
+    const end = next.get(first.startTime) ?? term.endTime
+    const plan = group.map(at => plans[at]!).reduce(joined)
+    const issueAt = first.generateTime ?? first.dueTime
+    const installment: PlannedInstallment = {
+      locator: supply.uuid(),
+      modificationLocator: modification.locator,
+      number: index + 1,
+      start: first.startTime,
+      end: end > first.startTime ? end : ((first.startTime + 1) as Instant),
+      issueAt,
+      dueAt:
+        first.invoiceId === undefined && first.dueTime < now
+          ? endOfDay(later(issueAt, now), making.policy.timeZone)
+          : first.dueTime,
+      periods: [],
+      items: recorded(plan.items),
+      ...(plan.fees.length > 0 && { fees: plan.fees }),
+      absorbedBy: [],
+    }
+    making.installments.set(installment.locator, installment)
+    for (const at of group) locators[at] = installment.locator
+    if (first.invoiceId !== undefined)
+      invoiced.push({ invoiceId: first.invoiceId, installment: installment.locator })
+  }
+  return { installments: locators, invoiced }
+}
+
+/**
+ * What was said of the installments, on the charges that the fold has of it: a change takes back what was and charges it
+ * anew, and all but its main charge lie on the first installment.
+ */
+function lay(
+  { said, charges, name }: Billed,
+  plans: readonly Plan[],
+  supply: LocatorSupply,
+  currency: Money['currency'],
+): void {
+  const parts = plans.map(() => 0)
+  let first: number | undefined
+  for (const { items } of said)
+    for (const { at, amount } of items) {
+      parts[at]! += amount.minor
+      first ??= at
+    }
+  first ??= 0
+  if (plans.length === 0) return
+  const main = charges.at(-1)
+  if (!main) {
+    // Nothing in all, but something at a time: each installment asks for its part, which belongs to it alone.
+    for (const [at, minor] of parts.entries())
+      if (minor !== 0 && said.some(one => one.kind !== 'commission'))
+        plans[at]!.fees.push({
+          ...{ locator: supply.uuid(), name, description: name },
+          amount: fromMinor(minor, currency),
+        })
+    return
+  }
+  for (const charge of charges) {
+    if (charge === main) continue
+    put(plans[first]!, charge.id, charge.amount.minor)
+    parts[first]! -= charge.amount.minor
+  }
+  for (const [at, minor] of parts.entries()) put(plans[at]!, main.id, minor)
+}
+
+function put({ items }: Plan, id: string, minor: number): void {
+  const sum = (items.get(id) ?? 0) + minor
+  if (sum === 0) items.delete(id)
+  else items.set(id, sum)
+}
+
+function joined(a: Plan, b: Plan): Plan {
+  const both = { items: new Map(a.items), fees: [...a.fees, ...b.fees] }
+  for (const [id, minor] of b.items) put(both, id, minor)
+  return both
+}
+
+/** One installment of several, in the order of the line: the last one takes over what the others bill. */
+function joinInstallments(making: Making, locators: readonly Uuid[]): PlannedInstallment {
+  const parts = locators.map(locator => making.installments.get(locator)!)
+  const last = parts.at(-1)!
+  if (parts.length === 1) return last
+  const plan = parts
+    .map(({ items = {}, fees = [] }): Plan => ({ items: new Map(Object.entries(items)), fees: [...fees] }))
+    .reduce(joined)
+  for (const one of parts)
+    if (one !== last)
+      making.installments.set(one.locator, {
+        ...one,
+        // Its fees go with what it billed.
+        fees: undefined,
+        absorbedBy: [last.modificationLocator],
+      })
+  const all = { ...last, items: recorded(plan.items), ...(plan.fees.length > 0 && { fees: plan.fees }) }
+  making.installments.set(last.locator, all)
+  return all
+}
+
+/**
+ * What is planned of several transactions for the same time is one bill, as the plan of a live endorsement is one with what was
+ * open: nobody is sent two invoices on one day because of a change.
+ */
+export function joinPlanned(making: Making, invoiced: ReadonlySet<Uuid>): void {
+  const planned = [...making.installments.values()].filter(one => !invoiced.has(one.locator))
+  for (const [, sameTime] of Map.groupBy(planned, one => `${one.issueAt} ${one.dueAt}`)) {
+    const owners = Map.groupBy(sameTime, one => one.modificationLocator)
+    // Of each transaction one: those that it plans for one time itself stay as they were said.
+    const firsts = [...owners.values()].map(([first]) => first!.locator)
+    if (firsts.length > 1) joinInstallments(making, firsts)
+  }
+}
+
+/** Times of an invoice, as an invoice of several policies has them for each. */
+export type InvoiceTimes = Pick<Invoice, 'start' | 'end' | 'dueAt' | 'createdAt'>
+
+/** The invoice of these installments of the policy, in the order of the line. Takes one digit. */
+export function invoiceInstallmentsOf(
+  making: Making,
+  times: InvoiceTimes,
+  locators: readonly Uuid[],
+  supply: LocatorSupply,
+): Invoice {
+  const last = joinInstallments(making, locators)
+  const at = times.createdAt
+  const { kind } = making.modifications.get(last.modificationLocator)!
+  const invoice: Invoice = {
+    locator: supply.uuid(),
+    displayId: supply.digits() as DisplayId,
+    policyLocator: making.policy.locator,
+    policyModificationLocator: last.modificationLocator,
+    installmentNumber: last.number,
+    type: last.number === 1 ? INVOICED_TRANSACTIONS[kind] : 'installment',
+    start: times.start,
+    end: times.end,
+    dueAt: times.dueAt,
+    createdAt: at,
+    updatedAt: at,
+    statuses: [{ at, status: 'unfulfilled' }],
+  }
+  making.invoices.set(invoice.locator, invoice)
+  return invoice
+}
+
+/**
+ * Keeps what invoices ask for where a later plan took over parts of a charge that come to nothing in all: of nothing no
+ * rest is left that items could be of. Each part is then its installment's own, as a fee of it. Once all invoices are made.
+ */
+export function keepOpposites(making: Making, supply: LocatorSupply): void {
+  const { currency } = making.policy
+  for (const modification of making.modifications.values()) {
+    const sums = new Map<string, { minor: number; owner: Uuid }>()
+    for (const { absorbedBy, items = {}, modificationLocator: owner } of making.installments.values())
+      if (absorbedBy.includes(modification.locator))
+        for (const [id, minor] of Object.entries(items))
+          sums.set(id, { minor: (sums.get(id)?.minor ?? 0) + minor, owner })
+    const opposites = [...sums].filter(([, { minor }]) => minor === 0)
+    for (const [id, { owner }] of opposites) {
+      const charge = chargesOf(making, making.modifications.get(owner)!).find(one => one.id === id)
+      for (const one of [...making.installments.values()]) {
+        const minor = one.items?.[id]
+        if (one.modificationLocator !== modification.locator || minor === undefined) continue
+        const { [id]: _, ...items } = one.items!
+        const name = charge && nameOf(charge)
+        const fee = name !== undefined && {
+          ...{ locator: supply.uuid(), name, description: name },
+          amount: fromMinor(minor, currency),
+        }
+        making.installments.set(one.locator, {
+          ...one,
+          items,
+          ...(fee && { fees: [...(one.fees ?? []), fee] }),
+        })
+      }
+    }
+  }
+}
+
+/** What a charge is called; of one that nobody pays, undefined. */
+function nameOf(charge: Charge): string | undefined {
+  if (!isPayable(charge)) return undefined
+  if ('feeName' in charge) return charge.feeName
+  return 'taxName' in charge && charge.taxName !== undefined ? charge.taxName : charge.perilName
+}

@@ -1,0 +1,256 @@
+// The terms and transactions of a policy, in the order in which they took effect, checked (rules 1 to 5 and 7 of resources
+// brief 9.3). All of it at once; nothing is made of a policy that has a problem.
+//
+// Transactions of a term are listed in order. Those of several terms may overlap in time, as a change of the old term after
+// the new one was issued does: then they take effect by their issuedTime, though a term never before the one before it.
+
+import type { LocatorSupply } from '../../../kernel/locators.ts'
+import type { CurrencyCode } from '../../../kernel/money.ts'
+import { type Instant, later, type TimeZone } from '../../../kernel/time.ts'
+import type { ProductDefinition } from '../../../product/configuration.ts'
+import type {
+  PolicyMigrationRequest,
+  TermMigrationRequest,
+  TransactionMigrationRequest,
+} from '../contract-request.ts'
+import { type ElementReading, type ReadTree, readTree } from './elements.ts'
+import { keyInTerm } from './making.ts'
+import type { Problems } from './problems.ts'
+
+export type Category =
+  | 'issuance'
+  | 'change'
+  | 'renewal'
+  | 'cancellation'
+  | 'reinstatement'
+  | 'reversal'
+  | 'aggregate'
+
+const CATEGORIES: ReadonlySet<string> = new Set<Category>([
+  ...(['issuance', 'change', 'renewal', 'cancellation', 'reinstatement', 'reversal', 'aggregate'] as const),
+])
+
+export type ReadTransaction = {
+  readonly request: TransactionMigrationRequest
+  readonly path: string
+  readonly term: TermMigrationRequest
+  readonly termAt: number
+  readonly at: number
+  readonly category: Category
+  readonly isFirstOfTerm: boolean
+  /** The time that it takes effect at. */
+  readonly from: Instant
+  readonly isGap: boolean
+  /** Absent where it has no segment, or a gap without elements. */
+  readonly tree: ReadTree | undefined
+}
+
+export type HistoryContext = {
+  readonly product: ProductDefinition
+  readonly currency: CurrencyCode
+  readonly timeZone: TimeZone
+  readonly now: Instant
+  readonly supply: LocatorSupply
+  readonly problems: Problems
+  readonly warnings: Problems
+}
+
+export function readHistory(policy: PolicyMigrationRequest, context: HistoryContext): ReadTransaction[] {
+  const { problems, warnings, now } = context
+  const { id, terms } = policy
+  if (terms.length === 0) problems.add('policy', id, 'terms must have at least one term.')
+  const known: ElementReading['known'] = { byFingerprint: new Map(), latest: new Map() }
+  const read = terms.flatMap((term, termAt) => {
+    const path = `${id}/terms[${termAt}]`
+    if (term.startTime >= term.endTime) problems.add('term', path, 'startTime must lie before endTime.')
+    const before = terms[termAt - 1]
+    if (before && term.startTime < before.endTime)
+      problems.add(
+        'term',
+        path,
+        'startTime must not lie before the endTime of the term before: terms are in order and do not overlap.',
+      )
+    if (term.transactions.length === 0)
+      problems.add('term', path, 'transactions must have at least one transaction.')
+    return term.transactions.map((request, at): ReadTransaction => {
+      const place = `${path}/transactions[${at}]`
+      const wrong = (sentence: string): void => problems.add('transaction', place, sentence)
+      const earlier = term.transactions[at - 1]
+      if (earlier && request.issuedTime < earlier.issuedTime)
+        wrong(
+          'issuedTime must not lie before that of the transaction before: they apply in the order in which they are listed.',
+        )
+      if (request.issuedTime > now) warnings.add('transaction', place, 'issuedTime lies in the future.')
+      if (request.createdAt !== undefined && request.createdAt > request.issuedTime)
+        warnings.add('transaction', place, 'createdAt lies after issuedTime.')
+      const category = categoryOf(request.transactionType, context.product)
+      if (!category)
+        wrong(
+          `transactionType '${request.transactionType}' must be issuance, change, renewal, cancellation, reinstatement, reversal or aggregate, or an endorsement or a cancellation type of product '${context.product.name}'.`,
+        )
+      checkPlace(request, { term, termAt, at, category }, wrong)
+      checkInstallments(request, place, context)
+      const { segment } = request
+      const isGap = segment?.segmentType === 'gap'
+      const from = within(segment?.startTime ?? request.issuedTime, term)
+      if (segment && !isGap && !segment.rootElement)
+        wrong('segment.rootElement is missing; a segment of coverage has one.')
+      return {
+        ...{ request, path: place, term, termAt, at, isGap, from },
+        category: category ?? 'change',
+        isFirstOfTerm: at === 0,
+        tree:
+          segment?.rootElement &&
+          readTree(segment.rootElement, place, {
+            ...context,
+            basis: policy.durationBasis ?? 'months',
+            installments: request.installments.length,
+            // Of a term that ends before it starts nothing is counted: it has a problem already.
+            span: { start: from, end: later(from, term.endTime) },
+            at: request.issuedTime,
+            known,
+            isGap,
+          }),
+      }
+    })
+  })
+  checkElements(read, problems)
+  return inOrder(read, terms.length)
+}
+
+const within = (at: Instant, { startTime, endTime }: TermMigrationRequest): Instant =>
+  Math.max(startTime, Math.min(at, endTime - 1)) as Instant
+
+/** Names that a cancellation may have: types of the product, and that of one for what was not paid (brief 3.4). */
+export const isCancellationName = (name: string, { cancellationTypes }: ProductDefinition): boolean =>
+  name === 'lapse' || (cancellationTypes?.some(one => one.name === name) ?? false)
+
+function categoryOf(type: string, product: ProductDefinition): Category | undefined {
+  if (CATEGORIES.has(type)) return type as Category
+  if (product.endorsements.some(one => one.name === type)) return 'change'
+  if (isCancellationName(type, product)) return 'cancellation'
+  return undefined
+}
+
+type Place = {
+  term: TermMigrationRequest
+  termAt: number
+  at: number
+  category: Category | undefined
+}
+
+function checkPlace(
+  { segment }: TransactionMigrationRequest,
+  { term, termAt, at, category }: Place,
+  wrong: (sentence: string) => void,
+): void {
+  const isFirst = termAt === 0 && at === 0
+  if (isFirst && category && category !== 'issuance')
+    wrong('transactionType must be issuance: the first transaction of a policy is one.')
+  if (!isFirst && category === 'issuance' && at > 0)
+    wrong('transactionType issuance must be that of the first transaction of a term only.')
+  if (at > 0 && category === 'renewal')
+    wrong('transactionType renewal must be that of the first transaction of a term.')
+  if (at === 0) {
+    if (segment?.segmentType !== 'coverage')
+      wrong('segment must be one of coverage: the first transaction of a term begins its cover.')
+    else if (segment.startTime !== term.startTime)
+      wrong('segment.startTime must be the startTime of the term: its first segment starts there.')
+    return
+  }
+  if (!segment) {
+    if (category === 'cancellation' || category === 'reinstatement')
+      wrong(`segment is missing; a ${category} has one.`)
+    return
+  }
+  if (segment.startTime < term.startTime || segment.startTime >= term.endTime)
+    wrong('segment.startTime must lie in its term.')
+  if (segment.segmentType === 'coverage' && category === 'cancellation')
+    wrong('segment.segmentType must be gap: that is what a cancellation leaves.')
+  if (segment.segmentType === 'gap' && category === 'reinstatement')
+    wrong('segment.segmentType must be coverage: a reinstatement ends a gap.')
+}
+
+function checkInstallments(
+  { installments }: TransactionMigrationRequest,
+  path: string,
+  { problems, warnings }: HistoryContext,
+): void {
+  const ids = new Set<string>()
+  for (const [at, one] of installments.entries()) {
+    const place = `${path}/${one.id ?? `installments[${at}]`}`
+    if (one.startTime > one.dueTime) warnings.add('installment', place, 'startTime lies after dueTime.')
+    if (one.generateTime !== undefined && one.generateTime > one.dueTime)
+      warnings.add('installment', place, 'generateTime lies after dueTime.')
+    if (one.id === undefined) continue
+    if (ids.has(one.id))
+      problems.add('installment', place, 'id must be the id of one installment of the transaction only.')
+    ids.add(one.id)
+  }
+}
+
+/** An id is the same element over time: of one type, in one exposure; the root is one and the same. */
+function checkElements(read: readonly ReadTransaction[], problems: Problems): void {
+  const first = new Map<string, { type: string; exposureId: string; level: string }>()
+  /** What is covered, by term and id, with what it lies in. */
+  const covered = new Map<string, string | undefined>()
+  const root = read.find(one => one.tree)?.tree?.root.id
+  for (const { tree, termAt } of read) {
+    if (tree && tree.root.id !== root)
+      problems.add(
+        'element',
+        tree.root.path,
+        `id must be '${root}': the root element is the same in all transactions of a policy.`,
+      )
+    for (const { id, type, exposureId, parentId, level, path, isEnded } of tree?.elements.values() ?? []) {
+      const key = keyInTerm(termAt, id)
+      if (!isEnded) {
+        if (covered.has(key) && covered.get(key) !== parentId)
+          problems.add(
+            'element',
+            path,
+            'must stand in the same coverage as in an earlier transaction of its term: a peril lies in one.',
+          )
+        covered.set(key, parentId)
+      } else if (level === 'peril' && !covered.has(key))
+        problems.add(
+          'element',
+          path,
+          'must be an element that is covered before in its term: what is not covered has ended.',
+        )
+      const was = first.get(id)
+      if (!was) first.set(id, { type, exposureId, level })
+      else if (was.type !== type)
+        problems.add(
+          'element',
+          path,
+          `elementType must be '${was.type}', as in an earlier transaction: an id is one element over time.`,
+        )
+      else if (was.exposureId !== exposureId || was.level !== level)
+        problems.add('element', path, 'must stand in the same exposure as in an earlier transaction.')
+    }
+  }
+}
+
+/** As listed, where that is the order of time; else by issuedTime, a term's first after the first of the term before. */
+function inOrder(read: ReadTransaction[], terms: number): ReadTransaction[] {
+  const issued = (one: ReadTransaction): Instant => one.request.issuedTime
+  if (read.every((one, at) => at === 0 || issued(read[at - 1]!) <= issued(one))) return read
+  const queues = Array.from({ length: terms }, (_, term) => read.filter(one => one.termAt === term))
+  const ordered: ReadTransaction[] = []
+  let begun = 0
+  while (ordered.length < read.length) {
+    let next: number | undefined
+    for (const [term, [head]] of queues.entries()) {
+      if (!head || term > begun) continue
+      if (next === undefined || issued(head) < issued(queues[next]![0]!)) next = term
+    }
+    if (next === undefined) {
+      begun += 1
+      continue
+    }
+    ordered.push(queues[next]!.shift()!)
+    begun = Math.max(begun, next + 1)
+  }
+  return ordered
+}

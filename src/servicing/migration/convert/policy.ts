@@ -1,0 +1,302 @@
+// A policy with its full history: all of it or nothing (resources brief 9.2).
+
+import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../../../extension/auxdata/limits.ts'
+import { derivedUuid, type PolicyLocator, type QuoteLocator, type Uuid } from '../../../kernel/locators.ts'
+import { earlier, type TimeZone, timeZone as zoneNamed } from '../../../kernel/time.ts'
+import type { Steps } from '../../../kernel/turns.ts'
+import { noRecords, POLICY_LIMITS, type Quote } from '../../../policy/records/aggregate.ts'
+import type { ProductDefinition } from '../../../product/configuration.ts'
+import type { PolicyMigrationRequest, Preferences } from '../contract-request.ts'
+import type { MappingNode } from '../item.ts'
+import { billOfNothing } from './bill-of-nothing.ts'
+import { joinPlanned, planBills } from './bills.ts'
+import { derivedCadence } from './cadence.ts'
+import type { AuxRow, ConvertContext } from './converted.ts'
+import type { ReadElement } from './elements.ts'
+import { type ReadTransaction, readHistory } from './history.ts'
+import { type Known, keyInTerm, type Making, nothingKnown } from './making.ts'
+import { ORIGIN_KEY, originRows } from './origin.ts'
+import type { Problems } from './problems.ts'
+import { type Carried, carryOut } from './transaction/carry-out.ts'
+
+export type ConvertedPolicy = {
+  readonly making: Making
+  /** Installments by the invoices that they went on, in the order of the line. */
+  readonly invoiced: ReadonlyMap<string, readonly Uuid[]>
+  readonly mapping: MappingNode
+  readonly auxData: readonly AuxRow[]
+}
+
+/** A policy that breaks no rule, with all that was read of it. */
+type ReadPolicy = {
+  readonly product: ProductDefinition
+  readonly timeZone: TimeZone
+  readonly schedule: string
+  readonly auxData: readonly Omit<AuxRow, 'locator'>[]
+  readonly history: readonly ReadTransaction[]
+}
+
+/** Undefined where it has a problem. `inherited`: what the account prefers, where the policy does not say. */
+export function readPolicy(
+  request: PolicyMigrationRequest,
+  inherited: Preferences | undefined,
+  context: ConvertContext,
+  problems: Problems,
+  warnings: Problems,
+): ReadPolicy | undefined {
+  const { configuration, now, supply } = context
+  const { id } = request
+  const wrong = (sentence: string): void => problems.add('policy', id, sentence)
+  const product = Object.hasOwn(configuration.products, request.productName)
+    ? configuration.products[request.productName]
+    : undefined
+  const zone = request.timezone === undefined ? configuration.timeZone : zoneNamed(request.timezone)
+  if (!zone) wrong(`timezone '${request.timezone}' must be the IANA name of a time zone, as Europe/Berlin.`)
+  if (request.currency !== undefined && request.currency !== configuration.currency)
+    wrong(`currency must be ${configuration.currency}, the currency of the tenant.`)
+  if (!product) {
+    wrong(
+      `productName '${request.productName}' must be a product of the configuration: ${Object.keys(configuration.products).join(', ')}.`,
+    )
+    return undefined
+  }
+  const schedule = scheduleOf(request, inherited, product, wrong, sentence =>
+    warnings.add('policy', id, sentence),
+  )
+  const auxData = auxRowsOf(request, wrong)
+  const history = readHistory(request, {
+    ...{ product, now, supply, problems, warnings },
+    currency: configuration.currency,
+    timeZone: zone ?? configuration.timeZone,
+  })
+  if (history.length > POLICY_LIMITS.modifications)
+    wrong(`terms have ${history.length} transactions; a policy may have ${POLICY_LIMITS.modifications}.`)
+  if (problems.any || history.length === 0) return undefined
+  return { product, timeZone: zone!, schedule, auxData, history }
+}
+
+/** Undefined where it has a problem. `inherited`: what the account prefers, where the policy does not say. */
+export function* convertPolicy(
+  request: PolicyMigrationRequest,
+  inherited: Preferences | undefined,
+  context: ConvertContext,
+  problems: Problems,
+  warnings: Problems,
+): Steps<ConvertedPolicy | undefined> {
+  const read = readPolicy(request, inherited, context, problems, warnings)
+  if (!read) return undefined
+  const { product, timeZone, schedule, auxData, history } = read
+  const { configuration, now, supply } = context
+  const { id } = request
+  const [first] = history
+  const term = first!.term
+  const firstIssued = first!.request.issuedTime
+  const createdAt = [request.createdAt ?? firstIssued, first!.request.createdAt ?? firstIssued].reduce(
+    earlier,
+    firstIssued,
+  )
+  const lastIssued = history.at(-1)!.request.issuedTime
+  const locator = supply.digits() as PolicyLocator
+  const quote: Quote = {
+    locator: supply.digits() as QuoteLocator,
+    name: 'quote 1',
+    state: 'accepted',
+    selected: true,
+    createdAt,
+    updatedAt: firstIssued,
+    issuedAt: firstIssued,
+    contractStart: term.startTime,
+    contractEnd: term.endTime,
+    paymentScheduleName: schedule,
+  }
+  const making: Making = {
+    policy: {
+      locator,
+      policyholderLocator: context.accountLocator,
+      productName: product.name,
+      configVersion: context.configVersion,
+      version: 0,
+      createdAt,
+      updatedAt: lastIssued,
+      finalizedAt: firstIssued,
+      issuedAt: firstIssued,
+      originalStart: term.startTime,
+      originalEnd: term.endTime,
+      effectiveEnd: term.endTime,
+      currency: configuration.currency,
+      timeZone,
+      paymentScheduleName: schedule,
+    },
+    quotes: new Map([[quote.locator, quote]]),
+    ...noRecords(),
+  }
+  const known = nothingKnown()
+  const invoiced = new Map<string, Uuid[]>()
+  const transactions = new Map<string, MappingNode[]>()
+  const origins: AuxRow[] = []
+  const unplanned: { transaction: ReadTransaction; carried: Carried }[] = []
+  for (const transaction of history) {
+    const carried = carryOut({ making, quote, transaction, known, product, supply })
+    const { createdBy, preferences } = transaction.request
+    origins.push(...originRows(carried.modification.locator, { createdBy, preferences }))
+    const bills = planBills(making, transaction, carried.modification, carried.billed, { supply, now })
+    for (const { invoiceId, installment } of bills.invoiced)
+      invoiced.set(invoiceId, [...(invoiced.get(invoiceId) ?? []), installment])
+    if (transaction.request.installments.length === 0) unplanned.push({ transaction, carried })
+    const place = `terms[${transaction.termAt}]`
+    const node = transactionNode(transaction, carried, known, bills.installments, context)
+    transactions.set(place, [...(transactions.get(place) ?? []), node])
+    yield carried.work
+  }
+  joinPlanned(making, new Set([...invoiced.values()].flat()))
+  for (const { transaction, carried } of unplanned) billOfNothing(making, transaction, carried, supply)
+  return {
+    making,
+    invoiced,
+    auxData: [...auxData.map(row => ({ ...row, locator: String(locator) })), ...origins],
+    mapping: {
+      originalId: id,
+      locator: String(locator),
+      children: [...transactions].map(([originalId, children]) => ({
+        originalId,
+        locator: derivedUuid(context.shard, String(locator), originalId),
+        children,
+      })),
+    },
+  }
+}
+
+type Cadence = NonNullable<NonNullable<Preferences['installmentPreferences']>['cadence']>
+
+const SCHEDULES: Partial<Readonly<Record<Cadence, string>>> = {
+  fullPay: 'total',
+  weekly: 'every_week',
+  everyOtherWeek: 'every_two_weeks',
+  monthly: 'monthly',
+  quarterly: 'quarterly',
+  semiannually: 'semiannually',
+  annually: 'annually',
+}
+
+/**
+ * The payment schedule by which the policy is billed on: that which the preferences name or whose cadence they tell, if the
+ * product has one; else that of the account's preferences, if it has; else one that bills as its installments were due, with a
+ * warning; else its first, with a warning. Plans that have installments keep them, whatever the schedule (rule 12: `inherit` takes
+ * the level above).
+ */
+function scheduleOf(
+  { preferences, terms }: PolicyMigrationRequest,
+  inherited: Preferences | undefined,
+  { name, paymentSchedules }: ProductDefinition,
+  wrong: (sentence: string) => void,
+  warn: (sentence: string) => void,
+): string {
+  const own = preferences?.installmentPreferences
+  const above = inherited?.installmentPreferences
+  const named = (plan: string | undefined): string | undefined =>
+    paymentSchedules.find(one => one.name === plan)?.name
+  const ofCadence = (cadence: Cadence | undefined): string | undefined =>
+    paymentSchedules.find(one => cadence !== undefined && one.type === SCHEDULES[cadence])?.name
+  const plan = own?.installmentPlanName === 'inherit' ? undefined : own?.installmentPlanName
+  if (plan !== undefined && named(plan) === undefined)
+    wrong(
+      `preferences.installmentPreferences.installmentPlanName '${plan}' must be a payment schedule of product '${name}': ${paymentSchedules.map(one => one.name).join(', ')}.`,
+    )
+  const told =
+    named(plan) ??
+    (own?.cadence === undefined
+      ? (named(above?.installmentPlanName) ?? ofCadence(above?.cadence))
+      : ofCadence(own.cadence))
+  if (told !== undefined) return told
+  const first = paymentSchedules[0]!.name
+  const cadence = own?.cadence ?? above?.cadence
+  if (cadence !== undefined) {
+    warn(
+      `Product '${name}' has no payment schedule for the cadence '${cadence}': the policy is billed by '${first}' from now on.`,
+    )
+    return first
+  }
+  const derived = derivedCadence(terms)
+  const schedule = derived?.types.flatMap(type => paymentSchedules.find(one => one.type === type) ?? [])[0]
+    ?.name
+  const shown = derived?.shown ?? 'its installments show none'
+  if (schedule !== undefined)
+    warn(`No plan and no cadence is given; ${shown}, so the policy is billed by '${schedule}' from now on.`)
+  else
+    warn(
+      `No plan and no cadence is given; ${shown}${derived ? `, for which product '${name}' has no payment schedule` : ''}. The policy is billed by '${first}' from now on. Send preferences.installmentPreferences if that is wrong.`,
+    )
+  return schedule ?? first
+}
+
+/** Static data and auxiliary data, key by key, and what else the other system said of the policy. */
+function auxRowsOf(
+  request: PolicyMigrationRequest,
+  wrong: (sentence: string) => void,
+): Omit<AuxRow, 'locator'>[] {
+  const rows = new Map<string, string>()
+  const put = (where: string, key: string, value: unknown): void => {
+    if (value === undefined || value === null) return
+    const text = typeof value === 'string' ? value : JSON.stringify(value)
+    if (key === ORIGIN_KEY && where !== 'policy')
+      wrong(`${where} '${key}' must have another key: under that one stands what is sent of the policy.`)
+    else if (key === '' || key.length > LONGEST_AUX_NAME)
+      wrong(`${where} must have keys of 1 to ${LONGEST_AUX_NAME} characters.`)
+    else if (text.length > LONGEST_AUX_VALUE)
+      wrong(`${where} '${key}' must have at most ${LONGEST_AUX_VALUE} characters.`)
+    else if (rows.has(key)) wrong(`${where} '${key}' must not have the key of another entry.`)
+    else rows.set(key, text)
+  }
+  for (const [key, value] of Object.entries(request.staticData)) put('staticData', key, value)
+  for (const { key, value } of request.auxData?.entries ?? []) put('auxData', key, value)
+  const { id, durationBasis, billingLevel, preferences, createdBy } = request
+  const { autoRenewalPlanName, delinquencyPlanName } = request
+  put('policy', ORIGIN_KEY, {
+    ...{ id, createdBy, durationBasis, billingLevel, autoRenewalPlanName, delinquencyPlanName, preferences },
+  })
+  return [...rows].map(([key, value]) => ({ key, value }))
+}
+
+function transactionNode(
+  { tree, at, termAt, request }: ReadTransaction,
+  { modification }: Carried,
+  known: Known,
+  installments: readonly Uuid[],
+  { shard, supply }: Pick<ConvertContext, 'shard' | 'supply'>,
+): MappingNode {
+  const { locator } = modification
+  const derived = (...names: string[]): Uuid => derivedUuid(shard, locator, ...names)
+  const elementNode = (element: ReadElement): MappingNode => ({
+    originalId: element.id,
+    locator:
+      known.exposures.get(element.id) ??
+      known.perils.get(keyInTerm(termAt, element.id)) ??
+      derived('element', element.id),
+    children: [
+      // An item has no record: its locator is a name for it, and stands here only.
+      ...element.charges.flatMap(charge =>
+        charge.items.map(({ id }) => ({ originalId: id, locator: supply.uuid() })),
+      ),
+      ...element.children.flatMap(id => {
+        const child = tree!.elements.get(id)
+        return child ? [elementNode(child)] : []
+      }),
+    ],
+  })
+  const seen = new Set<Uuid>()
+  return {
+    originalId: `transactions[${at}]`,
+    locator,
+    children: [
+      ...(tree ? [elementNode(tree.root)] : []),
+      ...request.installments.map((one, index) => {
+        const own = installments[index]!
+        // What went on one invoice is one installment; each id has a locator of its own all the same.
+        const isFirst = !seen.has(own)
+        seen.add(own)
+        const originalId = one.id ?? `installments[${index}]`
+        return { originalId, locator: isFirst ? own : derived('installment', String(index)) }
+      }),
+    ],
+  }
+}

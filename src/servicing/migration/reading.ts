@@ -1,0 +1,121 @@
+// What there is to read of a migration: how far it is, its accounts, what became of their items, and what failed.
+
+import { notFound } from '../../kernel/errors.ts'
+import { readUuid } from '../../kernel/locators.ts'
+import { type OffsetPage, offsetPage } from '../../kernel/offset-page.ts'
+import { now } from '../../kernel/time.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type {
+  AccountMigrationIdMappingsResponse,
+  AccountMigrationResponse,
+  MappingPageQuery,
+  MigrationFailuresResponse,
+  MigrationPageQuery,
+  MigrationResponse,
+} from './contract.ts'
+import {
+  accountResponse,
+  failuresResponse,
+  type MappingKey,
+  mappingsResponse,
+  migrationResponse,
+} from './projection.ts'
+import { type MigrationPlace, migrationPlace, readMigration } from './service.ts'
+import {
+  accountQuery,
+  accountsPageQuery,
+  type FailureRow,
+  failuresPageQueries,
+  type MappingRow,
+  type MigrationAccount,
+  mappingsOfQuery,
+  mappingsPageQueries,
+  migrationQuery,
+} from './store.ts'
+
+export async function getMigration(context: RequestContext, text: string): Promise<MigrationResponse> {
+  const { migration, counts } = await readMigration(migrationPlace(context, text))
+  return migrationResponse(migration, counts, now())
+}
+
+export async function getAccount(
+  context: RequestContext,
+  migration: string,
+  account: string,
+): Promise<AccountMigrationResponse> {
+  const { rows } = await accountAt(context, migration, account)
+  return accountResponse(rows)
+}
+
+/** What the account's items became, those of other migrations too. */
+export async function getMappings(
+  context: RequestContext,
+  migration: string,
+  account: string,
+  by: MappingKey,
+): Promise<AccountMigrationIdMappingsResponse> {
+  const { rows, place } = await accountAt(context, migration, account)
+  const [mappings] = await place.database.batch([mappingsOfQuery(place.database, rows.accountLocator)])
+  return mappingsResponse(rows, mappings as MappingRow[], by)
+}
+
+async function accountAt(
+  context: RequestContext,
+  migration: string,
+  text: string,
+): Promise<{ rows: MigrationAccount; place: MigrationPlace }> {
+  const place = migrationPlace(context, migration)
+  const account = readUuid(text)
+  if (!account) throw notFound('account of the migration', text)
+  const [rows] = await place.database.batch([accountQuery(place.database, place.locator, account)])
+  if (!rows[0]) throw notFound('account of the migration', text)
+  return { rows: rows[0] as MigrationAccount, place }
+}
+
+export async function listAccounts(
+  context: RequestContext,
+  text: string,
+  query: MigrationPageQuery,
+): Promise<OffsetPage<AccountMigrationResponse>> {
+  const { database, locator } = migrationPlace(context, text)
+  const [migrations, accounts] = await database.batch([
+    migrationQuery(database, locator),
+    accountsPageQuery(database, locator, query),
+  ])
+  if (!migrations[0]) throw notFound('migration', text)
+  return offsetPage(accounts as MigrationAccount[], query, accountResponse)
+}
+
+export async function listFailures(
+  context: RequestContext,
+  text: string,
+  query: MigrationPageQuery,
+): Promise<OffsetPage<MigrationFailuresResponse>> {
+  const { database, locator } = migrationPlace(context, text)
+  const [migrations, accounts, failures] = await database.batch([
+    migrationQuery(database, locator),
+    ...failuresPageQueries(database, locator, query),
+  ])
+  if (!migrations[0]) throw notFound('migration', text)
+  const byAccount = Map.groupBy(failures as FailureRow[], one => one.accountLocator)
+  return offsetPage(accounts as MigrationAccount[], query, account =>
+    failuresResponse(account, byAccount.get(account.accountLocator) ?? []),
+  )
+}
+
+export async function listMappings(
+  context: RequestContext,
+  text: string,
+  query: MappingPageQuery,
+): Promise<OffsetPage<AccountMigrationIdMappingsResponse>> {
+  const { database, locator } = migrationPlace(context, text)
+  const [migrations, accounts, mappings] = await database.batch([
+    migrationQuery(database, locator),
+    ...mappingsPageQueries(database, locator, query),
+  ])
+  if (!migrations[0]) throw notFound('migration', text)
+  const byAccount = Map.groupBy(mappings as MappingRow[], one => one.accountLocator)
+  return offsetPage(accounts as MigrationAccount[], query, account =>
+    mappingsResponse(account, byAccount.get(account.accountLocator) ?? [], query.by),
+  )
+}

@@ -1,0 +1,200 @@
+// An account's JSON as a request: each item is read on its own, so that one that does not fit fails alone.
+import type { z } from '@hono/zod-openapi'
+import { contractRefusal } from '../../platform/wire-problem.ts'
+import {
+  AccountMigrationData,
+  DisbursementMigrationRequest,
+  InvoiceMigrationRequest,
+  LONGEST_ID,
+  MigrationRequest,
+  PaymentMigrationRequest,
+  PolicyMigrationRequest,
+} from './contract-request.ts'
+import {
+  InvoiceLinks,
+  type ItemFailure,
+  type ItemKind,
+  LISTED_KINDS,
+  type ListedKind,
+  type StoredProblem,
+} from './item.ts'
+import { placedProblems } from './shape-problems.ts'
+
+/** An account, or (without `accountData`) further items of one that exists. */
+export type ReadAccount = MigrationRequest & { readonly accountData?: AccountMigrationData }
+
+export type AccountReading = { readonly request: ReadAccount; readonly failures: readonly ItemFailure[] }
+
+export const ITEM_SCHEMAS = {
+  policies: PolicyMigrationRequest,
+  invoices: InvoiceMigrationRequest,
+  payments: PaymentMigrationRequest,
+  disbursements: DisbursementMigrationRequest,
+} as const satisfies Record<ListedKind, z.ZodType>
+
+export const ELEMENT_TYPES: Readonly<Record<ItemKind, string>> = {
+  account: 'account',
+  policies: 'policy',
+  invoices: 'invoice',
+  payments: 'payment',
+  disbursements: 'disbursement',
+}
+
+/** A failure of the item itself, said in sentences. */
+export const itemFailure = (kind: ItemKind, originalId: string, errors: readonly string[]): ItemFailure => ({
+  kind,
+  originalId,
+  problems: [{ elementType: ELEMENT_TYPES[kind], locator: originalId, errors }],
+})
+
+/** The id of an item as it was sent, where it has one that an item can have. */
+export const ownId = (item: unknown): string | undefined => {
+  const id = typeof item === 'object' && item !== null ? (item as { id?: unknown }).id : undefined
+  if (typeof id === 'number') return String(id)
+  return typeof id === 'string' && id !== '' && id.length <= LONGEST_ID ? id : undefined
+}
+
+/** What an item is called: by its id, or its place where it has none. */
+export const itemId = (kind: ListedKind, item: unknown, index: number): string =>
+  ownId(item) ?? `${kind}[${index}]`
+
+export const itemsOf = (value: Readonly<Record<string, unknown>>, kind: ListedKind): readonly unknown[] => {
+  const items = value[kind]
+  return Array.isArray(items) ? items : []
+}
+
+/** Items of an account that were migrated before, by kind and id. */
+export type MigratedItems = {
+  /** By this migration: they are passed over. */
+  readonly done: ReadonlySet<string>
+  /** By others: ids of an account are its items' for good. */
+  readonly taken: ReadonlySet<string>
+}
+
+const NOTHING_MIGRATED: MigratedItems = { done: new Set(), taken: new Set() }
+
+/** `isNew`: the account is to be made. What fits is in the request, what does not among the failures. */
+export function readAccount(
+  value: Readonly<Record<string, unknown>>,
+  originalId: string,
+  isNew: boolean,
+  { done, taken }: MigratedItems = NOTHING_MIGRATED,
+): AccountReading {
+  const failures: ItemFailure[] = []
+  const { policies: _1, invoices: _2, payments: _3, disbursements: _4, accountData, ...rest } = value
+  const own: string[] = []
+  const frame = parsed(MigrationRequest, rest, own)
+  const isData = accountData === undefined || accountData === null || typeof accountData === 'object'
+  if (isNew && !isData) own.push(`'accountData' must be an object.`)
+  const data =
+    isNew && isData ? parsed(AccountMigrationData, accountData ?? {}, own, 'accountData') : undefined
+  for (const kind of LISTED_KINDS)
+    if (value[kind] !== undefined && value[kind] !== null && !Array.isArray(value[kind]))
+      own.push(`'${kind}' must be a list.`)
+  const items: Partial<Record<ListedKind, unknown[]>> = {}
+  for (const kind of LISTED_KINDS) {
+    const list = itemsOf(value, kind)
+    const byId = Map.groupBy(list.keys(), index => itemId(kind, list[index], index))
+    items[kind] = [...byId].flatMap(([id, indexes]) => {
+      if (done.has(`${kind} ${id}`)) return []
+      const reads = indexes.map(index => ITEM_SCHEMAS[kind].safeParse(list[index]))
+      const problems = reads.flatMap((read, at): readonly StoredProblem[] =>
+        read.success ? [] : placedProblems(read.error, ELEMENT_TYPES[kind], id, list[indexes[at]!]),
+      )
+      // Nobody can tell which of them is meant: neither is taken, until one of them takes the place of all.
+      if (indexes.length > 1)
+        problems.unshift(
+          ...itemFailure(kind, id, [`'id' must be unique: '${id}' stands in '${kind}' more than once.`])
+            .problems,
+        )
+      if (taken.has(`${kind} ${id}`))
+        problems.unshift(
+          ...itemFailure(kind, id, [
+            `'id' must be unique within the account: '${id}' was migrated by an earlier migration.`,
+          ]).problems,
+        )
+      if (problems.length > 0) failures.push({ kind, originalId: id, problems })
+      return problems.length > 0 ? [] : reads.map(read => read.data)
+    })
+  }
+  if (own.length > 0) failures.unshift(itemFailure('account', originalId, own))
+  const blocked = blockedBy(value, failures, done)
+  const kept = LISTED_KINDS.map(kind => [
+    kind,
+    items[kind]!.filter(item => !blocked.has(`${kind} ${(item as { id: string }).id}`)),
+  ])
+  return {
+    request: {
+      ...(frame ?? EMPTY),
+      ...Object.fromEntries(kept),
+      ...(data && { accountData: data }),
+    } as ReadAccount,
+    failures: [...failures, ...blocked.values()],
+  }
+}
+
+/** What of the items, by their ids, does not fit by itself. */
+export const misshapen = (kind: ListedKind, items: Readonly<Record<string, unknown>>): ItemFailure[] =>
+  Object.entries(items).flatMap(([id, item]) => {
+    const read = ITEM_SCHEMAS[kind].safeParse(item)
+    if (read.success) return []
+    return [{ kind, originalId: id, problems: placedProblems(read.error, ELEMENT_TYPES[kind], id, item) }]
+  })
+
+/**
+ * What hangs together with items that do not fit, by kind and id: policies, invoices and payments that refer to one another
+ * stand or fall together, as in `convert/`.
+ */
+function blockedBy(
+  value: Readonly<Record<string, unknown>>,
+  failures: readonly ItemFailure[],
+  done: ReadonlySet<string>,
+): ReadonlyMap<string, ItemFailure> {
+  const failed = new Set(failures.map(({ kind, originalId }) => `${kind} ${originalId}`))
+  const blocked = new Map<string, ItemFailure>()
+  if (failed.size === 0) return blocked
+  const invoices = new Set(itemsOf(value, 'invoices').map((item, index) => itemId('invoices', item, index)))
+  const links = new InvoiceLinks()
+  for (const kind of ['policies', 'payments'] as const)
+    for (const [index, item] of itemsOf(value, kind).entries()) {
+      const id = itemId(kind, item, index)
+      if (done.has(`${kind} ${id}`)) continue
+      for (const invoice of invoiceIdsIn(item))
+        if (invoices.has(invoice) && !done.has(`invoices ${invoice}`)) links.add({ kind, id, invoice })
+    }
+  links.block(
+    [...failed],
+    (kind, id) => failed.has(`${kind} ${id}`),
+    (kind, id, by) => {
+      failed.add(`${kind} ${id}`)
+      blocked.set(`${kind} ${id}`, itemFailure(kind, id, [`blocked by ${by}`]))
+    },
+  )
+  return blocked
+}
+
+/** Every `invoiceId` in the item, however deep. */
+function invoiceIdsIn(part: unknown): string[] {
+  if (typeof part !== 'object' || part === null) return []
+  return Object.entries(part).flatMap(([name, inner]) =>
+    name === 'invoiceId' && (typeof inner === 'string' || typeof inner === 'number')
+      ? [String(inner)]
+      : invoiceIdsIn(inner),
+  )
+}
+
+const EMPTY = { policies: [], invoices: [], payments: [], disbursements: [] }
+
+/** What a schema makes of a value; its problems as sentences, each with its path. */
+export function parsed<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  problems: string[],
+  within?: string,
+): z.output<S> | undefined {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const { message } = contractRefusal(result.error, 'invalidRequest')
+  problems.push(within === undefined ? message : `In '${within}': ${message}`)
+  return undefined
+}

@@ -1,0 +1,169 @@
+// One account: read, converted, and made ready to be recorded. Nothing of it is written here.
+
+import { isRefused } from '../../../kernel/errors.ts'
+import { locatorSupply, type Uuid } from '../../../kernel/locators.ts'
+import { inTurns } from '../../../kernel/turns.ts'
+import type { RequestContext } from '../../../platform/context.ts'
+import { takeLocators } from '../../../platform/sequence.ts'
+import { constraintErrors } from '../../../policyholders/constraints.ts'
+import { toldTotals } from '../contract-request.ts'
+import { accountValues } from '../convert/account/policyholder.ts'
+import { conversionOf, digitsNeeded } from '../convert/account.ts'
+import type { ConvertContext } from '../convert/converted.ts'
+import { ownProblems } from '../convert/diagnosis.ts'
+import { doubtfulTimes } from '../doubtful-times.ts'
+import { type ItemFailure, LISTED_KINDS, type StoredProblem } from '../item.ts'
+import { itemFailure, itemId, itemsOf, type ReadAccount, readAccount } from '../request.ts'
+import { type Failing, readFailing } from '../stand-ins.ts'
+import type { MigrationAccount } from '../store.ts'
+import { earlierOf, knownOf } from './earlier.ts'
+import type { ConfiguredGround } from './ground.ts'
+import { type Outcome, type PreparedAccount, preparedOf } from './prepared.ts'
+
+/** Elements and runs between turns for others (convert/account.ts): some hundredths of a second. */
+const MOST_WORK_IN_A_TURN = 200
+
+/**
+ * The account as it is to be recorded. What it is `claimed` by: the account that its id was migrated as before, if it was.
+ * Throws what is no fault of its data.
+ */
+export async function preparedAccount(
+  ground: ConfiguredGround,
+  context: RequestContext,
+  account: MigrationAccount,
+  value: unknown,
+  claimedBy: string | undefined,
+): Promise<PreparedAccount> {
+  const outcome = await outcomeOf(ground, context, account, value, claimedBy)
+  return preparedOf(ground, context, account, outcome)
+}
+
+async function outcomeOf(
+  ground: ConfiguredGround,
+  context: RequestContext,
+  account: MigrationAccount,
+  value: unknown,
+  claimedBy: string | undefined,
+): Promise<Outcome> {
+  const { migration, configuration, configVersion, shard } = ground
+  const { accountLocator, originalId } = account
+  const isFull = migration.type === 'fullMigration'
+  const known = isFull && account.source === 'body' ? undefined : await knownOf(ground, account)
+  const before = known?.done.size ?? 0
+  const refused = (errors: readonly string[]): Outcome => ({
+    converted: undefined,
+    failures: [itemFailure('account', originalId, errors)],
+    before,
+    earlier: undefined,
+  })
+  if (isFull && claimedBy !== undefined && claimedBy !== accountLocator)
+    return refused([
+      `'id' must be unique among the accounts that were migrated: '${originalId}' is account ${claimedBy}. Send further items to POST …/migrations/accounts/${claimedBy}.`,
+    ])
+  const isNew = isFull && !known?.done.has(`account ${originalId}`)
+  const sent = value as Record<string, unknown>
+  const { request, failures } = readAccount(sent, originalId, isNew, known)
+  const isAccountWrong = failures.some(({ kind }) => kind === 'account')
+  // What is wrong with its items is told too; what they add up to says nothing then.
+  const checked = isAccountWrong ? { ...request, accounting: undefined } : request
+  const earlier = known && !isNew ? await earlierOf(ground, known, checked, sent) : undefined
+  try {
+    const digits = digitsNeeded(checked, earlier?.existing.invoices)
+    const disallowed = await disallowedOf(ground, accountLocator, checked.accountData)
+    const supply = locatorSupply(shard, await takeLocators(context, shard, digits))
+    const conversion: ConvertContext = {
+      configuration: configuration.configuration,
+      configVersion,
+      now: context.now,
+      supply,
+      shard,
+      accountLocator,
+      accountId: originalId,
+      callerLocator: ground.migration.createdBy as Uuid,
+      ...(earlier && { existing: earlier.existing }),
+      failed: failures,
+      disallowed,
+    }
+    const steps = conversionOf(checked, conversion)
+    const converted = await inTurns(steps, MOST_WORK_IN_A_TURN, () => scheduler.wait(0))
+    const warnings = [...doubtfulTimes(sent, originalId), ...converted.warnings]
+    const outcome = wholeIfBalanced(sent, known?.done, account, checked, {
+      converted: { ...converted, warnings },
+      failures: [...failures, ...converted.failures],
+      before,
+      earlier,
+    })
+    if (failures.length === 0) return outcome
+    const failing = readFailing(sent, originalId, isNew, request, failures)
+    const further = ownProblems(failing.request, conversion)
+    return { ...outcome, failures: outcome.failures.map(one => withFurther(one, further, failing)) }
+  } catch (problem) {
+    if (!isRefused(problem)) throw problem
+    return refused([problem.message])
+  }
+}
+
+/** A failure of an item whose shape does not fit, or that hangs together with one, and what else is wrong with it. */
+function withFurther(
+  failure: ItemFailure,
+  further: readonly ItemFailure[],
+  failing: Pick<Failing, 'sure'>,
+): ItemFailure {
+  const { kind, originalId, problems } = failure
+  const own = further.find(one => one.kind === kind && one.originalId === originalId)
+  const more = (own?.problems ?? [])
+    .map(problem => ({ ...problem, errors: failing.sure(kind, originalId, problem) }))
+    .filter(({ errors }) => errors.length > 0)
+  const isAt = (one: StoredProblem) => (other: StoredProblem) =>
+    other.elementType === one.elementType && other.locator === one.locator
+  return {
+    ...failure,
+    problems: [
+      ...problems.map(one => ({ ...one, errors: [...one.errors, ...(more.find(isAt(one))?.errors ?? [])] })),
+      ...more.filter(one => !problems.some(isAt(one))),
+    ],
+  }
+}
+
+/** What constraint tables find wrong with the account's data: no round trip where no constrained field has a value. */
+async function disallowedOf(
+  { configuration: { configuration }, begunAt, readTables }: ConfiguredGround,
+  locator: Uuid,
+  data: ReadAccount['accountData'],
+): Promise<readonly string[]> {
+  if (!data) return []
+  const { values } = accountValues(configuration, data, begunAt)
+  const { policyholderFields: fields, timeZone, resources } = configuration
+  const dictionary = { fields, timeZone, ...(resources && { resources }) }
+  const policyholder = { locator, completed: true, entity: { locator, values, subEntities: [] } }
+  const errors = await constraintErrors(policyholder, { sent: [] }, dictionary, begunAt, readTables)
+  return errors.map(({ message }) => message)
+}
+
+/**
+ * Of an account that fails itself nothing is kept. Control totals are of the whole account: it is migrated as a whole then, or
+ * not at all. What would have been kept waits for what failed.
+ */
+function wholeIfBalanced(
+  value: Readonly<Record<string, unknown>>,
+  done: ReadonlySet<string> | undefined,
+  { originalId }: MigrationAccount,
+  request: ReadAccount,
+  outcome: Outcome,
+): Outcome {
+  const { failures } = outcome
+  const isWhole = toldTotals(request).length > 0 || failures.some(({ kind }) => kind === 'account')
+  if (!isWhole || failures.length === 0) return outcome
+  const failed = new Set(failures.map(one => `${one.kind} ${one.originalId}`))
+  const by = failures.some(({ kind }) => kind === 'account') ? originalId : failures[0]!.originalId
+  const waiting = LISTED_KINDS.flatMap(kind =>
+    itemsOf(value, kind)
+      .map((item, index) => itemId(kind, item, index))
+      .filter(id => !failed.has(`${kind} ${id}`) && !done?.has(`${kind} ${id}`))
+      .map(id => itemFailure(kind, id, [`blocked by ${by}`])),
+  )
+  const account = failed.has(`account ${originalId}`)
+    ? []
+    : [itemFailure('account', originalId, [`blocked by ${by}`])]
+  return { ...outcome, converted: undefined, failures: [...account, ...failures, ...waiting] }
+}

@@ -1,0 +1,276 @@
+// What was migrated for an account before, by this migration or another: its ids, its credit, and the invoices that further
+// items pay or add to (rule 7 of resources brief 9.3), with the policies that these belong to.
+import { desc, eq, sql } from 'drizzle-orm'
+import { creditQuery, readCredit } from '../../../billing/payments/store.ts'
+import { auxDataQuery } from '../../../extension/auxdata/store.ts'
+import type { PolicyLocator, Uuid } from '../../../kernel/locators.ts'
+import type { Money } from '../../../kernel/money.ts'
+import type { Instant } from '../../../kernel/time.ts'
+import type { Guard, NewTimer } from '../../../platform/commit.ts'
+import { type Database, putRows, type Query } from '../../../platform/database.ts'
+import { termQueries } from '../../../policy/list/store.ts'
+import { NOTHING_UNREAD } from '../../../policy/part.ts'
+import {
+  AGGREGATE_QUERIES,
+  aggregateQueries,
+  byChoice,
+  chosenQueries,
+  readAggregates,
+} from '../../../policy/store/aggregates.ts'
+import { productOf } from '../../../policy/store/loading.ts'
+import { COLLECTION_NAMES, COLLECTIONS, policyRow } from '../../../policy/store/rows.ts'
+import { invoices } from '../../../policy/tables/billing.ts'
+import { policies } from '../../../policy/tables/policies.ts'
+import { type LoadedConfiguration, loadConfiguration } from '../../../product/cache.ts'
+import { configurationVersions } from '../../../product/tables.ts'
+import { coverEnds } from '../../../transactions/cancellations/effective.ts'
+import { scheduleChanges } from '../../../transactions/custom-events/plan.ts'
+import { pastDueTimers } from '../../../transactions/lapses/timers.ts'
+import { Preferences } from '../contract-request.ts'
+import { hasMereCredit, namedBefore } from '../convert/account/earlier.ts'
+import { partNode } from '../convert/account/outcome.ts'
+import type {
+  AddedParts,
+  Converted,
+  EarlierInvoice,
+  EarlierPart,
+  EarlierPolicy,
+  Existing,
+  PolicyChange,
+} from '../convert/converted.ts'
+import { ORIGIN_KEY } from '../convert/origin.ts'
+import { itemId, itemsOf, type MigratedItems, type ReadAccount } from '../request.ts'
+import {
+  changedMappingRows,
+  type MappingRow,
+  type MigrationAccount,
+  mappingsGuard,
+  mappingsOfQuery,
+} from '../store.ts'
+import type { ConfiguredGround } from './ground.ts'
+
+export type Known = MigratedItems & {
+  readonly mappings: readonly MappingRow[]
+  readonly credit: Money
+  readonly lastInvoice: Uuid | undefined
+  readonly preferences: Preferences | undefined
+}
+
+/** Of an account of which something was migrated before, or that was here: one round trip. */
+export async function knownOf(
+  { database, configuration }: ConfiguredGround,
+  { accountLocator, migrationLocator }: MigrationAccount,
+): Promise<Known> {
+  const [mappings, credits, last, origins] = await database.batch([
+    mappingsOfQuery(database, accountLocator),
+    creditQuery(database, accountLocator),
+    lastInvoiceQuery(database, accountLocator),
+    auxDataQuery(database, accountLocator, ORIGIN_KEY),
+  ])
+  const keys = (rows: typeof mappings) => new Set(rows.map(({ kind, originalId }) => `${kind} ${originalId}`))
+  return {
+    done: keys(mappings.filter(row => row.migrationLocator === migrationLocator)),
+    taken: keys(mappings.filter(row => row.migrationLocator !== migrationLocator)),
+    mappings: mappings as MappingRow[],
+    credit: readCredit(credits, configuration.configuration.currency),
+    lastInvoice: last[0]?.locator as Uuid | undefined,
+    preferences: preferencesIn(origins[0]?.value),
+  }
+}
+
+/** It is auxiliary data, which anybody may have written since. */
+function preferencesIn(origin: string | undefined): Preferences | undefined {
+  try {
+    return Preferences.safeParse(JSON.parse(origin ?? '{}').preferences).data
+  } catch {
+    return undefined
+  }
+}
+
+const lastInvoiceQuery = ({ build }: Database, holder: Uuid) =>
+  build
+    .select({ locator: invoices.locator })
+    .from(policies)
+    .innerJoin(invoices, eq(invoices.policyLocator, policies.locator))
+    .where(eq(policies.policyholderLocator, holder))
+    .orderBy(desc(invoices.createdAt), desc(invoices.displayId))
+    .limit(1)
+
+/** What the account's items rest on, as far as it was there before. */
+export type Earlier = {
+  readonly existing: Existing
+  readonly known: Known
+  /** The policies that were read, with the configurations of their versions. */
+  readonly policies: ReadonlyMap<PolicyLocator, { policy: EarlierPolicy; configuration: LoadedConfiguration }>
+}
+
+/** One round trip more where the request names invoices of before, or has credit that stands with one. */
+export async function earlierOf(
+  ground: ConfiguredGround,
+  known: Known,
+  request: ReadAccount,
+  sent: Readonly<Record<string, unknown>>,
+): Promise<Earlier> {
+  const named = namedBefore(request)
+  const rows = known.mappings.filter(({ kind, originalId }) => kind === 'invoices' && named.has(originalId))
+  const last = hasMereCredit(request) ? known.lastInvoice : undefined
+  const locators = [...rows.flatMap(partsOf), ...(last ? [last] : [])]
+  const read = locators.length > 0 ? await readPolicies(ground, locators) : new Map<never, never>()
+  const byInvoice = new Map(
+    [...read.values()].flatMap(({ policy }) =>
+      [...policy.aggregate.invoices.keys()].map(invoice => [invoice, { policy, invoice }] as const),
+    ),
+  )
+  const settled = toldSettled(sent, known.done)
+  const earlier = rows.flatMap((row): [string, EarlierInvoice][] => {
+    const [first, ...others] = partsOf(row).flatMap((one): EarlierPart | [] => byInvoice.get(one) ?? [])
+    const isToldSettled = settled.has(row.originalId)
+    return first ? [[row.originalId, { parts: [first, ...others], isToldSettled }]] : []
+  })
+  const lastInvoice = last && byInvoice.get(last)
+  return {
+    existing: {
+      credit: known.credit,
+      invoices: new Map(earlier),
+      ...(known.preferences && { preferences: known.preferences }),
+      ...(lastInvoice && { lastInvoice }),
+    },
+    known,
+    policies: read,
+  }
+}
+
+const partsOf = ({ locator, children }: MappingRow): Uuid[] =>
+  [locator, ...children.map(one => one.locator)] as Uuid[]
+
+/** Ids of invoices of the request itself, made by an earlier attempt, that it says are settled. */
+const toldSettled = (
+  sent: Readonly<Record<string, unknown>>,
+  done: ReadonlySet<string>,
+): ReadonlySet<string> =>
+  new Set(
+    itemsOf(sent, 'invoices').flatMap((item, index) => {
+      const id = itemId('invoices', item, index)
+      const { invoiceState } = item as { invoiceState?: unknown }
+      return invoiceState === 'settled' && done.has(`invoices ${id}`) ? [id] : []
+    }),
+  )
+
+const VERSIONS = byChoice((build, condition) =>
+  build
+    .select({ version: configurationVersions.version, hash: configurationVersions.hash })
+    .from(configurationVersions)
+    .where(
+      sql`${configurationVersions.version} in (select ${policies.configVersion} from ${policies} where ${policies.locator} ${condition})`,
+    ),
+)
+
+async function readPolicies(
+  { env, tenant, calls, database }: ConfiguredGround,
+  invoiceLocators: readonly Uuid[],
+): Promise<Earlier['policies']> {
+  const selection = { invoiceLocators: JSON.stringify(invoiceLocators) }
+  const results = (await database.batch([
+    ...aggregateQueries(database, selection),
+    ...chosenQueries(database, selection, VERSIONS),
+  ])) as unknown[]
+  const configurations = new Map<number, LoadedConfiguration>()
+  for (const { version, hash } of results[AGGREGATE_QUERIES] as { version: number; hash: string }[])
+    configurations.set(version, await loadConfiguration(env, tenant, hash, calls))
+  return new Map(
+    readAggregates(results.slice(0, AGGREGATE_QUERIES)).map(aggregate => {
+      const { locator, configVersion, productName } = aggregate.policy
+      const configuration = configurations.get(configVersion)!
+      const policy = { aggregate, product: productOf(configuration, productName) }
+      return [locator, { policy, configuration }]
+    }),
+  )
+}
+
+/** What was read is as it was: nothing was paid or done meanwhile, and nothing migrated by somebody else. */
+export function earlierGuards(account: Uuid, { known, policies: read }: Earlier): Guard[] {
+  const used = [...read.values()]
+  const versions = used.map(({ policy: { aggregate } }) => [
+    aggregate.policy.locator,
+    aggregate.policy.version,
+  ])
+  const hashes = new Map(
+    used.map(({ policy, configuration }) => [policy.aggregate.policy.configVersion, configuration.hash]),
+  )
+  const asRead = sql`not exists (select 1 from json_each(${JSON.stringify(versions)}) as one where
+    (select ${policies.version} from ${policies} where ${policies.locator} = one.value ->> 0) is not one.value ->> 1)`
+  const asConfigured = sql`not exists (select 1 from json_each(${JSON.stringify([...hashes])}) as one where
+    (select ${configurationVersions.hash} from ${configurationVersions}
+      where ${configurationVersions.version} = one.value ->> 0) is not one.value ->> 1)`
+  return [
+    mappingsGuard(account, known.mappings.length),
+    ...(used.length > 0
+      ? [
+          { name: 'guard_policy_version' as const, holds: asRead },
+          { name: 'guard_configuration_hash' as const, holds: asConfigured },
+        ]
+      : []),
+  ]
+}
+
+/** The rows of what changes of it, of all policies together, and what goes on by the clock. */
+export function changedRows(
+  { database }: ConfiguredGround,
+  earlier: Earlier,
+  { changes, added }: Pick<Converted, 'changes' | 'added'>,
+  now: Instant,
+): { facts: Query[]; timers: NewTimer[] } {
+  const courses = changes.map(({ before, after, product, timers }) => {
+    const { customEvents } = earlier.policies.get(after.policy.locator)!.configuration.configuration
+    const scheduled = scheduleChanges(database, before, after, customEvents, now)
+    return {
+      facts: [...termQueries(database, product, before, after), ...scheduled.facts],
+      timers: [
+        ...timers,
+        ...scheduled.timers,
+        ...pastDueTimers(before, after, product),
+        ...coverEnds(before, after, now).timers,
+      ],
+    }
+  })
+  return {
+    facts: [
+      ...policyChangeRows(database, changes),
+      ...courses.flatMap(({ facts }) => facts),
+      ...changedMappingRows(
+        database,
+        added.map(one => withParts(earlier.known, one)),
+      ),
+    ],
+    timers: courses.flatMap(({ timers }) => timers),
+  }
+}
+
+/** As `differenceQueries` of each: a payment takes no record away. */
+function policyChangeRows(database: Database, changes: readonly PolicyChange[]): Query[] {
+  const collections = COLLECTION_NAMES.flatMap(name => {
+    const { table, toRow } = COLLECTIONS[name]
+    const rows = changes.flatMap(({ before, after }) => {
+      const old = before[name] as ReadonlyMap<unknown, unknown>
+      return [...(after[name] as ReadonlyMap<unknown, unknown>)]
+        .filter(([locator, record]) => old.get(locator) !== record)
+        .map(([, record]) => ({ ...toRow(record as never), policyLocator: after.policy.locator }))
+    })
+    return putRows(database, table, rows as never)
+  })
+  return [
+    ...putRows(
+      database,
+      policies,
+      changes.map(({ after }) => policyRow(after, NOTHING_UNREAD)),
+    ),
+    ...collections,
+  ]
+}
+
+function withParts({ mappings }: Known, { originalId, parts }: AddedParts): MappingRow {
+  const row = mappings.find(one => one.kind === 'invoices' && one.originalId === originalId)!
+  const from = row.children.length + 1
+  const children = parts.map((locator, at) => partNode(originalId, from + at, locator))
+  return { ...row, children: [...row.children, ...children] }
+}

@@ -1,0 +1,318 @@
+// A migration's object calls this at each alarm: some accounts, one after the other, a portion of them in one batch with their
+// states. So a crash, a deploy or an eviction repeats what was not committed, and loses nothing that was.
+
+import type { Uuid } from '../../../kernel/locators.ts'
+import { type Calls, noCalls } from '../../../platform/calls.ts'
+import { commit, GuardTripped } from '../../../platform/commit.ts'
+import type { RequestContext } from '../../../platform/context.ts'
+import {
+  HOME_SHARD,
+  type ShardName,
+  shardDatabase,
+  tenantNow,
+  tenantOfShard,
+} from '../../../platform/tenancy.ts'
+import { loadConfiguration } from '../../../product/cache.ts'
+import { versionQuery } from '../../../product/store.ts'
+import { tableReader } from '../../../reference/constraints/force.ts'
+import { deletedAt, deleteSources, Sources } from '../files.ts'
+import { itemFailure } from '../request.ts'
+import { commitChange, migrationPlace, runningQuery } from '../service.ts'
+import { MIGRATION_TRANSITIONS, outcomeOf } from '../states.ts'
+import {
+  accountGuard,
+  beginQuery,
+  changeAccountQuery,
+  checkedQuery,
+  claimsQuery,
+  countsQuery,
+  leavePlaceQuery,
+  type Migration,
+  type MigrationAccount,
+  migrationQuery,
+  migrationStateQuery,
+  nothingWaitsGuard,
+  placeQuery,
+  putBackQuery,
+  readCounts,
+  replacedFailures,
+  takePlaceQuery,
+  waitAgainQuery,
+  waitingQuery,
+} from '../store.ts'
+import { preparedAccount } from './account.ts'
+import { type ConfiguredGround, contextOf, type Ground } from './ground.ts'
+import { beforeTwin, type Portion, portionsOf } from './portions.ts'
+import type { PreparedAccount } from './prepared.ts'
+import { ordinalsOf, record } from './recording.ts'
+
+/** Accounts of one alarm, and their items together: what an alarm reads before the first of them is shared by all. */
+const MOST_ACCOUNTS_AT_ONCE = 128
+const MOST_ITEMS_AT_ONCE = 4_000
+
+/** Attempts at an account, the last of which a fault of the system ends: then it is in error, until it is recovered. */
+const MOST_TRIES = 3
+
+/**
+ * Attempts at an account of which nothing was heard again: then it is in error too. More than of the others, since several
+ * deploys may come one after the other; an account that ends every isolate that works on it must not hold up the rest.
+ */
+const MOST_CUT_OFF = 6
+
+/** Between attempts at one account, by how often it was tried. */
+const RETRY_MS = [500, 2_000]
+
+/** How long it waits for its turn while others run. */
+const TURN_MS = 2_000
+
+/** Milliseconds until the next look is due; undefined when there is nothing to do until somebody says so. */
+export async function workOn(
+  env: Env,
+  shard: ShardName,
+  locator: Uuid,
+  isHalted: () => boolean,
+  calls: Calls = noCalls(),
+): Promise<number | undefined> {
+  const tenant = await tenantOfShard(env, shard, calls)
+  if (!tenant) return undefined
+  const database = shardDatabase(env, tenant, shard.shard, calls)
+  const home = shard.shard === HOME_SHARD ? database : shardDatabase(env, tenant, HOME_SHARD, calls)
+  const [rows] = await database.batch([migrationQuery(database, locator)])
+  const migration = rows[0] as Migration | undefined
+  if (!migration) return undefined
+  const ground: Ground = { env, tenant, calls, shard: shard.shard, database, home, migration }
+  if (migration.state !== 'submitted' && migration.state !== 'processing') return await rested(ground)
+  const [, places] = await home.batch([takePlaceQuery(home, locator), placeQuery(home, locator)])
+  if (!places[0]) return TURN_MS
+  if (migration.state === 'submitted') return (await begun(ground)) ? 0 : TURN_MS
+  return await someAccounts(ground, isHalted)
+}
+
+/** Whoever waits for its turn may have it; what was sent goes once all of it is migrated, or nobody went on with it. */
+async function rested(ground: Ground): Promise<undefined> {
+  const { home, migration, tenant } = ground
+  await home.batch([leavePlaceQuery(home, migration.locator)])
+  if (migration.state === 'finished' || tenantNow(tenant) >= deletedAt(migration.updatedAt))
+    await deleteSources(ground, migration.locator)
+  return undefined
+}
+
+/** Whether it is processing now; false when somebody else changed its state. */
+async function begun(ground: Ground): Promise<boolean> {
+  const { database, migration } = ground
+  const [rows] = await database.batch([countsQuery(database, migration.locator)])
+  const counts = readCounts(rows)
+  const context = contextOf(ground)
+  const place = migrationPlace(context, migration.locator)
+  return await unlessChanged(async () => {
+    await commitChange(context, place, migration, 'start', {
+      facts: [runningQuery(context, database, migration.locator, counts)],
+    })
+  })
+}
+
+async function unlessChanged(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch (problem) {
+    if (problem instanceof GuardTripped) return false
+    throw problem
+  }
+}
+
+async function someAccounts(ground: Ground, isHalted: () => boolean): Promise<number | undefined> {
+  const { env, tenant, calls, database, home, migration } = ground
+  const { locator } = migration
+  const [rows, versions, checked] = await database.batch([
+    waitingQuery(database, locator, MOST_ACCOUNTS_AT_ONCE),
+    versionQuery(database, undefined),
+    checkedQuery(database, migration),
+  ])
+  const waiting = rows as MigrationAccount[]
+  if (waiting.length === 0) return await ended(ground)
+  const [first] = waiting
+  const [claims] = await home.batch([
+    claimsQuery(
+      home,
+      waiting.map(({ originalId }) => originalId),
+    ),
+  ])
+  if (first!.tries >= MOST_CUT_OFF) {
+    const said = `The service was cut off ${first!.tries} times while it worked on the account; recover the migration to try again. If the account is large, send it anew with less, and the rest to POST …/migrations/accounts/{accountLocator}.`
+    await givenUp(ground, first!, first!.tries, said)
+    return 0
+  }
+  const claimedBy = new Map(
+    [...checked, ...claims].map(({ originalId, accountLocator }) => [originalId, accountLocator]),
+  )
+  const portions = portionsOf(beforeTwin(waiting, migration, claimedBy), MOST_ITEMS_AT_ONCE)
+  const begun = new Set(portions[0])
+  const waitAgain = waiting.filter(one => one.state === 'processing' && !begun.has(one))
+  await database.batch([
+    beginQuery(database, locator, ordinalsOf(portions[0]!), tenantNow(tenant)),
+    ...(waitAgain.length > 0 ? [waitAgainQuery(database, locator, ordinalsOf(waitAgain))] : []),
+  ])
+  const configuration = await loadConfiguration(env, tenant, versions[0]!.hash, calls)
+  const configured: ConfiguredGround = {
+    ...{ ...ground, configuration, configVersion: versions[0]!.version },
+    ...{ begunAt: tenantNow(tenant), readTables: tableReader(ground) },
+  }
+  const sources = new Sources(ground, locator)
+  for (const [at, portion] of portions.entries()) {
+    const read = async (account: MigrationAccount, context: RequestContext): Promise<PreparedAccount> => {
+      const value = await sources.read(account)
+      return preparedAccount(configured, context, account, value, claimedBy.get(account.originalId))
+    }
+    const waitMs = await onePortion(configured, portion, portions[at + 1] ?? [], { isHalted, read })
+    if (waitMs !== undefined) return waitMs
+  }
+  return 0
+}
+
+type Work = {
+  readonly isHalted: () => boolean
+  readonly read: (account: MigrationAccount, context: RequestContext) => Promise<PreparedAccount>
+}
+
+/** Milliseconds until the next look, where it is not to go on with `next`; that is begun otherwise. */
+async function onePortion(
+  ground: ConfiguredGround,
+  portion: Portion,
+  next: Portion,
+  work: Work,
+): Promise<number | undefined> {
+  const { database, migration } = ground
+  const context = contextOf(ground)
+  const { prepared, fault } = await preparedPortion(portion, context, work)
+  const left = portion.slice(prepared.length + (fault ? 1 : 0))
+  const goesOn = !fault && left.length === 0
+  if (prepared.length > 0)
+    try {
+      await record(ground, context, prepared, { next: goesOn ? next : [], left })
+    } catch (problem) {
+      return await notRecorded(ground, prepared, problem)
+    }
+  else if (left.length > 0)
+    await database.batch([putBackQuery(database, migration.locator, ordinalsOf(left))])
+  if (fault) return await afterFault(ground, fault.account, fault.problem)
+  return goesOn && next.length > 0 ? undefined : 0
+}
+
+type Fault = { readonly account: MigrationAccount; readonly problem: unknown }
+
+/** The accounts up to one that cannot be worked on, or until it is halted. */
+async function preparedPortion(
+  portion: Portion,
+  context: RequestContext,
+  { isHalted, read }: Work,
+): Promise<{ prepared: PreparedAccount[]; fault?: Fault }> {
+  const prepared: PreparedAccount[] = []
+  for (const account of portion) {
+    if (isHalted()) break
+    // A turn for whoever else waits: where a database answers at once, nothing between accounts would let others in.
+    await scheduler.wait(0)
+    try {
+      prepared.push(await read(account, context))
+    } catch (problem) {
+      return { prepared, fault: { account, problem } }
+    }
+  }
+  return { prepared }
+}
+
+/** Nothing of them is recorded. Which of several is to blame nobody can tell: from now on each goes by itself. */
+async function notRecorded(
+  ground: Ground,
+  [first, ...others]: readonly PreparedAccount[],
+  problem: unknown,
+): Promise<number> {
+  // What they rest on has changed: one was patched, or the configuration deployed anew.
+  if (problem instanceof GuardTripped) return 0
+  const { account } = first!
+  if (others.length === 0) return await afterFault(ground, account, problem)
+  told(account, account.tries + 1, problem)
+  return RETRY_MS[0]!
+}
+
+/** The account is tried again, three times in all; then it is in error, and the others go on. */
+async function afterFault(ground: Ground, account: MigrationAccount, problem: unknown): Promise<number> {
+  const { database, tenant } = ground
+  const tries = account.tries + 1
+  told(account, tries, problem)
+  if (tries >= MOST_TRIES) {
+    await givenUp(
+      ground,
+      account,
+      tries,
+      `The service failed ${tries} times; recover the migration to try again.`,
+    )
+    return 0
+  }
+  await database.batch([changeAccountQuery(database, account, { tries, updatedAt: tenantNow(tenant) })])
+  return RETRY_MS[account.tries] ?? 0
+}
+
+/** Tells whoever runs the service; a client sees what comes of it. */
+function told({ migrationLocator, ordinal }: MigrationAccount, tries: number, problem: unknown): void {
+  const text = problem instanceof Error ? (problem.stack ?? problem.message) : String(problem)
+  console.error(
+    JSON.stringify({
+      ...{ at: 'migration', migration: migrationLocator, account: ordinal },
+      ...{ tries, problem: text },
+    }),
+  )
+}
+
+/** The account is in error, unless it was recorded after all; the others go on. */
+async function givenUp(
+  ground: Ground,
+  account: MigrationAccount,
+  tries: number,
+  said: string,
+): Promise<void> {
+  const { database, shard } = ground
+  const context = contextOf(ground)
+  await unlessChanged(async () => {
+    await commit(context, database, {
+      shard,
+      guards: [accountGuard(account, 'processing')],
+      facts: [
+        changeAccountQuery(database, account, {
+          tries,
+          updatedAt: context.now,
+          state: 'error',
+          errorItems: account.totalItems - account.processedItems,
+        }),
+        ...replacedFailures(database, account, [itemFailure('account', account.originalId, [said])]),
+      ],
+      events: [],
+      timers: [],
+      answer: { status: 200, text: '' },
+      subject: account.accountLocator,
+    })
+  })
+}
+
+/** No account waits any more: the state that it comes to, with its event. */
+async function ended(ground: Ground): Promise<number | undefined> {
+  const { database, migration } = ground
+  const { locator } = migration
+  const [rows] = await database.batch([countsQuery(database, locator)])
+  const counts = readCounts(rows)
+  const action = outcomeOf(counts)
+  const context = contextOf(ground)
+  const state = MIGRATION_TRANSITIONS[action].to as Migration['state']
+  await unlessChanged(async () => {
+    await commitChange(context, migrationPlace(context, locator), migration, action, {
+      facts: [migrationStateQuery(database, locator, state, context.now)],
+      guards: [nothingWaitsGuard(locator)],
+      data: {
+        completedAccounts: String(counts.completed),
+        failedAccounts: String(counts.failed),
+        erroredAccounts: String(counts.error),
+      },
+    })
+  })
+  return 0
+}

@@ -1,0 +1,365 @@
+// What is done to migrations: sent, paused, resumed, recovered, patched. An account at a time is migrated by `run/`.
+import type { AuditEntry } from '../../access/audit/store.ts'
+import { auditRows } from '../../access/audit/store.ts'
+import { notFound, Refusal } from '../../kernel/errors.ts'
+import { newUuid, readUuid, type Uuid } from '../../kernel/locators.ts'
+import { type Instant, now } from '../../kernel/time.ts'
+import {
+  type Commit,
+  commit,
+  type Guard,
+  GuardTripped,
+  isBySubject,
+  type JsonAnswer,
+  type NewTimer,
+  storedAnswer,
+} from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database, Query } from '../../platform/database.ts'
+import type { NewEvent } from '../../platform/events/outbox.ts'
+import { type JsonText, jsonText } from '../../platform/http/route.ts'
+import { type Upload, withContents } from '../../platform/http/upload.ts'
+import { shardDatabase, shardOfRecord } from '../../platform/tenancy.ts'
+import { expectRecord } from '../../platform/unrecorded.ts'
+import { placeOf } from '../../policyholders/loading.ts'
+import { shardForCreate } from '../../policyholders/shard-choice.ts'
+import { policyholderQuery } from '../../policyholders/store.ts'
+import { versionQuery } from '../../product/store.ts'
+import { storeStream } from '../../reference/data-tables/file.ts'
+import { Held } from '../../reference/data-tables/held.ts'
+import { BODY, deletedAt, deleteSource, KEPT_DAYS, sourceKey } from './files.ts'
+import { doneOf, migrationResponse } from './projection.ts'
+import { ElementSplitter } from './split.ts'
+import { assertMigrationAllows, MIGRATION_TRANSITIONS, type MigrationAction } from './states.ts'
+import {
+  type AccountCounts,
+  countsQuery,
+  type Migration,
+  type MigrationAccount,
+  migrationGuard,
+  migrationQuery,
+  migrationStateQuery,
+  newMigrationQueries,
+  originalIdQuery,
+  readCounts,
+  recoverQuery,
+} from './store.ts'
+import { Submission, type SubmittedAccount } from './submission.ts'
+import { MIGRATION_FILE_TIMER } from './timer.ts'
+import { haltMigration, runTimer, wakeMigration } from './wake.ts'
+
+export type MigrationPlace = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
+
+/** Where the migration lies; 404 for text that no migration's locator can be. */
+export function migrationPlace(context: RequestContext, text: string): MigrationPlace {
+  const locator = readUuid(text)
+  if (!locator) throw notFound('migration', text)
+  const shard = shardOfRecord(context.tenant, locator, 'migration')
+  return { locator, shard, database: shardDatabase(context.env, context.tenant, shard, context.calls) }
+}
+
+/** The migration and how far it is: one round trip. 404 where there is none. */
+export async function readMigration({
+  database,
+  locator,
+}: MigrationPlace): Promise<{ migration: Migration; counts: AccountCounts }> {
+  const [rows, counts] = await database.batch([
+    migrationQuery(database, locator),
+    countsQuery(database, locator),
+  ])
+  if (!rows[0]) throw notFound('migration', locator)
+  return { migration: rows[0] as Migration, counts: readCounts(counts) }
+}
+
+/** Takes accounts with all that is theirs. */
+export const submitAccounts = async (
+  context: RequestContext,
+  upload: Upload,
+  validateOnly: boolean,
+): Promise<JsonText> =>
+  submit(context, upload, {
+    shard: await shardForCreate(ofTenant(context)),
+    type: 'fullMigration',
+    validateOnly,
+  })
+
+/** Takes further items of an account that exists: 404 where it does not. */
+export async function submitItems(
+  context: RequestContext,
+  text: string,
+  upload: Upload,
+  validateOnly: boolean,
+): Promise<JsonText> {
+  const { database, locator, shard } = placeOf(context, text)
+  const [holders, ids] = await database.batch([
+    policyholderQuery(database, locator),
+    originalIdQuery(database, locator),
+  ])
+  if (!holders[0]) throw notFound('policyholder', text)
+  // One that was made here has no other id.
+  const account = { locator, originalId: ids[0]?.originalId ?? locator }
+  return await submit(context, upload, { shard, type: 'addAccountItems', validateOnly, account })
+}
+
+type Asked = Pick<Migration, 'type' | 'validateOnly'> & {
+  readonly shard: number
+  readonly account?: { readonly locator: Uuid; readonly originalId: string }
+}
+
+/** The body goes to R2 as it comes, cut into its accounts on the way; one commit makes it a migration. */
+async function submit(context: RequestContext, upload: Upload, asked: Asked): Promise<JsonText> {
+  const { env, tenant, calls } = context
+  const { shard, account } = asked
+  const database = shardDatabase(env, tenant, shard, calls)
+  const locator = newUuid(shard)
+  const submission = new Submission(account?.originalId)
+  const stream = splitting(upload.stream, new ElementSplitter({ single: account !== undefined }), submission)
+  const key = sourceKey(tenant, locator, BODY)
+  await expectRecord(context, MIGRATION_FILE_TIMER, locator)
+  const { hash } = await storeStream(context, key, { stream, mediaType: 'application/json' }, new Held())
+  const keyed = withContents(ofTenant(context), hash)
+  let isOurs = false
+  try {
+    const earlier = await storedAnswer(keyed, database)
+    if (earlier && !isBySubject(earlier)) return jsonText(earlier)
+    const [versions] = await database.batch([versionQuery(database, undefined)])
+    if (!versions[0])
+      throw new Refusal('noConfiguration', 'The tenant has no configuration; deploy one first.')
+    const { migration, accounts } = newMigration(context, locator, asked, submission.end())
+    const answer: JsonAnswer = {
+      status: 200,
+      text: JSON.stringify(migrationResponse(migration, { ...NONE, pending: accounts.length }, now())),
+    }
+    const committed = await commit(keyed, database, {
+      shard,
+      guards: [],
+      facts: [
+        ...newMigrationQueries(database, migration, accounts),
+        ...auditOf(context, database, shard, 'submit', locator),
+      ],
+      events: [],
+      timers: [runTimer(locator, context.now)],
+      answer,
+      subject: locator,
+    })
+    isOurs = committed === answer
+    if (isOurs) wakeLater(context, locator)
+    return jsonText(isBySubject(committed) ? answer : committed)
+  } finally {
+    if (!isOurs)
+      context.later(
+        // Its timer does it where this fails.
+        discardUnlessRecorded(context, database, locator).catch(problem =>
+          console.warn(JSON.stringify({ at: 'migration', locator, problem: String(problem) })),
+        ),
+      )
+  }
+}
+
+const NONE: AccountCounts = { pending: 0, processing: 0, completed: 0, failed: 0, error: 0 }
+
+/** Passes the bytes on, and what it finds in them to the submission. */
+async function* splitting(
+  pieces: Upload['stream'],
+  splitter: ElementSplitter,
+  submission: Submission,
+): Upload['stream'] & AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  for await (const piece of pieces) {
+    for (const element of splitter.push(piece)) submission.add(element)
+    yield piece
+  }
+  splitter.end()
+  submission.end()
+}
+
+/** An outcome that is not known may be that it is recorded after all. */
+async function discardUnlessRecorded(
+  context: RequestContext,
+  database: Database,
+  locator: Uuid,
+): Promise<void> {
+  const [rows] = await database.batch([migrationQuery(database, locator)])
+  if (!rows[0]) await deleteSource(context, locator, BODY)
+}
+
+/** Keys of migrations are the tenant's, whoever sends them (resources brief 9.4). */
+function ofTenant(context: RequestContext): RequestContext {
+  const { idempotency } = context
+  if (!idempotency) return context
+  const key = `migration:${idempotency.key.slice(idempotency.key.indexOf(':') + 1)}`
+  return { ...context, idempotency: { ...idempotency, key } }
+}
+
+function newMigration(
+  { now: at, caller }: RequestContext,
+  locator: Uuid,
+  { type, validateOnly, shard, account }: Asked,
+  submitted: readonly SubmittedAccount[],
+): { migration: Migration; accounts: MigrationAccount[] } {
+  return {
+    migration: {
+      locator,
+      state: 'submitted',
+      type,
+      validateOnly,
+      totalAccounts: submitted.length,
+      createdAt: at,
+      createdBy: caller.accountLocator,
+      username: caller.username,
+      updatedAt: at,
+      runningSince: null,
+      doneBefore: 0,
+    },
+    accounts: submitted.map((one, ordinal) => ({
+      ...one,
+      migrationLocator: locator,
+      ordinal,
+      accountLocator: account?.locator ?? newUuid(shard),
+      state: 'pending',
+      source: BODY,
+      processedItems: 0,
+      errorItems: 0,
+      warnings: [],
+      tries: 0,
+      updatedAt: at,
+    })),
+  }
+}
+
+/** The data of every event of a migration. */
+export const migrationEvent = (
+  type: NewEvent['type'],
+  { locator, type: migrationType, totalAccounts }: Migration,
+  more: Record<string, string> = {},
+): NewEvent => ({
+  type,
+  data: { migrationLocator: locator, migrationType, totalAccounts: String(totalAccounts), ...more },
+})
+
+export function auditOf(
+  context: RequestContext,
+  database: Database,
+  shard: number,
+  action: string,
+  locator: Uuid,
+): Query[] {
+  const entry: AuditEntry = { action: 'migration.write', subject: locator, details: { action } }
+  return auditRows(database, context, shard, [entry])
+}
+
+/** No account is begun any more; answers when the one that is under way is done with. */
+export async function pauseMigration(context: RequestContext, text: string): Promise<void> {
+  const place = migrationPlace(context, text)
+  await changed(context, place, 'pause', ({ database }) => [
+    migrationStateQuery(database, place.locator, 'paused', context.now),
+  ])
+  await haltMigration(context, place.locator)
+}
+
+export async function resumeMigration(context: RequestContext, text: string): Promise<void> {
+  const place = migrationPlace(context, text)
+  await changed(context, place, 'resume', ({ database }, counts) => [
+    runningQuery(context, database, place.locator, counts),
+  ])
+}
+
+/** Accounts that a fault of the system stopped are tried again; those that failed on their data are not. */
+export async function recoverMigration(context: RequestContext, text: string): Promise<void> {
+  const place = migrationPlace(context, text)
+  await changed(context, place, 'recover', ({ database }, counts) => [
+    recoverQuery(database, place.locator, context.now),
+    runningQuery(context, database, place.locator, { ...counts, error: 0 }),
+  ])
+}
+
+/** It goes on: its rate is counted from now. */
+export const runningQuery = (
+  { now: at }: Pick<RequestContext, 'now'>,
+  database: Database,
+  locator: Uuid,
+  counts: AccountCounts,
+): Query => migrationStateQuery(database, locator, 'processing', at, { since: now(), done: doneOf(counts) })
+
+async function changed(
+  context: RequestContext,
+  place: MigrationPlace,
+  action: MigrationAction,
+  facts: (place: MigrationPlace, counts: AccountCounts) => Query[],
+): Promise<void> {
+  const { database, locator } = place
+  if (await storedAnswer(context, database)) return
+  await twice(async () => {
+    const { migration, counts } = await readMigration(place)
+    assertMigrationAllows(locator, migration.state, action)
+    assertKept(migration, context.now)
+    await commitChange(context, place, migration, action, { facts: facts(place, counts) })
+  })
+  if (action !== 'pause') wakeLater(context, locator)
+}
+
+/** What people do; the rest is the run's. */
+const ASKED_FOR: ReadonlySet<MigrationAction> = new Set(['pause', 'resume', 'recover', 'patch'])
+
+/** One commit: what is done to the migration with its event, in the state in which it was read. */
+export const commitChange = (
+  context: RequestContext,
+  { database, shard, locator }: MigrationPlace,
+  migration: Migration,
+  action: MigrationAction,
+  change: {
+    readonly facts: readonly Query[]
+    readonly guards?: readonly Guard[]
+    readonly data?: Record<string, string>
+    readonly answer?: Commit['answer']
+  },
+) =>
+  commit(context, database, {
+    shard,
+    guards: [migrationGuard(locator, migration.state), ...(change.guards ?? [])],
+    facts: [
+      ...change.facts,
+      ...(ASKED_FOR.has(action) ? auditOf(context, database, shard, action, locator) : []),
+    ],
+    events: [migrationEvent(MIGRATION_TRANSITIONS[action].event as NewEvent['type'], migration, change.data)],
+    timers: timersOf(action, locator, context.now),
+    answer: change.answer ?? { status: 200, text: '' },
+    subject: locator,
+  })
+
+/** Of what goes on, one that makes it go on; of what rests, one that deletes what was sent. */
+function timersOf(action: MigrationAction, locator: Uuid, at: Instant): NewTimer[] {
+  if (action === 'start' || action === 'finish') return []
+  return [runTimer(locator, RESTING.has(action) ? deletedAt(at) : at)]
+}
+
+const RESTING: ReadonlySet<MigrationAction> = new Set(['pause', 'fail', 'stop'])
+
+/** Refuses (409) to go on with what is not there any more. */
+export function assertKept({ locator, state, updatedAt }: Migration, at: Instant): void {
+  if (state === 'processing' || state === 'submitted' || at < deletedAt(updatedAt)) return
+  throw new Refusal(
+    'wrongState',
+    `What was sent of migration ${locator} was deleted ${KEPT_DAYS} days after it last changed: send what is left in another one.`,
+  )
+}
+
+/** Once more where what was read has changed by the time of the commit; then 409. */
+export async function twice<T>(attempt: () => Promise<T>): Promise<T> {
+  try {
+    return await attempt().catch(problem => {
+      if (problem instanceof GuardTripped) return attempt()
+      throw problem
+    })
+  } catch (problem) {
+    if (!(problem instanceof GuardTripped)) throw problem
+    throw new Refusal('versionConflict', 'The migration has just changed; read it and try again.')
+  }
+}
+
+/** The timer of the commit does it too, should the call be lost. */
+export const wakeLater = (context: RequestContext, locator: Uuid): void =>
+  context.later(
+    wakeMigration(context, locator).catch(problem =>
+      console.error(JSON.stringify({ at: 'migration', locator, problem: String(problem) })),
+    ),
+  )

@@ -1,0 +1,129 @@
+// Cuts the JSON list of accounts into its accounts as the bytes come, so that only one of them is ever held.
+import { Refusal } from '../../kernel/errors.ts'
+import { joined, utf8Text } from '../../platform/http/bytes.ts'
+import { DEEPEST_JSON } from '../../platform/http/json-body.ts'
+
+/** Bytes of one account, which is parsed whole. */
+export const LARGEST_ACCOUNT_BYTES = 10 * 1_048_576
+
+/** One element of the list: its JSON, and where it lies in the body, in bytes. */
+export type Element = { readonly start: number; readonly text: string }
+
+const OPEN_LIST = 0x5b
+const CLOSE_LIST = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
+
+const malformed = (message: string): Refusal => new Refusal('malformedJson', message)
+
+/**
+ * Reads a list of objects, or (`single`) one object. It knows brackets and texts only: whether an element is JSON is for
+ * whoever parses it.
+ */
+export class ElementSplitter {
+  readonly #single: boolean
+  #at = 0
+  #expects: keyof typeof EXPECTED
+  #depth = 0
+  #inText = false
+  #escaped = false
+  #start = 0
+  #parts: Uint8Array[] = []
+  #held = 0
+
+  constructor({ single }: { readonly single: boolean }) {
+    this.#single = single
+    this.#expects = single ? 'element' : 'list'
+  }
+
+  /** The elements that end in the piece. Throws a Refusal (`malformedJson`, `tooLarge`). */
+  push(piece: Uint8Array): Element[] {
+    const elements: Element[] = []
+    let from = 0
+    for (let index = 0; index < piece.length; index += 1) {
+      const byte = piece[index]!
+      if (this.#depth > 0) {
+        if (!this.#within(byte)) continue
+        this.#keep(piece.subarray(from, index + 1))
+        elements.push(this.#ended())
+        continue
+      }
+      if (BLANKS.has(byte)) continue
+      if (this.#at + index < BYTE_ORDER_MARK.length && byte === BYTE_ORDER_MARK[this.#at + index]) continue
+      if (this.#between(byte, this.#at + index)) from = index
+    }
+    if (this.#depth > 0) this.#keep(piece.subarray(from))
+    this.#at += piece.length
+    return elements
+  }
+
+  /** To be called at the end of the bytes; throws where something is missing. */
+  end(): void {
+    if (this.#expects !== 'end') throw malformed('The body ends before its JSON does; send it whole.')
+  }
+
+  /** Whether the element ends with the byte. */
+  #within(byte: number): boolean {
+    if (this.#inText) {
+      if (this.#escaped) this.#escaped = false
+      else if (byte === BACKSLASH) this.#escaped = true
+      else if (byte === QUOTE) this.#inText = false
+      return false
+    }
+    if (byte === QUOTE) this.#inText = true
+    else if (byte === OPEN_OBJECT || byte === OPEN_LIST) this.#depth += 1
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) this.#depth -= 1
+    // As deep as a correction may be, which is read as any body: what walks through an account needs a bound.
+    if (this.#depth > DEEPEST_JSON)
+      throw malformed(
+        `The account at byte ${this.#start} nests lists and objects more than ${DEEPEST_JSON} deep; flatten it.`,
+      )
+    return this.#depth === 0
+  }
+
+  /** Whether an element begins with the byte. */
+  #between(byte: number, at: number): boolean {
+    const expects = this.#expects
+    if (expects === 'list' && byte === OPEN_LIST) this.#expects = 'first'
+    else if ((expects === 'first' || expects === 'element') && byte === OPEN_OBJECT) {
+      this.#depth = 1
+      this.#start = at
+      return true
+    } else if ((expects === 'first' || expects === 'separator') && byte === CLOSE_LIST) this.#expects = 'end'
+    else if (expects === 'separator' && byte === COMMA) this.#expects = 'element'
+    else throw malformed(`At byte ${at} of the body ${EXPECTED[expects]} must follow.`)
+    return false
+  }
+
+  #keep(part: Uint8Array): void {
+    this.#held += part.length
+    if (this.#held > LARGEST_ACCOUNT_BYTES)
+      throw new Refusal(
+        'tooLarge',
+        `The account at byte ${this.#start} is larger than ${LARGEST_ACCOUNT_BYTES / 1_048_576} MiB; send some of its items later, to POST …/migrations/accounts/{accountLocator}.`,
+      )
+    this.#parts.push(part.slice())
+  }
+
+  #ended(): Element {
+    const text = utf8Text(joined(this.#parts))
+    if (text === undefined) throw malformed(`The account at byte ${this.#start} of the body is not UTF-8.`)
+    this.#parts = []
+    this.#held = 0
+    this.#expects = this.#single ? 'end' : 'separator'
+    return { start: this.#start, text }
+  }
+}
+
+const EXPECTED = {
+  list: 'a list of accounts, that is `[`,',
+  first: 'an account, that is an object,',
+  element: 'an object',
+  separator: '`,` or `]`',
+  end: 'nothing more',
+} as const

@@ -1,0 +1,424 @@
+// The rows of migrations: what was sent, how far it is, what became of it.
+import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
+import type { Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { Guard } from '../../platform/commit.ts'
+import { type Database, putRows, type Query } from '../../platform/database.ts'
+import type { ItemFailure, ItemMapping } from './item.ts'
+import { ACCOUNT_STATES, type AccountState, type MigrationState } from './states.ts'
+import {
+  migratedAccounts,
+  migrationAccounts,
+  migrationFailures,
+  migrationMappings,
+  migrationSlots,
+  migrations,
+} from './tables.ts'
+
+type BrandedRow<T> = Omit<T, 'locator' | 'accountLocator' | 'migrationLocator'> & {
+  [K in Extract<keyof T, 'locator' | 'accountLocator' | 'migrationLocator'>]: Uuid
+}
+
+export type Migration = BrandedRow<typeof migrations.$inferSelect>
+export type MigrationAccount = BrandedRow<typeof migrationAccounts.$inferSelect>
+export type MappingRow = BrandedRow<Omit<typeof migrationMappings.$inferSelect, 'locator'>> & {
+  locator: string
+}
+export type FailureRow = BrandedRow<typeof migrationFailures.$inferSelect>
+
+/** How many accounts are in which state. */
+export type AccountCounts = Readonly<Record<AccountState, number>>
+
+export const migrationQuery = ({ build }: Database, locator: Uuid) =>
+  build.select().from(migrations).where(eq(migrations.locator, locator))
+
+export const countsQuery = ({ build }: Database, locator: Uuid) =>
+  build
+    .select({ state: migrationAccounts.state, count: sql<number>`count(*)` })
+    .from(migrationAccounts)
+    .where(eq(migrationAccounts.migrationLocator, locator))
+    .groupBy(migrationAccounts.state)
+
+export function readCounts(rows: readonly { state: AccountState; count: number }[]): AccountCounts {
+  const counts = Object.fromEntries(ACCOUNT_STATES.map(state => [state, 0])) as Record<AccountState, number>
+  for (const { state, count } of rows) counts[state] = count
+  return counts
+}
+
+export const newMigrationQueries = (
+  database: Database,
+  migration: Migration,
+  accounts: readonly MigrationAccount[],
+): Query[] => [
+  ...putRows(database, migrations, [migration]),
+  ...putRows(database, migrationAccounts, accounts),
+]
+
+/** Trips when the migration is not in one of the states any more. */
+export const migrationGuard = (locator: Uuid, ...states: readonly MigrationState[]): Guard => ({
+  name: 'guard_migration_state',
+  holds: sql`exists (select 1 from ${migrations} where ${migrations.locator} = ${locator} and ${inArray(migrations.state, [...states])})`,
+})
+
+/** Trips when an account of it still waits: one that was patched meanwhile. */
+export const nothingWaitsGuard = (locator: Uuid): Guard => ({
+  name: 'guard_migration_state',
+  holds: sql`not exists (select 1 from ${migrationAccounts} where ${migrationAccounts.migrationLocator} = ${locator} and state in ('pending', 'processing'))`,
+})
+
+type AccountPlace = Pick<MigrationAccount, 'migrationLocator' | 'ordinal' | 'source'>
+
+/** Trips when the account is not in that state any more, or is another by now. */
+export const accountGuard = (
+  { migrationLocator, ordinal, source }: AccountPlace,
+  state: AccountState,
+): Guard => ({
+  name: 'guard_migration_account',
+  holds: sql`exists (select 1 from ${migrationAccounts} where ${migrationAccounts.migrationLocator} = ${migrationLocator}
+    and ${migrationAccounts.ordinal} = ${ordinal} and ${migrationAccounts.state} = ${state} and ${migrationAccounts.source} = ${source})`,
+})
+
+/** Trips when one of the accounts of the migration is not being processed any more, or is another by now. */
+export const processedGuard = (locator: Uuid, accounts: readonly AccountPlace[]): Guard => ({
+  name: 'guard_migration_account',
+  holds: sql`${accounts.length} = (
+    select count(*) from json_each(${JSON.stringify(accounts.map(one => [one.ordinal, one.source]))}) j
+    cross join ${migrationAccounts} a on a.migration_locator = ${locator} and a.ordinal = j.value ->> 0
+    where a.state = 'processing' and a.source = j.value ->> 1)`,
+})
+
+/** `runs`: it goes on from now, and its rate is counted from here. */
+export const migrationStateQuery = (
+  { build }: Database,
+  locator: Uuid,
+  state: MigrationState,
+  at: Instant,
+  runs?: { readonly since: Instant; readonly done: number },
+): Query =>
+  build
+    .update(migrations)
+    .set({ state, updatedAt: at, runningSince: runs?.since ?? null, ...(runs && { doneBefore: runs.done }) })
+    .where(eq(migrations.locator, locator))
+
+/** Accounts that wait, in their order; one that was begun comes first. */
+export const waitingQuery = ({ build }: Database, locator: Uuid, most: number) =>
+  build
+    .select()
+    .from(migrationAccounts)
+    .where(sql`${migrationAccounts.migrationLocator} = ${locator} and state in ('pending', 'processing')`)
+    .orderBy(sql`${migrationAccounts.state} = 'pending'`, asc(migrationAccounts.ordinal))
+    .limit(most)
+
+const amongAccounts = (migration: Uuid, ordinals: readonly number[]): SQL =>
+  sql`${migrationAccounts.migrationLocator} = ${migration}
+    and ${migrationAccounts.ordinal} in (select value from json_each(${JSON.stringify(ordinals)}))`
+
+/**
+ * The accounts are those that are processed now, unless the migration was paused meanwhile. That counts as an attempt before it
+ * is one: what is cut off by the end of the isolate could not be counted afterwards.
+ */
+export const beginQuery = (
+  { build }: Database,
+  migration: Uuid,
+  ordinals: readonly number[],
+  at: Instant,
+): Query =>
+  build
+    .update(migrationAccounts)
+    .set({ state: 'processing', updatedAt: at, tries: sql`${migrationAccounts.tries} + 1` })
+    .where(
+      sql`${amongAccounts(migration, ordinals)} and ${migrationAccounts.state} in ('pending', 'processing')
+        and exists (select 1 from ${migrations} where ${migrations.locator} = ${migration} and ${migrations.state} = 'processing')`,
+    )
+
+/** The accounts were begun, and are not worked on after all. */
+export const putBackQuery = ({ build }: Database, migration: Uuid, ordinals: readonly number[]): Query =>
+  build
+    .update(migrationAccounts)
+    .set({ state: 'pending', tries: sql`${migrationAccounts.tries} - 1` })
+    .where(sql`${amongAccounts(migration, ordinals)} and ${migrationAccounts.state} = 'processing'`)
+
+/** The accounts were begun together with one that was cut off, and wait for their own turn; that attempt counts. */
+export const waitAgainQuery = ({ build }: Database, migration: Uuid, ordinals: readonly number[]): Query =>
+  build
+    .update(migrationAccounts)
+    .set({ state: 'pending' })
+    .where(sql`${amongAccounts(migration, ordinals)} and ${migrationAccounts.state} = 'processing'`)
+
+export const accountQuery = (database: Database, migration: Uuid, account: Uuid) =>
+  database.build
+    .select()
+    .from(migrationAccounts)
+    .where(
+      and(eq(migrationAccounts.migrationLocator, migration), eq(migrationAccounts.accountLocator, account)),
+    )
+
+/** The account in migrations that are not finished, with their types. */
+export const unfinishedOfQuery = ({ build }: Database, account: Uuid) =>
+  build
+    .select({ ...getTableColumns(migrationAccounts), type: migrations.type })
+    .from(migrations)
+    .innerJoin(migrationAccounts, eq(migrationAccounts.migrationLocator, migrations.locator))
+    .where(sql`${migrations.state} <> 'finished' and ${migrationAccounts.accountLocator} = ${account}`)
+
+/** Its text lies elsewhere now, if it lies where the row says; who works on it finds that it has changed. */
+export const changeSourceQuery = (
+  { build }: Database,
+  { migrationLocator, ordinal, source }: MigrationAccount,
+  place: Pick<MigrationAccount, 'source' | 'start' | 'length'>,
+): Query =>
+  build
+    .update(migrationAccounts)
+    .set(place)
+    .where(
+      and(
+        eq(migrationAccounts.migrationLocator, migrationLocator),
+        eq(migrationAccounts.ordinal, ordinal),
+        eq(migrationAccounts.source, source),
+      ),
+    )
+
+export const changeAccountQuery = (
+  { build }: Database,
+  { migrationLocator, ordinal }: MigrationAccount,
+  changes: Partial<typeof migrationAccounts.$inferInsert>,
+): Query =>
+  build
+    .update(migrationAccounts)
+    .set(changes)
+    .where(
+      and(eq(migrationAccounts.migrationLocator, migrationLocator), eq(migrationAccounts.ordinal, ordinal)),
+    )
+
+/** Lets accounts that a fault of the system stopped begin anew. */
+export const recoverQuery = ({ build }: Database, locator: Uuid, at: Instant): Query =>
+  build
+    .update(migrationAccounts)
+    .set({ state: 'pending', tries: 0, errorItems: 0, updatedAt: at })
+    .where(and(eq(migrationAccounts.migrationLocator, locator), eq(migrationAccounts.state, 'error')))
+
+/** What became of an account that was begun. */
+export type AccountOutcome = Pick<
+  MigrationAccount,
+  'ordinal' | 'state' | 'processedItems' | 'errorItems' | 'warnings'
+>
+
+/** Records what became of accounts of the migration. */
+export const outcomesQuery = (
+  { build }: Database,
+  migration: Uuid,
+  outcomes: readonly AccountOutcome[],
+  at: Instant,
+): Query => {
+  // By ordinal, so that each account is found by its key: joined with a list, SQLite reads all accounts of the migration.
+  const told = Object.fromEntries(
+    outcomes.map(({ ordinal, state, processedItems, errorItems, warnings }) => [
+      ordinal,
+      [state, processedItems, errorItems, JSON.stringify(warnings)],
+    ]),
+  )
+  const own = sql`'$."' || ordinal || '"'`
+  return build.run(sql`
+    update ${migrationAccounts} set updated_at = ${at}, state = told ->> (${own} || '[0]'),
+      processed_items = told ->> (${own} || '[1]'), error_items = told ->> (${own} || '[2]'),
+      warnings = told ->> (${own} || '[3]')
+    from (select ${JSON.stringify(told)} as told)
+    where ${amongAccounts(
+      migration,
+      outcomes.map(one => one.ordinal),
+    )}`)
+}
+
+type AccountNamed = Pick<MigrationAccount, 'migrationLocator' | 'accountLocator'>
+
+export const mappingRows = (
+  { migrationLocator, accountLocator }: AccountNamed,
+  mappings: readonly ItemMapping[],
+  at: Instant,
+): (typeof migrationMappings.$inferInsert)[] =>
+  mappings.map(({ kind, originalId, locator, children = [] }) => ({
+    kind,
+    originalId,
+    locator,
+    children,
+    migrationLocator,
+    accountLocator,
+    migratedAt: at,
+  }))
+
+/** Forgets the failures of earlier attempts at the accounts. */
+export const forgetFailuresQuery = ({ build }: Database, migration: Uuid, accounts: readonly Uuid[]): Query =>
+  build.delete(migrationFailures).where(
+    sql`${migrationFailures.migrationLocator} = ${migration}
+        and ${migrationFailures.accountLocator} in (select value from json_each(${JSON.stringify(accounts)}))`,
+  )
+
+/** Rows of mappings that are there, as they are to be now. */
+export const changedMappingRows = (database: Database, rows: readonly MappingRow[]): Query[] =>
+  putRows(database, migrationMappings, rows)
+
+/** Trips when something more was migrated for the account than that many items. */
+export const mappingsGuard = (account: Uuid, count: number): Guard => ({
+  name: 'guard_migration_account',
+  holds: sql`(select count(*) from ${migrationMappings} where ${migrationMappings.accountLocator} = ${account}) = ${count}`,
+})
+
+export const failureRows = (
+  { migrationLocator, accountLocator }: AccountNamed,
+  failures: readonly ItemFailure[],
+): (typeof migrationFailures.$inferInsert)[] =>
+  failures.map(failure => ({ ...failure, migrationLocator, accountLocator }))
+
+/** Puts the failures of the account in the place of those of an earlier attempt. */
+export const replacedFailures = (
+  database: Database,
+  account: AccountNamed,
+  failures: readonly ItemFailure[],
+): Query[] => [
+  forgetFailuresQuery(database, account.migrationLocator, [account.accountLocator]),
+  ...putRows(database, migrationFailures, failureRows(account, failures)),
+]
+
+export const failuresOfQuery = ({ build }: Database, migration: Uuid, account: Uuid) =>
+  build
+    .select()
+    .from(migrationFailures)
+    .where(
+      and(eq(migrationFailures.migrationLocator, migration), eq(migrationFailures.accountLocator, account)),
+    )
+
+/** The id that the account was migrated by, if it was. */
+export const originalIdQuery = ({ build }: Database, account: Uuid) =>
+  build
+    .select({ originalId: migrationMappings.originalId })
+    .from(migrationMappings)
+    .where(and(eq(migrationMappings.accountLocator, account), eq(migrationMappings.kind, 'account')))
+
+/** What items of the account became, in any migration. */
+export const mappingsOfQuery = ({ build }: Database, account: Uuid) =>
+  build
+    .select()
+    .from(migrationMappings)
+    .where(eq(migrationMappings.accountLocator, account))
+    .orderBy(migrationMappings.kind, sql`rowid`)
+
+export type Page = { readonly offset: number; readonly count: number }
+
+const pageOf = (locator: Uuid, condition: SQL, { offset, count }: Page): SQL => sql`(
+  select account_locator from ${migrationAccounts} as m where m.migration_locator = ${locator}
+  and ${condition} order by m.ordinal limit ${count + 1} offset ${offset})`
+
+/** A page of the accounts in their order, with one more that tells whether it was the last. */
+export const accountsPageQuery = ({ build }: Database, locator: Uuid, { offset, count }: Page) =>
+  build
+    .select()
+    .from(migrationAccounts)
+    .where(eq(migrationAccounts.migrationLocator, locator))
+    .orderBy(asc(migrationAccounts.ordinal))
+    .limit(count + 1)
+    .offset(offset)
+
+const HAS_FAILURES = sql`exists (select 1 from ${migrationFailures} f
+  where f.migration_locator = m.migration_locator and f.account_locator = m.account_locator)`
+const HAS_MAPPINGS = sql`exists (select 1 from ${migrationMappings} p
+  where p.migration_locator = m.migration_locator and p.account_locator = m.account_locator)`
+
+/** The accounts of the migration whose locators are in the list, in their order. */
+const accountsAmong = (build: Database['build'], locator: Uuid, among: SQL) =>
+  build
+    .select()
+    .from(migrationAccounts)
+    .where(
+      sql`${migrationAccounts.migrationLocator} = ${locator} and ${migrationAccounts.accountLocator} in ${among}`,
+    )
+    .orderBy(asc(migrationAccounts.ordinal))
+
+/** The accounts of a page of those with failures, and their failures. */
+export const failuresPageQueries = ({ build }: Database, locator: Uuid, page: Page) => {
+  const among = pageOf(locator, HAS_FAILURES, page)
+  return [
+    accountsAmong(build, locator, among),
+    build
+      .select()
+      .from(migrationFailures)
+      .where(
+        sql`${migrationFailures.migrationLocator} = ${locator} and ${migrationFailures.accountLocator} in ${among}`,
+      )
+      .orderBy(sql`rowid`),
+  ] as const
+}
+
+/** The accounts of a page of those with mappings, and what their items became. */
+export const mappingsPageQueries = ({ build }: Database, locator: Uuid, page: Page) => {
+  const among = pageOf(locator, HAS_MAPPINGS, page)
+  return [
+    accountsAmong(build, locator, among),
+    build
+      .select()
+      .from(migrationMappings)
+      .where(
+        sql`${migrationMappings.migrationLocator} = ${locator} and ${migrationMappings.accountLocator} in ${among}`,
+      )
+      .orderBy(sql`rowid`),
+  ] as const
+}
+
+/** Which of the ids were migrated before, and as which account; of the home shard. */
+export const claimsQuery = ({ build }: Database, originalIds: readonly string[]) =>
+  build
+    .select()
+    .from(migratedAccounts)
+    .where(
+      sql`${migratedAccounts.originalId} in (select value from json_each(${JSON.stringify(originalIds)}))`,
+    )
+
+/** Where nothing is written: which ids accounts of the same request would have by now. */
+export const checkedQuery = ({ build }: Database, { locator, validateOnly, type }: Migration) =>
+  build
+    .select({
+      originalId: migrationAccounts.originalId,
+      accountLocator: migrationAccounts.accountLocator,
+    })
+    .from(migrationAccounts)
+    .where(
+      sql`${validateOnly && type === 'fullMigration'} and ${migrationAccounts.migrationLocator} = ${locator}
+        and ${migrationAccounts.state} = 'completed'`,
+    )
+
+type Claim = Pick<MigrationAccount, 'originalId' | 'accountLocator'>
+
+const claimsJson = (claims: readonly Claim[]): string =>
+  JSON.stringify(claims.map(({ originalId, accountLocator }) => [originalId, accountLocator]))
+
+/** The ids are the accounts' from now on, if they are nobody's. */
+export const claimQuery = ({ build }: Database, claims: readonly Claim[]): Query =>
+  build.run(sql`
+    insert into ${migratedAccounts} (original_id, account_locator)
+    select value ->> 0, value ->> 1 from json_each(${claimsJson(claims)}) where true
+    on conflict do nothing`)
+
+/** Trips when one of the ids is another account's. */
+export const claimGuard = (claims: readonly Claim[]): Guard => ({
+  name: 'guard_migration_account',
+  holds: sql`not exists (
+    select 1 from json_each(${claimsJson(claims)}) j
+    cross join ${migratedAccounts} m on m.original_id = j.value ->> 0 where m.account_locator <> j.value ->> 1)`,
+})
+
+/** Migrations of one tenant that run at a time; others wait. */
+export const MOST_RUNNING = 4
+
+/** Takes a place for the migration, if it has none and one is free; `placeQuery` tells. Of the home shard. */
+export const takePlaceQuery = ({ build }: Database, locator: Uuid): Query =>
+  build.run(sql`
+    insert into ${migrationSlots} (number, migration_locator)
+    select value, ${locator} from json_each(${JSON.stringify(Array.from({ length: MOST_RUNNING }, (_, at) => at))})
+    where value not in (select number from ${migrationSlots})
+      and not exists (select 1 from ${migrationSlots} where migration_locator = ${locator})
+    limit 1`)
+
+export const placeQuery = ({ build }: Database, locator: Uuid) =>
+  build.select().from(migrationSlots).where(eq(migrationSlots.migrationLocator, locator))
+
+export const leavePlaceQuery = ({ build }: Database, locator: Uuid): Query =>
+  build.delete(migrationSlots).where(eq(migrationSlots.migrationLocator, locator))

@@ -1,0 +1,278 @@
+// Policyholders as the Worker serves them: read in one batch, decide, commit in another.
+
+import { Refusal } from '../../kernel/errors.ts'
+import { newUuid, type PolicyLocator } from '../../kernel/locators.ts'
+import {
+  type AnswerBySubject,
+  type Commit,
+  commit,
+  GuardTripped,
+  isBySubject,
+  type JsonAnswer,
+  storedAnswer,
+} from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import { requireMatch } from '../../platform/entity-tags.ts'
+import type { NewEvent } from '../../platform/events/outbox.ts'
+import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../../platform/paging.ts'
+import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
+import { invalid, newPolicyholder, updatedPolicyholder } from '../../policyholders/change.ts'
+import { constraintErrors, type ReadTables } from '../../policyholders/constraints.ts'
+import type {
+  PolicyholderCreateRequest,
+  PolicyholderListQuery,
+  PolicyholderOverwriteDataRequest,
+  PolicyholderOverwriteDataResponse,
+  PolicyholderPageResponse,
+  PolicyholderResponse,
+  PolicyholderUpdateRequest,
+} from '../../policyholders/contract.ts'
+import type { Dictionary } from '../../policyholders/dictionary.ts'
+import { dictionaryOf, loadPolicyholder, placeOf, readStored, theOne } from '../../policyholders/loading.ts'
+import type { Policyholder } from '../../policyholders/policyholder.ts'
+import { policyholderResponse } from '../../policyholders/projection.ts'
+import { searchableNames, searchTerms } from '../../policyholders/search.ts'
+import { shardForCreate } from '../../policyholders/shard-choice.ts'
+import {
+  insertQueries,
+  pageQuery,
+  policyholderQuery,
+  readPage,
+  updateQueries,
+  versionGuard,
+} from '../../policyholders/store.ts'
+import { validationFieldError } from '../../policyholders/values.ts'
+import { assertSearchable, searchOf } from '../../product/search-terms.ts'
+import { versionQuery } from '../../product/store.ts'
+import { tablesInForce } from '../../reference/constraints/force.ts'
+import { hintDocuments } from '../../transactions/documents/job-hint.ts'
+import { eraseStaged } from '../migration/erasure.ts'
+import { removeQuickQuotesOf } from '../quick-quotes/store.ts'
+import {
+  assertKnown,
+  assertSize,
+  replacementsOf,
+  type StoredValue,
+  scrubber,
+  termsAfter,
+} from './overwrite.ts'
+import { largestAfterQuery, overwriteQueries, storedValuesQuery } from './store-overwrite.ts'
+import { policiesGuard, policiesStampQuery, printedQueries, scrubQueries } from './store-printed.ts'
+import { erasureTimer, readTraces, sharedTraceQueries, traceQueries } from './store-traces.ts'
+
+export async function getPolicyholder(context: RequestContext, text: string): Promise<PolicyholderResponse> {
+  return policyholderResponse(await readStored(placeOf(context, text)))
+}
+
+export async function createPolicyholder(
+  context: RequestContext,
+  request: PolicyholderCreateRequest,
+): Promise<JsonAnswer> {
+  const { env, tenant, calls, caller, now } = context
+  const shard = await shardForCreate(context)
+  const database = shardDatabase(env, tenant, shard, calls)
+  return await once(context, database, async () => {
+    const [versions] = await database.batch([versionQuery(database, undefined)])
+    const dictionary = await dictionaryOf(context, versions)
+    const policyholder = newPolicyholder(
+      request,
+      { locator: newUuid(shard), accountLocator: caller.accountLocator },
+      { dictionary, now, newLocator: () => newUuid(shard) },
+    )
+    await assertAllowed(context, policyholder, { sent: Object.keys(request.values) }, dictionary)
+    const terms = searchTerms(dictionary, policyholder.entity.values)
+    return await commit(context, database, {
+      ...written(policyholder, 'policyholder.create', shard),
+      guards: [],
+      facts: insertQueries(database, policyholder, terms),
+    })
+  })
+}
+
+export async function updatePolicyholder(
+  context: RequestContext,
+  request: PolicyholderUpdateRequest,
+): Promise<JsonAnswer> {
+  const place = placeOf(context, request.locator)
+  const { database, shard } = place
+  return await once(context, database, async () => {
+    const { policyholder, dictionary } = await loadPolicyholder(context, place)
+    requireMatch(context.ifMatch, () => policyholderResponse(policyholder))
+    const updated = updatedPolicyholder(policyholder, request, {
+      dictionary,
+      now: context.now,
+      newLocator: () => newUuid(shard),
+    })
+    const change = { before: policyholder, sent: Object.keys(request.values) }
+    await assertAllowed(context, updated, change, dictionary)
+    const terms = searchTerms(dictionary, updated.entity.values)
+    return await commit(context, database, {
+      ...written(updated, 'policyholder.update', shard),
+      guards: [versionGuard(policyholder)],
+      facts: updateQueries(database, updated, terms),
+    })
+  })
+}
+
+/** Refuses (400) values that constraint tables do not allow; one round trip where there are any to check. */
+async function assertAllowed(
+  context: RequestContext,
+  policyholder: Policyholder,
+  change: Parameters<typeof constraintErrors>[1],
+  dictionary: Dictionary,
+): Promise<void> {
+  const readTables: ReadTables = (...asked) => tablesInForce(context, ...asked)
+  const errors = await constraintErrors(policyholder, change, dictionary, context.now, readTables)
+  if (errors.length > 0) throw invalid(errors.map(validationFieldError))
+}
+
+/** Characters of stored JSON on one page of all shards; a page that has more is shorter than asked for. */
+const LARGEST_PAGE = 8_000_000
+
+/** All policyholders, or those that a search finds, in the order of their creation: a page of them. */
+export async function listPolicyholders(
+  context: RequestContext,
+  query: PolicyholderListQuery,
+): Promise<PolicyholderPageResponse> {
+  const { env, tenant, calls } = context
+  const positions = readPagingToken(query.pagingToken, UUID_FORM)
+  const search = searchOf(query)
+  const results = await Promise.all(
+    tenant.shards.map((_, shard) => {
+      const database = shardDatabase(env, tenant, shard, calls)
+      const page = pageQuery(database, {
+        createdAfter: query.createdAfterTimestamp,
+        createdBefore: query.createdBeforeTimestamp,
+        search,
+        position: positions[shard],
+        pageSize: query.pageSize,
+        largest: LARGEST_PAGE / tenant.shards.length,
+      })
+      return database.batch([page, versionQuery(database, undefined)])
+    }),
+  )
+  if (search) assertSearchable(search.field, searchableNames(await dictionaryOf(context, results[0]![1])))
+  const shards = results.map(([rows]) => readPage(rows))
+  const { rows, next } = mergedPage(shards, positions, query.pageSize)
+  return {
+    policyholders: rows.map(policyholderResponse),
+    ...(next && { pagingToken: writePagingToken(next, UUID_FORM) }),
+  }
+}
+
+/**
+ * Puts texts in the place of values, in every version and wherever else they may be. It makes a new version, so
+ * that whoever still holds the old values cannot write them back. It cannot be undone.
+ */
+export async function overwriteData(
+  context: RequestContext,
+  text: string,
+  { overwrites }: PolicyholderOverwriteDataRequest,
+): Promise<JsonAnswer> {
+  const place = placeOf(context, text)
+  const { database, locator, shard } = place
+  const replacements = replacementsOf(overwrites)
+  let remade: readonly PolicyLocator[] = []
+  let erased: readonly StoredValue[] = []
+  const answer = await committed(context, database, async () => {
+    const [rows, versions, stored, sizes, stamps, ...printed] = await database.batch([
+      policyholderQuery(database, locator),
+      versionQuery(database, undefined),
+      storedValuesQuery(database, locator, Object.keys(replacements)),
+      largestAfterQuery(database, locator, replacements),
+      policiesStampQuery(database, locator),
+      ...printedQueries(database, locator),
+    ])
+    const policyholder = theOne(rows, locator)
+    requireMatch(context.ifMatch, () => policyholderResponse(policyholder))
+    const dictionary = await dictionaryOf(context, versions)
+    assertKnown(replacements, dictionary, stored)
+    assertSize(sizes[0]!.largest)
+    const response: PolicyholderOverwriteDataResponse = { policyholderLocator: locator }
+    const traces = await database.batch(readTraces(database, locator, stored))
+    const scrub = scrubber(stored, replacements)
+    erased = stored
+    remade = traces[2].map(({ policy }) => policy)
+    await eraseStaged(context, database, locator, scrub)
+    return await commit(context, database, {
+      ...written({ ...policyholder, version: policyholder.version + 1 }, 'policyholder.update', shard),
+      guards: [versionGuard(policyholder), policiesGuard(locator, stamps[0]!.stamp)],
+      facts: [
+        ...overwriteQueries(
+          database,
+          { locator, at: context.now },
+          replacements,
+          termsAfter(policyholder, replacements, dictionary),
+        ),
+        ...traceQueries(database, locator, stored, traces, scrub),
+        ...scrubQueries(database, locator, printed, scrub),
+        ...removeQuickQuotesOf(database, locator),
+      ],
+      timers: [erasureTimer(locator, context.now)],
+      answer: { status: 200, text: JSON.stringify(response) },
+    })
+  })
+  if (shard !== HOME_SHARD) {
+    const home = shardDatabase(context.env, context.tenant, HOME_SHARD, context.calls)
+    await home.batch(sharedTraceQueries(home, erased))
+  }
+  for (const policy of remade) hintDocuments(context, shard, policy)
+  if (!isBySubject(answer)) return answer
+  const repeated: PolicyholderOverwriteDataResponse = { policyholderLocator: answer.subject }
+  return { status: answer.status, text: JSON.stringify(repeated) }
+}
+
+/** What every write has in common: the event, without values, and the answer. */
+const written = (
+  policyholder: Policyholder,
+  type: 'policyholder.create' | 'policyholder.update',
+  shard: number,
+): Pick<Commit, 'shard' | 'events' | 'answer' | 'subject'> => {
+  const { locator, version } = policyholder
+  const data = { policyholderLocator: locator, version: String(version) }
+  const event: NewEvent = { type, data, policyholderLocator: locator }
+  return {
+    shard,
+    events: [event],
+    answer: { status: 200, text: JSON.stringify(policyholderResponse(policyholder)) },
+    subject: locator,
+  }
+}
+
+/** As `committed`; a repeat whose answer was not kept is answered with the policyholder as it is. */
+async function once(
+  context: RequestContext,
+  database: Database,
+  attempt: () => Promise<JsonAnswer | AnswerBySubject>,
+): Promise<JsonAnswer> {
+  const answer = await committed(context, database, attempt)
+  if (!isBySubject(answer)) return answer
+  const policyholder = await getPolicyholder(context, answer.subject)
+  return { status: answer.status, text: JSON.stringify(policyholder) }
+}
+
+/**
+ * Loads, decides and commits; once more when what was read had changed by then, and after that 409. A repeat of
+ * a request that was carried out gets its answer, also where it would be refused today.
+ */
+async function committed(
+  context: RequestContext,
+  database: Database,
+  attempt: () => Promise<JsonAnswer | AnswerBySubject>,
+): Promise<JsonAnswer | AnswerBySubject> {
+  try {
+    return await attempt().catch(problem => {
+      if (problem instanceof GuardTripped) return attempt()
+      throw problem
+    })
+  } catch (problem) {
+    if (problem instanceof Refusal) {
+      const answer = await storedAnswer(context, database)
+      if (answer) return answer
+    }
+    if (problem instanceof GuardTripped)
+      throw new Refusal('versionConflict', 'The policyholder has just changed again; try once more.')
+    throw problem
+  }
+}

@@ -1,0 +1,216 @@
+// Quick quotes, as the Worker serves them: priced like a policy's draft, checked by nothing, and kept for 30 days.
+
+import { externalRaters } from '../../extension/integrations/external-raters.ts'
+import { PluginSessions } from '../../extension/plugins/sessions.ts'
+import { notFound, Refusal } from '../../kernel/errors.ts'
+import {
+  derivedUuid,
+  newUuid,
+  type PolicyLocator,
+  readUuid,
+  transientLocators,
+  type Uuid,
+} from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import { commit, isBySubject, storedAnswer } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { type JsonText, jsonText } from '../../platform/http/route.ts'
+import { shardDatabase, shardOfRecord } from '../../platform/tenancy.ts'
+import type { PolicyPriceResponse } from '../../policy/contract/prices.ts'
+import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
+import { isIssued } from '../../policy/fold/line.ts'
+import { policyView } from '../../policy/projection/view.ts'
+import { quoteParts } from '../../policy/quote-parts.ts'
+import { selectedQuote } from '../../policy/records/aggregate.ts'
+import { lineUpTo, selectionBasis } from '../../policy/selection-basis.ts'
+import { loadGround } from '../../policy/store/loading.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import type { FieldData } from '../../product/fields/groups.ts'
+import { type Attempt, ratingContext } from '../../rating/attempt.ts'
+import { policyPriceResponse } from '../../rating/price.ts'
+import { priceQuote } from '../../rating/rate.ts'
+import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
+import { Autofill } from '../../transactions/autofill/fill.ts'
+import { elementsAt } from '../../transactions/constraints/content.ts'
+import type { Constrainable } from '../../transactions/constraints/service.ts'
+import type { QuickQuoteResponse } from './contract.ts'
+import { locatorsOf, quickDraft } from './draft.ts'
+import { expiryTimer, findQuickQuote, type QuickQuote, quickQuoteRows } from './store.ts'
+
+/** How long a quick quote is kept, in the tenant's time. */
+const KEEP_MS = 30 * 24 * 60 * 60 * 1000
+
+/** UTF-8 bytes of what is stored of one; a row of D1 takes 2 MB. */
+const LARGEST_STORED_BYTES = 1_800_000
+
+/** Prices the request and keeps it: one round trip for what it names, one to record it. */
+export async function createQuickQuote(
+  context: RequestContext,
+  request: PolicyCreateRequest,
+): Promise<JsonText> {
+  const { env, tenant, calls, idempotency } = context
+  const holder = readUuid(request.policyholderLocator)
+  if (!holder) throw notFound('policyholder', request.policyholderLocator)
+  const shard = shardOfRecord(tenant, holder, 'policyholder')
+  const database = shardDatabase(env, tenant, shard, calls)
+  const earlier = await storedAnswer(context, database)
+  if (earlier) return isBySubject(earlier) ? reread(context, earlier.subject) : jsonText(earlier)
+  const locator = idempotency
+    ? derivedUuid(shard, 'quickQuote', idempotency.key, idempotency.bodyHash)
+    : newUuid(shard)
+  const quickQuote = await priced(context, request, locator, shard)
+  const text = JSON.stringify(quickQuote.answer)
+  if (Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(quickQuote.request)) > LARGEST_STORED_BYTES)
+    throw new Refusal(
+      'tooLarge',
+      `A quick quote has at most ${LARGEST_STORED_BYTES} bytes with its price; price a larger one as a policy.`,
+    )
+  const answer = await commit(context, database, {
+    shard,
+    guards: [],
+    facts: quickQuoteRows(database, quickQuote),
+    events: [],
+    timers: [expiryTimer(quickQuote)],
+    answer: { status: 200, text },
+    subject: locator,
+  })
+  return isBySubject(answer) ? reread(context, answer.subject) : jsonText(answer)
+}
+
+const reread = async (context: RequestContext, subject: string): Promise<JsonText> =>
+  jsonText({ status: 200, text: JSON.stringify(await readQuickQuote(context, subject)) })
+
+/** As it was answered when it was made: one round trip. */
+export const readQuickQuote = async (context: RequestContext, text: string): Promise<QuickQuoteResponse> =>
+  (await stored(context, text)).answer
+
+async function stored(context: RequestContext, text: string): Promise<QuickQuote> {
+  const locator = readUuid(text)
+  if (!locator) throw notFound('quick quote', text)
+  const shard = shardOfRecord(context.tenant, locator, 'quick quote')
+  const database = shardDatabase(context.env, context.tenant, shard, context.calls)
+  const found = await findQuickQuote(database, locator, context.now)
+  if (!found) throw notFound('quick quote', text)
+  return found
+}
+
+/** What constraints are asked of: two round trips. */
+export async function quickQuoteContent(context: RequestContext, text: string): Promise<Constrainable> {
+  const { request, configVersion, createdAt, locator } = await stored(context, text)
+  const shard = shardOfRecord(context.tenant, locator as Uuid, 'quick quote')
+  const database = shardDatabase(context.env, context.tenant, shard, context.calls)
+  const ground = await loadGround(context, database, { ...request, configVersion })
+  const aggregate = quickDraft(request, ground, {
+    now: createdAt as Instant,
+    supply: locatorsOf(locator as Uuid),
+  })
+  const quote = selectedQuote(aggregate)
+  const { modification } = quoteParts(aggregate, quote)
+  const line = lineUpTo(aggregate, quote, modification)
+  const { configuration } = ground.configuration
+  return {
+    elements: elementsAt(aggregate, line, modification.effectiveAt, { ...ground, configuration }, locator),
+    configuration,
+    basis: selectionBasis({ aggregate, product: ground.product }, modification, context.now),
+  }
+}
+
+/** The draft and its price, neither checked nor underwritten. */
+async function priced(
+  context: RequestContext,
+  asked: PolicyCreateRequest,
+  locator: Uuid,
+  shard: number,
+): Promise<QuickQuote> {
+  const { env, tenant, calls, now } = context
+  const database = shardDatabase(env, tenant, shard, calls)
+  const ground = await loadGround(context, database, asked)
+  const supply = locatorsOf(locator)
+  const policy = transientLocators(shard).digits() as PolicyLocator
+  const sessions = new PluginSessions({ context, database, shard }, policy)
+  const tables = new RatingTables(context)
+  await tables.open()
+  const externalRater = externalRaters(context, shard)
+  try {
+    const { request, loaded, price } = await tables.inRounds(async () => {
+      const plugins = sessions.begin()
+      const autofill = new Autofill(context, policy, plugins, tables)
+      const { finalize: _, ...request } = await autofill.creation(asked, ground)
+      const aggregate = quickDraft({ ...request, finalize: false }, ground, { now, supply })
+      const loaded: Loaded = { ...ground, aggregate }
+      const attempt: Attempt = { now, supply, digits: async () => supply, plugins, externalRater, tables }
+      return { request, loaded, price: await autofill.explaining(priceOf(loaded, attempt)) }
+    })
+    const expiresAt = now + KEEP_MS
+    return {
+      locator,
+      policyholderLocator: ground.policyholder.locator,
+      configVersion: ground.configVersion,
+      createdAt: now,
+      expiresAt,
+      request: { ...request, finalize: false },
+      answer: { ...contentResponse(loaded, locator, now, expiresAt), ...price },
+    }
+  } catch (problem) {
+    throw sessions.withoutSecrets(problem)
+  } finally {
+    sessions.keepLogs()
+  }
+}
+
+/** Values that are missing or wrong may have no price: what the rating said of it then. */
+async function priceOf(
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<{ price: PolicyPriceResponse } | { problem: { code: string; message: string } }> {
+  const quote = selectedQuote(loaded.aggregate)
+  try {
+    const aggregate = await priceQuote(loaded.aggregate, quote, ratingContext(loaded, attempt))
+    return { price: policyPriceResponse(policyView(aggregate, quote, loaded.product, isIssued)) }
+  } catch (problem) {
+    if (!(problem instanceof Refusal)) throw problem
+    const { code, message } = problem
+    return { problem: { code, message: attempt.plugins?.shown(message) ?? message } }
+  }
+}
+
+function contentResponse(
+  { aggregate, product }: Loaded,
+  locator: Uuid,
+  createdAt: number,
+  expiresAt: number,
+): QuickQuoteResponse {
+  const quote = selectedQuote(aggregate)
+  const { segment, exposureRuns, perilRuns } = quoteParts(aggregate, quote)
+  const perilsOf = Map.groupBy(
+    perilRuns.map(run => ({ run, peril: aggregate.perils.get(run.perilLocator)! })),
+    ({ peril }) => peril.exposureLocator,
+  )
+  return {
+    locator,
+    policyholderLocator: aggregate.policy.policyholderLocator,
+    productName: product.name,
+    configVersion: aggregate.policy.configVersion,
+    createdTimestamp: String(createdAt),
+    expiresTimestamp: String(expiresAt),
+    policyStartTimestamp: String(quote.contractStart),
+    policyEndTimestamp: String(quote.contractEnd),
+    currency: aggregate.policy.currency,
+    ...fieldsOf(segment.data),
+    exposures: exposureRuns.map(({ exposureLocator, data }) => ({
+      locator: exposureLocator,
+      name: aggregate.exposures.get(exposureLocator)!.name,
+      ...fieldsOf(data),
+      perils: (perilsOf.get(exposureLocator) ?? []).map(({ run, peril }) => ({
+        locator: peril.locator,
+        name: peril.name,
+        ...fieldsOf(run.data),
+      })),
+    })),
+  }
+}
+
+const fieldsOf = ({ values, groups }: FieldData) => ({
+  fieldValues: values,
+  fieldGroupsByLocator: Object.fromEntries(groups.map(group => [group.locator, group.values])),
+})

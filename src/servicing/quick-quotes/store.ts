@@ -1,0 +1,61 @@
+import { and, eq, gt, inArray, lte } from 'drizzle-orm'
+import type { Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { NewTimer } from '../../platform/commit.ts'
+import { type Database, putRows, type Query } from '../../platform/database.ts'
+import type { TimerOwner } from '../../platform/events/timers.ts'
+import { writes } from '../../platform/tables.ts'
+import { shardDatabase, tenantNow } from '../../platform/tenancy.ts'
+import { quickQuotes } from './tables.ts'
+
+export type QuickQuote = typeof quickQuotes.$inferSelect
+
+export const quickQuoteRows = (database: Database, quickQuote: QuickQuote): Query[] =>
+  putRows(database, quickQuotes, [quickQuote])
+
+/** The quick quote, unless there is none, or its time is over. */
+export async function findQuickQuote(
+  database: Database,
+  locator: Uuid,
+  now: Instant,
+): Promise<QuickQuote | undefined> {
+  const [rows] = await database.batch([
+    database.build
+      .select()
+      .from(quickQuotes)
+      .where(and(eq(quickQuotes.locator, locator), gt(quickQuotes.expiresAt, now))),
+  ])
+  return rows[0]
+}
+
+export const QUICK_QUOTE_TIMER = 'quickQuote.expiry'
+
+export const expiryTimer = ({ locator, expiresAt }: QuickQuote): NewTimer => ({
+  dueAt: expiresAt as Instant,
+  kind: QUICK_QUOTE_TIMER,
+  subject: locator,
+  payload: {},
+})
+
+/** Removes a quick quote whose time is over. Once more does nothing. */
+export const removeQuickQuote: TimerOwner = async ({ subject }, { env, tenant, shard, calls }) => {
+  const database = shardDatabase(env, tenant, shard, calls)
+  await database.batch([
+    database.build
+      .delete(quickQuotes)
+      .where(and(eq(quickQuotes.locator, subject), lte(quickQuotes.expiresAt, tenantNow(tenant)))),
+  ])
+}
+
+/**
+ * Removes the policyholder's quick quotes, and what repeats of their requests would be answered: prices may print what is
+ * known of the policyholder, and a new one is soon made.
+ */
+export function removeQuickQuotesOf(database: Database, policyholderLocator: Uuid): Query[] {
+  const own = eq(quickQuotes.policyholderLocator, policyholderLocator)
+  const locators = database.build.select({ locator: quickQuotes.locator }).from(quickQuotes).where(own)
+  return [
+    database.build.update(writes).set({ answer: null }).where(inArray(writes.subject, locators)),
+    database.build.delete(quickQuotes).where(own),
+  ]
+}

@@ -1,0 +1,83 @@
+// How the resource of a file of the archive is made: by the same functions as one that is uploaded.
+
+import type { RequestContext } from '../../platform/context.ts'
+import type { Upload } from '../../platform/http/upload.ts'
+import type { ArchiveFile } from '../../product/archive/read.ts'
+import { createConstraintTable } from '../../reference/constraints/service.ts'
+import { createTable } from '../../reference/data-tables/service.ts'
+import { documentFormat } from '../../reference/files/document-format.ts'
+import { fontFile } from '../../reference/files/font-format.ts'
+import { createFile, type FileKind } from '../../reference/files/service.ts'
+import type { ResourceType } from '../../reference/resource.ts'
+import { createSecret } from '../../reference/secrets/service.ts'
+import { templateKind } from '../../reference/templates/kinds.ts'
+import type { BootstrapResource } from './bootstrap.ts'
+
+type Creator = (item: BootstrapResource, file: ArchiveFile, context: RequestContext) => Promise<unknown>
+
+/** The file as a request brings one. */
+function uploadOf({ path, bytes }: ArchiveFile, mediaType: string | undefined): Upload {
+  const content = bytes() as Uint8Array<ArrayBuffer>
+  return {
+    mediaType,
+    fileName: path.slice(path.lastIndexOf('/') + 1),
+    stream: (async function* () {
+      for (let at = 0; at < content.length; at += PIECE_BYTES) yield content.subarray(at, at + PIECE_BYTES)
+    })(),
+  }
+}
+const PIECE_BYTES = 65_536
+
+const table =
+  (kind: 'table' | 'rangeTable'): Creator =>
+  ({ name, staticName, jurisdictions }, file, context) =>
+    createTable(kind, { name, staticName, jurisdiction: jurisdictions }, uploadOf(file, 'text/csv'), context)
+
+const oneFile =
+  (kindOf: (path: string) => FileKind, mediaType?: string): Creator =>
+  ({ name, staticName, jurisdictions }, file, context) =>
+    createFile(
+      { name, staticName, jurisdiction: jurisdictions },
+      kindOf(file.path),
+      uploadOf(file, mediaType),
+      context,
+    )
+
+/** Its ending tells the dialect: `.vm` and `.velocity` are Velocity, all others Liquid. */
+const template = (type: 'documentTemplate' | 'documentTemplateSnippet'): Creator =>
+  oneFile(path => templateKind(type, /\.(vm|velocity)$/i.test(path) ? 'velocity' : 'liquid'), 'text/plain')
+
+const CREATORS: Readonly<Record<ResourceType, Creator>> = {
+  table: table('table'),
+  rangeTable: table('rangeTable'),
+  constraintTable: ({ name, staticName, jurisdictions }, file, context) =>
+    createConstraintTable(
+      { name, staticName, jurisdiction: jurisdictions },
+      uploadOf(file, 'text/csv'),
+      context,
+    ),
+  documentTemplate: template('documentTemplate'),
+  documentTemplateSnippet: template('documentTemplateSnippet'),
+  staticDocument: oneFile(() => ({ type: 'staticDocument', read: documentFormat })),
+  customFont: oneFile(() => ({ type: 'customFont', read: fontFile })),
+  secret: ({ name, staticName, jurisdictions, allowedHosts }, file, context) =>
+    createSecret(
+      {
+        name,
+        staticName,
+        secret: JSON.parse(file.text()) as Record<string, unknown>,
+        jurisdictions: [...jurisdictions],
+        ...(allowedHosts && { allowedHosts: [...allowedHosts] }),
+      },
+      {},
+      context,
+    ),
+}
+
+export async function createFromFile(
+  item: BootstrapResource,
+  file: ArchiveFile,
+  context: RequestContext,
+): Promise<void> {
+  await CREATORS[item.type](item, file, context)
+}

@@ -1,0 +1,80 @@
+// Makes what a tenant is to start with, item by item. Cut off or failed in between it is called again, and goes on with
+// what still waits: each item has an idempotency key of its own, so none is made twice.
+
+import { isRefused } from '../../kernel/errors.ts'
+import { newUuid, type Uuid } from '../../kernel/locators.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Timer, TimerPlace } from '../../platform/events/timers.ts'
+import { HOME_SHARD, homeDatabase, tenantNow } from '../../platform/tenancy.ts'
+import { loadConfiguration } from '../../product/cache.ts'
+import { withArchive } from '../../product/kept/files.ts'
+import { createGroup } from '../../reference/groups/service.ts'
+import type { Bootstrap, BootstrapItem } from './bootstrap.ts'
+import { createFromFile } from './creators.ts'
+import { readItems, writeItem } from './store.ts'
+
+/** What fails for no fault of its own is tried so often. */
+const MOST_ATTEMPTS = 5
+
+export async function bootstrapDue({ payload }: Timer, { env, tenant, calls }: TimerPlace): Promise<void> {
+  const { hash, accountLocator, username } = payload as Record<string, string>
+  const database = homeDatabase({ env, tenant, calls })
+  const waiting = (await readItems(database)).filter(({ status }) => status === 'queued')
+  if (waiting.length === 0) return
+  const { configuration } = await loadConfiguration(env, tenant, hash!, calls)
+  const { bootstrap } = configuration
+  if (!bootstrap) return
+  const background: Promise<unknown>[] = []
+  const contextOf = ({ kind, name }: BootstrapItem): RequestContext => ({
+    env,
+    tenant,
+    calls,
+    caller: { accountLocator: accountLocator as Uuid, username: username!, accountType: 'account.internal' },
+    requestId: newUuid(HOME_SHARD),
+    now: tenantNow(tenant),
+    idempotency: { key: `bootstrap:${kind}:${name}`, bodyHash: hash! },
+    later: work => void background.push(work),
+  })
+  await withArchive(env, tenant, hash!, calls, async files => {
+    const byPath = new Map(files.map(file => [file.path, file]))
+    for (const item of waiting) {
+      const attempts = item.attempts + 1
+      await writeItem(database, { ...item, attempts })
+      const outcome = await made(item, bootstrap, contextOf(item), path => byPath.get(path))
+      if (outcome === 'later' && attempts < MOST_ATTEMPTS)
+        throw new Error(`The item '${item.name}' could not be made now.`)
+      const message = outcome === 'later' ? 'The service failed; upload it.' : outcome
+      const status = message === undefined ? 'created' : 'failed'
+      await writeItem(database, { ...item, attempts, status, message: message ?? null })
+    }
+  })
+  await Promise.allSettled(background)
+}
+
+type FileAt = (path: string) => Parameters<typeof createFromFile>[1] | undefined
+
+/** Undefined once it is made; why it cannot be; or `later` where another attempt may succeed. */
+async function made(
+  { kind, name }: BootstrapItem,
+  { resources, groups }: Bootstrap,
+  context: RequestContext,
+  fileAt: FileAt,
+): Promise<string | undefined> {
+  try {
+    if (kind === 'resource') {
+      const resource = resources.find(one => one.name === name)!
+      await createFromFile(resource, fileAt(resource.path)!, context)
+    } else {
+      const { selectionStart, resourceNames } = groups.find(one => one.name === name)!
+      await createGroup(
+        { name, selectionStartTime: selectionStart, resourceNames: [...resourceNames] },
+        context,
+      )
+    }
+    return undefined
+  } catch (problem) {
+    if (isRefused(problem)) return problem.message
+    console.error(JSON.stringify({ at: 'bootstrap', kind, name, problem: String(problem) }))
+    return 'later'
+  }
+}

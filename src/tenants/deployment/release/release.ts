@@ -1,0 +1,207 @@
+// One deploy or repair of a tenant: from a compiled archive to the committed version. What a try has read is
+// guarded; when another request was faster, the next try reads again.
+import type { SQL } from 'drizzle-orm'
+import { integrationNamesQuery } from '../../../extension/integrations/store.ts'
+import { Refusal } from '../../../kernel/errors.ts'
+import { GuardTripped } from '../../../platform/commit.ts'
+import type { RequestContext } from '../../../platform/context.ts'
+import { HOME_SHARD, shardDatabase } from '../../../platform/tenancy.ts'
+import { loadConfiguration } from '../../../product/cache.ts'
+import type { Configuration, Finding } from '../../../product/configuration.ts'
+import { ConfigurationUnreadable } from '../../../product/kept/files.ts'
+import {
+  archiveAccountsQuery,
+  latestVersionIs,
+  noPolicyOf,
+  type Scope,
+  usedScopesQuery,
+  type VersionRow,
+  versionHasHash,
+  versionQuery,
+} from '../../../product/store.ts'
+import { tenantRoles } from '../../../product/tenant-roles.ts'
+import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
+import { type AccountPlan, type PresentAccount, planAccounts } from './test-users.ts'
+import { type Released, releaseWriter, type Upload } from './writer.ts'
+
+/** Requests for one tenant at the same moment of which each gets its turn. */
+const MOST_TRIES = 20
+
+/** What a release builds on. */
+type Present = {
+  latest: VersionRow | undefined
+  /** The version that is asked for. */
+  asked: VersionRow | undefined
+  accounts: PresentAccount[]
+  /** Names of the tenant's external raters. */
+  connected: string[]
+}
+
+const NOTHING: Present = { latest: undefined, asked: undefined, accounts: [], connected: [] }
+
+const SAME_ACCOUNTS: AccountPlan = { write: [], remove: [], revokesTokens: false, findings: [] }
+
+/**
+ * Deploys the archive as the next version. `isNew`: the tenant's databases were claimed for this deploy, so that
+ * there is nothing to read in them.
+ */
+export function deployVersion(context: RequestContext, upload: Upload, isNew: boolean): Promise<Released> {
+  const write = releaseWriter(context, upload)
+  return untilCommitted(async isFirstTry => {
+    const present = isNew && isFirstTry ? NOTHING : await readPresent(context, upload)
+    const before = await configurationOf(context, present.latest)
+    const { inUse } = await changesOf(context, before, upload)
+    const version = (present.latest?.version ?? 0) + 1
+    return write({
+      kind: 'deploy',
+      version,
+      guards: [{ name: 'guard_configuration_version', holds: latestVersionIs(version - 1) }],
+      findings: [
+        ...inUse.map(change => finding('WARNING', change, 'Policies made with earlier versions keep those.')),
+        ...(version === 1 ? [] : lateBootstrap(upload)),
+      ],
+      bootstrap: version === 1 ? upload.configuration.bootstrap : undefined,
+      connected: present.connected,
+      accounts: accountsOf(context, upload, present, before),
+    })
+  })
+}
+
+/**
+ * Puts the archive in the place of the one that the version stands for; 400 when there is no such version. It
+ * is refused when the version's policies could not be read any more. Test users follow the latest version.
+ */
+export function repairVersion(context: RequestContext, upload: Upload, version: number): Promise<Released> {
+  const write = releaseWriter(context, upload)
+  return untilCommitted(async () => {
+    const present = await readPresent(context, upload, version)
+    if (!present.asked)
+      throw new Refusal(
+        'unknownConfigVersion',
+        `There is no configuration version ${version}; GET /deployments/versions lists them.`,
+      )
+    const before = await configurationOf(context, present.asked)
+    const { scopes, inUse } = await changesOf(context, before, upload, version)
+    const advice = `Policies of version ${version} need it: put it back, or deploy a new version.`
+    if (inUse.length > 0) return { refused: inUse.map(change => finding('ERROR', change, advice)) }
+    const holds: SQL[] = [versionHasHash(version, present.asked.hash)]
+    if (scopes.length > 0) holds.push(noPolicyOf(scopes, version))
+    return write({
+      kind: 'repair',
+      version,
+      guards: holds.map(holds => ({ name: 'guard_configuration_hash', holds })),
+      findings: lateBootstrap(upload),
+      connected: present.connected,
+      accounts:
+        present.latest?.version === version ? accountsOf(context, upload, present, before) : SAME_ACCOUNTS,
+    })
+  })
+}
+
+/** What a tenant starts with is made with its first configuration, and not again. */
+const lateBootstrap = ({ configuration }: Upload): Finding[] =>
+  configuration.bootstrap === undefined
+    ? []
+    : [
+        {
+          severity: 'WARNING',
+          path: 'bootstrap/',
+          code: 'ignoredFolder',
+          message:
+            "Resources to start a tenant with are made with the tenant's first configuration only. Upload them as resources.",
+        },
+      ]
+
+async function untilCommitted(attempt: (isFirstTry: boolean) => Promise<Released>): Promise<Released> {
+  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+    try {
+      return await attempt(tries === 1)
+    } catch (problem) {
+      if (!(problem instanceof GuardTripped) && !isNewNameTaken(problem)) throw problem
+    }
+  }
+  throw new Refusal('versionConflict', 'Too many deploys to the tenant at the same time; send it again.')
+}
+
+/** An account of the same name was made after the accounts were read. */
+const isNewNameTaken = (problem: unknown): boolean =>
+  problem instanceof Error &&
+  `${problem.message} ${String(problem.cause ?? '')}`.includes('UNIQUE constraint failed: account.username')
+
+async function readPresent(
+  { env, tenant, calls }: RequestContext,
+  { configuration }: Upload,
+  version?: number,
+): Promise<Present> {
+  const database = shardDatabase(env, tenant, HOME_SHARD, calls)
+  const usernames = configuration.testUsers.map(({ username }) => username)
+  const [[latest], [asked], accounts, raters] = await database.batch([
+    versionQuery(database, undefined),
+    versionQuery(database, version),
+    archiveAccountsQuery(database, usernames),
+    integrationNamesQuery(database, 'external_rater'),
+  ])
+  return { latest, asked, accounts, connected: raters.map(({ name }) => name) }
+}
+
+/** Undefined for no version, and for one that cannot be read any more, which a deploy or repair makes good. */
+async function configurationOf(
+  { env, tenant, calls }: RequestContext,
+  row: VersionRow | undefined,
+): Promise<Configuration | undefined> {
+  if (!row) return undefined
+  try {
+    return (await loadConfiguration(env, tenant, row.hash, calls)).configuration
+  } catch (problem) {
+    if (problem instanceof ConfigurationUnreadable) return undefined
+    throw problem
+  }
+}
+
+/** Where there are incompatible changes, and those of them that policies meet: of the version, or of any. */
+async function changesOf(
+  { env, tenant, calls }: RequestContext,
+  before: Configuration | undefined,
+  { configuration }: Upload,
+  version?: number,
+): Promise<{ scopes: Scope[]; inUse: IncompatibleChange[] }> {
+  const changes = before ? incompatibleChanges(before, configuration) : []
+  const scopes = [...new Set(changes.map(scopeOf))]
+  if (scopes.length === 0) return { scopes, inUse: [] }
+  const used = await Promise.all(
+    tenant.shards.map(async (_, shard) => {
+      const database = shardDatabase(env, tenant, shard, calls)
+      const [names] = await database.batch([usedScopesQuery(database, scopes, version)])
+      return names.map(({ name }) => name)
+    }),
+  )
+  const names = new Set(used.flat())
+  return { scopes, inUse: changes.filter(change => names.has(scopeOf(change))) }
+}
+
+const scopeOf = ({ product }: IncompatibleChange): Scope => product ?? null
+
+const finding = (
+  severity: Finding['severity'],
+  { path, code, message }: IncompatibleChange,
+  advice: string,
+): Finding => ({ severity, path, code, message: `${message} ${advice}` })
+
+/**
+ * Only test tenants have the users of the archive (resources brief 10.3). Whoever has a token has what the roles were when
+ * it was given, so that other roles end the tokens.
+ */
+function accountsOf(
+  { tenant }: RequestContext,
+  { configuration }: Upload,
+  { accounts, latest }: Present,
+  before: Configuration | undefined,
+): AccountPlan {
+  const isTest = tenant.type === 'test'
+  const plan = isTest
+    ? planAccounts(configuration.testUsers, accounts, before?.testUsers ?? [])
+    : SAME_ACCOUNTS
+  const roles = tenantRoles(configuration, isTest)
+  const areOthers = latest !== undefined && JSON.stringify(latest.roles) !== JSON.stringify(roles)
+  return { ...plan, revokesTokens: plan.revokesTokens || areOthers }
+}

@@ -1,0 +1,177 @@
+// The writing half of a release: files to R2 first, then everything else in one batch, so that a version never
+// stands for an archive that is not there.
+
+import { auditRows } from '../../../access/audit/store.ts'
+import { hashPassword } from '../../../access/passwords.ts'
+import {
+  type AnswerBySubject,
+  commit,
+  type Guard,
+  type JsonAnswer,
+  type NewTimer,
+} from '../../../platform/commit.ts'
+import type { RequestContext } from '../../../platform/context.ts'
+import { HOME_SHARD, shardDatabase, type Tenant, tenantNow } from '../../../platform/tenancy.ts'
+import type { Configuration, Finding } from '../../../product/configuration.ts'
+import { putConfiguration } from '../../../product/kept/files.ts'
+import { formatLog } from '../../../product/log.ts'
+import { accountQueries, allVersionsQuery, putVersions, releaseQueries } from '../../../product/store.ts'
+import { tenantRoles } from '../../../product/tenant-roles.ts'
+import { BOOTSTRAP_TIMER, type Bootstrap, queuedItems } from '../../bootstrap/bootstrap.ts'
+import { bootstrapRows } from '../../bootstrap/store.ts'
+import { revokeTokens } from '../../service.ts'
+import type { AccountPlan, WantedAccount } from './test-users.ts'
+
+/** An archive that compiled. */
+export type Upload = {
+  readonly zip: Uint8Array<ArrayBuffer>
+  /** SHA-256 of the zip, hex. */
+  readonly hash: string
+  readonly configuration: Configuration
+  /** Warnings. */
+  readonly findings: readonly Finding[]
+}
+
+/** What the deploy responses of the contract have in common. */
+export type DeployResult = {
+  success: boolean
+  hostname: string
+  tenantName: string
+  tenantLocator?: string
+  logfile: string
+}
+
+/** The answer of what was committed, or why nothing was: what policies are made of would be gone. */
+export type Released = JsonAnswer | AnswerBySubject | { refused: Finding[] }
+
+export type Release = {
+  kind: 'deploy' | 'repair'
+  version: number
+  guards: readonly Guard[]
+  /** More warnings. */
+  findings: readonly Finding[]
+  /** Names of the tenant's external raters. */
+  connected: readonly string[]
+  accounts: AccountPlan
+  /** What the tenant starts with. */
+  bootstrap?: Bootstrap | undefined
+}
+
+/** What a deploy or repair that was carried out is answered. */
+export const deployedResult = (
+  { hostName, name, locator }: Tenant,
+  version: number,
+  findings: readonly Finding[],
+): DeployResult => ({
+  success: true,
+  hostname: hostName,
+  tenantName: name,
+  tenantLocator: locator,
+  logfile: formatLog(findings, { version, hostname: hostName }),
+})
+
+/** Stored answers that are too long to keep are told by this. */
+export const versionSubject = (version: number): string => `configuration ${version}`
+
+export const versionOfSubject = (subject: string): number =>
+  Number(subject.slice(subject.lastIndexOf(' ') + 1))
+
+/** Writes a release; called again for another try, it neither sends files nor hashes passwords twice. */
+export function releaseWriter(
+  context: RequestContext,
+  upload: Upload,
+): (release: Release) => Promise<JsonAnswer | AnswerBySubject> {
+  const { env, tenant, calls, caller, now } = context
+  const { hash, configuration } = upload
+  const hashes = new Map<string, string>()
+  let files: Promise<void> | undefined
+
+  const withHash = async (account: WantedAccount): Promise<WantedAccount & { passwordHash: string }> => {
+    const { username, password } = account.user
+    const passwordHash =
+      account.passwordHash ?? hashes.get(username) ?? (await hashPassword(password, env.PASSWORD_PEPPER))
+    hashes.set(username, passwordHash)
+    return { ...account, passwordHash }
+  }
+
+  return async ({ kind, version, guards, findings, connected, accounts, bootstrap }) => {
+    const written: (WantedAccount & { passwordHash: string })[] = []
+    for (const account of accounts.write) written.push(await withHash(account))
+    files ??= putConfiguration(env, tenant, upload, calls)
+    await files
+    const database = shardDatabase(env, tenant, HOME_SHARD, calls)
+    const { timeZone, currency } = configuration
+    const found = upload.findings.filter(
+      ({ integration }) => integration === undefined || !connected.includes(integration),
+    )
+    const result = deployedResult(tenant, version, [...found, ...findings, ...accounts.findings])
+    const answer = await commit(context, database, {
+      shard: HOME_SHARD,
+      guards,
+      facts: [
+        ...releaseQueries(
+          database,
+          {
+            version,
+            hash,
+            timeZone,
+            currency,
+            externalRaters: externalRatersOf(configuration),
+            roles: tenantRoles(configuration, tenant.type === 'test'),
+          },
+          { kind, at: now, by: caller.username },
+        ),
+        ...accountQueries(database, written, accounts.remove, now),
+        ...auditRows(database, context, HOME_SHARD, [
+          { action: `configuration.${kind}`, subject: `version ${version}`, details: { hash } },
+        ]),
+        ...(bootstrap ? bootstrapRows(database, queuedItems(bootstrap)) : []),
+      ],
+      events: [],
+      timers: bootstrap ? [bootstrapTimer(context, hash)] : [],
+      answer: { status: 200, text: JSON.stringify(result) },
+      subject: versionSubject(version),
+    })
+    // Not before the commit: a sign-in in between would give another token of the account as it was.
+    if (accounts.revokesTokens) await revokeTokens(env, tenant, calls)
+    await copyVersions(context)
+    return answer
+  }
+}
+
+/** Makes what the tenant starts with, on behalf of whoever deployed it. */
+const bootstrapTimer = ({ tenant, caller }: RequestContext, hash: string): NewTimer => ({
+  dueAt: tenantNow(tenant),
+  kind: BOOTSTRAP_TIMER,
+  subject: 'bootstrap',
+  payload: { hash, accountLocator: caller.accountLocator, username: caller.username },
+})
+
+function externalRatersOf({ products }: Configuration): Record<string, string> | null {
+  const named = Object.values(products).flatMap(({ name, externalRater }) =>
+    externalRater === undefined ? [] : [[name, externalRater] as const],
+  )
+  return named.length === 0 ? null : Object.fromEntries(named)
+}
+
+/**
+ * Policies of every shard read their version in their own batch. All versions are copied, so that a copy that
+ * failed is made good by the next release.
+ */
+async function copyVersions(context: RequestContext): Promise<void> {
+  const { env, tenant, calls } = context
+  if (tenant.shards.length === 1) return
+  const home = shardDatabase(env, tenant, HOME_SHARD, calls)
+  const [versions] = await home.batch([allVersionsQuery(home)])
+  for (let shard = HOME_SHARD + 1; shard < tenant.shards.length; shard += 1) {
+    const database = shardDatabase(env, tenant, shard, calls)
+    await commit({ ...context, idempotency: undefined }, database, {
+      shard,
+      guards: [],
+      facts: putVersions(database, versions),
+      events: [],
+      answer: { status: 200, text: '' },
+      subject: 'configuration versions',
+    })
+  }
+}

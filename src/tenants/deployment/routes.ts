@@ -1,0 +1,159 @@
+import { z } from '@hono/zod-openapi'
+import {
+  administrationFormRoute,
+  type MultipartBody,
+  type Route,
+  signedInRoute,
+  tenantRoute,
+} from '../../platform/http/route.ts'
+import { LARGEST_ARCHIVE_BYTES } from '../../product/archive/limits.ts'
+import {
+  DeployForm,
+  DeploymentQuery,
+  DeploymentResponse,
+  DeploymentStatusQuery,
+  DeploymentStatusResponse,
+  DeploymentVersionResponse,
+  DeployProductionAssetResponse,
+  DeployTestAssetResponse,
+  DeployTestConfigurationLegacyResponse,
+  DeployTestForm,
+  ProductResponse,
+  RepairForm,
+  StudioDeployForm,
+} from '../../product/contract.ts'
+import { listProducts, listVersions, readStatus, readVersion } from '../../product/reading.ts'
+
+const tags = ['Configuration deployment']
+
+/** To read and check archives is much code for calls that are seldom: loaded with the first of them. */
+const deploying = () => import('./service.ts')
+
+const DESCRIPTION =
+  'The archive is checked wholly before anything changes. A mistake in it is answered 200 with `success` false, and `logfile` lists every problem with its file and line.'
+
+const withZip = <Schema extends z.ZodType>(schema: Schema): MultipartBody<Schema> => ({
+  schema,
+  file: 'zipFile',
+  largestFileBytes: LARGEST_ARCHIVE_BYTES,
+})
+
+const deployedAs = <Schema extends z.ZodType>(schema: Schema) => ({
+  schema,
+  description: 'Deployed, or with `success` false refused with the reasons.',
+})
+
+export const configurationRoutes: readonly Route[] = [
+  administrationFormRoute({
+    method: 'post',
+    path: '/configuration/studio/deploy',
+    summary: 'Deploy to a test tenant as its next version',
+    description: `The tenant is made when there is none of that name. \`recreate\` gives an existing one fresh databases first. ${DESCRIPTION}`,
+    tags,
+    permission: 'deployments.deploy',
+    form: withZip(StudioDeployForm),
+    answer: deployedAs(DeployTestAssetResponse),
+    handle: async ({ body, file }, context) => (await deploying()).deployToTest(body, file, context),
+  }),
+  administrationFormRoute({
+    method: 'post',
+    path: '/configuration/deploy',
+    summary: 'Deploy to a production tenant as its next version',
+    description: DESCRIPTION,
+    tags,
+    permission: 'deployments.deploy',
+    form: withZip(DeployForm),
+    answer: deployedAs(DeployProductionAssetResponse),
+    handle: async ({ body, file }, context) => (await deploying()).deployToProduction(body, file, context),
+  }),
+  administrationFormRoute({
+    method: 'post',
+    path: '/configuration/studio/repair',
+    summary: "Replace the files of a test tenant's version",
+    description: `Policies of the version go on with the new files, so what they are made of must still be there. ${DESCRIPTION}`,
+    tags,
+    permission: 'deployments.deploy',
+    form: withZip(RepairForm),
+    answer: deployedAs(DeployProductionAssetResponse),
+    handle: async ({ body, file }, context) => (await deploying()).repair('test', body, file, context),
+  }),
+  administrationFormRoute({
+    method: 'post',
+    path: '/configuration/repair',
+    summary: "Replace the files of a production tenant's version",
+    description: `Policies of the version go on with the new files, so what they are made of must still be there. ${DESCRIPTION}`,
+    tags,
+    permission: 'deployments.deploy',
+    form: withZip(RepairForm),
+    answer: deployedAs(DeployProductionAssetResponse),
+    handle: async ({ body, file }, context) => (await deploying()).repair('production', body, file, context),
+  }),
+  administrationFormRoute({
+    method: 'post',
+    path: '/configuration/deployTest',
+    summary: "Deploy to one of the administrator's own test tenants (legacy)",
+    description: `The tenant \`<user>-<suffix>\` is made at the first deploy. Not for tenants with product versioning. ${DESCRIPTION}`,
+    tags,
+    permission: 'deployments.deploy',
+    form: withZip(DeployTestForm),
+    answer: deployedAs(DeployTestConfigurationLegacyResponse),
+    handle: async ({ body, file }, context) => (await deploying()).deployTest(body, file, context),
+  }),
+  administrationFormRoute({
+    method: 'post',
+    path: '/assets/v1/deploy',
+    summary: 'Deploy to a production tenant (older)',
+    description: `Where the tenant has product versioning it repairs the latest version. ${DESCRIPTION}`,
+    tags,
+    permission: 'deployments.deploy',
+    deprecated: true,
+    form: withZip(DeployForm),
+    answer: deployedAs(DeployProductionAssetResponse),
+    handle: async ({ body, file }, context) => (await deploying()).deployAssets(body, file, context),
+  }),
+  signedInRoute({
+    method: 'get',
+    path: '/deployments/versions',
+    summary: 'List deploys and repairs',
+    description: 'Oldest first; a repair is another entry of the same version.',
+    tags,
+    permission: 'deployments.read',
+    query: DeploymentQuery,
+    answer: { schema: z.array(DeploymentVersionResponse), description: 'What was deployed and when.' },
+    handle: ({ query }, context) => listVersions(query, context),
+  }),
+  signedInRoute({
+    method: 'get',
+    path: '/deployments/status',
+    summary: 'Whether a version is deployed',
+    tags,
+    permission: 'deployments.read',
+    query: DeploymentStatusQuery,
+    answer: { schema: DeploymentStatusResponse, description: 'Of the version, or of the latest.' },
+    handle: ({ query }, context) => readStatus(query, context),
+  }),
+  signedInRoute({
+    method: 'get',
+    path: '/deployments/{configVersion}',
+    summary: 'The archive of a version',
+    description:
+      'For administrators: an archive has the passwords of its test users. What was deployed and when, GET /deployments/versions tells everybody.',
+    tags,
+    permission: 'deployments.download',
+    query: DeploymentQuery,
+    answer: { schema: DeploymentResponse, description: 'Where to download it, and its history.' },
+    handle: ({ params, query }, context) => readVersion(params.configVersion, query, context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/products',
+    permission: 'products.list',
+    summary: 'List the products of the latest version',
+    tags,
+    answer: {
+      schema: z.array(ProductResponse),
+      description: 'Products, exposures, perils, payment schedules.',
+    },
+    handle: (_, context) => listProducts(context),
+  }),
+]

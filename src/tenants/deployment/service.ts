@@ -1,0 +1,238 @@
+// Deploying and repairing configurations, as an administration account. The archive is checked before anything
+// is touched: a mistake in it is an answer with `success: false`, and no tenant is made for it.
+
+import { administrationAuditRow } from '../../access/audit/administration.ts'
+import { requireTenant } from '../../access/rights.ts'
+import { notFound, Refusal } from '../../kernel/errors.ts'
+import { storedAnswer } from '../../platform/commit.ts'
+import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
+import type { Query } from '../../platform/database.ts'
+import { type FilePart, type JsonText, jsonText } from '../../platform/http/route.ts'
+import { assertConfigurationSize } from '../../platform/quotas.ts'
+import {
+  controlDatabase,
+  HOME_SHARD,
+  readTenant,
+  shardDatabase,
+  type Tenant,
+  type TenantType,
+} from '../../platform/tenancy.ts'
+import { archiveHash, compileArchive } from '../../product/archive-upload.ts'
+import type { Finding } from '../../product/configuration.ts'
+import type { DeployForm, DeployTestForm, RepairForm, StudioDeployForm } from '../../product/contract.ts'
+import { formatLog } from '../../product/log.ts'
+import { latestVersion } from '../../product/reading.ts'
+import { checkedTenantName, hostNameOf, testTenantName } from '../names.ts'
+import { createTenant, makeVersioned, recreateTenant } from '../service.ts'
+import { deployVersion, repairVersion } from './release/release.ts'
+import { userFindings } from './release/test-users.ts'
+import {
+  type DeployResult,
+  deployedResult,
+  type Released,
+  type Upload,
+  versionOfSubject,
+} from './release/writer.ts'
+
+type Answer = Promise<DeployResult | JsonText>
+
+/** A test tenant's next version; the tenant is made when there is none of that name. */
+export async function deployToTest(
+  { tenantName, recreate }: StudioDeployForm,
+  file: FilePart | undefined,
+  context: AdministrationContext,
+): Answer {
+  const tenant = await tenantOfType('test', tenantName, context)
+  if (!tenant) checkedTenantName(tenantName)
+  return deploy(context, { name: tenantName, tenant, recreate, versioned: true }, file)
+}
+
+/** A production tenant's next version; 404 when there is no tenant of that name. */
+export async function deployToProduction(
+  { tenantName, recreate }: DeployForm,
+  file: FilePart | undefined,
+  context: AdministrationContext,
+): Answer {
+  const tenant = await neededTenant('production', tenantName, context)
+  if (recreate)
+    throw new Refusal('tenantTypeMismatch', "Only test tenants are recreated; leave 'recreate' out.")
+  return deploy(context, { name: tenantName, tenant, recreate: false, versioned: true }, file)
+}
+
+/** Other files for a version of a tenant of the type. */
+export async function repair(
+  type: TenantType,
+  { tenantName, version }: RepairForm,
+  file: FilePart | undefined,
+  context: AdministrationContext,
+): Answer {
+  const tenant = await neededTenant(type, tenantName, context)
+  return repaired(context, tenant, version, file)
+}
+
+/** The older deploy of test tenants: the administrator's own, named by a suffix, and not versioned. */
+export async function deployTest(
+  { tenantNameSuffix }: DeployTestForm,
+  file: FilePart | undefined,
+  context: AdministrationContext,
+): Answer {
+  const name = testTenantName(context.caller.username, tenantNameSuffix)
+  const tenant = await tenantOfType('test', name, context)
+  if (tenant?.versioned)
+    throw new Refusal(
+      'tenantTypeMismatch',
+      `The tenant '${name}' has product versioning; deploy with POST /configuration/studio/deploy.`,
+    )
+  return deploy(context, { name, tenant, recreate: false, versioned: false }, file)
+}
+
+/** The older deploy of production tenants: repairs the latest version of one that is versioned and has any. */
+export async function deployAssets(
+  { tenantName }: DeployForm,
+  file: FilePart | undefined,
+  context: AdministrationContext,
+): Answer {
+  const tenant = await neededTenant('production', tenantName, context)
+  const latest = tenant.versioned ? await latestVersion(context, tenant) : undefined
+  if (latest) return repaired(context, tenant, latest.version, file)
+  return deploy(context, { name: tenantName, tenant, recreate: false, versioned: false }, file)
+}
+
+async function tenantOfType(
+  type: TenantType,
+  name: string,
+  { env, calls, caller }: AdministrationContext,
+): Promise<Tenant | undefined> {
+  requireTenant(caller, { name, type })
+  const tenant = await readTenant(env, { name }, calls)
+  if (tenant && tenant.type !== type)
+    throw new Refusal(
+      'tenantTypeMismatch',
+      `The tenant '${name}' is a ${tenant.type} tenant; this path serves ${type} tenants.`,
+    )
+  return tenant
+}
+
+async function neededTenant(type: TenantType, name: string, context: AdministrationContext): Promise<Tenant> {
+  const tenant = await tenantOfType(type, name, context)
+  if (!tenant) throw notFound('tenant', name)
+  return tenant
+}
+
+type Plan = {
+  name: string
+  /** Undefined: to be made, as a test tenant. */
+  tenant: Tenant | undefined
+  recreate: boolean
+  versioned: boolean
+}
+
+async function deploy(
+  context: AdministrationContext,
+  { name, tenant: present, recreate, versioned }: Plan,
+  file: FilePart | undefined,
+): Answer {
+  const replay = present && (await replayed({ ...context, tenant: present }))
+  if (replay) return replay
+  if (present && file) assertConfigurationSize(present, file.bytes.length)
+  const { upload, findings } = await readUpload(file, present?.type ?? 'test')
+  if (!upload) return refusedResult(present ?? { name, hostName: hostNameOf(context.env, name) }, findings)
+  const { env, calls } = context
+  const isVersioned = versioned || upload.configuration.features[VERSIONING] === true
+  const { tenant, isNew } = present
+    ? {
+        tenant: recreate
+          ? await recreateTenant(env, present, calls, told(context, name, 'recreated'))
+          : present,
+        isNew: recreate,
+      }
+    : await tenantMade(context, name, isVersioned)
+  const released = await deployVersion({ ...context, tenant }, upload, isNew)
+  if (isVersioned && !tenant.versioned) await makeVersioned(env, tenant, calls)
+  return resultOf(tenant, released)
+}
+
+/** With it an archive asks for versions (resources brief 10.3). */
+const VERSIONING = 'property.product.versioning.m2.enabled'
+
+/** In the trail of administration accounts, since a tenant that is made again begins with an empty one of its own. */
+const told = (context: AdministrationContext, name: string, what: 'made' | 'recreated'): Query[] => [
+  administrationAuditRow(controlDatabase(context.env, context.calls), context, {
+    action: 'tenants.write',
+    subject: name,
+    details: { [what]: true },
+  }),
+]
+
+async function tenantMade(
+  context: AdministrationContext,
+  name: string,
+  versioned: boolean,
+): Promise<{ tenant: Tenant; isNew: boolean }> {
+  const { env, calls } = context
+  try {
+    const made = told(context, name, 'made')
+    return { tenant: await createTenant(env, { name, type: 'test', versioned }, calls, made), isNew: true }
+  } catch (problem) {
+    // Another deploy that names the tenant was faster: this one is the second.
+    const isTaken = problem instanceof Refusal && problem.code === 'alreadyExists'
+    const tenant = isTaken ? await tenantOfType('test', name, context) : undefined
+    if (!tenant) throw problem
+    return { tenant, isNew: false }
+  }
+}
+
+async function repaired(
+  context: AdministrationContext,
+  tenant: Tenant,
+  version: number,
+  file: FilePart | undefined,
+): Answer {
+  const replay = await replayed({ ...context, tenant })
+  if (replay) return replay
+  if (file) assertConfigurationSize(tenant, file.bytes.length)
+  const { upload, findings } = await readUpload(file, tenant.type)
+  if (!upload) return refusedResult(tenant, findings)
+  return resultOf(tenant, await repairVersion({ ...context, tenant }, upload, version))
+}
+
+/** The answer of an earlier request with the same Idempotency-Key. */
+async function replayed(context: RequestContext): Promise<DeployResult | JsonText | undefined> {
+  if (!context.idempotency) return undefined
+  const { env, tenant, calls } = context
+  const stored = await storedAnswer(context, shardDatabase(env, tenant, HOME_SHARD, calls))
+  return stored && resultOf(tenant, stored)
+}
+
+async function readUpload(
+  file: FilePart | undefined,
+  type: TenantType,
+): Promise<{ upload: Upload | undefined; findings: readonly Finding[] }> {
+  if (!file) throw new Refusal('malformedMultipart', 'Send the archive as the part named zipFile.')
+  const { configuration, findings: found } = await compileArchive(file.bytes)
+  const findings = [
+    ...found,
+    ...(configuration && type === 'test' ? userFindings(configuration.testUsers) : []),
+  ]
+  if (!configuration || findings.some(({ severity }) => severity === 'ERROR'))
+    return { upload: undefined, findings }
+  const hash = await archiveHash(file.bytes)
+  return { upload: { zip: file.bytes, hash, configuration, findings }, findings }
+}
+
+function resultOf(tenant: Tenant, released: Released): DeployResult | JsonText {
+  if ('refused' in released) return refusedResult(tenant, released.refused)
+  if ('subject' in released) return deployedResult(tenant, versionOfSubject(released.subject), [])
+  return jsonText(released)
+}
+
+const refusedResult = (
+  { hostName, name, locator }: Pick<Tenant, 'name' | 'hostName'> & { locator?: string },
+  findings: readonly Finding[],
+): DeployResult => ({
+  success: false,
+  hostname: hostName,
+  tenantName: name,
+  ...(locator !== undefined && { tenantLocator: locator }),
+  logfile: formatLog(findings, undefined),
+})

@@ -1,0 +1,115 @@
+// Registering which calls fill in which operations. The tenant carries them (platform/tenancy), so that no request has
+// to look them up; another isolate knows of a change within 5 s.
+
+import { recordAudit } from '../../access/audit/record.ts'
+import { readIntegrations } from '../../extension/integrations/store.ts'
+import { notFound, Refusal } from '../../kernel/errors.ts'
+import { newUuid } from '../../kernel/locators.ts'
+import {
+  type AutofillOperations,
+  INTERNAL,
+  type RegisteredOperation,
+} from '../../platform/autofill-operations.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { controlDatabase, forgetTenants, HOME_SHARD, readTenant } from '../../platform/tenancy.ts'
+import type {
+  AutofillCallResponse,
+  AutofillIntegrationCreateRequest,
+  AutofillIntegrationResponse,
+} from './contract.ts'
+import { operationQuery } from './store.ts'
+
+/** Operations of a tenant; more answer 413. They go with every message to a policy's object. */
+const MOST_OPERATIONS = 50
+
+/** All of them, in the order of their names. */
+export async function listOperations(context: RequestContext): Promise<AutofillIntegrationResponse> {
+  const operations = await registered(context)
+  return {
+    calls: Object.keys(operations)
+      .sort()
+      .map(name => response(name, operations[name]!)),
+  }
+}
+
+/** The operation of that locator; 404 when there is none. */
+export async function readOperation(context: RequestContext, locator: string): Promise<AutofillCallResponse> {
+  const [name, operation] = named(await registered(context), locator)
+  return response(name, operation)
+}
+
+/** Registers the operation, or gives one of that name other calls. Refuses (400) names that no integration has. */
+export async function putOperation(
+  context: RequestContext,
+  { operation: name, callSequence }: AutofillIntegrationCreateRequest,
+): Promise<AutofillCallResponse> {
+  const [operations, integrations] = await Promise.all([registered(context), readIntegrations(context)])
+  const unknown = callSequence.filter(
+    one => one !== INTERNAL && integrations.get(one)?.type !== 'data_autofill',
+  )
+  if (unknown.length > 0)
+    throw new Refusal(
+      'invalidRequest',
+      `There is no integration of type data_autofill named ${unknown.map(one => `'${one}'`).join(', ')}; register it with POST /integrations first, or name the plugin: '${INTERNAL}'.`,
+    )
+  const before = Object.hasOwn(operations, name) ? operations[name] : undefined
+  if (!before && Object.keys(operations).length >= MOST_OPERATIONS)
+    throw new Refusal('tooLarge', `A tenant has at most ${MOST_OPERATIONS} autofill operations.`)
+  const operation = { locator: before?.locator ?? newUuid(HOME_SHARD), callSequence }
+  await write(context, name, operation)
+  return response(name, operation)
+}
+
+/** 404 when there is no operation of that locator. */
+export async function removeOperation(context: RequestContext, locator: string): Promise<void> {
+  const [name] = named(await registered(context), locator)
+  await write(context, name, null)
+}
+
+/** Refuses (409) while the integration of that name fills in an operation. */
+export async function assertFillsNothing(context: RequestContext, integration: string): Promise<void> {
+  const operations = await registered(context)
+  const name = Object.keys(operations).find(one => operations[one]!.callSequence.includes(integration))
+  if (name === undefined) return
+  throw new Refusal(
+    'wrongState',
+    `The integration '${integration}' fills in the operation '${name}'; give that other calls with PUT /integrations/autofill, or remove it.`,
+  )
+}
+
+/** As they are now: the tenant of the request may be 5 s old. */
+async function registered({ env, tenant, calls }: RequestContext): Promise<AutofillOperations> {
+  return (await readTenant(env, { locator: tenant.locator }, calls))?.autofill ?? {}
+}
+
+function named(operations: AutofillOperations, locator: string): [name: string, RegisteredOperation] {
+  const found = Object.entries(operations).find(([, one]) => one.locator === locator.toLowerCase())
+  if (!found) throw notFound('autofill operation', locator)
+  return found
+}
+
+async function write(
+  context: RequestContext,
+  name: string,
+  operation: RegisteredOperation | null,
+): Promise<void> {
+  const { env, tenant, calls } = context
+  await recordAudit(context, {
+    action: operation ? 'integrations.write' : 'integrations.delete',
+    subject: name,
+    details: { type: 'operation', ...(operation && { callSequence: operation.callSequence }) },
+  })
+  const database = controlDatabase(env, calls)
+  const [rows] = await database.batch([operationQuery(database, tenant, name, operation)])
+  forgetTenants()
+  if (rows.length === 0) throw notFound('tenant', tenant.locator)
+}
+
+const response = (
+  operation: string,
+  { locator, callSequence }: RegisteredOperation,
+): AutofillCallResponse => ({
+  locator,
+  operation,
+  callSequence: [...callSequence],
+})

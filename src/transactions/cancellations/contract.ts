@@ -1,0 +1,71 @@
+// Cancellations in steps: created, changed, issued or rescinded (brief 1.5).
+import { z } from '@hono/zod-openapi'
+import {
+  booleanOr,
+  Name,
+  OptionalName,
+  OptionalText,
+  OptionalTimestamp,
+  optional,
+  RequestTimestamp,
+  Text,
+  Timestamp,
+  TimestampIfAny,
+} from '../../platform/wire.ts'
+import { PolicyDocumentResponse } from '../../policy/contract/documents.ts'
+import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
+import { ReinstatementResponse } from '../reinstatements/contract.ts'
+
+export const CancellationState = z.enum(['draft', 'issued', 'rescinded']).openapi('CancellationState')
+export type CancellationState = z.infer<typeof CancellationState>
+
+/** Other quoted and accepted transactions of the policy block this one, or are invalidated (brief 2.4). */
+export const ConflictHandling = z.enum(['block', 'invalidate']).openapi('ConflictHandling')
+export type ConflictHandling = z.infer<typeof ConflictHandling>
+
+// Without the component's name: with it, the component would take in the request's null, and answers with it.
+/** Left out of a creation, others block. */
+export const OptionalConflictHandling = optional(z.enum(ConflictHandling.options))
+
+/** `name` is a cancellation type of the configuration, or `lapse`. */
+export const CancellationCreateRequest = z
+  .object({
+    effectiveTimestamp: RequestTimestamp,
+    name: Name,
+    conflictHandling: OptionalConflictHandling,
+    issue: booleanOr(false).openapi({ description: 'Issue it at once.' }),
+    cancellationCategory: OptionalName,
+  })
+  .openapi('CancellationCreateRequest')
+export type CancellationCreateRequest = z.infer<typeof CancellationCreateRequest>
+
+/** Changes of a draft; what is left out stays. The category too, without which some types cannot be issued. */
+export const CancellationUpdateRequest = z
+  .object({
+    effectiveTimestamp: OptionalTimestamp,
+    name: OptionalName,
+    conflictHandling: OptionalConflictHandling,
+    cancellationCategory: OptionalName,
+  })
+  .openapi('CancellationUpdateRequest')
+export type CancellationUpdateRequest = z.infer<typeof CancellationUpdateRequest>
+
+export const CancellationResponse = z
+  .object({
+    locator: Text,
+    name: Text,
+    state: CancellationState,
+    effectiveTimestamp: Timestamp,
+    conflictHandling: ConflictHandling,
+    createdTimestamp: Timestamp,
+    updatedTimestamp: Timestamp,
+    issuedTimestamp: TimestampIfAny,
+    cancellationCategory: OptionalText,
+    policyLocator: OptionalText,
+    invoiceLocator: OptionalText,
+    price: PolicyPriceChangeResponse.optional(),
+    reinstatements: z.array(ReinstatementResponse).optional(),
+    documents: z.array(PolicyDocumentResponse),
+  })
+  .openapi('CancellationResponse')
+export type CancellationResponse = z.infer<typeof CancellationResponse>

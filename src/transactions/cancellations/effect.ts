@@ -1,0 +1,181 @@
+// What a cancellation does to a policy (brief 2.2): segments from its time on end, what they cost is given back,
+// fees shrink. Runs are not touched: what is left of them follows from the segments. Previews, cancellations,
+// withdrawals and the legacy cancellation are this one plan.
+
+import { notFound, Refusal } from '../../kernel/errors.ts'
+import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
+import { type Money, minus, sum } from '../../kernel/money.ts'
+import { earlier, type Instant } from '../../kernel/time.ts'
+import { type FeeInForce, feesOf } from '../../policy/fold/fees.ts'
+import { lineOf, segmentsInForce } from '../../policy/fold/line.ts'
+import { type Piece, piecesOf } from '../../policy/fold/pieces.ts'
+import { premiumChangeOf } from '../../policy/fold/premium.ts'
+import { type Prorated, withSplits } from '../../policy/fold/prorated.ts'
+import { measureOf, portion } from '../../policy/fold/shares.ts'
+import { newModification } from '../../policy/new-modification.ts'
+import {
+  type Fee,
+  type FeeChange,
+  type FeePart,
+  type Holdback,
+  type Modification,
+  type ModificationKind,
+  type PolicyAggregate,
+  type PolicySegment,
+  type Proration,
+  type Quote,
+  withRecords,
+} from '../../policy/records/aggregate.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
+import { acceptedQuote } from '../quotes/plans.ts'
+import { holdbacksOf } from './holdbacks.ts'
+
+/** `prorated` is what a plugin said of the amounts that are split; without it they are shared out in proportion. */
+export type EffectContext = {
+  product: ProductDefinition
+  now: Instant
+  supply: LocatorSupply
+  prorated?: Prorated
+}
+
+export type CancellationOrder = {
+  kind: Extract<ModificationKind, 'cancellation' | 'withdrawal' | 'lapse'>
+  /** Name of the modification, e.g. `modification.policy.cancel`. */
+  name: string
+  effectiveAt: Instant
+  proration: Proration
+  transactionLocator?: string
+  cancellationName?: string
+  /** Whether a policy that has no coverage at all is to be taken as it is; nothing comes of that. */
+  mayBeEmpty?: boolean
+}
+
+export type Carried = { aggregate: PolicyAggregate; modification: Modification }
+
+/** The issued quote that the policy runs on. */
+export function boundQuote(aggregate: PolicyAggregate): Quote {
+  const quote = acceptedQuote(aggregate)
+  if (!quote?.issuedAt) throw notFound('issued policy', String(aggregate.policy.locator))
+  return quote
+}
+
+/** The policy cancelled from that time on. Takes one digit. Refuses (409) when no coverage is left from then. */
+export function cancelled(
+  before: PolicyAggregate,
+  order: CancellationOrder,
+  { product, now, supply, prorated }: EffectContext,
+): Carried {
+  const quote = boundQuote(before)
+  const { effectiveAt } = order
+  const line = lineOf(before, quote)
+  const covered = segmentsInForce(line)
+  const hit = covered.filter(segment => segment.end > effectiveAt)
+  if (hit.length === 0 && !(covered.length === 0 && order.mayBeEmpty))
+    throw new Refusal('wrongState', `Policy ${before.policy.locator} has no coverage from ${effectiveAt} on.`)
+  // From a time in a gap of the coverage on, the policy ends where its coverage does: what cancels and reinstates it
+  // from an earlier time finds that end again.
+  const last = covered.findLast(segment => segment.start < effectiveAt)
+  const policyEnd = last ? earlier(last.end, effectiveAt) : effectiveAt
+  const { mayBeEmpty: _, ...terms } = order
+  const modification = newModification(before, { ...terms, policyEnd, issuedAt: now }, { now, supply })
+  const made = { madeBy: modification.locator, createdAt: now, updatedAt: now, replacedBy: undefined }
+  const kept = hit
+    .filter(segment => segment.start < effectiveAt)
+    .map(
+      (segment): PolicySegment => ({
+        ...segment,
+        ...made,
+        locator: supply.uuid(),
+        end: effectiveAt,
+        predecessor: segment.locator,
+      }),
+    )
+  const after: PolicyAggregate = {
+    ...withSplits(before, prorated, modification.locator),
+    policy: { ...before.policy, effectiveEnd: policyEnd, updatedAt: now },
+    modifications: withRecords(before.modifications, [modification]),
+    segments: withRecords(before.segments, [
+      ...hit.map(segment => ({ ...segment, replacedBy: modification.locator })),
+      ...kept,
+    ]),
+    fees: withRecords(
+      before.fees,
+      reducedFees(feesOf(before, quote, line), modification, product, before, prorated),
+    ),
+  }
+  const premiumChange = premiumChangeOf(after, quote, modification)
+  const type = product.cancellationTypes?.find(one => one.name === order.cancellationName)
+  const configured = (): Holdback[] =>
+    type?.holdback
+      ? holdbacksOf(type.holdback, removedPremiums(after, modification), before.policy.currency)
+      : []
+  const holdbacks = prorated?.holdbacks ?? configured()
+  const priced = { ...modification, premiumChange, ...(holdbacks.length > 0 && { holdbacks }) }
+  return {
+    aggregate: { ...after, modifications: withRecords(after.modifications, [priced]) },
+    modification: priced,
+  }
+}
+
+/** What the modification takes of the premium of each run. */
+function removedPremiums(after: PolicyAggregate, { locator }: Modification): Map<Uuid, Money> {
+  const { currency, timeZone } = after.policy
+  const line = lineOf(after, boundQuote(after))
+  const makers = new Set(line.map(step => step.modification.locator))
+  const removed = new Map<Uuid, Money>()
+  for (const run of after.perilRuns.values()) {
+    if (!makers.has(run.madeBy)) continue
+    const pieces = piecesOf(run, line, timeZone)
+    const premium = (some: (piece: Piece) => boolean): Money =>
+      sum(
+        pieces.filter(some).flatMap(piece => (piece.amounts ? [piece.amounts.premium] : [])),
+        currency,
+      )
+    removed.set(
+      run.locator,
+      minus(
+        premium(piece => piece.replacedBy === locator),
+        premium(piece => piece.madeBy === locator),
+      ),
+    )
+  }
+  return removed
+}
+
+/** Whether the product says that the fee is charged whole or not at all (brief 3.3). */
+export const isFlat = (product: ProductDefinition, { name }: Fee): boolean =>
+  product.fees.find(one => one.name === name)?.proration === 'flat'
+
+/**
+ * What is charged for later is taken away; what spans the time is prorated if the fee may be (brief 3.3): as a plugin
+ * said, or in proportion.
+ */
+export function reducedFees(
+  fees: readonly FeeInForce[],
+  { locator, effectiveAt, kind, proration }: Modification,
+  product: ProductDefinition,
+  { policy }: PolicyAggregate,
+  prorated?: Prorated,
+): Fee[] {
+  const measure = measureOf(proration ?? 'monthly', policy.timeZone)
+  return fees.flatMap(({ fee, parts, reversed }) => {
+    if (reversed) return []
+    const flat = isFlat(product, fee)
+    const left: FeePart[] = []
+    const removed: FeePart[] = []
+    for (const part of parts) {
+      const { start, end, amount } = part
+      if (kind === 'withdrawal' || start >= effectiveAt) removed.push(part)
+      else if (flat || end <= effectiveAt) left.push(part)
+      else {
+        const share =
+          prorated?.fees.get(fee.locator) ?? portion(amount, measure(start, effectiveAt), measure(start, end))
+        left.push({ start, end: effectiveAt, amount: share })
+        removed.push({ start: effectiveAt, end, amount: minus(amount, share) })
+      }
+    }
+    if (removed.length === 0) return []
+    const change: FeeChange = { by: locator, parts: left, removed }
+    return [{ ...fee, changes: [...fee.changes, change] }]
+  })
+}

@@ -1,0 +1,67 @@
+// The end of cover by a cancellation or withdrawal, when its time has come (brief 9, cancellation.effective). It is read
+// off the policy before and after every write, so that no transaction that ends cover can forget it.
+
+import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { NewTimer } from '../../platform/commit.ts'
+import type { NewEvent } from '../../platform/events/outbox.ts'
+import { policyEvent } from '../../policy/events.ts'
+import type { Planned } from '../../policy/planned.ts'
+import type { Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
+
+/** Kind of the timer; named as the event that comes of it. */
+export const CANCELLATION_EFFECTIVE = 'cancellation.effective'
+
+const endsCover = ({ kind, issuedAt, invalidatedAt }: Modification): boolean =>
+  (kind === 'cancellation' || kind === 'withdrawal') && issuedAt !== undefined && invalidatedAt === undefined
+
+/** What the write's cancellations bring: the event, where their time has come already, else a timer. */
+export function coverEnds(
+  before: PolicyAggregate | undefined,
+  after: PolicyAggregate,
+  now: Instant,
+): { events: NewEvent[]; timers: NewTimer[] } {
+  if (before?.modifications === after.modifications) return { events: [], timers: [] }
+  const issued = [...after.modifications.values()].filter(one => {
+    const was = before?.modifications.get(one.locator)
+    return endsCover(one) && !(was && endsCover(was))
+  })
+  return {
+    events: issued.filter(one => one.effectiveAt <= now).map(one => effectiveEvent(after, one)),
+    timers: issued.filter(one => one.effectiveAt > now).map(one => timer(after, one)),
+  }
+}
+
+function timer({ policy }: PolicyAggregate, { locator, effectiveAt }: Modification): NewTimer {
+  return {
+    locator: derivedUuid(shardOfDigits(policy.locator), CANCELLATION_EFFECTIVE, locator),
+    dueAt: effectiveAt,
+    kind: CANCELLATION_EFFECTIVE,
+    subject: String(policy.locator),
+    payload: { modificationLocator: locator },
+  }
+}
+
+/**
+ * What comes of the timer; undefined when the policy does not end by that modification: it was reinstated, or cancelled
+ * anew since.
+ */
+export function planCoverEnd(aggregate: PolicyAggregate, modification: Uuid): Planned | undefined {
+  const ends = [...aggregate.modifications.values()].filter(endsCover)
+  const one = ends.reduce<Modification | undefined>((a, b) => (a && a.number > b.number ? a : b), undefined)
+  if (one?.locator !== modification || aggregate.policy.effectiveEnd !== one.policyEnd) return undefined
+  return { aggregate, events: [effectiveEvent(aggregate, one)] }
+}
+
+function effectiveEvent(aggregate: PolicyAggregate, { locator, name, effectiveAt }: Modification): NewEvent {
+  const cancellation = [...aggregate.cancellations.values()].find(one => one.modificationLocator === locator)
+  return policyEvent(aggregate, CANCELLATION_EFFECTIVE, {
+    ...(cancellation && {
+      cancellationLocator: String(cancellation.locator),
+      cancellationName: cancellation.name,
+    }),
+    effectiveTimestamp: String(effectiveAt),
+    modificationLocator: locator,
+    modificationName: name,
+  })
+}

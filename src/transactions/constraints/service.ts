@@ -1,0 +1,165 @@
+// What constraints allow in accounts, quotes and transactions, as the Worker serves it.
+
+import { notFound, Refusal } from '../../kernel/errors.ts'
+import {
+  type EndorsementLocator,
+  type QuoteLocator,
+  readDigits,
+  readUuid,
+  transientLocators,
+} from '../../kernel/locators.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
+import { quoteParts } from '../../policy/quote-parts.ts'
+import type { Endorsement, Modification, PolicyAggregate, Quote } from '../../policy/records/aggregate.ts'
+import { lineUpTo, selectionBasis } from '../../policy/selection-basis.ts'
+import { loadPolicy } from '../../policy/store/loading.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import { placeOf, theOne } from '../../policyholders/loading.ts'
+import { policyholderQuery } from '../../policyholders/store.ts'
+import { loadConfiguration } from '../../product/cache.ts'
+import type { Configuration } from '../../product/configuration.ts'
+import { versionQuery } from '../../product/store.ts'
+import { dependencies, evaluation } from '../../reference/constraints/answers.ts'
+import type {
+  AccountEvaluationRequest,
+  DependencyResponse,
+  EvaluationRequest,
+  EvaluationResponse,
+} from '../../reference/constraints/contract.ts'
+import type { Element } from '../../reference/constraints/evaluation.ts'
+import { tablesInForce } from '../../reference/constraints/force.ts'
+import { allAt, type SelectionBasis } from '../../reference/data-tables/declaration.ts'
+import { boundQuote } from '../cancellations/effect.ts'
+import { endorsed } from '../endorsements/effect.ts'
+import { quoteOf } from '../quotes/quote-of.ts'
+import { quoteLocator } from '../quotes/service.ts'
+import { renewed } from '../renewals/effect.ts'
+import { elementsAt, policyholderElement, surroundingsOf } from './content.ts'
+
+/** What constraints are asked of: elements, and the configuration, time and place that say which tables hold. */
+export type Constrainable = {
+  readonly elements: readonly Element[]
+  readonly configuration: Configuration
+  readonly basis: SelectionBasis
+}
+
+/** The options of each field that the request names, by static locator. */
+export async function evaluated(
+  context: RequestContext,
+  { elements, configuration, basis }: Constrainable,
+  request: EvaluationRequest,
+): Promise<EvaluationResponse> {
+  const { tables, answer } = evaluation(elements, request)
+  const { tableOf } = await tablesInForce(context, configuration, tables, basis)
+  return await answer(tableOf)
+}
+
+export const dependenciesOf = ({ elements }: Constrainable): DependencyResponse => dependencies(elements)
+
+/** An account's request has no level of locators: the account is the only element. */
+export async function evaluateAccount(
+  context: RequestContext,
+  text: string,
+  request: AccountEvaluationRequest,
+): Promise<EvaluationResponse> {
+  const account = await accountContent(context, text)
+  const [{ locator }] = account.elements as [Element]
+  return await evaluated(context, account, Object.keys(request).length === 0 ? {} : { [locator]: request })
+}
+
+/** A policyholder, by the newest configuration and the present: one round trip. */
+export async function accountContent(context: RequestContext, text: string): Promise<Constrainable> {
+  const { env, tenant, calls, now } = context
+  const { database, locator } = placeOf(context, text)
+  const [rows, versions] = await database.batch([
+    policyholderQuery(database, locator),
+    versionQuery(database, undefined),
+  ])
+  const policyholder = theOne(rows, locator)
+  if (!versions[0]) throw new Refusal('noConfiguration', 'The tenant has no configuration; deploy one first.')
+  const { configuration } = await loadConfiguration(env, tenant, versions[0].hash, calls)
+  const element = policyholderElement(policyholder, configuration.policyholderFields)
+  return { elements: [element], configuration, basis: allAt(now) }
+}
+
+/** A quote of new business: one round trip. */
+export async function quoteContent(context: RequestContext, text: string): Promise<Constrainable> {
+  const locator = quoteLocator(text)
+  const loaded = await loadPolicy(context, databaseOf(context, locator), { quoteLocator: locator })
+  return contentOfQuote(loaded, quoteOf(loaded.aggregate, locator), context)
+}
+
+/**
+ * An endorsement, a renewal or a quote of a policy by its locator, or any transaction by that of its modification: one
+ * round trip. What is applied for is carried out on the policy as it is; locators of what it would add are transient.
+ */
+export async function transactionContent(context: RequestContext, text: string): Promise<Constrainable> {
+  const uuid = readUuid(text)
+  if (uuid) {
+    const shard = shardOfRecord(context.tenant, uuid, 'transaction')
+    const database = shardDatabase(context.env, context.tenant, shard, context.calls)
+    const loaded = await loadPolicy(context, database, { modificationLocator: uuid })
+    const { aggregate } = loaded
+    const modification = aggregate.modifications.get(uuid)!
+    const { quoteLocator: ofQuote } = modification
+    const quote = ofQuote === undefined ? boundQuote(aggregate) : quoteOf(aggregate, ofQuote)
+    return contentOf(loaded, aggregate, quote, modification, context)
+  }
+  const digits = readDigits(text)
+  if (digits === undefined) throw notFound('transaction', text)
+  const transactionLocator = digits as QuoteLocator | EndorsementLocator
+  const loaded = await loadPolicy(context, databaseOf(context, digits as QuoteLocator), {
+    transactionLocator,
+  })
+  const endorsement = loaded.aggregate.endorsements.get(digits as EndorsementLocator)
+  return endorsement
+    ? contentOfEndorsement(loaded, endorsement, context)
+    : contentOfQuote(loaded, quoteOf(loaded.aggregate, digits as QuoteLocator), context)
+}
+
+const databaseOf = ({ env, tenant, calls }: RequestContext, locator: QuoteLocator): Database =>
+  shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls)
+
+const contentOfQuote = (loaded: Loaded, quote: Quote, context: RequestContext): Constrainable =>
+  contentOf(loaded, loaded.aggregate, quote, quoteParts(loaded.aggregate, quote).modification, context)
+
+function contentOfEndorsement(
+  loaded: Loaded,
+  endorsement: Endorsement,
+  context: RequestContext,
+): Constrainable {
+  const { aggregate, product } = loaded
+  const { modificationLocator, kind, state, locator } = endorsement
+  const modification = modificationLocator && aggregate.modifications.get(modificationLocator)
+  if (modification) return contentOf(loaded, aggregate, boundQuote(aggregate), modification, context)
+  if (state !== 'application')
+    throw new Refusal('wrongState', `The ${kind} ${locator} is ${state}; it has no content any more.`)
+  const supply = transientLocators(shardOfPolicy(context.tenant, aggregate.policy.locator))
+  const carryOut = kind === 'renewal' ? renewed : endorsed
+  const carried = carryOut(aggregate, endorsement, { product, now: context.now, supply })
+  return contentOf(loaded, carried.aggregate, carried.quote, carried.modification, context)
+}
+
+/** What the policy has at the modification's time, once it is carried out. Refuses (409) where it covers nothing then. */
+export function contentOf(
+  loaded: Loaded,
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  modification: Modification,
+  { now }: Pick<RequestContext, 'now'>,
+): Constrainable {
+  const line = lineUpTo(aggregate, quote, modification)
+  const elements = elementsAt(aggregate, line, modification.effectiveAt, surroundingsOf(loaded))
+  if (elements.length === 0)
+    throw new Refusal(
+      'wrongState',
+      `Policy ${aggregate.policy.locator} covers nothing at the time of this transaction, so that it has no values to choose.`,
+    )
+  return {
+    elements,
+    configuration: loaded.configuration.configuration,
+    basis: selectionBasis({ aggregate, product: loaded.product }, modification, now),
+  }
+}

@@ -1,0 +1,171 @@
+// Constraints as a check of policies (resources brief 3): a value that its table does not allow is a problem of its field,
+// found where all others are. Products without constraints pay nothing for it.
+
+import type { Instant, TimeZone } from '../../kernel/time.ts'
+import type { ReportedProblems } from '../../policy/draft/request.ts'
+import { quoteParts } from '../../policy/quote-parts.ts'
+import type { Modification, PolicyAggregate, Quote } from '../../policy/records/aggregate.ts'
+import { lineUpTo, selectionBasis } from '../../policy/selection-basis.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import type { Configuration, FieldDefinition } from '../../product/configuration.ts'
+import {
+  type FieldError,
+  type FieldErrors,
+  fieldError,
+  fieldErrors,
+  joinFieldErrors,
+} from '../../product/fields/errors.ts'
+import { valuesOf } from '../../product/fields/values.ts'
+import { type Attempt, assertValid, NOTHING_REPORTED } from '../../rating/attempt.ts'
+import { breachesOf, fieldsInUse } from '../../reference/constraints/breaches.ts'
+import type { ConstrainedField, Element } from '../../reference/constraints/evaluation.ts'
+import type { TablesInForce } from '../../reference/constraints/force.ts'
+import { graphOfProduct } from '../../reference/constraints/graph.ts'
+import type { SelectionBasis } from '../../reference/data-tables/declaration.ts'
+import { elementsAt, lineBefore, type PolicyElement, surroundingsOf } from './content.ts'
+
+/** Reads the tables of these static names that are in force. */
+export type ReadTables = (
+  configuration: Configuration,
+  staticNames: readonly string[],
+  basis: SelectionBasis,
+) => Promise<TablesInForce>
+
+/** What was carried out, and under which locator problems of the policy's own data are reported. */
+type Transaction = {
+  readonly aggregate: PolicyAggregate
+  readonly quote: Quote
+  readonly modification: Modification
+  readonly owner: string
+}
+
+/** As `assertValid`, with what constraint tables say. */
+export async function assertQuoteValid(
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  loaded: Loaded,
+  attempt: Attempt,
+  requireMissing: boolean,
+  reported: ReportedProblems = NOTHING_REPORTED,
+): Promise<void> {
+  const { modification, segment } = quoteParts(aggregate, quote)
+  const transaction = { aggregate, quote, modification, owner: segment.locator }
+  const found = await withConstraints(transaction, loaded, attempt, requireMissing, reported)
+  assertValid(aggregate, quote, loaded, attempt, requireMissing, found)
+}
+
+/**
+ * The problems with those of constraints: of what the transaction made, and of what it left alone but governs. One round
+ * trip and the files of the tables, where a field to be checked has a constraint at all. `requireMissing`: a table of
+ * which none is in force is a problem too, since nothing says what is allowed.
+ */
+export async function withConstraints(
+  { aggregate, quote, modification, owner }: Transaction,
+  loaded: Loaded,
+  { now, readTables }: Attempt,
+  requireMissing: boolean,
+  reported: ReportedProblems,
+): Promise<ReportedProblems> {
+  const surroundings = surroundingsOf(loaded)
+  const { product, configuration } = surroundings
+  if (!readTables || graphOfProduct(configuration, product).tables.length === 0) return reported
+  const line = lineUpTo(aggregate, quote, modification)
+  const earlier = lineBefore(line, modification)
+  const { timeZone } = aggregate.policy
+  const checked = startsOf(aggregate, modification).flatMap(at => {
+    const before = elementsAt(aggregate, earlier, at, surroundings)
+    return checkedAt(elementsAt(aggregate, line, at, surroundings), before, modification, timeZone)
+  })
+  const basis = selectionBasis({ aggregate, product }, modification, now)
+  return await withBreaches(checked, { configuration, basis, readTables, requireMissing }, reported, owner)
+}
+
+type Tables = {
+  readonly configuration: Configuration
+  readonly basis: SelectionBasis
+  readonly readTables: ReadTables
+  readonly requireMissing: boolean
+}
+
+/** The problems with those of these fields; what is wrong with the policy's own data, under `owner`. */
+export async function withBreaches(
+  checked: readonly ConstrainedField[],
+  { configuration, basis, readTables, requireMissing }: Tables,
+  reported: ReportedProblems,
+  owner: string,
+): Promise<ReportedProblems> {
+  if (checked.length === 0) return reported
+  const names = [...new Set(checked.map(({ table }) => table))]
+  const tables = await readTables(configuration, names, basis)
+  const problems = new Map<ConstrainedField, readonly FieldError[]>()
+  const lacking = checked.filter(({ table }) => !tables.has(table))
+  if (requireMissing) for (const one of lacking) problems.set(one, [notThere(one)])
+  for (const [one, errors] of await breachesOf(checked, tables)) problems.set(one, errors)
+  return problems.size === 0 ? reported : withProblems(reported, problems, owner)
+}
+
+/** The times from which on the transaction made other content. */
+function startsOf(
+  { segments, exposureRuns, perilRuns }: PolicyAggregate,
+  { locator, effectiveAt }: Modification,
+): Instant[] {
+  const starts = [...segments.values(), ...exposureRuns.values(), ...perilRuns.values()]
+    .filter(({ madeBy, start }) => madeBy === locator && start >= effectiveAt)
+    .map(({ start }) => start)
+  return [...new Set(starts)].sort((a, b) => a - b)
+}
+
+/** Of the fields in use those that may not be what they were: they, or what governs them, are of the transaction. */
+function checkedAt(
+  elements: readonly PolicyElement[],
+  before: readonly PolicyElement[],
+  { locator }: Modification,
+  timeZone: TimeZone,
+): ConstrainedField[] {
+  const earlier = new Map(before.map(one => [one.locator, one]))
+  const isMade = (element: Element): boolean => (element as PolicyElement).madeBy === locator
+  const isOther = ({ element, field }: { element: Element; field: FieldDefinition }): boolean => {
+    const was = earlier.get(element.locator)
+    const [now, then] = [valuesOf(element.values, field.name), valuesOf(was?.values ?? {}, field.name)]
+    return now.length !== then.length || now.some((value, at) => value !== then[at])
+  }
+  return fieldsInUse(elements, timeZone).filter(
+    one =>
+      isMade(one.element) ||
+      one.where.some(({ governor }) => governor && isMade(governor.element) && isOther(governor)),
+  )
+}
+
+const notThere = ({ field, table }: ConstrainedField): FieldError =>
+  fieldError(
+    field.name,
+    'INVALID_VALUE',
+    `cannot be checked, since no constraint table '${table}' is in force; upload one, and put it into a resource group that has begun`,
+  )
+
+/** The errors where those of the same owner and group stand, each once. */
+function withProblems(
+  reported: ReportedProblems,
+  problems: ReadonlyMap<ConstrainedField, readonly FieldError[]>,
+  policyOwner: string,
+): ReportedProblems {
+  const byOwner = new Map(reported.byOwner)
+  const told = new Set<string>()
+  for (const [{ element, field }, errors] of problems) {
+    const same = `${element.locator}\u0000${field.name}`
+    if (told.has(same)) continue
+    told.add(same)
+    const of = element.kind === 'group' ? element.outer! : element
+    const owner = of.kind === 'policy' ? policyOwner : of.locator
+    const found = element.kind === 'group' ? inGroup(element, errors) : fieldErrors([...errors])
+    byOwner.set(owner, joinFieldErrors(byOwner.get(owner) ?? fieldErrors([]), found))
+  }
+  return { ...reported, byOwner }
+}
+
+function inGroup({ locator, outer }: Element, errors: readonly FieldError[]): FieldErrors {
+  const field = outer!.fields.find(one => valuesOf(outer!.values, one.name).includes(locator))
+  const fieldName = field?.name ?? ''
+  const index = valuesOf(outer!.values, fieldName).indexOf(locator)
+  return fieldErrors([], [{ fieldName, errors: [...errors], locator, index }])
+}

@@ -1,0 +1,128 @@
+// What a write of a policy makes of its schedules: a row for each, and a timer for its next time. Read off the policy
+// before and after, so that whatever moves an anchor moves what is counted from it.
+import { sql } from 'drizzle-orm'
+import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
+import { type Instant, startOfDay } from '../../kernel/time.ts'
+import type { NewTimer } from '../../platform/commit.ts'
+import type { Database, Query } from '../../platform/database.ts'
+import type { CustomEventType } from '../../platform/events/types.ts'
+import { timers as timerTable } from '../../platform/tables.ts'
+import { policyEvent } from '../../policy/events.ts'
+import type { Planned } from '../../policy/planned.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import {
+  type CustomEventDefinition,
+  type EventSchedule,
+  isTimeOf,
+  nextTime,
+} from '../../product/custom-events.ts'
+import { courseOf, statusOf } from './course.ts'
+import { SCHEDULE_TIMER } from './kind.ts'
+import { eventSchedules } from './tables.ts'
+
+type Scheduled = CustomEventDefinition & { readonly schedule: EventSchedule }
+
+/** What the configuration declares for policies of the product. */
+const scheduledFor = (
+  definitions: readonly CustomEventDefinition[] | undefined,
+  productName: string,
+): Scheduled[] =>
+  (definitions ?? []).filter(
+    (one): one is Scheduled => one.schedule !== undefined && (one.products?.includes(productName) ?? true),
+  )
+
+export const scheduleLocator = ({ policy }: PolicyAggregate, type: CustomEventType): Uuid =>
+  derivedUuid(shardOfDigits(policy.locator), SCHEDULE_TIMER, String(policy.locator), type)
+
+const isUnderWay = ({ policy }: PolicyAggregate): boolean => policy.issuedAt !== undefined
+
+/** A timer of one time; set again for the same time, it is the same one. */
+function timerAt(aggregate: PolicyAggregate, type: CustomEventType, dueAt: Instant): NewTimer {
+  const { locator } = aggregate.policy
+  return {
+    locator: derivedUuid(shardOfDigits(locator), SCHEDULE_TIMER, String(locator), type, String(dueAt)),
+    dueAt,
+    kind: SCHEDULE_TIMER,
+    subject: String(locator),
+    payload: { type, time: String(dueAt), schedule: scheduleLocator(aggregate, type) },
+  }
+}
+
+export type ScheduleChange = { readonly facts: Query[]; readonly timers: NewTimer[] }
+
+const NOTHING: ScheduleChange = { facts: [], timers: [] }
+
+/**
+ * Schedules that begin with the write, and those whose next time it moves. What was due before the day on which the
+ * policy is issued is not told any more; a time of that day is.
+ */
+export function scheduleChanges(
+  database: Database,
+  before: PolicyAggregate | undefined,
+  after: PolicyAggregate,
+  definitions: readonly CustomEventDefinition[] | undefined,
+  now: Instant,
+): ScheduleChange {
+  const scheduled = scheduledFor(definitions, after.policy.productName)
+  if (scheduled.length === 0 || !isUnderWay(after)) return NOTHING
+  const known =
+    before && isUnderWay(before) && before.policy.configVersion === after.policy.configVersion
+      ? before
+      : undefined
+  if (known?.modifications === after.modifications && known.policy.effectiveEnd === after.policy.effectiveEnd)
+    return NOTHING
+  const isFirst = !(before && isUnderWay(before))
+  const since = isFirst ? ((startOfDay(now, after.policy.timeZone) - 1) as Instant) : now
+  const moved = scheduled.flatMap(({ type, schedule }) => {
+    const next = nextTime(schedule, courseOf(after, schedule.anchor), since)
+    const was = known && nextTime(schedule, courseOf(known, schedule.anchor), since)
+    return known && was === next ? [] : [{ type, next }]
+  })
+  return {
+    facts: moved.flatMap(({ type }) => rowQueries(database, after, type, now)),
+    timers: moved.flatMap(({ type, next }) => (next === undefined ? [] : [timerAt(after, type, next)])),
+  }
+}
+
+/** The schedule's row, if there is none; timers of times that are still to come are set anew. */
+function rowQueries(
+  database: Database,
+  aggregate: PolicyAggregate,
+  type: CustomEventType,
+  now: Instant,
+): Query[] {
+  const { locator } = aggregate.policy
+  const schedule = scheduleLocator(aggregate, type)
+  return [
+    database.build.run(sql`
+      insert into ${eventSchedules} (locator, policy_locator, type, state, failures, created_at)
+      values (${schedule}, ${locator}, ${type}, 'active', 0, ${now}) on conflict (locator) do nothing`),
+    database.build.run(sql`
+      delete from ${timerTable} where subject = ${String(locator)} and kind = ${SCHEDULE_TIMER}
+        and payload ->> 'schedule' = ${schedule} and cast(payload ->> 'time' as integer) > ${now}`),
+  ]
+}
+
+/**
+ * A time of a schedule has come: its event, unless the policy's state suppresses it, and a timer of its next time.
+ * Undefined when it is none of its times any more: a transaction has moved it, or another version does not have it.
+ */
+export function decideScheduledEvent(
+  aggregate: PolicyAggregate,
+  definitions: readonly CustomEventDefinition[] | undefined,
+  { type, time }: { readonly type: CustomEventType; readonly time: Instant },
+  now: Instant,
+): Planned | undefined {
+  const { productName } = aggregate.policy
+  const one = scheduledFor(definitions, productName).find(definition => definition.type === type)
+  if (!one || !isUnderWay(aggregate)) return undefined
+  const course = courseOf(aggregate, one.schedule.anchor)
+  if (!isTimeOf(one.schedule, course, time)) return undefined
+  const next = nextTime(one.schedule, course, time)
+  const isSuppressed = one.schedule.suppressOnStatuses.includes(statusOf(aggregate, now))
+  return {
+    aggregate,
+    events: isSuppressed ? [] : [policyEvent(aggregate, type, { scheduledTimestamp: String(time) })],
+    timers: next === undefined ? [] : [timerAt(aggregate, type, next)],
+  }
+}

@@ -1,0 +1,105 @@
+import { notFound, Refusal } from '../../kernel/errors.ts'
+import { type PolicyLocator, readDigits, readUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
+import { now } from '../../kernel/time.ts'
+import { commit, storedAnswer } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import { dispatcherObject, shardDatabase, shardName } from '../../platform/tenancy.ts'
+import type { EventScheduleListResponse, EventScheduleResponse, ScheduleListQuery } from './contract.ts'
+import {
+  deleteQueries,
+  findSchedule,
+  resumedTimer,
+  resumeQueries,
+  type ScheduleRow,
+  schedulesIn,
+} from './store.ts'
+
+export async function listSchedules(
+  { offset, count, policyLocator: text }: ScheduleListQuery,
+  state: 'active' | 'failed',
+  { env, tenant, calls }: RequestContext,
+): Promise<EventScheduleListResponse> {
+  const policyLocator = text === undefined ? undefined : readDigits(text)
+  if (text !== undefined && policyLocator === undefined) return { listCompleted: true, items: [] }
+  // One row more than the page has tells whether the list ends with it.
+  const most = offset + count + 1
+  const shards = await Promise.all(
+    tenant.shards.map((_, shard) =>
+      schedulesIn(
+        shardDatabase(env, tenant, shard, calls),
+        state,
+        policyLocator as PolicyLocator | undefined,
+        most,
+      ),
+    ),
+  )
+  const rows = shards.flat().sort((a, b) => a.createdAt - b.createdAt || (a.locator < b.locator ? -1 : 1))
+  return {
+    listCompleted: rows.length < most,
+    items: rows.slice(offset, offset + count).map(scheduleResponse),
+  }
+}
+
+/** A failed schedule tells the time that it could not, and goes on. */
+export async function resumeSchedule(text: string, context: RequestContext): Promise<void> {
+  const { database, shard, locator } = placeOf(text, context)
+  if (await storedAnswer(context, database)) return
+  const row = await scheduleAt(database, locator, text)
+  if (row.state !== 'failed' || row.nextTime === null)
+    throw new Refusal(
+      'wrongState',
+      `The schedule of '${row.type}' for policy ${row.policyLocator} has not failed: it goes on as it is.`,
+    )
+  await commit(context, database, {
+    shard,
+    guards: [],
+    facts: resumeQueries(database, locator),
+    events: [],
+    timers: [resumedTimer(row, context.now)],
+    answer: { status: 200, text: '' },
+    subject: locator,
+  })
+  context.calls.object += 1
+  await dispatcherObject(context.env, context.tenant, shard).arm(shardName(context.tenant, shard), now())
+}
+
+/** The event comes no more for this policy, whatever moves its times. */
+export async function deleteSchedule(text: string, context: RequestContext): Promise<void> {
+  const { database, shard, locator } = placeOf(text, context)
+  if (await storedAnswer(context, database)) return
+  const row = await scheduleAt(database, locator, text)
+  await commit(context, database, {
+    shard,
+    guards: [],
+    facts: deleteQueries(database, row),
+    events: [],
+    answer: { status: 200, text: '' },
+    subject: locator,
+  })
+}
+
+function placeOf(text: string, { env, tenant, calls }: RequestContext) {
+  const locator = readUuid(text)
+  const shard = locator && shardOfUuid(locator)
+  if (locator === undefined || shard === undefined || shard >= tenant.shards.length)
+    throw notFound('schedule', text)
+  return { database: shardDatabase(env, tenant, shard, calls), shard, locator }
+}
+
+async function scheduleAt(database: Database, locator: Uuid, text: string): Promise<ScheduleRow> {
+  const row = await findSchedule(database, locator)
+  if (!row || row.state === 'deleted') throw notFound('schedule', text)
+  return row
+}
+
+const scheduleResponse = (row: ScheduleRow): EventScheduleResponse => ({
+  locator: row.locator,
+  policyLocator: String(row.policyLocator),
+  type: row.type,
+  state: row.state === 'failed' ? 'failed' : 'active',
+  ...(row.nextTime !== null && { nextTimestamp: new Date(row.nextTime).toISOString() }),
+  failures: row.failures,
+  ...(row.problem !== null && { problem: row.problem }),
+  createdAt: new Date(row.createdAt).toISOString(),
+})

@@ -1,0 +1,87 @@
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
+import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { Database, Query } from '../../platform/database.ts'
+import { timers } from '../../platform/tables.ts'
+import { SCHEDULE_TIMER } from './kind.ts'
+import { eventSchedules } from './tables.ts'
+
+const timerOf = (locator: SQL | typeof eventSchedules.locator): SQL =>
+  sql`kind = ${SCHEDULE_TIMER} and subject = cast(${eventSchedules.policyLocator} as text) and payload ->> 'schedule' = ${locator}`
+
+/** A failed one's time is that which was not told; another's, the earliest of its timers. */
+const nextTime = sql<number | null>`coalesce(${eventSchedules.failedTime}, (
+  select min(cast(payload ->> 'time' as integer)) from ${timers} where ${timerOf(eventSchedules.locator)}))`
+
+const columns = {
+  locator: eventSchedules.locator,
+  policyLocator: eventSchedules.policyLocator,
+  type: eventSchedules.type,
+  state: eventSchedules.state,
+  nextTime,
+  failures: eventSchedules.failures,
+  problem: eventSchedules.problem,
+  createdAt: eventSchedules.createdAt,
+}
+
+/** The first `most` schedules of that state in a shard, the earliest made first. */
+export async function schedulesIn(
+  database: Database,
+  state: 'active' | 'failed',
+  policyLocator: PolicyLocator | undefined,
+  most: number,
+) {
+  const [rows] = await database.batch([
+    database.build
+      .select(columns)
+      .from(eventSchedules)
+      .where(
+        and(
+          eq(eventSchedules.state, state),
+          policyLocator === undefined ? undefined : eq(eventSchedules.policyLocator, policyLocator),
+        ),
+      )
+      .orderBy(asc(eventSchedules.createdAt), asc(eventSchedules.locator))
+      .limit(most),
+  ])
+  return rows
+}
+
+export type ScheduleRow = Awaited<ReturnType<typeof schedulesIn>>[number]
+
+export async function findSchedule(database: Database, locator: Uuid): Promise<ScheduleRow | undefined> {
+  const [rows] = await database.batch([
+    database.build.select(columns).from(eventSchedules).where(eq(eventSchedules.locator, locator)),
+  ])
+  return rows[0]
+}
+
+/** Queries of a failed schedule that goes on. */
+export const resumeQueries = (database: Database, locator: Uuid): Query[] => [
+  database.build
+    .update(eventSchedules)
+    .set({ state: 'active', failures: 0, problem: null, failedTime: null })
+    .where(and(eq(eventSchedules.locator, locator), eq(eventSchedules.state, 'failed'))),
+]
+
+/** Queries that end a schedule: its timers go, and what moves its policy's times sets none that would be heeded. */
+export const deleteQueries = (database: Database, { locator, policyLocator }: ScheduleRow): Query[] => [
+  database.build
+    .update(eventSchedules)
+    .set({ state: 'deleted', failedTime: null })
+    .where(eq(eventSchedules.locator, locator)),
+  database.build.run(
+    sql`delete from ${timers} where kind = ${SCHEDULE_TIMER} and subject = ${String(policyLocator)} and payload ->> 'schedule' = ${locator}`,
+  ),
+]
+
+/** The timer of a time that is to be told now. */
+export const resumedTimer = (
+  { locator, policyLocator, type, nextTime: time }: ScheduleRow,
+  now: Instant,
+) => ({
+  dueAt: now,
+  kind: SCHEDULE_TIMER,
+  subject: String(policyLocator),
+  payload: { type, time: String(time), schedule: locator },
+})

@@ -1,0 +1,210 @@
+// What an endorsement or renewal changes, as templates read it (brief 5.3): every field with its title, what it was
+// and what it is, and what the endorsement does to it.
+
+import type {
+  Endorsement,
+  ExposureRun,
+  Peril,
+  PerilRun,
+  PolicyAggregate,
+} from '../../policy/records/aggregate.ts'
+import type { ExposureDefinition, FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
+import { type FieldData, NO_FIELD_DATA } from '../../product/fields/groups.ts'
+import { type FieldValues, valuesOf } from '../../product/fields/values.ts'
+
+export type EndorsementEffect = 'unchanged' | 'updated' | 'added' | 'removed'
+
+export type FieldChange = {
+  title: string
+  old_value: string
+  new_value: string
+  endorsement_effect: EndorsementEffect
+}
+
+type FieldChanges = Record<string, FieldChange>
+type GroupChange = {
+  locator: string
+  title: string
+  endorsement_effect: EndorsementEffect
+  updated_field_values: FieldChanges
+}
+type DataChange = {
+  all_field_values: FieldChanges
+  updated_field_values: FieldChanges
+  /** By the field's name. */
+  updated_field_groups: Record<string, GroupChange[]>
+}
+type PartChange = DataChange & {
+  locator: string
+  name: string
+  display_name: string
+  endorsement_effect: EndorsementEffect
+}
+type ExposureChange = PartChange & {
+  /** By the peril's name. */
+  updated_perils: Record<string, PartChange[]>
+}
+
+export type PolicyUpdates = DataChange & {
+  /** By the exposure's name. */
+  updated_exposures: Record<string, ExposureChange[]>
+}
+
+/** The changes of the endorsement's modification; nothing before it is quoted. */
+export function policyUpdates(
+  aggregate: PolicyAggregate,
+  { modificationLocator, startAt }: Endorsement,
+  product: ProductDefinition,
+): PolicyUpdates {
+  const made = [...aggregate.segments.values()]
+    .filter(one => one.madeBy === modificationLocator && one.end > startAt)
+    .sort((a, b) => a.start - b.start)
+  const now = made.find(one => one.start >= startAt)
+  const was = now?.predecessor === undefined ? undefined : aggregate.segments.get(now.predecessor)
+  return {
+    ...dataChange(product.fields, was?.data ?? now?.data ?? NO_FIELD_DATA, now?.data ?? NO_FIELD_DATA),
+    updated_exposures: exposureChanges(aggregate, modificationLocator, product),
+  }
+}
+
+function exposureChanges(
+  aggregate: PolicyAggregate,
+  modification: Endorsement['modificationLocator'],
+  product: ProductDefinition,
+): PolicyUpdates['updated_exposures'] {
+  const changes: Record<string, ExposureChange[]> = {}
+  if (modification === undefined) return changes
+  const runsOf = Map.groupBy(aggregate.exposureRuns.values(), run => run.exposureLocator)
+  const perilsOf = Map.groupBy(aggregate.perils.values(), peril => peril.exposureLocator)
+  const perilRunsOf = Map.groupBy(aggregate.perilRuns.values(), run => run.perilLocator)
+  for (const exposure of aggregate.exposures.values()) {
+    const { was, now, effect } = changeOf(runsOf.get(exposure.locator) ?? [], modification)
+    const definition = product.exposures.find(one => one.name === exposure.name)
+    const perils = perilChanges(perilsOf.get(exposure.locator) ?? [], perilRunsOf, modification, definition)
+    if (effect === 'unchanged' && Object.keys(perils).length === 0) continue
+    const data = effect === 'unchanged' ? [was?.data, was?.data] : [was?.data, now?.data]
+    const list = changes[exposure.name] ?? []
+    changes[exposure.name] = list
+    list.push({
+      locator: exposure.locator,
+      name: exposure.name,
+      display_name: definition?.displayName ?? exposure.name,
+      endorsement_effect: effect === 'unchanged' ? 'updated' : effect,
+      ...dataChange(definition?.fields ?? [], data[0] ?? NO_FIELD_DATA, data[1] ?? NO_FIELD_DATA),
+      updated_perils: perils,
+    })
+  }
+  return changes
+}
+
+/** Perils that renew one another are one here; one that is only rated anew is not changed. */
+function perilChanges(
+  perils: readonly Peril[],
+  runsOf: ReadonlyMap<string, PerilRun[]>,
+  modification: string,
+  exposure: ExposureDefinition | undefined,
+): ExposureChange['updated_perils'] {
+  const changes: ExposureChange['updated_perils'] = {}
+  for (const group of Map.groupBy(perils, peril => peril.renewalGroup).values()) {
+    const runs = group.flatMap(peril => runsOf.get(peril.locator) ?? [])
+    const { was, now, effect } = changeOf(runs, modification)
+    const { locator, name } = group.at(-1)!
+    const definition = exposure?.perils.find(one => one.name === name)
+    const data = dataChange(definition?.fields ?? [], was?.data ?? NO_FIELD_DATA, now?.data ?? NO_FIELD_DATA)
+    const isSame =
+      Object.keys({ ...data.updated_field_values, ...data.updated_field_groups }).length === 0 &&
+      JSON.stringify(was?.amounts) === JSON.stringify(now?.amounts)
+    if (effect === 'unchanged' || (effect === 'updated' && isSame)) continue
+    const list = changes[name] ?? []
+    changes[name] = list
+    const displayName = definition?.displayName ?? name
+    list.push({ locator, name, display_name: displayName, endorsement_effect: effect, ...data })
+  }
+  return changes
+}
+
+type Run = Pick<ExposureRun, 'madeBy' | 'start' | 'replacedBy' | 'cuts'>
+
+/** What the modification made of the runs of one thing, and what was there before. */
+function changeOf<R extends Run>(runs: readonly R[], modification: string) {
+  const now = runs.find(run => run.madeBy === modification)
+  const was = runs.filter(run => run.madeBy !== modification && isBefore(run, now, modification)).at(-1)
+  return { was: was ?? (now ? undefined : runs.at(-1)), now, effect: effectOf(was, now, modification) }
+}
+
+const isBefore = (run: Run, now: Run | undefined, modification: string): boolean =>
+  now
+    ? run.start < now.start || run.replacedBy === modification
+    : run.cuts.some(cut => cut.by === modification)
+
+function effectOf(was: Run | undefined, now: Run | undefined, modification: string): EndorsementEffect {
+  if (now) return was ? 'updated' : 'added'
+  return was?.cuts.some(cut => cut.by === modification) ? 'removed' : 'unchanged'
+}
+
+function dataChange(definitions: readonly FieldDefinition[], was: FieldData, now: FieldData): DataChange {
+  const all = fieldChanges(definitions, was.values, now.values)
+  return {
+    all_field_values: all,
+    updated_field_values: changedOnly(all),
+    updated_field_groups: groupChanges(definitions, was, now),
+  }
+}
+
+const changedOnly = (changes: FieldChanges): FieldChanges =>
+  Object.fromEntries(
+    Object.entries(changes).filter(([, change]) => change.endorsement_effect !== 'unchanged'),
+  )
+
+function fieldChanges(
+  definitions: readonly FieldDefinition[],
+  was: FieldValues,
+  now: FieldValues,
+): FieldChanges {
+  const changes: FieldChanges = {}
+  for (const { name, title, type } of definitions) {
+    if (type === 'group') continue
+    const [before, after] = [valuesOf(was, name).join(', '), valuesOf(now, name).join(', ')]
+    if (before === '' && after === '') continue
+    changes[name] = {
+      title,
+      old_value: before,
+      new_value: after,
+      endorsement_effect: effectOn(before, after),
+    }
+  }
+  return changes
+}
+
+function effectOn(before: string, after: string): EndorsementEffect {
+  if (before === after) return 'unchanged'
+  if (before === '') return 'added'
+  return after === '' ? 'removed' : 'updated'
+}
+
+function groupChanges(
+  definitions: readonly FieldDefinition[],
+  was: FieldData,
+  now: FieldData,
+): Record<string, GroupChange[]> {
+  const changes: Record<string, GroupChange[]> = {}
+  const locators = new Set([...was.groups, ...now.groups].map(group => group.locator))
+  for (const locator of locators) {
+    const [before, after] = [was, now].map(data => data.groups.find(group => group.locator === locator))
+    const fieldName = (after ?? before)!.fieldName
+    const definition = definitions.find(one => one.name === fieldName)
+    const values = changedOnly(
+      fieldChanges(definition?.fields ?? [], before?.values ?? {}, after?.values ?? {}),
+    )
+    if (before && after && Object.keys(values).length === 0) continue
+    const list = changes[fieldName] ?? []
+    changes[fieldName] = list
+    list.push({
+      locator,
+      title: definition?.title ?? fieldName,
+      endorsement_effect: before ? (after ? 'updated' : 'removed') : 'added',
+      updated_field_values: values,
+    })
+  }
+  return changes
+}

@@ -1,0 +1,444 @@
+// The content of a policy under an endorsement: which runs are cut, and which stand in their place.
+
+import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
+import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
+import {
+  type AddedPeril,
+  type AdditionContext,
+  addedExposure,
+  addedPeril,
+} from '../../policy/draft/additions.ts'
+import { changedData, report } from '../../policy/draft/changed-data.ts'
+import { updatePerilAmounts } from '../../policy/draft/peril-amounts.ts'
+import type { ExposureCreate, PerilUpdate, ReportedProblems } from '../../policy/draft/request.ts'
+import type { Line } from '../../policy/fold/line.ts'
+import { inForce, type Piece, piecesOf } from '../../policy/fold/pieces.ts'
+import type { Prorated } from '../../policy/fold/prorated.ts'
+import { endOfRun } from '../../policy/fold/run-end.ts'
+import {
+  type Cut,
+  type Exposure,
+  type ExposureRun,
+  type Modification,
+  type Peril,
+  type PerilRun,
+  type PolicyAggregate,
+  type PolicySegment,
+  type Quote,
+  withRecords,
+} from '../../policy/records/aggregate.ts'
+import type { EndorsedExposure, EndorsementChanges } from '../../policy/records/endorsement-changes.ts'
+import type { PerilDefinition, ProductDefinition } from '../../product/configuration.ts'
+import { fieldErrors } from '../../product/fields/errors.ts'
+import type { FieldChanges, FieldData } from '../../product/fields/groups.ts'
+import { extended, prorated } from './continuation.ts'
+import { joinedUpdates } from './joined-changes.ts'
+
+export type EndorsementContext = {
+  product: ProductDefinition
+  now: Instant
+  supply: LocatorSupply
+  /** What a plugin said of the amounts that are split. */
+  prorated?: Prorated
+}
+
+/** Whether runs that go on after the endorsement are rated anew: never, if their data changed, or all (brief 2.5). */
+export type Repricing = 'never' | 'changed' | 'all'
+
+/** Where coverage ends before and after it: the same, unless it gives the policy a new end. */
+export type Ends = { readonly old: Instant; readonly new: Instant }
+
+/**
+ * A run that is in force at the endorsement's time or later: until when, and its pieces in the new segments, at what
+ * they cost if nothing changes. None where the policy ends before them now.
+ */
+type Going = { readonly end: Instant; readonly pieces: readonly Piece[] }
+
+/** What an endorsement asks of one peril, beside what changes around it. */
+type Asked = { update?: PerilUpdate; ended: boolean; exposureChanged: boolean }
+
+export class Content {
+  readonly reported: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
+  readonly #before: PolicyAggregate
+  readonly #quote: Quote
+  readonly #line: Line
+  readonly #modification: Modification
+  readonly #ends: Ends
+  readonly #context: EndorsementContext
+  readonly #counted: ReadonlySet<Uuid>
+  readonly #exposures: Exposure[] = []
+  readonly #perils: Peril[] = []
+  readonly #exposureRuns: ExposureRun[] = []
+  readonly #perilRuns: PerilRun[] = []
+  /** Stretches that the policy covers from the endorsement's time on; what lies between them was cancelled. */
+  #covered: readonly Span[] = []
+  /** What goes on of the runs that are in force then. */
+  #going: ReadonlyMap<PerilRun, Going> = new Map()
+  /** Locators of groups that the request adds: the same in every segment. */
+  readonly #groups = new Map<string, Uuid[]>()
+  #policyChanged = false
+
+  constructor(
+    before: PolicyAggregate,
+    quote: Quote,
+    line: Line,
+    modification: Modification,
+    ends: Ends,
+    context: EndorsementContext,
+  ) {
+    this.#before = before
+    this.#quote = quote
+    this.#line = line
+    this.#modification = modification
+    this.#ends = ends
+    this.#context = context
+    this.#counted = new Set(line.map(step => step.modification.locator))
+  }
+
+  /** A segment's data with the changes. */
+  policyData(segment: PolicySegment, changes: FieldChanges): FieldData {
+    const { fields } = this.#context.product
+    const data = this.#changed('policy', this.#modification.locator, fields, segment.data, changes)
+    if (data !== segment.data) this.#policyChanged = true
+    return data
+  }
+
+  /** Cuts and makes runs; `segments` are the policy's from the endorsement's time on. */
+  change(changes: EndorsementChanges, segments: readonly PolicySegment[], repricing: Repricing): void {
+    const { product } = this.#context
+    this.#covered = stretchesOf(segments)
+    this.#going = this.#goingOn(segments)
+    const asked = new Map<string, Asked>()
+    const ended = new Set(changes.endExposures ?? [])
+    for (const locator of ended)
+      if (!this.#exposure(locator)) this.#stray(locator, changes.endExposures!.indexOf(locator))
+    for (const { update, index } of joinedUpdates(changes.updateExposures ?? []))
+      this.#updateExposure(update, index, asked, segments)
+    for (const locator of ended) {
+      const exposure = this.#exposure(locator)
+      for (const run of exposure ? this.#runsOf(exposure) : []) this.#replaceExposure(run, undefined)
+    }
+    this.#moveExposureEnds()
+    for (const [run, going] of this.#going) {
+      const peril = this.#before.perils.get(run.perilLocator)
+      const exposure = peril && this.#before.exposures.get(peril.exposureLocator)
+      if (!peril || !exposure) continue
+      const definition = product.exposures
+        .find(one => one.name === exposure.name)
+        ?.perils.find(one => one.name === peril.name)
+      if (!definition) continue
+      const isEnded = ended.has(exposure.locator) || asked.get(peril.locator)?.ended === true
+      if (isEnded || going.pieces.length === 0) this.#perilRuns.push(this.#cut(run))
+      else this.#continue(run, going, definition, asked.get(peril.locator), repricing)
+    }
+    for (const [index, creation] of (changes.addExposures ?? []).entries())
+      this.#addExposure(creation, index, segments)
+  }
+
+  records(): Pick<PolicyAggregate, 'exposures' | 'exposureRuns' | 'perils' | 'perilRuns'> {
+    return {
+      exposures: withRecords(this.#before.exposures, this.#exposures),
+      exposureRuns: withRecords(this.#before.exposureRuns, this.#exposureRuns),
+      perils: withRecords(this.#before.perils, this.#perils),
+      perilRuns: withRecords(this.#before.perilRuns, this.#perilRuns),
+    }
+  }
+
+  #updateExposure(
+    update: EndorsedExposure,
+    index: number,
+    asked: Map<string, Asked>,
+    segments: readonly PolicySegment[],
+  ): void {
+    const exposure = this.#exposure(update.exposureLocator)
+    const definition = exposure && this.#context.product.exposures.find(one => one.name === exposure.name)
+    if (!exposure || !definition) {
+      this.#stray(update.exposureLocator, index)
+      return
+    }
+    let exposureChanged = false
+    for (const run of this.#runsOf(exposure)) {
+      const data = this.#changed(exposure.locator, exposure.locator, definition.fields, run.data, update)
+      if (data === run.data) continue
+      exposureChanged = true
+      this.#replaceExposure(run, data)
+    }
+    this.#askPerils(exposure, update, index, exposureChanged, asked)
+    // The exposure may end before the policy does.
+    const spans = this.#runsOf(exposure).flatMap(run =>
+      within(segments, this.#continuing(this.#remaining(run)!)).map(({ part }) => part),
+    )
+    for (const creation of update.addPerils ?? []) {
+      const added = addedPeril(exposure, definition, creation, index, this.#changing())
+      if (added) this.#addPeril(added, spans)
+    }
+  }
+
+  /** What is asked of a peril is asked of those that renew it too, unless they are named themselves. */
+  #askPerils(
+    exposure: Exposure,
+    update: EndorsedExposure,
+    index: number,
+    exposureChanged: boolean,
+    asked: Map<string, Asked>,
+  ): void {
+    const perils = [...this.#before.perils.values()]
+      .filter(one => one.exposureLocator === exposure.locator)
+      .sort((a, b) => a.displayId - b.displayId)
+    const covered = new Set([...this.#going.keys()].map(run => run.perilLocator))
+    const known = new Set<string>(perils.map(one => one.locator).filter(locator => covered.has(locator)))
+    const updates = new Map((update.updatePerils ?? []).map(one => [one.perilLocator, one]))
+    const ends = new Set(update.endPerils ?? [])
+    for (const locator of [...updates.keys(), ...ends])
+      if (!known.has(locator)) this.#strayPeril(exposure, locator, index)
+    for (const { locator, renewalGroup, displayId } of perils) {
+      const named = perils.findLast(
+        one =>
+          one.renewalGroup === renewalGroup &&
+          one.displayId <= displayId &&
+          (updates.has(one.locator) || ends.has(one.locator)),
+      )
+      asked.set(locator, {
+        exposureChanged,
+        update: named && updates.get(named.locator),
+        ended: named !== undefined && ends.has(named.locator),
+      })
+    }
+  }
+
+  /**
+   * Exposures that the request leaves alone are cut at the policy's new end, where it is earlier, so that whatever
+   * comes later finds the policy as it ends now. Where it is later, they go on to it from the endorsement's time.
+   */
+  #moveExposureEnds(): void {
+    if (this.#ends.new === this.#ends.old) return
+    const done = new Set(this.#exposureRuns.map(run => run.locator))
+    for (const run of this.#before.exposureRuns.values()) {
+      const span = this.#remaining(run)
+      if (!span || done.has(run.locator)) continue
+      if (span.end > this.#ends.new) this.#exposureRuns.push(this.#cut(run, this.#ends.new))
+      else if (this.#extension(span)) this.#replaceExposure(run, run.data)
+    }
+  }
+
+  /**
+   * The run ends at the endorsement's time; where the policy is covered then, the exposure has the other data, or
+   * none. Where it is cancelled it stays as it was: that is what a reinstatement brings back (brief 1.6).
+   */
+  #replaceExposure(run: ExposureRun, data: FieldData | undefined): void {
+    const left = this.#remaining(run)!
+    const span = this.#ends.new === this.#ends.old ? left : this.#continuing(left)
+    this.#exposureRuns.push(this.#cut(run))
+    let from = span.start
+    const upTo = (end: Instant, content: FieldData | undefined): void => {
+      if (end <= from) return
+      if (content) this.#exposureRuns.push({ ...run, ...this.#made({ start: from, end }), data: content })
+      from = end
+    }
+    for (const stretch of this.#covered) {
+      upTo(earlier(stretch.start, span.end), run.data)
+      upTo(earlier(stretch.end, span.end), data)
+    }
+    upTo(span.end, run.data)
+  }
+
+  /**
+   * A run that goes on: untouched but for a cut at the policy's earlier end, with other data at its old price, or to
+   * be rated anew. Beyond the policy's old end it goes on as a run of its own, so that the way back drops it whole:
+   * at its month rates or, where what changes is rated, rated as any new run; unless all of it is rated anew.
+   */
+  #continue(
+    run: PerilRun,
+    { end, pieces }: Going,
+    definition: PerilDefinition,
+    asked: Asked | undefined,
+    repricing: Repricing,
+  ): void {
+    const own = asked?.update && this.#updatedPeril(run, definition, asked.update)
+    const changed = own !== undefined || asked?.exposureChanged === true || this.#policyChanged
+    const rated = repricing === 'all' || (repricing === 'changed' && changed)
+    if (rated) {
+      this.#perilRuns.push(this.#cut(run))
+      for (const piece of pieces)
+        this.#perilRuns.push({ ...run, ...this.#made(this.#continuing(piece)), ...own, price: undefined })
+      return
+    }
+    if (own !== undefined) {
+      this.#perilRuns.push(this.#cut(run))
+      for (const piece of pieces) {
+        const span = { start: piece.start, end: piece.end }
+        this.#perilRuns.push({ ...run, ...this.#made(span), ...own, price: prorated(run.price, piece) })
+      }
+    } else if (end > this.#ends.new) this.#perilRuns.push(this.#cut(run, this.#ends.new))
+    const more = this.#extension({ start: run.start, end })
+    if (!more) return
+    const price = repricing === 'never' ? extended(run, more, this.#before.policy.timeZone) : undefined
+    this.#perilRuns.push({ ...run, ...this.#made(more), ...own, price })
+  }
+
+  /** Runs in force from then on. What a cancellation took from one is no piece of it, until it is reinstated. */
+  #goingOn(segments: readonly PolicySegment[]): ReadonlyMap<PerilRun, Going> {
+    const { timeZone } = this.#before.policy
+    const step = { modification: this.#modification, made: segments, replaced: this.#replacedBy(segments) }
+    const line = [...this.#line, step]
+    const here = new Set(segments.map(segment => segment.locator))
+    const going = new Map<PerilRun, Going>()
+    for (const run of this.#before.perilRuns.values()) {
+      const end = inForce(piecesOf(run, this.#line, timeZone)).at(-1)?.end
+      if (end === undefined || end <= this.#modification.effectiveAt) continue
+      const pieces = inForce(piecesOf(run, line, timeZone)).filter(piece => here.has(piece.segment.locator))
+      going.set(run, { end, pieces })
+    }
+    return going
+  }
+
+  /** The segments in force that the new ones continue. */
+  #replacedBy(segments: readonly PolicySegment[]): PolicySegment[] {
+    const predecessors = new Set(segments.map(segment => segment.predecessor))
+    return [...this.#before.segments.values()].filter(segment => predecessors.has(segment.locator))
+  }
+
+  #updatedPeril(run: PerilRun, definition: PerilDefinition, update: PerilUpdate) {
+    const data = this.#changed(run.perilLocator, run.perilLocator, definition.fields, run.data, update)
+    const { amounts, problems } = updatePerilAmounts(run.amounts, update)
+    report(this.reported, run.perilLocator, fieldErrors(problems))
+    const same = data === run.data && JSON.stringify(amounts) === JSON.stringify(run.amounts)
+    return same ? undefined : { data, amounts }
+  }
+
+  #addExposure(creation: ExposureCreate, index: number, segments: readonly PolicySegment[]): void {
+    const added = addedExposure(creation, index, this.#changing())
+    if (!added) return
+    const { exposure, data, perils } = added
+    const span = { start: this.#modification.effectiveAt, end: this.#ends.new }
+    this.#exposures.push(exposure)
+    this.#exposureRuns.push({ ...this.#made(span), exposureLocator: exposure.locator, data })
+    for (const peril of perils) this.#addPeril(peril, segments)
+  }
+
+  #addPeril({ peril, data, amounts }: AddedPeril, spans: readonly Span[]): void {
+    this.#perils.push(peril)
+    for (const { start, end } of spans)
+      this.#perilRuns.push({ ...this.#made({ start, end }), perilLocator: peril.locator, data, amounts })
+  }
+
+  #exposure(locator: string): Exposure | undefined {
+    const exposure = this.#before.exposures.get(locator as Uuid)
+    return exposure && this.#runsOf(exposure).length > 0 ? exposure : undefined
+  }
+
+  /** Runs of the exposure that hold where the policy is covered at the endorsement's time or later. */
+  #runsOf(exposure: Exposure): ExposureRun[] {
+    return [...this.#before.exposureRuns.values()].filter(run => {
+      const span = run.exposureLocator === exposure.locator ? this.#remaining(run) : undefined
+      return span !== undefined && this.#covered.some(one => one.start < span.end && span.start < one.end)
+    })
+  }
+
+  /** What is left of a run from the endorsement's time on; undefined when nothing is. */
+  #remaining(run: ExposureRun): Span | undefined {
+    if (!this.#counted.has(run.madeBy)) return undefined
+    const end = endOfRun(run, this.#counted)
+    const start = later(run.start, this.#modification.effectiveAt)
+    return start < end ? { start, end } : undefined
+  }
+
+  /** What is left of a run, up to where the policy ends now. */
+  #continuing(span: Span): Span {
+    return { start: span.start, end: this.#extension(span)?.end ?? earlier(span.end, this.#ends.new) }
+  }
+
+  /** From the policy's old end to a later one, for what held up to the old one. */
+  #extension({ end }: Span): Span | undefined {
+    const { old, new: until } = this.#ends
+    return end === old && until > old ? { start: old, end: until } : undefined
+  }
+
+  #cut<T extends Span & { cuts: readonly Cut[] }>(run: T, at: Instant = this.#modification.effectiveAt): T {
+    return { ...run, cuts: [...run.cuts, { by: this.#modification.locator, from: later(run.start, at) }] }
+  }
+
+  #made(span: Span) {
+    const { now, supply } = this.#context
+    return {
+      ...span,
+      locator: supply.uuid(),
+      madeBy: this.#modification.locator,
+      createdAt: now,
+      updatedAt: now,
+      replacedBy: undefined,
+      cuts: [],
+      splits: undefined,
+    }
+  }
+
+  /** The data after the changes, as it is stored; the very same when they leave it as it is. */
+  #changed(
+    owner: string,
+    reportedAs: string,
+    fields: PerilDefinition['fields'],
+    data: FieldData,
+    changes: FieldChanges,
+  ): FieldData {
+    const locators = this.#groups.get(owner) ?? []
+    this.#groups.set(owner, locators)
+    let used = 0
+    const next = (): Uuid => {
+      locators[used] ??= this.#context.supply.uuid()
+      return locators[used++]!
+    }
+    const after = changedData(reportedAs, fields, data, changes, this.#changing(), next)
+    return after && !isSameData(after, data) ? after : data
+  }
+
+  #changing(): AdditionContext {
+    const { timeZone } = this.#before.policy
+    return { ...this.#context, timeZone, quoteLocator: this.#quote.locator, reported: this.reported }
+  }
+
+  #stray(locator: string, index: number): void {
+    this.reported.strays.push({
+      exposureName: '',
+      exposureLocator: locator,
+      index,
+      message: `The policy has no exposure '${locator}' that is covered then; send the locator of one of its exposures.`,
+    })
+  }
+
+  #strayPeril(exposure: Exposure, locator: string, index: number): void {
+    this.reported.strays.push({
+      exposureName: exposure.name,
+      exposureLocator: exposure.locator,
+      index,
+      perilName: locator,
+      message: `Exposure '${exposure.locator}' has no peril '${locator}' that is covered then; send one of its perils.`,
+    })
+  }
+}
+
+/** Segments that follow one another without a gap, as one. They come in the order of time. */
+function stretchesOf(segments: readonly PolicySegment[]): Span[] {
+  const stretches: Span[] = []
+  for (const { start, end } of segments) {
+    const last = stretches.at(-1)
+    if (last?.end === start) stretches[stretches.length - 1] = { start: last.start, end }
+    else stretches.push({ start, end })
+  }
+  return stretches
+}
+
+/** Whether both have the same values and groups, in whatever order the values were said. */
+const isSameData = (a: FieldData, b: FieldData): boolean =>
+  JSON.stringify([ordered(a.values), a.groups.map(one => ({ ...one, values: ordered(one.values) }))]) ===
+  JSON.stringify([ordered(b.values), b.groups.map(one => ({ ...one, values: ordered(one.values) }))])
+
+const ordered = (values: FieldData['values']) =>
+  Object.entries(values).sort(([one], [other]) => (one < other ? -1 : 1))
+
+/** The span's parts in the segments, in their order. */
+const within = (segments: readonly PolicySegment[], span: Span): { segment: PolicySegment; part: Span }[] =>
+  segments.flatMap(segment => {
+    const start = later(segment.start, span.start)
+    const end = earlier(segment.end, span.end)
+    return start < end ? [{ segment, part: { start, end } }] : []
+  })

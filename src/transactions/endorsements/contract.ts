@@ -1,0 +1,304 @@
+// Endorsements: changes of an issued policy, in steps (contract 1, Endorsements; brief 1.4). Renewals make the
+// same changes and take the same actions, so their contract is built from this one.
+import { z } from '@hono/zod-openapi'
+import {
+  FieldValueLists,
+  Flag,
+  Locator,
+  list,
+  Name,
+  OptionalAmount,
+  OptionalBoolean,
+  OptionalName,
+  OptionalText,
+  OptionalTimestamp,
+  optional,
+  optionalRecord,
+  RequestFieldValues,
+  Text,
+  Texts,
+  Timestamp,
+  TimestampIfAny,
+} from '../../platform/wire.ts'
+import { breaks } from '../../platform/wire-problem.ts'
+import { FutureInvoiceResponse, PolicyInvoiceResponse } from '../../policy/contract/billing.ts'
+import { PolicyDocumentResponse } from '../../policy/contract/documents.ts'
+import { AutomatedUnderwritingResultResponse } from '../../policy/contract/prices.ts'
+import {
+  ExposureCreateRequest,
+  fieldGroupChanges,
+  OptionalAutofill,
+  PerilCreateRequest,
+  PerilUpdateRequest,
+} from '../../policy/contract/requests.ts'
+import { type ConflictHandling, OptionalConflictHandling } from '../cancellations/contract.ts'
+
+export const EndorsementState = z
+  .enum(['application', 'quoted', 'accepted', 'issued', 'invalidated', 'discarded'])
+  .openapi('EndorsementState')
+export type EndorsementState = z.infer<typeof EndorsementState>
+
+/** How far a creation goes at once, through every step before it. Left out: no further than application. */
+export const OptionalFirstState = optional(
+  EndorsementState.extract(['application', 'quoted', 'accepted', 'issued']),
+)
+
+// ---------------------------------------------------------------------------------------------- requests
+
+/**
+ * `endPerils` are locators of perils that are covered no longer. What is asked of a peril is asked of those that
+ * renew it too, unless they are named themselves.
+ */
+export const EndorsementExposureUpdateRequest = z
+  .object({
+    exposureLocator: Locator,
+    fieldValues: RequestFieldValues,
+    ...fieldGroupChanges,
+    addPerils: list(PerilCreateRequest),
+    updatePerils: list(PerilUpdateRequest),
+    endPerils: list(Locator),
+  })
+  .openapi('EndorsementExposureUpdateRequest')
+export type EndorsementExposureUpdateRequest = z.infer<typeof EndorsementExposureUpdateRequest>
+
+/** What a transaction changes of the policy; exposures are updated in the words of `exposureUpdate`. */
+export const policyChanges = (exposureUpdate: typeof EndorsementExposureUpdateRequest) => ({
+  fieldValues: RequestFieldValues,
+  ...fieldGroupChanges,
+  addExposures: list(ExposureCreateRequest),
+  updateExposures: list(exposureUpdate),
+  endExposures: list(Locator),
+  /**
+   * Of a renewal, its term is billed by it. Of an endorsement, what is not invoiced is planned anew together with what
+   * the endorsement charges, also where it is the schedule that the policy has.
+   */
+  newPaymentScheduleName: OptionalName,
+  autofill: OptionalAutofill,
+})
+
+const newPolicyEndTimestamp = OptionalTimestamp.openapi({
+  description:
+    'An earlier end cuts everything there, later terms too; with a later one the last segment goes on. Needs the feature `property.endorsement.policy.end.enabled` in config.json, unless it is the end that the policy has anyway.',
+})
+
+const changes = {
+  startTimestamp: OptionalTimestamp,
+  newPolicyEndTimestamp,
+  ...policyChanges(EndorsementExposureUpdateRequest),
+  reprice: OptionalBoolean.openapi({
+    description: 'Only of endorsements that are configured to ask for it, and there it must be given.',
+  }),
+}
+
+/** `endorsementName` is an endorsement type of the configuration. */
+export const EndorsementCreateRequest = z
+  .object({
+    endorsementName: Name,
+    state: OptionalFirstState,
+    ...changes,
+    conflictHandling: OptionalConflictHandling,
+  })
+  .openapi('EndorsementCreateRequest')
+export type EndorsementCreateRequest = z.infer<typeof EndorsementCreateRequest>
+
+/** The policy's changes in the legacy request. */
+export const EndorsementPolicyUpdateRequest = z
+  .object(policyChanges(EndorsementExposureUpdateRequest))
+  .openapi('EndorsementPolicyUpdateRequest')
+export type EndorsementPolicyUpdateRequest = z.infer<typeof EndorsementPolicyUpdateRequest>
+
+const NO_CHANGES = EndorsementPolicyUpdateRequest.parse({})
+
+/**
+ * POST /policy/{policyLocator}/endorse and /previewEndorsementPrice, both legacy (brief 0.10). Published clients
+ * send no `reprice`; endorsements that are configured to ask for it need it here too.
+ */
+export const EndorsementIssueRequest = z
+  .object({
+    endorsementName: Name,
+    startTimestamp: OptionalTimestamp,
+    newPolicyEndTimestamp,
+    reprice: changes.reprice,
+    updatePolicy: optionalRecord(EndorsementPolicyUpdateRequest),
+  })
+  .transform(
+    ({ updatePolicy, ...request }): EndorsementCreateRequest => ({
+      ...(updatePolicy ?? NO_CHANGES),
+      ...request,
+    }),
+  )
+  .openapi('EndorsementIssueRequest')
+export type EndorsementIssueRequest = z.infer<typeof EndorsementIssueRequest>
+
+export const EndorsementUpdateRequest = z.object(changes).openapi('EndorsementUpdateRequest')
+export type EndorsementUpdateRequest = z.infer<typeof EndorsementUpdateRequest>
+
+const ACTIONS = ['discard', 'quote', 'accept', 'issue', 'invalidate', 'update'] as const
+export const OptionalAction = optional(z.enum(ACTIONS))
+
+type Action = (typeof ACTIONS)[number]
+
+/** An action as it is read: `update` has the changes, and no other action has any. */
+export type ActionRequest<Update> = { readonly conflictHandling?: ConflictHandling } & (
+  | { readonly action: 'update'; readonly update: Update }
+  | { readonly action: Exclude<Action, 'update'> }
+)
+
+/** Reads an action and the changes of the property `name`; changes by themselves are an update (brief 1.4). */
+export function readAction<Update>(
+  { action, update, ...rest }: { action?: Action; update?: Update; conflictHandling?: ConflictHandling },
+  name: string,
+  ctx: z.core.ParsePayload,
+): ActionRequest<Update> {
+  if (update !== undefined && (action ?? 'update') === 'update') return { ...rest, action: 'update', update }
+  if (update === undefined && action !== undefined && action !== 'update') return { ...rest, action }
+  if (action === undefined) breaks(ctx, `must have an action, or changes as ${name}`)
+  else if (action === 'update') breaks(ctx, 'must hold the changes when the action is update', [name])
+  else breaks(ctx, `must come with the action update; send ${action} in a request of its own`, [name])
+  return z.NEVER
+}
+
+/** PATCH /endorsements/{endorsementLocator}. */
+export const EndorsementActionRequest = z
+  .object({
+    action: OptionalAction,
+    endorsementUpdate: optionalRecord(EndorsementUpdateRequest),
+    conflictHandling: OptionalConflictHandling,
+  })
+  .transform(({ endorsementUpdate: update, ...request }, ctx) =>
+    readAction({ ...request, update }, 'endorsementUpdate', ctx),
+  )
+  .openapi('EndorsementActionRequest')
+export type EndorsementActionRequest = z.infer<typeof EndorsementActionRequest>
+
+// ----------------------------------------------------------------------------- requests as answers repeat them
+
+/** The document names the request's record, so that it stands there once. */
+const repeated = (request: string) => ({
+  type: 'object' as const,
+  allOf: [{ $ref: `#/components/schemas/${request}` }],
+})
+
+/** Also of an addition whose request has no locator. What is made of it has another. */
+const additionLocator = (takenBackBy: string) => ({
+  locator: {
+    type: 'string' as const,
+    description: `Names this addition while the record is an application: an update with it in ${takenBackBy} takes the addition back.`,
+  },
+})
+
+const newFieldGroups = z.array(
+  z.object({ fieldName: Text, locator: OptionalText, fieldValues: FieldValueLists }).openapi({
+    ...repeated('FieldGroupCreateRequest'),
+    properties: additionLocator('removeFieldGroups'),
+  }),
+)
+
+const repeatedFieldGroupChanges = {
+  addFieldGroups: newFieldGroups,
+  updateFieldGroups: z.array(
+    z
+      .object({ fieldGroupLocator: Text, fieldName: Text, fieldValues: FieldValueLists })
+      .openapi(repeated('FieldGroupUpdateRequest')),
+  ),
+  removeFieldGroups: Texts,
+}
+
+const perilAmounts = {
+  deductible: OptionalAmount,
+  lumpSumPayment: OptionalAmount,
+  indemnityInAggregate: OptionalText,
+  indemnityPerEvent: OptionalText,
+  indemnityPerItem: OptionalText,
+}
+
+const newPerils = z.array(
+  z
+    .object({
+      name: Text,
+      locator: OptionalText,
+      fieldValues: FieldValueLists,
+      fieldGroups: newFieldGroups,
+      ...perilAmounts,
+    })
+    .openapi({ ...repeated('PerilCreateRequest'), properties: additionLocator('endPerils') }),
+)
+
+const FlagIfAny = Flag.optional()
+
+const updatedPerils = z.array(
+  z
+    .object({
+      perilLocator: Text,
+      fieldValues: FieldValueLists,
+      ...repeatedFieldGroupChanges,
+      ...perilAmounts,
+      removeDeductible: FlagIfAny,
+      removeIndemnityInAggregate: FlagIfAny,
+      removeIndemnityPerEvent: FlagIfAny,
+      removeIndemnityPerItem: FlagIfAny,
+      removeLumpSumPayment: FlagIfAny,
+    })
+    .openapi(repeated('PerilUpdateRequest')),
+)
+
+const newExposures = z.array(
+  z
+    .object({
+      exposureName: Text,
+      locator: OptionalText,
+      perils: newPerils,
+      fieldValues: FieldValueLists,
+      fieldGroups: newFieldGroups,
+    })
+    .openapi({ ...repeated('ExposureCreateRequest'), properties: additionLocator('endExposures') }),
+)
+
+const updatedExposure = z.object({
+  exposureLocator: Text,
+  fieldValues: FieldValueLists,
+  ...repeatedFieldGroupChanges,
+  addPerils: newPerils,
+  updatePerils: updatedPerils,
+  endPerils: Texts,
+})
+
+/** `policyChanges` in an answer; `exposureUpdate` is the name of the record that updates exposures. */
+export const repeatedPolicyChanges = (exposureUpdate: string) => ({
+  fieldValues: FieldValueLists,
+  ...repeatedFieldGroupChanges,
+  addExposures: newExposures,
+  updateExposures: z.array(updatedExposure.openapi(repeated(exposureUpdate))),
+  endExposures: Texts,
+  newPaymentScheduleName: OptionalText,
+})
+
+// ---------------------------------------------------------------------------------------------- answers
+
+/** What endorsements and renewals have in common. */
+export const transaction = {
+  locator: Text,
+  policyholderLocator: Text,
+  policyLocator: Text,
+  productLocator: Text,
+  createdTimestamp: Timestamp,
+  updatedTimestamp: Timestamp,
+  issuedTimestamp: TimestampIfAny,
+  documents: z.array(PolicyDocumentResponse),
+  automatedUnderwritingResult: AutomatedUnderwritingResultResponse.optional(),
+  invoice: PolicyInvoiceResponse.optional(),
+  plannedInvoices: z.array(FutureInvoiceResponse).optional().openapi({ description: 'Once it is quoted.' }),
+}
+
+export const EndorsementResponse = z
+  .object({
+    ...transaction,
+    endorsementName: Text,
+    state: EndorsementState,
+    startTimestamp: TimestampIfAny,
+    newPolicyEndTimestamp: TimestampIfAny,
+    reprice: Flag,
+    ...repeatedPolicyChanges('EndorsementExposureUpdateRequest'),
+  })
+  .openapi('EndorsementResponse')
+export type EndorsementResponse = z.infer<typeof EndorsementResponse>

@@ -1,0 +1,37 @@
+import { invoicesOf } from '../../billing/bill.ts'
+import { planVoidInvoices } from '../../billing/payments/voiding.ts'
+import { missedInvoices } from '../../billing/timers.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { Planned } from '../../policy/planned.ts'
+import { type Endorsement, type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import { endorsementEvent } from './events.ts'
+import { assertEndorsementAllows } from './transitions.ts'
+
+/**
+ * Takes a quoted or accepted endorsement or renewal back for good: its invoices are void, payments of them reversed,
+ * what it made counts for nothing. Installments that it had taken over are billed as they were planned; whose time has
+ * come meanwhile, at once.
+ */
+export function planEndorsementInvalidation(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  now: Instant,
+): Planned {
+  assertEndorsementAllows(endorsement, 'invalidate')
+  const gone: Endorsement = { ...endorsement, state: 'invalidated', updatedAt: now }
+  const modification = before.modifications.get(endorsement.modificationLocator!)!
+  const voided = planVoidInvoices(before, invoicesOf(before, modification), now)
+  const aggregate: PolicyAggregate = {
+    ...voided.aggregate,
+    policy: { ...before.policy, updatedAt: now },
+    endorsements: withRecords(before.endorsements, [gone]),
+    modifications: withRecords(before.modifications, [
+      { ...modification, invalidatedAt: now, updatedAt: now },
+    ]),
+  }
+  return {
+    aggregate,
+    events: [...voided.events, endorsementEvent(aggregate, 'invalidate', gone)],
+    timers: missedInvoices(aggregate, modification, now),
+  }
+}

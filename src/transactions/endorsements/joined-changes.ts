@@ -1,0 +1,229 @@
+// What an endorsement or a renewal is asked for in several places or requests, as one. Every addition has a locator, its
+// caller's own or one that is given to it here, so that a later update can name it. The exposures, perils and groups that
+// are made of additions have locators of their own.
+import { Refusal } from '../../kernel/errors.ts'
+import type { LocatorSupply } from '../../kernel/locators.ts'
+import type { ExposureCreate, PerilCreate, PerilUpdate } from '../../policy/draft/request.ts'
+import type { EndorsedExposure, EndorsementChanges } from '../../policy/records/endorsement-changes.ts'
+import type { FieldChanges } from '../../product/fields/groups.ts'
+
+type Names = Pick<LocatorSupply, 'uuid'>
+type Groups = FieldChanges['addFieldGroups']
+
+const named = <T extends { locator?: string }>(additions: T[] | null | undefined, names: Names): T[] =>
+  (additions ?? []).map(one => ({ ...one, locator: one.locator ?? names.uuid() }))
+
+const distinct = (locators: string[] | null | undefined): string[] => [...new Set(locators ?? [])]
+
+const namedPerils = (perils: PerilCreate[] | undefined, names: Names): PerilCreate[] =>
+  named(perils, names).map(one => ({ ...one, fieldGroups: named(one.fieldGroups, names) }))
+
+const namedGroups = <T extends FieldChanges>(changes: T, names: Names): T => ({
+  ...changes,
+  addFieldGroups: named(changes.addFieldGroups, names),
+  removeFieldGroups: distinct(changes.removeFieldGroups),
+})
+
+/** The changes with a locator for each addition; what they end or remove is named once. */
+export const namedChanges = (changes: EndorsementChanges, names: Names): EndorsementChanges => ({
+  ...namedGroups(changes, names),
+  addExposures: named(changes.addExposures, names).map(one => ({
+    ...one,
+    fieldGroups: named(one.fieldGroups, names),
+    perils: namedPerils(one.perils, names),
+  })),
+  updateExposures: (changes.updateExposures ?? []).map(one => ({
+    ...namedGroups(one, names),
+    addPerils: namedPerils(one.addPerils, names),
+    updatePerils: (one.updatePerils ?? []).map(peril => namedGroups(peril, names)),
+    endPerils: distinct(one.endPerils),
+  })),
+  endExposures: distinct(changes.endExposures),
+})
+
+/**
+ * What was asked for before, and `more` beside it: of a value said twice the later holds, what is ended twice is ended
+ * once, and an addition that `more` ends or removes is taken back. Refuses (400) other changes of an addition's parts.
+ */
+export function joinedChanges(
+  before: EndorsementChanges,
+  more: EndorsementChanges,
+  names: Names,
+): EndorsementChanges {
+  const first = namedChanges(before, names)
+  const second = namedChanges(more, names)
+  const isAdded = among(first.addExposures)
+  const updates = Map.groupBy(second.updateExposures!, one => one.exposureLocator)
+  const ended = new Set(second.endExposures)
+  const additions = first
+    .addExposures!.filter(one => !ended.has(one.locator!))
+    .map(one => (updates.get(one.locator!) ?? []).reduce(changedAddition, one))
+  return {
+    ...fieldsOfBoth(first, second),
+    addExposures: [...additions, ...second.addExposures!],
+    updateExposures: joinedUpdates([
+      ...first.updateExposures!,
+      ...second.updateExposures!.filter(one => !isAdded(one.exposureLocator)),
+    ]).map(one => one.update),
+    endExposures: distinct([...first.endExposures!, ...ended].filter(locator => !isAdded(locator))),
+    newPaymentScheduleName: second.newPaymentScheduleName ?? first.newPaymentScheduleName,
+    reprice: second.reprice ?? first.reprice,
+  }
+}
+
+/** An exposure that is yet to be added, with what an update says of it. */
+function changedAddition(exposure: ExposureCreate, update: EndorsedExposure): ExposureCreate {
+  if (update.updatePerils?.length || update.updateFieldGroups?.length)
+    throw new Refusal(
+      'invalidRequest',
+      `Exposure '${exposure.locator}' is yet to be added, so that its perils and field groups cannot be updated: take them back with endPerils and removeFieldGroups, and add them again as they are to be.`,
+    )
+  assertAdded(exposure, 'endPerils', update.endPerils, exposure.perils)
+  assertAdded(exposure, 'removeFieldGroups', update.removeFieldGroups, exposure.fieldGroups)
+  const own = { fieldValues: exposure.fieldValues, addFieldGroups: exposure.fieldGroups ?? null }
+  const { fieldValues, addFieldGroups } = fieldsOfBoth(own, update)
+  return {
+    ...exposure,
+    fieldValues,
+    fieldGroups: addFieldGroups!,
+    perils: withoutNamed([...(exposure.perils ?? []), ...(update.addPerils ?? [])], update.endPerils),
+  }
+}
+
+function assertAdded(
+  { locator }: ExposureCreate,
+  property: string,
+  asked: string[] | null | undefined,
+  additions: readonly { locator?: string }[] | undefined,
+): void {
+  const isAdded = among(additions)
+  const unknown = (asked ?? []).find(one => !isAdded(one))
+  if (unknown === undefined) return
+  throw new Refusal(
+    'invalidRequest',
+    `${property} names '${unknown}', which the exposure '${locator}' that is yet to be added does not have; name what addExposures of the answer shows.`,
+  )
+}
+
+/** Whether a locator is that of one of the additions. */
+function among(additions: readonly { locator?: string }[] | null | undefined): (locator: string) => boolean {
+  const locators = new Set((additions ?? []).map(one => one.locator))
+  return locator => locators.has(locator)
+}
+
+function withoutNamed<T extends { locator?: string }>(
+  additions: readonly T[],
+  ended: readonly string[] | null | undefined,
+): T[] {
+  const gone = new Set<string | undefined>(ended ?? [])
+  return additions.filter(one => !gone.has(one.locator))
+}
+
+/** One update for each exposure, with its first place in the request; of a value said twice, the later holds. */
+export function joinedUpdates(
+  updates: readonly EndorsedExposure[],
+): { update: EndorsedExposure; index: number }[] {
+  const joined = new Map<string, { update: EndorsedExposure; index: number }>()
+  for (const [index, update] of updates.entries()) {
+    const first = joined.get(update.exposureLocator)
+    joined.set(
+      update.exposureLocator,
+      first ? { index: first.index, update: both(first.update, update) } : { index, update },
+    )
+  }
+  return [...joined.values()]
+}
+
+function both(first: EndorsedExposure, second: EndorsedExposure): EndorsedExposure {
+  const added = first.addPerils ?? []
+  const isAdded = among(added)
+  const perils = new Map<string, PerilUpdate>()
+  for (const update of [...(first.updatePerils ?? []), ...(second.updatePerils ?? [])]) {
+    if (isAdded(update.perilLocator))
+      throw new Refusal(
+        'invalidRequest',
+        `Peril '${update.perilLocator}' is yet to be added, so that it cannot be updated: take it back with endPerils, and add it again as it is to be.`,
+      )
+    const before = perils.get(update.perilLocator)
+    perils.set(
+      update.perilLocator,
+      before ? { ...before, ...amountsOfBoth(before, update), ...fieldsOfBoth(before, update) } : update,
+    )
+  }
+  return {
+    exposureLocator: first.exposureLocator,
+    ...fieldsOfBoth(first, second),
+    addPerils: [...withoutNamed(added, second.endPerils), ...(second.addPerils ?? [])],
+    updatePerils: [...perils.values()],
+    endPerils: distinct([
+      ...(first.endPerils ?? []),
+      ...(second.endPerils ?? []).filter(locator => !isAdded(locator)),
+    ]),
+  }
+}
+
+const AMOUNTS = {
+  deductible: 'removeDeductible',
+  lumpSumPayment: 'removeLumpSumPayment',
+  indemnityInAggregate: 'removeIndemnityInAggregate',
+  indemnityPerEvent: 'removeIndemnityPerEvent',
+  indemnityPerItem: 'removeIndemnityPerItem',
+} as const
+
+/** What the second says, and an amount that it says is removed no longer. */
+function amountsOfBoth(first: PerilUpdate, second: PerilUpdate): Partial<PerilUpdate> {
+  const later = said(second)
+  const isSaid = (name: keyof typeof AMOUNTS): boolean => later[name] !== undefined
+  const kept = (Object.keys(AMOUNTS) as (keyof typeof AMOUNTS)[]).filter(isSaid)
+  return {
+    ...said(first),
+    ...Object.fromEntries(kept.map(name => [AMOUNTS[name], undefined])),
+    ...later,
+  }
+}
+
+/** Without what is left unsaid, which must not take the place of what was said before. */
+const said = <T extends object>(update: T): Partial<T> =>
+  Object.fromEntries(
+    Object.entries(update).filter(([, value]) => value !== undefined && value !== null),
+  ) as Partial<T>
+
+/** Groups that the first adds and the second removes are taken back; one that the second updates has both values. */
+function fieldsOfBoth(first: FieldChanges, second: FieldChanges): FieldChanges {
+  const added = first.addFieldGroups ?? []
+  const isAdded = among(added)
+  const updates = second.updateFieldGroups ?? []
+  const updatesOf = Map.groupBy(updates, one => one.fieldGroupLocator)
+  const kept: NonNullable<Groups> = withoutNamed(added, second.removeFieldGroups).map(group => ({
+    ...group,
+    fieldValues: (updatesOf.get(group.locator!) ?? []).reduce<object>(
+      (values, update) => valuesOfBoth({ fieldValues: values }, update),
+      valuesOfBoth(group, {}),
+    ),
+  }))
+  const groups = new Map<string, NonNullable<FieldChanges['updateFieldGroups']>[number]>()
+  for (const one of [
+    ...(first.updateFieldGroups ?? []),
+    ...updates.filter(one => !isAdded(one.fieldGroupLocator)),
+  ]) {
+    const key = JSON.stringify([one.fieldGroupLocator, one.fieldName])
+    const before = groups.get(key)
+    groups.set(key, before ? { ...before, fieldValues: valuesOfBoth(before, one) } : one)
+  }
+  return {
+    fieldValues: valuesOfBoth(first, second),
+    addFieldGroups: [...kept, ...(second.addFieldGroups ?? [])],
+    updateFieldGroups: [...groups.values()],
+    removeFieldGroups: distinct([
+      ...(first.removeFieldGroups ?? []),
+      ...(second.removeFieldGroups ?? []).filter(locator => !isAdded(locator)),
+    ]),
+  }
+}
+
+type Values = Pick<FieldChanges, 'fieldValues'>
+
+const valuesOfBoth = (first: Values, second: Values): object => ({
+  ...(first.fieldValues ?? {}),
+  ...(second.fieldValues ?? {}),
+})

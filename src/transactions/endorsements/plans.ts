@@ -1,0 +1,304 @@
+// What each action on an endorsement makes of its policy, and the events that tell of it (brief 1.4). Pure.
+import { billAnew } from '../../billing/balance.ts'
+import { withoutPlan } from '../../billing/bill.ts'
+import type { Replan } from '../../billing/replan.ts'
+import { invoiceTimers } from '../../billing/timers.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import type { EndorsementLocator, Uuid } from '../../kernel/locators.ts'
+import { earlier, type Instant } from '../../kernel/time.ts'
+import type { NewTimer } from '../../platform/commit.ts'
+import { invoiceEvents, policyEvent } from '../../policy/events.ts'
+import { lineOf, withIssued } from '../../policy/fold/line.ts'
+import type { Planned } from '../../policy/planned.ts'
+import {
+  type Endorsement,
+  type Modification,
+  type PolicyAggregate,
+  type UnderwritingResult,
+  withRecords,
+} from '../../policy/records/aggregate.ts'
+import type { EndorsementChanges } from '../../policy/records/endorsement-changes.ts'
+import { invoicedAtOnce } from '../../policy/records/installment.ts'
+import { assertPolicyAllows } from '../../policy/transitions.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
+import type { Carried } from '../cancellations/effect.ts'
+import { boundQuote } from '../cancellations/effect.ts'
+import { termEndTimers } from '../term-end.ts'
+import type { EndorsementContext } from './content.ts'
+import { endorsementEvent } from './events.ts'
+import { joinedChanges, namedChanges } from './joined-changes.ts'
+import { issuedCount, undecided } from './referral.ts'
+import { billPlanOf } from './schedule.ts'
+import { policyOnIssue } from './terms.ts'
+import { touchesOf } from './touches.ts'
+import { assertEndorsementAllows } from './transitions.ts'
+import { withEndorsement } from './with-endorsement.ts'
+
+/** `endAt` is a new end of the policy. */
+export type EndorsementTerms = {
+  name: string
+  startAt?: Instant
+  endAt?: Instant
+  changes: EndorsementChanges
+}
+
+export function planEndorsementCreation(
+  before: PolicyAggregate,
+  { name, startAt, endAt, changes }: EndorsementTerms,
+  { product, now, supply }: EndorsementContext,
+): Planned & { endorsement: Endorsement } {
+  assertPolicyAllows(before, 'endorse')
+  boundQuote(before)
+  if (!product.endorsements.some(one => one.name === name))
+    throw new Refusal(
+      'invalidRequest',
+      `Product '${product.name}' has no endorsement '${name}'; it has ${product.endorsements.map(one => `'${one.name}'`).join(', ') || 'none'}.`,
+    )
+  const endorsement: Endorsement = {
+    kind: 'endorsement',
+    locator: supply.digits() as EndorsementLocator,
+    name,
+    state: 'application',
+    ...validTimes(before, startAt ?? startingNow(before, now), endAt),
+    changes: namedChanges(changes, supply),
+    createdAt: now,
+    updatedAt: now,
+  }
+  const touching = { ...endorsement, touches: touchesOf(endorsement, product) }
+  const aggregate = withEndorsement(before, touching)
+  return {
+    aggregate,
+    endorsement: touching,
+    events: [endorsementEvent(aggregate, 'create', touching)],
+  }
+}
+
+/** Another term from where the policy ends (brief 1.4). One renewal may be quoted or accepted at a time. */
+export function planRenewalCreation(
+  before: PolicyAggregate,
+  endAt: Instant,
+  changes: EndorsementChanges,
+  { now, supply }: Pick<EndorsementContext, 'now' | 'supply'>,
+): Planned & { endorsement: Endorsement } {
+  assertPolicyAllows(before, 'renew')
+  boundQuote(before)
+  const renewal: Endorsement = {
+    kind: 'renewal',
+    locator: supply.digits() as EndorsementLocator,
+    name: 'renewal',
+    state: 'application',
+    startAt: before.policy.effectiveEnd,
+    endAt: validEnd(before, endAt),
+    changes: namedChanges(changes, supply),
+    createdAt: now,
+    updatedAt: now,
+  }
+  const aggregate = withEndorsement(before, renewal)
+  return { aggregate, endorsement: renewal, events: [endorsementEvent(aggregate, 'create', renewal)] }
+}
+
+function validEnd({ policy }: PolicyAggregate, endAt: Instant): Instant {
+  if (endAt > policy.effectiveEnd) return endAt
+  throw new Refusal(
+    'invalidRequest',
+    `renewalEndTimestamp ${endAt} must lie after the policy's effective end ${policy.effectiveEnd}, where the renewal starts.`,
+  )
+}
+
+/** What the update says goes beside what was said before (joined-changes.ts); another name or time replaces it. */
+export function planEndorsementUpdate(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  { startAt, endAt, changes: more }: Omit<EndorsementTerms, 'name'>,
+  { product, now, supply }: Pick<EndorsementContext, 'product' | 'now' | 'supply'>,
+): Planned {
+  assertEndorsementAllows(endorsement, 'update')
+  const isRenewal = endorsement.kind === 'renewal'
+  const changes = joinedChanges(endorsement.changes, more, supply)
+  const changed: Endorsement = {
+    ...undecided(endorsement),
+    ...(isRenewal
+      ? { startAt: before.policy.effectiveEnd, endAt: validEnd(before, endAt ?? endorsement.endAt!) }
+      : validTimes(before, startAt ?? endorsement.startAt, endAt ?? endorsement.endAt)),
+    changes,
+    updatedAt: now,
+  }
+  const touching = { ...changed, touches: touchesOf(changed, product) }
+  const aggregate = withEndorsement(before, touching)
+  return { aggregate, events: [endorsementEvent(aggregate, 'update', touching)] }
+}
+
+/** Locks the endorsement with its price and underwriting's decision: `carried` is it, carried out and priced. */
+export function planEndorsementQuote(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  carried: Carried,
+  underwriting: UnderwritingResult,
+  now: Instant,
+): Planned {
+  assertEndorsementAllows(endorsement, 'quote')
+  assertPolicyAllows(before, endorsement.kind === 'renewal' ? 'renew' : 'endorse')
+  const modification: Modification = { ...carried.modification, underwriting }
+  const quoted: Endorsement = {
+    ...endorsement,
+    state: 'quoted',
+    underwriting,
+    touches: endorsement.touches && [...endorsement.touches, ...addedExposures(before, carried.aggregate)],
+    modificationLocator: modification.locator,
+    basedOn: issuedCount(before),
+    updatedAt: now,
+  }
+  const aggregate = withEndorsement(
+    {
+      ...carried.aggregate,
+      modifications: withRecords(carried.aggregate.modifications, [modification]),
+    },
+    quoted,
+  )
+  return { aggregate, events: [endorsementEvent(aggregate, 'quote', quoted)] }
+}
+
+/**
+ * It is billed by `bills`, and its segments show, though they are not issued yet. Takes the
+ * digits that `digitsForAcceptance` counts.
+ */
+export function planEndorsementAcceptance(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  bills: Replan,
+  { now, supply }: Pick<EndorsementContext, 'now' | 'supply'>,
+): Planned {
+  assertEndorsementAllows(endorsement, 'accept')
+  assertCurrent(before, endorsement)
+  const modification: Modification = {
+    ...before.modifications.get(endorsement.modificationLocator!)!,
+    acceptedAt: now,
+    updatedAt: now,
+  }
+  const accepted: Endorsement = { ...endorsement, state: 'accepted', updatedAt: now }
+  // A plan that it showed while it was quoted is planned anew.
+  const unplanned = withoutPlan(before, modification)
+  const recorded = withEndorsement(
+    { ...unplanned, modifications: withRecords(before.modifications, [modification]) },
+    accepted,
+  )
+  const { aggregate, made } = billAnew(recorded, modification, bills, { now, supply })
+  return {
+    aggregate,
+    events: [
+      endorsementEvent(aggregate, 'accept', accepted),
+      ...made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
+    ],
+    timers: invoiceTimers(aggregate, modification, now),
+  }
+}
+
+/** How an endorsement or renewal that may be accepted is billed. */
+export function billsOfAcceptance(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
+): Replan {
+  assertEndorsementAllows(endorsement, 'accept')
+  const modification = before.modifications.get(endorsement.modificationLocator!)!
+  return billPlanOf(before, endorsement, modification, product, now)
+}
+
+/** Digits that acceptance takes: one for each invoice that is due at once. */
+export const digitsForAcceptance = (bills: Replan, now: Instant): number => invoicedAtOnce(bills.plan, now)
+
+export function planEndorsementIssue(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
+): Planned {
+  assertEndorsementAllows(endorsement, 'issue')
+  assertCurrent(before, endorsement)
+  const modification: Modification = {
+    ...before.modifications.get(endorsement.modificationLocator!)!,
+    issuedAt: now,
+    updatedAt: now,
+  }
+  const line = lineOf(before, boundQuote(before), withIssued(modification.locator))
+  const { replaced } = line.find(step => step.modification.locator === modification.locator)!
+  const issued: Endorsement = { ...endorsement, state: 'issued', issuedAt: now, updatedAt: now }
+  const aggregate = withEndorsement(
+    {
+      ...before,
+      policy: policyOnIssue(before, endorsement),
+      modifications: withRecords(before.modifications, [modification]),
+      segments: withRecords(
+        before.segments,
+        replaced.map(one => ({ ...one, replacedBy: modification.locator })),
+      ),
+    },
+    issued,
+  )
+  return {
+    aggregate,
+    events: [
+      endorsementEvent(aggregate, 'issue', issued),
+      policyEvent(aggregate, endorsement.kind === 'renewal' ? 'policy.renew' : 'policy.endorse', {
+        modificationLocator: modification.locator,
+      }),
+    ],
+    timers: endTimers(before, aggregate, product, now),
+  }
+}
+
+/** Timers of the policy's new end, if it has one. An end that is past at once, and was still to come, is told now. */
+function endTimers(
+  { policy: before }: PolicyAggregate,
+  { policy: after }: PolicyAggregate,
+  product: ProductDefinition,
+  now: Instant,
+): NewTimer[] {
+  if (after.effectiveEnd === before.effectiveEnd) return []
+  const since = before.effectiveEnd > now ? earlier(now, (after.effectiveEnd - 1) as Instant) : now
+  return termEndTimers(after, product, since)
+}
+
+export function planEndorsementDiscard(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  now: Instant,
+): Planned {
+  assertEndorsementAllows(endorsement, 'discard')
+  const discarded: Endorsement = { ...endorsement, state: 'discarded', updatedAt: now }
+  const aggregate = withEndorsement(before, discarded)
+  return { aggregate, events: [endorsementEvent(aggregate, 'discard', discarded)] }
+}
+
+const addedExposures = (before: PolicyAggregate, after: PolicyAggregate): Uuid[] =>
+  [...after.exposures.keys()].filter(locator => !before.exposures.has(locator))
+
+/** What was quoted must still be quoted on the policy as it is (brief 2.4). */
+function assertCurrent(before: PolicyAggregate, endorsement: Endorsement): void {
+  if (issuedCount(before) === endorsement.basedOn) return
+  throw new Refusal(
+    'wrongState',
+    `The policy has changed since ${endorsement.kind} ${endorsement.locator} was quoted; invalidate it, and quote a new one.`,
+  )
+}
+
+/** Now, or where the contract starts. */
+const startingNow = ({ policy }: PolicyAggregate, now: Instant): Instant =>
+  (now < policy.originalStart ? policy.originalStart : now) as Instant
+
+/**
+ * The endorsement's start within the contract, and the policy's new end after that. The end that the policy has
+ * anyway is none: were it kept, a renewal that comes before the endorsement is quoted would be taken away by it.
+ */
+function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instant | undefined) {
+  if (startAt < policy.originalStart || startAt >= policy.effectiveEnd)
+    throw new Refusal(
+      'invalidRequest',
+      `startTimestamp ${startAt} must lie from the contract's start ${policy.originalStart} up to, but not including, its effective end ${policy.effectiveEnd}.`,
+    )
+  if (endAt !== undefined && endAt <= startAt)
+    throw new Refusal(
+      'invalidRequest',
+      `newPolicyEndTimestamp ${endAt} must lie after the endorsement's startTimestamp ${startAt}.`,
+    )
+  return { startAt, endAt: endAt === policy.effectiveEnd ? undefined : endAt }
+}

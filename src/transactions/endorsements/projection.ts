@@ -1,0 +1,233 @@
+// An endorsement or a renewal as answers show it: what was asked for, and how far it has come.
+import { chargesOf, invoiceOfTransaction, planOf } from '../../billing/bill.ts'
+import { installmentFeeCharges } from '../../billing/charge.ts'
+import { financialTransactions, MOST_ITEMISED, summedItems } from '../../billing/financial-transactions.ts'
+import { installmentItems } from '../../billing/items.ts'
+import { plannedBy } from '../../billing/projection.ts'
+import type { Replan } from '../../billing/replan.ts'
+import { shardOfDigits, type Uuid } from '../../kernel/locators.ts'
+import type { FutureInvoiceResponse } from '../../policy/contract/billing.ts'
+import type { PerilCreate, PerilUpdate } from '../../policy/draft/request.ts'
+import { isIssued } from '../../policy/fold/line.ts'
+import { documentsOf } from '../../policy/projection/documents.ts'
+import { invoiceResponses } from '../../policy/projection/invoices.ts'
+import { textIfAny, underwritingResponse } from '../../policy/projection/parts.ts'
+import { perilSegmentLocator } from '../../policy/projection/view.ts'
+import type {
+  Endorsement,
+  Modification,
+  PolicyAggregate,
+  PolicySegment,
+} from '../../policy/records/aggregate.ts'
+import type { EndorsementChanges } from '../../policy/records/endorsement-changes.ts'
+import { isSilent } from '../../policy/records/installment.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
+import { readFieldValues } from '../../product/fields/values.ts'
+import type { RenewalResponse } from '../renewals/contract.ts'
+import type { EndorsementResponse } from './contract.ts'
+import { personsDecision } from './referral.ts'
+import { billPlanOf } from './schedule.ts'
+
+export function endorsementResponse(
+  aggregate: PolicyAggregate,
+  endorsement: Endorsement,
+  product: ProductDefinition,
+): EndorsementResponse {
+  return {
+    ...inCommon(aggregate, endorsement, product),
+    endorsementName: endorsement.name,
+    startTimestamp: String(endorsement.startAt),
+    newPolicyEndTimestamp: textIfAny(endorsement.endAt),
+    reprice: endorsement.changes.reprice ?? false,
+  }
+}
+
+export function renewalResponse(
+  aggregate: PolicyAggregate,
+  renewal: Endorsement,
+  product: ProductDefinition,
+): RenewalResponse {
+  return {
+    ...inCommon(aggregate, renewal, product),
+    renewalStartTimestamp: String(renewal.startAt),
+    renewalEndTimestamp: String(renewal.endAt),
+  }
+}
+
+/** The one or the other, by its kind. */
+export const transactionResponse = (
+  aggregate: PolicyAggregate,
+  transaction: Endorsement,
+  product: ProductDefinition,
+): EndorsementResponse | RenewalResponse =>
+  (transaction.kind === 'renewal' ? renewalResponse : endorsementResponse)(aggregate, transaction, product)
+
+function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product: ProductDefinition) {
+  const { policy } = aggregate
+  const { modificationLocator, state } = transaction
+  const underwriting =
+    state === 'application' ? personsDecision(aggregate, transaction) : transaction.underwriting
+  const modification =
+    modificationLocator === undefined ? undefined : aggregate.modifications.get(modificationLocator)
+  const invoice = modification && invoiceOfTransaction(aggregate, modification)
+  return {
+    locator: String(transaction.locator),
+    policyholderLocator: policy.policyholderLocator,
+    policyLocator: String(policy.locator),
+    productLocator: product.locator,
+    state,
+    createdTimestamp: String(transaction.createdAt),
+    updatedTimestamp: String(transaction.updatedAt),
+    issuedTimestamp: textIfAny(transaction.issuedAt),
+    ...repeated(transaction.changes),
+    automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
+    invoice: invoice && invoiceResponses(aggregate, [invoice])[0],
+    plannedInvoices: modification && plannedInvoices(aggregate, transaction, modification, product),
+    documents: documentsOf(aggregate, transaction.kind, transaction.locator),
+  }
+}
+
+/**
+ * Of what is quoted, the invoices that acceptance plans. Of an endorsement with a payment schedule of its own that was
+ * accepted, those of its plan that are still to come.
+ */
+function plannedInvoices(
+  aggregate: PolicyAggregate,
+  transaction: Endorsement,
+  modification: Modification,
+  product: ProductDefinition,
+): FutureInvoiceResponse[] | undefined {
+  const { state, kind, changes } = transaction
+  if (state === 'quoted') return planned(aggregate, transaction, modification, product)
+  const isMoved = kind === 'endorsement' && changes.newPaymentScheduleName !== undefined
+  return isMoved && (state === 'accepted' || state === 'issued')
+    ? plannedBy(aggregate, modification)
+    : undefined
+}
+
+/** The invoices that acceptance plans. */
+function planned(
+  aggregate: PolicyAggregate,
+  transaction: Endorsement,
+  modification: Modification,
+  product: ProductDefinition,
+): FutureInvoiceResponse[] {
+  const { policy, segments } = aggregate
+  const shard = shardOfDigits(policy.locator)
+  const quotedAt = modification.updatedAt
+  const lastSegmentOf = (maker: Uuid): PolicySegment =>
+    [...segments.values()].findLast(one => one.madeBy === maker)!
+  const bills =
+    shownBills(aggregate, modification) ?? billPlanOf(aggregate, transaction, modification, product, quotedAt)
+  const all = installmentItems(bills.plan, bills.charges)
+  const shown = [...bills.plan.entries()].filter(([, one]) => !isSilent(one))
+  const plan = shown.map(([, one]) => one)
+  const items = shown.map(([at]) => all[at]!)
+  const isLong = items.reduce((count, list) => count + list.length, 0) > MOST_ITEMISED
+  return plan.map(({ issueAt, dueAt, start, end, writeOff = false }, at) => ({
+    issueTimestamp: String(issueAt),
+    dueTimestamp: String(dueAt),
+    startTimestamp: String(start),
+    endTimestamp: String(end),
+    writeOff,
+    financialTransactions: financialTransactions(
+      aggregate,
+      isLong ? summedItems(items[at]!) : items[at]!,
+      issueAt,
+      (run, madeBy) => perilSegmentLocator(run, lastSegmentOf(madeBy), shard),
+    ),
+  }))
+}
+
+/**
+ * The bills that a product planned itself when the endorsement was quoted; undefined where it did not. What they bill of
+ * other transactions is as it was then: the charges are all that any made.
+ */
+function shownBills(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+): Pick<Replan, 'charges' | 'plan'> | undefined {
+  const plan = planOf(aggregate, modification)
+  if (plan.length === 0) return undefined
+  const others = [...aggregate.modifications.values()].filter(isIssued)
+  const makers = [modification, ...others]
+  const charges = makers.flatMap(one => chargesOf(aggregate, one))
+  const fees = [...others, modification].flatMap(one => installmentFeeCharges(planOf(aggregate, one)))
+  return { plan, charges: [...charges, ...fees] }
+}
+
+const values = (wire: unknown) => readFieldValues(wire).values
+
+const numberIfAny = (amount: unknown): number | undefined =>
+  amount === undefined || amount === null ? undefined : Number(amount)
+
+const textOrNone = (amount: unknown): string | undefined =>
+  amount === undefined || amount === null ? undefined : String(amount)
+
+const groupChanges = (
+  changes: Pick<EndorsementChanges, 'addFieldGroups' | 'updateFieldGroups' | 'removeFieldGroups'>,
+) => ({
+  addFieldGroups: newGroups(changes.addFieldGroups),
+  updateFieldGroups: (changes.updateFieldGroups ?? []).map(one => ({
+    ...one,
+    fieldValues: values(one.fieldValues),
+  })),
+  removeFieldGroups: [...(changes.removeFieldGroups ?? [])],
+})
+
+const newGroups = (groups: EndorsementChanges['addFieldGroups']) =>
+  (groups ?? []).map(({ fieldName, locator, fieldValues }) => ({
+    fieldName,
+    locator,
+    fieldValues: values(fieldValues),
+  }))
+
+const amountsOf = (peril: PerilCreate | PerilUpdate) => ({
+  deductible: numberIfAny(peril.deductible),
+  lumpSumPayment: numberIfAny(peril.lumpSumPayment),
+  indemnityInAggregate: textOrNone(peril.indemnityInAggregate),
+  indemnityPerEvent: textOrNone(peril.indemnityPerEvent),
+  indemnityPerItem: textOrNone(peril.indemnityPerItem),
+})
+
+const newPerils = (perils: readonly PerilCreate[] | undefined) =>
+  (perils ?? []).map(peril => ({
+    name: peril.name,
+    locator: peril.locator,
+    fieldValues: values(peril.fieldValues),
+    fieldGroups: newGroups(peril.fieldGroups),
+    ...amountsOf(peril),
+  }))
+
+/** The changes as the request said them, values as lists. */
+const repeated = (changes: EndorsementChanges) => ({
+  fieldValues: values(changes.fieldValues),
+  ...groupChanges(changes),
+  addExposures: (changes.addExposures ?? []).map(one => ({
+    exposureName: one.exposureName,
+    locator: one.locator,
+    perils: newPerils(one.perils),
+    fieldValues: values(one.fieldValues),
+    fieldGroups: newGroups(one.fieldGroups),
+  })),
+  updateExposures: (changes.updateExposures ?? []).map(one => ({
+    exposureLocator: one.exposureLocator,
+    fieldValues: values(one.fieldValues),
+    ...groupChanges(one),
+    addPerils: newPerils(one.addPerils),
+    updatePerils: (one.updatePerils ?? []).map(peril => ({
+      perilLocator: peril.perilLocator,
+      fieldValues: values(peril.fieldValues),
+      ...groupChanges(peril),
+      ...amountsOf(peril),
+      removeDeductible: peril.removeDeductible ?? undefined,
+      removeIndemnityInAggregate: peril.removeIndemnityInAggregate ?? undefined,
+      removeIndemnityPerEvent: peril.removeIndemnityPerEvent ?? undefined,
+      removeIndemnityPerItem: peril.removeIndemnityPerItem ?? undefined,
+      removeLumpSumPayment: peril.removeLumpSumPayment ?? undefined,
+    })),
+    endPerils: [...(one.endPerils ?? [])],
+  })),
+  endExposures: [...(changes.endExposures ?? [])],
+  newPaymentScheduleName: changes.newPaymentScheduleName,
+})

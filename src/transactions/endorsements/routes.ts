@@ -1,0 +1,196 @@
+import { z } from '@hono/zod-openapi'
+import { jsonText, type Route, tenantRoute } from '../../platform/http/route.ts'
+import {
+  AutomatedUnderwritingResultResponse,
+  UnderwritingDecisionRequest,
+} from '../../policy/contract/prices.ts'
+import { PolicyResponse } from '../../policy/contract/response.ts'
+import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
+import { referralBy } from '../../rating/referral.ts'
+import { operate, policyLocator } from '../policies/service.ts'
+import type { RenewalActionRequest, RenewalResponse } from '../renewals/contract.ts'
+import {
+  EndorsementActionRequest,
+  EndorsementCreateRequest,
+  EndorsementIssueRequest,
+  EndorsementResponse,
+} from './contract.ts'
+import {
+  actOn,
+  endorse,
+  type Kind,
+  type Named,
+  named,
+  outlook,
+  readPolicyWhenIssued,
+  readTransaction,
+  transactionsOf,
+} from './service.ts'
+
+type Contracts = {
+  readonly action: typeof EndorsementActionRequest | typeof RenewalActionRequest
+  readonly response: typeof EndorsementResponse | typeof RenewalResponse
+}
+
+/**
+ * The routes that endorsements and renewals have alike, records of one kind by two names (docs/design.md, section 4):
+ * list, get, act on, price, underwriting's decision, and the policy when issued. How each
+ * is created, and its legacy routes, stand with it.
+ */
+export function transactionRoutes(kind: Kind, tags: readonly string[], contracts: Contracts): Route[] {
+  const a = kind === 'endorsement' ? 'an endorsement' : 'a renewal'
+  const path = `/${kind}s/{${kind}Locator}`
+  const one = (params: unknown): Named =>
+    named(kind, (params as Record<`${Kind}Locator`, string>)[`${kind}Locator`])
+  const answer = { schema: contracts.response, description: `The ${kind}.` }
+  return [
+    tenantRoute({
+      method: 'get',
+      path: `/policies/{policyLocator}/${kind}s`,
+      summary: `${kind === 'endorsement' ? 'Endorsements' : 'Renewals'} of a policy, oldest first`,
+      tags,
+      permission: [`${kind}s.read`, `${kind}s.list`],
+      answer: { schema: z.array(contracts.response), description: 'All of them, in every state.' },
+      handle: ({ params }, context) => transactionsOf(context, kind, params.policyLocator),
+    }),
+    tenantRoute({
+      method: 'get',
+      path,
+      summary: `Get ${a}`,
+      tags,
+      permission: `${kind}s.read`,
+      answer,
+      handle: ({ params }, context) => readTransaction(context, one(params)),
+    }),
+    tenantRoute({
+      method: 'patch',
+      path,
+      summary: `Update, quote, accept, issue, invalidate or discard ${a}`,
+      description: `Accepting and issuing go through every step before them that is not taken yet. An update goes beside what the application asks for already: of a value said twice the later holds, and what is ended twice is ended once. To take an addition back, name the \`locator\` that the answer shows with it: in \`endExposures\` an exposure of \`addExposures\`, in \`endPerils\` of the same exposure a peril of \`addPerils\`, in \`removeFieldGroups\` a group of \`addFieldGroups\`. An added exposure is named as \`exposureLocator\` of \`updateExposures\` to change its values, to add perils and field groups to it, and to take them back.`,
+      tags,
+      permission: `${kind}s.write`,
+      body: { schema: contracts.action, required: true },
+      answer,
+      handle: async ({ params, body }, context) =>
+        jsonText(
+          await actOn(context, one(params), locator =>
+            body.action === 'update'
+              ? { action: 'update', endorsement: locator, update: body.update }
+              : { action: body.action, endorsement: locator, conflictHandling: body.conflictHandling },
+          ),
+        ),
+    }),
+    tenantRoute({
+      method: 'get',
+      path: `${path}/price`,
+      summary: `What ${a} changes of the price`,
+      description: 'Of an application: as it would be now; nothing is stored.',
+      tags,
+      permission: [`${kind}s.read`, `${kind}s.price`],
+      answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
+      handle: async ({ params }, context) => jsonText(await outlook(context, one(params), 'price')),
+    }),
+    tenantRoute({
+      method: 'get',
+      path: `${path}/automatedUnderwritingResult`,
+      summary: `Underwriting decision on ${a}`,
+      description: 'Of an application: as it would be now; nothing is stored.',
+      tags,
+      permission: `${kind}s.read`,
+      answer: { schema: AutomatedUnderwritingResultResponse, description: 'The decision and its notes.' },
+      handle: async ({ params }, context) => jsonText(await outlook(context, one(params), 'underwriting')),
+    }),
+    tenantRoute({
+      method: 'post',
+      path: `${path}/underwriting`,
+      summary: "Put a person's decision on an application in place of underwriting's",
+      description:
+        'It counts until the application is updated or the policy changes. Quoting goes by it; who decided, and the note, are kept with it.',
+      tags,
+      permission: `${kind}s.underwrite`,
+      body: { schema: UnderwritingDecisionRequest, required: true },
+      answer,
+      handle: async ({ params, body }, context) =>
+        jsonText(
+          await actOn(context, one(params), locator => ({
+            action: 'refer',
+            endorsement: locator,
+            ...referralBy(context, body),
+          })),
+        ),
+    }),
+    tenantRoute({
+      method: 'get',
+      path: `${path}/policyWhenIssued`,
+      summary: `The policy as it will be once an accepted ${kind} is issued`,
+      description:
+        'Exactly what `GET /policy/{policyLocator}` answers after the issue, apart from times of recording and from what the issue itself makes: its documents, and invoices that are due by then.',
+      tags,
+      permission: `${kind}s.read`,
+      answer: { schema: PolicyResponse, description: 'The policy; nothing is stored.' },
+      handle: ({ params }, context) => readPolicyWhenIssued(context, one(params)),
+    }),
+  ]
+}
+
+const tags = ['Endorsements']
+
+export const endorsementRoutes: readonly Route[] = [
+  tenantRoute({
+    method: 'post',
+    path: '/policies/{policyLocator}/endorsements',
+    summary: 'Apply for a change of a policy',
+    description: 'With `state` it goes through every step up to that one at once.',
+    tags,
+    permission: 'endorsements.write',
+    body: { schema: EndorsementCreateRequest, required: true },
+    answer: { schema: EndorsementResponse, description: 'The endorsement.' },
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await endorse(context, 'endorsement', policyLocator(params.policyLocator), {
+          action: 'create',
+          request: body,
+        }),
+      ),
+  }),
+  ...transactionRoutes('endorsement', tags, {
+    action: EndorsementActionRequest,
+    response: EndorsementResponse,
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/endorse',
+    deprecated: true,
+    summary: 'Endorse a policy in one step',
+    tags,
+    permission: ['endorsements.write', 'endorsements.issue'],
+    body: { schema: EndorsementIssueRequest, required: true },
+    answer: { schema: PolicyResponse, description: 'The endorsed policy.' },
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await operate(context, policyLocator(params.policyLocator), {
+          kind: 'endorsement',
+          operation: { action: 'create', request: { ...body, state: 'issued' } },
+          answersPolicy: true,
+        }),
+      ),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/previewEndorsementPrice',
+    deprecated: true,
+    summary: 'What endorsing a policy would change of its price',
+    description: 'Nothing is stored; locators of what the endorsement would add are not used again.',
+    tags,
+    permission: ['endorsements.read', 'endorsements.price'],
+    body: { schema: EndorsementIssueRequest, required: true },
+    answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await operate(context, policyLocator(params.policyLocator), {
+          kind: 'change',
+          of: { kind: 'newEndorsement', request: body },
+        }),
+      ),
+  }),
+]

@@ -1,0 +1,181 @@
+// Fees added and taken back by hand on an issued policy, at any time (brief 3.3). An update is a modification of its
+// own in the line, so that cancellations, reinstatements and withdrawals after it find its fees like any others, and
+// what was billed before it does not change; it is billed at once. Before a policy is issued its fees are those that
+// its configuration gives it (they are worked out anew whenever it is priced), so that there is nothing to update.
+
+import { billAnew } from '../../billing/balance.ts'
+import { planAfterFeeUpdate } from '../../billing/continuing.ts'
+import { withFeeReversed } from '../../billing/fee-reversal.ts'
+import { invoiceTimers } from '../../billing/timers.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
+import { type CurrencyCode, decimal, type Money, minorDigits, money, zero } from '../../kernel/money.ts'
+import { earlier, type Instant } from '../../kernel/time.ts'
+import type { FeeCreateRequest, FeeUpdateRequest } from '../../policy/contract/fees.ts'
+import { invoiceEvents, policyEvent, versioned } from '../../policy/events.ts'
+import { type FeeInForce, feesOf, isReversedByHand } from '../../policy/fold/fees.ts'
+import { isIssued, isStanding } from '../../policy/fold/line.ts'
+import { newModification } from '../../policy/new-modification.ts'
+import type { Planned } from '../../policy/planned.ts'
+import {
+  type Fee,
+  type Modification,
+  type PlannedInstallment,
+  type PolicyAggregate,
+  withRecords,
+} from '../../policy/records/aggregate.ts'
+import { assertWithinLimits } from '../../policy/terms.ts'
+import { assertPolicyAllows } from '../../policy/transitions.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
+import { boundQuote } from '../cancellations/effect.ts'
+
+export type FeeUpdateContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
+
+/** Digits that an update takes: its modification's and its invoice's. */
+export const DIGITS_FOR_FEE_UPDATE = 2
+
+/**
+ * The policy with the new fees and without those reversed, one invoice for both, and `policy.update` before the
+ * invoice's events. Refuses with 400 a fee that the product does not declare or that charges nothing, 404 an unknown
+ * one, 409 one that is charged no more. At least one of the lists has entries.
+ */
+export function planFeeUpdate(
+  before: PolicyAggregate,
+  { newFees, reverseFees }: FeeUpdateRequest,
+  { product, now, supply }: FeeUpdateContext,
+): Planned {
+  assertPolicyAllows(before, 'changeFees')
+  const quote = boundQuote(before)
+  const locator = supply.uuid()
+  const added = newFees.map(
+    (request, index): Fee => ({
+      ...declared(request, index, before, product),
+      locator: supply.uuid(),
+      quoteLocator: quote.locator,
+      madeBy: locator,
+      changes: [],
+    }),
+  )
+  const { fees: reversed, installments } = reversedFees(before, reverseFees, locator)
+  const touched = [...added, ...reversed]
+  const modification = newModification(
+    before,
+    {
+      locator,
+      kind: 'feeUpdate',
+      name: 'modification.policy.fees',
+      effectiveAt: [...touched, ...installments.values()].map(one => one.start).reduce(earlier),
+      policyEnd: before.policy.effectiveEnd,
+      issuedAt: now,
+      premiumChange: zero(before.policy.currency),
+    },
+    { now, supply },
+  )
+  const updated: PolicyAggregate = {
+    ...before,
+    policy: { ...before.policy, updatedAt: now },
+    modifications: withRecords(before.modifications, [modification]),
+    fees: withRecords(before.fees, touched),
+    installments: withRecords(before.installments, installments.values()),
+  }
+  assertWithinLimits(updated)
+  const plan = planAfterFeeUpdate(updated, modification, now)
+  const { aggregate, made } = billAnew(updated, modification, plan, { now, supply })
+  return {
+    aggregate,
+    events: [
+      policyEvent(aggregate, 'policy.update', { ...versioned(aggregate), modificationLocator: locator }),
+      ...made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
+    ],
+    timers: invoiceTimers(aggregate, modification, now),
+  }
+}
+
+/** The fee as the request says it, named by the product and with an amount that is charged. */
+function declared(
+  request: FeeCreateRequest,
+  index: number,
+  { policy }: PolicyAggregate,
+  product: ProductDefinition,
+): Pick<Fee, 'name' | 'description' | 'amount' | 'start' | 'end'> {
+  const where = `newFees[${index}]`
+  const { feeName, startTimestamp: start, endTimestamp: end, description } = request
+  const definition = product.fees.find(one => one.name === feeName)
+  if (!definition)
+    throw invalid(
+      `${where}: product '${product.name}' declares no fee '${feeName}'; it has ${product.fees.map(one => `'${one.name}'`).join(', ') || 'none'}.`,
+    )
+  if (end <= start) throw invalid(`${where}: endTimestamp ${end} must lie after startTimestamp ${start}.`)
+  if (start < policy.originalStart)
+    throw invalid(
+      `${where}: startTimestamp ${start} must not lie before the contract's start ${policy.originalStart}.`,
+    )
+  const amount = amountOf(request.amount, policy.currency, where)
+  return { name: feeName, description: description ?? definition.displayName, amount, start, end }
+}
+
+/** As it was sent: rounding an amount that someone set would charge another one. */
+function amountOf(text: string, currency: CurrencyCode, where: string): Money {
+  const digits = minorDigits(currency)
+  const amount = decimal(text)
+  if (amount.lte(0))
+    throw invalid(`${where}: amount ${text} must be above 0; take a fee back with reverseFees.`)
+  if (!amount.eq(amount.round(digits)))
+    throw invalid(`${where}: amount ${text} has more than the ${digits} decimal places of ${currency}.`)
+  return money(amount, currency)
+}
+
+/**
+ * The fees that the locators name, each without what is charged of it; and the installments whose fees they name, with
+ * those given back.
+ */
+function reversedFees(
+  before: PolicyAggregate,
+  locators: readonly string[],
+  by: Uuid,
+): { fees: Fee[]; installments: ReadonlyMap<Uuid, PlannedInstallment> } {
+  const known = new Map(
+    feesOf(before, boundQuote(before)).map(one => [one.fee.locator as string, one] as const),
+  )
+  const named = new Set<string>()
+  const fees: Fee[] = []
+  const installments = new Map<Uuid, PlannedInstallment>()
+  for (const locator of locators) {
+    if (named.has(locator)) throw invalid(`reverseFees names the fee '${locator}' twice.`)
+    named.add(locator)
+    const found = known.get(locator)
+    if (found) fees.push(reversedFee(before, found, by))
+    else {
+      const changed = withFeeReversed(
+        before,
+        withRecords(before.installments, installments.values()),
+        locator,
+        by,
+      )
+      installments.set(changed.locator, changed)
+    }
+  }
+  return { fees, installments }
+}
+
+function reversedFee(before: PolicyAggregate, { fee, parts, reversed }: FeeInForce, by: Uuid): Fee {
+  const { locator } = fee
+  if (reversed)
+    throw conflict(
+      isReversedByHand(before, fee)
+        ? `Fee '${locator}' (${fee.name}) is reversed already.`
+        : `Fee '${locator}' (${fee.name}) was taken away with the policy's cancellation: there is nothing to reverse.`,
+    )
+  const isPending = fee.changes.some(change => isAccepted(before.modifications.get(change.by)!))
+  if (isPending)
+    throw conflict(
+      `Fee '${locator}' (${fee.name}) comes back with a reinstatement that is accepted and not issued; issue or invalidate that first.`,
+    )
+  return { ...fee, changes: [...fee.changes, { by, parts: [], removed: parts }] }
+}
+
+const isAccepted = (modification: Modification): boolean =>
+  isStanding(modification) && !isIssued(modification)
+
+const invalid = (message: string): Refusal => new Refusal('invalidRequest', message)
+const conflict = (message: string): Refusal => new Refusal('wrongState', message)

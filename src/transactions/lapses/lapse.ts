@@ -1,0 +1,53 @@
+// A legacy lapse: the policy off risk, without a cancellation record (brief 1.7). Pure.
+
+import { add, type Instant } from '../../kernel/time.ts'
+import { chain, type Planned } from '../../policy/planned.ts'
+import { type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import type { GracePeriod, Lapse } from '../../policy/records/lapses.ts'
+import { cancelled, type EffectContext } from '../cancellations/effect.ts'
+import { withoutConflicts } from '../conflicts.ts'
+import { billLapse } from './billing.ts'
+import { lapseEvent } from './events.ts'
+
+/**
+ * Takes the policy off risk from then on, whatever is quoted or accepted, and settles what is outstanding (billing.ts).
+ * It can be reinstated for the product's days from the lapse on. Takes two digits.
+ */
+export function planLapse(
+  before: PolicyAggregate,
+  grace: GracePeriod,
+  effectiveAt: Instant,
+  context: EffectContext,
+): Planned {
+  const { product, now, supply } = context
+  const cleared = withoutConflicts(before, '', 'invalidate', now)
+  const { aggregate, modification } = cancelled(
+    cleared.aggregate,
+    {
+      kind: 'lapse',
+      name: 'modification.policy.lapse',
+      effectiveAt,
+      proration: product.legacyCancellationProration,
+    },
+    context,
+  )
+  const lapse: Lapse = {
+    locator: supply.uuid(),
+    gracePeriodLocator: grace.locator,
+    modificationLocator: modification.locator,
+    lapsedAt: effectiveAt,
+    reinstatementPeriodEndAt: add(
+      effectiveAt,
+      product.lapse.reinstatementPeriodDays ?? 0,
+      'day',
+      before.policy.timeZone,
+    ),
+    createdAt: now,
+  }
+  const lapsed = { ...aggregate, lapses: withRecords(aggregate.lapses, [lapse]) }
+  return chain(
+    cleared,
+    { aggregate: lapsed, events: [lapseEvent(lapsed, lapse, grace.invoiceLocator)] },
+    billLapse(lapsed, modification, context),
+  )
+}

@@ -1,0 +1,217 @@
+// The way back from a legacy lapse: opened, invoiced, and issued by paying that invoice, or closed (brief 1.7). Pure.
+//
+// The contract names no end of an offer. It is the end of the reinstatement period: until then the invoice is
+// payable, and what is still pending then is closed.
+import { installmentOf, installmentsToInvoice, invoiceWhatIsDue, planOf } from '../../billing/bill.ts'
+import { invoiceTimers } from '../../billing/timers.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import { type Instant, later } from '../../kernel/time.ts'
+import { invoiceEvents } from '../../policy/events.ts'
+import type { Planned } from '../../policy/planned.ts'
+import { type Modification, type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import { carriedForward, isOutstanding } from '../../policy/records/invoice.ts'
+import { type Lapse, type LapseReinstatement, reinstatementStatus } from '../../policy/records/lapses.ts'
+import type { EffectContext } from '../cancellations/effect.ts'
+import { withoutConflicts } from '../conflicts.ts'
+import { planInvoices } from '../new-business/issue.ts'
+import { reinstated } from '../reinstatements/effect.ts'
+import { termEndTimers } from '../term-end.ts'
+import { goingOn, reinstatementPlan } from './billing.ts'
+import { planClosing } from './closing.ts'
+import { lapseReinstatementEvent } from './events.ts'
+import { lapseInForce } from './lapse-in-force.ts'
+import { reinstatementPeriodTimer } from './timers.ts'
+import { assertLapseReinstatementAllows } from './transitions.ts'
+
+/** Refuses (409) a policy that is not lapsed, or cannot be reinstated any more, or is being so. */
+export function planOpening(
+  before: PolicyAggregate,
+  { now, supply }: Pick<EffectContext, 'now' | 'supply'>,
+): Planned & { reinstatement: LapseReinstatement } {
+  const { locator } = before.policy
+  const lapse = lapseInForce(before)
+  if (!lapse)
+    throw new Refusal(
+      'wrongState',
+      `Policy ${locator} is not lapsed the legacy way, or was changed since; a cancellation is reinstated by PATCH /cancellations/{locator}/reinstate.`,
+    )
+  assertInPeriod(lapse, now)
+  const pending = [...before.lapseReinstatements.values()].find(isPending)
+  if (pending)
+    throw new Refusal(
+      'wrongState',
+      `Policy ${locator} has the reinstatement ${pending.locator}, which is ${reinstatementStatus(pending)}; close it first.`,
+    )
+  const reinstatement: LapseReinstatement = {
+    locator: supply.uuid(),
+    lapseLocator: lapse.locator,
+    statuses: [{ at: now, status: 'open' }],
+    createdAt: now,
+    updatedAt: now,
+  }
+  const aggregate = withLapseReinstatement(before, reinstatement)
+  return {
+    aggregate,
+    reinstatement,
+    events: [lapseReinstatementEvent(aggregate, 'policy.reinstatement.open', reinstatement)],
+    timers: [reinstatementPeriodTimer(aggregate, lapse, reinstatement)],
+  }
+}
+
+/** Makes the coverage from then on, not issued yet, and the invoice that issues it when it is paid. Takes two digits. */
+export function planInvoicing(
+  before: PolicyAggregate,
+  reinstatement: LapseReinstatement,
+  effectiveAt: Instant,
+  context: EffectContext,
+): Planned {
+  const { now } = context
+  assertLapseReinstatementAllows(reinstatement, 'invoice')
+  withoutConflicts(before, reinstatement.locator, 'block', now)
+  const { aggregate: made, modification } = madeFrom(before, reinstatement, effectiveAt, context)
+  const billed = invoiceWhatIsDue(made, modification, context)
+  const invoiced: LapseReinstatement = {
+    ...reinstatement,
+    statuses: [...reinstatement.statuses, { at: now, status: 'invoiced' }],
+    updatedAt: now,
+    effectiveAt: modification.effectiveAt,
+    modificationLocator: modification.locator,
+  }
+  const aggregate = withLapseReinstatement(
+    { ...billed.aggregate, policy: { ...billed.aggregate.policy, updatedAt: now } },
+    invoiced,
+  )
+  return {
+    aggregate,
+    events: [
+      lapseReinstatementEvent(aggregate, 'policy.reinstatement.invoice', invoiced),
+      ...billed.made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
+    ],
+  }
+}
+
+/**
+ * The policy with the coverage back from then on and the plan by which it is billed, nothing of it issued or invoiced.
+ * Refuses a time (400) outside the reinstatement period. Takes one digit.
+ */
+export function madeFrom(
+  before: PolicyAggregate,
+  reinstatement: LapseReinstatement,
+  effectiveAt: Instant,
+  context: EffectContext,
+): { aggregate: PolicyAggregate; modification: Modification } {
+  const { now, supply } = context
+  const lapse = before.lapses.get(reinstatement.lapseLocator)!
+  if (lapseInForce(before) !== lapse)
+    throw new Refusal(
+      'wrongState',
+      `Policy ${before.policy.locator} was changed since it lapsed; close reinstatement ${reinstatement.locator}.`,
+    )
+  assertInPeriod(lapse, now)
+  const { lapsedAt, reinstatementPeriodEndAt } = lapse
+  if (effectiveAt < lapsedAt || effectiveAt > reinstatementPeriodEndAt)
+    throw new Refusal(
+      'invalidRequest',
+      `reinstatementTimestamp ${effectiveAt} must lie from the lapse at ${lapsedAt} to the end of the reinstatement period at ${reinstatementPeriodEndAt}.`,
+    )
+  const cancellation = before.modifications.get(lapse.modificationLocator)!
+  const order = { cancellation, effectiveAt, transactionLocator: reinstatement.locator }
+  const { aggregate, modification } = reinstated(before, order, context)
+  const plan = reinstatementPlan(before, modification, cancellation, reinstatementPeriodEndAt, {
+    now,
+    supply,
+  })
+  return {
+    aggregate: { ...aggregate, installments: withRecords(aggregate.installments, plan) },
+    modification,
+  }
+}
+
+/**
+ * The invoice is paid: the coverage is back, and the installments after the first go on. The refund of the lapse, where
+ * it was not paid, is part of what was asked for. Takes the digits that `digitsForIssue` tells.
+ */
+export function planIssue(
+  before: PolicyAggregate,
+  reinstatement: LapseReinstatement,
+  { product, now, supply }: EffectContext,
+): Planned {
+  assertLapseReinstatementAllows(reinstatement, 'issue')
+  const modification: Modification = {
+    ...before.modifications.get(reinstatement.modificationLocator!)!,
+    issuedAt: now,
+    updatedAt: now,
+  }
+  const issued: LapseReinstatement = {
+    ...reinstatement,
+    statuses: [...reinstatement.statuses, { at: now, status: 'issued' }],
+    updatedAt: now,
+  }
+  const [first] = planOf(before, modification)
+  const taken = new Set(first?.takesOver)
+  const settled = [...before.invoices.values()]
+    .filter(invoice => isOutstanding(invoice) && taken.has(installmentOf(before, invoice).locator))
+    .map(invoice => carriedForward(invoice, now))
+  const effectiveEnd = later(modification.policyEnd, before.policy.effectiveEnd)
+  const back = withLapseReinstatement(
+    {
+      ...before,
+      policy: { ...before.policy, effectiveEnd, updatedAt: now },
+      modifications: withRecords(before.modifications, [modification]),
+      invoices: withRecords(before.invoices, settled),
+    },
+    issued,
+  )
+  const billing = goingOn(back, modification, now)
+  const invoiced = planInvoices(billing, modification, now, supply)
+  return {
+    aggregate: invoiced.aggregate,
+    events: [lapseReinstatementEvent(billing, 'policy.reinstatement.issue', issued), ...invoiced.events],
+    timers: [...invoiceTimers(billing, modification, now), ...termEndTimers(billing.policy, product, now)],
+  }
+}
+
+/** Digits that issuing takes: one for each installment that is to be invoiced by then. */
+export function digitsForIssue(
+  before: PolicyAggregate,
+  { modificationLocator }: LapseReinstatement,
+  now: Instant,
+): number {
+  const modification = before.modifications.get(modificationLocator!)!
+  return installmentsToInvoice(before, { ...modification, issuedAt: now }, now).length
+}
+
+/** The end of the reinstatement period has come; undefined when nothing is pending. */
+export function planPeriodEnd(
+  before: PolicyAggregate,
+  reinstatement: LapseReinstatement | undefined,
+  now: Instant,
+): Planned | undefined {
+  if (!reinstatement || !isPending(reinstatement)) return undefined
+  const lapse = before.lapses.get(reinstatement.lapseLocator)!
+  return lapse.reinstatementPeriodEndAt <= now ? planClosing(before, reinstatement, now) : undefined
+}
+
+export const isPending = (one: LapseReinstatement): boolean =>
+  reinstatementStatus(one) === 'open' || reinstatementStatus(one) === 'invoiced'
+
+const withLapseReinstatement = (
+  aggregate: PolicyAggregate,
+  reinstatement: LapseReinstatement,
+): PolicyAggregate => ({
+  ...aggregate,
+  lapseReinstatements: withRecords(aggregate.lapseReinstatements, [reinstatement]),
+})
+
+function assertInPeriod({ lapsedAt, reinstatementPeriodEndAt }: Lapse, now: Instant): void {
+  if (reinstatementPeriodEndAt <= lapsedAt)
+    throw new Refusal(
+      'wrongState',
+      'The product has no reinstatementPeriodDays: its policies are not reinstated after a lapse.',
+    )
+  if (reinstatementPeriodEndAt < now)
+    throw new Refusal(
+      'wrongState',
+      `The reinstatement period ended at ${reinstatementPeriodEndAt}; the policy cannot be reinstated any more.`,
+    )
+}

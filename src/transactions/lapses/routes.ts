@@ -1,0 +1,195 @@
+import { z } from '@hono/zod-openapi'
+import { jsonText, type Route, tenantFormRoute, tenantRoute } from '../../platform/http/route.ts'
+import { AddDocumentForm, AddDocumentQuery } from '../../policy/contract/documents.ts'
+import { LARGEST_UPLOAD_BYTES } from '../documents/limits.ts'
+import {
+  GraceLapseReinstatementResponse,
+  GracePeriodResponse,
+  GracePeriodUpdateRequest,
+  LapseReinstatementResponse,
+  LapseResponse,
+  ReinstatementAmountDueRequest,
+  ReinstatementAmountDueResponse,
+  ReinstatementDocumentRemoveRequest,
+  ReinstatementInvoiceRequest,
+} from './contract.ts'
+import {
+  actOnReinstatement,
+  addReinstatementDocument,
+  graceLapseReinstatementsOf,
+  gracePeriodsOf,
+  openReinstatement,
+  readGracePeriod,
+  readLapse,
+  readLapseReinstatement,
+  reinstatementAmountDue,
+  removeReinstatementDocument,
+  updateGracePeriod,
+} from './service.ts'
+
+const graceTags = ['Grace periods']
+const tags = ['Legacy lapse and reinstatement']
+const gracePeriod = { schema: GracePeriodResponse, description: 'The grace period.' }
+const reinstatement = { schema: LapseReinstatementResponse, description: 'The reinstatement.' }
+
+export const lapseRoutes: readonly Route[] = [
+  tenantRoute({
+    method: 'get',
+    path: '/gracePeriod/{locator}',
+    summary: 'Get a grace period',
+    tags: graceTags,
+    permission: 'lapses.read',
+    answer: gracePeriod,
+    handle: ({ params }, context) => readGracePeriod(context, params.locator),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/policy/{policyLocator}/gracePeriods',
+    summary: 'Grace periods of a policy, oldest first',
+    tags: graceTags,
+    permission: 'lapses.read',
+    answer: { schema: z.array(GracePeriodResponse), description: 'All of them, settled ones too.' },
+    handle: ({ params }, context) => gracePeriodsOf(context, params.policyLocator),
+  }),
+  tenantRoute({
+    method: 'patch',
+    path: '/gracePeriod/{locator}',
+    summary: 'Change an open grace period',
+    description: 'Moved to an end that is now or past, the policy lapses at once.',
+    tags: graceTags,
+    permission: 'lapses.write',
+    body: { schema: GracePeriodUpdateRequest, required: true },
+    answer: gracePeriod,
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await updateGracePeriod(context, params.locator, {
+          endAt: body.endTimestamp,
+          cancelEffectiveAt: body.cancelEffectiveTimestamp,
+          resetCancelEffective: body.resetCancelEffectiveTimestamp,
+        }),
+      ),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/policy/{policyLocator}/graceLapseReinstatements',
+    deprecated: true,
+    summary: 'Grace periods of a policy with the lapses and reinstatements that came of them',
+    tags,
+    permission: 'lapses.read',
+    answer: { schema: z.array(GraceLapseReinstatementResponse), description: 'Oldest first.' },
+    handle: ({ params }, context) => graceLapseReinstatementsOf(context, params.policyLocator),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/lapse/{lapseLocator}',
+    deprecated: true,
+    summary: 'Get a lapse',
+    tags,
+    permission: 'lapses.read',
+    answer: { schema: LapseResponse, description: 'The lapse.' },
+    handle: ({ params }, context) => readLapse(context, params.lapseLocator),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/createReinstatement',
+    deprecated: true,
+    summary: 'Begin to reinstate a lapsed policy',
+    description: 'One at a time; pending until the reinstatement period ends, then closed.',
+    tags,
+    permission: 'lapses.write',
+    answer: reinstatement,
+    handle: async ({ params }, context) => jsonText(await openReinstatement(context, params.policyLocator)),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/reinstatement/{reinstatementLocator}',
+    deprecated: true,
+    summary: 'Get the reinstatement of a lapsed policy',
+    tags,
+    permission: 'lapses.read',
+    answer: reinstatement,
+    handle: ({ params }, context) => readLapseReinstatement(context, params.reinstatementLocator),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/reinstatement/{reinstatementLocator}/close',
+    deprecated: true,
+    summary: 'Close the reinstatement of a lapsed policy',
+    description: 'Its invoice becomes void.',
+    tags,
+    permission: 'lapses.write',
+    answer: reinstatement,
+    handle: async ({ params }, context) =>
+      jsonText(
+        await actOnReinstatement(context, params.reinstatementLocator, one => ({
+          action: 'close',
+          reinstatement: one,
+        })),
+      ),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/reinstatement/{reinstatementLocator}/amountDue',
+    deprecated: true,
+    summary: 'What reinstating a lapsed policy from a time on would cost at once',
+    description: 'What would have been paid up to it; nothing is stored.',
+    tags,
+    permission: 'lapses.read',
+    body: { schema: ReinstatementAmountDueRequest, required: true },
+    answer: { schema: ReinstatementAmountDueResponse, description: 'The amounts.' },
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await reinstatementAmountDue(context, params.reinstatementLocator, body.reinstatementTimestamp),
+      ),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/reinstatement/{reinstatementLocator}/invoice',
+    deprecated: true,
+    summary: 'Invoice the reinstatement of a lapsed policy',
+    description:
+      'From that time on, which may be past, but not before the lapse. Paying the invoice issues it.',
+    tags,
+    permission: 'lapses.write',
+    body: { schema: ReinstatementInvoiceRequest, required: true },
+    answer: reinstatement,
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await actOnReinstatement(context, params.reinstatementLocator, one => ({
+          action: 'invoice',
+          reinstatement: one,
+          effectiveAt: body.reinstatementTimestamp,
+        })),
+      ),
+  }),
+  tenantFormRoute({
+    method: 'post',
+    path: '/reinstatement/{reinstatementLocator}/addDocument',
+    deprecated: true,
+    summary: 'Upload a document to the reinstatement of a lapsed policy',
+    description:
+      'A PDF or HTML file of at most 25 MiB; what it is, is told by its bytes. `displayName` and `documentType` stand in the query or are parts of the form. Not once it is closed.',
+    tags,
+    permission: 'lapses.write',
+    query: AddDocumentQuery,
+    form: { schema: AddDocumentForm, file: 'document', largestFileBytes: LARGEST_UPLOAD_BYTES },
+    answer: reinstatement,
+    handle: async ({ params, query, body, file }, context) =>
+      jsonText(
+        await addReinstatementDocument(context, params.reinstatementLocator, { query, form: body, file }),
+      ),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/reinstatement/{reinstatementLocator}/removeDocument',
+    deprecated: true,
+    summary: 'Remove an uploaded document from the reinstatement of a lapsed policy',
+    description: 'Only documents that were uploaded, and only before it is issued.',
+    tags,
+    permission: 'lapses.write',
+    body: { schema: ReinstatementDocumentRemoveRequest, required: true },
+    answer: reinstatement,
+    handle: async ({ params, body }, context) =>
+      jsonText(await removeReinstatementDocument(context, params.reinstatementLocator, body.documentLocator)),
+  }),
+]

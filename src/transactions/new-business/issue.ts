@@ -1,0 +1,138 @@
+// The plans of new business as actions on the policy: what each makes of the aggregate and which events tell of it.
+// Pure; the service loads, commits and answers (docs/design.md, section 4).
+import { invoiceWhatIsDue } from '../../billing/bill.ts'
+import { planVoidInvoices } from '../../billing/payments/voiding.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import type { LocatorSupply } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { PolicyUpdateRequest } from '../../policy/contract/requests.ts'
+import type { DraftContext, DraftResult } from '../../policy/draft/request.ts'
+import { invoiceEvents, policyEvent, quoteEvent, versioned } from '../../policy/events.ts'
+import { chain, type Planned } from '../../policy/planned.ts'
+import { quoteParts } from '../../policy/quote-parts.ts'
+import {
+  type Modification,
+  type PolicyAggregate,
+  type Quote,
+  selectedQuote,
+  withRecords,
+} from '../../policy/records/aggregate.ts'
+import { assertPolicyAllows } from '../../policy/transitions.ts'
+import type { RatingContext } from '../../rating/rater.ts'
+import { acceptedQuote, changeQuote, planAcceptance, planQuoting } from '../quotes/plans.ts'
+
+export function planCreation(draft: PolicyAggregate): Planned {
+  return {
+    aggregate: draft,
+    events: [
+      policyEvent(draft, 'policy.create', versioned(draft)),
+      quoteEvent(draft, selectedQuote(draft), 'policy.quote.create'),
+    ],
+  }
+}
+
+/** The draft after an update, which applies to the selected quote; problems of its content are in `reported`. */
+export function planUpdate(
+  before: PolicyAggregate,
+  request: PolicyUpdateRequest,
+  context: DraftContext,
+): Planned & Pick<DraftResult, 'reported'> {
+  assertPolicyAllows(before, 'update')
+  const { aggregate, reported } = changeQuote(before, selectedQuote(before), request, context)
+  return {
+    aggregate,
+    reported,
+    events: [
+      policyEvent(aggregate, 'policy.update', versioned(aggregate)),
+      quoteEvent(aggregate, selectedQuote(aggregate), 'policy.quote.update'),
+    ],
+  }
+}
+
+/** Finalize = quote and accept the selected quote (brief 1.2). Its data is valid. */
+export async function planFinalization(before: PolicyAggregate, context: RatingContext): Promise<Planned> {
+  assertPolicyAllows(before, 'finalize')
+  const { policyholder, now } = context
+  if (!policyholder.completed)
+    throw new Refusal(
+      'policyholderIncomplete',
+      `Policyholder '${policyholder.locator}' is not completed; update it with completed=true, then finalize.`,
+    )
+  const selected = selectedQuote(before)
+  const quoting = selected.state === 'draft' ? await planQuoting(before, selected, context) : undefined
+  const quoted = selectedQuote(quoting?.aggregate ?? before)
+  const accepting =
+    quoted.state === 'quoted' ? planAcceptance(quoting?.aggregate ?? before, quoted, now) : undefined
+  const { aggregate, events } = chain({ aggregate: before, events: [] }, quoting, accepting)
+  const quote = selectedQuote(aggregate)
+  return {
+    aggregate,
+    events: [
+      ...events,
+      policyEvent(aggregate, 'policy.finalize', {
+        ...versioned(aggregate),
+        decision: quote.underwriting!.decision,
+      }),
+    ],
+  }
+}
+
+/** Invoices what is due of the modification's plan, with the events of each invoice. */
+export function planInvoices(
+  before: PolicyAggregate,
+  modification: Modification,
+  now: Instant,
+  supply: LocatorSupply,
+): Planned {
+  const { aggregate, made } = invoiceWhatIsDue(before, modification, { now, supply })
+  return {
+    aggregate,
+    events: made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
+  }
+}
+
+/** Issues the accepted quote: with its modification, everything it made is issued. */
+export function planIssue(before: PolicyAggregate, now: Instant): Planned {
+  assertPolicyAllows(before, 'issue')
+  const quote: Quote = { ...acceptedQuote(before)!, issuedAt: now, updatedAt: now }
+  const { modification } = quoteParts(before, quote)
+  const after: PolicyAggregate = {
+    ...before,
+    policy: { ...before.policy, issuedAt: now, updatedAt: now },
+    quotes: withRecords(before.quotes, [quote]),
+    modifications: withRecords(before.modifications, [{ ...modification, issuedAt: now, updatedAt: now }]),
+  }
+  return {
+    aggregate: after,
+    events: [
+      policyEvent(after, 'policy.issue', {
+        ...versioned(after),
+        issuedTimestamp: String(now),
+      }),
+    ],
+  }
+}
+
+/**
+ * Discards the policy with all its quotes. Its invoices are void, and payments of them are reversed: nothing is paid
+ * for a policy that never was (brief 1.2 speaks of unpaid invoices; paid ones are no different, as in 1.3).
+ */
+export function planDiscard(before: PolicyAggregate, now: Instant): Planned {
+  assertPolicyAllows(before, 'discard')
+  const voided = planVoidInvoices(before, [...before.invoices.values()], now)
+  const open = [...before.quotes.values()].filter(quote => quote.state !== 'discarded')
+  const discarded = open.map((quote): Quote => ({ ...quote, state: 'discarded', updatedAt: now }))
+  const after: PolicyAggregate = {
+    ...voided.aggregate,
+    policy: { ...before.policy, discardedAt: now, updatedAt: now },
+    quotes: withRecords(before.quotes, discarded),
+  }
+  return {
+    aggregate: after,
+    events: [
+      ...voided.events,
+      ...discarded.map(quote => quoteEvent(after, quote, 'policy.quote.discard')),
+      policyEvent(after, 'policy.discard', versioned(after)),
+    ],
+  }
+}

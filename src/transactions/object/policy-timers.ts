@@ -1,0 +1,78 @@
+// Timers of a policy: its object is told that the time has come, and decides whether there is anything to do.
+
+import { refusalFrom } from '../../kernel/errors.ts'
+import { newUuid, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import { SYSTEM_CALLER } from '../../platform/context.ts'
+import type { Timer, TimerOwner } from '../../platform/events/timers.ts'
+import type { CustomEventType } from '../../platform/events/types.ts'
+import { policyObject } from '../../platform/tenancy.ts'
+import { readTermEndNotice } from '../term-end.ts'
+import type { PolicyOperation, PolicyReply } from './message.ts'
+
+/**
+ * The owner that hands a policy's timer to the policy's object. The timer's locator is the key of the operation's
+ * write: fired again, what it did is found, and nothing is done twice.
+ */
+const ofPolicy =
+  (operationOf: (timer: Timer) => PolicyOperation): TimerOwner =>
+  async (timer, { env, tenant, calls }) => {
+    const locator = Number(timer.subject) as PolicyLocator
+    calls.object += 1
+    const reply = (await policyObject(env, tenant, locator).execute({
+      tenant,
+      caller: SYSTEM_CALLER,
+      requestId: newUuid(0),
+      idempotency: { key: `timer:${timer.locator}`, bodyHash: timer.kind },
+      locator,
+      operation: operationOf(timer),
+    })) as PolicyReply
+    if ('refusal' in reply) throw refusalFrom(reply.refusal)
+  }
+
+/** Invoices what is due by now. */
+export const invoiceDue = ofPolicy(() => ({ kind: 'invoice' }))
+
+/** The end of the policy has come, or is as near as its product says. */
+export const termEndDue = ofPolicy(timer => ({ kind: 'termEnd', notice: readTermEndNotice(timer) }))
+
+/** The deadline of a reinstatement has passed. */
+export const reinstatementDeadline = ofPolicy(({ payload }) => ({
+  kind: 'reinstatement',
+  operation: { action: 'expire', reinstatement: payload.reinstatementLocator as Uuid },
+}))
+
+/** An invoice is past due. */
+export const invoicePastDue = ofPolicy(({ payload }) => ({
+  kind: 'lapse',
+  operation: {
+    action: 'pastDue',
+    invoice: payload.invoiceLocator as Uuid,
+    tries: Number(payload.tries ?? 0),
+    isGraceOnly: payload.isGraceOnly === 'true',
+  },
+}))
+
+/** A time of a schedule of custom events has come. */
+export const scheduledEventDue = ofPolicy(({ payload }) => ({
+  kind: 'scheduledEvent',
+  time: { type: payload.type as CustomEventType, time: Number(payload.time) as Instant },
+}))
+
+/** The cover ends by a cancellation. */
+export const coverEndDue = ofPolicy(({ payload }) => ({
+  kind: 'coverEnd',
+  modification: payload.modificationLocator as Uuid,
+}))
+
+/** A grace period is over. */
+export const gracePeriodOver = ofPolicy(({ payload }) => ({
+  kind: 'lapse',
+  operation: { action: 'graceEnd', gracePeriod: payload.gracePeriodLocator as Uuid },
+}))
+
+/** A lapsed policy cannot be reinstated any more. */
+export const reinstatementPeriodOver = ofPolicy(({ payload }) => ({
+  kind: 'lapse',
+  operation: { action: 'periodEnd', reinstatement: payload.reinstatementLocator as Uuid },
+}))

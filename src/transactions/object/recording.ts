@@ -1,0 +1,146 @@
+// Commits what an operation planned: with what follows from any change (credit, documents, past-due timers, search
+// terms), under the guards of all that the plan rests on (docs/design.md, section 5).
+import { sql } from 'drizzle-orm'
+import { withCredit } from '../../billing/payments/credit-use.ts'
+import { creditGuard } from '../../billing/payments/store.ts'
+import type { PluginSessions } from '../../extension/plugins/sessions.ts'
+import { newUuid, shardOfDigits } from '../../kernel/locators.ts'
+import { now } from '../../kernel/time.ts'
+import {
+  type AnswerBySubject,
+  commit,
+  type Guard,
+  isBySubject,
+  type JsonAnswer,
+} from '../../platform/commit.ts'
+import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import { termQueries } from '../../policy/list/store.ts'
+import type { Planned } from '../../policy/planned.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { differenceQueries } from '../../policy/store/aggregates.ts'
+import { withMedia } from '../../policy/store/media.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import { policies } from '../../policy/tables/policies.ts'
+import type { Policyholder } from '../../policyholders/policyholder.ts'
+import { policyholders } from '../../policyholders/tables.ts'
+import { configurationVersions } from '../../product/tables.ts'
+import type { Attempt } from '../../rating/attempt.ts'
+import { tableUseRows } from '../../reference/data-tables/uses.ts'
+import { coverEnds } from '../cancellations/effective.ts'
+import { scheduleChanges } from '../custom-events/plan.ts'
+import { goneFileTimers } from '../documents/gone-files.ts'
+import { hintDocuments } from '../documents/job-hint.ts'
+import { jobChange, jobQueries } from '../documents/job-store.ts'
+import { withDocuments } from '../documents/planned.ts'
+import { withPostIssuance } from '../documents/post-issuance.ts'
+import { pastDueTimers } from '../lapses/timers.ts'
+import { withGraceEnds } from '../payments/post-reversal.ts'
+import type { AnswerOf } from './answers.ts'
+import { forget, type PolicyMemory, remember } from './memory.ts'
+
+export type Recording = {
+  before: PolicyAggregate | undefined
+  loaded: Loaded
+  planned: Planned
+  attempt: Attempt
+  answer: AnswerOf
+  /** The policy's locator, or `policy/quote`: what the answer shows. */
+  subject: string
+  /** Whose writes and events go with it. */
+  plugins: PluginSessions
+}
+
+/** Commits what was planned, with what the policyholder's credit pays of it, and remembers it. */
+export async function record(
+  context: RequestContext,
+  database: Database,
+  memory: PolicyMemory,
+  { before, loaded, planned: plan, attempt, answer: answerOf, subject, plugins }: Recording,
+): Promise<JsonAnswer | AnswerBySubject> {
+  const isAttended = context.caller.accountLocator !== SYSTEM_CALLER.accountLocator
+  const graced = await withGraceEnds(before, loaded, plan, attempt, isAttended)
+  const { planned, credit, restsOnCredit } = await withCredit(before, loaded, graced, attempt)
+  const version = (before?.policy.version ?? 0) + 1
+  const shard = shardOfDigits(planned.aggregate.policy.locator)
+  const seen = await withMedia(context, before, planned.aggregate, loaded)
+  const documentPlan = { product: loaded.product, now: context.now, uuid: () => newUuid(shard) }
+  const drafted = withDocuments(before, { ...seen, policy: { ...seen.policy, version } }, documentPlan)
+  const issued = { ...loaded, aggregate: drafted }
+  const after = await withPostIssuance(before, issued, attempt, isAttended, documentPlan)
+  const recorded = { ...loaded, aggregate: after, credit }
+  attempt.tables?.assertComplete()
+  const { customEvents } = loaded.configuration.configuration
+  const scheduled = scheduleChanges(database, before, after, customEvents, context.now)
+  const ended = coverEnds(before, after, context.now)
+  const answer = answerOf(recorded)
+  const committed = await commit(context, database, {
+    shard,
+    guards: [
+      policyGuard(before, after),
+      configurationGuard(after.policy.configVersion, loaded.configuration.hash),
+      ...(wasPriced(before, after) ? [policyholderGuard(loaded.policyholder)] : []),
+      ...(restsOnCredit ? [creditGuard(loaded.policyholder.locator, loaded.credit)] : []),
+    ],
+    facts: [
+      ...differenceQueries(database, before, after, loaded.unread),
+      ...termQueries(database, loaded.product, before, after, loaded.unread),
+      ...plugins.facts(),
+      ...tableUseRows(database, attempt.tables?.used ?? [], before, after, context.now),
+      ...jobQueries(database, before, after, now()),
+      ...scheduled.facts,
+    ],
+    events: [...planned.events, ...ended.events, ...plugins.events()],
+    timers: [
+      ...(planned.timers ?? []),
+      ...ended.timers,
+      ...scheduled.timers,
+      ...pastDueTimers(before, after, loaded.product),
+      ...goneFileTimers(before, after, context.now),
+    ],
+    answer,
+    subject,
+  })
+  if (['more', 'progress'].includes(jobChange(before, after)))
+    hintDocuments(context, shard, after.policy.locator)
+  if (committed === answer && !isBySubject(committed)) remember(memory, recorded)
+  else forget(memory)
+  return committed
+}
+
+/** Whether anything was priced or decided anew, for which templates may have read the policyholder. */
+const wasPriced = (before: PolicyAggregate | undefined, after: PolicyAggregate): boolean =>
+  [...after.modifications.values()].some(
+    one => one.underwriting !== undefined && one !== before?.modifications.get(one.locator),
+  )
+
+const locatorGiven = sql.placeholder('locator')
+const versionGiven = sql.placeholder('version')
+const storedPolicy = sql`(select ${policies.version} from ${policies} where ${policies.locator} = ${locatorGiven})`
+const POLICY_IS_NEW = sql`${storedPolicy} is null`
+const POLICY_IS_UNCHANGED = sql`${storedPolicy} = ${versionGiven}`
+const CONFIGURATION_IS_UNCHANGED = sql`(select ${configurationVersions.hash} from ${configurationVersions}
+  where ${configurationVersions.version} = ${versionGiven}) = ${sql.placeholder('hash')}`
+const POLICYHOLDER_IS_UNCHANGED = sql`(select ${policyholders.version} from ${policyholders}
+  where ${policyholders.locator} = ${locatorGiven}) = ${versionGiven}`
+
+/** The policy is as it was read, or is not there yet. */
+function policyGuard(before: PolicyAggregate | undefined, { policy: { locator } }: PolicyAggregate): Guard {
+  const name = 'guard_policy_version'
+  if (!before) return { name, holds: POLICY_IS_NEW, values: { locator } }
+  return { name, holds: POLICY_IS_UNCHANGED, values: { locator, version: before.policy.version } }
+}
+
+/** The version still stands for the configuration that the plan was made with. */
+const configurationGuard = (version: number, hash: string): Guard => ({
+  name: 'guard_configuration_hash',
+  holds: CONFIGURATION_IS_UNCHANGED,
+  values: { version, hash },
+})
+
+/** The policyholder is as it was when the price was made of it. */
+const policyholderGuard = ({ locator, version }: Policyholder): Guard => ({
+  name: 'guard_policyholder_version',
+  holds: POLICYHOLDER_IS_UNCHANGED,
+  values: { locator, version },
+})

@@ -1,0 +1,169 @@
+// Policies, as the Worker serves them: reads in one round trip; everything else in the policy's own object.
+
+import { notFound, refusalFrom } from '../../kernel/errors.ts'
+import { type PolicyLocator, readDigits, readUuid } from '../../kernel/locators.ts'
+import { addCalls } from '../../platform/calls.ts'
+import { isBySubject, type JsonAnswer } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { takeLocators } from '../../platform/sequence.ts'
+import { policyObject, shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
+import type { CoverageSummaryRequest, CoverageSummaryResponse } from '../../policy/contract/coverage.ts'
+import type { FeeUpdateRequest } from '../../policy/contract/fees.ts'
+import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
+import type { PolicyResponse } from '../../policy/contract/response.ts'
+import type { PolicySnapshotRequest } from '../../policy/contract/snapshot.ts'
+import { digitsForNewDraft } from '../../policy/draft/request.ts'
+import { coverageSummary } from '../../policy/projection/coverage.ts'
+import { feeSummary } from '../../policy/projection/fees.ts'
+import { type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'
+import { policySnapshot } from '../../policy/projection/snapshot.ts'
+import {
+  AGGREGATE_QUERIES,
+  aggregateQueries,
+  displayIdQuery,
+  readAggregates,
+} from '../../policy/store/aggregates.ts'
+import { loadPolicy } from '../../policy/store/loading.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import { policyholderQuery } from '../../policyholders/store.ts'
+import { loadConfiguration } from '../../product/cache.ts'
+import { configurationVersions } from '../../product/tables.ts'
+import type { PolicyMessage, PolicyOperation, PolicyReply } from '../object/message.ts'
+
+/** The locator in a path; 404 for text that no policy's can be. */
+export function policyLocator(text: string): PolicyLocator {
+  const digits = readDigits(text)
+  if (digits === undefined) throw notFound('policy', text)
+  return digits as PolicyLocator
+}
+
+/** The policy as it is stored: one round trip. */
+export async function readPolicy(
+  context: RequestContext,
+  locator: PolicyLocator,
+  options: ProjectionOptions,
+): Promise<PolicyResponse> {
+  const { aggregate, product } = await stored(context, locator)
+  return policyResponse(aggregate, product, options)
+}
+
+/** The policy as it was known at a time, now unless told: one round trip. */
+export async function snapshotOf(
+  context: RequestContext,
+  locator: PolicyLocator,
+  request: PolicySnapshotRequest,
+): Promise<PolicyResponse> {
+  const { aggregate, product } = await stored(context, locator)
+  return policySnapshot(aggregate, product, request)
+}
+
+/** What the policy covers at a time, now unless told: one round trip. */
+export async function coverageOf(
+  context: RequestContext,
+  locator: PolicyLocator,
+  { effectiveTimestamp = context.now }: CoverageSummaryRequest,
+): Promise<CoverageSummaryResponse> {
+  const { aggregate, product } = await stored(context, locator)
+  return coverageSummary(aggregate, product, effectiveTimestamp)
+}
+
+const stored = (context: RequestContext, locator: PolicyLocator): Promise<Loaded> => {
+  const { env, tenant, calls } = context
+  const database = shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls)
+  return loadPolicy(context, database, { locator })
+}
+
+/** Creates a policy, finalized unless told otherwise, in the shard of its policyholder. */
+export async function createPolicy(
+  context: RequestContext,
+  request: PolicyCreateRequest,
+  options: ProjectionOptions,
+): Promise<JsonAnswer> {
+  const holder = readUuid(request.policyholderLocator)
+  if (!holder) throw notFound('policyholder', request.policyholderLocator)
+  const shard = shardOfRecord(context.tenant, holder, 'policyholder')
+  const digits = await takeLocators(context, shard, digitsForNewDraft(request.exposures))
+  const locator = digits[0] as PolicyLocator
+  return await operate(context, locator, { kind: 'create', request, digits, ...options })
+}
+
+/**
+ * Hands the operation to the policy's object; throws its Refusal. A repeat whose answer was too long to keep is
+ * answered by `reread`, as its subject is now.
+ */
+export async function operate(
+  context: RequestContext,
+  locator: PolicyLocator,
+  operation: PolicyOperation,
+  reread: (subject: string) => Promise<unknown> = subject =>
+    readPolicy(context, policyLocator(subject), { summarizeQuotes: false }),
+): Promise<JsonAnswer> {
+  const { env, tenant, caller, requestId, idempotency, ifMatch, calls } = context
+  shardOfPolicy(tenant, locator)
+  const message: PolicyMessage = {
+    tenant,
+    caller,
+    requestId,
+    idempotency,
+    ifMatch,
+    locator,
+    operation,
+  }
+  calls.object += 1
+  const reply = (await policyObject(env, tenant, locator).execute(message)) as PolicyReply
+  addCalls(calls, reply.calls)
+  if ('refusal' in reply) throw refusalFrom(reply.refusal)
+  const { answer } = reply
+  if (!isBySubject(answer)) return answer
+  return { status: answer.status, text: JSON.stringify(await reread(answer.subject)) }
+}
+
+/** Has the policy's object add fees and take fees back; answers with all of the policy's. */
+export const updateFees = (
+  context: RequestContext,
+  locator: PolicyLocator,
+  request: FeeUpdateRequest,
+): Promise<JsonAnswer> =>
+  operate(context, locator, { kind: 'fees', request }, async () =>
+    feeSummary((await stored(context, locator)).aggregate),
+  )
+
+/** All policies of a policyholder: one round trip. */
+export async function policiesOf(context: RequestContext, holderText: string): Promise<PolicyResponse[]> {
+  const holder = readUuid(holderText)
+  if (!holder) throw notFound('policyholder', holderText)
+  const shard = shardOfRecord(context.tenant, holder, 'policyholder')
+  const database = shardDatabase(context.env, context.tenant, shard, context.calls)
+  const results = (await database.batch([
+    ...aggregateQueries(database, { policyholderLocator: holder }),
+    policyholderQuery(database, holder),
+    database.build.select().from(configurationVersions),
+  ])) as unknown[]
+  const [holders, versions] = results.slice(AGGREGATE_QUERIES) as [
+    unknown[],
+    (typeof configurationVersions.$inferSelect)[],
+  ]
+  if (holders.length === 0) throw notFound('policyholder', holderText)
+  const hashOf = new Map(versions.map(one => [one.version, one.hash]))
+  const answers: PolicyResponse[] = []
+  for (const aggregate of readAggregates(results.slice(0, AGGREGATE_QUERIES))) {
+    const hash = hashOf.get(aggregate.policy.configVersion)!
+    const { configuration } = await loadConfiguration(context.env, context.tenant, hash, context.calls)
+    const product = configuration.products[aggregate.policy.productName]!
+    answers.push(policyResponse(aggregate, product, { summarizeQuotes: false }))
+  }
+  return answers
+}
+
+/** The policy that bears a displayId. */
+export async function findByDisplayId(
+  context: RequestContext,
+  displayId: string,
+): Promise<{ locator: string }> {
+  const digits = policyLocator(displayId)
+  const shard = shardOfPolicy(context.tenant, digits)
+  const database = shardDatabase(context.env, context.tenant, shard, context.calls)
+  const [rows] = await database.batch([displayIdQuery(database, digits)])
+  if (!rows[0]) throw notFound('policy', displayId)
+  return { locator: String(rows[0].locator) }
+}

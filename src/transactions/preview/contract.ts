@@ -1,0 +1,74 @@
+// A transaction asked about before it is made: what it would cost, what underwriting says, what would be billed and
+// how the policy would be then (brief 10.8).
+import { z } from '@hono/zod-openapi'
+import { Amount, Currency, Locator, optionalRecord } from '../../platform/wire.ts'
+import { breaks } from '../../platform/wire-problem.ts'
+import { FutureInvoiceResponse, InvoiceType } from '../../policy/contract/billing.ts'
+import { ConflictResponse } from '../../policy/contract/conflict.ts'
+import { AutomatedUnderwritingResultResponse } from '../../policy/contract/prices.ts'
+import { PolicyResponse } from '../../policy/contract/response.ts'
+import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
+import { CancellationCreateRequest } from '../cancellations/contract.ts'
+import { EndorsementCreateRequest } from '../endorsements/contract.ts'
+import { ReinstatementCreateRequest } from '../reinstatements/contract.ts'
+import { RenewalCreateRequest } from '../renewals/contract.ts'
+
+/** A reinstatement as PATCH /cancellations/{locator}/reinstate makes it, with the cancellation that the path names. */
+export const ReinstatementPreviewRequest = z
+  .object({ cancellationLocator: Locator, ...ReinstatementCreateRequest.shape })
+  .openapi('ReinstatementPreviewRequest')
+export type ReinstatementPreviewRequest = z.infer<typeof ReinstatementPreviewRequest>
+
+/** One transaction, in the words of the request that would make it. */
+export type PolicyPreview =
+  | { kind: 'endorsement'; request: EndorsementCreateRequest }
+  | { kind: 'renewal'; request: RenewalCreateRequest }
+  | { kind: 'cancellation'; request: CancellationCreateRequest }
+  | { kind: 'reinstatement'; request: ReinstatementPreviewRequest }
+
+const KINDS = ['endorsement', 'renewal', 'cancellation', 'reinstatement'] as const
+
+/** Exactly one of the four. How far a request says to go (`state`, `issue`) does not matter: it is shown as issued. */
+export const PolicyPreviewRequest = z
+  .object({
+    endorsement: optionalRecord(EndorsementCreateRequest),
+    renewal: optionalRecord(RenewalCreateRequest),
+    cancellation: optionalRecord(CancellationCreateRequest),
+    reinstatement: optionalRecord(ReinstatementPreviewRequest),
+  })
+  .transform((body, ctx): PolicyPreview => {
+    const [kind, ...others] = KINDS.filter(one => body[one] !== undefined)
+    if (kind !== undefined && others.length === 0) return { kind, request: body[kind] } as PolicyPreview
+    breaks(ctx, `must have exactly one of ${KINDS.join(', ')}`)
+    return z.NEVER
+  })
+  .openapi('PolicyPreviewRequest')
+export type PolicyPreviewRequest = z.infer<typeof PolicyPreviewRequest>
+
+/** An invoice that the transaction would make, at once or later. */
+export const PreviewedInvoiceResponse = z
+  .object({
+    ...FutureInvoiceResponse.shape,
+    invoiceType: InvoiceType,
+    totalDue: Amount.openapi({ description: 'The sum of its transactions without commissions.' }),
+    totalDueCurrency: Currency,
+  })
+  .openapi('PreviewedInvoiceResponse')
+export type PreviewedInvoiceResponse = z.infer<typeof PreviewedInvoiceResponse>
+
+/** Locators of what the transaction would make are transient: nothing will ever have them. */
+export const PolicyPreviewResponse = z
+  .object({
+    price: PolicyPriceChangeResponse,
+    policyWhenIssued: PolicyResponse,
+    automatedUnderwritingResult: AutomatedUnderwritingResultResponse.optional().openapi({
+      description:
+        'Not of a cancellation, which is not underwritten. What is not accepted is shown as issued all the same: so it would be, should a person accept it.',
+    }),
+    invoices: z.array(PreviewedInvoiceResponse),
+    conflicts: z.array(ConflictResponse).openapi({
+      description: 'What stands in the way. The rest of the answer is as if it had been invalidated first.',
+    }),
+  })
+  .openapi('PolicyPreviewResponse')
+export type PolicyPreviewResponse = z.infer<typeof PolicyPreviewResponse>

@@ -1,0 +1,53 @@
+// Previews, as the Worker serves them. Nothing is recorded but the log of plugins, so the policy's object has no part in
+// it: an answer may be larger than a call to an object can carry.
+
+import { externalRaters } from '../../extension/integrations/external-raters.ts'
+import { PluginSessions } from '../../extension/plugins/sessions.ts'
+import { type PolicyLocator, transientLocators } from '../../kernel/locators.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
+import { loadPolicy } from '../../policy/store/loading.ts'
+import { tableReader } from '../../reference/constraints/force.ts'
+import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
+import { Autofill } from '../autofill/fill.ts'
+import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
+import { decidePreview } from './decision.ts'
+
+/** What the transaction would come to, on the policy as it is stored: one round trip. */
+export async function previewOf(
+  context: RequestContext,
+  locator: PolicyLocator,
+  preview: PolicyPreview,
+): Promise<PolicyPreviewResponse> {
+  const { env, tenant, calls, now } = context
+  const shard = shardOfPolicy(tenant, locator)
+  const database = shardDatabase(env, tenant, shard, calls)
+  const loaded = await loadPolicy(context, database, { locator })
+  const supply = transientLocators(shard)
+  const sessions = new PluginSessions({ context, database, shard }, locator)
+  const tables = new RatingTables(context)
+  await tables.open()
+  const externalRater = externalRaters(context, shard)
+  const readTables = tableReader(context)
+  try {
+    return await tables.inRounds(async () => {
+      const plugins = sessions.begin()
+      const autofill = new Autofill(context, locator, plugins, tables)
+      const filled = await autofill.preview(preview, loaded)
+      const attempt = {
+        now,
+        supply,
+        digits: async () => supply,
+        plugins,
+        externalRater,
+        tables,
+        readTables,
+      }
+      return await autofill.explaining(decidePreview(loaded, filled, attempt))
+    })
+  } catch (problem) {
+    throw sessions.withoutSecrets(problem)
+  } finally {
+    sessions.keepLogs()
+  }
+}

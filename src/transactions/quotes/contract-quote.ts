@@ -1,0 +1,95 @@
+// A quote as answers carry it, and what may be changed of one (contract 1, Quotes).
+import { z } from '@hono/zod-openapi'
+import {
+  Currency,
+  Flag,
+  Locator,
+  list,
+  OptionalAmount,
+  OptionalLongName,
+  OptionalName,
+  OptionalText,
+  OptionalTimestamp,
+  RequestFieldValues,
+  Text,
+  Timestamp,
+  TimestampIfAny,
+} from '../../platform/wire.ts'
+import { breaks } from '../../platform/wire-problem.ts'
+import { FinancialTransactionResponse } from '../../policy/contract/billing.ts'
+import { PolicyCharacteristicsResponse } from '../../policy/contract/characteristics.ts'
+import { PolicyDocumentResponse } from '../../policy/contract/documents.ts'
+import { AutomatedUnderwritingResultResponse, FeeResponse } from '../../policy/contract/prices.ts'
+import { QuoteState } from '../../policy/contract/quotes.ts'
+import {
+  DraftPolicyExposureUpdateRequest,
+  ExposureCreateRequest,
+  fieldGroupChanges,
+} from '../../policy/contract/requests.ts'
+import { ExposureResponse } from '../../policy/contract/response.ts'
+
+/** An invoice that is planned for when the quote is bound. */
+export const PolicyQuoteInvoiceResponse = z
+  .object({
+    issueTimestamp: Timestamp,
+    dueTimestamp: TimestampIfAny,
+    startTimestamp: Timestamp,
+    endTimestamp: Timestamp,
+    financialTransactions: z.array(FinancialTransactionResponse).openapi({
+      description: 'Of a very large policy, those of the same type and name are summed up.',
+    }),
+  })
+  .openapi('PolicyQuoteInvoiceResponse')
+export type PolicyQuoteInvoiceResponse = z.infer<typeof PolicyQuoteInvoiceResponse>
+
+export const PolicyQuoteResponse = z
+  .object({
+    locator: Text,
+    name: Text,
+    policyholderLocator: Text,
+    policyLocator: Text,
+    productLocator: Text,
+    productName: Text,
+    state: QuoteState,
+    selected: Flag,
+    createdTimestamp: Timestamp,
+    updatedTimestamp: Timestamp,
+    issuedTimestamp: TimestampIfAny,
+    contractStartTimestamp: Timestamp,
+    contractEndTimestamp: Timestamp,
+    paymentScheduleName: OptionalText,
+    characteristics: PolicyCharacteristicsResponse,
+    exposures: z.array(ExposureResponse),
+    documents: z.array(PolicyDocumentResponse),
+    invoices: z.array(PolicyQuoteInvoiceResponse).openapi({ description: 'Planned once it is quoted.' }),
+    grossFees: OptionalAmount,
+    grossFeesCurrency: Currency.optional(),
+    fees: z.array(FeeResponse),
+    automatedUnderwritingResult: AutomatedUnderwritingResultResponse.optional(),
+  })
+  .openapi('PolicyQuoteResponse')
+export type PolicyQuoteResponse = z.infer<typeof PolicyQuoteResponse>
+
+/** Changes of a draft, or of the copy that createNew makes. */
+export const PolicyQuoteUpdateRequest = z
+  .object({
+    name: OptionalLongName,
+    policyStartTimestamp: OptionalTimestamp,
+    policyEndTimestamp: OptionalTimestamp,
+    fieldValues: RequestFieldValues,
+    ...fieldGroupChanges,
+    addExposures: list(ExposureCreateRequest),
+    updateExposures: list(DraftPolicyExposureUpdateRequest),
+    removeExposures: list(Locator),
+    paymentScheduleName: OptionalName,
+  })
+  .openapi('PolicyQuoteUpdateRequest')
+export type PolicyQuoteUpdateRequest = z.infer<typeof PolicyQuoteUpdateRequest>
+
+/** PATCH of a draft: at least one property must be set (contract 1, Errors). */
+export const PolicyQuotePatch = PolicyQuoteUpdateRequest.check(ctx => {
+  const set = Object.values(ctx.value).some(value =>
+    typeof value === 'object' ? Object.keys(value).length > 0 : value !== undefined,
+  )
+  if (!set) breaks(ctx, 'must set at least one property, e.g. name or fieldValues')
+})

@@ -1,0 +1,127 @@
+// What each action on a quote decides: pure plans over what was loaded.
+
+import { billOnAcceptance, showBills } from '../../billing/invoicing.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import type { QuoteLocator } from '../../kernel/locators.ts'
+import { digitsForChanges } from '../../policy/draft/request.ts'
+import { chain, type Planned } from '../../policy/planned.ts'
+import { quoteParts } from '../../policy/quote-parts.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import { assertWithinLimits } from '../../policy/terms.ts'
+import { policyState } from '../../policy/transitions.ts'
+import { type Attempt, ratingContext } from '../../rating/attempt.ts'
+import type { Referral } from '../../rating/referral.ts'
+import { assertQuoteValid } from '../constraints/validation.ts'
+import type { PolicyQuoteUpdateRequest } from './contract-quote.ts'
+import {
+  digitsForCopy,
+  planAcceptance,
+  planCopy,
+  planInvalidation,
+  planQuoteDiscard,
+  planQuoteUpdate,
+  planQuoting,
+  planReferral,
+  planSelection,
+} from './plans.ts'
+import { quoteOf } from './quote-of.ts'
+
+export type QuoteOperation =
+  | { action: 'update'; request: PolicyQuoteUpdateRequest }
+  | { action: 'copy'; request: PolicyQuoteUpdateRequest }
+  | { action: 'quote' | 'accept' | 'invalidate' | 'discard' | 'select' }
+  | ({ action: 'refer' } & Referral)
+
+/** What came of it, and which quote the answer shows. */
+export type QuoteDecision = { planned: Planned; quote: QuoteLocator }
+
+/** Refuses with 404 a quote that is not the policy's, with 409 what its state or the policy's does not allow. */
+export async function decideQuote(
+  loaded: Loaded,
+  locator: QuoteLocator,
+  operation: QuoteOperation,
+  attempt: Attempt,
+): Promise<QuoteDecision> {
+  const { aggregate, product } = loaded
+  const quote = quoteOf(aggregate, locator)
+  assertUnbound(aggregate)
+  const { now } = attempt
+  const { timeZone } = aggregate.policy
+  const answered = (planned: Planned): QuoteDecision => ({ planned, quote: locator })
+  const shown = async (planned: Planned): Promise<QuoteDecision> =>
+    answered(chain(planned, await showBills(planned.aggregate, locator, loaded, attempt)))
+  switch (operation.action) {
+    case 'update': {
+      const supply = await attempt.digits(digitsForChanges(operation.request))
+      const { reported, ...planned } = planQuoteUpdate(aggregate, quote, operation.request, {
+        product,
+        timeZone,
+        now,
+        supply,
+      })
+      assertWithinLimits(planned.aggregate)
+      const changed = quoteOf(planned.aggregate, locator)
+      await assertQuoteValid(planned.aggregate, changed, loaded, attempt, false, reported)
+      return answered(planned)
+    }
+    case 'copy': {
+      const added = digitsForChanges(operation.request)
+      const supply = await attempt.digits(digitsForCopy(aggregate, quote) + 2 * added)
+      const context = { product, timeZone, now, supply }
+      const { reported, quote: copy, ...planned } = planCopy(aggregate, quote, operation.request, context)
+      assertWithinLimits(planned.aggregate)
+      await assertQuoteValid(planned.aggregate, copy, loaded, attempt, false, reported)
+      return { planned, quote: copy.locator }
+    }
+    case 'quote': {
+      await assertQuoteValid(aggregate, quote, loaded, attempt, true)
+      return await shown(
+        await planQuoting(
+          aggregate,
+          quote,
+          ratingContext(loaded, attempt, quoteParts(aggregate, quote).modification),
+        ),
+      )
+    }
+    case 'accept': {
+      assertCompleted(loaded)
+      const accepted = planAcceptance(aggregate, quote, now)
+      return answered(chain(accepted, await billOnAcceptance(accepted.aggregate, loaded, attempt)))
+    }
+    case 'invalidate':
+      return answered(planInvalidation(aggregate, quote, now))
+    case 'discard':
+      return answered(planQuoteDiscard(aggregate, quote, now))
+    case 'select':
+      return answered(planSelection(aggregate, quote, now))
+    case 'refer':
+      return await shown(
+        planReferral(
+          aggregate,
+          quote,
+          operation,
+          ratingContext(loaded, attempt, quoteParts(aggregate, quote).modification),
+        ),
+      )
+  }
+}
+
+/** Once a policy is issued or discarded, its quotes are for reading. */
+function assertUnbound(aggregate: PolicyAggregate): void {
+  const state = policyState(aggregate)
+  if (state === 'issued' || state === 'withdrawn' || state === 'discarded')
+    throw new Refusal(
+      'wrongState',
+      `Policy ${aggregate.policy.locator} is ${state}; its quotes can be read, but no longer changed.`,
+    )
+}
+
+/** As on finalization: who accepts must be known (brief 1.2). */
+function assertCompleted({ policyholder }: Loaded): void {
+  if (!policyholder.completed)
+    throw new Refusal(
+      'policyholderIncomplete',
+      `Policyholder '${policyholder.locator}' is not completed; update it with completed=true, then accept.`,
+    )
+}

@@ -1,0 +1,314 @@
+// What each action on a quote makes of its policy's aggregate, and the events that tell of it (brief 1.3). Pure.
+import { invoicesOf, planNewBusiness } from '../../billing/bill.ts'
+import { planVoidInvoices } from '../../billing/payments/voiding.ts'
+import { hasPlugin } from '../../extension/plugins/functions.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import type { DisplayId, QuoteLocator } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import { changeDraft } from '../../policy/draft/changes.ts'
+import { spanDraft } from '../../policy/draft/draft.ts'
+import type { DraftChanges, DraftContext, DraftResult } from '../../policy/draft/request.ts'
+import { quoteEvent } from '../../policy/events.ts'
+import { withParents } from '../../policy/peril-parents.ts'
+import type { Planned } from '../../policy/planned.ts'
+import { quoteParts } from '../../policy/quote-parts.ts'
+import {
+  type Modification,
+  type PolicyAggregate,
+  type Quote,
+  type UnderwritingResult,
+  withRecords,
+} from '../../policy/records/aggregate.ts'
+import { paymentSchedule, validSpan } from '../../policy/terms.ts'
+import { priceQuote, underwriteQuote } from '../../rating/rate.ts'
+import type { RatingContext } from '../../rating/rater.ts'
+import type { Referral } from '../../rating/referral.ts'
+import { assertQuoteAllows } from './transitions.ts'
+
+export type QuoteChanges = DraftChanges & {
+  name?: string
+  policyStartTimestamp?: Instant
+  policyEndTimestamp?: Instant
+  paymentScheduleName?: string
+}
+
+/** The aggregate with the quote in it; the policy follows its selected quote. */
+function withQuote(aggregate: PolicyAggregate, quote: Quote): PolicyAggregate {
+  const quotes = withRecords(aggregate.quotes, [quote])
+  return {
+    ...aggregate,
+    quotes,
+    policy: quote.selected ? following(aggregate.policy, quote) : aggregate.policy,
+  }
+}
+
+function following(policy: PolicyAggregate['policy'], quote: Quote): PolicyAggregate['policy'] {
+  return {
+    ...policy,
+    originalStart: quote.contractStart,
+    originalEnd: quote.contractEnd,
+    effectiveEnd: quote.contractEnd,
+    paymentScheduleName: quote.paymentScheduleName,
+    updatedAt: quote.updatedAt,
+  }
+}
+
+/** The quote's content, span, name and schedule after the changes; what is wrong with them is in `reported`. */
+export function changeQuote(
+  before: PolicyAggregate,
+  quote: Quote,
+  changes: QuoteChanges,
+  context: DraftContext,
+): DraftResult {
+  const contract = validSpan({
+    start: changes.policyStartTimestamp ?? quote.contractStart,
+    end: changes.policyEndTimestamp ?? quote.contractEnd,
+  })
+  const spanned = spanDraft(before, quote, contract)
+  const { aggregate, reported } = changeDraft(spanned, spanned.quotes.get(quote.locator)!, changes, context)
+  const changed: Quote = {
+    ...aggregate.quotes.get(quote.locator)!,
+    name: changes.name ?? quote.name,
+    paymentScheduleName:
+      changes.paymentScheduleName === undefined
+        ? quote.paymentScheduleName
+        : paymentSchedule(context.product, changes.paymentScheduleName),
+    updatedAt: context.now,
+  }
+  return { aggregate: withQuote(aggregate, changed), reported }
+}
+
+export function planQuoteUpdate(
+  before: PolicyAggregate,
+  quote: Quote,
+  changes: QuoteChanges,
+  context: DraftContext,
+): Planned & Pick<DraftResult, 'reported'> {
+  assertQuoteAllows(quote, 'update')
+  const { aggregate, reported } = changeQuote(before, quote, changes, context)
+  const events = [quoteEvent(aggregate, aggregate.quotes.get(quote.locator)!, 'policy.quote.update')]
+  return { aggregate, reported, events }
+}
+
+/** Prices, underwrites and locks the quote; its data is valid. Payments are planned when it is quoted. */
+export async function planQuoting(
+  before: PolicyAggregate,
+  draft: Quote,
+  context: RatingContext,
+): Promise<Planned> {
+  assertQuoteAllows(draft, 'quote')
+  const priced = await priceQuote(before, draft, context)
+  return decided(priced, draft, await underwriteQuote(priced, draft, context), context)
+}
+
+/** A person's decision in place of underwriting's, with a note of its own. */
+export function planReferral(
+  before: PolicyAggregate,
+  quote: Quote,
+  { decision, notes }: Referral,
+  context: RatingContext,
+): Planned {
+  assertQuoteAllows(quote, 'refer')
+  const earlier = quote.underwriting?.notes ?? []
+  const planned = decided(
+    before,
+    quote,
+    { decision, notes: [...earlier, ...notes], at: context.now },
+    context,
+  )
+  return {
+    ...planned,
+    events: planned.events.map(event => ({ ...event, newerType: 'policy.quote.manualunderwrite' })),
+  }
+}
+
+function decided(
+  priced: PolicyAggregate,
+  quote: Quote,
+  underwriting: UnderwritingResult,
+  { product, now, supply }: RatingContext,
+): Planned {
+  const accepted = underwriting.decision === 'accept'
+  const changed: Quote = { ...quote, state: accepted ? 'quoted' : 'declined', underwriting, updatedAt: now }
+  const { modification } = quoteParts(priced, quote)
+  const recorded = withQuote(
+    {
+      ...priced,
+      modifications: withRecords(priced.modifications, [{ ...modification, underwriting, updatedAt: now }]),
+    },
+    changed,
+  )
+  // Where a plugin plans the bills, that is a step of its own (billing/invoicing.ts).
+  const isPlanned = accepted && !hasPlugin(product, 'createInstallments')
+  const aggregate = isPlanned ? planNewBusiness(recorded, changed, { product, now, supply }) : recorded
+  const type = accepted ? 'policy.quote.quoted' : 'policy.quote.declined'
+  return { aggregate, events: [quoteEvent(aggregate, changed, type, { decision: underwriting.decision })] }
+}
+
+/** Accepts a quoted quote, which becomes the selected one; there may be one accepted quote on a policy. */
+export function planAcceptance(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
+  assertQuoteAllows(quote, 'accept')
+  const other = acceptedQuote(before)
+  if (other)
+    throw new Refusal(
+      'wrongState',
+      `Quote ${other.locator} of the policy is accepted already; invalidate it, then accept this one.`,
+    )
+  const selected = selectQuote(before, quote, now)
+  const accepted: Quote = { ...selected.quotes.get(quote.locator)!, state: 'accepted', updatedAt: now }
+  const aggregate = withQuote({ ...selected, policy: { ...selected.policy, finalizedAt: now } }, accepted)
+  return { aggregate, events: [quoteEvent(aggregate, accepted, 'policy.quote.accept')] }
+}
+
+/** The policy's accepted quote, if it has one. */
+export const acceptedQuote = ({ quotes }: PolicyAggregate): Quote | undefined =>
+  [...quotes.values()].find(quote => quote.state === 'accepted')
+
+/** Takes an acceptance back: the quote stays quoted, its invoices become void, what was paid of them is reversed. */
+export function planInvalidation(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
+  assertQuoteAllows(quote, 'invalidate')
+  const { modification } = quoteParts(before, quote)
+  const voided = planVoidInvoices(before, invoicesOf(before, modification), now)
+  const changed: Quote = { ...quote, state: 'quoted', updatedAt: now }
+  const aggregate = withQuote(
+    { ...voided.aggregate, policy: { ...before.policy, finalizedAt: undefined } },
+    changed,
+  )
+  const event = {
+    ...quoteEvent(aggregate, changed, 'policy.quote.update'),
+    newerType: 'policy.quote.reset',
+  } as const
+  return { aggregate, events: [...voided.events, event] }
+}
+
+/** The selected quote may be discarded too: the policy then follows none until another is selected (brief 1.3). */
+export function planQuoteDiscard(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
+  assertQuoteAllows(quote, 'discard')
+  const changed: Quote = { ...quote, state: 'discarded', selected: false, updatedAt: now }
+  const discarded = withQuote(before, changed)
+  const policy = quote.selected ? { ...before.policy, updatedAt: now } : before.policy
+  const aggregate = { ...discarded, policy }
+  return { aggregate, events: [quoteEvent(aggregate, changed, 'policy.quote.discard')] }
+}
+
+/** Makes it the quote that the policy shows and that is bound when the policy is finalized. */
+export function planSelection(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
+  assertQuoteAllows(quote, 'select')
+  return { aggregate: selectQuote(before, quote, now), events: [] }
+}
+
+function selectQuote(before: PolicyAggregate, quote: Quote, now: Instant): PolicyAggregate {
+  if (quote.selected) return before
+  const others = [...before.quotes.values()].filter(one => one.selected)
+  const unselected = others.map((one): Quote => ({ ...one, selected: false, updatedAt: now }))
+  const quotes = withRecords(before.quotes, unselected)
+  return withQuote({ ...before, quotes }, { ...quote, selected: true, updatedAt: now })
+}
+
+/** Digit locators that a copy needs beside those of its changes: quote, modification and one for each part. */
+export function digitsForCopy(aggregate: PolicyAggregate, quote: Quote): number {
+  const { exposureRuns, perilRuns } = quoteParts(aggregate, quote)
+  return 2 + exposureRuns.length + perilRuns.length
+}
+
+/**
+ * A new draft with the quote's content after the changes. The changes name the quote's own exposures and perils;
+ * in the copy all have locators of their own.
+ */
+export function planCopy(
+  before: PolicyAggregate,
+  source: Quote,
+  changes: QuoteChanges,
+  context: DraftContext,
+): Planned & Pick<DraftResult, 'reported'> & { quote: Quote } {
+  assertQuoteAllows(source, 'copy')
+  const { now, supply } = context
+  const changed = changeQuote(before, source, changes, context)
+  const from = changed.aggregate.quotes.get(source.locator)!
+  const parts = quoteParts(changed.aggregate, from)
+  const quote: Quote = {
+    ...from,
+    locator: supply.digits() as QuoteLocator,
+    name: changes.name ?? `quote ${before.quotes.size + 1}`,
+    state: 'draft',
+    selected: false,
+    createdAt: now,
+    updatedAt: now,
+    underwriting: undefined,
+  }
+  const modification: Modification = {
+    ...parts.modification,
+    locator: supply.uuid(),
+    displayId: supply.digits() as DisplayId,
+    quoteLocator: quote.locator,
+    createdAt: now,
+    updatedAt: now,
+    underwriting: undefined,
+    premiumChange: undefined,
+  }
+  const fresh = () => ({
+    locator: supply.uuid(),
+    createdAt: now,
+    updatedAt: now,
+    madeBy: modification.locator,
+  })
+  const exposureOf = new Map(
+    parts.exposures.map(exposure => [
+      exposure.locator,
+      {
+        ...exposure,
+        locator: supply.uuid(),
+        displayId: supply.digits() as DisplayId,
+        quoteLocator: quote.locator,
+        createdAt: now,
+        updatedAt: now,
+      },
+    ]),
+  )
+  const perilOf = new Map(
+    parts.perilRuns.map(run => {
+      const peril = changed.aggregate.perils.get(run.perilLocator)!
+      const locator = supply.uuid()
+      return [
+        peril.locator,
+        {
+          ...peril,
+          locator,
+          displayId: supply.digits() as DisplayId,
+          exposureLocator: exposureOf.get(peril.exposureLocator)!.locator,
+          renewalGroup: locator,
+          createdAt: now,
+          updatedAt: now,
+        },
+      ]
+    }),
+  )
+  const aggregate: PolicyAggregate = {
+    ...before,
+    policy: { ...before.policy, updatedAt: now },
+    quotes: withRecords(before.quotes, [quote]),
+    modifications: withRecords(before.modifications, [modification]),
+    segments: withRecords(before.segments, [{ ...parts.segment, ...fresh(), quoteLocator: quote.locator }]),
+    exposures: withRecords(before.exposures, exposureOf.values()),
+    exposureRuns: withRecords(
+      before.exposureRuns,
+      parts.exposureRuns.map(run => ({
+        ...run,
+        ...fresh(),
+        exposureLocator: exposureOf.get(run.exposureLocator)!.locator,
+      })),
+    ),
+    perils: withRecords(before.perils, withParents(perilOf)),
+    perilRuns: withRecords(
+      before.perilRuns,
+      parts.perilRuns.map(run => ({
+        ...run,
+        ...fresh(),
+        perilLocator: perilOf.get(run.perilLocator)!.locator,
+        price: undefined,
+      })),
+    ),
+  }
+  const events = [quoteEvent(aggregate, quote, 'policy.quote.create')]
+  return { aggregate, quote, reported: changed.reported, events }
+}

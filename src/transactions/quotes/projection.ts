@@ -1,0 +1,76 @@
+// A quote as answers show it.
+import { billedCharges, planOf } from '../../billing/bill.ts'
+import { financialTransactions, MOST_ITEMISED, summedItems } from '../../billing/financial-transactions.ts'
+import { installmentItems } from '../../billing/items.ts'
+import { shardOfDigits } from '../../kernel/locators.ts'
+import { toNumber } from '../../kernel/money.ts'
+import { feesOf, feeTotal } from '../../policy/fold/fees.ts'
+import { exposureResponses, policyCharacteristics } from '../../policy/projection/characteristics.ts'
+import { documentsOf } from '../../policy/projection/documents.ts'
+import { feeResponse, textIfAny, underwritingResponse } from '../../policy/projection/parts.ts'
+import { perilSegmentLocator, policyView } from '../../policy/projection/view.ts'
+import { quoteParts } from '../../policy/quote-parts.ts'
+import type { Modification, PolicyAggregate, PolicySegment, Quote } from '../../policy/records/aggregate.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
+import type { PolicyQuoteInvoiceResponse, PolicyQuoteResponse } from './contract-quote.ts'
+
+export function quoteResponse(
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  product: ProductDefinition,
+): PolicyQuoteResponse {
+  const { policy } = aggregate
+  const view = policyView(aggregate, quote, product, () => false)
+  const { modification, segment } = quoteParts(aggregate, quote)
+  const fees = feesOf(aggregate, quote, view.line)
+  const isPriced = modification.premiumChange !== undefined
+  return {
+    locator: String(quote.locator),
+    name: quote.name,
+    policyholderLocator: policy.policyholderLocator,
+    policyLocator: String(policy.locator),
+    productLocator: product.locator,
+    productName: policy.productName,
+    state: quote.state,
+    selected: quote.selected,
+    createdTimestamp: String(quote.createdAt),
+    updatedTimestamp: String(quote.updatedAt),
+    issuedTimestamp: textIfAny(quote.issuedAt),
+    contractStartTimestamp: String(quote.contractStart),
+    contractEndTimestamp: String(quote.contractEnd),
+    paymentScheduleName: quote.paymentScheduleName,
+    characteristics: policyCharacteristics(view)[0]!,
+    exposures: exposureResponses(view),
+    documents: documentsOf(aggregate, 'quote', quote.locator),
+    invoices: plannedInvoices(aggregate, modification, segment),
+    grossFees: isPriced ? toNumber(feeTotal(fees, policy.currency)) : undefined,
+    grossFeesCurrency: policy.currency,
+    fees: fees.map(feeResponse),
+    automatedUnderwritingResult: quote.underwriting && underwritingResponse(quote.underwriting),
+  }
+}
+
+/** What the quote's plan will bill, installment by installment. */
+function plannedInvoices(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  segment: PolicySegment,
+): PolicyQuoteInvoiceResponse[] {
+  const plan = planOf(aggregate, modification)
+  if (plan.length === 0) return []
+  const all = installmentItems(plan, billedCharges(aggregate, modification))
+  const itemised = all.reduce((count, items) => count + items.length, 0) <= MOST_ITEMISED
+  const shard = shardOfDigits(aggregate.policy.locator)
+  return plan.map((installment, at) => ({
+    issueTimestamp: String(installment.issueAt),
+    dueTimestamp: String(installment.dueAt),
+    startTimestamp: String(installment.start),
+    endTimestamp: String(installment.end),
+    financialTransactions: financialTransactions(
+      aggregate,
+      itemised ? all[at]! : summedItems(all[at]!),
+      installment.issueAt,
+      run => perilSegmentLocator(run, segment, shard),
+    ),
+  }))
+}

@@ -1,0 +1,60 @@
+// Reinstatements: a cancelled policy covered again (contract 1, Reinstatements; brief 1.6).
+import { z } from '@hono/zod-openapi'
+import {
+  booleanOr,
+  Currency,
+  OptionalAmount,
+  OptionalText,
+  OptionalTimestamp,
+  Text,
+  Timestamp,
+  TimestampIfAny,
+} from '../../platform/wire.ts'
+import { PolicyDocumentResponse } from '../../policy/contract/documents.ts'
+import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
+
+export const ReinstatementState = z
+  .enum(['draft', 'accepted', 'issued', 'expired'])
+  .openapi('ReinstatementState')
+export type ReinstatementState = z.infer<typeof ReinstatementState>
+
+const times = {
+  effectiveTimestamp: OptionalTimestamp,
+  reinstatementDeadlineTimestamp: OptionalTimestamp,
+}
+
+/**
+ * PATCH /cancellations/{locator}/reinstate. Left out, coverage comes back when it was cancelled, and the
+ * deadline is that of the cancellation's type.
+ */
+export const ReinstatementCreateRequest = z
+  .object({
+    ...times,
+    issue: booleanOr(false).openapi({ description: 'Accept and issue it at once.' }),
+  })
+  .openapi('ReinstatementCreateRequest')
+export type ReinstatementCreateRequest = z.infer<typeof ReinstatementCreateRequest>
+
+/** Changes of a draft; what is left out stays. */
+export const ReinstatementUpdateRequest = z.object(times).openapi('ReinstatementUpdateRequest')
+export type ReinstatementUpdateRequest = z.infer<typeof ReinstatementUpdateRequest>
+
+/** `price`, `reinstatementPaymentAmount` and `invoiceLocator` are there once it is accepted. */
+export const ReinstatementResponse = z
+  .object({
+    locator: Text,
+    cancellationLocator: Text,
+    state: ReinstatementState,
+    createdTimestamp: Timestamp,
+    updatedTimestamp: Timestamp,
+    issuedTimestamp: TimestampIfAny,
+    effectiveTimestamp: Timestamp,
+    reinstatementDeadlineTimestamp: TimestampIfAny,
+    reinstatementPaymentAmount: OptionalAmount,
+    reinstatementPaymentAmountCurrency: Currency.optional(),
+    invoiceLocator: OptionalText,
+    price: PolicyPriceChangeResponse.optional(),
+    documents: z.array(PolicyDocumentResponse),
+  })
+  .openapi('ReinstatementResponse')
+export type ReinstatementResponse = z.infer<typeof ReinstatementResponse>

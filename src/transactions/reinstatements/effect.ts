@@ -1,0 +1,122 @@
+// What a reinstatement does (brief 1.6, 2.2): what its cancellation removed comes back from a time on. At the
+// cancellation's own time that is exactly what it removed; later, in proportion to the months that are left.
+
+import { Refusal } from '../../kernel/errors.ts'
+import { minus } from '../../kernel/money.ts'
+import { type Instant, later } from '../../kernel/time.ts'
+import { feesOf, isReversedByHand } from '../../policy/fold/fees.ts'
+import { premiumChangeOf } from '../../policy/fold/premium.ts'
+import { type Prorated, withSplits } from '../../policy/fold/prorated.ts'
+import { measureOf, portion } from '../../policy/fold/shares.ts'
+import { newModification } from '../../policy/new-modification.ts'
+import {
+  type Fee,
+  type FeePart,
+  type Modification,
+  type PolicyAggregate,
+  type PolicySegment,
+  withRecords,
+} from '../../policy/records/aggregate.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
+import { boundQuote, type Carried, type EffectContext, isFlat } from '../cancellations/effect.ts'
+
+export type ReinstatementOrder = {
+  /** The cancellation's modification. */
+  cancellation: Modification
+  effectiveAt: Instant
+  transactionLocator?: string
+}
+
+/** The policy with the coverage back, not issued yet. Takes one digit. Refuses (409) when nothing would come back. */
+export function reinstated(
+  before: PolicyAggregate,
+  { cancellation, effectiveAt, transactionLocator }: ReinstatementOrder,
+  { product, now, supply, prorated }: EffectContext,
+): Carried {
+  const quote = boundQuote(before)
+  const segments = [...before.segments.values()]
+  const lost = segments.filter(segment => segment.replacedBy === cancellation.locator)
+  const locator = supply.uuid()
+  const back = lost.flatMap((segment): PolicySegment[] => {
+    const kept = segments.find(
+      one => one.madeBy === cancellation.locator && one.predecessor === segment.locator,
+    )
+    const start = later(kept?.end ?? segment.start, effectiveAt)
+    if (start >= segment.end) return []
+    return [
+      {
+        ...segment,
+        locator: supply.uuid(),
+        madeBy: locator,
+        replacedBy: undefined,
+        createdAt: now,
+        updatedAt: now,
+        start,
+        predecessor: segment.locator,
+      },
+    ]
+  })
+  const end = back.at(-1)?.end
+  if (end === undefined)
+    throw new Refusal(
+      'wrongState',
+      `The cancellation removed nothing from ${effectiveAt} on; choose an earlier time.`,
+    )
+  const modification = newModification(
+    before,
+    {
+      locator,
+      kind: 'reinstatement',
+      name: 'modification.policy.reinstate',
+      effectiveAt: back[0]!.start,
+      policyEnd: back.reduce((latest, segment) => later(latest, segment.end), end),
+      acceptedAt: now,
+      transactionLocator,
+      undoes: cancellation.locator,
+    },
+    { now, supply },
+  )
+  const after: PolicyAggregate = {
+    ...withSplits(before, prorated, locator),
+    modifications: withRecords(before.modifications, [modification]),
+    segments: withRecords(before.segments, back),
+    fees: withRecords(before.fees, restoredFees(before, cancellation, modification, product, prorated)),
+  }
+  const premiumChange = premiumChangeOf(after, quote, modification)
+  const priced = { ...modification, premiumChange }
+  return {
+    aggregate: { ...after, modifications: withRecords(after.modifications, [priced]) },
+    modification: priced,
+  }
+}
+
+/**
+ * Fees get back what the cancellation took. A flat fee comes back whole. A proratable one comes back whole from the
+ * cancellation's own time on. From a later time it comes back in proportion, or without what a plugin said to lie
+ * before that time. A fee that was reversed by hand since stays reversed.
+ */
+function restoredFees(
+  before: PolicyAggregate,
+  cancellation: Modification,
+  { locator, effectiveAt }: Modification,
+  product: ProductDefinition,
+  prorated: Prorated | undefined,
+): Fee[] {
+  const measure = measureOf('monthly', before.policy.timeZone)
+  return feesOf(before, boundQuote(before)).flatMap(({ fee, parts }) => {
+    if (isReversedByHand(before, fee)) return []
+    const { removed = [] } = fee.changes.find(change => change.by === cancellation.locator) ?? {}
+    const tailOf = ({ start, end, amount }: FeePart): FeePart[] => {
+      if (end <= effectiveAt) return []
+      const from = later(effectiveAt, start)
+      if (from === start) return [{ start, end, amount }]
+      const lost = prorated?.fees.get(fee.locator)
+      const share = lost ? minus(amount, lost) : portion(amount, measure(from, end), measure(start, end))
+      return [{ start: from, end, amount: share }]
+    }
+    const back = isFlat(product, fee) ? removed : removed.flatMap(tailOf)
+    if (back.length === 0) return []
+    const all = [...parts, ...back].sort((a, b) => a.start - b.start)
+    return [{ ...fee, changes: [...fee.changes, { by: locator, parts: all, removed: [] }] }]
+  })
+}

@@ -1,0 +1,19 @@
+import type { NewEvent } from '../../platform/events/outbox.ts'
+import type { EventType } from '../../platform/events/types.ts'
+import { policyEvent } from '../../policy/events.ts'
+import type { PolicyAggregate, Reinstatement } from '../../policy/records/aggregate.ts'
+
+/** An event of a reinstatement (brief 9). */
+export const reinstatementEvent = (
+  aggregate: PolicyAggregate,
+  type: EventType & `reinstatement.${string}`,
+  { locator, cancellationLocator, effectiveAt, deadlineAt }: Reinstatement,
+  more: Record<string, string> = {},
+): NewEvent =>
+  policyEvent(aggregate, type, {
+    reinstatementLocator: locator,
+    cancellationLocator: String(cancellationLocator),
+    effectiveTimestamp: String(effectiveAt),
+    ...(deadlineAt === undefined ? {} : { deadline: String(deadlineAt) }),
+    ...more,
+  })

@@ -1,0 +1,42 @@
+// A reinstatement as answers show it. Price, invoice and amount are there once it is accepted (contract 1).
+import { amountsDue, invoiceOfTransaction, planOf } from '../../billing/bill.ts'
+import { type Money, toNumber, zero } from '../../kernel/money.ts'
+import { documentsOf } from '../../policy/projection/documents.ts'
+import { textIfAny } from '../../policy/projection/parts.ts'
+import type { Modification, PolicyAggregate, Reinstatement } from '../../policy/records/aggregate.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
+import { recordedPriceChange } from '../cancellations/projection.ts'
+import type { ReinstatementResponse } from './contract.ts'
+
+export function reinstatementResponse(
+  aggregate: PolicyAggregate,
+  reinstatement: Reinstatement,
+  product: ProductDefinition,
+): ReinstatementResponse {
+  const { modificationLocator } = reinstatement
+  const modification =
+    modificationLocator === undefined ? undefined : aggregate.modifications.get(modificationLocator)
+  const due = modification && amountDue(aggregate, modification)
+  return {
+    locator: reinstatement.locator,
+    cancellationLocator: String(reinstatement.cancellationLocator),
+    state: reinstatement.state,
+    createdTimestamp: String(reinstatement.createdAt),
+    updatedTimestamp: String(reinstatement.updatedAt),
+    issuedTimestamp: textIfAny(reinstatement.issuedAt),
+    effectiveTimestamp: String(reinstatement.effectiveAt),
+    reinstatementDeadlineTimestamp: textIfAny(reinstatement.deadlineAt),
+    reinstatementPaymentAmount: due && toNumber(due),
+    reinstatementPaymentAmountCurrency: due?.currency,
+    invoiceLocator: modification && invoiceOfTransaction(aggregate, modification)?.locator,
+    price: modification && recordedPriceChange(aggregate, modification, product),
+    documents: documentsOf(aggregate, 'reinstatement', reinstatement.locator),
+  }
+}
+
+/** What the reinstatement's own invoice asks for; nothing where it makes none. */
+function amountDue(aggregate: PolicyAggregate, modification: Modification): Money {
+  const none = zero(aggregate.policy.currency)
+  if (planOf(aggregate, modification)[0]?.replans?.bill === 'planned') return none
+  return amountsDue(aggregate, modification)[0] ?? none
+}

@@ -1,0 +1,81 @@
+// Renewals: another term of an issued policy, in steps, or at once the legacy way (contract 1, Renewals;
+// brief 1.4).
+import { z } from '@hono/zod-openapi'
+import { OptionalTimestamp, optionalRecord, RequestTimestamp, Timestamp } from '../../platform/wire.ts'
+import { OptionalConflictHandling } from '../cancellations/contract.ts'
+import {
+  EndorsementExposureUpdateRequest,
+  EndorsementState,
+  OptionalAction,
+  OptionalFirstState,
+  policyChanges,
+  readAction,
+  repeatedPolicyChanges,
+  transaction,
+} from '../endorsements/contract.ts'
+
+export const RenewalState = EndorsementState.openapi('RenewalState')
+export type RenewalState = z.infer<typeof RenewalState>
+
+export const RenewalExposureUpdateRequest = EndorsementExposureUpdateRequest.openapi(
+  'RenewalExposureUpdateRequest',
+)
+export type RenewalExposureUpdateRequest = z.infer<typeof RenewalExposureUpdateRequest>
+
+const changes = policyChanges(RenewalExposureUpdateRequest)
+
+/** The renewal starts where the policy ends; `renewalEndTimestamp` is later than that. */
+export const RenewalCreateRequest = z
+  .object({ renewalEndTimestamp: RequestTimestamp, state: OptionalFirstState, ...changes })
+  .openapi('RenewalCreateRequest')
+export type RenewalCreateRequest = z.infer<typeof RenewalCreateRequest>
+
+export const RenewalUpdateRequest = z
+  .object({ renewalEndTimestamp: OptionalTimestamp, ...changes })
+  .openapi('RenewalUpdateRequest')
+export type RenewalUpdateRequest = z.infer<typeof RenewalUpdateRequest>
+
+/** PATCH /renewals/{renewalLocator}. */
+export const RenewalActionRequest = z
+  .object({
+    action: OptionalAction,
+    renewalUpdate: optionalRecord(RenewalUpdateRequest),
+    conflictHandling: OptionalConflictHandling,
+  })
+  .transform(({ renewalUpdate: update, ...request }, ctx) =>
+    readAction({ ...request, update }, 'renewalUpdate', ctx),
+  )
+  .openapi('RenewalActionRequest')
+export type RenewalActionRequest = z.infer<typeof RenewalActionRequest>
+
+/** The policy's changes in the legacy requests. */
+export const RenewalPolicyUpdateRequest = z.object(changes).openapi('RenewalPolicyUpdateRequest')
+export type RenewalPolicyUpdateRequest = z.infer<typeof RenewalPolicyUpdateRequest>
+
+const NO_CHANGES = RenewalPolicyUpdateRequest.parse({})
+
+/** POST /policy/{policyLocator}/issueRenewal and /previewRenewalPrice, both legacy. */
+export const RenewalIssueRequest = z
+  .object({
+    renewalEndTimestamp: RequestTimestamp,
+    policyUpdateRequest: optionalRecord(RenewalPolicyUpdateRequest),
+  })
+  .transform(
+    ({ renewalEndTimestamp, policyUpdateRequest }): RenewalCreateRequest => ({
+      ...(policyUpdateRequest ?? NO_CHANGES),
+      renewalEndTimestamp,
+    }),
+  )
+  .openapi('RenewalIssueRequest')
+export type RenewalIssueRequest = z.infer<typeof RenewalIssueRequest>
+
+export const RenewalResponse = z
+  .object({
+    ...transaction,
+    state: RenewalState,
+    renewalStartTimestamp: Timestamp,
+    renewalEndTimestamp: Timestamp,
+    ...repeatedPolicyChanges('RenewalExposureUpdateRequest'),
+  })
+  .openapi('RenewalResponse')
+export type RenewalResponse = z.infer<typeof RenewalResponse>

@@ -1,0 +1,183 @@
+// What a renewal does to a policy (brief 1.4, 2.2): one more segment where the policy ends, with a run for each
+// exposure that goes on, and perils of its own, linked to those that they renew by their renewal group.
+
+import { Refusal } from '../../kernel/errors.ts'
+import type { DisplayId, QuoteLocator, Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import { changeDraft } from '../../policy/draft/changes.ts'
+import { lineOf, segmentsInForce } from '../../policy/fold/line.ts'
+import { inForce, piecesOf } from '../../policy/fold/pieces.ts'
+import { endOfRun } from '../../policy/fold/run-end.ts'
+import { newModification } from '../../policy/new-modification.ts'
+import { withParents } from '../../policy/peril-parents.ts'
+import {
+  type Endorsement,
+  type ExposureRun,
+  type Modification,
+  type Peril,
+  type PerilRun,
+  type PolicyAggregate,
+  type PolicySegment,
+  type Quote,
+  withRecords,
+} from '../../policy/records/aggregate.ts'
+import { standingCancellations } from '../../policy/standing-cancellations.ts'
+import { boundQuote } from '../cancellations/effect.ts'
+import type { EndorsementContext } from '../endorsements/content.ts'
+import type { Endorsed } from '../endorsements/effect.ts'
+
+/** Digit locators that carrying a renewal out takes beside those of its changes: one for each peril that goes on. */
+export const digitsForRenewal = (before: PolicyAggregate, renewal: Endorsement): number =>
+  continuing(before, renewal).perilRuns.length
+
+/**
+ * The policy with the renewal carried out, not issued and not priced; problems of its content are in `reported`.
+ * Refuses (409) a policy that is cancelled: what it covered is to be reinstated first, or the term would begin
+ * where a reinstatement still may bring coverage back.
+ */
+export function renewed(
+  before: PolicyAggregate,
+  renewal: Endorsement,
+  context: EndorsementContext,
+): Endorsed {
+  const { now, supply, product } = context
+  const quote = boundQuote(before)
+  const cancellation = standingCancellations(before).at(-1)
+  if (cancellation)
+    throw new Refusal(
+      'wrongState',
+      `Policy ${before.policy.locator} is cancelled from ${cancellation.effectiveAt} on and cannot be renewed; reinstate it first.`,
+    )
+  const last = segmentsInForce(lineOf(before, quote)).at(-1)
+  if (renewal.startAt !== before.policy.effectiveEnd)
+    throw new Refusal(
+      'wrongState',
+      `Renewal ${renewal.locator} starts at ${renewal.startAt}, but the policy ends at ${before.policy.effectiveEnd} by now; update the renewal, and it starts there.`,
+    )
+  if (!last || last.end !== renewal.startAt)
+    throw new Refusal(
+      'wrongState',
+      `Policy ${before.policy.locator} has no coverage up to ${renewal.startAt} to renew; reinstate it first.`,
+    )
+  const term = { start: renewal.startAt, end: renewal.endAt! }
+  const made = { ...term, createdAt: now, updatedAt: now, replacedBy: undefined }
+  const modification = newModification(
+    before,
+    {
+      kind: 'renewal',
+      name: 'modification.policy.renew',
+      effectiveAt: term.start,
+      policyEnd: term.end,
+      transactionLocator: String(renewal.locator),
+    },
+    { now, supply },
+  )
+  const own = { ...made, madeBy: modification.locator }
+  const segment: PolicySegment = { ...last, ...own, locator: supply.uuid(), predecessor: undefined }
+  const going = continuing(before, renewal)
+  const draft = asDraft(before, quote, modification, segment, {
+    exposureRuns: going.exposureRuns.map(run => ({ ...run, ...own, locator: supply.uuid(), cuts: [] })),
+    perilRuns: going.perilRuns.map(run => ({
+      ...run,
+      ...own,
+      locator: supply.uuid(),
+      cuts: [],
+      splits: undefined,
+      price: undefined,
+    })),
+  })
+  const { aggregate: changed, reported } = changeDraft(
+    draft.aggregate,
+    draft.quote,
+    {
+      ...renewal.changes,
+      updateExposures: renewal.changes.updateExposures?.map(({ endPerils, ...update }) => ({
+        ...update,
+        removePerils: endPerils,
+      })),
+      removeExposures: renewal.changes.endExposures,
+    },
+    { product, timeZone: before.policy.timeZone, now, supply },
+  )
+  const termPerils = new Map(
+    [...changed.perils.values()].map((peril): [Uuid, Peril] => {
+      if (!before.perils.has(peril.locator)) return [peril.locator, peril]
+      const fresh = { locator: supply.uuid(), displayId: supply.digits() as DisplayId }
+      return [peril.locator, { ...peril, ...fresh, createdAt: now, updatedAt: now }]
+    }),
+  )
+  const added = [...changed.exposures.values()].filter(one => !before.exposures.has(one.locator))
+  return {
+    quote,
+    modification,
+    reported,
+    aggregate: {
+      ...before,
+      policy: { ...before.policy, updatedAt: now },
+      modifications: withRecords(before.modifications, [modification]),
+      segments: withRecords(before.segments, changed.segments.values()),
+      exposures: withRecords(
+        before.exposures,
+        added.map(one => ({ ...one, quoteLocator: quote.locator })),
+      ),
+      exposureRuns: withRecords(before.exposureRuns, changed.exposureRuns.values()),
+      perils: withRecords(before.perils, withParents(termPerils)),
+      perilRuns: withRecords(
+        before.perilRuns,
+        [...changed.perilRuns.values()].map(run => ({
+          ...run,
+          perilLocator: termPerils.get(run.perilLocator)!.locator,
+        })),
+      ),
+    },
+  }
+}
+
+/** Runs that hold at the end of the policy: what is not ended or replaced before. */
+function continuing(before: PolicyAggregate, { startAt }: Endorsement) {
+  const line = lineOf(before, boundQuote(before))
+  const counted = new Set(line.map(step => step.modification.locator))
+  return {
+    exposureRuns: [...before.exposureRuns.values()].filter(
+      run => counted.has(run.madeBy) && run.start < startAt && endOfRun(run, counted) === startAt,
+    ),
+    // A run that was cut while its end was cancelled has that end again once it is reinstated.
+    perilRuns: [...before.perilRuns.values()].filter(run =>
+      inForce(piecesOf(run, line, before.policy.timeZone)).some(piece => piece.end === startAt),
+    ),
+  }
+}
+
+/** The new term as a draft of its own, so that its changes are those of a draft. */
+function asDraft(
+  before: PolicyAggregate,
+  bound: Quote,
+  modification: Modification,
+  segment: PolicySegment,
+  { exposureRuns, perilRuns }: { exposureRuns: ExposureRun[]; perilRuns: PerilRun[] },
+): { aggregate: PolicyAggregate; quote: Quote } {
+  const locator = 0 as QuoteLocator
+  const { start, end } = segment
+  const quote: Quote = { ...bound, locator, contractStart: start, contractEnd: end as Instant }
+  const exposures = new Set(exposureRuns.map(run => run.exposureLocator))
+  const perils = new Set(perilRuns.map(run => run.perilLocator))
+  const byLocator = <R extends { locator: Uuid }>(records: R[]): Map<Uuid, R> =>
+    new Map(records.map(record => [record.locator, record]))
+  return {
+    quote,
+    aggregate: {
+      ...before,
+      quotes: new Map([[locator, quote]]),
+      modifications: byLocator([{ ...modification, quoteLocator: locator }]),
+      segments: byLocator([segment]),
+      exposures: byLocator(
+        [...before.exposures.values()]
+          .filter(one => exposures.has(one.locator))
+          .map(one => ({ ...one, quoteLocator: locator })),
+      ),
+      exposureRuns: byLocator(exposureRuns),
+      perils: byLocator([...before.perils.values()].filter(one => perils.has(one.locator))),
+      perilRuns: byLocator(perilRuns),
+    },
+  }
+}

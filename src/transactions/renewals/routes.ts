@@ -1,0 +1,71 @@
+import { jsonText, type Route, tenantRoute } from '../../platform/http/route.ts'
+import { PolicyResponse } from '../../policy/contract/response.ts'
+import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
+import { transactionRoutes } from '../endorsements/routes.ts'
+import { endorse } from '../endorsements/service.ts'
+import { operate, policyLocator } from '../policies/service.ts'
+import {
+  RenewalActionRequest,
+  RenewalCreateRequest,
+  RenewalIssueRequest,
+  RenewalResponse,
+} from './contract.ts'
+
+const tags = ['Renewals']
+
+export const renewalRoutes: readonly Route[] = [
+  tenantRoute({
+    method: 'post',
+    path: '/policies/{policyLocator}/renewals',
+    summary: 'Renew a policy: another term from where it ends',
+    description: 'With `state` it goes through every step up to that one at once.',
+    tags,
+    permission: 'renewals.write',
+    body: { schema: RenewalCreateRequest, required: true },
+    answer: { schema: RenewalResponse, description: 'The renewal.' },
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await endorse(context, 'renewal', policyLocator(params.policyLocator), {
+          action: 'renew',
+          request: body,
+        }),
+      ),
+  }),
+  ...transactionRoutes('renewal', tags, { action: RenewalActionRequest, response: RenewalResponse }),
+  tenantRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/issueRenewal',
+    deprecated: true,
+    summary: 'Renew a policy in one step',
+    tags,
+    permission: ['renewals.write', 'renewals.issue'],
+    body: { schema: RenewalIssueRequest, required: true },
+    answer: { schema: PolicyResponse, description: 'The renewed policy.' },
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await operate(context, policyLocator(params.policyLocator), {
+          kind: 'endorsement',
+          operation: { action: 'renew', request: { ...body, state: 'issued' } },
+          answersPolicy: true,
+        }),
+      ),
+  }),
+  tenantRoute({
+    method: 'post',
+    path: '/policy/{policyLocator}/previewRenewalPrice',
+    deprecated: true,
+    summary: 'What renewing a policy would change of its price',
+    description: 'Nothing is stored; locators of what the renewal would add are not used again.',
+    tags,
+    permission: ['renewals.read', 'renewals.price'],
+    body: { schema: RenewalIssueRequest, required: true },
+    answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
+    handle: async ({ params, body }, context) =>
+      jsonText(
+        await operate(context, policyLocator(params.policyLocator), {
+          kind: 'change',
+          of: { kind: 'renewal', request: body },
+        }),
+      ),
+  }),
+]

@@ -1,0 +1,84 @@
+// Another payment schedule for an issued policy, in one step and without an endorsement (brief 0.11): what is not
+// invoiced yet is planned anew from today on. A modification of its own, since plans and invoices belong to one; it
+// charges nothing, and answers do not list it.
+
+import { billAnew } from '../../billing/balance.ts'
+import { ownReschedule } from '../../billing/own-bills.ts'
+import { type Replan, replan } from '../../billing/replan.ts'
+import { invoiceTimers } from '../../billing/timers.ts'
+import type { LocatorSupply } from '../../kernel/locators.ts'
+import { zero } from '../../kernel/money.ts'
+import { type Instant, later, startOfDay } from '../../kernel/time.ts'
+import { invoiceEvents, policyEvent, versioned } from '../../policy/events.ts'
+import { newModification } from '../../policy/new-modification.ts'
+import type { Planned } from '../../policy/planned.ts'
+import { type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import { invoicedAtOnce } from '../../policy/records/installment.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import { assertWithinLimits, paymentSchedule } from '../../policy/terms.ts'
+import { assertPolicyAllows } from '../../policy/transitions.ts'
+import type { Attempt } from '../../rating/attempt.ts'
+import { withoutConflicts } from '../conflicts.ts'
+
+/** Undefined when the policy has that schedule already: asked twice, it is changed once. */
+export async function decideScheduleChange(
+  loaded: Loaded,
+  name: string,
+  attempt: Attempt,
+): Promise<Planned | undefined> {
+  const { aggregate, product } = loaded
+  const { now } = attempt
+  assertPolicyAllows(aggregate, 'reschedule')
+  const scheduleName = paymentSchedule(product, name)
+  if (scheduleName === aggregate.policy.paymentScheduleName) return undefined
+  // What is quoted or accepted was planned on the schedule that the policy had.
+  withoutConflicts(aggregate, '', 'block', now)
+  const { originalStart, effectiveEnd: policyEnd, timeZone } = aggregate.policy
+  const from = later(startOfDay(now, timeZone), originalStart)
+  const rescheduled = { ...aggregate.policy, paymentScheduleName: scheduleName }
+  const own = await ownReschedule(aggregate, rescheduled, { start: from, end: policyEnd }, loaded, attempt)
+  const anew = own ?? replan(aggregate, { charges: [], scheduleName, from, policyEnd }, product, now)
+  const supply = await attempt.digits(1 + invoicedAtOnce(anew.plan, now))
+  return planScheduleChange(aggregate, { scheduleName, from }, anew, { now, supply })
+}
+
+/** Takes a digit, and one for each invoice that is due at once. */
+function planScheduleChange(
+  before: PolicyAggregate,
+  { scheduleName, from }: { scheduleName: string; from: Instant },
+  anew: Replan,
+  { now, supply }: { now: Instant; supply: LocatorSupply },
+): Planned {
+  const modification = newModification(
+    before,
+    {
+      kind: 'scheduleChange',
+      name: 'modification.policy.paymentSchedule',
+      effectiveAt: from,
+      policyEnd: before.policy.effectiveEnd,
+      issuedAt: now,
+      premiumChange: zero(before.policy.currency),
+      newPaymentScheduleName: scheduleName,
+    },
+    { now, supply },
+  )
+  const changed: PolicyAggregate = {
+    ...before,
+    policy: { ...before.policy, paymentScheduleName: scheduleName, updatedAt: now },
+    modifications: withRecords(before.modifications, [modification]),
+  }
+  assertWithinLimits(changed)
+  const { aggregate, made } = billAnew(changed, modification, anew, { now, supply })
+  return {
+    aggregate,
+    events: [
+      policyEvent(aggregate, 'policy.update', {
+        ...versioned(aggregate),
+        modificationLocator: modification.locator,
+        paymentScheduleName: scheduleName,
+      }),
+      ...made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
+    ],
+    timers: invoiceTimers(aggregate, modification, now),
+  }
+}

@@ -1,0 +1,87 @@
+// The end of a policy, and the reminders before it (brief 9): timers for what is still to come, and what happens
+// when one goes off. Whatever moves a policy's end sets the timers of the new end; those of an old end find another
+// when they go off.
+
+import { derivedUuid, shardOfDigits } from '../kernel/locators.ts'
+import { add, type Instant } from '../kernel/time.ts'
+import type { NewTimer } from '../platform/commit.ts'
+import { policyEvent } from '../policy/events.ts'
+import type { Planned } from '../policy/planned.ts'
+import type { Policy, PolicyAggregate } from '../policy/records/aggregate.ts'
+import { policyState } from '../policy/transitions.ts'
+import type { ProductDefinition } from '../product/configuration.ts'
+
+/** Kinds of the timers; each is named as the event that comes of it. */
+export const POLICY_END = 'policy.end'
+export const POLICY_END_REMINDER = 'policy.end.reminder'
+
+/** What a timer that went off says: this policy's end was to be at `end`; `reminder` names what was asked for before. */
+export type TermEndNotice = { readonly end: Instant; readonly reminder?: string }
+
+/**
+ * Timers for the policy's end and its reminders, as far as they are still to come: a reminder goes off its days
+ * before the end, by the calendar of the tenant's zone. Set again for the same end, they are the same timers.
+ */
+export function termEndTimers(
+  { locator, effectiveEnd, timeZone }: Policy,
+  { endReminders }: Pick<ProductDefinition, 'endReminders'>,
+  now: Instant,
+): NewTimer[] {
+  const timer = (dueAt: Instant, kind: string, more: Record<string, string>): NewTimer => ({
+    locator: derivedUuid(
+      shardOfDigits(locator),
+      kind,
+      String(locator),
+      String(effectiveEnd),
+      ...Object.values(more),
+    ),
+    dueAt,
+    kind,
+    subject: String(locator),
+    payload: { endTimestamp: String(effectiveEnd), ...more },
+  })
+  return [
+    ...endReminders.map(({ name, daysBefore }) =>
+      timer(add(effectiveEnd, -daysBefore, 'day', timeZone), POLICY_END_REMINDER, { reminderName: name }),
+    ),
+    timer(effectiveEnd, POLICY_END, {}),
+  ].filter(({ dueAt }) => dueAt > now)
+}
+
+/** Whether the policy is issued, and its end is not one that a cancellation gave it: that has no reminders. */
+export const endsNaturally = ({ policy, modifications }: PolicyAggregate): boolean =>
+  policy.issuedAt !== undefined &&
+  ![...modifications.values()].some(
+    one =>
+      one.kind === 'cancellation' && one.issuedAt !== undefined && one.effectiveAt === policy.effectiveEnd,
+  )
+
+/** What the payload of one of these timers says. */
+export const readTermEndNotice = ({ payload }: Pick<NewTimer, 'payload'>): TermEndNotice => ({
+  end: Number(payload.endTimestamp) as Instant,
+  ...(payload.reminderName !== undefined && { reminder: payload.reminderName }),
+})
+
+/**
+ * What comes of a timer: its event, when the policy still ends then; the timers of the new end, when that is later;
+ * else undefined. The end is natural only: a cancellation moves it to its own time, and sets no timers.
+ */
+export function decideTermEnd(
+  aggregate: PolicyAggregate,
+  product: Pick<ProductDefinition, 'endReminders'>,
+  { end, reminder }: TermEndNotice,
+  now: Instant,
+): Planned | undefined {
+  const { policy } = aggregate
+  if (policyState(aggregate) !== 'issued' || policy.effectiveEnd < end) return undefined
+  if (policy.effectiveEnd > end) {
+    const timers = termEndTimers(policy, product, now)
+    return timers.length === 0 ? undefined : { aggregate, events: [], timers }
+  }
+  const data = { endTimestamp: String(end) }
+  const event =
+    reminder === undefined
+      ? policyEvent(aggregate, POLICY_END, data)
+      : policyEvent(aggregate, POLICY_END_REMINDER, { ...data, reminderName: reminder })
+  return { aggregate, events: [event] }
+}

@@ -1,0 +1,37 @@
+// A policy moved to another version of its tenant's configuration (brief 5.1, resources brief 10.5).
+import { z } from '@hono/zod-openapi'
+import { PolicyValidationErrors } from '../../platform/error-contract.ts'
+import { booleanOr, Flag, Integer, optional, requestInteger, Text } from '../../platform/wire.ts'
+import { ConflictResponse } from '../../policy/contract/conflict.ts'
+import { OptionalConflictHandling } from '../cancellations/contract.ts'
+
+/** POST /policy/{policyLocator}/upgrade. */
+export const PolicyUpgradeRequest = z
+  .object({
+    configVersion: optional(requestInteger(1)).openapi({
+      description: 'Left out: the latest version. An earlier one is taken too, by the same checks.',
+    }),
+    dryRun: booleanOr(false).openapi({ description: 'Only tell what an upgrade would meet.' }),
+    conflictHandling: OptionalConflictHandling,
+  })
+  .openapi('PolicyUpgradeRequest')
+export type PolicyUpgradeRequest = z.infer<typeof PolicyUpgradeRequest>
+
+/** Of an upgrade that was carried out, nothing was found; otherwise it is refused with what was found. */
+export const PolicyUpgradeResponse = z
+  .object({
+    policyLocator: Text,
+    fromConfigVersion: Integer,
+    toConfigVersion: Integer,
+    upgraded: Flag.openapi({
+      description: 'false for a dry run, and where the policy has that version already.',
+    }),
+    validationErrors: PolicyValidationErrors.openapi({
+      description: "What of the policy's content the version does not take.",
+    }),
+    conflicts: z.array(ConflictResponse).openapi({
+      description: 'What is priced by the version that the policy has, and not issued.',
+    }),
+  })
+  .openapi('PolicyUpgradeResponse')
+export type PolicyUpgradeResponse = z.infer<typeof PolicyUpgradeResponse>

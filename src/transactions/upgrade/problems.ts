@@ -1,0 +1,248 @@
+// What of a policy another version of the configuration does not take (brief 5.1): required fields without a value,
+// fields that it does not know, values that are not of a field's type any more or outside its bounds, names of
+// exposures and perils; values that its constraint tables do not allow; the policy's product, currency, time zone, payment schedules and drafts of cancellations.
+// Checked is what is in force in some part of the term, what a cancellation removed too, since it can come back. What
+// the version that the policy has finds wrong by now as well, such as a date that was recent once, is no matter of
+// the upgrade.
+
+import type { Instant } from '../../kernel/time.ts'
+import type { ReportedProblems } from '../../policy/draft/request.ts'
+import { type Checked, type PolicyValidationErrors, validateContent } from '../../policy/draft/validation.ts'
+import { holding } from '../../policy/list/terms.ts'
+import { quoteParts } from '../../policy/quote-parts.ts'
+import { type PolicyAggregate, those } from '../../policy/records/aggregate.ts'
+import type { Version } from '../../policy/surroundings.ts'
+import type { Configuration, FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
+import {
+  type FieldError,
+  type FieldErrors,
+  fieldError,
+  fieldErrors,
+  joinFieldErrors,
+} from '../../product/fields/errors.ts'
+import type { FieldData } from '../../product/fields/groups.ts'
+import { valuesOf } from '../../product/fields/values.ts'
+import { NOTHING_REPORTED } from '../../rating/attempt.ts'
+import { LAPSE } from '../cancellations/plans.ts'
+import { type ConstraintProblems, NO_CONSTRAINTS } from './constraints.ts'
+import { withoutKnown } from './known-problems.ts'
+
+export const NO_PROBLEMS: PolicyValidationErrors = {
+  hasErrors: false,
+  exposureValidationErrors: [],
+  cancellationValidationErrors: [],
+}
+
+/** All problems at once, and the policy's product as the version has it, if it has one. */
+export function upgradeProblems(
+  aggregate: PolicyAggregate,
+  before: ProductDefinition,
+  { configuration: { configuration }, configVersion }: Version,
+  now: Instant,
+  constraints: ConstraintProblems = NO_CONSTRAINTS,
+): { problems: PolicyValidationErrors; product?: ProductDefinition } {
+  const own = Object.hasOwn(configuration.products, before.name)
+  const product = own ? configuration.products[before.name]! : undefined
+  const settings = settingProblems(aggregate, product, configuration, configVersion)
+  if (!product)
+    return { problems: { ...NO_PROBLEMS, hasErrors: true, policyFieldErrors: fieldErrors(settings) } }
+  const isIssued = aggregate.policy.issuedAt !== undefined
+  const { timeZone } = aggregate.policy
+  const found = (of: ProductDefinition, reported: (checked: Checked) => ReportedProblems) =>
+    merged(
+      checkedParts(aggregate).map(checked =>
+        validateContent(
+          aggregate,
+          checked,
+          { product: of, timeZone, now, requireMissing: isIssued },
+          reported(checked),
+        ),
+      ),
+    )
+  const content = withoutKnown(
+    found(product, checked =>
+      joined(retyped(aggregate, checked, before, product, configVersion), constraints.found),
+    ),
+    found(before, () => constraints.known),
+  )
+  const policyFieldErrors = fieldErrors(
+    [...settings, ...(content.policyFieldErrors?.errors ?? [])],
+    content.policyFieldErrors?.fieldGroupErrors,
+  )
+  const cancellationValidationErrors = cancellationProblems(aggregate, product, configVersion)
+  return {
+    product,
+    problems: {
+      ...content,
+      ...(policyFieldErrors.hasErrors && { policyFieldErrors }),
+      cancellationValidationErrors,
+      hasErrors: policyFieldErrors.hasErrors || content.hasErrors || cancellationValidationErrors.length > 0,
+    },
+  }
+}
+
+function joined(one: ReportedProblems, other: ReportedProblems): ReportedProblems {
+  const byOwner = new Map(one.byOwner)
+  for (const [owner, errors] of other.byOwner)
+    byOwner.set(owner, joinFieldErrors(byOwner.get(owner) ?? fieldErrors([]), errors))
+  return { ...one, byOwner }
+}
+
+/** Of an issued policy what holds; else all its quotes, which are drafts. */
+function checkedParts(aggregate: PolicyAggregate): Checked[] {
+  if (aggregate.policy.issuedAt === undefined)
+    return those(aggregate.quotes, one => one.state !== 'discarded').map(quote => {
+      const { segment, exposureRuns, perilRuns } = quoteParts(aggregate, quote)
+      return { owner: segment.locator, policy: [segment.data], exposureRuns, perilRuns }
+    })
+  const holds = holding(aggregate)
+  return [
+    {
+      owner: String(aggregate.policy.locator),
+      policy: those(aggregate.segments, holds).map(one => one.data),
+      exposureRuns: those(aggregate.exposureRuns, holds),
+      perilRuns: those(aggregate.perilRuns, holds),
+    },
+  ]
+}
+
+function merged(all: readonly PolicyValidationErrors[]): PolicyValidationErrors {
+  const policy = all.flatMap(one => one.policyFieldErrors ?? [])
+  const policyFieldErrors = fieldErrors(
+    policy.flatMap(one => one.errors),
+    policy.flatMap(one => one.fieldGroupErrors),
+  )
+  return {
+    hasErrors: all.some(one => one.hasErrors),
+    ...(policyFieldErrors.hasErrors && { policyFieldErrors }),
+    exposureValidationErrors: all.flatMap(one => one.exposureValidationErrors),
+    cancellationValidationErrors: [],
+  }
+}
+
+/** Values that their text does not tell to be of another type: days are kept as milliseconds, groups as locators. */
+function retyped(
+  { exposures, perils }: PolicyAggregate,
+  { owner, policy, exposureRuns, perilRuns }: Checked,
+  before: ProductDefinition,
+  after: ProductDefinition,
+  configVersion: number,
+): ReportedProblems {
+  const byOwner = new Map<string, FieldErrors>()
+  const report = (
+    locator: string,
+    data: FieldData,
+    was: readonly FieldDefinition[] = [],
+    is: readonly FieldDefinition[] = [],
+  ): void => {
+    const errors = retypedFields(data, was, is, configVersion)
+    if (errors.hasErrors) byOwner.set(locator, errors)
+  }
+  for (const data of policy) report(owner, data, before.fields, after.fields)
+  const exposureIn = (product: ProductDefinition, name: string | undefined) =>
+    product.exposures.find(one => one.name === name)
+  for (const run of exposureRuns) {
+    const { locator, name } = exposures.get(run.exposureLocator)!
+    report(locator, run.data, exposureIn(before, name)?.fields, exposureIn(after, name)?.fields)
+  }
+  for (const run of perilRuns) {
+    const { locator, name, exposureLocator } = perils.get(run.perilLocator)!
+    const fieldsIn = (product: ProductDefinition) =>
+      exposureIn(product, exposures.get(exposureLocator)?.name)?.perils.find(one => one.name === name)?.fields
+    report(locator, run.data, fieldsIn(before), fieldsIn(after))
+  }
+  return { ...NOTHING_REPORTED, byOwner }
+}
+
+const KEPT_IN_A_FORM_OF_THEIR_OWN: ReadonlySet<FieldDefinition['type']> = new Set(['date', 'group'])
+
+function retypedFields(
+  { values, groups }: FieldData,
+  before: readonly FieldDefinition[],
+  after: readonly FieldDefinition[],
+  configVersion: number,
+): FieldErrors {
+  const changed = (
+    was: readonly FieldDefinition[],
+    is: readonly FieldDefinition[],
+    of: FieldData['values'],
+  ) =>
+    was.flatMap(({ name, type }): FieldError[] => {
+      const now = is.find(one => one.name === name)
+      if (!now || now.type === type || valuesOf(of, name).length === 0) return []
+      if (!KEPT_IN_A_FORM_OF_THEIR_OWN.has(type) && !KEPT_IN_A_FORM_OF_THEIR_OWN.has(now.type)) return []
+      const rule = `is of type ${type} and would be of type ${now.type} in version ${configVersion}; its value cannot be taken over`
+      return [fieldError(name, 'INVALID_TYPE', rule)]
+    })
+  const fieldsOf = (list: readonly FieldDefinition[], name: string) =>
+    list.find(one => one.name === name)?.fields ?? []
+  return fieldErrors(
+    changed(before, after, values),
+    groups.flatMap(({ fieldName, locator, values: inner }) => {
+      const errors = changed(fieldsOf(before, fieldName), fieldsOf(after, fieldName), inner)
+      const index = valuesOf(values, fieldName).indexOf(locator)
+      return errors.length === 0 ? [] : [{ fieldName, errors, locator, index }]
+    }),
+  )
+}
+
+/** What the policy is agreed on beside its content, in the words of its own properties. */
+function settingProblems(
+  { policy, quotes }: PolicyAggregate,
+  product: ProductDefinition | undefined,
+  { currency, timeZone }: Configuration,
+  configVersion: number,
+): FieldError[] {
+  const problem = (fieldName: string, message: string): FieldError => ({
+    fieldName,
+    code: 'INVALID_VALUE',
+    message,
+  })
+  if (!product)
+    return [problem('productName', `Version ${configVersion} has no product '${policy.productName}'.`)]
+  const schedules = new Set([
+    policy.paymentScheduleName,
+    ...(policy.issuedAt === undefined
+      ? those(quotes, one => one.state !== 'discarded').map(one => one.paymentScheduleName)
+      : []),
+  ])
+  return [
+    ...(policy.currency === currency
+      ? []
+      : [
+          problem(
+            'currency',
+            `The policy is in ${policy.currency}, and version ${configVersion} in ${currency}.`,
+          ),
+        ]),
+    ...(policy.timeZone === timeZone
+      ? []
+      : [
+          problem(
+            'timezone',
+            `Days and months of the policy are those of ${policy.timeZone}; version ${configVersion} has ${timeZone}.`,
+          ),
+        ]),
+    ...[...schedules]
+      .filter(name => !product.paymentSchedules.some(one => one.name === name))
+      .map(name =>
+        problem('paymentScheduleName', `Version ${configVersion} has no payment schedule '${name}'.`),
+      ),
+  ]
+}
+
+/** Drafts that could not be issued any more. */
+const cancellationProblems = (
+  { cancellations }: PolicyAggregate,
+  { cancellationTypes = [] }: ProductDefinition,
+  configVersion: number,
+): PolicyValidationErrors['cancellationValidationErrors'] =>
+  those(
+    cancellations,
+    ({ state, name }) =>
+      state === 'draft' && name !== LAPSE && !cancellationTypes.some(one => one.name === name),
+  ).map(({ name, locator }) => ({
+    name,
+    code: 'INVALID_VALUE',
+    message: `Version ${configVersion} has no cancellation '${name}'; rescind ${locator}, or give it another name.`,
+  }))

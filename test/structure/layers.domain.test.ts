@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import {
+  circlesOf,
+  type Imports,
+  type Layers,
+  layerOf,
+  readImports,
+  upwardImports,
+} from '../../scripts/imports.ts'
+
+const layers = JSON.parse(readFileSync('layers.json', 'utf8')) as Layers
+const imports = readImports('.')
+
+/** Circles across folders, and those of more than three files within one, that stand today. These only ever shrink. */
+const CIRCLES_ACROSS_FOLDERS = 6
+const LARGEST_CIRCLE = 58
+
+const graph = (edges: Record<string, string[]>): Imports =>
+  new Map(Object.entries(edges).map(([file, imported]) => [file, new Set(imported)]))
+
+describe('the layers', () => {
+  it('have every file in one of them', () => {
+    const homeless = [...imports.keys()].filter(file => layerOf(layers, file) < 0)
+    expect(homeless).toEqual([])
+  })
+
+  it('import only downwards, but for the exceptions that layers.json lists', () => {
+    const upward = upwardImports(layers, imports)
+    expect(upward.filter(edge => !layers.exceptions.includes(edge))).toEqual([])
+  })
+
+  it('list no exception that is gone: the list only shrinks', () => {
+    const upward = upwardImports(layers, imports)
+    expect(layers.exceptions.filter(edge => !upward.includes(edge))).toEqual([])
+  })
+
+  it('have no circles of files but those that stand, types included', () => {
+    const circles = circlesOf(imports)
+    const acrossFolders = circles.filter(files => new Set(files.map(dirname)).size > 1)
+    expect(acrossFolders.length).toBeLessThanOrEqual(CIRCLES_ACROSS_FOLDERS)
+    expect(circles[0]?.length ?? 0).toBeLessThanOrEqual(LARGEST_CIRCLE)
+  })
+})
+
+describe('the check of layers', () => {
+  const small: Layers = {
+    layers: [
+      { name: 'kernel', folders: ['src/kernel'], holds: '' },
+      { name: 'billing', folders: ['src/billing', 'src/kernel/later.ts'], holds: '' },
+    ],
+    exceptions: [],
+  }
+
+  it('finds an import that goes up, and none that goes down or stays', () => {
+    const upward = upwardImports(
+      small,
+      graph({
+        'src/kernel/money.ts': ['src/billing/bill.ts', 'src/kernel/time.ts'],
+        'src/kernel/time.ts': [],
+        'src/billing/bill.ts': ['src/kernel/money.ts'],
+      }),
+    )
+    expect(upward).toEqual(['src/kernel/money.ts -> src/billing/bill.ts'])
+  })
+
+  it('places a file by the longest folder that it lies in', () => {
+    expect(layerOf(small, 'src/kernel/later.ts')).toBe(1)
+    expect(layerOf(small, 'src/kernel/time.ts')).toBe(0)
+    expect(layerOf(small, 'src/kernels/time.ts')).toBe(-1)
+  })
+
+  it('finds circles of any length, and nothing in what has none', () => {
+    expect(circlesOf(graph({ a: ['b'], b: ['c'], c: ['a', 'd'], d: ['e'], e: ['d'], f: ['a'] }))).toEqual([
+      ['a', 'b', 'c'],
+      ['d', 'e'],
+    ])
+    expect(circlesOf(graph({ a: ['b', 'c'], b: ['c'], c: [] }))).toEqual([])
+  })
+})
