@@ -1,9 +1,8 @@
 // Every route of every capability, and the OpenAPI document made of them. The service mounts them by the index that
 // `npm run config` writes of this list, and so reads a capability's routes when one is first called.
-
 import { auditRoutes } from './access/audit/routes.ts'
-import { ownPermissionRoutes } from './access/own-permissions.ts'
-import { accountRoutes } from './access/routes.ts'
+import { accountRoutes, ownPermissionRoutes } from './access/routes.ts'
+import { autofillRoutes } from './extension/autofill/routes.ts'
 import { auxDataRoutes } from './extension/auxdata/routes.ts'
 import { integrationRoutes } from './extension/integrations/routes.ts'
 import { pluginRoutes } from './extension/plugins/routes.ts'
@@ -33,7 +32,6 @@ import { bootstrapRoutes } from './tenants/bootstrap/routes.ts'
 import { configurationRoutes } from './tenants/deployment/routes.ts'
 import { tenantRoutes } from './tenants/routes.ts'
 import { settingRoutes } from './tenants/settings.ts'
-import { autofillRoutes } from './transactions/autofill/routes.ts'
 import { cancellationRoutes } from './transactions/cancellations/routes.ts'
 import { constraintRoutes } from './transactions/constraints/routes.ts'
 import { scheduleRoutes } from './transactions/custom-events/routes.ts'

@@ -3,12 +3,16 @@ import { startCell } from '../../runner/cells.ts'
 import { Lanes } from '../../runner/lanes.ts'
 import { outcomeOf } from '../../runner/outcomes.ts'
 import { LONGEST_CALL_MS } from '../../src/extension/plugins/limits.ts'
-import type { Sandbox } from '../../src/extension/plugins/open.ts'
 import { readOutcome } from '../../src/extension/plugins/outcome.ts'
 import { pluginProgram } from '../../src/extension/plugins/program.ts'
 import { sentProgram, tenantOf } from '../../src/extension/plugins/protocol.ts'
 import { type Missing, type PluginRunner, tooLong } from '../../src/extension/plugins/runner.ts'
-import { type Fetching, PluginSession, type SessionContext } from '../../src/extension/plugins/session.ts'
+import {
+  type Fetching,
+  PluginSession,
+  type Sandbox,
+  type SessionContext,
+} from '../../src/extension/plugins/session.ts'
 import { now } from '../../src/kernel/time.ts'
 
 let lanes: Lanes | undefined

@@ -1,7 +1,6 @@
 // The platform's own database. Tenant data never enters it (docs/design.md, section 6).
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import type { AutofillOperations } from './autofill-operations.ts'
 import { PLACES } from './places.ts'
 import type { Quotas } from './quotas.ts'
 
@@ -145,3 +144,8 @@ export const administrationTokens = sqliteTable(
     uniqueIndex('administration_token_name').on(table.accountLocator, table.name),
   ],
 )
+
+/** Registered operations by their names, as `private_motor.endorsement.create` or `*.*.*`. */
+export type AutofillOperations = Readonly<Record<string, RegisteredOperation>>
+
+export type RegisteredOperation = { readonly locator: string; readonly callSequence: readonly string[] }

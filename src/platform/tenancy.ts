@@ -1,5 +1,6 @@
 // Every tenant-scoped value (database, R2 key, object name, cache key, queue message) is made here, from the
 // signed-in tenant and never from a path or a body alone (docs/design.md, section 6).
+
 import { eq, sql } from 'drizzle-orm'
 import { notFound, Refusal } from '../kernel/errors.ts'
 import {
@@ -10,8 +11,8 @@ import {
   type Uuid,
 } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
-import type { AutofillOperations } from './autofill-operations.ts'
 import { type Calls, noCalls } from './calls.ts'
+import type { AutofillOperations } from './control-tables.ts'
 import * as control from './control-tables.ts'
 import { bytesOf, type Database, openDatabase } from './database.ts'
 import { NEWEST_TENANT_MIGRATION } from './newest-migration.ts'

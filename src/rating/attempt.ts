@@ -1,5 +1,6 @@
 // What a decision works with: time, locators, and what templates and checks need to know of the policy.
 
+import type { ExternalRater } from '../extension/integrations/external-raters.ts'
 import type { PluginSession } from '../extension/plugins/session.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply } from '../kernel/locators.ts'
@@ -23,7 +24,7 @@ import {
   tablesOfConfiguration,
 } from '../reference/data-tables/rating-tables.ts'
 import type { ReadTables } from '../transactions/constraints/validation.ts'
-import type { ExternalRater, RatingContext } from './rater.ts'
+import type { RatingContext } from './rater.ts'
 
 /** Time and locators for one attempt. `digits` leases display ids whose number only a plan can tell. */
 export type Attempt = {

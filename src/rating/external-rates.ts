@@ -1,11 +1,12 @@
 // Rates by the external rater that the product names (resources brief 6).
 
+import type { ExternalRater } from '../extension/integrations/external-raters.ts'
 import { problemOf } from '../extension/plugins/answer.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import { NeedsWholePolicy } from '../policy/part.ts'
 import type { PerilRun, PolicyAggregate, Quote } from '../policy/records/aggregate.ts'
-import type { ExternalRater, RatingContext } from './rater.ts'
+import type { RatingContext } from './rater.ts'
 import { type RecordedRates, ratesAsked, type SegmentRate } from './rates-asked.ts'
 
 /**

@@ -1,11 +1,11 @@
 // Renders the templates of a configuration over one policy: perils, their taxes, fees, decisions. Pure: everything
 // that a template may ask for is handed in.
-
 import type { CompiledTemplate } from '../../packages/liquid/compile.ts'
 import type { RatingEffects } from '../../packages/liquid/effects.ts'
 import type { RenderingEnvironment } from '../../packages/liquid/environment.ts'
 import { TemplateError } from '../../packages/liquid/template-error.ts'
-import type { PerilRatesInput, TransactionNames } from '../extension/plugins/contract.ts'
+import type { ExternalRater } from '../extension/integrations/external-raters.ts'
+import type { TransactionNames } from '../extension/plugins/contract.ts'
 import type { PluginCaller } from '../extension/plugins/functions.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply } from '../kernel/locators.ts'
@@ -42,14 +42,6 @@ export type RatingContext = {
   externalRater(name: string): Promise<ExternalRater | undefined>
   /** What plugins are told of the transaction that is rated; of new business they are told its quote. */
   transaction?: TransactionNames
-}
-
-/** A service of the tenant's that rates in the place of plugins and templates. */
-export type ExternalRater = {
-  /** What `read` makes of its answer. Refuses (502) when it fails, and as `read` does; tells by `warn` what was ignored. */
-  call<T>(input: PerilRatesInput, read: (answer: unknown, warn: (warning: string) => void) => T): Promise<T>
-  /** The refusal (502) of an answer that is none. */
-  failed(reason: string): Refusal
 }
 
 /** Renders templates over one aggregate; `data.policy` and `data.policyholder` are made when first read. */

@@ -1,11 +1,13 @@
 // Making, listing, recreating and deleting tenants: all in the control database, none of it a deploy of the
 // Worker (docs/design.md, section 6). The scripts call the same functions on Node.
 
+import { checkedTenantName, hostNameOf } from '../access/tenant-names.ts'
 import { notFound, Refusal } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import type { Database, Query } from '../platform/database.ts'
+import { webhooks } from '../platform/events/tables.ts'
 import { isJurisdiction, type Place } from '../platform/places.ts'
 import type { Quotas } from '../platform/quotas.ts'
 import {
@@ -13,14 +15,15 @@ import {
   forgetTenants,
   HOME_SHARD,
   readTenant,
+  shardDatabase,
   TENANT_TRUST_MS,
   type Tenant,
   type TenantRow,
   type TenantType,
   tenantFiles,
 } from '../platform/tenancy.ts'
-import { checkedTenantName, hostNameOf } from './names.ts'
-import { fillShards } from './shard-contents.ts'
+import { addVersionsQuery, allVersionsQuery } from '../product/store.ts'
+import { copyQueries } from '../servicing/events/webhooks/copies.ts'
 import {
   addShardsQueries,
   deleteTenantQueries,
@@ -246,3 +249,30 @@ async function refusalFor(
 /** What `npm run pool -- grow N` is told for databases of a place. */
 const placeOptions = (place: Place): string =>
   place && (isJurisdiction(place) ? ` --jurisdiction ${place}` : ` --location ${place}`)
+
+// What every shard of a tenant has, beside its own policyholders and all that is theirs: the versions of the configuration, which
+// policies read in the batch that reads them, and the webhooks, from which deliveries are made in the batch of their event.
+/**
+ * Brings the shards what the home shard has of it. What another brings at the same time, because it changed, is newer, and
+ * stays; a webhook that is deleted meanwhile goes with the copying that its deletion has due.
+ */
+export async function fillShards(
+  env: Env,
+  tenant: Tenant,
+  shards: readonly number[],
+  calls: Calls,
+): Promise<void> {
+  if (shards.length === 0) return
+  const home = shardDatabase(env, tenant, HOME_SHARD, calls)
+  const [versions, hooks] = await home.batch([allVersionsQuery(home), home.build.select().from(webhooks)])
+  await Promise.all(
+    shards.map(async shard => {
+      const database = shardDatabase(env, tenant, shard, calls)
+      const queries: Query[] = [
+        ...addVersionsQuery(database, versions),
+        ...hooks.flatMap(row => copyQueries(database, row, now())),
+      ]
+      if (queries.length > 0) await database.batch(queries as [Query, ...Query[]])
+    }),
+  )
+}

@@ -1,6 +1,6 @@
 // What an administrator of a tenant, or the operator, sets for it in the control database.
 import { z } from '@hono/zod-openapi'
-import { recordAudit } from '../access/audit/record.ts'
+import { recordAudit } from '../access/audit/store.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { type Route, tenantRoute } from '../platform/http/route.ts'

@@ -12,8 +12,13 @@ import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 import { guards, writes } from '../platform/tables.ts'
-import { boundBucket, controlDatabase, TENANT_TRUST_MS } from '../platform/tenancy.ts'
-import { deleteFormerFiles } from './former-files.ts'
+import {
+  boundBucket,
+  controlDatabase,
+  filesPrefix,
+  TENANT_TRUST_MS,
+  type TenantScope,
+} from '../platform/tenancy.ts'
 import { freeQuery, isReturnedQuery, readReturned, returnedQuery } from './store.ts'
 
 /** Databases looked at in one run. */
@@ -113,4 +118,27 @@ async function empty(database: Database, seen: Seen): Promise<void> {
     const deleted = results.slice(1, -1) as D1Result[]
     tablesWithRows = tablesWithRows.filter((_, at) => deleted[at]!.meta.changes === ROWS_A_BATCH)
   }
+}
+
+// Files of tenants that are gone. Names of files hold the tenant's generation, and none is ever used again: so
+// whatever lies there may be deleted at any time, by any number of runs at once.
+/** Lists of at most 1,000 names that one run works off for a tenant. */
+const LISTS_A_RUN = 10
+
+/** Deletes files of the former tenant, a bounded number; whether it found any. */
+export async function deleteFormerFiles(
+  bucket: R2Bucket,
+  former: TenantScope,
+  calls: Calls,
+): Promise<boolean> {
+  const prefix = filesPrefix(former)
+  for (let lists = 0; lists < LISTS_A_RUN; lists += 1) {
+    calls.r2 += 1
+    const { objects, truncated } = await bucket.list({ prefix })
+    if (objects.length === 0) return lists > 0
+    calls.r2 += 1
+    await bucket.delete(objects.map(({ key }) => key))
+    if (!truncated) return true
+  }
+  return true
 }

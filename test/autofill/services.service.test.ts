@@ -1,12 +1,12 @@
 // Requests filled in by services outside, through HTTP, with a real server as the service; and the operations that are
 // registered for it.
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { IntegrationCallPageResponse } from '../../src/extension/integrations/contract.ts'
-import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type {
   AutofillCallResponse,
   AutofillIntegrationResponse,
-} from '../../src/transactions/autofill/contract.ts'
+} from '../../src/extension/autofill/contract.ts'
+import type { IntegrationCallPageResponse } from '../../src/extension/integrations/contract.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { autofilled } from '../support/autofilled.ts'

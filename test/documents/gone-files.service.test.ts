@@ -11,7 +11,7 @@ import type { PolicyDocumentResponse } from '../../src/policy/contract/documents
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { UnplacedDocument } from '../../src/policy/records/document.ts'
 import { withStoredFile } from '../../src/servicing/documents/service.ts'
-import type { ClockResponse } from '../../src/tenants/contract.ts'
+import type { ClockResponse } from '../../src/tenants/routes.ts'
 import { operate } from '../../src/transactions/policies/service.ts'
 import type { PolicyQuoteResponse } from '../../src/transactions/quotes/contract-quote.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'

@@ -1,9 +1,9 @@
 // What a run lives in: a tenant with databases, a rater and a webhook of its own, and what is done to it while clients write.
 import { env } from 'cloudflare:workers'
+import { testTenantName } from '../../src/access/tenant-names.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
-import { testTenantName } from '../../src/tenants/names.ts'
 import { addShards, createTenant, openNewShards, SHARDS_KNOWN_AFTER_MS } from '../../src/tenants/service.ts'
 import { callOk } from '../support/api.ts'
 import {

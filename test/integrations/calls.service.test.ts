@@ -1,8 +1,7 @@
 // The log of calls, calls made once more from it, the circuit, and the end of what is logged.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { callIntegration } from '../../src/extension/integrations/call/call.ts'
-import { OPEN_MS, OPENING_FAILURES } from '../../src/extension/integrations/call/circuit.ts'
+import { callIntegration, OPEN_MS, OPENING_FAILURES } from '../../src/extension/integrations/call/call.ts'
 import { LARGEST_BODY } from '../../src/extension/integrations/call/exchange.ts'
 import { KEEP_CALLS_MS } from '../../src/extension/integrations/call/log.ts'
 import type {

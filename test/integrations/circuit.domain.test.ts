@@ -1,10 +1,5 @@
 import { expect, test } from 'vitest'
-import {
-  Circuit,
-  circuitOf,
-  OPEN_MS,
-  OPENING_FAILURES,
-} from '../../src/extension/integrations/call/circuit.ts'
+import { Circuit, circuitOf, OPEN_MS, OPENING_FAILURES } from '../../src/extension/integrations/call/call.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 
 const at = (ms: number): Instant => ms as Instant

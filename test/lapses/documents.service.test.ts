@@ -4,7 +4,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PolicyDocumentResponse } from '../../src/policy/contract/documents.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
-import type { ClockResponse } from '../../src/tenants/contract.ts'
+import type { ClockResponse } from '../../src/tenants/routes.ts'
 import type {
   GraceLapseReinstatementResponse,
   GracePeriodResponse,

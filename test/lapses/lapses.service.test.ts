@@ -10,7 +10,7 @@ import type {
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyListResponse } from '../../src/policy/list/contract.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
-import type { ClockResponse } from '../../src/tenants/contract.ts'
+import type { ClockResponse } from '../../src/tenants/routes.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
 import type {
   GraceLapseReinstatementResponse,

@@ -5,7 +5,7 @@ import type { PluginLogPageResponse } from '../../src/extension/plugins/contract
 import { add, endOfDay, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { PaymentResponse, PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
-import type { ClockResponse } from '../../src/tenants/contract.ts'
+import type { ClockResponse } from '../../src/tenants/routes.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import type { GracePeriodResponse } from '../../src/transactions/lapses/contract.ts'
 import { callApi, callOk } from '../support/api.ts'

@@ -1,9 +1,8 @@
 // Plugins of domain tests: functions of the test's own in the place of a script, called as the sandbox would be, with
 // values that crossed as JSON.
 
-import type { Sandbox } from '../../src/extension/plugins/open.ts'
 import type { CallOutcome, PluginCall, PluginProgram } from '../../src/extension/plugins/runner.ts'
-import { PluginSession, type SessionContext } from '../../src/extension/plugins/session.ts'
+import { PluginSession, type Sandbox, type SessionContext } from '../../src/extension/plugins/session.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 
 export type PluginFunctions = Readonly<Record<string, (...given: never[]) => unknown>>

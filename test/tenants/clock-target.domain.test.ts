@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
 import type { Instant, TimeZone } from '../../src/kernel/time.ts'
-import { clockTarget } from '../../src/tenants/clock-target.ts'
-import { ClockRequest } from '../../src/tenants/contract.ts'
+import { clockTarget } from '../../src/tenants/clock.ts'
+import { ClockRequest } from '../../src/tenants/routes.ts'
 
 const SEED = 20261121
 const BERLIN = 'Europe/Berlin' as TimeZone

@@ -14,7 +14,7 @@ import {
 import type { GetPolicyPriceResponse } from '../../src/policy/contract/prices.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { workOff } from '../../src/servicing/events/dispatch.ts'
-import type { ClockResponse } from '../../src/tenants/contract.ts'
+import type { ClockResponse } from '../../src/tenants/routes.ts'
 import { createTenant } from '../../src/tenants/service.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'

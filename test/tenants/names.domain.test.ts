@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { checkedTenantName, hostNameOf, testTenantName } from '../../src/tenants/names.ts'
+import { checkedTenantName, hostNameOf, testTenantName } from '../../src/access/tenant-names.ts'
 
 test('an administrator has test tenants under its folded name and a suffix', () => {
   expect(testTenantName('alice', 'motor')).toBe('alice-motor')

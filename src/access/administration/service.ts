@@ -1,8 +1,7 @@
 // What administrators do with the accounts of their tenant: adding, listing, disabling, deleting, setting passwords.
-
 import { Refusal } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
-import { now as realNow } from '../../kernel/time.ts'
+import { type Instant, now as realNow } from '../../kernel/time.ts'
 import { commit, isBySubject, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { putRows } from '../../platform/database.ts'
@@ -18,6 +17,7 @@ import type {
   AccountsQuery,
   PasswordSetRequest,
 } from '../contract.ts'
+import { isLocked } from '../lock-out.ts'
 import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../password-rules/rules.ts'
 import { hashPassword } from '../passwords.ts'
 import { requireAuthority, requireReach, requireWithin } from '../rights.ts'
@@ -32,7 +32,6 @@ import {
 } from '../store.ts'
 import { accounts, passwordRules } from '../tables.ts'
 import { accountAt, changeAccount } from './change.ts'
-import { accountResponse } from './projection.ts'
 
 /** Accounts of one tenant that are not deleted. */
 export const MOST_ACCOUNTS = 10_000
@@ -297,3 +296,23 @@ export async function writePasswordRules(rules: PasswordRules, context: RequestC
   })
   return jsonText(isBySubject(committed) ? answer : committed)
 }
+
+/** The account as the contract shows it; `now` is the real time, in which locks end. */
+export const accountResponse = (
+  account: StoredAccount,
+  { name: tenant }: Pick<Tenant, 'name'>,
+  now: Instant,
+): AccountResponse => ({
+  id: account.locator,
+  name: account.name,
+  createdTimestamp: String(account.createdAt),
+  accountType: account.accountType as AccountResponse['accountType'],
+  // One that is deleted is not found.
+  deleted: false,
+  email: account.email ?? '',
+  locked: isLocked(account, now),
+  tenant,
+  username: account.username,
+  disabled: account.disabledAt !== null,
+  service: account.isService,
+})

@@ -1,13 +1,11 @@
 // Ending a lock-out before its time (contract 1, Authentication 4).
-
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { commit, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { administrators } from '../../platform/control-tables.ts'
 import type { SignedInContext } from '../../platform/http/route.ts'
 import { controlDatabase, HOME_SHARD, homeDatabase, tenantNow } from '../../platform/tenancy.ts'
-import { administrationAuditRow } from '../audit/administration.ts'
-import { auditRows } from '../audit/store.ts'
+import { administrationAuditRow, auditRows } from '../audit/store.ts'
 import type { AccountUnlockRequest } from '../contract.ts'
 import { openQuery } from '../lock-out.ts'
 import { requireAuthority } from '../rights.ts'

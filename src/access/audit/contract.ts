@@ -11,7 +11,40 @@ import {
   Text,
   Timestamp,
 } from '../../platform/wire.ts'
-import { AUDIT_ACTIONS } from './actions.ts'
+
+/** What is audited. */
+export const AUDIT_ACTIONS = [
+  'auxdata.write',
+  'auxdata.delete',
+  'secrets.write',
+  'secrets.delete',
+  'secrets.read',
+  'permission.refused',
+  'configuration.deploy',
+  'configuration.repair',
+  'integrations.write',
+  'integrations.delete',
+  'tenants.clock',
+  'tenants.write',
+  'webhooks.write',
+  'webhooks.delete',
+  'webhooks.resend',
+  'migration.write',
+  'login.success',
+  'login.failure',
+  'accounts.write',
+  'accounts.disable',
+  'accounts.enable',
+  'accounts.delete',
+  'accounts.unlock',
+  'accounts.password',
+  'accounts.rules',
+  'tokens.write',
+  'tokens.delete',
+  'tokens.revoke',
+  'credentials.delete',
+] as const
+export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
 export const AuditQuery = z.object({
   action: optional(z.enum(AUDIT_ACTIONS)).openapi({ description: 'Entries of this kind only.' }),

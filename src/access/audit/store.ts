@@ -1,11 +1,12 @@
 // The audit trail as rows of each shard.
-import { eq, gte, lt, type SQL } from 'drizzle-orm'
+import { eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import { newUuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import type { administrationAudits } from '../../platform/control-tables.ts'
+import { administrationAudits } from '../../platform/control-tables.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
-import type { AuditAction } from './actions.ts'
+import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
+import type { AuditAction } from './contract.ts'
 import { audits } from './tables.ts'
 
 /** What was done, and to what. */
@@ -60,3 +61,27 @@ export function auditConditions(
   if (endTimestamp !== undefined) all.push(lt(table.createdAt, endTimestamp))
   return all
 }
+
+/**
+ * Records the entry. To be called before what it tells of, once that is known to be allowed: then the trail may tell of
+ * something that a failure prevented, but nothing happens that it does not tell of.
+ */
+export async function recordAudit(context: RequestContext, entry: AuditEntry): Promise<void> {
+  const { env, tenant, calls } = context
+  const database = shardDatabase(env, tenant, HOME_SHARD, calls)
+  await database.batch(auditRows(database, context, HOME_SHARD, [entry]) as [Query, ...Query[]])
+}
+
+/** A query for the batch of what the entry tells of; with `holds`, only if that is so at its place in the batch. */
+export const administrationAuditRow = (
+  database: Database,
+  { caller, requestId, now }: Pick<RequestContext, 'caller' | 'requestId' | 'now'>,
+  { action, subject, details }: AuditEntry,
+  holds: SQL = sql`true`,
+): Query =>
+  database.build.run(sql`
+    insert into ${administrationAudits}
+      (locator, created_at, action, subject, details, account_locator, username, request_id)
+    select ${newUuid(0)}, ${now}, ${action}, ${subject}, ${JSON.stringify(details)},
+      ${caller.accountLocator}, ${caller.username}, ${requestId}
+    where ${holds}`)

@@ -8,9 +8,9 @@ import { administrationTokens } from '../../platform/control-tables.ts'
 import { ALL_PERMISSIONS, grants, permissionsHeld } from '../../platform/http/permissions.ts'
 import type { SignedInContext } from '../../platform/http/route.ts'
 import { controlDatabase } from '../../platform/tenancy.ts'
-import { checkedTenantName } from '../../tenants/names.ts'
-import { administrationAuditRow } from '../audit/administration.ts'
+import { administrationAuditRow } from '../audit/store.ts'
 import { requireWithin } from '../rights.ts'
+import { checkedTenantName } from '../tenant-names.ts'
 import { revoked } from '../tokens.ts'
 import {
   administrationTokensQuery,
@@ -20,7 +20,7 @@ import {
   isMeantOfAdministration,
 } from './administration-store.ts'
 import type { AuthTokenCreateRequest, AuthTokenResponse } from './contract.ts'
-import { forgetAuthTokens } from './known.ts'
+import { forgetAuthTokens } from './holder.ts'
 import { checkedExpiry, checkedPermissions, MOST_TOKENS, noSuchToken, tokenResponse } from './service.ts'
 import { hashOfAuthToken, NO_TENANT, newAuthToken } from './text.ts'
 

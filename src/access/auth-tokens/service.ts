@@ -16,7 +16,7 @@ import { readAccount, type StoredAccount } from '../store.ts'
 import { authTokens } from '../tables.ts'
 import { revoked } from '../tokens.ts'
 import type { AuthTokenCreateRequest, AuthTokenResponse } from './contract.ts'
-import { forgetAuthTokens } from './known.ts'
+import { forgetAuthTokens } from './holder.ts'
 import { hasRoomFor, isMeant, putTokenQueries, tokensQuery } from './store.ts'
 import { hashOfAuthToken, isAuthToken, newAuthToken } from './text.ts'
 

@@ -6,19 +6,19 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { requireMatch } from '../../platform/entity-tags.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
-import { auditOf } from './audit.ts'
 import type { AuxDataKeySetResponse, AuxDataResponse, AuxDataSetCreateRequest } from './contract.ts'
-import { LONGEST_AUX_NAME } from './limits.ts'
 import {
   type AuxRow,
   asReadGuard,
   auditDeletion,
+  auditOf,
   auxDataQuery,
   auxKeysQuery,
   deleteAuxData,
   putAuxData,
   shardOfAuxData,
 } from './store.ts'
+import { LONGEST_AUX_NAME } from './tables.ts'
 
 /** The value under the key; `""` where there is none (brief 7). */
 export async function readAuxData(

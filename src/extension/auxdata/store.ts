@@ -1,4 +1,5 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
+import type { AuditEntry } from '../../access/audit/store.ts'
 import { audits } from '../../access/audit/tables.ts'
 import { newUuid, readDigits, readUuid, shardOfDigits, shardOfUuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -139,3 +140,25 @@ export const auditDeletion = (
     select ${newUuid(shard)}, ${now}, 'auxdata.delete', locator, json_object('keys', json_array(key)),
       ${caller.accountLocator}, ${caller.username}, ${requestId}
     from ${auxData} where ${auxData.locator} = ${locator} and ${auxData.key} = ${key}`)
+
+/** Keys that one entry lists. */
+const MOST_KEYS = 200
+
+type Change = { readonly locator: string; readonly key: string; readonly plugin?: string }
+
+/** The entries of changes that are made together, one for each locator and plugin, or several where there are many keys. */
+export function auditOf(changes: readonly Change[]): AuditEntry[] {
+  const groups = Map.groupBy(changes, ({ locator, plugin }) => JSON.stringify([locator, plugin]))
+  return [...groups.values()].flatMap(group => {
+    const { locator, plugin } = group[0]!
+    const keys = [...new Set(group.map(one => one.key))]
+    const entries: AuditEntry[] = []
+    for (let at = 0; at < keys.length; at += MOST_KEYS)
+      entries.push({
+        action: 'auxdata.write',
+        subject: locator,
+        details: { keys: keys.slice(at, at + MOST_KEYS), ...(plugin !== undefined && { plugin }) },
+      })
+    return entries
+  })
+}

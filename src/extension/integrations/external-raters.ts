@@ -1,5 +1,6 @@
+import type { Refusal } from '../../kernel/errors.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import type { ExternalRater } from '../../rating/rater.ts'
+import type { PerilRatesInput } from '../plugins/contract.ts'
 import { callIntegration, integrationFailed } from './call/call.ts'
 import { integrationsOf } from './store.ts'
 
@@ -24,3 +25,11 @@ export const externalRaters =
       failed: reason => integrationFailed(integration, reason),
     }
   }
+
+/** A service of the tenant's that rates in the place of plugins and templates. */
+export type ExternalRater = {
+  /** What `read` makes of its answer. Refuses (502) when it fails, and as `read` does; tells by `warn` what was ignored. */
+  call<T>(input: PerilRatesInput, read: (answer: unknown, warn: (warning: string) => void) => T): Promise<T>
+  /** The refusal (502) of an answer that is none. */
+  failed(reason: string): Refusal
+}

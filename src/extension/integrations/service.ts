@@ -1,6 +1,5 @@
 // Registering, changing and removing external services (resources brief 6.1). Every call answers the whole list.
-
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { auditRows } from '../../access/audit/store.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
@@ -9,19 +8,22 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
-import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
+import { MASK } from '../../platform/outbound/masking.ts'
+import { HOME_SHARD, homeDatabase, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
+import { policies } from '../../policy/tables/policies.ts'
+import { configurationVersions } from '../../product/tables.ts'
 import { requireMaySend } from '../../reference/secrets/naming.ts'
-import { assertFillsNothing } from '../../transactions/autofill/service.ts'
+import { assertFillsNothing } from '../autofill/service.ts'
 import { connectionOf } from './change.ts'
 import type {
   ExternalServiceIntegrationAddRequest,
+  ExternalServiceIntegrationResponse,
   ExternalServiceIntegrationsResponse,
   ExternalServiceIntegrationUpdateRequest,
 } from './contract.ts'
 import type { Integration } from './integration.ts'
-import { integrationsResponse } from './projection.ts'
+import { maskedHeaders, maskedUrl } from './secrecy.ts'
 import { deleteIntegration, forgetIntegrations, putIntegration, readIntegrations } from './store.ts'
-import { namedByNewest, useOf } from './use.ts'
 
 /** Integrations of a tenant; more answer 413. */
 const MOST_INTEGRATIONS = 100
@@ -178,3 +180,72 @@ const inUse = (name: string, who: string): Refusal =>
 const isNameTaken = (problem: unknown): boolean =>
   problem instanceof Error &&
   `${problem.message} ${String(problem.cause)}`.includes('UNIQUE constraint failed: integration.name')
+
+/** All integrations for the wire, without their secrets. */
+export const integrationsResponse = (
+  tenant: Tenant,
+  integrations: Iterable<Integration>,
+): ExternalServiceIntegrationsResponse => ({
+  externalServiceIntegrations: [...integrations].map(one => integrationResponse(tenant, one)),
+})
+
+function integrationResponse(
+  { locator }: Tenant,
+  { name, headers, type, url, security }: Integration,
+): ExternalServiceIntegrationResponse {
+  return {
+    name,
+    headers: maskedHeaders(headers),
+    tenantLocator: locator,
+    type,
+    url: maskedUrl(url),
+    ...(security && {
+      securitySpec: {
+        hmacEnabled: security.hmacEnabled,
+        ...(security.secret !== undefined && { secret: MASK }),
+        secureSSL: security.secureSsl,
+        ...(security.tag !== undefined && { tag: security.tag }),
+      },
+    }),
+  }
+}
+
+const naming = (name: string): SQL =>
+  sql`select version, named.key as product from ${configurationVersions}, json_each(external_raters) as named where named.value = ${name}`
+
+const newest = sql`(select max(version) from ${configurationVersions})`
+
+/** Holds when the newest configuration names the integration. */
+export const namedByNewest = (name: string): SQL =>
+  sql`exists (select 1 from (${naming(name)}) where version = ${newest})`
+
+type Naming = { readonly version: number; readonly product: string }
+
+/**
+ * Who needs the integration, as the beginning of a sentence: the newest configuration, or an older one that policies
+ * are of, which are rated by it when they change. Undefined where nobody does.
+ */
+export async function useOf(context: RequestContext, name: string): Promise<string | undefined> {
+  const home = homeDatabase(context)
+  const [versions, [last]] = await home.batch([
+    home.build.all<Naming>(naming(name)),
+    home.build.all<{ version: number | null }>(sql`select ${newest} as version`),
+  ])
+  if (versions.length === 0) return undefined
+  if (versions.some(({ version }) => version === last?.version)) return 'The newest configuration'
+  const { env, tenant, calls } = context
+  const used = await Promise.all(
+    tenant.shards.map(async (_, shard) => {
+      const database = shardDatabase(env, tenant, shard, calls)
+      const [rows] = await database.batch([
+        database.build.all<{ version: number }>(sql`
+          select value ->> 0 as version from json_each(${JSON.stringify(versions.map(({ version, product }) => [version, product]))})
+          where exists (select 1 from ${policies} where config_version = value ->> 0 and product_name = value ->> 1)
+          limit 1`),
+      ])
+      return rows[0]?.version
+    }),
+  )
+  const version = used.find(one => one !== undefined)
+  return version === undefined ? undefined : `Configuration version ${version}, which policies are of,`
+}

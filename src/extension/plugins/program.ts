@@ -2,7 +2,7 @@
 
 import type { TenantScope } from '../../platform/tenancy.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
-import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../auxdata/limits.ts'
+import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../auxdata/tables.ts'
 import { MAY_RETURN_NOTHING } from './functions.ts'
 import {
   LONGEST_EVENT_DATA,

@@ -1,6 +1,7 @@
 // The calls of plugins that one attempt at an operation makes. What a call asks for and is not at hand is fetched, and
 // the call made again from the start; so tenant code is synchronous. What it writes waits for the transaction.
 
+import { loadSandbox } from '../../bundles/load.ts'
 import { isStorable, storable } from '../../kernel/characters.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { now as currentTime } from '../../kernel/time.ts'
@@ -11,8 +12,9 @@ import type { ProductDefinition } from '../../product/configuration.ts'
 import type { TransactionTables, WantedRange } from '../../reference/data-tables/rating-tables.ts'
 import { NeedsTableRows } from '../../reference/data-tables/table-rows.ts'
 import type { PluginFunction } from './functions.ts'
+import { isolateRunner } from './isolate.ts'
 import { LONGEST_CALL_MS, LONGEST_REASON, MOST_ROUNDS } from './limits.ts'
-import type { Sandbox } from './open.ts'
+import { localRunner } from './process-runner.ts'
 import {
   type AuxWrite,
   type CallOutcome,
@@ -22,6 +24,8 @@ import {
   type LogLine,
   type Missing,
   type PluginCall,
+  type PluginProgram,
+  type PluginRunner,
   tooLong,
 } from './runner.ts'
 
@@ -345,4 +349,21 @@ function seedOf(text: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
   return hash | 0
+}
+
+// Opens the sandbox. What reads tenant code is much code, which what never calls a plugin never needs: loaded when first opened.
+export type Sandbox = {
+  readonly runner: PluginRunner
+  readonly programOf: (...given: Parameters<typeof import('./program.ts').pluginProgram>) => PluginProgram
+  /** Milliseconds that a call may take in all its rounds; LONGEST_CALL_MS when left out. */
+  readonly longestCallMs?: number
+}
+
+/** The sandbox that the variable PLUGIN_RUNNER names: `isolate`, or QuickJS in the process beside the service. */
+export async function openSandbox(env: Env): Promise<Sandbox> {
+  const { pluginProgram, workerCode } = await loadSandbox()
+  const isIsolate = (env.PLUGIN_RUNNER as string) === 'isolate'
+  const runner = isIsolate ? isolateRunner(env.LOADER, workerCode) : await localRunner(env)
+  const { PLUGIN_CALL_MS: longest } = env
+  return { runner, programOf: pluginProgram, ...(longest && { longestCallMs: Number(longest) }) }
 }

@@ -8,13 +8,11 @@ import { commit } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
-import { auditOf } from '../auxdata/audit.ts'
-import { putAuxData, shardOfAuxData } from '../auxdata/store.ts'
+import { auditOf, putAuxData, shardOfAuxData } from '../auxdata/store.ts'
 import { fetchingFor } from './fetching.ts'
 import { logRows } from './logs.ts'
-import { openSandbox } from './open.ts'
 import type { AuxWrite } from './runner.ts'
-import { PluginSession } from './session.ts'
+import { openSandbox, PluginSession } from './session.ts'
 
 /** The shard that the operation writes. */
 type Place = { readonly context: RequestContext; readonly database: Database; readonly shard: number }

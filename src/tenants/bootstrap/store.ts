@@ -1,7 +1,8 @@
 import { asc, eq } from 'drizzle-orm'
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
-import type { BootstrapItem } from './bootstrap.ts'
-import { bootstrapItems } from './tables.ts'
+import type { ResourceType } from '../../reference/resource.ts'
+import type { BootstrapItem, BootstrapStatus } from './bootstrap.ts'
 
 /** Rows of items that wait; for the commit of the tenant's first configuration. */
 export const bootstrapRows = (database: Database, items: readonly BootstrapItem[]): Query[] =>
@@ -24,3 +25,14 @@ export async function writeItem(database: Database, item: BootstrapItem): Promis
       .where(eq(bootstrapItems.ordinal, ordinal)),
   ])
 }
+
+/** What the tenant was to start with, in the home shard; written with its first configuration, and never again. */
+export const bootstrapItems = sqliteTable('resource_bootstrap', {
+  ordinal: integer().primaryKey(),
+  kind: text().$type<BootstrapItem['kind']>().notNull(),
+  name: text().notNull(),
+  type: text().$type<ResourceType>(),
+  status: text().$type<BootstrapStatus>().notNull(),
+  message: text(),
+  attempts: integer().notNull(),
+})

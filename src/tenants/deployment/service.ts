@@ -1,8 +1,9 @@
 // Deploying and repairing configurations, as an administration account. The archive is checked before anything
 // is touched: a mistake in it is an answer with `success: false`, and no tenant is made for it.
 
-import { administrationAuditRow } from '../../access/audit/administration.ts'
+import { administrationAuditRow } from '../../access/audit/store.ts'
 import { requireTenant } from '../../access/rights.ts'
+import { checkedTenantName, hostNameOf, testTenantName } from '../../access/tenant-names.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { storedAnswer } from '../../platform/commit.ts'
 import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
@@ -22,7 +23,6 @@ import type { Finding } from '../../product/configuration.ts'
 import type { DeployForm, DeployTestForm, RepairForm, StudioDeployForm } from '../../product/contract.ts'
 import { formatLog } from '../../product/log.ts'
 import { latestVersion } from '../../product/reading.ts'
-import { checkedTenantName, hostNameOf, testTenantName } from '../names.ts'
 import { createTenant, makeVersioned, recreateTenant } from '../service.ts'
 import { deployVersion, repairVersion } from './release/release.ts'
 import { userFindings } from './release/test-users.ts'

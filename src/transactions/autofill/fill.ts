@@ -1,12 +1,12 @@
 // Fills requests in before they are validated (brief 1.2, 1.4 and 5.6): by the product's plugin and by services outside.
 import type { z } from 'zod'
+import { callSequence, type Filling, INTERNAL } from '../../extension/autofill/sequence.ts'
 import type { AutofillInput } from '../../extension/plugins/contract.ts'
 import { hasPlugin } from '../../extension/plugins/functions.ts'
 import type { PluginSession, PluginSubject } from '../../extension/plugins/session.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { PolicyLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
-import { callSequence, type Filling, INTERNAL } from '../../platform/autofill-operations.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
 import { NeedsWholePolicy } from '../../policy/part.ts'

@@ -5,7 +5,7 @@ import type { Uuid } from '../../../src/kernel/locators.ts'
 import { noCalls } from '../../../src/platform/calls.ts'
 import { readTenant, shardName } from '../../../src/platform/tenancy.ts'
 import { workOff } from '../../../src/servicing/events/dispatch.ts'
-import type { BootstrapListResponse } from '../../../src/tenants/bootstrap/contract.ts'
+import type { BootstrapListResponse } from '../../../src/tenants/bootstrap/routes.ts'
 import { callOk } from '../../support/api.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import {

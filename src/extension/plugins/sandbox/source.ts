@@ -1,6 +1,4 @@
 // The sandbox's own code as text, to be run where nothing of this program is: functions that stand alone.
-import { fixedClock } from './clock.ts'
-import { tidyGlobals } from './globals.ts'
 import { ownIntl } from './intl.ts'
 import { keptLanguage } from './language.ts'
 import { realm } from './realm.ts'
@@ -15,3 +13,107 @@ const setClock = (${fixedClock})();
 (${ownIntl})(zoneOffset);
 return (${realm})(setClock, host, (${keptLanguage})());
 })`
+
+/**
+ * `Date` that tells the time of the call, in UTC, and prints the same in every sandbox. `Math.random` from the seed
+ * of the call. Runs inside the sandbox: it stands alone.
+ */
+export function fixedClock(): (now: number, seed: number) => void {
+  const Real = Date
+  let now = 0
+  let state = 0
+  const Fixed = function (this: unknown, ...given: unknown[]): unknown {
+    if (!new.target) return new Real(now).toString()
+    const target = new.target === (Fixed as unknown) ? Real : new.target
+    return Reflect.construct(Real, given.length === 0 ? [now] : given, target)
+  }
+  const define = (on: object, name: string, value: unknown): void => {
+    Reflect.defineProperty(on, name, { value, writable: true, configurable: true, enumerable: false })
+  }
+  define(Fixed, 'now', () => now)
+  define(Fixed, 'parse', Real.parse)
+  define(Fixed, 'UTC', Real.UTC)
+  Fixed.prototype = Real.prototype
+  define(Real.prototype, 'constructor', Fixed)
+  define(globalThis, 'Date', Fixed)
+
+  const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+  const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+  const two = (value: number): string => String(value).padStart(2, '0')
+  const dateText = (at: Date): string =>
+    `${DAYS[at.getUTCDay()]} ${MONTHS[at.getUTCMonth()]} ${two(at.getUTCDate())} ${String(at.getUTCFullYear()).padStart(4, '0')}`
+  const timeText = (at: Date): string =>
+    `${two(at.getUTCHours())}:${two(at.getUTCMinutes())}:${two(at.getUTCSeconds())} GMT+0000 (Coordinated Universal Time)`
+  const printing = (print: (at: Date) => string) =>
+    function (this: Date): string {
+      return Number.isNaN(this.getTime()) ? 'Invalid Date' : print(this)
+    }
+  define(
+    Real.prototype,
+    'toString',
+    printing(at => `${dateText(at)} ${timeText(at)}`),
+  )
+  define(Real.prototype, 'toDateString', printing(dateText))
+  define(Real.prototype, 'toTimeString', printing(timeText))
+
+  // A generator of 32 bits (mulberry32): plenty for what a plugin may want with chance.
+  define(Math, 'random', () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
+  })
+  return (at, seed) => {
+    now = at
+    state = seed | 0
+  }
+}
+
+/**
+ * Leaves of the global object what the language itself has, the same in every sandbox: no network, no timers, no
+ * making of code from text. Runs inside the sandbox: it stands alone.
+ */
+export function tidyGlobals(): void {
+  const language = new Set<string>(
+    `Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise
+    RegExp Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError globalThis JSON
+    Math ArrayBuffer Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array BigUint64Array BigInt64Array
+    Uint8ClampedArray Float32Array Float64Array DataView Map BigInt Set Iterator WeakMap WeakSet Proxy Reflect
+    decodeURI decodeURIComponent encodeURI encodeURIComponent escape unescape eval isFinite isNaN`.split(
+      /\s+/,
+    ),
+  )
+  let owner: object | null = globalThis
+  while (owner !== null && owner !== Object.prototype) {
+    for (const key of Reflect.ownKeys(owner)) {
+      if (typeof key === 'string' && (language.has(key) || key === 'constructor')) continue
+      if (Reflect.deleteProperty(owner, key)) continue
+      Reflect.defineProperty(owner, key, { value: undefined, writable: true })
+    }
+    owner = Reflect.getPrototypeOf(owner)
+  }
+  const refuse = (): never => {
+    throw new EvalError('code cannot be made from text in a plugin')
+  }
+  const define = (on: object, name: string, value: unknown): void => {
+    Reflect.defineProperty(on, name, { value, writable: true, configurable: true, enumerable: false })
+  }
+  define(globalThis, 'eval', refuse)
+  const functions = [() => {}, async () => {}, function* () {}, async function* () {}]
+  for (const one of functions) {
+    const prototype = Reflect.getPrototypeOf(one) as { constructor: { prototype: unknown } }
+    function Refusing(): never {
+      return refuse()
+    }
+    Refusing.prototype = prototype
+    define(prototype, 'constructor', Refusing)
+    if (prototype === Function.prototype) define(globalThis, 'Function', Refusing)
+  }
+  define(globalThis, 'global', globalThis)
+  // Not every engine has it, and classes of errors call it as if all had.
+  if (!('captureStackTrace' in Error))
+    define(Error, 'captureStackTrace', (on: object) => define(on, 'stack', new Error().stack))
+  // `RegExp.$1` and its like, which tell what another call matched last, and not every engine has.
+  const told = new Set<PropertyKey>(['prototype', 'length', 'name', 'escape', Symbol.species])
+  for (const key of Reflect.ownKeys(RegExp)) if (!told.has(key)) Reflect.deleteProperty(RegExp, key)
+}

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { AuditAction } from '../../../access/audit/actions.ts'
+import type { AuditAction } from '../../../access/audit/contract.ts'
 import { auditRows } from '../../../access/audit/store.ts'
 import { notFound, Refusal } from '../../../kernel/errors.ts'
 import { newUuid, readUuid, type Uuid } from '../../../kernel/locators.ts'

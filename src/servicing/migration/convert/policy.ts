@@ -1,6 +1,6 @@
 // A policy with its full history: all of it or nothing (resources brief 9.2).
 
-import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../../../extension/auxdata/limits.ts'
+import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../../../extension/auxdata/tables.ts'
 import { derivedUuid, type PolicyLocator, type QuoteLocator, type Uuid } from '../../../kernel/locators.ts'
 import { earlier, type TimeZone, timeZone as zoneNamed } from '../../../kernel/time.ts'
 import type { Steps } from '../../../kernel/turns.ts'

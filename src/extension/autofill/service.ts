@@ -1,23 +1,26 @@
 // Registering which calls fill in which operations. The tenant carries them (platform/tenancy), so that no request has
 // to look them up; another isolate knows of a change within 5 s.
-
-import { recordAudit } from '../../access/audit/record.ts'
-import { readIntegrations } from '../../extension/integrations/store.ts'
+import { and, eq, sql } from 'drizzle-orm'
+import { recordAudit } from '../../access/audit/store.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
-import {
-  type AutofillOperations,
-  INTERNAL,
-  type RegisteredOperation,
-} from '../../platform/autofill-operations.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { controlDatabase, forgetTenants, HOME_SHARD, readTenant } from '../../platform/tenancy.ts'
+import { type AutofillOperations, type RegisteredOperation, tenants } from '../../platform/control-tables.ts'
+import type { Database } from '../../platform/database.ts'
+import {
+  controlDatabase,
+  forgetTenants,
+  HOME_SHARD,
+  readTenant,
+  type TenantScope,
+} from '../../platform/tenancy.ts'
+import { readIntegrations } from '../integrations/store.ts'
 import type {
   AutofillCallResponse,
   AutofillIntegrationCreateRequest,
   AutofillIntegrationResponse,
 } from './contract.ts'
-import { operationQuery } from './store.ts'
+import { INTERNAL } from './sequence.ts'
 
 /** Operations of a tenant; more answer 413. They go with every message to a policy's object. */
 const MOST_OPERATIONS = 50
@@ -113,3 +116,19 @@ const response = (
   operation,
   callSequence: [...callSequence],
 })
+
+// Registered operations as a part of the tenant's row in the control database.
+/** Sets the operation, or removes it for null; nothing comes back where the tenant has been recreated or deleted. */
+export const operationQuery = (
+  database: Database,
+  { locator, generation }: TenantScope,
+  name: string,
+  operation: RegisteredOperation | null,
+) =>
+  database.build
+    .update(tenants)
+    .set({ autofill: sql`json_patch(${tenants.autofill}, ${JSON.stringify({ [name]: operation })})` })
+    .where(
+      and(eq(tenants.locator, locator), eq(tenants.generation, generation), eq(tenants.status, 'active')),
+    )
+    .returning({ locator: tenants.locator })

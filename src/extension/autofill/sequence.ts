@@ -1,17 +1,14 @@
 // Which calls fill a request in, and in which order (brief 5.6, "Autofill order").
 
-import type { AutofillInput } from '../extension/plugins/contract.ts'
-import { Refusal } from '../kernel/errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import type { AutofillOperations } from '../../platform/control-tables.ts'
+import type { AutofillInput } from '../plugins/contract.ts'
 
 /** What call sequences name the product's own plugin; every other name is an integration's. */
 export const INTERNAL = 'internal'
 
 /** What is filled in: an operation's three parts. */
 export type Filling = Pick<AutofillInput, 'operation' | 'operationType' | 'productName'>
-
-/** Registered operations by their names, as `private_motor.endorsement.create` or `*.*.*`. */
-export type AutofillOperations = Readonly<Record<string, RegisteredOperation>>
-export type RegisteredOperation = { readonly locator: string; readonly callSequence: readonly string[] }
 
 /** The names under which the operation may be registered; the first that is counts. */
 const namesOf = ({ productName, operation, operationType }: Filling): string[] => [
