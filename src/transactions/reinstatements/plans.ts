@@ -22,7 +22,6 @@ import type { EffectContext } from '../cancellations/effect.ts'
 import { assertCancellationAllows } from '../cancellations/transitions.ts'
 import { assertNoConflicts } from '../conflicts.ts'
 import { termEndTimers } from '../term-end.ts'
-import { DEADLINE_TIMER } from './deadline.ts'
 import { reinstated } from './effect.ts'
 import { reinstatementEvent } from './events.ts'
 import { withoutAcceptance } from './invalidation.ts'
@@ -225,7 +224,7 @@ const withReinstatement = (aggregate: PolicyAggregate, reinstatement: Reinstatem
 function deadlineTimers({ policy }: PolicyAggregate, { locator, deadlineAt }: Reinstatement): NewTimer[] {
   if (deadlineAt === undefined) return []
   const payload = { reinstatementLocator: locator }
-  return [{ dueAt: deadlineAt, kind: DEADLINE_TIMER, subject: String(policy.locator), payload }]
+  return [{ dueAt: deadlineAt, kind: 'reinstatement.deadline', subject: String(policy.locator), payload }]
 }
 
 function assertTerms(
