@@ -2,8 +2,8 @@
 // `npm run config` writes of this list, and so reads a capability's routes when one is first called.
 import { auditRoutes } from './access/audit/routes.ts'
 import { accountRoutes, ownPermissionRoutes } from './access/routes.ts'
-import { autofillRoutes } from './extension/autofill/routes.ts'
 import { auxDataRoutes } from './extension/auxdata/routes.ts'
+import { autofillRoutes } from './extension/integrations/autofill/routes.ts'
 import { integrationRoutes } from './extension/integrations/routes.ts'
 import { pluginRoutes } from './extension/plugins/routes.ts'
 import { fileRoutes } from './platform/http/files.ts'

@@ -81,6 +81,32 @@ export class GuardTripped extends Error {
   }
 }
 
+/** How often a write is tried unless its caller says otherwise. */
+const ATTEMPTS = 3
+
+const isGuardTripped = (problem: unknown): boolean => problem instanceof GuardTripped
+
+/**
+ * Tries a write again when another write came between its read and its commit: `attempt` reads, decides and commits. When that
+ * happened every time, refuses with 409 `versionConflict`; `what` names the record in the message, e.g. `The webhook`.
+ */
+export async function retryOnConflict<T>(
+  what: string,
+  attempt: (isFirst: boolean) => Promise<T>,
+  { attempts = ATTEMPTS, isConflict = isGuardTripped } = {},
+): Promise<T> {
+  for (let number = 1; number <= attempts; number += 1)
+    try {
+      return await attempt(number === 1)
+    } catch (problem) {
+      if (!isConflict(problem)) throw problem
+    }
+  throw new Refusal(
+    'versionConflict',
+    `${what} was changed by another request at the same time; read it and try again.`,
+  )
+}
+
 /** Longest answer kept for repeats; above it a repeat is answered from the subject as it is then. */
 export const LONGEST_KEPT_ANSWER = 65_536
 

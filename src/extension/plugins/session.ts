@@ -351,7 +351,6 @@ function seedOf(text: string): number {
   return hash | 0
 }
 
-// Opens the sandbox. What reads tenant code is much code, which what never calls a plugin never needs: loaded when first opened.
 export type Sandbox = {
   readonly runner: PluginRunner
   readonly programOf: (...given: Parameters<typeof import('./program.ts').pluginProgram>) => PluginProgram

@@ -8,10 +8,10 @@ import {
   type Commit,
   commit,
   type Guard,
-  GuardTripped,
   isBySubject,
   type JsonAnswer,
   type NewTimer,
+  retryOnConflict,
   storedAnswer,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -288,7 +288,7 @@ async function changed(
 ): Promise<void> {
   const { database, locator } = place
   if (await storedAnswer(context, database)) return
-  await twice(async () => {
+  await retryOnConflict('The migration', async () => {
     const { migration, counts } = await readMigration(place)
     assertMigrationAllows(locator, migration.state, action)
     assertKept(migration, context.now)
@@ -341,19 +341,6 @@ export function assertKept({ locator, state, updatedAt }: Migration, at: Instant
     'wrongState',
     `What was sent of migration ${locator} was deleted ${KEPT_DAYS} days after it last changed: send what is left in another one.`,
   )
-}
-
-/** Once more where what was read has changed by the time of the commit; then 409. */
-export async function twice<T>(attempt: () => Promise<T>): Promise<T> {
-  try {
-    return await attempt().catch(problem => {
-      if (problem instanceof GuardTripped) return attempt()
-      throw problem
-    })
-  } catch (problem) {
-    if (!(problem instanceof GuardTripped)) throw problem
-    throw new Refusal('versionConflict', 'The migration has just changed; read it and try again.')
-  }
 }
 
 /** The timer of the commit does it too, should the call be lost. */

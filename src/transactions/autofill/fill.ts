@@ -1,6 +1,6 @@
 // Fills requests in before they are validated (brief 1.2, 1.4 and 5.6): by the product's plugin and by services outside.
 import type { z } from 'zod'
-import { callSequence, type Filling, INTERNAL } from '../../extension/autofill/sequence.ts'
+import { callSequence, type Filling, INTERNAL } from '../../extension/integrations/autofill/sequence.ts'
 import type { AutofillInput } from '../../extension/plugins/contract.ts'
 import type { PluginSession, PluginSubject } from '../../extension/plugins/session.ts'
 import { Refusal } from '../../kernel/errors.ts'
