@@ -1,7 +1,6 @@
 // What each action on a quote makes of its policy's aggregate, and the events that tell of it (brief 1.3). Pure.
 import { invoicesOf, planNewBusiness } from '../../billing/bill.ts'
 import { planVoidInvoices } from '../../billing/payments/voiding.ts'
-import { hasPlugin } from '../../extension/plugins/functions.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -20,6 +19,7 @@ import {
   type UnderwritingResult,
 } from '../../policy/records/aggregate.ts'
 import { paymentSchedule, validSpan } from '../../policy/terms.ts'
+import { hasPlugin } from '../../product/plugins.ts'
 import { priceQuote, underwriteQuote } from '../../rating/rate.ts'
 import type { RatingContext } from '../../rating/rater.ts'
 import type { Referral } from '../../rating/referral.ts'

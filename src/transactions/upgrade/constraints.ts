@@ -10,10 +10,10 @@ import { type PolicyAggregate, recordsWhere } from '../../policy/records/aggrega
 import { basisAt, lineUpTo, selectionBasis } from '../../policy/selection-basis.ts'
 import type { Loaded, Version } from '../../policy/surroundings.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
+import { graphOfProduct } from '../../product/constraint-graph.ts'
 import type { Attempt } from '../../rating/attempt.ts'
 import { NOTHING_REPORTED } from '../../rating/attempt.ts'
 import { fieldsInUse } from '../../reference/constraints/breaches.ts'
-import { graphOfProduct } from '../../reference/constraints/graph.ts'
 import { elementsAt } from '../constraints/content.ts'
 import { withBreaches } from '../constraints/validation.ts'
 
