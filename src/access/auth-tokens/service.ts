@@ -1,5 +1,4 @@
 // Making, listing and deleting long-lived tokens; ending everything that an account signs in with.
-
 import { Refusal } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now as realNow } from '../../kernel/time.ts'
@@ -11,12 +10,12 @@ import type { SignedInContext } from '../../platform/http/route.ts'
 import { HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { accountAt, changeAccount } from '../administration/change.ts'
 import { auditRows } from '../audit/store.ts'
+import { forgetAuthTokens } from '../revocation.ts'
 import { requireAuthority, requireReach, requireWithin } from '../rights.ts'
 import { readAccount, type StoredAccount } from '../store.ts'
 import { authTokens } from '../tables.ts'
 import { revoked } from '../tokens.ts'
 import type { AuthTokenCreateRequest, AuthTokenResponse } from './contract.ts'
-import { forgetAuthTokens } from './holder.ts'
 import { hasRoomFor, isMeant, putTokenQueries, tokensQuery } from './store.ts'
 import { hashOfAuthToken, isAuthToken, newAuthToken } from './text.ts'
 

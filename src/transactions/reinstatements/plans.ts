@@ -13,9 +13,9 @@ import {
   type Cancellation,
   type Modification,
   type PolicyAggregate,
+  putRecords,
   type Reinstatement,
   type UnderwritingResult,
-  withRecords,
 } from '../../policy/records/aggregate.ts'
 import { policyState } from '../../policy/transitions.ts'
 import type { EffectContext } from '../cancellations/effect.ts'
@@ -132,7 +132,7 @@ export async function planReinstatementAcceptance(
   }
   const underwritten: PolicyAggregate = {
     ...carried.aggregate,
-    modifications: withRecords(carried.aggregate.modifications, [modification]),
+    modifications: putRecords(carried.aggregate.modifications, [modification]),
   }
   const recorded = withReinstatement(underwritten, accepted)
   const own = await ownBills(recorded, modification)
@@ -177,7 +177,7 @@ export function planReinstatementIssue(
     {
       ...before,
       policy: { ...before.policy, effectiveEnd: end },
-      modifications: withRecords(before.modifications, [{ ...modification, issuedAt: now, updatedAt: now }]),
+      modifications: putRecords(before.modifications, [{ ...modification, issuedAt: now, updatedAt: now }]),
     },
     issued,
   )
@@ -218,7 +218,7 @@ export function planExpiry(
 const withReinstatement = (aggregate: PolicyAggregate, reinstatement: Reinstatement): PolicyAggregate => ({
   ...aggregate,
   policy: { ...aggregate.policy, updatedAt: reinstatement.updatedAt },
-  reinstatements: withRecords(aggregate.reinstatements, [reinstatement]),
+  reinstatements: putRecords(aggregate.reinstatements, [reinstatement]),
 })
 
 function deadlineTimers({ policy }: PolicyAggregate, { locator, deadlineAt }: Reinstatement): NewTimer[] {
