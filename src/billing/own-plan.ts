@@ -5,21 +5,21 @@
 // What a legacy lapse settles, and the way back from it, is arithmetic of its own (transactions/lapses/billing.ts): the installments
 // that go on after it are those that the plugin planned. Fees added and taken back by hand are billed at once, and a
 // transaction that charges nothing, with nothing open, has nothing to be planned: the plugin is not called.
-
 import { readAnswer } from '../extension/plugins/answer.ts'
 import type { InstallmentsInput, PluginPolicy } from '../extension/plugins/contract.ts'
 import { asPluginInput } from '../extension/plugins/input.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply } from '../kernel/locators.ts'
 import { type Instant, later, type Span } from '../kernel/time.ts'
+import { restsOf } from '../policy/bills/amounts-due.ts'
+import type { Charge } from '../policy/bills/charge.ts'
 import type { PolicyResponse } from '../policy/contract/response.ts'
 import { NeedsWholePolicy } from '../policy/part.ts'
-import type { Modification, PlannedInstallment, PolicyAggregate } from '../policy/records/aggregate.ts'
-import type { Installment } from '../policy/records/installment.ts'
+import type { Modification, PolicyAggregate } from '../policy/records/aggregate.ts'
+import type { Installment, PlannedInstallment } from '../policy/records/installment.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import type { PluginCaller } from '../product/plugins.ts'
-import { carryingForward, restsOf } from './bill.ts'
-import type { Charge } from './charge.ts'
+import { carryingForward } from './bill.ts'
 import { answeredPlan } from './plan-answer.ts'
 import { pluginCharges, pluginPlannedInvoices } from './plugin-charges.ts'
 import type { Replan } from './replan.ts'
