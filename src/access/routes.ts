@@ -11,8 +11,8 @@ import {
   AuthenticateResponse,
   KeySetResponse,
 } from './contract.ts'
-import { tokenKeys } from './keys.ts'
 import { authenticate, authenticateAdmin, renewAuthentication } from './service.ts'
+import { tokenKeys } from './tokens.ts'
 
 const answer = { schema: AuthenticateResponse, description: 'A token, valid for one hour.' }
 const tags = ['Accounts']

@@ -6,9 +6,8 @@ import type { Database, Query } from '../platform/database.ts'
 import { controlDatabase, readTenant, type Tenant, type TenantKey } from '../platform/tenancy.ts'
 import { configurationVersions } from '../product/tables.ts'
 import { type PasswordRules, PLAIN_RULES } from './password-rules/rules.ts'
-import { rolePermissions, type TenantRoles } from './roles.ts'
+import { rolePermissions, type TenantRoles } from './rights.ts'
 import { accounts, passwordRules } from './tables.ts'
-import type { TenantNamed } from './tenant-named.ts'
 
 /** An account is looked for by what the person typed, or by what a token says. */
 export type AccountKey = { readonly username: string } | { readonly locator: Uuid }
@@ -171,3 +170,11 @@ export async function readRoom(
 export const hasRoomFor = (username: string, most: number) =>
   sql`not exists (select 1 from ${accounts} where ${isAccount({ username })})
     and (select count(*) from ${accounts} where ${isNull(accounts.deletedAt)}) < ${most}`
+
+// Which tenant a sign-in names: in the query or in the body, by name, host name or locator.
+/** What a sign-in says of its tenant; all that is given must fit. */
+export type TenantNamed = {
+  readonly tenantName: string | undefined
+  readonly hostName: string | undefined
+  readonly tenantLocator: string | undefined
+}

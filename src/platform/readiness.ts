@@ -1,7 +1,7 @@
 // What the service needs before it can answer: keys, and a control database that has the code's migrations.
 import { sql } from 'drizzle-orm'
 import journal from '../../migrations/control/meta/_journal.json' with { type: 'json' }
-import { tokenKeys } from '../access/keys.ts'
+import { tokenKeys } from '../access/tokens.ts'
 import type { Calls } from './calls.ts'
 import { pool } from './control-tables.ts'
 import { NEWEST_TENANT_MIGRATION } from './newest-migration.ts'

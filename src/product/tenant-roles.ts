@@ -1,5 +1,5 @@
 // What a configuration says of permissions, as sign-ins need it.
-import type { RoleGrant, RoleType, TenantRoles } from '../access/roles.ts'
+import type { RoleGrant, RoleType, TenantRoles } from '../access/rights.ts'
 import type { Configuration, TestUser } from './configuration.ts'
 import { typeOfRole } from './test-user-roles.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isGrantable, rolePermissions } from '../../src/access/roles.ts'
+import { isGrantable, rolePermissions } from '../../src/access/rights.ts'
 import { ALL_PERMISSIONS, grants, holds } from '../../src/platform/http/permissions.ts'
 import { tenantRoles } from '../../src/product/tenant-roles.ts'
 

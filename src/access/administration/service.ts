@@ -20,8 +20,7 @@ import type {
 import { isLocked } from '../lock-out.ts'
 import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../password-rules/rules.ts'
 import { hashPassword } from '../passwords.ts'
-import { requireAuthority, requireReach, requireWithin } from '../rights.ts'
-import { rolePermissions } from '../roles.ts'
+import { requireAuthority, requireReach, requireWithin, rolePermissions } from '../rights.ts'
 import {
   accountsQuery,
   hasRoomFor,

@@ -1,5 +1,5 @@
 // The files at the top of an archive: what holds for every product of the tenant.
-import { isGrantable, isReserved } from '../../access/roles.ts'
+import { isGrantable, isReserved } from '../../access/rights.ts'
 import { type CurrencyCode, currencyCode } from '../../kernel/money.ts'
 import { type TimeZone, timeZone } from '../../kernel/time.ts'
 import type { Configuration, FieldDefinition, TestUser } from '../configuration.ts'
