@@ -1,14 +1,7 @@
-// The permissions of a caller as a set: nobody can give more than they have. And the roles that a configuration defines.
+// What somebody may, as a set: for whoever may give no more than what they have.
 import { Refusal } from '../kernel/errors.ts'
 import type { Caller } from '../platform/context.ts'
-import {
-  ALL_PERMISSIONS,
-  holds,
-  may,
-  ONLY_ADMINISTRATION,
-  type Permission,
-  permissionsHeld,
-} from '../platform/http/permissions.ts'
+import { may, type Permission, permissionsHeld } from '../platform/http/permissions.ts'
 import type { Tenant } from '../platform/tenancy.ts'
 
 /** Permissions that a refusal names; the rest is counted. */
@@ -20,18 +13,6 @@ export function requireWithin(given: readonly Permission[], held: readonly Permi
   if (excess.length === 0) return
   const more = excess.length > MOST_NAMED ? ` and ${excess.length - MOST_NAMED} more` : ''
   throw new Refusal('beyondOwner', `${who} ${excess.slice(0, MOST_NAMED).join(', ')}${more}.`)
-}
-
-/**
- * Refuses (403) a long-lived token of an administration account that is for other tenants than this one, which may be one
- * that a deploy is to make. Whoever signed in is for all.
- */
-export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 'name' | 'type'>): void {
-  if (!tenants || [name, `type:${type}`, 'any'].some(one => tenants.includes(one))) return
-  throw new Refusal(
-    'forbidden',
-    `The token is not for the ${type} tenant '${name}'; it is for ${tenants.slice(0, MOST_NAMED).join(', ')}.`,
-  )
 }
 
 /** An account with its rights, as `requireReach` sees it. */
@@ -68,78 +49,14 @@ export function requireReach(caller: Caller, account: Made, anyOf: readonly Perm
   )
 }
 
-/** Account types that a role can name, and so redefine. */
-export type RoleType =
-  | 'account.tenant.admin'
-  | 'account.tenant.employee'
-  | 'account.tenant.claims.only.user'
-  | 'account.tenant.read.only.user'
-
-/** What a configuration says of permissions; kept with its version. Nothing is in it that the account types say already. */
-export type TenantRoles = {
-  /** Instead of what the type holds, for all its accounts; as `group.action` or `group.*`. */
-  readonly types: Readonly<Partial<Record<RoleType, readonly string[]>>>
-  /** Of users of the archive whose roles have permissions of their own: what all their roles give together. */
-  readonly users: Readonly<Record<string, RoleGrant>>
-}
-
-/** Types whose permissions count, as they are then, and permissions beside them. */
-export type RoleGrant = { readonly types: readonly RoleType[]; readonly permissions: readonly string[] }
-
-const groupOf = (permission: string): string => permission.slice(0, permission.indexOf('.'))
-
-/** Whether the text is a permission that a tenant's role may give, or all of a group. */
-export function isGrantable(text: string): boolean {
-  if (text.endsWith('.*'))
-    return ALL_PERMISSIONS.some(permission => groupOf(permission) === text.slice(0, -2))
-  return ALL_PERMISSIONS.some(permission => permission === text) && !isReserved(text)
-}
-
-/** Whether the permission is the administration account's alone. */
-export const isReserved = (text: string): boolean =>
-  ONLY_ADMINISTRATION.some(permission => permission === text)
-
-const listed = (permissions: readonly string[]): Permission[] =>
-  ALL_PERMISSIONS.filter(
-    permission =>
-      !isReserved(permission) &&
-      (permissions.includes(permission) || permissions.includes(`${groupOf(permission)}.*`)),
-  )
-
-/** A list that grants the same with fewer words: groups that are held whole are written `group.*`. */
-function compact(held: ReadonlySet<Permission>): string[] {
-  const groups = Map.groupBy(ALL_PERMISSIONS, groupOf)
-  return [...groups].flatMap(([group, all]): string[] =>
-    all.every(permission => held.has(permission))
-      ? [`${group}.*`]
-      : all.filter(permission => held.has(permission)),
-  )
-}
-
-/** An account as roles see it. */
-type RoleHolder = Pick<Caller, 'username' | 'accountType'> & {
-  /** Whether a deploy made it or somebody did: an archive's roles are those of its own users. */
-  readonly source: 'archive' | 'interface'
-}
-
 /**
- * What an account may by the roles of its tenant's newest configuration, for its token; undefined where they say nothing of
- * it, so that its account type counts. An account that somebody made has nothing of an archive's user of that name: or else
- * who may add accounts could be there first, under the name of one that is to come.
+ * Refuses (403) a long-lived token of an administration account that is for other tenants than this one, which may be one
+ * that a deploy is to make. Whoever signed in is for all.
  */
-export function rolePermissions(
-  { username, accountType, source }: RoleHolder,
-  roles: TenantRoles | null | undefined,
-): string[] | undefined {
-  if (!roles) return undefined
-  const ofType = (type: RoleType): Permission[] => {
-    const own = roles.types[type]
-    return own ? listed(own) : ALL_PERMISSIONS.filter(permission => holds(type, permission))
-  }
-  const isOwnUser = source === 'archive' && Object.hasOwn(roles.users, username)
-  const grant = isOwnUser ? roles.users[username] : undefined
-  if (grant) return compact(new Set([...grant.types.flatMap(ofType), ...listed(grant.permissions)]))
-  return Object.hasOwn(roles.types, accountType)
-    ? compact(new Set(ofType(accountType as RoleType)))
-    : undefined
+export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 'name' | 'type'>): void {
+  if (!tenants || [name, `type:${type}`, 'any'].some(one => tenants.includes(one))) return
+  throw new Refusal(
+    'forbidden',
+    `The token is not for the ${type} tenant '${name}'; it is for ${tenants.slice(0, MOST_NAMED).join(', ')}.`,
+  )
 }

@@ -4,9 +4,10 @@ import type { Calls } from '../platform/calls.ts'
 import { administrators } from '../platform/control-tables.ts'
 import type { Database, Query } from '../platform/database.ts'
 import { controlDatabase, readTenant, type Tenant, type TenantKey } from '../platform/tenancy.ts'
+import type { TenantRoles } from '../product/roles.ts'
 import { configurationVersions } from '../product/tables.ts'
 import { type PasswordRules, PLAIN_RULES } from './password-rules/rules.ts'
-import { rolePermissions, type TenantRoles } from './rights.ts'
+import { rolePermissions } from './roles.ts'
 import { accounts, passwordRules } from './tables.ts'
 
 /** An account is looked for by what the person typed, or by what a token says. */
@@ -171,7 +172,6 @@ export const hasRoomFor = (username: string, most: number) =>
   sql`not exists (select 1 from ${accounts} where ${isAccount({ username })})
     and (select count(*) from ${accounts} where ${isNull(accounts.deletedAt)}) < ${most}`
 
-// Which tenant a sign-in names: in the query or in the body, by name, host name or locator.
 /** What a sign-in says of its tenant; all that is given must fit. */
 export type TenantNamed = {
   readonly tenantName: string | undefined

@@ -1,10 +1,11 @@
 // Access tokens: JWTs, so that a request needs no look-up. Clients read the claims with dots (brief 0.13).
-import { importJWK, jwtVerify, SignJWT } from 'jose'
+import { jwtVerify, SignJWT } from 'jose'
 import { Refusal } from '../kernel/errors.ts'
 import { readUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, instant } from '../kernel/time.ts'
 import type { Caller } from '../platform/context.ts'
 import type { Tenant } from '../platform/tenancy.ts'
+import { TOKEN_ALGORITHM, type TokenKeys, tokenKeys } from '../platform/token-keys.ts'
 
 export const TOKEN_LIFE_MS = 60 * 60 * 1000
 
@@ -151,76 +152,4 @@ export function tokenOf(request: Request): string {
   if (!match?.[1])
     throw unauthenticated('The Authorization header has no token; send `Bearer <token>` or the token alone.')
   return match[1]
-}
-
-// Ed25519 keys sign access tokens: the public half can check a token but not make one. There may be several at a time, so that
-// keys can be replaced without ending sessions.
-/** The only algorithm that is signed with and taken: no token chooses how it is checked. */
-export const TOKEN_ALGORITHM = 'EdDSA'
-
-/** The public half, as /.well-known/jwks.json shows it (RFC 7517, RFC 8037). */
-export type PublicKey = {
-  readonly kty: 'OKP'
-  readonly crv: 'Ed25519'
-  readonly x: string
-  readonly kid: string
-  readonly alg: typeof TOKEN_ALGORITHM
-  readonly use: 'sig'
-}
-
-type Keys = {
-  readonly signing: { readonly kid: string; readonly key: CryptoKey }
-  readonly verifying: ReadonlyMap<string, CryptoKey>
-  readonly shown: readonly PublicKey[]
-}
-
-/** TOKEN_KEYS: a JSON Web Key Set. The first key signs; tokens of any of them are taken. */
-export type TokenKeys = Pick<Env, 'TOKEN_KEYS'>
-
-let imported: { readonly text: string; readonly keys: Promise<Keys> } | undefined
-
-/** The keys of the environment, imported once for an isolate. Throws when they are missing or no such set. */
-export function tokenKeys({ TOKEN_KEYS }: TokenKeys): Promise<Keys> {
-  if (imported?.text !== TOKEN_KEYS) imported = { text: TOKEN_KEYS, keys: importKeys(TOKEN_KEYS) }
-  return imported.keys
-}
-
-/** Never with the text itself: it is secret, and what is thrown is logged. */
-const unusable = (why: string): Error =>
-  new Error(
-    `TOKEN_KEYS must be a JSON Web Key Set of Ed25519 keys; ${why}. \`npm run token-key\` makes a key.`,
-  )
-
-const BASE64URL_32_BYTES = /^[\w-]{43}$/
-
-async function importKeys(text: string | undefined): Promise<Keys> {
-  const listed = readKeySet(text)
-  if (typeof listed[0]!.d !== 'string') throw unusable('the first key signs and lacks its private half')
-  const verifying = new Map<string, CryptoKey>()
-  const shown: PublicKey[] = []
-  for (const { kty, crv, x, kid } of listed) {
-    if (kty !== 'OKP' || crv !== 'Ed25519' || !BASE64URL_32_BYTES.test(String(x)))
-      throw unusable('one of them is of another kind')
-    if (typeof kid !== 'string' || kid === '' || verifying.has(kid))
-      throw unusable("each needs a 'kid' of its own")
-    const half: PublicKey = { kty, crv, x: String(x), kid, alg: TOKEN_ALGORITHM, use: 'sig' }
-    verifying.set(kid, (await importJWK(half, TOKEN_ALGORITHM)) as CryptoKey)
-    shown.push(half)
-  }
-  const { d } = listed[0]!
-  const key = (await importJWK({ ...shown[0]!, d: d as string }, TOKEN_ALGORITHM)) as CryptoKey
-  return { signing: { kid: shown[0]!.kid, key }, verifying, shown }
-}
-
-function readKeySet(text: string | undefined): readonly Readonly<Record<string, unknown>>[] {
-  let set: unknown
-  try {
-    set = JSON.parse(text ?? '')
-  } catch {
-    throw unusable('it is not set, or no JSON')
-  }
-  const keys = (set as { keys?: unknown } | null)?.keys
-  if (!Array.isArray(keys) || keys.length === 0) throw unusable('it has no keys')
-  if (!keys.every(key => typeof key === 'object' && key !== null)) throw unusable('one of them is no object')
-  return keys
 }

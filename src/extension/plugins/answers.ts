@@ -6,8 +6,8 @@ import { isStorable } from '../../kernel/characters.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { type Decimal, decimal } from '../../kernel/money.ts'
 import { pathText } from '../../platform/wire-problem.ts'
+import type { PluginFunction } from '../../product/plugins.ts'
 import type { PerilRate } from './contract.ts'
-import type { PluginFunction } from './functions.ts'
 
 export type PerilRates = {
   /** By locators of peril characteristics. */

@@ -2,11 +2,11 @@
 
 import { nonsense } from '../../extension/plugins/answers.ts'
 import type { PostIssuanceInput } from '../../extension/plugins/contract.ts'
-import { hasPlugin } from '../../extension/plugins/functions.ts'
 import { asPluginInput } from '../../extension/plugins/input.ts'
 import { documentResponse } from '../../policy/projection/documents.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
+import { hasPlugin } from '../../product/plugins.ts'
 import type { Attempt } from '../../rating/attempt.ts'
 import { askPlugin, askPluginUnattended, policyInfo } from '../../rating/plugin-call.ts'
 import {
