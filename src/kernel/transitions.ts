@@ -1,6 +1,6 @@
 // State machines as data (docs/design.md, section 4): one table for each kind of record, from which the guard,
 // the event, the documentation and the tests come.
-import type { EventType } from '../platform/events/types.ts'
+import type { EventType } from '../platform/events/catalogue.ts'
 import { Refusal } from './errors.ts'
 
 export type Transition<State extends string> = {

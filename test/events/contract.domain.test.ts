@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { eventTypes } from '../../src/platform/events/catalogue.ts'
 import {
-  eventTypes,
   isEventTypePattern,
   isStreamed,
   matchesEventType,

@@ -1,7 +1,6 @@
 // A sandbox for tenant code: values in, values out. No network, no clock and no randomness but what is handed in.
 // There are two, of one behaviour (test/plugins/runners.service.test.ts): isolate.ts, and process-runner.ts, which calls
 // QuickJS (quickjs.ts) in a process beside the service.
-
 import type { CustomEventType } from '../../platform/events/types.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
 import { LONGEST_CALL_MS } from './limits.ts'

@@ -1,6 +1,7 @@
 // The event stream (contract 2; brief 9).
 import { z } from '@hono/zod-openapi'
-import { CUSTOM_EVENT_TYPE, EVENT_TYPES, eventTypes, streamTypes } from '../../platform/events/types.ts'
+import { EVENT_TYPES, eventTypes } from '../../platform/events/catalogue.ts'
+import { CUSTOM_EVENT_TYPE, streamTypes } from '../../platform/events/types.ts'
 import {
   OptionalName,
   OptionalText,
@@ -31,14 +32,16 @@ const CustomType = z
 
 /** A type by its older name, as webhooks have it. */
 export const OlderType = z.union([
-  z.enum(eventTypes).openapi('EventType', { 'x-enum-descriptions': Object.values(EVENT_TYPES) }),
+  z
+    .enum(eventTypes)
+    .openapi('EventType', { 'x-enum-descriptions': Object.values(EVENT_TYPES).map(({ about }) => about) }),
   CustomType,
 ])
 
 const StreamedType = z.union([
   z
     .enum(streamTypes)
-    .openapi('StreamEventType', { 'x-enum-descriptions': streamTypes.map(type => EVENT_TYPES[type]) }),
+    .openapi('StreamEventType', { 'x-enum-descriptions': streamTypes.map(type => EVENT_TYPES[type].about) }),
   CustomType,
 ])
 

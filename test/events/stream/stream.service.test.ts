@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { eventTypes, streamTypes, unstreamedTypes } from '../../../src/platform/events/types.ts'
+import { eventTypes } from '../../../src/platform/events/catalogue.ts'
+import { streamTypes, unstreamedTypes } from '../../../src/platform/events/types.ts'
 import type { Tenant } from '../../../src/platform/tenancy.ts'
 import { readToken, writeToken } from '../../../src/servicing/events/stream/token.ts'
 import { prepareDatabases } from '../../support/databases.ts'

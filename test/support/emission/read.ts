@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { SYSTEM_CALLER } from '../../../src/platform/context.ts'
-import { type EventType, isCustomEventType } from '../../../src/platform/events/types.ts'
+import type { EventType } from '../../../src/platform/events/catalogue.ts'
+import { isCustomEventType } from '../../../src/platform/events/types.ts'
 import { CAUSES } from '../../../src/servicing/events/catalogue/causes.ts'
 import { boundDatabase } from '../databases.ts'
 import { callOf, isMadeUp } from './calls.ts'

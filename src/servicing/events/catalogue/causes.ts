@@ -1,6 +1,6 @@
 // What emits which types: every operation that tells of anything, and all that is due by the clock. A cause that is not
 // here tells of nothing: configuration, resources, webhooks, integrations and what is only shown.
-import type { EventType } from '../../../platform/events/types.ts'
+import type { EventType } from '../../../platform/events/catalogue.ts'
 
 /** What the cause itself does, and what may follow from it: bills, payments from credit, others taken back. */
 export type Cause = { readonly does: readonly EventType[]; readonly mayFollow?: readonly EventType[] }

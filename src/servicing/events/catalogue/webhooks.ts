@@ -1,15 +1,13 @@
 // The section `webhooks` of the OpenAPI document: what a webhook receives under each name. Made with the document.
 import { z } from '@hono/zod-openapi'
-import { newerTypesOf } from '../../../platform/events/newer-types.ts'
-import { EVENT_TYPES, type EventType, eventTypes } from '../../../platform/events/types.ts'
+import { EVENT_TYPES, type EventType, eventTypes } from '../../../platform/events/catalogue.ts'
+import { newerTypesOf } from '../../../platform/events/types.ts'
 import type { Notification } from '../../../platform/http/openapi.ts'
 import { WebhookEvent, WebhookEventResponse } from '../contract-delivered.ts'
+import type { EventTypeResponse } from '../interface/contract.ts'
 import { interfaceData } from '../interface/newer-data.ts'
 import { causesOf } from './causes.ts'
-import { dataContract } from './contracts.ts'
-import { ENTRIES } from './entries.ts'
-import { exampleData } from './example.ts'
-import { emittedNewerTypes, newerDataContract } from './newer-contracts.ts'
+import { dataContract, emittedNewerTypes, exampleData, newerDataContract } from './contracts.ts'
 
 /** The moment of examples, as that of their data (keys.ts). */
 const EXAMPLE_AT = 1_772_323_200_000
@@ -24,11 +22,11 @@ function ofStream(type: EventType): Notification {
   const newer = newerTypesOf(type)
   return {
     name: type,
-    summary: EVENT_TYPES[type],
+    summary: EVENT_TYPES[type].about,
     description: [newer.length > 0 && `Newer name: ${code(newer, ' or ')}.`, causedBy([type])]
       .filter(Boolean)
       .join('\n\n'),
-    deprecated: ENTRIES[type].isLegacy ?? false,
+    deprecated: EVENT_TYPES[type].isLegacy ?? false,
     schema: WebhookEvent.extend({
       type: z.literal(type),
       data: dataContract(type).openapi({ example: exampleData(type) }),
@@ -39,7 +37,7 @@ function ofStream(type: EventType): Notification {
 /** Types of one name may say the same. */
 const isFirstOfItsShape = (type: EventType, at: number, types: readonly EventType[]): boolean => {
   const keys = (one: EventType): string => {
-    const { data, optional = [] } = ENTRIES[one]
+    const { data, optional = [] } = EVENT_TYPES[one]
     return JSON.stringify([[...data].sort(), [...optional].sort()])
   }
   return types.findIndex(one => keys(one) === keys(type)) === at
@@ -53,12 +51,12 @@ function ofInterface([newer, types]: readonly [string, readonly EventType[]]): N
   )
   return {
     name: newer,
-    summary: types.map(type => EVENT_TYPES[type]).join(' Or: '),
+    summary: types.map(type => EVENT_TYPES[type].about).join(' Or: '),
     description: [
       `What the event stream calls ${code(types, ' or ')}, for webhooks whose types match this name and not that.`,
       causedBy(types),
     ].join('\n\n'),
-    deprecated: types.every(type => ENTRIES[type].isLegacy ?? false),
+    deprecated: types.every(type => EVENT_TYPES[type].isLegacy ?? false),
     schema: WebhookEventResponse.extend({
       type: z.literal(newer),
       data: data.length === 1 ? data[0]! : z.union(data),
@@ -80,7 +78,7 @@ function either(one: Notification, other: Notification | undefined): Notificatio
 
 /** Every name under which the service tells of something, and what a plugin makes. */
 export function eventNotifications(): Notification[] {
-  const older = eventTypes.filter(type => !ENTRIES[type].isForeign).map(ofStream)
+  const older = eventTypes.filter(type => !EVENT_TYPES[type].isForeign).map(ofStream)
   const newer = new Map([...emittedNewerTypes()].map(one => [one[0], ofInterface(one)]))
   const names = new Set(older.map(({ name }) => name))
   return [
@@ -95,3 +93,20 @@ export function eventNotifications(): Notification[] {
     },
   ]
 }
+
+const responseOf = (type: EventType): EventTypeResponse => {
+  const { shape, isForeign, isLegacy } = EVENT_TYPES[type]
+  return {
+    type,
+    newerTypes: newerTypesOf(type),
+    description: EVENT_TYPES[type].about,
+    dataType: shape,
+    emitted: !isForeign,
+    causes: causesOf(type),
+    ...(isLegacy && { deprecated: true }),
+    example: exampleData(type),
+  }
+}
+
+/** Every type that a plugin does not make, in the order of the catalogue. */
+export const eventTypeList = (): EventTypeResponse[] => eventTypes.map(responseOf)

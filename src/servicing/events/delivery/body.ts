@@ -1,7 +1,8 @@
 // What a webhook is sent (contract 2; brief 9; resources brief 7.3). An event may have two names, and which one the
 // webhook's types matched decides how it reads: as the events interface answers it, or as older webhooks have it.
 
-import { type EventType, matchesEventType } from '../../../platform/events/types.ts'
+import type { EventType } from '../../../platform/events/catalogue.ts'
+import { matchesEventType } from '../../../platform/events/types.ts'
 import type { WebhookEvent, WebhookEventResponse } from '../contract-delivered.ts'
 import { type EventRow, eventResponse } from '../interface/response.ts'
 

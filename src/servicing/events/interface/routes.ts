@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { publicRoute, type Route, tenantRoute } from '../../../platform/http/route.ts'
-import { eventTypeList } from '../catalogue/list.ts'
+import { eventTypeList } from '../catalogue/webhooks.ts'
 import { EventListQuery, EventResponse, EventStreamResponse, EventTypeResponse } from './contract.ts'
 import { listEvents, readEvent, readEventsOfRequest } from './service.ts'
 

@@ -1,6 +1,7 @@
 import { Refusal } from '../../../kernel/errors.ts'
 import type { RequestContext } from '../../../platform/context.ts'
-import { isCustomEventType, isEventType, isStreamed } from '../../../platform/events/types.ts'
+import { isEventType } from '../../../platform/events/catalogue.ts'
+import { isCustomEventType, isStreamed } from '../../../platform/events/types.ts'
 import { type JsonText, jsonText } from '../../../platform/http/route.ts'
 import type { EventStreamQuery } from '../contract.ts'
 import { readPage } from './page.ts'
