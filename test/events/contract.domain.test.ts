@@ -6,9 +6,9 @@ import {
   matchesEventType,
   streamTypes,
 } from '../../src/platform/events/types.ts'
-import { Event, EventStreamQuery } from '../../src/servicing/events/contract.ts'
-import { CreateWebhookRequest } from '../../src/servicing/events/contract-webhook.ts'
-import type { WebhookEndpoint, WebhookFailureHandling } from '../../src/servicing/events/webhook.ts'
+import type { WebhookEndpoint, WebhookFailureHandling } from '../../src/servicing/events/delivery/webhook.ts'
+import { Event, EventStreamQuery } from '../../src/servicing/events/stream/contract.ts'
+import { CreateWebhookRequest } from '../../src/servicing/events/webhooks/contract.ts'
 
 const webhook = {
   name: 'orders',

@@ -1,5 +1,5 @@
 // Every type of event, in one table: what it means, what its data says, and its newer name. What emits each type is in
-// servicing/events/catalogue/causes.ts, by operation: most types have several causes.
+// servicing/events/stream/causes.ts, by operation: most types have several causes.
 //
 // The event stream has the closed list of contract 2, three types beside it (resources brief 8.2) and those that plugins
 // make. Types of newer families (`document.*`, `migration.*`) are in the events interface and in webhooks alone: a client

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import type { WebhookFailureHandling } from '../../servicing/events/webhook.ts'
+import type { WebhookFailureHandling } from '../../servicing/events/delivery/webhook.ts'
 
 /** The outbox and the stream in one: written in the batch of the change it tells of, read in `sequence` order. */
 export const events = sqliteTable(
@@ -34,7 +34,7 @@ export const events = sqliteTable(
 )
 
 /**
- * Shard 0 has the truth; every other shard has a copy of each row (webhooks/copies.ts), because deliveries are
+ * Shard 0 has the truth; every other shard has a copy of each row (servicing/events/delivery/webhook-copies.ts), because deliveries are
  * made by a statement inside the batch of the shard where the event happens.
  */
 export const webhooks = sqliteTable(

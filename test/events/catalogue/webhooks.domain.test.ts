@@ -2,10 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { EVENT_TYPES, eventTypes } from '../../../src/platform/events/catalogue.ts'
 import { newerTypesOf } from '../../../src/platform/events/types.ts'
-import { exampleData } from '../../../src/servicing/events/catalogue/contracts.ts'
-import { eventNotifications } from '../../../src/servicing/events/catalogue/webhooks.ts'
-import { webhookEvent } from '../../../src/servicing/events/delivery/body.ts'
-import { eventResponse } from '../../../src/servicing/events/interface/response.ts'
+import { exampleData } from '../../../src/servicing/events/stream/data-contracts.ts'
+import { eventNotifications } from '../../../src/servicing/events/stream/notifications.ts'
+import { eventResponse, webhookEvent } from '../../../src/servicing/events/stream/response.ts'
 
 const notifications = eventNotifications()
 const schemaOf = (name: string) => notifications.find(one => one.name === name)!.schema

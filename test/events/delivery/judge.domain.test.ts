@@ -6,7 +6,7 @@ import {
   OWN_FAILURE_HANDLING,
   type RetryStrategy,
   type WebhookFailureHandling,
-} from '../../../src/servicing/events/webhook.ts'
+} from '../../../src/servicing/events/delivery/webhook.ts'
 
 const answered = (status: number, retryAfterMs?: number): Outcome => ({
   kind: 'answered',

@@ -10,7 +10,7 @@ import { mount } from '../../../src/platform/http/mount.ts'
 import { publicRoute } from '../../../src/platform/http/route.ts'
 import { alarm, observed } from '../../../src/platform/observation.ts'
 import { consumeDocumentHints } from '../../../src/servicing/documents/job/consume.ts'
-import { consumeAnnouncements } from '../../../src/servicing/events/delivery/consume.ts'
+import { consumeAnnouncements } from '../../../src/servicing/events/delivery/wake.ts'
 import { callApi } from '../../support/api.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 

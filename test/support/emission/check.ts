@@ -3,9 +3,9 @@
 import { type EventType, entryOf } from '../../../src/platform/events/catalogue.ts'
 import { KEYS, type Key, type KeyEntry, PATTERNS } from '../../../src/platform/events/data-keys.ts'
 import { isCustomEventType, newerTypesOf } from '../../../src/platform/events/types.ts'
-import { CAUSES, type Cause } from '../../../src/servicing/events/catalogue/causes.ts'
-import { newerDataContract } from '../../../src/servicing/events/catalogue/contracts.ts'
-import { interfaceData } from '../../../src/servicing/events/interface/newer-data.ts'
+import { CAUSES, type Cause } from '../../../src/servicing/events/stream/causes.ts'
+import { newerDataContract } from '../../../src/servicing/events/stream/data-contracts.ts'
+import { interfaceData } from '../../../src/servicing/events/stream/response.ts'
 
 export type Emitted = {
   readonly type: string

@@ -7,8 +7,8 @@ import { withoutSecrets } from '../../../platform/outbound/masking.ts'
 import { retryAfterMs } from '../../../platform/outbound/retry-after.ts'
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'
 import type { Resolved } from '../../../reference/secrets/sending.ts'
-import type { WebhookEndpoint } from '../webhook.ts'
 import { type Outcome, outcomeText } from './judge.ts'
+import type { WebhookEndpoint } from './webhook.ts'
 
 /** An endpoint that has not answered after this time has failed (resources brief 7.3). */
 export const ATTEMPT_TIMEOUT_MS = 15_000

@@ -1,7 +1,12 @@
 import { maskedHeaders, maskedUrl } from '../../../extension/integrations/secrecy.ts'
 import { MASK } from '../../../platform/outbound/masking.ts'
-import type { EndpointResponse, FailureHandlingResponse, WebhookResponse } from '../contract-webhook.ts'
-import { handlingOf, type Webhook, type WebhookEndpoint, type WebhookFailureHandling } from '../webhook.ts'
+import {
+  handlingOf,
+  type Webhook,
+  type WebhookEndpoint,
+  type WebhookFailureHandling,
+} from '../delivery/webhook.ts'
+import type { EndpointResponse, FailureHandlingResponse, WebhookResponse } from './contract.ts'
 
 /** Endpoints whose secrets the answer tells: those that came with it, and that nobody may know yet. */
 export type Told = (endpoint: WebhookEndpoint) => boolean

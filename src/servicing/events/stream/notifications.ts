@@ -3,13 +3,12 @@ import { z } from '@hono/zod-openapi'
 import { EVENT_TYPES, type EventType, eventTypes } from '../../../platform/events/catalogue.ts'
 import { newerTypesOf } from '../../../platform/events/types.ts'
 import type { Notification } from '../../../platform/http/openapi.ts'
-import { WebhookEvent, WebhookEventResponse } from '../contract-delivered.ts'
-import type { EventTypeResponse } from '../interface/contract.ts'
-import { interfaceData } from '../interface/newer-data.ts'
 import { causesOf } from './causes.ts'
-import { dataContract, emittedNewerTypes, exampleData, newerDataContract } from './contracts.ts'
+import { type EventTypeResponse, WebhookEvent, WebhookEventResponse } from './contract.ts'
+import { dataContract, emittedNewerTypes, exampleData, newerDataContract } from './data-contracts.ts'
+import { interfaceData } from './response.ts'
 
-/** The moment of examples, as that of their data (keys.ts). */
+/** The moment of examples, as that of their data (data-keys.ts). */
 const EXAMPLE_AT = 1_772_323_200_000
 
 const code = (names: readonly string[], between: string): string =>

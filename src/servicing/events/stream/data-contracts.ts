@@ -5,7 +5,7 @@ import { EVENT_TYPES, type EventType, eventTypes } from '../../../platform/event
 import { KEYS, type Key, type KeyEntry, PATTERNS } from '../../../platform/events/data-keys.ts'
 import { newerTypesOf } from '../../../platform/events/types.ts'
 import { rule } from '../../../platform/wire-problem.ts'
-import { type NewerFamily, newerFamily } from '../interface/newer-data.ts'
+import { type NewerFamily, newerFamily } from './response.ts'
 
 function contractOfKey(key: Key): z.ZodType {
   const { about: description, example, kind, values }: KeyEntry = KEYS[key]

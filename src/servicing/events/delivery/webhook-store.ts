@@ -7,7 +7,7 @@ import { webhooks } from '../../../platform/events/tables.ts'
 import { referencesIn } from '../../../platform/outbound/secret-references.ts'
 import { seal, unseal } from '../../../platform/sealed.ts'
 import { sealedPlace, type Tenant } from '../../../platform/tenancy.ts'
-import type { Webhook, WebhookEndpoint } from '../webhook.ts'
+import type { Webhook, WebhookEndpoint } from './webhook.ts'
 
 /** Whose webhooks they are, and the keys that open them. */
 export type WebhookPlace = { readonly env: Env; readonly tenant: Tenant }

@@ -1,5 +1,5 @@
-import type { Uuid } from '../../kernel/locators.ts'
-import type { Instant } from '../../kernel/time.ts'
+import type { Uuid } from '../../../kernel/locators.ts'
+import type { Instant } from '../../../kernel/time.ts'
 
 /** Where a webhook's events go (resources brief 7.1). The secret signs; it is shown once, when it is made. */
 export type WebhookEndpoint = {
