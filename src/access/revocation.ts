@@ -3,7 +3,7 @@
 // tokens of an earlier epoch may live; it is read with the tenant, so that no request looks an account up.
 import { and, eq, lt, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
-import { now } from '../kernel/time.ts'
+import { type Instant, now } from '../kernel/time.ts'
 import type { Calls } from '../platform/calls.ts'
 import type { NewTimer } from '../platform/commit.ts'
 import { revocations, tenants } from '../platform/control-tables.ts'
@@ -11,9 +11,11 @@ import {
   ADMINISTRATION,
   controlDatabase,
   forgetRevocations,
+  TENANT_TRUST_MS,
   type Tenant,
   tenantNow,
 } from '../platform/tenancy.ts'
+import type { FoundToken } from './auth-tokens/store.ts'
 import { TOKEN_LIFE_MS } from './tokens.ts'
 
 /** Twice the life of a token: one may be signed a moment after the revocation by who had read the account before. */
@@ -77,3 +79,29 @@ export const revocationDue = (
     accountLocator: subject as Uuid,
     epoch: Number(payload.epoch),
   })
+
+// Long-lived tokens that an isolate has looked up, and those that it looked for in vain: trusted for 5 s, as tenants are.
+type Known = { readonly found: FoundToken | undefined; readonly readAt: Instant }
+
+/** The one that was looked up first is forgotten first. */
+const MOST_KNOWN = 1_000
+
+const known = new Map<string, Known>()
+
+/** What was looked up under the key less than 5 s ago, or is now. */
+export async function knownAuthToken(
+  key: string,
+  lookUp: () => Promise<FoundToken | undefined>,
+): Promise<FoundToken | undefined> {
+  const before = known.get(key)
+  if (before && now() - before.readAt < TENANT_TRUST_MS) return before.found
+  const readAt = now()
+  const found = await lookUp()
+  known.delete(key)
+  known.set(key, { found, readAt })
+  if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!)
+  return found
+}
+
+/** Called after a change of tokens or accounts; other isolates look again within 5 s. */
+export const forgetAuthTokens = (): void => known.clear()

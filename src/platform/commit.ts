@@ -8,7 +8,7 @@ import type { RequestContext } from './context.ts'
 import { type Database, putRows, type Query, type Statement, statement } from './database.ts'
 import { announce, armDispatcher } from './events/announcement.ts'
 import { deliveriesOf, eventRows, type NewEvent } from './events/outbox.ts'
-import { guards, timers, writes } from './tables.ts'
+import { guards, type TimerKind, timers, writes } from './tables.ts'
 
 export type GuardName =
   | 'guard_policy_version'
@@ -33,7 +33,7 @@ export type Guard = { name: GuardName; holds: SQL; values?: Readonly<Record<stri
 export type NewTimer = {
   /** In the tenant's time. */
   dueAt: Instant
-  kind: string
+  kind: TimerKind
   subject: string
   payload: Record<string, string>
   /** Of a timer that there may be once only: set again, it is the same one. */
@@ -79,6 +79,32 @@ export class GuardTripped extends Error {
     super(`${guard} tripped`)
     this.guard = guard
   }
+}
+
+/** How often a write is tried unless its caller says otherwise. */
+const ATTEMPTS = 3
+
+const isGuardTripped = (problem: unknown): boolean => problem instanceof GuardTripped
+
+/**
+ * Tries a write again when another write came between its read and its commit: `attempt` reads, decides and commits. When that
+ * happened every time, refuses with 409 `versionConflict`; `what` names the record in the message, e.g. `The webhook`.
+ */
+export async function retryOnConflict<T>(
+  what: string,
+  attempt: (isFirst: boolean) => Promise<T>,
+  { attempts = ATTEMPTS, isConflict = isGuardTripped } = {},
+): Promise<T> {
+  for (let number = 1; number <= attempts; number += 1)
+    try {
+      return await attempt(number === 1)
+    } catch (problem) {
+      if (!isConflict(problem)) throw problem
+    }
+  throw new Refusal(
+    'versionConflict',
+    `${what} was changed by another request at the same time; read it and try again.`,
+  )
 }
 
 /** Longest answer kept for repeats; above it a repeat is answered from the subject as it is then. */

@@ -6,7 +6,6 @@ import type { RenderingEnvironment } from '../../packages/liquid/environment.ts'
 import { TemplateError } from '../../packages/liquid/template-error.ts'
 import type { ExternalRater } from '../extension/integrations/external-raters.ts'
 import type { TransactionNames } from '../extension/plugins/contract.ts'
-import type { PluginCaller } from '../extension/plugins/functions.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply } from '../kernel/locators.ts'
 import type { Instant, TimeZone } from '../kernel/time.ts'
@@ -16,6 +15,7 @@ import type { PolicyAggregate, PolicySegment, Quote } from '../policy/records/ag
 import type { Policyholder } from '../policyholders/policyholder.ts'
 import type { ProductDefinition, TemplateSource } from '../product/configuration.ts'
 import type { FieldData } from '../product/fields/groups.ts'
+import type { PluginCaller } from '../product/plugins.ts'
 import { type Operation, policyData, policyholderData } from './template-data.ts'
 
 export type RatingContext = {

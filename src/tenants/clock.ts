@@ -154,7 +154,6 @@ const armDispatchers = async ({ env, tenant, calls }: RequestContext, afterMs: n
     }),
   )
 
-// To when a clock moves: forward only, and not without bounds.
 /** Years that one call moves a clock at most, and that a clock is ahead of the real time at most. */
 export const MOST_YEARS_A_MOVE = 10
 export const MOST_YEARS_AHEAD = 100

@@ -9,6 +9,7 @@ import type { Route } from '../../src/platform/http/route.ts'
 import type { Tenant } from '../../src/platform/tenancy.ts'
 import { eventInterfaceRoutes, streamRoutes } from '../../src/servicing/events/stream/routes.ts'
 import { webhookRoutes } from '../../src/servicing/events/webhooks/routes.ts'
+import { CALLERS } from '../../src/wiring.ts'
 import { noteExchange } from '../support/exchanges/note.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect out of any answer.
@@ -27,7 +28,7 @@ export async function clientOf(
   accountType: AccountType = 'account.test.tenant.admin',
   routes: readonly Route[] = [...streamRoutes, ...webhookRoutes, ...eventInterfaceRoutes],
 ): Promise<Client> {
-  const app = mount(routes, [])
+  const app = mount(routes, [], CALLERS)
   const { token } = await issueToken(
     env,
     {

@@ -1,32 +1,17 @@
 // Changes of one account, each in one commit with the entry of the audit trail, decided anew when another was faster.
 import { eq, sql } from 'drizzle-orm'
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { notFound } from '../../kernel/errors.ts'
 import { readUuid } from '../../kernel/locators.ts'
-import { commit, GuardTripped, isBySubject, type JsonAnswer, storedAnswer } from '../../platform/commit.ts'
+import { commit, isBySubject, type JsonAnswer, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
 import { type AuditEntry, auditRows } from '../audit/store.ts'
-import { forgetAuthTokens } from '../auth-tokens/holder.ts'
 import type { PasswordRules } from '../password-rules/rules.ts'
-import { announceRevocation, revocationTimer } from '../revocation.ts'
+import { announceRevocation, forgetAuthTokens, revocationTimer } from '../revocation.ts'
 import { requireAuthority } from '../rights.ts'
 import { readAccount, type StoredAccount } from '../store.ts'
 import { accounts, authTokens } from '../tables.ts'
-
-/** Others may write in between each time; so many in a row have no luck. */
-const MOST_ATTEMPTS = 3
-
-/** Decides and commits again while what was read is no longer so. */
-export async function attempted<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let left = MOST_ATTEMPTS; left > 0; left -= 1)
-    try {
-      return await attempt()
-    } catch (problem) {
-      if (!(problem instanceof GuardTripped)) throw problem
-    }
-  throw new Refusal('overloaded', 'Others change the same account at this moment; try again.', {}, 1)
-}
 
 /** What becomes of an account. */
 export type AccountChange = {
@@ -49,7 +34,8 @@ export async function changeAccount(
 ): Promise<JsonAnswer> {
   const database = homeDatabase(context)
   const earlier = await storedAnswer(context, database)
-  const answer = earlier ?? (await attempted(() => changeOnce(context, database, locator, decide)))
+  const answer =
+    earlier ?? (await retryOnConflict('The account', () => changeOnce(context, database, locator, decide)))
   return isBySubject(answer) ? { status: answer.status, text: '' } : answer
 }
 

@@ -2,13 +2,13 @@
 import { Refusal } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
 import { type Instant, now as realNow } from '../../kernel/time.ts'
-import { commit, isBySubject, storedAnswer } from '../../platform/commit.ts'
+import { commit, isBySubject, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { putRows } from '../../platform/database.ts'
 import { permissionsHeld } from '../../platform/http/permissions.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts'
-import { typeOfRole } from '../../product/test-user-roles.ts'
+import { typeOfRole } from '../../product/roles.ts'
 import { auditRows } from '../audit/store.ts'
 import type {
   AccountAddRequest,
@@ -31,7 +31,7 @@ import {
   storedAccount,
 } from '../store.ts'
 import { accounts, passwordRules } from '../tables.ts'
-import { accountAt, attempted, changeAccount } from './change.ts'
+import { accountAt, changeAccount } from './change.ts'
 
 /** Accounts of one tenant that are not deleted. */
 export const MOST_ACCOUNTS = 10_000
@@ -86,7 +86,7 @@ export async function addAccount(request: AccountAddRequest, context: RequestCon
     status: 200,
     text: JSON.stringify(accountResponse(storedAccount(row), tenant, realNow())),
   }
-  const committed = await attempted(async () => {
+  const committed = await retryOnConflict('The account', async () => {
     const present = await readRoom(database, username)
     if (present.isTaken) throw usernameTaken(username)
     if (present.count >= MOST_ACCOUNTS)

@@ -1,6 +1,5 @@
 // Long-lived tokens of administration accounts: for pipelines, which then need no password that may do everything. They
 // are for configurations and for nothing else, and for the tenants that they list.
-
 import { Refusal } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
 import { now as realNow } from '../../kernel/time.ts'
@@ -9,6 +8,7 @@ import { ALL_PERMISSIONS, grants, permissionsHeld } from '../../platform/http/pe
 import type { SignedInContext } from '../../platform/http/route.ts'
 import { controlDatabase } from '../../platform/tenancy.ts'
 import { administrationAuditRow } from '../audit/store.ts'
+import { forgetAuthTokens } from '../revocation.ts'
 import { requireWithin } from '../rights.ts'
 import { checkedTenantName } from '../tenant-names.ts'
 import { revoked } from '../tokens.ts'
@@ -20,7 +20,6 @@ import {
   isMeantOfAdministration,
 } from './administration-store.ts'
 import type { AuthTokenCreateRequest, AuthTokenResponse } from './contract.ts'
-import { forgetAuthTokens } from './holder.ts'
 import { checkedExpiry, checkedPermissions, MOST_TOKENS, noSuchToken, tokenResponse } from './service.ts'
 import { hashOfAuthToken, NO_TENANT, newAuthToken } from './text.ts'
 

@@ -1,5 +1,5 @@
 // Who a long-lived token stands for: its account, with what both the token and the account may today.
-import { type Instant, now } from '../../kernel/time.ts'
+import type { Instant } from '../../kernel/time.ts'
 import type { Calls } from '../../platform/calls.ts'
 import type { Caller } from '../../platform/context.ts'
 import { grants, permissionsHeld } from '../../platform/http/permissions.ts'
@@ -8,12 +8,12 @@ import {
   findTenant,
   HOME_SHARD,
   shardDatabase,
-  TENANT_TRUST_MS,
   type Tenant,
 } from '../../platform/tenancy.ts'
+import { knownAuthToken } from '../revocation.ts'
 import { unauthenticated } from '../tokens.ts'
 import { findAdministrationToken } from './administration-store.ts'
-import { type FoundToken, findToken } from './store.ts'
+import { findToken } from './store.ts'
 import { NO_TENANT, tenantOfAuthToken } from './text.ts'
 
 const unknown = () =>
@@ -52,29 +52,3 @@ export async function holderOfAuthToken(
     tenant,
   }
 }
-
-// Long-lived tokens that an isolate has looked up, and those that it looked for in vain: trusted for 5 s, as tenants are.
-type Known = { readonly found: FoundToken | undefined; readonly readAt: Instant }
-
-/** The one that was looked up first is forgotten first. */
-const MOST_KNOWN = 1_000
-
-const known = new Map<string, Known>()
-
-/** What was looked up under the key less than 5 s ago, or is now. */
-export async function knownAuthToken(
-  key: string,
-  lookUp: () => Promise<FoundToken | undefined>,
-): Promise<FoundToken | undefined> {
-  const before = known.get(key)
-  if (before && now() - before.readAt < TENANT_TRUST_MS) return before.found
-  const readAt = now()
-  const found = await lookUp()
-  known.delete(key)
-  known.set(key, { found, readAt })
-  if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!)
-  return found
-}
-
-/** Called after a change of tokens or accounts; other isolates look again within 5 s. */
-export const forgetAuthTokens = (): void => known.clear()

@@ -1,22 +1,21 @@
 // Making, listing and deleting long-lived tokens; ending everything that an account signs in with.
-
 import { Refusal } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now as realNow } from '../../kernel/time.ts'
-import { commit, storedAnswer } from '../../platform/commit.ts'
+import { commit, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { ALL_PERMISSIONS, grants, type Permission, permissionsHeld } from '../../platform/http/permissions.ts'
 import type { SignedInContext } from '../../platform/http/route.ts'
 import { HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts'
-import { accountAt, attempted, changeAccount } from '../administration/change.ts'
+import { accountAt, changeAccount } from '../administration/change.ts'
 import { auditRows } from '../audit/store.ts'
+import { forgetAuthTokens } from '../revocation.ts'
 import { requireAuthority, requireReach, requireWithin } from '../rights.ts'
 import { readAccount, type StoredAccount } from '../store.ts'
 import { authTokens } from '../tables.ts'
 import { revoked } from '../tokens.ts'
 import type { AuthTokenCreateRequest, AuthTokenResponse } from './contract.ts'
-import { forgetAuthTokens } from './holder.ts'
 import { hasRoomFor, isMeant, putTokenQueries, tokensQuery } from './store.ts'
 import { hashOfAuthToken, isAuthToken, newAuthToken } from './text.ts'
 
@@ -85,7 +84,7 @@ async function createToken(
   const tenants = checkedTenants(request.tenants, tenant)
   const token = newAuthToken(tenant.locator)
   const answer = { status: 200, text: '' }
-  const committed = await attempted(async () => {
+  const committed = await retryOnConflict('The account', async () => {
     await requireRoom(database, account, name, now)
     return commit(context, database, {
       shard: HOME_SHARD,

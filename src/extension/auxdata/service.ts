@@ -1,7 +1,7 @@
 import { auditRows } from '../../access/audit/store.ts'
 import { isStorable } from '../../kernel/characters.ts'
 import { Refusal } from '../../kernel/errors.ts'
-import { commit, type Guard, GuardTripped, isBySubject, storedAnswer } from '../../platform/commit.ts'
+import { commit, type Guard, isBySubject, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { requireMatch } from '../../platform/entity-tags.ts'
@@ -91,28 +91,17 @@ async function written(
   const { database, shard } = placeOf(context, locator)
   const earlier = await storedAnswer(context, database)
   if (earlier && !isBySubject(earlier)) return
-  for (let tries = 1; ; tries += 1) {
-    const guards = await guardsOf(context, database, locator, key)
-    try {
-      await commit(context, database, {
-        shard,
-        guards,
-        facts: facts(database, shard),
-        events: [],
-        answer: { status: 200, text: '' },
-        subject: `auxData/${locator}`,
-      })
-      return
-    } catch (problem) {
-      if (!(problem instanceof GuardTripped)) throw problem
-      if (tries === MOST_TRIES)
-        throw new Refusal('versionConflict', 'The key is changed by others just now; read it and try again.')
-    }
-  }
+  await retryOnConflict(`The key '${key}'`, async () =>
+    commit(context, database, {
+      shard,
+      guards: await guardsOf(context, database, locator, key),
+      facts: facts(database, shard),
+      events: [],
+      answer: { status: 200, text: '' },
+      subject: `auxData/${locator}`,
+    }),
+  )
 }
-
-/** Changes of a key that were overtaken by others, after which it is as `If-Match` says again, are tried so often. */
-const MOST_TRIES = 3
 
 /** With `If-Match` one round trip more, which reads what the key has. */
 async function guardsOf(

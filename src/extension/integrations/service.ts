@@ -13,7 +13,7 @@ import { HOME_SHARD, homeDatabase, shardDatabase, type Tenant } from '../../plat
 import { policies } from '../../policy/tables/policies.ts'
 import { configurationVersions } from '../../product/tables.ts'
 import { requireMaySend } from '../../reference/secrets/naming.ts'
-import { assertFillsNothing } from '../autofill/service.ts'
+import { assertFillsNothing } from './autofill/service.ts'
 import { connectionOf } from './change.ts'
 import type {
   ExternalServiceIntegrationAddRequest,

@@ -9,9 +9,9 @@ import type { RequestContext } from '../../platform/context.ts'
 import { SHORTEST_SECRET, withoutSecrets } from '../../platform/outbound/masking.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
+import type { PluginFunction } from '../../product/plugins.ts'
 import type { TransactionTables, WantedRange } from '../../reference/data-tables/rating-tables.ts'
 import { NeedsTableRows } from '../../reference/data-tables/table-rows.ts'
-import type { PluginFunction } from './functions.ts'
 import { isolateRunner } from './isolate.ts'
 import { LONGEST_CALL_MS, LONGEST_REASON, MOST_ROUNDS } from './limits.ts'
 import { localRunner } from './process-runner.ts'
@@ -351,7 +351,6 @@ function seedOf(text: string): number {
   return hash | 0
 }
 
-// Opens the sandbox. What reads tenant code is much code, which what never calls a plugin never needs: loaded when first opened.
 export type Sandbox = {
   readonly runner: PluginRunner
   readonly programOf: (...given: Parameters<typeof import('./program.ts').pluginProgram>) => PluginProgram

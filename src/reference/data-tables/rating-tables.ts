@@ -8,6 +8,7 @@ import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
+import type { SelectionBasis } from '../../product/resources.ts'
 import { selectInForce } from '../selection.ts'
 import {
   type Candidate,
@@ -20,7 +21,6 @@ import {
   knownRow,
 } from './cache.ts'
 import { canonicalDecimal, sortableDecimal } from './decimals.ts'
-import type { SelectionBasis } from './declaration.ts'
 import { INTERPOLATIONS, type Neighbours, RANGE_OPERATIONS, rangeRecord } from './interpolation.ts'
 import { readLookUpKey } from './look-up-key.ts'
 import type { TableRecord } from './record.ts'

@@ -10,7 +10,7 @@ import type { DocumentFailure, PolicyDocument } from '../../policy/records/docum
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { DocumentDefinition } from '../../product/configuration.ts'
 import type { StaticFiles } from '../../product/kept/static-files.ts'
-import type { SelectionBasis } from '../../reference/data-tables/declaration.ts'
+import type { SelectionBasis } from '../../product/resources.ts'
 import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import type { DocumentResources } from '../../reference/templates/for-documents.ts'
 import type { TemplateText, TimeAndPlace } from '../../reference/templates/snippets.ts'

@@ -2,7 +2,7 @@
 
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { newUuid, readUuid } from '../../kernel/locators.ts'
-import { isBySubject, type JsonAnswer, storedAnswer } from '../../platform/commit.ts'
+import { isBySubject, type JsonAnswer, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import type { MigrationFailuresResponse } from './contract.ts'
@@ -18,7 +18,6 @@ import {
   migrationPlace,
   readMigration,
   runningQuery,
-  twice,
   wakeLater,
 } from './service.ts'
 import { assertAccountAllows, assertMigrationAllows } from './states.ts'
@@ -41,7 +40,7 @@ export async function patchAccount(
   const place = migrationPlace(context, text)
   const earlier = await storedAnswer(context, place.database)
   if (earlier && !isBySubject(earlier)) return jsonText(earlier)
-  const answer = await twice(() => patched(context, place, patch))
+  const answer = await retryOnConflict('The migration', () => patched(context, place, patch))
   wakeLater(context, place.locator)
   return jsonText(answer)
 }

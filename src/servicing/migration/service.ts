@@ -8,10 +8,10 @@ import {
   type Commit,
   commit,
   type Guard,
-  GuardTripped,
   isBySubject,
   type JsonAnswer,
   type NewTimer,
+  retryOnConflict,
   storedAnswer,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -45,7 +45,6 @@ import {
   recoverQuery,
 } from './store.ts'
 import { Submission, type SubmittedAccount } from './submission.ts'
-import { MIGRATION_FILE_TIMER } from './timer.ts'
 import { haltMigration, runTimer, wakeMigration } from './wake.ts'
 
 export type MigrationPlace = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
@@ -115,7 +114,7 @@ async function submit(context: RequestContext, upload: Upload, asked: Asked): Pr
   const submission = new Submission(account?.originalId)
   const stream = splitting(upload.stream, new ElementSplitter({ single: account !== undefined }), submission)
   const key = sourceKey(tenant, locator, BODY)
-  await expectRecord(context, MIGRATION_FILE_TIMER, locator)
+  await expectRecord(context, 'migration.file.unrecorded', locator)
   const { hash } = await storeStream(context, key, { stream, mediaType: 'application/json' }, new Held())
   const keyed = withContents(ofTenant(context), hash)
   let isOurs = false
@@ -288,7 +287,7 @@ async function changed(
 ): Promise<void> {
   const { database, locator } = place
   if (await storedAnswer(context, database)) return
-  await twice(async () => {
+  await retryOnConflict('The migration', async () => {
     const { migration, counts } = await readMigration(place)
     assertMigrationAllows(locator, migration.state, action)
     assertKept(migration, context.now)
@@ -341,19 +340,6 @@ export function assertKept({ locator, state, updatedAt }: Migration, at: Instant
     'wrongState',
     `What was sent of migration ${locator} was deleted ${KEPT_DAYS} days after it last changed: send what is left in another one.`,
   )
-}
-
-/** Once more where what was read has changed by the time of the commit; then 409. */
-export async function twice<T>(attempt: () => Promise<T>): Promise<T> {
-  try {
-    return await attempt().catch(problem => {
-      if (problem instanceof GuardTripped) return attempt()
-      throw problem
-    })
-  } catch (problem) {
-    if (!(problem instanceof GuardTripped)) throw problem
-    throw new Refusal('versionConflict', 'The migration has just changed; read it and try again.')
-  }
 }
 
 /** The timer of the commit does it too, should the call be lost. */

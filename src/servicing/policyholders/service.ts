@@ -6,9 +6,9 @@ import {
   type AnswerBySubject,
   type Commit,
   commit,
-  GuardTripped,
   isBySubject,
   type JsonAnswer,
+  retryOnConflict,
   storedAnswer,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -253,7 +253,7 @@ async function once(
 }
 
 /**
- * Loads, decides and commits; once more when what was read had changed by then, and after that 409. A repeat of
+ * Loads, decides and commits; tries again when another request changed what was read, then refuses with 409. A repeat of
  * a request that was carried out gets its answer, also where it would be refused today.
  */
 async function committed(
@@ -262,17 +262,12 @@ async function committed(
   attempt: () => Promise<JsonAnswer | AnswerBySubject>,
 ): Promise<JsonAnswer | AnswerBySubject> {
   try {
-    return await attempt().catch(problem => {
-      if (problem instanceof GuardTripped) return attempt()
-      throw problem
-    })
+    return await retryOnConflict('The policyholder', attempt)
   } catch (problem) {
     if (problem instanceof Refusal) {
       const answer = await storedAnswer(context, database)
       if (answer) return answer
     }
-    if (problem instanceof GuardTripped)
-      throw new Refusal('versionConflict', 'The policyholder has just changed again; try once more.')
     throw problem
   }
 }

@@ -1,8 +1,7 @@
 // Fills requests in before they are validated (brief 1.2, 1.4 and 5.6): by the product's plugin and by services outside.
 import type { z } from 'zod'
-import { callSequence, type Filling, INTERNAL } from '../../extension/autofill/sequence.ts'
+import { callSequence, type Filling, INTERNAL } from '../../extension/integrations/autofill/sequence.ts'
 import type { AutofillInput } from '../../extension/plugins/contract.ts'
-import { hasPlugin } from '../../extension/plugins/functions.ts'
 import type { PluginSession, PluginSubject } from '../../extension/plugins/session.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { PolicyLocator } from '../../kernel/locators.ts'
@@ -15,6 +14,7 @@ import type { EndorsementChanges } from '../../policy/records/endorsement-change
 import { basisOfNewPolicy, basisOfRequest } from '../../policy/selection-basis.ts'
 import type { Ground, Loaded } from '../../policy/surroundings.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
+import { hasPlugin } from '../../product/plugins.ts'
 import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { EndorsementCreateRequest, EndorsementUpdateRequest } from '../endorsements/contract.ts'
 import type { EndorsementOperation } from '../endorsements/decision.ts'

@@ -6,7 +6,13 @@ import { externalRaters } from '../../extension/integrations/external-raters.ts'
 import { PluginSessions } from '../../extension/plugins/sessions.ts'
 import { type ErrorCode, Refusal } from '../../kernel/errors.ts'
 import { type LocatorSupply, locatorSupply, shardOfDigits } from '../../kernel/locators.ts'
-import { type AnswerBySubject, GuardTripped, type JsonAnswer, storedAnswer } from '../../platform/commit.ts'
+import {
+  type AnswerBySubject,
+  GuardTripped,
+  type JsonAnswer,
+  retryOnConflict,
+  storedAnswer,
+} from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { requireMatch } from '../../platform/entity-tags.ts'
@@ -76,7 +82,7 @@ export async function execute(
   const database = shardDatabase(context.env, context.tenant, shard, context.calls)
   const plugins = new PluginSessions({ context, database, shard }, message.locator)
   try {
-    return await attemptTwice(context, database, message, memory, plugins)
+    return await attemptAgain(context, database, message, memory, plugins)
   } catch (problem) {
     forget(memory)
     // A repeat of what was done is answered as it was then, even where the state now forbids it.
@@ -97,35 +103,32 @@ const OF_OTHERS: ReadonlySet<ErrorCode> = new Set([
   'integrationRefused',
 ])
 
-/**
- * What was read may have changed since: when a guard trips, and when a refusal rests on memory, it is read again
- * and tried once more.
- */
-async function attemptTwice(
+/** Rating may call services of the tenant, so an operation is tried again only once. */
+const ATTEMPTS = 2
+
+/** What was read may have changed since: when a guard trips, and when a refusal rests on memory, all is read again. */
+function attemptAgain(
   context: RequestContext,
   database: Database,
   message: PolicyMessage,
   memory: PolicyMemory,
   plugins: PluginSessions,
 ): Promise<JsonAnswer | AnswerBySubject> {
-  const fromMemory = memory.loaded !== undefined
-  try {
+  let fromMemory = false
+  const mayBeStale = (problem: unknown): boolean =>
+    fromMemory &&
+    problem instanceof Refusal &&
+    !(problem instanceof RefusedPayOut) &&
+    !OF_OTHERS.has(problem.code)
+  const once = async (isFirst: boolean) => {
+    if (!isFirst) forget(memory)
+    fromMemory = memory.loaded !== undefined
     return await attempt(context, database, message, memory, plugins)
-  } catch (problem) {
-    if (problem instanceof RefusedPayOut) throw problem
-    const mayBeStale = problem instanceof Refusal && fromMemory && !OF_OTHERS.has(problem.code)
-    if (!(problem instanceof GuardTripped || mayBeStale)) throw problem
   }
-  forget(memory)
-  try {
-    return await attempt(context, database, message, memory, plugins)
-  } catch (problem) {
-    if (!(problem instanceof GuardTripped)) throw problem
-    throw new Refusal(
-      'versionConflict',
-      `Policy ${message.locator} is being changed elsewhere at the same time; read it and try again.`,
-    )
-  }
+  return retryOnConflict(`Policy ${message.locator}`, once, {
+    attempts: ATTEMPTS,
+    isConflict: problem => problem instanceof GuardTripped || mayBeStale(problem),
+  })
 }
 
 /** Operations that store nothing; a dry run of an upgrade does not either. */

@@ -9,9 +9,9 @@ import {
   type AnswerBySubject,
   commit,
   type Guard,
-  GuardTripped,
   isBySubject,
   type JsonAnswer,
+  retryOnConflict,
   storedAnswer,
 } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
@@ -41,9 +41,6 @@ import { TELL_NOTHING, type Told, tellNew, webhookResponse } from './response.ts
 
 /** Webhooks of a tenant: every commit looks through all of them. */
 const MOST_WEBHOOKS = 500
-
-/** Changes of a webhook that were overtaken by others are tried so often. */
-const MOST_TRIES = 3
 
 export async function createWebhook(
   request: CreateWebhookRequest,
@@ -149,7 +146,7 @@ async function changed(
   const { env, tenant, calls } = context
   const earlier = await storedAnswer(context, homeDatabase(context))
   if (earlier) return await answerOf(earlier, context)
-  for (let tries = 1; ; tries += 1) {
+  return await retryOnConflict('The webhook', async () => {
     const before = await webhookAt(text, context)
     if (context.ifMatch !== undefined) {
       const read = await asRead(before, context)
@@ -158,20 +155,11 @@ async function changed(
     const after = decide(before)
     if (after === before) return told(after, TELL_NOTHING)
     await requireMaySend(context, senderChanges(before, after))
-    try {
-      const answer = await record(context, after, [unchanged(before)], changesOf(before, after))
-      await copyWebhook(env, tenant, after.locator, calls)
-      for (const shard of tenant.shards.keys()) announce(context, shard)
-      return isOwn(answer, after) ? told(after, tellNew(after)) : await answerOf(answer, context)
-    } catch (problem) {
-      if (!(problem instanceof GuardTripped)) throw problem
-      if (tries === MOST_TRIES)
-        throw new Refusal(
-          'versionConflict',
-          'The webhook is changed by others just now; read it and try again.',
-        )
-    }
-  }
+    const answer = await record(context, after, [unchanged(before)], changesOf(before, after))
+    await copyWebhook(env, tenant, after.locator, calls)
+    for (const shard of tenant.shards.keys()) announce(context, shard)
+    return isOwn(answer, after) ? told(after, tellNew(after)) : await answerOf(answer, context)
+  })
 }
 
 /** What a change makes of the two endpoints of a webhook. */

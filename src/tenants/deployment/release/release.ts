@@ -3,29 +3,28 @@
 import type { SQL } from 'drizzle-orm'
 import { integrationNamesQuery } from '../../../extension/integrations/store.ts'
 import { Refusal } from '../../../kernel/errors.ts'
-import { GuardTripped } from '../../../platform/commit.ts'
+import { GuardTripped, retryOnConflict } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { HOME_SHARD, shardDatabase } from '../../../platform/tenancy.ts'
 import { loadConfiguration } from '../../../product/cache.ts'
 import type { Configuration, Finding } from '../../../product/configuration.ts'
 import { ConfigurationUnreadable } from '../../../product/kept/files.ts'
+import { tenantRoles } from '../../../product/roles.ts'
+import { type VersionRow, versionQuery } from '../../../product/store.ts'
+import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
 import {
   archiveAccountsQuery,
   latestVersionIs,
   noPolicyOf,
   type Scope,
   usedScopesQuery,
-  type VersionRow,
   versionHasHash,
-  versionQuery,
-} from '../../../product/store.ts'
-import { tenantRoles } from '../../../product/tenant-roles.ts'
-import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
+} from './store.ts'
 import { type AccountPlan, type PresentAccount, planAccounts } from './test-users.ts'
 import { type Released, releaseWriter, type Upload } from './writer.ts'
 
-/** Requests for one tenant at the same moment of which each gets its turn. */
-const MOST_TRIES = 20
+/** So many deploys to one tenant at the same time all succeed. */
+const ATTEMPTS = 20
 
 /** What a release builds on. */
 type Present = {
@@ -47,8 +46,8 @@ const SAME_ACCOUNTS: AccountPlan = { write: [], remove: [], revokesTokens: false
  */
 export function deployVersion(context: RequestContext, upload: Upload, isNew: boolean): Promise<Released> {
   const write = releaseWriter(context, upload)
-  return untilCommitted(async isFirstTry => {
-    const present = isNew && isFirstTry ? NOTHING : await readPresent(context, upload)
+  return untilCommitted(async isFirst => {
+    const present = isNew && isFirst ? NOTHING : await readPresent(context, upload)
     const before = await configurationOf(context, present.latest)
     const { inUse } = await changesOf(context, before, upload)
     const version = (present.latest?.version ?? 0) + 1
@@ -112,16 +111,11 @@ const lateBootstrap = ({ configuration }: Upload): Finding[] =>
         },
       ]
 
-async function untilCommitted(attempt: (isFirstTry: boolean) => Promise<Released>): Promise<Released> {
-  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
-    try {
-      return await attempt(tries === 1)
-    } catch (problem) {
-      if (!(problem instanceof GuardTripped) && !isNewNameTaken(problem)) throw problem
-    }
-  }
-  throw new Refusal('versionConflict', 'Too many deploys to the tenant at the same time; send it again.')
-}
+const untilCommitted = (attempt: (isFirst: boolean) => Promise<Released>): Promise<Released> =>
+  retryOnConflict('The configuration', attempt, {
+    attempts: ATTEMPTS,
+    isConflict: problem => problem instanceof GuardTripped || isNewNameTaken(problem),
+  })
 
 /** An account of the same name was made after the accounts were read. */
 const isNewNameTaken = (problem: unknown): boolean =>

@@ -1,8 +1,8 @@
 // Which calls fill a request in, and in which order (brief 5.6, "Autofill order").
 
-import { Refusal } from '../../kernel/errors.ts'
-import type { AutofillOperations } from '../../platform/control-tables.ts'
-import type { AutofillInput } from '../plugins/contract.ts'
+import { Refusal } from '../../../kernel/errors.ts'
+import type { AutofillOperations } from '../../../platform/control-tables.ts'
+import type { AutofillInput } from '../../plugins/contract.ts'
 
 /** What call sequences name the product's own plugin; every other name is an integration's. */
 export const INTERNAL = 'internal'

@@ -1,20 +1,24 @@
 // Registering which calls fill in which operations. The tenant carries them (platform/tenancy), so that no request has
 // to look them up; another isolate knows of a change within 5 s.
 import { and, eq, sql } from 'drizzle-orm'
-import { recordAudit } from '../../access/audit/store.ts'
-import { notFound, Refusal } from '../../kernel/errors.ts'
-import { newUuid } from '../../kernel/locators.ts'
-import type { RequestContext } from '../../platform/context.ts'
-import { type AutofillOperations, type RegisteredOperation, tenants } from '../../platform/control-tables.ts'
-import type { Database } from '../../platform/database.ts'
+import { recordAudit } from '../../../access/audit/store.ts'
+import { notFound, Refusal } from '../../../kernel/errors.ts'
+import { newUuid } from '../../../kernel/locators.ts'
+import type { RequestContext } from '../../../platform/context.ts'
+import {
+  type AutofillOperations,
+  type RegisteredOperation,
+  tenants,
+} from '../../../platform/control-tables.ts'
+import type { Database } from '../../../platform/database.ts'
 import {
   controlDatabase,
   forgetTenants,
   HOME_SHARD,
   readTenant,
   type TenantScope,
-} from '../../platform/tenancy.ts'
-import { readIntegrations } from '../integrations/store.ts'
+} from '../../../platform/tenancy.ts'
+import { readIntegrations } from '../store.ts'
 import type {
   AutofillCallResponse,
   AutofillIntegrationCreateRequest,

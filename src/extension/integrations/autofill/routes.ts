@@ -1,4 +1,4 @@
-import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { type Route, tenantRoute } from '../../../platform/http/route.ts'
 import {
   AutofillCallResponse,
   AutofillIntegrationCreateRequest,

@@ -1,8 +1,8 @@
 // Operations that are filled in by calls registered for them (brief 5.6, "Autofill order").
 import { z } from '@hono/zod-openapi'
-import { Text, Texts } from '../../platform/wire.ts'
-import { rule } from '../../platform/wire-problem.ts'
-import { AutofillCalls } from '../../policy/contract/requests.ts'
+import { Text, Texts } from '../../../platform/wire.ts'
+import { rule } from '../../../platform/wire-problem.ts'
+import { AutofillCalls } from '../../../policy/contract/requests.ts'
 import { isOperationName } from './sequence.ts'
 
 const OPERATION =
