@@ -4,7 +4,8 @@ import { EVENT_TYPES, type EventType, eventTypes } from '../../../platform/event
 import { newerTypesOf } from '../../../platform/events/types.ts'
 import type { Notification } from '../../../platform/http/openapi.ts'
 import { causesOf } from './causes.ts'
-import { type EventTypeResponse, WebhookEvent, WebhookEventResponse } from './contract.ts'
+import type { EventTypeResponse } from './contract.ts'
+import { WebhookEvent, WebhookEventResponse } from './contract-delivered.ts'
 import { dataContract, emittedNewerTypes, exampleData, newerDataContract } from './data-contracts.ts'
 import { interfaceData } from './response.ts'
 
