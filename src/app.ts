@@ -12,15 +12,15 @@ import { openApiDocument } from './platform/http/openapi.ts'
 import type { Examples } from './platform/http/reference/examples.ts'
 import { jsonText, publicRoute, type Route } from './platform/http/route.ts'
 import { constraintTableRoutes } from './reference/constraints/routes.ts'
-import { dataTableRoutes } from './reference/data-tables/routes.ts'
+import { dataTableRoutes, rangeTableRoutes } from './reference/data-tables/routes.ts'
 import { fileResourceRoutes } from './reference/files/routes.ts'
 import { resourceRoutes } from './reference/routes.ts'
 import { secretRoutes } from './reference/secrets/routes.ts'
-import { templateRoutes } from './reference/templates/routes.ts'
+import { templateRoutes, templateSnippetRoutes } from './reference/templates/routes.ts'
 import { billingRoutes } from './servicing/billing/routes.ts'
 import { calculationRoutes } from './servicing/calculations/routes.ts'
 import { deprecatedRoutes } from './servicing/deprecated/routes.ts'
-import { documentRoutes } from './servicing/documents/routes.ts'
+import { documentRoutes, templateRenderRoutes } from './servicing/documents/routes.ts'
 import { eventNotifications } from './servicing/events/catalogue/webhooks.ts'
 import { eventInterfaceRoutes } from './servicing/events/interface/routes.ts'
 import { eventRoutes } from './servicing/events/routes.ts'
@@ -28,6 +28,7 @@ import { mediaRoutes } from './servicing/media/routes.ts'
 import { migrationRoutes } from './servicing/migration/routes.ts'
 import { policyholderRoutes } from './servicing/policyholders/routes.ts'
 import { quickQuoteRoutes } from './servicing/quick-quotes/routes.ts'
+import { secretUsageRoutes } from './servicing/secrets/routes.ts'
 import { bootstrapRoutes } from './tenants/bootstrap/routes.ts'
 import { configurationRoutes } from './tenants/deployment/routes.ts'
 import { tenantRoutes } from './tenants/routes.ts'
@@ -37,7 +38,7 @@ import { constraintRoutes } from './transactions/constraints/routes.ts'
 import { scheduleRoutes } from './transactions/custom-events/routes.ts'
 import { endorsementRoutes } from './transactions/endorsements/routes.ts'
 import { lapseRoutes } from './transactions/lapses/routes.ts'
-import { policyRoutes } from './transactions/policies/routes.ts'
+import { policyRoutes, tableRevisionRoutes } from './transactions/policies/routes.ts'
 import { previewRoutes } from './transactions/preview/routes.ts'
 import { quoteRoutes } from './transactions/quotes/routes.ts'
 import { reinstatementRoutes } from './transactions/reinstatements/routes.ts'
@@ -85,12 +86,17 @@ export const ROUTES: readonly Route[] = [
   ...pluginRoutes,
   ...resourceRoutes,
   ...secretRoutes,
+  ...secretUsageRoutes,
   ...bootstrapRoutes,
   ...fileResourceRoutes,
   ...templateRoutes,
+  ...templateRenderRoutes,
+  ...templateSnippetRoutes,
   ...integrationRoutes,
   ...deprecatedRoutes,
   ...dataTableRoutes,
+  ...tableRevisionRoutes,
+  ...rangeTableRoutes,
   ...constraintTableRoutes,
   ...migrationRoutes,
   ...tenantRoutes,

@@ -1,5 +1,4 @@
 // What somebody may, as a set: for whoever may give no more than what they have.
-
 import { Refusal } from '../kernel/errors.ts'
 import type { Caller } from '../platform/context.ts'
 import { may, type Permission, permissionsHeld } from '../platform/http/permissions.ts'
@@ -14,18 +13,6 @@ export function requireWithin(given: readonly Permission[], held: readonly Permi
   if (excess.length === 0) return
   const more = excess.length > MOST_NAMED ? ` and ${excess.length - MOST_NAMED} more` : ''
   throw new Refusal('beyondOwner', `${who} ${excess.slice(0, MOST_NAMED).join(', ')}${more}.`)
-}
-
-/**
- * Refuses (403) a long-lived token of an administration account that is for other tenants than this one, which may be one
- * that a deploy is to make. Whoever signed in is for all.
- */
-export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 'name' | 'type'>): void {
-  if (!tenants || [name, `type:${type}`, 'any'].some(one => tenants.includes(one))) return
-  throw new Refusal(
-    'forbidden',
-    `The token is not for the ${type} tenant '${name}'; it is for ${tenants.slice(0, MOST_NAMED).join(', ')}.`,
-  )
 }
 
 /** An account with its rights, as `requireReach` sees it. */
@@ -59,5 +46,17 @@ export function requireReach(caller: Caller, account: Made, anyOf: readonly Perm
   throw new Refusal(
     'forbidden',
     `The account '${caller.username}' may do this to itself and to accounts that it made; to do it to others it lacks the permission ${anyOf.join(' or ')}.`,
+  )
+}
+
+/**
+ * Refuses (403) a long-lived token of an administration account that is for other tenants than this one, which may be one
+ * that a deploy is to make. Whoever signed in is for all.
+ */
+export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 'name' | 'type'>): void {
+  if (!tenants || [name, `type:${type}`, 'any'].some(one => tenants.includes(one))) return
+  throw new Refusal(
+    'forbidden',
+    `The token is not for the ${type} tenant '${name}'; it is for ${tenants.slice(0, MOST_NAMED).join(', ')}.`,
   )
 }

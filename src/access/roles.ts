@@ -1,37 +1,7 @@
 // Roles that a tenant's configuration defines (security/roles.json), and what they make of who signs in.
 import type { Caller } from '../platform/context.ts'
-import { ALL_PERMISSIONS, holds, ONLY_ADMINISTRATION, type Permission } from '../platform/http/permissions.ts'
-
-/** Account types that a role can name, and so redefine. */
-export type RoleType =
-  | 'account.tenant.admin'
-  | 'account.tenant.employee'
-  | 'account.tenant.claims.only.user'
-  | 'account.tenant.read.only.user'
-
-/** What a configuration says of permissions; kept with its version. Nothing is in it that the account types say already. */
-export type TenantRoles = {
-  /** Instead of what the type holds, for all its accounts; as `group.action` or `group.*`. */
-  readonly types: Readonly<Partial<Record<RoleType, readonly string[]>>>
-  /** Of users of the archive whose roles have permissions of their own: what all their roles give together. */
-  readonly users: Readonly<Record<string, RoleGrant>>
-}
-
-/** Types whose permissions count, as they are then, and permissions beside them. */
-export type RoleGrant = { readonly types: readonly RoleType[]; readonly permissions: readonly string[] }
-
-const groupOf = (permission: string): string => permission.slice(0, permission.indexOf('.'))
-
-/** Whether the text is a permission that a tenant's role may give, or all of a group. */
-export function isGrantable(text: string): boolean {
-  if (text.endsWith('.*'))
-    return ALL_PERMISSIONS.some(permission => groupOf(permission) === text.slice(0, -2))
-  return ALL_PERMISSIONS.some(permission => permission === text) && !isReserved(text)
-}
-
-/** Whether the permission is the administration account's alone. */
-export const isReserved = (text: string): boolean =>
-  ONLY_ADMINISTRATION.some(permission => permission === text)
+import { ALL_PERMISSIONS, groupOf, holds, isReserved, type Permission } from '../platform/http/permissions.ts'
+import type { TenantRoles, TestUserType } from '../product/roles.ts'
 
 const listed = (permissions: readonly string[]): Permission[] =>
   ALL_PERMISSIONS.filter(
@@ -66,7 +36,7 @@ export function rolePermissions(
   roles: TenantRoles | null | undefined,
 ): string[] | undefined {
   if (!roles) return undefined
-  const ofType = (type: RoleType): Permission[] => {
+  const ofType = (type: TestUserType): Permission[] => {
     const own = roles.types[type]
     return own ? listed(own) : ALL_PERMISSIONS.filter(permission => holds(type, permission))
   }
@@ -74,6 +44,6 @@ export function rolePermissions(
   const grant = isOwnUser ? roles.users[username] : undefined
   if (grant) return compact(new Set([...grant.types.flatMap(ofType), ...listed(grant.permissions)]))
   return Object.hasOwn(roles.types, accountType)
-    ? compact(new Set(ofType(accountType as RoleType)))
+    ? compact(new Set(ofType(accountType as TestUserType)))
     : undefined
 }

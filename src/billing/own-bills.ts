@@ -1,7 +1,6 @@
 // The bills of a policy's transactions where its product plans them by a plugin (billing/own-plan.ts): what each
 // transaction gives the plugin to plan.
 
-import { hasPlugin } from '../extension/plugins/functions.ts'
 import type { Span } from '../kernel/time.ts'
 import { withIssued } from '../policy/fold/line.ts'
 import { policyResponse } from '../policy/projection/policy.ts'
@@ -15,6 +14,7 @@ import {
 } from '../policy/records/aggregate.ts'
 import { invoicedAtOnce } from '../policy/records/installment.ts'
 import type { Loaded } from '../policy/surroundings.ts'
+import { hasPlugin } from '../product/plugins.ts'
 import { type Attempt, ratingContext } from '../rating/attempt.ts'
 import { openInstallments } from './balance.ts'
 import { chargesOf } from './bill.ts'

@@ -11,7 +11,7 @@ import { type Instant, later } from '../kernel/time.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import type { FieldData } from '../product/fields/groups.ts'
 import { readFieldValues, valuesOf } from '../product/fields/values.ts'
-import type { SelectionBasis } from '../reference/data-tables/declaration.ts'
+import type { SelectionBasis } from '../product/resources.ts'
 import { type Line, lineOf, segmentsInForce } from './fold/line.ts'
 import { type Modification, type PolicyAggregate, type Quote, selectedQuote } from './records/aggregate.ts'
 

@@ -3,13 +3,13 @@
 // a policyholder may be there before the tables are uploaded. Sub-entities are not held against tables.
 
 import type { Instant } from '../kernel/time.ts'
+import { policyholderGraph } from '../product/constraint-graph.ts'
 import type { FieldError } from '../product/fields/errors.ts'
 import { type FieldValues, valuesOf } from '../product/fields/values.ts'
+import { allAt, type SelectionBasis } from '../product/resources.ts'
 import { breachesOf, fieldsInUse } from '../reference/constraints/breaches.ts'
 import type { ConstrainedField } from '../reference/constraints/evaluation.ts'
 import type { TablesInForce } from '../reference/constraints/force.ts'
-import { policyholderGraph } from '../reference/constraints/graph.ts'
-import { allAt, type SelectionBasis } from '../reference/data-tables/declaration.ts'
 import type { Dictionary } from './dictionary.ts'
 import type { Policyholder } from './policyholder.ts'
 

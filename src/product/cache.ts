@@ -2,11 +2,13 @@
 // generation of the tenant, an entry never grows old: a repair gives the version another hash.
 
 import type { Calls } from '../platform/calls.ts'
-import type { Tenant } from '../platform/tenancy.ts'
+import type { AdministrationContext, RequestContext } from '../platform/context.ts'
+import { HOME_SHARD, shardDatabase, type Tenant } from '../platform/tenancy.ts'
 import type { Configuration, LookupTable, TemplateSource } from './configuration.ts'
 import { loadPatternEngine } from './fields/patterns.ts'
 import { compiledKey, getConfiguration } from './kept/files.ts'
 import { isLookupTable } from './lookup-table.ts'
+import { type VersionRow, versionQuery } from './store.ts'
 import type { CompiledTemplate } from './templates/liquid.ts'
 import type { LookupResult } from './templates/lookups.ts'
 
@@ -121,4 +123,22 @@ function compiledTemplate(
 ): CompiledTemplate {
   if (template) return template
   throw new Error(`${source.path} was deployed and does not compile: ${findings[0]?.message}`)
+}
+
+// What is deployed: versions, their archives, and the products of the latest.
+/** The latest version's row; undefined before the first deploy. */
+export async function latestVersion(
+  context: Pick<AdministrationContext, 'env' | 'calls'>,
+  tenant: Tenant,
+): Promise<VersionRow | undefined> {
+  const database = shardDatabase(context.env, tenant, HOME_SHARD, context.calls)
+  const [rows] = await database.batch([versionQuery(database, undefined)])
+  return rows[0]
+}
+
+/** What the latest version says; undefined before the first deploy. */
+export async function newestConfiguration(context: RequestContext): Promise<Configuration | undefined> {
+  const { env, tenant, calls } = context
+  const latest = await latestVersion(context, tenant)
+  return latest && (await loadConfiguration(env, tenant, latest.hash, calls)).configuration
 }

@@ -1,6 +1,5 @@
 import type { ArchiveFile } from './archive/read.ts'
 import { compileBootstrap } from './check/bootstrap.ts'
-import { checkConstraints } from './check/constraints.ts'
 import { type FileIndex, indexFiles } from './check/file-index.ts'
 import { checkLeftOver } from './check/left-over.ts'
 import { checkFunctions, checkRequires, checkScripts, type ScriptCheck } from './check/product/plugins.ts'
@@ -17,6 +16,7 @@ import {
   readScripts,
 } from './check/tenant.ts'
 import type { Configuration, Finding, LookupTable } from './configuration.ts'
+import { checkConstraints } from './constraint-graph.ts'
 
 export type Compilation = {
   /** Only when no finding is an error. */

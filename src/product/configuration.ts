@@ -3,9 +3,8 @@
 import type { PageSize } from '../../packages/pdf/page.ts'
 import type { CurrencyCode } from '../kernel/money.ts'
 import type { TimeZone } from '../kernel/time.ts'
-import type { ResourceDeclarations, SelectionTimeBasis } from '../reference/data-tables/declaration.ts'
-import type { Bootstrap } from '../tenants/bootstrap/bootstrap.ts'
 import type { CustomEventDefinition } from './custom-events.ts'
+import type { Bootstrap, ResourceDeclarations, SelectionTimeBasis } from './resources.ts'
 
 export type FieldType =
   | 'string'
@@ -68,7 +67,7 @@ export type FieldConstraint = {
 }
 
 /**
- * `key` names the field whose values the column is held against (reference/constraints/scopes.ts); `values` stand for it
+ * `key` names the field whose values the column is held against (product/constraint-graph.ts); `values` stand for it
  * while it has none, and always where there is no key.
  */
 export type ConstraintCondition = { column: string; key?: string; values: string[] }

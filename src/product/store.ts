@@ -1,11 +1,6 @@
-import { and, desc, eq, isNull, or, sql } from 'drizzle-orm'
-import { accounts } from '../access/tables.ts'
-import { newUuid, type Uuid } from '../kernel/locators.ts'
-import type { Instant } from '../kernel/time.ts'
-import { type Database, deleteRows, putRows, type Query, statement } from '../platform/database.ts'
-import { HOME_SHARD } from '../platform/tenancy.ts'
-import { policies } from '../policy/tables/policies.ts'
-import type { WantedAccount } from '../tenants/deployment/release/test-users.ts'
+// Rows of configuration versions and of their deploys and repairs.
+import { desc, eq, sql } from 'drizzle-orm'
+import { type Database, putRows, type Query, statement } from '../platform/database.ts'
 import { configurationVersions, deployments } from './tables.ts'
 
 export type VersionRow = typeof configurationVersions.$inferSelect
@@ -20,7 +15,7 @@ const VERSION = statement(build =>
     .where(eq(configurationVersions.version, sql.placeholder('version'))),
 )
 
-/** The version, or the latest for undefined; to be read in the batch of whoever needs it. */
+/** The version, or the latest for undefined; to be read in a batch with other queries. */
 export const versionQuery = (database: Database, version: number | undefined) =>
   version === undefined ? database.bind(LATEST_VERSION, {}) : database.bind(VERSION, { version })
 
@@ -34,78 +29,7 @@ export const deploymentsQuery = (database: Database, version?: number) =>
     .where(version === undefined ? undefined : eq(deployments.version, version))
     .orderBy(sql`rowid`)
 
-/** The accounts that archives made, and those that have a user name of this one. */
-export const archiveAccountsQuery = (database: Database, usernames: readonly string[]) =>
-  database.build
-    .select({
-      locator: sql<Uuid>`${accounts.locator}`,
-      username: accounts.username,
-      type: accounts.type,
-      passwordHash: accounts.passwordHash,
-      source: accounts.source,
-      createdAt: sql<Instant>`${accounts.createdAt}`,
-    })
-    .from(accounts)
-    .where(
-      and(
-        isNull(accounts.deletedAt),
-        or(
-          eq(accounts.source, 'archive'),
-          sql`${accounts.username} in (select value from json_each(${JSON.stringify(usernames)}))`,
-        ),
-      ),
-    )
-
-/** Products by name; null: whichever, the tenant as a whole. */
-export type Scope = string | null
-
-/** Those of the scopes that have policies; of the version, or of any for undefined. */
-export const usedScopesQuery = (database: Database, scopes: readonly Scope[], version: number | undefined) =>
-  database.build.all<{ name: Scope }>(sql`
-    select wanted.value as name from json_each(${JSON.stringify(scopes)}) as wanted
-    where exists (
-      select 1 from ${policies} where ${and(
-        eq(policies.productName, sql`coalesce(wanted.value, ${policies.productName})`),
-        version === undefined ? undefined : eq(policies.configVersion, version),
-      )}
-    )`)
-
-/** Holds while the latest version is this one; 0 for none. */
-export const latestVersionIs = (version: number) =>
-  sql`coalesce((select max(${configurationVersions.version}) from ${configurationVersions}), 0) = ${version}`
-
-/** Holds while the version stands for this archive. */
-export const versionHasHash = (version: number, hash: string) =>
-  sql`(select ${configurationVersions.hash} from ${configurationVersions} where ${configurationVersions.version} = ${version}) = ${hash}`
-
-/** Holds while none of the scopes has a policy of the version. */
-export const noPolicyOf = (scopes: readonly Scope[], version: number) => sql`not exists (
-  select 1 from ${policies} where ${and(
-    eq(policies.configVersion, version),
-    scopes.includes(null)
-      ? undefined
-      : sql`${policies.productName} in (select value from json_each(${JSON.stringify(scopes)}))`,
-  )}
-)`
-
-/** What a deploy or repair leaves: what the version stands for now, and that and when it was done. */
-export const releaseQueries = (
-  database: Database,
-  row: VersionRow,
-  done: { kind: 'deploy' | 'repair'; at: Instant; by: string },
-): Query[] => [
-  ...putRows(database, configurationVersions, [row]),
-  database.build.insert(deployments).values({
-    locator: newUuid(HOME_SHARD),
-    version: row.version,
-    hash: row.hash,
-    kind: done.kind,
-    deployedAt: done.at,
-    deployedBy: done.by,
-  }),
-]
-
-/** Versions that are not there yet; of those that are, what is there stays. */
+/** Adds versions that are missing; leaves those that are there as they are. */
 export const addVersionsQuery = (database: Database, rows: readonly VersionRow[]): Query[] =>
   rows.map(row =>
     database.build
@@ -116,20 +40,3 @@ export const addVersionsQuery = (database: Database, rows: readonly VersionRow[]
 
 export const putVersions = (database: Database, rows: readonly VersionRow[]): Query[] =>
   putRows(database, configurationVersions, rows)
-
-/** Accounts with their passwords hashed. What else is kept of an account that is there already stays. */
-export const accountQueries = (
-  database: Database,
-  write: readonly (WantedAccount & { passwordHash: string })[],
-  remove: readonly Uuid[],
-  at: Instant,
-): Query[] => [
-  ...deleteRows(database, accounts, remove),
-  ...write.map(({ present, user: { username, name }, type, passwordHash }) => {
-    const row = { username, name, type, passwordHash, source: 'archive' } as const
-    return database.build
-      .insert(accounts)
-      .values({ ...row, locator: present?.locator ?? newUuid(HOME_SHARD), createdAt: at })
-      .onConflictDoUpdate({ target: accounts.locator, set: row })
-  }),
-]

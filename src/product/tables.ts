@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { TenantRoles } from '../access/roles.ts'
+import type { TenantRoles } from './roles.ts'
 
 /** Which compiled configuration a version stands for today; a repair changes the hash. */
 export const configurationVersions = sqliteTable('configuration_version', {

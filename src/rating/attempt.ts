@@ -17,7 +17,7 @@ import {
 } from '../policy/records/aggregate.ts'
 import { basisAt, jurisdictionOf, selectionBasis } from '../policy/selection-basis.ts'
 import type { Loaded } from '../policy/surroundings.ts'
-import type { SelectionBasis } from '../reference/data-tables/declaration.ts'
+import type { SelectionBasis } from '../product/resources.ts'
 import {
   type RatingTables,
   type TransactionTables,

@@ -2,12 +2,12 @@
 import type { z } from 'zod'
 import { readAnswer } from '../extension/plugins/answer.ts'
 import type { PolicyInfo } from '../extension/plugins/contract.ts'
-import type { PluginFunction } from '../extension/plugins/functions.ts'
 import type { PluginSubject } from '../extension/plugins/session.ts'
 import { type ErrorCode, Refusal } from '../kernel/errors.ts'
 import { type PolicyAggregate, selectedQuote } from '../policy/records/aggregate.ts'
 import { basisAt } from '../policy/selection-basis.ts'
 import type { Loaded } from '../policy/surroundings.ts'
+import type { PluginFunction } from '../product/plugins.ts'
 import { type Attempt, tablesOf } from './attempt.ts'
 
 type Contract = typeof import('../extension/plugins/contract.ts')

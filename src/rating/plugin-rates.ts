@@ -2,12 +2,12 @@
 
 import { nonsense } from '../extension/plugins/answer.ts'
 import type { PerilRate } from '../extension/plugins/contract.ts'
-import { hasPlugin } from '../extension/plugins/functions.ts'
 import { readPerilRates } from '../extension/plugins/peril-rates.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import { NeedsWholePolicy } from '../policy/part.ts'
 import type { PerilRun, PolicyAggregate, Quote } from '../policy/records/aggregate.ts'
+import { hasPlugin } from '../product/plugins.ts'
 import type { RatingContext } from './rater.ts'
 import { type RecordedRates, ratesAsked, type SegmentRate } from './rates-asked.ts'
 

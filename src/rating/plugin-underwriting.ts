@@ -2,11 +2,11 @@
 
 import { readAnswer } from '../extension/plugins/answer.ts'
 import type { UnderwritingInput } from '../extension/plugins/contract.ts'
-import { hasPlugin } from '../extension/plugins/functions.ts'
 import { asPluginInput } from '../extension/plugins/input.ts'
 import { NeedsWholePolicy } from '../policy/part.ts'
 import type { PolicyAggregate, Quote, UnderwritingResult } from '../policy/records/aggregate.ts'
 import { policyholderResponse } from '../policyholders/projection.ts'
+import { hasPlugin } from '../product/plugins.ts'
 import type { RatingContext } from './rater.ts'
 
 /** The decision on a priced quote; undefined where the product has no such plugin. */

@@ -23,7 +23,7 @@ import {
   RESOURCE_NAME,
   RESOURCE_TYPES,
   TEMPLATE_FORMATS,
-} from './resource.ts'
+} from '../product/resources.ts'
 
 export const ResourceName = z
   .string()

@@ -1,9 +1,9 @@
 // The resource that a request means: by its own name, or the one of a static name that is in force.
-
 import { notFound, Refusal } from '../kernel/errors.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { Database } from '../platform/database.ts'
-import type { Resource, ResourceType } from './resource.ts'
+import type { ResourceType } from '../product/resources.ts'
+import type { Resource } from './resource.ts'
 import { selectInForce } from './selection.ts'
 import { findCandidates, findResource } from './store.ts'
 

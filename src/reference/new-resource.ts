@@ -3,7 +3,7 @@
 import { Refusal } from '../kernel/errors.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
-import { newestConfiguration } from '../product/reading.ts'
+import { newestConfiguration } from '../product/cache.ts'
 import type { Resource } from './resource.ts'
 import { nameTakenBy } from './store.ts'
 

@@ -1,4 +1,6 @@
 // Resources and groups as answers show them.
+
+import type { ResourceType } from '../product/resources.ts'
 import type {
   BasicResourceResponse,
   NothingInForceResponse,
@@ -6,7 +8,7 @@ import type {
   ResourceResponse,
 } from './contract.ts'
 import { type DocumentUses, isOfDocuments } from './document-use.ts'
-import type { Resource, ResourceGroup, ResourceType } from './resource.ts'
+import type { Resource, ResourceGroup } from './resource.ts'
 import type { Considered, Selecting, Selection } from './selection.ts'
 
 const dateTime = (at: number): string => new Date(at).toISOString()

@@ -1,22 +1,7 @@
 // What a resource is: data or text that products run on, which changes on dates of its own (resources brief 2).
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
-
-/** By the names that answers and the by-type list have for them (contract 2; resources brief 2). */
-export const RESOURCE_TYPES = [
-  'table',
-  'rangeTable',
-  'constraintTable',
-  'documentTemplate',
-  'documentTemplateSnippet',
-  'staticDocument',
-  'customFont',
-  'secret',
-] as const
-export type ResourceType = (typeof RESOURCE_TYPES)[number]
-
-export const TEMPLATE_FORMATS = ['liquid', 'velocity'] as const
-export type TemplateFormat = (typeof TEMPLATE_FORMATS)[number]
+import type { ResourceType, TemplateFormat } from '../product/resources.ts'
 
 /** An uploaded thing by its own name. Its contents are those of its newest revision. */
 export type Resource = {
@@ -59,13 +44,3 @@ export type ResourceGroup = {
   readonly version: number
   readonly resourceNames: readonly string[]
 }
-
-/** Resource and static names (resources brief 0.3). */
-export const RESOURCE_NAME = /^_?[a-zA-Z$][a-zA-Z\d_$]*$/
-export const LONGEST_RESOURCE_NAME = 128
-export const LONGEST_FONT_STATIC_NAME = 120
-
-/** Group and secret names are any text of 1 to 128 characters. */
-export const LONGEST_JURISDICTION = 64
-export const MOST_JURISDICTIONS = 100
-export const MOST_GROUP_RESOURCES = 5_000

@@ -1,9 +1,8 @@
 // Which resource of a static name is in force at a time, in a place (resources brief 2). Everything that uses resources
 // asks here.
 import type { Instant } from '../kernel/time.ts'
+import type { Selectable } from '../product/resources.ts'
 import type { ResourceGroup } from './resource.ts'
-
-export type Selectable = { readonly name: string; readonly jurisdictions: readonly string[] }
 
 export type Selecting = {
   readonly at: Instant
@@ -60,24 +59,3 @@ const newestFirst = (a: ResourceGroup, b: ResourceGroup): number =>
   b.selectionStart - a.selectionStart ||
   b.createdAt - a.createdAt ||
   (a.locator < b.locator ? 1 : a.locator > b.locator ? -1 : 0)
-
-/**
- * Pairs of resources that no group may have both of: one static name, and jurisdictions in common, or both with none
- * (resources brief 2).
- */
-export function clashes<R extends Selectable & { readonly staticName: string }>(
-  members: readonly R[],
-): (readonly [R, R])[] {
-  const found: (readonly [R, R])[] = []
-  const byStaticName = Map.groupBy(members, one => one.staticName)
-  for (const alike of byStaticName.values())
-    for (const [at, one] of alike.entries())
-      for (const other of alike.slice(at + 1))
-        if (
-          one.jurisdictions.length === 0
-            ? other.jurisdictions.length === 0
-            : one.jurisdictions.some(place => other.jurisdictions.includes(place))
-        )
-          found.push([one, other])
-  return found
-}

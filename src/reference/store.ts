@@ -3,7 +3,8 @@ import { and, asc, eq, inArray, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Guard } from '../platform/commit.ts'
 import { type Database, putRows, type Query, statement } from '../platform/database.ts'
-import type { Resource, ResourceGroup, ResourceRevision, ResourceType } from './resource.ts'
+import type { ResourceType } from '../product/resources.ts'
+import type { Resource, ResourceGroup, ResourceRevision } from './resource.ts'
 import { resourceGroupMembers, resourceGroups, resourceRevisions, resources } from './tables.ts'
 
 const names = (of: readonly string[]): SQL => sql`(select value from json_each(${JSON.stringify(of)}))`

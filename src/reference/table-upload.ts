@@ -1,6 +1,5 @@
 // What uploads of tables of every kind have in common: the file goes to R2 as it comes, is read from there, and one commit
 // makes it the table's.
-
 import { isRefused, notFound, Refusal } from '../kernel/errors.ts'
 import { newUuid, type Uuid } from '../kernel/locators.ts'
 import { commit, type Guard, type JsonAnswer, type NewTimer } from '../platform/commit.ts'
@@ -9,6 +8,7 @@ import type { Database, Query } from '../platform/database.ts'
 import type { JsonText } from '../platform/http/route.ts'
 import { type Upload, withContents } from '../platform/http/upload.ts'
 import { HOME_SHARD, homeDatabase } from '../platform/tenancy.ts'
+import type { ResourceType } from '../product/resources.ts'
 import { csvSource } from './data-tables/csv/source.ts'
 import { zipOf } from './data-tables/download.ts'
 import { type StoredFile, storedFile, storeUpload } from './data-tables/file.ts'
@@ -17,7 +17,7 @@ import { LARGEST_TABLE_BYTES } from './data-tables/limits.ts'
 import { assertNew } from './new-resource.ts'
 import { basicResourceResponse } from './projection.ts'
 import { recordedOnce } from './recorded.ts'
-import type { Resource, ResourceRevision, ResourceType } from './resource.ts'
+import type { Resource, ResourceRevision } from './resource.ts'
 import { contentsGuard, findResource, findWithContents, newNameGuard, resourceRows } from './store.ts'
 import { discardUnlessRecorded, expectRevision } from './unrecorded.ts'
 

@@ -1,7 +1,6 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { ColumnType, ResourceType, TemplateFormat } from '../product/resources.ts'
 import type { TableLayout } from './data-tables/layout.ts'
-import type { ColumnType } from './data-tables/values.ts'
-import type { ResourceType, TemplateFormat } from './resource.ts'
 
 /** Resources by their own names; in the home shard, like all that belongs to no policy. */
 export const resources = sqliteTable(

@@ -132,10 +132,6 @@ export const setSettings = (
 ): Promise<unknown> =>
   database.batch([database.build.update(tenants).set(settings).where(eq(tenants.locator, locator))])
 
-/** From now on rating asks for the tenant's tables. */
-export const hasTablesQuery = (database: Database, locator: Uuid): Query =>
-  database.build.update(tenants).set({ hasTables: true }).where(eq(tenants.locator, locator))
-
 /**
  * Sets how far the tenant's clock is ahead, unless it is further already, and tells the offset that holds; nothing
  * when the tenant has been recreated or deleted. Only test tenants have such a clock.

@@ -5,7 +5,6 @@
 // Asked is only of what is split, so that creations, renewals, fees by hand and withdrawals, which take all there is,
 // ask nothing.
 import { BUILT_IN_BILLS, type OwnBills } from '../billing/own-plan.ts'
-import { hasPlugin } from '../extension/plugins/functions.ts'
 import { shardOfDigits, transientLocators } from '../kernel/locators.ts'
 import { earlier, type Instant } from '../kernel/time.ts'
 import { NOTHING_PRORATED, type Prorated } from '../policy/fold/prorated.ts'
@@ -13,6 +12,7 @@ import { openSplits } from '../policy/fold/splits.ts'
 import { NeedsWholePolicy } from '../policy/part.ts'
 import type { Modification, PolicyAggregate } from '../policy/records/aggregate.ts'
 import type { Loaded } from '../policy/surroundings.ts'
+import { hasPlugin } from '../product/plugins.ts'
 import { type Attempt, ratingContext } from '../rating/attempt.ts'
 import { askProration } from '../rating/plugin-proration.ts'
 import { boundQuote, type EffectContext } from './cancellations/effect.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { isGrantable, rolePermissions } from '../../src/access/roles.ts'
-import { ALL_PERMISSIONS, grants, holds } from '../../src/platform/http/permissions.ts'
-import { tenantRoles } from '../../src/product/tenant-roles.ts'
+import { rolePermissions } from '../../src/access/roles.ts'
+import { ALL_PERMISSIONS, grants, holds, isGrantable } from '../../src/platform/http/permissions.ts'
+import { tenantRoles } from '../../src/product/roles.ts'
 
 const user = (username: string, ...roles: string[]) => ({ username, name: username, password: 'x', roles })
 

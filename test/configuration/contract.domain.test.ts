@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { DeployTestForm, RepairForm, StudioDeployForm } from '../../src/product/contract.ts'
+import { DeployTestForm, RepairForm, StudioDeployForm } from '../../src/tenants/deployment/contract.ts'
 
 const zipFile = new Uint8Array()
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { accountType, typeOfRole } from '../../src/product/test-user-roles.ts'
+import { accountType, typeOfRole } from '../../src/product/roles.ts'
 
 describe('a role', () => {
   test.each([

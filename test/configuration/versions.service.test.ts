@@ -6,12 +6,12 @@ import { noCalls } from '../../src/platform/calls.ts'
 import { linkToken, readLinkToken } from '../../src/platform/signed-links.ts'
 import { fileKey } from '../../src/platform/tenancy.ts'
 import { loadConfiguration, MOST_CACHED_CHARACTERS } from '../../src/product/cache.ts'
+import { ConfigurationUnreadable, compiledKey } from '../../src/product/kept/files.ts'
 import type {
   DeploymentResponse,
   DeploymentStatusResponse,
   ProductResponse,
-} from '../../src/product/contract.ts'
-import { ConfigurationUnreadable, compiledKey } from '../../src/product/kept/files.ts'
+} from '../../src/tenants/deployment/contract.ts'
 import { createTenant } from '../../src/tenants/service.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'

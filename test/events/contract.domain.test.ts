@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { WebhookEndpoint, WebhookFailureHandling } from '../../src/platform/events/tables.ts'
 import {
   eventTypes,
   isEventTypePattern,
@@ -8,7 +9,6 @@ import {
 } from '../../src/platform/events/types.ts'
 import { Event, EventStreamQuery } from '../../src/servicing/events/contract.ts'
 import { CreateWebhookRequest } from '../../src/servicing/events/contract-webhook.ts'
-import type { WebhookEndpoint, WebhookFailureHandling } from '../../src/servicing/events/webhook.ts'
 
 const webhook = {
   name: 'orders',

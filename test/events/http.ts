@@ -9,6 +9,7 @@ import type { Route } from '../../src/platform/http/route.ts'
 import type { Tenant } from '../../src/platform/tenancy.ts'
 import { eventInterfaceRoutes } from '../../src/servicing/events/interface/routes.ts'
 import { eventRoutes } from '../../src/servicing/events/routes.ts'
+import { CALLERS } from '../../src/wiring.ts'
 import { noteExchange } from '../support/exchanges/note.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read what they expect out of any answer.
@@ -27,7 +28,7 @@ export async function clientOf(
   accountType: AccountType = 'account.test.tenant.admin',
   routes: readonly Route[] = [...eventRoutes, ...eventInterfaceRoutes],
 ): Promise<Client> {
-  const app = mount(routes, [])
+  const app = mount(routes, [], CALLERS)
   const { token } = await issueToken(
     env,
     {

@@ -1,9 +1,8 @@
 // Which tables plugins outside of rating look up: those in force at the time of their transaction, as rating does.
 import { expect, it } from 'vitest'
 import { add } from '../../src/kernel/time.ts'
-import type { SelectionBasis } from '../../src/reference/data-tables/declaration.ts'
-import type { RatingTables } from '../../src/reference/data-tables/rating-tables.ts'
-import { tablesOfConfiguration } from '../../src/reference/data-tables/rating-tables.ts'
+import type { SelectionBasis } from '../../src/product/resources.ts'
+import { type RatingTables, tablesOfConfiguration } from '../../src/reference/data-tables/rating-tables.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
 import { ClockedPolicy } from '../support/clocked-policy.ts'
 import { attemptAt } from '../support/policy-story.ts'

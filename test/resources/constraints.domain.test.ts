@@ -1,16 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { FieldConstraint, FieldDefinition } from '../../src/product/configuration.ts'
+import { constraintCircles, constraintGraph, governorOf } from '../../src/product/constraint-graph.ts'
+import type { ColumnType } from '../../src/product/resources.ts'
 import {
   type AskableTable,
   allowedValues,
   constrainedFields,
   type Element,
 } from '../../src/reference/constraints/evaluation.ts'
-import { constraintCircles, constraintGraph } from '../../src/reference/constraints/graph.ts'
 import { TableScan } from '../../src/reference/constraints/scan.ts'
-import { governorOf } from '../../src/reference/constraints/scopes.ts'
-import type { ColumnType } from '../../src/reference/data-tables/values.ts'
 
 const field = (name: string, more: Partial<FieldDefinition> = {}): FieldDefinition => ({
   name,

@@ -2,9 +2,9 @@
 // its dates and its jurisdiction call for, all of them the same.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
+import type { TableUseResponse } from '../../src/policy/contract/prices.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { EvaluationResponse } from '../../src/reference/constraints/contract.ts'
-import type { TableUseResponse } from '../../src/reference/data-tables/contract.ts'
 import type { CalculationResponse } from '../../src/servicing/calculations/contract.ts'
 import type { QuickQuoteResponse } from '../../src/servicing/quick-quotes/contract.ts'
 import type { PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
+import { clashes, type Selectable } from '../../src/product/resources.ts'
 import type { ResourceGroup } from '../../src/reference/resource.ts'
-import { clashes, type Selectable, selectInForce } from '../../src/reference/selection.ts'
+import { selectInForce } from '../../src/reference/selection.ts'
 
 const instance = (name: string, ...jurisdictions: string[]) => ({ name, staticName: 'rates', jurisdictions })
 

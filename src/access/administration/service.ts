@@ -8,7 +8,7 @@ import { putRows } from '../../platform/database.ts'
 import { permissionsHeld } from '../../platform/http/permissions.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts'
-import { typeOfRole } from '../../product/test-user-roles.ts'
+import { typeOfRole } from '../../product/roles.ts'
 import { auditRows } from '../audit/store.ts'
 import type {
   AccountAddRequest,

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { Refusal } from '../../kernel/errors.ts'
 import { pathText } from '../../platform/wire-problem.ts'
-import type { PluginFunction } from './functions.ts'
+import type { PluginFunction } from '../../product/plugins.ts'
 
 /** Problems of an answer that are told; a plugin that is wrong in one peril is so in a thousand. */
 const MOST_TOLD = 5

@@ -7,10 +7,10 @@ import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
 import { loadConfiguration } from '../../product/cache.ts'
 import type { Configuration, ProductDefinition } from '../../product/configuration.ts'
+import { hasPlugin } from '../../product/plugins.ts'
+import { allAt } from '../../product/resources.ts'
 import { versionQuery } from '../../product/store.ts'
-import { allAt } from '../../reference/data-tables/declaration.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
-import { hasPlugin } from './functions.ts'
 import { PluginSessions } from './sessions.ts'
 
 /** Where the function is when no product's policy.json names it (brief 5.1). */

@@ -2,8 +2,8 @@
 
 import type { TenantScope } from '../../platform/tenancy.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
+import { MAY_RETURN_NOTHING } from '../../product/plugins.ts'
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../auxdata/tables.ts'
-import { MAY_RETURN_NOTHING } from './functions.ts'
 import {
   LONGEST_EVENT_DATA,
   LONGEST_LOG,

@@ -1,6 +1,5 @@
 // Who may what. A permission is `group.action`; a route names those of which any one is enough (resources
 // brief 0.5), and the type of the caller's account says which it holds (brief 7).
-
 import { Refusal } from '../../kernel/errors.ts'
 import type { Caller } from '../context.ts'
 
@@ -166,3 +165,16 @@ export function requirePermission(caller: Caller, anyOf: readonly Permission[]):
     `The account '${caller.username}' (${caller.accountType}) lacks the permission ${anyOf.join(' or ')}.`,
   )
 }
+
+export const groupOf = (permission: string): string => permission.slice(0, permission.indexOf('.'))
+
+/** Whether the text is a permission that a tenant's role may give, or all of a group. */
+export function isGrantable(text: string): boolean {
+  if (text.endsWith('.*'))
+    return ALL_PERMISSIONS.some(permission => groupOf(permission) === text.slice(0, -2))
+  return ALL_PERMISSIONS.some(permission => permission === text) && !isReserved(text)
+}
+
+/** Whether the permission is the administration account's alone. */
+export const isReserved = (text: string): boolean =>
+  ONLY_ADMINISTRATION.some(permission => permission === text)

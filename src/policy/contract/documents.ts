@@ -14,7 +14,7 @@ import {
   TimestampIfAny,
 } from '../../platform/wire.ts'
 import { rule } from '../../platform/wire-problem.ts'
-import { TEMPLATE_FORMATS } from '../../reference/resource.ts'
+import { TEMPLATE_FORMATS } from '../../product/resources.ts'
 
 export const DocumentType = z.enum(['pdf', 'html'])
 export type DocumentType = z.infer<typeof DocumentType>

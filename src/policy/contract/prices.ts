@@ -4,6 +4,7 @@ import { z } from '@hono/zod-openapi'
 import {
   Amount,
   Currency,
+  DateTime,
   Flag,
   OptionalAmount,
   OptionalLongName,
@@ -145,3 +146,15 @@ export const PolicyPriceResponse = z
   .object({ ...policyPrice, total: Amount, totalCurrency: Currency })
   .openapi('PolicyPriceResponse')
 export type PolicyPriceResponse = z.infer<typeof PolicyPriceResponse>
+
+export const TableUseResponse = z
+  .object({
+    modificationLocator: Text,
+    staticName: Text,
+    name: Text,
+    revision: Text.openapi({ description: 'Locator of the contents that were read.' }),
+    recordedAt: DateTime,
+  })
+  .openapi('TableUseResponse')
+
+export type TableUseResponse = z.output<typeof TableUseResponse>

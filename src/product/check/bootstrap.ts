@@ -1,17 +1,7 @@
 // What a tenant is to start with: bootstrap/resources (resources brief 2). Whether each file is a good table or template is
 // found when it is made; here, whether all that belongs together is there.
 import { readDateTime } from '../../kernel/date-time.ts'
-import type { ResourceDeclarations } from '../../reference/data-tables/declaration.ts'
-import {
-  LONGEST_FONT_STATIC_NAME,
-  LONGEST_JURISDICTION,
-  LONGEST_RESOURCE_NAME,
-  MOST_GROUP_RESOURCES,
-  RESOURCE_NAME,
-  type ResourceType,
-} from '../../reference/resource.ts'
-import { hostsProblem, normalHosts } from '../../reference/secrets/hosts.ts'
-import { clashes } from '../../reference/selection.ts'
+import type { Configuration } from '../configuration.ts'
 import {
   BOOTSTRAP_FOLDERS,
   BOOTSTRAP_PATH,
@@ -19,8 +9,17 @@ import {
   type BootstrapFolder,
   type BootstrapGroup,
   type BootstrapResource,
-} from '../../tenants/bootstrap/bootstrap.ts'
-import type { Configuration } from '../configuration.ts'
+  clashes,
+  hostsProblem,
+  LONGEST_FONT_STATIC_NAME,
+  LONGEST_JURISDICTION,
+  LONGEST_RESOURCE_NAME,
+  MOST_GROUP_RESOURCES,
+  normalHosts,
+  RESOURCE_NAME,
+  type ResourceDeclarations,
+  type ResourceType,
+} from '../resources.ts'
 import type { FileIndex } from './file-index.ts'
 import { type Decoded, decodeFile } from './json/decode.ts'
 import type { Place, Report } from './report.ts'

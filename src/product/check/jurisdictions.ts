@@ -1,6 +1,7 @@
 // Jurisdictions that config.json declares, and the field of a policy that says which one is its own (resources brief 0.4).
-import { LONGEST_JURISDICTION } from '../../reference/resource.ts'
+
 import type { FieldDefinition, ProductDefinition } from '../configuration.ts'
+import { LONGEST_JURISDICTION } from '../resources.ts'
 import type { JsonPath } from './json/read.ts'
 import type { Place, Report } from './report.ts'
 

@@ -1,12 +1,13 @@
 // Tables that config.json declares as resources (resources brief 1.1).
-import type {
-  RangeTableDeclaration,
-  ResourceDeclarations,
-  SelectionTimeBasis,
-  SnippetDeclaration,
-  TableDeclaration,
-} from '../../reference/data-tables/declaration.ts'
-import { LONGEST_RESOURCE_NAME, RESOURCE_NAME } from '../../reference/resource.ts'
+import {
+  LONGEST_RESOURCE_NAME,
+  type RangeTableDeclaration,
+  RESOURCE_NAME,
+  type ResourceDeclarations,
+  type SelectionTimeBasis,
+  type SnippetDeclaration,
+  type TableDeclaration,
+} from '../resources.ts'
 import type { JsonPath } from './json/read.ts'
 import type { Place, Report } from './report.ts'
 

@@ -1,7 +1,7 @@
 // The names of the secrets that config.json declares, and of their items (resources brief 0.3 and 5).
 import { SECRET_ITEM_NAME } from '../../platform/outbound/secret-references.ts'
-import { LONGEST_RESOURCE_NAME, RESOURCE_NAME } from '../../reference/resource.ts'
 import type { Configuration } from '../configuration.ts'
+import { LONGEST_RESOURCE_NAME, RESOURCE_NAME } from '../resources.ts'
 import type { JsonPath } from './json/read.ts'
 import type { Place, Report } from './report.ts'
 

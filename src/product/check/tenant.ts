@@ -1,9 +1,10 @@
 // The files at the top of an archive: what holds for every product of the tenant.
-import { isGrantable, isReserved } from '../../access/roles.ts'
+
 import { type CurrencyCode, currencyCode } from '../../kernel/money.ts'
 import { type TimeZone, timeZone } from '../../kernel/time.ts'
+import { isGrantable, isReserved } from '../../platform/http/permissions.ts'
 import type { Configuration, FieldDefinition, TestUser } from '../configuration.ts'
-import { typeOfRole } from '../test-user-roles.ts'
+import { typeOfRole } from '../roles.ts'
 import { compileCustomEvents } from './custom-events.ts'
 import { compileFields, type FieldContext } from './fields/fields.ts'
 import type { FileIndex } from './file-index.ts'

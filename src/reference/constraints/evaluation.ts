@@ -1,10 +1,10 @@
 // Which values constrained fields may have (resources brief 3): asked for by clients with values that are only thought of,
 // and on validation with those that are stored. Pure but for the tables, which answer questions.
 import type { FieldDefinition } from '../../product/configuration.ts'
+import { governorOf, type Scope } from '../../product/constraint-graph.ts'
 import { type FieldValues, valuesOf } from '../../product/fields/values.ts'
-import type { ColumnType } from '../data-tables/values.ts'
+import type { ColumnType } from '../../product/resources.ts'
 import { type Comparison, comparable, type Filter, type Question } from './scan.ts'
-import { governorOf, type Scope } from './scopes.ts'
 
 /** Values with their definitions: those of a policy, an exposure, a peril, a policyholder, or a group of one of them. */
 export type Element = Scope & {

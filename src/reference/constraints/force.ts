@@ -7,11 +7,11 @@ import { statement } from '../../platform/database.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import type { Configuration } from '../../product/configuration.ts'
 import type {
+  ColumnType,
   ConstraintTableDeclaration,
   SelectionBasis,
   SelectionTimeBasis,
-} from '../data-tables/declaration.ts'
-import type { ColumnType } from '../data-tables/values.ts'
+} from '../../product/resources.ts'
 import { notInForce } from '../in-force.ts'
 import type { Resource, ResourceRevision } from '../resource.ts'
 import { selectInForce } from '../selection.ts'

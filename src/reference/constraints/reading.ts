@@ -1,5 +1,5 @@
 // From the bytes of a CSV to the rows of a constraint table; nothing is kept but the notes.
-import type { ConstraintTableDeclaration } from '../data-tables/declaration.ts'
+import type { ConstraintTableDeclaration } from '../../product/resources.ts'
 import { type Column, layoutOf } from '../data-tables/layout.ts'
 import { Notes } from '../data-tables/notes.ts'
 import { checkCells, RowReading } from '../data-tables/row-reading.ts'

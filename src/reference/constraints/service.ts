@@ -4,8 +4,9 @@ import type { Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import type { Upload } from '../../platform/http/upload.ts'
+import { newestConfiguration } from '../../product/cache.ts'
 import type { Configuration } from '../../product/configuration.ts'
-import { newestConfiguration } from '../../product/reading.ts'
+import { graphOfProduct, policyholderGraph } from '../../product/constraint-graph.ts'
 import { csvBytes, csvSource } from '../data-tables/csv/source.ts'
 import { storedFile } from '../data-tables/file.ts'
 import { Held } from '../data-tables/held.ts'
@@ -20,7 +21,6 @@ import {
   uploaded,
 } from '../table-upload.ts'
 import { columnIn, declarationOf } from './force.ts'
-import { graphOfProduct, policyholderGraph } from './graph.ts'
 import { ConstraintReading } from './reading.ts'
 
 const TYPE = 'constraintTable'

@@ -1,6 +1,6 @@
 // Tables on the wire (contract 2, Tables; resources brief 1).
 import { z } from '@hono/zod-openapi'
-import { booleanOr, DateTime, optional, PageSize, Text, Texts } from '../../platform/wire.ts'
+import { booleanOr, optional, PageSize, Text, Texts } from '../../platform/wire.ts'
 import { rule } from '../../platform/wire-problem.ts'
 import { SelectionQuery } from '../contract.ts'
 import { MOST_COLUMNS } from './csv/reader.ts'
@@ -73,14 +73,3 @@ export const TableDiffResponse = z
   })
   .openapi('TableDiffResponse')
 export type TableDiffResponse = z.output<typeof TableDiffResponse>
-
-export const TableUseResponse = z
-  .object({
-    modificationLocator: Text,
-    staticName: Text,
-    name: Text,
-    revision: Text.openapi({ description: 'Locator of the contents that were read.' }),
-    recordedAt: DateTime,
-  })
-  .openapi('TableUseResponse')
-export type TableUseResponse = z.output<typeof TableUseResponse>

@@ -1,8 +1,7 @@
 // Which column of a file is what: by the declaration of its static name, else by the names of the header (resources
 // brief 1.2).
-import type { RangeTableDeclaration, TableDeclaration } from './declaration.ts'
+import type { ColumnType, RangeTableDeclaration, TableDeclaration } from '../../product/resources.ts'
 import type { Notes } from './notes.ts'
-import type { ColumnType } from './values.ts'
 
 export type TableKind = 'table' | 'rangeTable'
 

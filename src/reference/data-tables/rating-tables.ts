@@ -7,6 +7,7 @@ import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
+import type { SelectionBasis } from '../../product/resources.ts'
 import { KEY_SEPARATOR, readLookUpKey } from '../../product/templates/look-up-key.ts'
 import type { LookupResult } from '../../product/templates/lookups.ts'
 import { selectInForce } from '../selection.ts'
@@ -21,7 +22,6 @@ import {
   knownRow,
 } from './cache.ts'
 import { canonicalDecimal, sortableDecimal } from './decimals.ts'
-import type { SelectionBasis } from './declaration.ts'
 import { INTERPOLATIONS, type Neighbours, RANGE_OPERATIONS, rangeRecord } from './interpolation.ts'
 import type { TableRecord } from './record.ts'
 import {

@@ -1,4 +1,3 @@
-import { z } from '@hono/zod-openapi'
 import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
 import { BasicResourceResponse, ResourceCreateQuery } from '../contract.ts'
 import {
@@ -7,7 +6,6 @@ import {
   TableDiffQuery,
   TableDiffResponse,
   TableLookupResponse,
-  TableUseResponse,
 } from './contract.ts'
 import { LARGEST_TABLE_BYTES } from './limits.ts'
 
@@ -91,17 +89,9 @@ export const dataTableRoutes: readonly Route[] = [
     handle: async ({ params, query }, context) =>
       (await import('./diff.ts')).tableDiff(params.name, query, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policy/{policyLocator}/tableRevisions',
-    summary: 'List the tables that a policy was rated with',
-    description:
-      'Of each recorded transaction the contents of tables that its templates and plugins looked up in. They are kept when a table is replaced, and compared by `/diff`.',
-    ...tables,
-    permission: 'policies.read',
-    answer: { schema: z.array(TableUseResponse), description: 'In the order in which they were recorded.' },
-    handle: async ({ params }, context) => (await service()).listTableUses(params.policyLocator, context),
-  }),
+]
+
+export const rangeTableRoutes: readonly Route[] = [
   tenantUploadRoute({
     method: 'post',
     path: '/resource/{tenantLocator}/rangeTables',

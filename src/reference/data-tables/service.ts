@@ -1,15 +1,15 @@
 // Data tables and range tables as the Worker serves them.
 
-import { notFound } from '../../kernel/errors.ts'
+import { eq } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import { tenants } from '../../platform/control-tables.ts'
 import type { Database } from '../../platform/database.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import type { Upload } from '../../platform/http/upload.ts'
-import { controlDatabase, forgetTenants, shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
-import { newestConfiguration } from '../../product/reading.ts'
-import { hasTablesQuery } from '../../tenants/store.ts'
-import { policyLocator } from '../../transactions/policies/service.ts'
+import { controlDatabase, forgetTenants } from '../../platform/tenancy.ts'
+import { newestConfiguration } from '../../product/cache.ts'
+import type { RangeTableDeclaration, TableDeclaration } from '../../product/resources.ts'
 import {
   downloadOf,
   type NewTable,
@@ -19,13 +19,11 @@ import {
   uploaded,
 } from '../table-upload.ts'
 import { unreadTimer } from './collection.ts'
-import type { RangeRecordQuery, RecordQuery, TableLookupResponse, TableUseResponse } from './contract.ts'
-import type { RangeTableDeclaration, TableDeclaration } from './declaration.ts'
+import type { RangeRecordQuery, RecordQuery, TableLookupResponse } from './contract.ts'
 import type { TableKind } from './layout.ts'
 import { abandon, loadTable } from './loading.ts'
 import { readRecord } from './record.ts'
 import { loadedRows, loadingGuard } from './store.ts'
-import { findTableUses } from './uses.ts'
 
 /** A new table. 409 for a name that exists, or a static name of another type; 400 with the problems of the file. */
 export const createTable = (
@@ -59,22 +57,6 @@ export async function showRecord(
   return { value: { ...record } }
 }
 
-/** The contents of tables that the policy's transactions were rated with. One round trip; 404 for no policy. */
-export async function listTableUses(text: string, context: RequestContext): Promise<TableUseResponse[]> {
-  const policy = policyLocator(text)
-  const { env, tenant, calls } = context
-  const database = shardDatabase(env, tenant, shardOfPolicy(tenant, policy), calls)
-  const uses = await findTableUses(database, policy)
-  if (!uses) throw notFound('policy', text)
-  return uses.map(({ modificationLocator, staticName, name, revision, at }) => ({
-    modificationLocator,
-    staticName,
-    name,
-    revision,
-    recordedAt: new Date(at).toISOString(),
-  }))
-}
-
 /** The rows go into the database beside those that are read; the commit makes them the table's. */
 const loadingOf =
   (kind: TableKind, context: RequestContext) =>
@@ -86,7 +68,7 @@ const loadingOf =
       kind,
       declared,
     })
-    await tellOfTables(context).catch(problem => {
+    await markHasTables(context).catch(problem => {
       abandon(context, database, contents)
       throw problem
     })
@@ -99,11 +81,13 @@ const loadingOf =
     }
   }
 
-/** Before the first table is there, so that no rating passes it over; isolates know within seconds. */
-async function tellOfTables({ env, tenant, calls }: RequestContext): Promise<void> {
+/** Has rating ask for the tenant's tables from now on. Comes before the first table, so that no rating misses it. */
+async function markHasTables({ env, tenant, calls }: RequestContext): Promise<void> {
   if (tenant.hasTables) return
   const database = controlDatabase(env, calls)
-  await database.batch([hasTablesQuery(database, tenant.locator)])
+  await database.batch([
+    database.build.update(tenants).set({ hasTables: true }).where(eq(tenants.locator, tenant.locator)),
+  ])
   forgetTenants()
 }
 

@@ -6,9 +6,9 @@ import type { Guard, NewTimer } from '../../platform/commit.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
 import { timers } from '../../platform/tables.ts'
 import { HOME_SHARD } from '../../platform/tenancy.ts'
+import type { ColumnType } from '../../product/resources.ts'
 import { resources, tableContents, tableRows } from '../tables.ts'
 import type { TableLayout } from './layout.ts'
-import type { ColumnType } from './values.ts'
 
 /** Contents that are read, by what their rows carry. */
 export type TableContents = {

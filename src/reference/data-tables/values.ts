@@ -1,10 +1,8 @@
 // Cells of tables: what each type of column takes, when two are the same, and what answers show (resources brief 1.2
 // and 1.4).
-import { canonicalDecimal } from './decimals.ts'
 
-/** Types of columns as configurations name them. */
-export const COLUMN_TYPES = ['string', 'int', 'long', 'decimal', 'boolean', 'date', 'datetime'] as const
-export type ColumnType = (typeof COLUMN_TYPES)[number]
+import type { ColumnType } from '../../product/resources.ts'
+import { canonicalDecimal } from './decimals.ts'
 
 /** A typed cell of an answer. Empty cells of columns that are no text are null. */
 export type CellValue = string | number | boolean | null

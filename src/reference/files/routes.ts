@@ -1,6 +1,6 @@
 import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
+import { LONGEST_FONT_STATIC_NAME } from '../../product/resources.ts'
 import { BasicResourceResponse, ResourceCreateQuery, ResourceName, SelectionQuery } from '../contract.ts'
-import { LONGEST_FONT_STATIC_NAME } from '../resource.ts'
 import { documentFormat } from './document-format.ts'
 import { fontFile } from './font-format.ts'
 import type { FileKind } from './service.ts'

@@ -1,6 +1,5 @@
 // Resources that are one file each: static documents, fonts, templates and snippets. The file is in R2 before its
 // revision is recorded, so that whatever is in force can be read.
-
 import { isRefused, notFound, Refusal } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
 import { commit } from '../../platform/commit.ts'
@@ -8,13 +7,14 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { contentsHash, type Upload, uploadedBytes, withContents } from '../../platform/http/upload.ts'
 import { HOME_SHARD, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
+import type { ResourceType, TemplateFormat } from '../../product/resources.ts'
 import type { SelectionQuery } from '../contract.ts'
 import { revisionKey } from '../data-tables/file.ts'
 import { readResource } from '../in-force.ts'
 import { assertNew } from '../new-resource.ts'
 import { basicResourceResponse } from '../projection.ts'
 import { recordedOnce } from '../recorded.ts'
-import type { Resource, ResourceType, TemplateFormat } from '../resource.ts'
+import type { Resource } from '../resource.ts'
 import { contentsGuard, findResource, newNameGuard, resourceRows } from '../store.ts'
 import { discardUnlessRecorded, expectRevision } from '../unrecorded.ts'
 

@@ -1,8 +1,8 @@
 // What a group becomes (resources brief 2).
 import { Refusal } from '../../kernel/errors.ts'
+import { clashes, MOST_GROUP_RESOURCES } from '../../product/resources.ts'
 import type { ResourceGroupCreateRequest, ResourceGroupUpdateRequest } from '../contract.ts'
-import { MOST_GROUP_RESOURCES, type Resource, type ResourceGroup } from '../resource.ts'
-import { clashes } from '../selection.ts'
+import type { Resource, ResourceGroup } from '../resource.ts'
 
 const MOST_NAMED = 50
 

@@ -1,7 +1,6 @@
 import type { RequestContext } from '../../platform/context.ts'
-import { loadConfiguration } from '../../product/cache.ts'
+import { loadConfiguration, newestConfiguration } from '../../product/cache.ts'
 import type { Configuration, SecretDeclaration } from '../../product/configuration.ts'
-import { newestConfiguration } from '../../product/reading.ts'
 import type { VersionRow } from '../../product/store.ts'
 
 /** How the newest configuration declares the secret; undefined: it does not. */

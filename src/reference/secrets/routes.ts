@@ -3,11 +3,9 @@ import { SelectionQuery } from '../contract.ts'
 import {
   SecretCreateQuery,
   SecretCreateRequest,
-  SecretDeleteQuery,
   SecretResponse,
   SecretUpdateQuery,
   SecretUpdateRequest,
-  SecretUsageResponse,
 } from './contract.ts'
 
 const tags = ['Secrets']
@@ -55,26 +53,5 @@ export const secretRoutes: readonly Route[] = [
     answer: secret,
     handle: async ({ params, body, query }, context) =>
       (await service()).updateSecret(params.name, body, query, context),
-  }),
-  tenantRoute({
-    method: 'delete',
-    path: '/resource/{tenantLocator}/secrets/{name}',
-    summary: 'Delete a secret',
-    description:
-      'Refused (409) while a webhook, an integration or the deployed configuration refers to its static name, unless `force=true`; but for one in no resource group, where there are others of the static name. It is taken out of its groups.',
-    tags,
-    permission: 'secrets.write',
-    query: SecretDeleteQuery,
-    answer: { description: 'It is gone.' },
-    handle: async ({ params, query }, context) => (await service()).deleteSecret(params.name, query, context),
-  }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/secrets/{name}/usage',
-    summary: 'See who refers to a secret',
-    tags,
-    permission: 'secrets.read',
-    answer: { schema: SecretUsageResponse, description: 'Webhooks, integrations and the configuration.' },
-    handle: async ({ params }, context) => (await service()).readUsage(params.name, context),
   }),
 ]

@@ -1,7 +1,7 @@
 // Secrets as the Worker serves them. No answer, log or record of a write has a value of one.
 import { createHash } from 'node:crypto'
 import { auditRows } from '../../access/audit/store.ts'
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { notFound } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
 import { type AnswerBySubject, commit, type Guard, type JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -19,18 +19,15 @@ import { contentsGuard, findResource, newNameGuard, resourceRows } from '../stor
 import type {
   SecretCreateQuery,
   SecretCreateRequest,
-  SecretDeleteQuery,
   SecretResponse,
   SecretUpdateQuery,
   SecretUpdateRequest,
-  SecretUsageResponse,
 } from './contract.ts'
 import { declarationOf } from './declared.ts'
 import { checkedHosts } from './hosts.ts'
 import { changedItems, newItems, type SecretContents } from './items.ts'
 import { forgetSecrets } from './sending.ts'
-import { putSecret, readContents, readNamed, sealedContents, secretDeletion } from './store.ts'
-import { usageOf } from './usage.ts'
+import { putSecret, readContents, readNamed, sealedContents } from './store.ts'
 
 export async function readSecret(
   name: string,
@@ -102,49 +99,6 @@ export const updateSecret = (
     }
   })
 
-/** 409 while something refers to it, unless it is forced. It is taken out of its groups. */
-export function deleteSecret(
-  name: string,
-  { force }: SecretDeleteQuery,
-  context: RequestContext,
-): Promise<JsonText> {
-  const database = homeDatabase(context)
-  return recordedOnce(
-    context,
-    database,
-    async () => {
-      const resource = await secretAt(database, name)
-      const { usage, guards } = await usageOf(context, database, resource)
-      if (usage.isNeeded && !force) throw inUse(name, usage)
-      const answer = await commit(context, database, {
-        shard: HOME_SHARD,
-        guards: [contentsGuard(resource), ...(force ? [] : guards)],
-        facts: [
-          ...secretDeletion(database, name),
-          ...auditRows(database, context, HOME_SHARD, [
-            {
-              action: 'secrets.delete',
-              subject: name,
-              details: { staticName: resource.staticName, ...(usage.isNeeded && { force }) },
-            },
-          ]),
-        ],
-        events: [],
-        answer: { status: 200, text: '' },
-        subject: name,
-      })
-      forgetSecrets(context.tenant)
-      return answer
-    },
-    async subject => ({ deleted: subject }),
-  )
-}
-
-export async function readUsage(name: string, context: RequestContext): Promise<SecretUsageResponse> {
-  const database = homeDatabase(context)
-  return (await usageOf(context, database, await secretAt(database, name))).usage
-}
-
 type Written = {
   resource: Resource
   contents: SecretContents
@@ -201,7 +155,7 @@ async function secretNamed(context: RequestContext, database: Database, name: st
   return found
 }
 
-async function secretAt(database: Database, name: string): Promise<Resource> {
+export async function secretAt(database: Database, name: string): Promise<Resource> {
   const resource = await findResource(database, name)
   if (resource?.type !== 'secret') throw notFound('secret', name)
   return resource
@@ -214,18 +168,3 @@ const secretResponse = ({ resource, items, allowedHosts }: NamedSecret): SecretR
   secret: Object.fromEntries(Object.keys(items).map(name => [name, MASK])),
   ...(allowedHosts && { allowedHosts: [...allowedHosts] }),
 })
-
-function inUse(
-  name: string,
-  { staticName, webhooks, integrations, configVersion }: SecretUsageResponse,
-): Refusal {
-  const users = [
-    ...webhooks.map(one => `the webhook '${one.name}'`),
-    ...integrations.map(one => `the integration '${one}'`),
-    ...(configVersion === undefined ? [] : [`configuration version ${configVersion}`]),
-  ]
-  return new Refusal(
-    'wrongState',
-    `The secret '${name}' (${staticName}) is in use: ${users.slice(0, 20).join(', ')}. Take the references away, or send force=true.`,
-  )
-}

@@ -1,10 +1,9 @@
 // Templates and snippets as files: UTF-8 text that compiles.
-
 import { Refusal } from '../../kernel/errors.ts'
 import { utf8Text } from '../../platform/http/bytes.ts'
 import type { Finding } from '../../product/configuration.ts'
+import type { TemplateFormat } from '../../product/resources.ts'
 import type { FileKind } from '../files/service.ts'
-import type { TemplateFormat } from '../resource.ts'
 
 /** Problems of one upload that are told. */
 const MOST_TOLD = 50

@@ -1,7 +1,8 @@
 // Resources by their static names, for what is made at one time of several of them: each name is asked for once, and those
 // that are known beforehand in one round trip.
 import type { Database } from '../../platform/database.ts'
-import { RESOURCE_NAME, type Resource, type ResourceType } from '../resource.ts'
+import { RESOURCE_NAME, type ResourceType } from '../../product/resources.ts'
+import type { Resource } from '../resource.ts'
 import { type Selecting, selectInForce } from '../selection.ts'
 import { findCandidates } from '../store.ts'
 

@@ -1,15 +1,9 @@
 import { z } from '@hono/zod-openapi'
 import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
-import {
-  RenderQuery,
-  RenderTemplateRequest,
-  RenderTemplateResponse,
-} from '../../servicing/documents/render-contract.ts'
+import { TEMPLATE_FORMATS } from '../../product/resources.ts'
 import { BasicResourceResponse, ResourceCreateQuery, ResourceName, SelectionQuery } from '../contract.ts'
-import { TEMPLATE_FORMATS } from '../resource.ts'
 import { templateKind } from './kinds.ts'
 
-/** Of a template or snippet, as it is sent (contract 2, notes 1). */
 /** Code that most requests never need. */
 const files = () => import('../files/service.ts')
 
@@ -76,26 +70,16 @@ const routesOf = (
   }),
 ]
 
-const renderRoute = tenantRoute({
-  method: 'post',
-  path: '/resource/{tenantLocator}/templates/{name}/render',
-  summary: 'Render a template over data, for authors of templates',
-  description:
-    'Snippets and fonts are those in force at `date` and for `jurisdiction`. Nothing is stored. A template that fails or passes a limit answers 422 with its name, line and column; names that the data does not have are listed.',
-  tags: ['Templates'],
-  permission: 'templates.read',
-  query: RenderQuery,
-  body: { schema: RenderTemplateRequest, required: true },
-  answer: { schema: RenderTemplateResponse, description: 'The HTML, or the PDF, and what was undefined.' },
-  handle: async ({ params, query, body }, context) => {
-    // Rendering is much code, which most requests never need.
-    const { renderTemplateResource } = await import('../../servicing/documents/render-service.ts')
-    return await renderTemplateResource(params.name, query, body, context)
-  },
-})
+export const templateRoutes: readonly Route[] = routesOf(
+  'documentTemplate',
+  'templates',
+  'template',
+  'Templates',
+)
 
-export const templateRoutes: readonly Route[] = [
-  ...routesOf('documentTemplate', 'templates', 'template', 'Templates'),
-  renderRoute,
-  ...routesOf('documentTemplateSnippet', 'templateSnippets', 'template snippet', 'Template snippets'),
-]
+export const templateSnippetRoutes: readonly Route[] = routesOf(
+  'documentTemplateSnippet',
+  'templateSnippets',
+  'template snippet',
+  'Template snippets',
+)

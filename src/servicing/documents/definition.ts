@@ -9,7 +9,7 @@ import {
   documentDefinitions,
   type ProductDefinition,
 } from '../../product/configuration.ts'
-import type { SelectionBasis } from '../../reference/data-tables/declaration.ts'
+import type { SelectionBasis } from '../../product/resources.ts'
 
 /** Of several of one template the one with the file's name; undefined for documents of templates of fixed names. */
 export function definitionOf(

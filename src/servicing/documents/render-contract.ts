@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { OptionalName, optional, RequestDateTime, requestInteger, Text, Texts } from '../../platform/wire.ts'
 import { DocumentType, PageLayout } from '../../policy/contract/documents.ts'
+import { TEMPLATE_FORMATS } from '../../product/resources.ts'
 import { SelectionQuery } from '../../reference/contract.ts'
-import { TEMPLATE_FORMATS } from '../../reference/resource.ts'
 
 /** Which template: `byStaticName` reads the name as a static name. The date is that of its snippets and fonts too. */
 export const RenderQuery = SelectionQuery

@@ -8,6 +8,7 @@ import {
 } from '../../policy/contract/documents.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
 import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/limits.ts'
+import { RenderQuery, RenderTemplateRequest, RenderTemplateResponse } from './render-contract.ts'
 
 const tags = ['Documents']
 const policy = { schema: PolicyResponse, description: 'The policy.' }
@@ -63,6 +64,26 @@ export const documentRoutes: readonly Route[] = [
       const product = await renderPolicyDocument(context, body)
       // A Response is sent as it is, whatever the schema says.
       return asksForFile ? (renderedFile(product) as never) : jsonText(await storeRendered(context, product))
+    },
+  }),
+]
+
+export const templateRenderRoutes: readonly Route[] = [
+  tenantRoute({
+    method: 'post',
+    path: '/resource/{tenantLocator}/templates/{name}/render',
+    summary: 'Render a template over data, for authors of templates',
+    description:
+      'Snippets and fonts are those in force at `date` and for `jurisdiction`. Nothing is stored. A template that fails or passes a limit answers 422 with its name, line and column; names that the data does not have are listed.',
+    tags: ['Templates'],
+    permission: 'templates.read',
+    query: RenderQuery,
+    body: { schema: RenderTemplateRequest, required: true },
+    answer: { schema: RenderTemplateResponse, description: 'The HTML, or the PDF, and what was undefined.' },
+    handle: async ({ params, query, body }, context) => {
+      // Rendering is much code, which most requests never need.
+      const { renderTemplateResource } = await import('./render-service.ts')
+      return await renderTemplateResource(params.name, query, body, context)
     },
   }),
 ]

@@ -1,36 +1,6 @@
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
-
-/** Where a webhook's events go (resources brief 7.1). The secret signs; it is shown once, when it is made. */
-export type WebhookEndpoint = {
-  url: string
-  headers: Record<string, string[]>
-  secureSsl: boolean
-  hmacEnabled: boolean
-  secret?: string
-  /** The version of the webhook that came with the secret, where the service made it for a change: that answer tells it. */
-  secretMadeIn?: number
-  /** Secrets that were replaced; each signs beside the new one until then, in real time. */
-  earlierSecrets?: { secret: string; until: Instant }[]
-  tag?: string
-}
-
-export type RetryStrategy = {
-  type: 'linear' | 'exponential'
-  /** Seconds. */
-  interval: number
-  /** Deliveries in all, the first included. */
-  attempts: number
-}
-
-export type WebhookFailureHandling = {
-  /** Exact codes (`503`), `4xx`, `5xx`, or `timeout`. */
-  triggers: string[]
-  retryStrategy?: RetryStrategy
-  divert: boolean
-  suspend: boolean
-  alertEndpoint?: WebhookEndpoint
-}
+import type { WebhookEndpoint, WebhookFailureHandling } from '../../platform/events/tables.ts'
 
 /** Triggers of a handling that names none (resources brief 7.1). */
 export const DEFAULT_TRIGGERS: readonly string[] = ['4xx', '5xx', 'timeout']

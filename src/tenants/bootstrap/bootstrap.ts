@@ -1,46 +1,5 @@
 // What an archive gives a tenant to start with: `bootstrap/resources` (resources brief 2).
-import type { Instant } from '../../kernel/time.ts'
-import type { ResourceType } from '../../reference/resource.ts'
-
-export const BOOTSTRAP_PATH = 'bootstrap/resources'
-
-/** Folders of `resourceFiles`, and what lies in them. The last three are not in the brief, which names no such types. */
-export const BOOTSTRAP_FOLDERS = {
-  tables: 'table',
-  constraintTables: 'constraintTable',
-  documentTemplates: 'documentTemplate',
-  documentTemplatesSnippets: 'documentTemplateSnippet',
-  staticDocuments: 'staticDocument',
-  secrets: 'secret',
-  rangeTables: 'rangeTable',
-  documentTemplateSnippets: 'documentTemplateSnippet',
-  fonts: 'customFont',
-} as const satisfies Record<string, ResourceType>
-
-export type BootstrapFolder = keyof typeof BOOTSTRAP_FOLDERS
-
-export type BootstrapResource = {
-  readonly name: string
-  readonly type: ResourceType
-  readonly staticName: string
-  readonly jurisdictions: readonly string[]
-  /** Of a secret: the hosts that it may be sent to. Absent: every address that may be called. */
-  readonly allowedHosts?: readonly string[]
-  /** Its file in the archive. */
-  readonly path: string
-}
-
-export type BootstrapGroup = {
-  readonly name: string
-  /** Milliseconds since 1970. */
-  readonly selectionStart: Instant
-  readonly resourceNames: readonly string[]
-}
-
-export type Bootstrap = {
-  readonly resources: readonly BootstrapResource[]
-  readonly groups: readonly BootstrapGroup[]
-}
+import type { Bootstrap, ResourceType } from '../../product/resources.ts'
 
 /** Kind of the timer that makes the items; its payload names the archive. */
 export const BOOTSTRAP_TIMER = 'resource.bootstrap'

@@ -1,17 +1,15 @@
 // How the resource of a file of the archive is made: by the same functions as one that is uploaded.
-
 import type { RequestContext } from '../../platform/context.ts'
 import type { Upload } from '../../platform/http/upload.ts'
 import type { ArchiveFile } from '../../product/archive/read.ts'
+import type { BootstrapResource, ResourceType } from '../../product/resources.ts'
 import { createConstraintTable } from '../../reference/constraints/service.ts'
 import { createTable } from '../../reference/data-tables/service.ts'
 import { documentFormat } from '../../reference/files/document-format.ts'
 import { fontFile } from '../../reference/files/font-format.ts'
 import { createFile, type FileKind } from '../../reference/files/service.ts'
-import type { ResourceType } from '../../reference/resource.ts'
 import { createSecret } from '../../reference/secrets/service.ts'
 import { templateKind } from '../../reference/templates/kinds.ts'
-import type { BootstrapResource } from './bootstrap.ts'
 
 type Creator = (item: BootstrapResource, file: ArchiveFile, context: RequestContext) => Promise<unknown>
 

@@ -3,7 +3,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import { type Route, tenantRoute } from '../../platform/http/route.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import { Flag, Text } from '../../platform/wire.ts'
-import { RESOURCE_TYPES } from '../../reference/resource.ts'
+import { RESOURCE_TYPES } from '../../product/resources.ts'
 import { BOOTSTRAP_STATUSES } from './bootstrap.ts'
 import { readItems } from './store.ts'
 

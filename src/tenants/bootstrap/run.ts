@@ -1,6 +1,5 @@
 // Makes what a tenant is to start with, item by item. Cut off or failed in between it is called again, and goes on with
 // what still waits: each item has an idempotency key of its own, so none is made twice.
-
 import { isRefused } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -8,8 +7,9 @@ import type { Timer, TimerPlace } from '../../platform/events/timers.ts'
 import { HOME_SHARD, homeDatabase, tenantNow } from '../../platform/tenancy.ts'
 import { loadConfiguration } from '../../product/cache.ts'
 import { withArchive } from '../../product/kept/files.ts'
+import type { Bootstrap } from '../../product/resources.ts'
 import { createGroup } from '../../reference/groups/service.ts'
-import type { Bootstrap, BootstrapItem } from './bootstrap.ts'
+import type { BootstrapItem } from './bootstrap.ts'
 import { createFromFile } from './creators.ts'
 import { readItems, writeItem } from './store.ts'
 

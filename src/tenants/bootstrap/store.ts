@@ -1,7 +1,7 @@
 import { asc, eq } from 'drizzle-orm'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
-import type { ResourceType } from '../../reference/resource.ts'
+import type { ResourceType } from '../../product/resources.ts'
 import type { BootstrapItem, BootstrapStatus } from './bootstrap.ts'
 
 /** Rows of items that wait; for the commit of the tenant's first configuration. */

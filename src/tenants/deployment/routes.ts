@@ -21,8 +21,8 @@ import {
   ProductResponse,
   RepairForm,
   StudioDeployForm,
-} from '../../product/contract.ts'
-import { listProducts, listVersions, readStatus, readVersion } from '../../product/reading.ts'
+} from './contract.ts'
+import { listProducts, listVersions, readStatus, readVersion } from './versions.ts'
 
 const tags = ['Configuration deployment']
 

@@ -1,6 +1,5 @@
 // Deploying and repairing configurations, as an administration account. The archive is checked before anything
 // is touched: a mistake in it is an answer with `success: false`, and no tenant is made for it.
-
 import { administrationAuditRow } from '../../access/audit/store.ts'
 import { requireTenant } from '../../access/rights.ts'
 import { checkedTenantName, hostNameOf, testTenantName } from '../../access/tenant-names.ts'
@@ -19,11 +18,11 @@ import {
   type TenantType,
 } from '../../platform/tenancy.ts'
 import { archiveHash, compileArchive } from '../../product/archive-upload.ts'
+import { latestVersion } from '../../product/cache.ts'
 import type { Finding } from '../../product/configuration.ts'
-import type { DeployForm, DeployTestForm, RepairForm, StudioDeployForm } from '../../product/contract.ts'
 import { formatLog } from '../../product/log.ts'
-import { latestVersion } from '../../product/reading.ts'
 import { createTenant, makeVersioned, recreateTenant } from '../service.ts'
+import type { DeployForm, DeployTestForm, RepairForm, StudioDeployForm } from './contract.ts'
 import { deployVersion, repairVersion } from './release/release.ts'
 import { userFindings } from './release/test-users.ts'
 import {

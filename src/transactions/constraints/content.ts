@@ -8,9 +8,9 @@ import type { ExposureRun, Modification, PerilRun, PolicyAggregate } from '../..
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { Policyholder } from '../../policyholders/policyholder.ts'
 import type { Configuration, FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
+import type { ScopeKind } from '../../product/constraint-graph.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import type { Element } from '../../reference/constraints/evaluation.ts'
-import type { ScopeKind } from '../../reference/constraints/scopes.ts'
 
 /** An element of a policy, with the modification that its values are of. */
 export type PolicyElement = Element & { readonly madeBy: Uuid }

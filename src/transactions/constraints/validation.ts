@@ -8,6 +8,7 @@ import type { Modification, PolicyAggregate, Quote } from '../../policy/records/
 import { lineUpTo, selectionBasis } from '../../policy/selection-basis.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { Configuration, FieldDefinition } from '../../product/configuration.ts'
+import { graphOfProduct } from '../../product/constraint-graph.ts'
 import {
   type FieldError,
   type FieldErrors,
@@ -16,12 +17,11 @@ import {
   joinFieldErrors,
 } from '../../product/fields/errors.ts'
 import { valuesOf } from '../../product/fields/values.ts'
+import type { SelectionBasis } from '../../product/resources.ts'
 import { type Attempt, assertValid, NOTHING_REPORTED } from '../../rating/attempt.ts'
 import { breachesOf, fieldsInUse } from '../../reference/constraints/breaches.ts'
 import type { ConstrainedField, Element } from '../../reference/constraints/evaluation.ts'
 import type { TablesInForce } from '../../reference/constraints/force.ts'
-import { graphOfProduct } from '../../reference/constraints/graph.ts'
-import type { SelectionBasis } from '../../reference/data-tables/declaration.ts'
 import { elementsAt, lineBefore, type PolicyElement, surroundingsOf } from './content.ts'
 
 /** Reads the tables of these static names that are in force. */

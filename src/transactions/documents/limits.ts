@@ -1,5 +1,2 @@
 /** Largest upload of a document (resources brief 4.1). */
 export const LARGEST_UPLOAD_BYTES = 25 * 1024 * 1024
-
-/** Fonts of one document beside the service's own. */
-export const MOST_FONTS = 8

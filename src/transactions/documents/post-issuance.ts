@@ -1,11 +1,11 @@
 // Asks the product's plugin what is to become of the documents of a transaction that is issued (getPostIssuanceResult).
 import { nonsense } from '../../extension/plugins/answer.ts'
 import type { PostIssuanceInput } from '../../extension/plugins/contract.ts'
-import { hasPlugin } from '../../extension/plugins/functions.ts'
 import { asPluginInput } from '../../extension/plugins/input.ts'
 import { documentResponse } from '../../policy/projection/documents.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
+import { hasPlugin } from '../../product/plugins.ts'
 import type { Attempt } from '../../rating/attempt.ts'
 import { askPlugin, askPluginUnattended, policyInfo } from '../../rating/plugin-call.ts'
 import {

@@ -7,10 +7,10 @@
 
 import { nonsense } from '../../extension/plugins/answer.ts'
 import type { PreGraceInput } from '../../extension/plugins/contract.ts'
-import { hasPlugin } from '../../extension/plugins/functions.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
+import { hasPlugin } from '../../product/plugins.ts'
 import type { Attempt } from '../../rating/attempt.ts'
 import { askPluginUnattended, policyInfo } from '../../rating/plugin-call.ts'
 import {

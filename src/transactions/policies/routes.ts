@@ -7,6 +7,7 @@ import {
   AutomatedUnderwritingResultResponse,
   GetPolicyPriceResponse,
   PolicyPriceResponse,
+  TableUseResponse,
 } from '../../policy/contract/prices.ts'
 import {
   PolicyCreateRequest,
@@ -23,6 +24,7 @@ import {
   coverageOf,
   createPolicy,
   findByDisplayId,
+  listTableUses,
   operate,
   policiesOf,
   policyLocator,
@@ -224,5 +226,19 @@ export const policyRoutes: Route[] = [
     permission: 'policies.read',
     answer: { schema: z.array(PolicyResponse), description: 'Its policies, oldest first.' },
     handle: ({ params }, context) => policiesOf(context, params.policyholderLocator),
+  }),
+]
+
+export const tableRevisionRoutes: readonly Route[] = [
+  tenantRoute({
+    method: 'get',
+    path: '/policy/{policyLocator}/tableRevisions',
+    summary: 'List the tables that a policy was rated with',
+    description:
+      'Of each recorded transaction the contents of tables that its templates and plugins looked up in. They are kept when a table is replaced, and compared by `/diff`.',
+    tags: ['Tables'],
+    permission: 'policies.read',
+    answer: { schema: z.array(TableUseResponse), description: 'In the order in which they were recorded.' },
+    handle: ({ params }, context) => listTableUses(params.policyLocator, context),
   }),
 ]

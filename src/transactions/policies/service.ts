@@ -1,5 +1,4 @@
 // Policies, as the Worker serves them: reads in one round trip; everything else in the policy's own object.
-
 import { notFound, refusalFrom } from '../../kernel/errors.ts'
 import { type PolicyLocator, readDigits, readUuid } from '../../kernel/locators.ts'
 import { addCalls } from '../../platform/calls.ts'
@@ -9,6 +8,7 @@ import { takeLocators } from '../../platform/sequence.ts'
 import { policyObject, shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
 import type { CoverageSummaryRequest, CoverageSummaryResponse } from '../../policy/contract/coverage.ts'
 import type { FeeUpdateRequest } from '../../policy/contract/fees.ts'
+import type { TableUseResponse } from '../../policy/contract/prices.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
 import type { PolicySnapshotRequest } from '../../policy/contract/snapshot.ts'
@@ -24,6 +24,7 @@ import {
   readAggregates,
 } from '../../policy/store/aggregates.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
+import { findTableUses } from '../../policy/store/table-uses.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { policyholderQuery } from '../../policyholders/store.ts'
 import { loadConfiguration } from '../../product/cache.ts'
@@ -166,4 +167,20 @@ export async function findByDisplayId(
   const [rows] = await database.batch([displayIdQuery(database, digits)])
   if (!rows[0]) throw notFound('policy', displayId)
   return { locator: String(rows[0].locator) }
+}
+
+/** The contents of tables that the policy's transactions were rated with. One round trip; 404 for no policy. */
+export async function listTableUses(text: string, context: RequestContext): Promise<TableUseResponse[]> {
+  const policy = policyLocator(text)
+  const { env, tenant, calls } = context
+  const database = shardDatabase(env, tenant, shardOfPolicy(tenant, policy), calls)
+  const uses = await findTableUses(database, policy)
+  if (!uses) throw notFound('policy', text)
+  return uses.map(({ modificationLocator, staticName, name, revision, at }) => ({
+    modificationLocator,
+    staticName,
+    name,
+    revision,
+    recordedAt: new Date(at).toISOString(),
+  }))
 }

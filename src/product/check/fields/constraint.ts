@@ -1,5 +1,5 @@
-import { RESOURCE_NAME } from '../../../reference/resource.ts'
 import type { FieldConstraint, FieldType } from '../../configuration.ts'
+import { RESOURCE_NAME } from '../../resources.ts'
 import type { JsonPath } from '../json/read.ts'
 import type { FieldFile, GroupedFieldFile } from '../schemas/field.ts'
 import type { FieldContext } from './fields.ts'

@@ -1,6 +1,5 @@
-import { RESOURCE_NAME } from '../../../reference/resource.ts'
-import { MOST_FONTS } from '../../../transactions/documents/limits.ts'
 import type { DocumentDefinition, TemplateSource } from '../../configuration.ts'
+import { MOST_FONTS, RESOURCE_NAME } from '../../resources.ts'
 import type { JsonPath } from '../json/read.ts'
 import type { Place, Report } from '../report.ts'
 import type { DocumentFile, DocumentFiles } from '../schemas/product.ts'

@@ -1,10 +1,5 @@
-import {
-  hasPlugin,
-  isPluginFunction,
-  PLUGIN_FUNCTIONS,
-  type PluginFunction,
-} from '../../../extension/plugins/functions.ts'
 import type { PluginReference, ProductDefinition } from '../../configuration.ts'
+import { hasPlugin, isPluginFunction, PLUGIN_FUNCTIONS, type PluginFunction } from '../../plugins.ts'
 import type { JsonPath } from '../json/read.ts'
 import { lineIndex } from '../json/read.ts'
 import type { Place, Report } from '../report.ts'
@@ -50,8 +45,11 @@ export function compilePlugins(
   return plugins
 }
 
-/** Reads a script as the sandbox does: `compileScript` of src/extension/plugins/script.ts. */
-export type ScriptCheck = typeof import('../../../extension/plugins/script.ts').compileScript
+/** Reads a script as the sandbox does, and reports why it does not parse; `line` and `column` count from 1. */
+export type ScriptCheck = (
+  path: string,
+  source: string,
+) => { readonly problem?: { readonly message: string; readonly line: number; readonly column: number } }
 
 const REQUIRE = /(?<![.\w$])require\s*\(\s*(["'])([^"'\n]+)\1\s*\)/g
 

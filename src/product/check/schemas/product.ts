@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SELECTION_TIME_BASES } from '../../../reference/data-tables/declaration.ts'
+import { SELECTION_TIME_BASES } from '../../resources.ts'
 import { asUnit, fieldList } from './field.ts'
 import {
   amount,

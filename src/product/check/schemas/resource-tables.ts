@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { SELECTION_TIME_BASES } from '../../../reference/data-tables/declaration.ts'
-import { COLUMN_TYPES } from '../../../reference/data-tables/values.ts'
+import { COLUMN_TYPES, SELECTION_TIME_BASES } from '../../resources.ts'
 import { choice, flag, name, text } from './scalars.ts'
 
 const dataType = choice(COLUMN_TYPES).default('string')

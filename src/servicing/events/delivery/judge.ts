@@ -1,5 +1,5 @@
 // What becomes of a delivery after an attempt (resources brief 7.3).
-import type { RetryStrategy, WebhookFailureHandling } from '../webhook.ts'
+import type { RetryStrategy, WebhookFailureHandling } from '../../../platform/events/tables.ts'
 
 /**
  * How an attempt ended: with an answer, with none in time, with no connection, or not begun because the address

@@ -4,6 +4,7 @@ import { keptUrl, nothingKept } from '../../../extension/integrations/change.ts'
 import { Refusal } from '../../../kernel/errors.ts'
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
+import type { WebhookEndpoint, WebhookFailureHandling } from '../../../platform/events/tables.ts'
 import { headersProblem } from '../../../platform/outbound/contract.ts'
 import { MASK } from '../../../platform/outbound/masking.ts'
 import type {
@@ -13,12 +14,7 @@ import type {
   UpdateEndpointRequest,
   UpdateWebhookRequest,
 } from '../contract-webhook.ts'
-import {
-  OWN_FAILURE_HANDLING,
-  type Webhook,
-  type WebhookEndpoint,
-  type WebhookFailureHandling,
-} from '../webhook.ts'
+import { OWN_FAILURE_HANDLING, type Webhook } from '../webhook.ts'
 
 /** How long a secret that was replaced signs on (resources brief 7.4). */
 export const OVERLAP_MS = 24 * 60 * 60 * 1000

@@ -6,6 +6,7 @@ import type { Calls } from '../../../platform/calls.ts'
 import type { NewTimer } from '../../../platform/commit.ts'
 import type { Database, Query } from '../../../platform/database.ts'
 import { webhooks } from '../../../platform/events/tables.ts'
+import type { TimerOwner } from '../../../platform/events/timers.ts'
 import { HOME_SHARD, shardDatabase, type Tenant } from '../../../platform/tenancy.ts'
 import { applied, removed } from './apply.ts'
 import type { WebhookRow } from './store.ts'
@@ -24,6 +25,10 @@ export const copyTimers = (tenant: Tenant, webhook: string, at: Instant): NewTim
 /** Queries that take the home shard's row into another shard, where it is newer than what is there. */
 export const copyQueries = (database: Database, row: WebhookRow, at: Instant): Query[] =>
   applied(database, { ...row, name: row.locator }, at)
+
+/** When the timer is due. */
+export const webhookCopyDue: TimerOwner = ({ subject }, { env, tenant, calls }) =>
+  copyWebhook(env, tenant, subject, calls)
 
 /** Makes every other shard's copy what the home shard has: the row as it is now, or none. */
 export async function copyWebhook(env: Env, tenant: Tenant, webhook: string, calls: Calls): Promise<void> {

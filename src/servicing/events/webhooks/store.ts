@@ -3,11 +3,11 @@ import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
 import type { Database } from '../../../platform/database.ts'
-import { webhooks } from '../../../platform/events/tables.ts'
+import { type WebhookEndpoint, webhooks } from '../../../platform/events/tables.ts'
 import { referencesIn } from '../../../platform/outbound/secret-references.ts'
 import { seal, unseal } from '../../../platform/sealed.ts'
 import { sealedPlace, type Tenant } from '../../../platform/tenancy.ts'
-import type { Webhook, WebhookEndpoint } from '../webhook.ts'
+import type { Webhook } from '../webhook.ts'
 
 /** Whose webhooks they are, and the keys that open them. */
 export type WebhookPlace = { readonly env: Env; readonly tenant: Tenant }

@@ -9,18 +9,17 @@ import { HOME_SHARD, shardDatabase } from '../../../platform/tenancy.ts'
 import { loadConfiguration } from '../../../product/cache.ts'
 import type { Configuration, Finding } from '../../../product/configuration.ts'
 import { ConfigurationUnreadable } from '../../../product/kept/files.ts'
+import { tenantRoles } from '../../../product/roles.ts'
+import { type VersionRow, versionQuery } from '../../../product/store.ts'
+import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
 import {
   archiveAccountsQuery,
   latestVersionIs,
   noPolicyOf,
   type Scope,
   usedScopesQuery,
-  type VersionRow,
   versionHasHash,
-  versionQuery,
-} from '../../../product/store.ts'
-import { tenantRoles } from '../../../product/tenant-roles.ts'
-import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
+} from './store.ts'
 import { type AccountPlan, type PresentAccount, planAccounts } from './test-users.ts'
 import { type Released, releaseWriter, type Upload } from './writer.ts'
 

@@ -3,7 +3,7 @@
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
 import type { Finding, TestUser } from '../../../product/configuration.ts'
-import { accountType, type TestUserType } from '../../../product/test-user-roles.ts'
+import { accountType, type TestUserType } from '../../../product/roles.ts'
 
 /** Each new password costs a fifth of a second of the Worker. */
 export const MOST_TEST_USERS = 100

@@ -1,6 +1,5 @@
 // The writing half of a release: files to R2 first, then everything else in one batch, so that a version never
 // stands for an archive that is not there.
-
 import { auditRows } from '../../../access/audit/store.ts'
 import { hashPassword } from '../../../access/passwords.ts'
 import {
@@ -15,11 +14,13 @@ import { HOME_SHARD, shardDatabase, type Tenant, tenantNow } from '../../../plat
 import type { Configuration, Finding } from '../../../product/configuration.ts'
 import { putConfiguration } from '../../../product/kept/files.ts'
 import { formatLog } from '../../../product/log.ts'
-import { accountQueries, allVersionsQuery, putVersions, releaseQueries } from '../../../product/store.ts'
-import { tenantRoles } from '../../../product/tenant-roles.ts'
-import { BOOTSTRAP_TIMER, type Bootstrap, queuedItems } from '../../bootstrap/bootstrap.ts'
+import type { Bootstrap } from '../../../product/resources.ts'
+import { tenantRoles } from '../../../product/roles.ts'
+import { allVersionsQuery, putVersions } from '../../../product/store.ts'
+import { BOOTSTRAP_TIMER, queuedItems } from '../../bootstrap/bootstrap.ts'
 import { bootstrapRows } from '../../bootstrap/store.ts'
 import { revokeTokens } from '../../service.ts'
+import { accountQueries, releaseQueries } from './store.ts'
 import type { AccountPlan, WantedAccount } from './test-users.ts'
 
 /** An archive that compiled. */

@@ -3,10 +3,10 @@ import { asc, eq, sql } from 'drizzle-orm'
 import type { PolicyLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
-import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
-import { policies } from '../../policy/tables/policies.ts'
-import { tableUses } from '../tables.ts'
-import type { Candidate } from './cache.ts'
+import type { Candidate } from '../../reference/data-tables/cache.ts'
+import { tableUses } from '../../reference/tables.ts'
+import type { PolicyAggregate } from '../records/aggregate.ts'
+import { policies } from '../tables/policies.ts'
 
 /** Rows for the modifications that an operation priced: what it looked up was for them. */
 export function tableUseRows(

@@ -1,13 +1,15 @@
 // What is deployed: versions, their archives, and the products of the latest.
-import { requireTenant } from '../access/rights.ts'
-import { notFound, Refusal } from '../kernel/errors.ts'
-import type { AdministrationContext, RequestContext } from '../platform/context.ts'
-import type { Database } from '../platform/database.ts'
-import type { SignedInContext } from '../platform/http/route.ts'
-import { signedAddress } from '../platform/signed-links.ts'
-import { HOME_SHARD, readTenant, shardDatabase, type Tenant } from '../platform/tenancy.ts'
-import { loadConfiguration } from './cache.ts'
-import type { Configuration, ProductDefinition } from './configuration.ts'
+import { requireTenant } from '../../access/rights.ts'
+import { notFound, Refusal } from '../../kernel/errors.ts'
+import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import type { SignedInContext } from '../../platform/http/route.ts'
+import { signedAddress } from '../../platform/signed-links.ts'
+import { HOME_SHARD, readTenant, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
+import { latestVersion, loadConfiguration } from '../../product/cache.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
+import { archivePath } from '../../product/kept/files.ts'
+import { deploymentsQuery, versionQuery } from '../../product/store.ts'
 import type {
   DeploymentQuery,
   DeploymentResponse,
@@ -16,18 +18,6 @@ import type {
   DeploymentVersionResponse,
   ProductResponse,
 } from './contract.ts'
-import { archivePath } from './kept/files.ts'
-import { deploymentsQuery, type VersionRow, versionQuery } from './store.ts'
-
-/** The latest version's row; undefined before the first deploy. */
-export async function latestVersion(
-  context: Pick<AdministrationContext, 'env' | 'calls'>,
-  tenant: Tenant,
-): Promise<VersionRow | undefined> {
-  const database = home(context, tenant)
-  const [rows] = await database.batch([versionQuery(database, undefined)])
-  return rows[0]
-}
 
 /** Every deploy and repair, in their order. */
 export async function listVersions(
@@ -95,13 +85,6 @@ export async function readStatus(
   }
 }
 
-/** What the latest version says; undefined before the first deploy. */
-export async function newestConfiguration(context: RequestContext): Promise<Configuration | undefined> {
-  const { env, tenant, calls } = context
-  const latest = await latestVersion(context, tenant)
-  return latest && (await loadConfiguration(env, tenant, latest.hash, calls)).configuration
-}
-
 /** Products of the latest version; none before the first deploy. */
 export async function listProducts(context: RequestContext): Promise<ProductResponse[]> {
   const { env, tenant, calls } = context
@@ -133,9 +116,6 @@ function productResponse(
   }
 }
 
-const home = ({ env, calls }: Pick<AdministrationContext, 'env' | 'calls'>, tenant: Tenant): Database =>
-  shardDatabase(env, tenant, HOME_SHARD, calls)
-
 /** An administration account names the tenant; a tenant's account reads its own, whatever it names is no other. */
 async function tenantToRead(tenantName: string | undefined, context: SignedInContext): Promise<Tenant> {
   const { env, calls, tenant: own, caller } = context
@@ -150,3 +130,6 @@ async function tenantToRead(tenantName: string | undefined, context: SignedInCon
   requireTenant(caller, tenant)
   return tenant
 }
+
+const home = ({ env, calls }: Pick<AdministrationContext, 'env' | 'calls'>, tenant: Tenant): Database =>
+  shardDatabase(env, tenant, HOME_SHARD, calls)

@@ -1,22 +1,12 @@
 // From the Authorization header to who may go on. No round trip but the tenant, read at most every 5 s; of a long-lived
 // token the token itself too.
-import { holderOfAuthToken } from '../../access/auth-tokens/holder.ts'
-import { isAuthToken } from '../../access/auth-tokens/text.ts'
-import { readToken, revoked, tokenOf } from '../../access/tokens.ts'
-import type { Instant } from '../../kernel/time.ts'
-import type { Caller } from '../context.ts'
-import { findAdministrationAccess, findTenantAccess, type Tenant } from '../tenancy.ts'
-import type { Exchange } from './exchange.ts'
 
-export type SignedIn = {
-  readonly caller: Caller
-  /** Undefined for an administration account. */
-  readonly tenant: Tenant | undefined
-  /** Undefined with a long-lived token. */
-  readonly signedInAt: Instant | undefined
-  readonly accountEpoch: number
-  readonly isPasswordExpired: boolean
-}
+import type { SignedIn } from '../platform/http/access-check.ts'
+import type { Exchange } from '../platform/http/exchange.ts'
+import { findAdministrationAccess, findTenantAccess } from '../platform/tenancy.ts'
+import { holderOfAuthToken } from './auth-tokens/holder.ts'
+import { isAuthToken } from './auth-tokens/text.ts'
+import { readToken, revoked, tokenOf } from './tokens.ts'
 
 /** Who is signed in: else 401. Whether they may is asked by access-check.ts. */
 export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> {

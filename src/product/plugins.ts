@@ -1,4 +1,4 @@
-import type { ProductDefinition } from '../../product/configuration.ts'
+import type { ProductDefinition } from './configuration.ts'
 
 /** The functions that products may have (brief 5.6). */
 export const PLUGIN_FUNCTIONS = [

@@ -16,7 +16,7 @@ import {
   Text,
   Timestamp,
   TimestampIfAny,
-} from '../platform/wire.ts'
+} from '../../platform/wire.ts'
 
 const zipFile = filePart('zipFile')
 

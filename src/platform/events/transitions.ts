@@ -1,7 +1,8 @@
 // State machines as data (docs/design.md, section 4): one table for each kind of record, from which the guard,
 // the event, the documentation and the tests come.
-import type { EventType } from '../platform/events/types.ts'
-import { Refusal } from './errors.ts'
+
+import { Refusal } from '../../kernel/errors.ts'
+import type { EventType } from './types.ts'
 
 export type Transition<State extends string> = {
   readonly from: readonly State[]

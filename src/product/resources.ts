@@ -1,0 +1,165 @@
+// What a configuration says about resources: data and text that products run on, which change on dates of their own
+// (resources brief 1 and 2). config.json declares tables; bootstrap/resources holds what a tenant starts with.
+import type { Instant } from '../kernel/time.ts'
+
+/** The names that responses and the list by type use (contract 2; resources brief 2). */
+export const RESOURCE_TYPES = [
+  'table',
+  'rangeTable',
+  'constraintTable',
+  'documentTemplate',
+  'documentTemplateSnippet',
+  'staticDocument',
+  'customFont',
+  'secret',
+] as const
+export type ResourceType = (typeof RESOURCE_TYPES)[number]
+
+export const TEMPLATE_FORMATS = ['liquid', 'velocity'] as const
+export type TemplateFormat = (typeof TEMPLATE_FORMATS)[number]
+
+/** Resource and static names (resources brief 0.3). */
+export const RESOURCE_NAME = /^_?[a-zA-Z$][a-zA-Z\d_$]*$/
+export const LONGEST_RESOURCE_NAME = 128
+export const LONGEST_FONT_STATIC_NAME = 120
+
+/** Group and secret names are any text of 1 to 128 characters. */
+export const LONGEST_JURISDICTION = 64
+export const MOST_JURISDICTIONS = 100
+export const MOST_GROUP_RESOURCES = 5_000
+
+/** Types of columns as configurations name them. */
+export const COLUMN_TYPES = ['string', 'int', 'long', 'decimal', 'boolean', 'date', 'datetime'] as const
+export type ColumnType = (typeof COLUMN_TYPES)[number]
+
+/** Which of a policy's times decides the contents in force. */
+export const SELECTION_TIME_BASES = [
+  'policyStartTime',
+  'termStartTime',
+  'transactionEffectiveTime',
+  'currentTime',
+] as const
+export type SelectionTimeBasis = (typeof SELECTION_TIME_BASES)[number]
+
+/** When and where a transaction is: which contents of a table are in force for it (policy/selection-basis.ts). */
+export type SelectionBasis = Readonly<Record<SelectionTimeBasis, Instant>> & {
+  readonly jurisdiction?: string | undefined
+}
+
+/** The basis for an account, which has no times but the present and no jurisdiction. */
+export const allAt = (at: Instant): SelectionBasis => ({
+  policyStartTime: at,
+  termStartTime: at,
+  transactionEffectiveTime: at,
+  currentTime: at,
+})
+
+export type DeclaredColumn = { name: string; dataType: ColumnType; isKey: boolean }
+
+/** A data table. Columns in the order in which they are declared, which is that of its keys. */
+export type TableDeclaration = { columns: DeclaredColumn[]; selectionTimeBasis: SelectionTimeBasis }
+
+/** A range table: `rangeStart` and `rangeEnd` name columns of its own. */
+export type RangeTableDeclaration = TableDeclaration & { rangeStart: string; rangeEnd?: string }
+
+export type ConstraintTableDeclaration = {
+  columns: { name: string; dataType: ColumnType; makeDistinct: boolean }[]
+  selectionTimeBasis: SelectionTimeBasis
+}
+
+/** What config.json says about resources, by static name (resources brief 1.1). */
+export type ResourceDeclarations = {
+  tables: Record<string, TableDeclaration>
+  rangeTables: Record<string, RangeTableDeclaration>
+  constraintTables: Record<string, ConstraintTableDeclaration>
+  /** Snippets that are selected for another time than the template that includes them. */
+  templateSnippets?: Record<string, SnippetDeclaration>
+}
+
+export type SnippetDeclaration = { selectionTimeBasis: SelectionTimeBasis }
+
+export type Selectable = { readonly name: string; readonly jurisdictions: readonly string[] }
+
+/**
+ * Pairs of resources that must not be in one group: they have the same static name, and share a jurisdiction or both have
+ * none (resources brief 2).
+ */
+export function clashes<R extends Selectable & { readonly staticName: string }>(
+  members: readonly R[],
+): (readonly [R, R])[] {
+  const found: (readonly [R, R])[] = []
+  const byStaticName = Map.groupBy(members, one => one.staticName)
+  for (const alike of byStaticName.values())
+    for (const [at, one] of alike.entries())
+      for (const other of alike.slice(at + 1))
+        if (
+          one.jurisdictions.length === 0
+            ? other.jurisdictions.length === 0
+            : one.jurisdictions.some(place => other.jurisdictions.includes(place))
+        )
+          found.push([one, other])
+  return found
+}
+
+const MOST_HOSTS = 50
+const LABEL = '[a-z\\d]([a-z\\d-]{0,61}[a-z\\d])?'
+const HOST = new RegExp(`^(\\*\\.)?${LABEL}(\\.${LABEL})*$|^\\[[\\da-f:.]+\\]$`)
+
+/** The hosts in lower case, each once. */
+export const normalHosts = (wanted: readonly string[]): string[] => [
+  ...new Set(wanted.map(host => host.trim().toLowerCase().replace(/\.$/, ''))),
+]
+
+/** What is wrong with the list and how to fix it; undefined when all are hosts. */
+export function hostsProblem(hosts: readonly string[]): string | undefined {
+  const wrong = hosts.filter(host => host.length > 253 || !HOST.test(host))
+  if (wrong.length > 0)
+    return `${wrong
+      .slice(0, 5)
+      .map(host => `'${host.slice(0, 80).toWellFormed()}'`)
+      .join(', ')}: write host names without scheme, port and path, or *.example.com for every name below`
+  return hosts.length > MOST_HOSTS ? `${hosts.length} hosts, more than ${MOST_HOSTS}` : undefined
+}
+
+export const BOOTSTRAP_PATH = 'bootstrap/resources'
+
+/** Folders of `resourceFiles` and the type of resource in each. The brief does not name the last three. */
+export const BOOTSTRAP_FOLDERS = {
+  tables: 'table',
+  constraintTables: 'constraintTable',
+  documentTemplates: 'documentTemplate',
+  documentTemplatesSnippets: 'documentTemplateSnippet',
+  staticDocuments: 'staticDocument',
+  secrets: 'secret',
+  rangeTables: 'rangeTable',
+  documentTemplateSnippets: 'documentTemplateSnippet',
+  fonts: 'customFont',
+} as const satisfies Record<string, ResourceType>
+
+export type BootstrapFolder = keyof typeof BOOTSTRAP_FOLDERS
+
+export type BootstrapResource = {
+  readonly name: string
+  readonly type: ResourceType
+  readonly staticName: string
+  readonly jurisdictions: readonly string[]
+  /** Of a secret: the hosts that it may be sent to. Absent: every address that may be called. */
+  readonly allowedHosts?: readonly string[]
+  /** Its file in the archive. */
+  readonly path: string
+}
+
+export type BootstrapGroup = {
+  readonly name: string
+  /** Milliseconds since 1970. */
+  readonly selectionStart: Instant
+  readonly resourceNames: readonly string[]
+}
+
+export type Bootstrap = {
+  readonly resources: readonly BootstrapResource[]
+  readonly groups: readonly BootstrapGroup[]
+}
+
+/** Fonts of one document beside the service's own. */
+export const MOST_FONTS = 8

@@ -1,0 +1,131 @@
+// Who refers to a secret: headers of webhooks and integrations, and the deployed configuration, by a declaration or a script.
+import { sql } from 'drizzle-orm'
+import { auditRows } from '../../access/audit/store.ts'
+import { readIntegrations } from '../../extension/integrations/store.ts'
+import { integrations } from '../../extension/integrations/tables.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import { commit, type Guard } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import { webhooks } from '../../platform/events/tables.ts'
+import type { JsonText } from '../../platform/http/route.ts'
+import { referencesIn } from '../../platform/outbound/secret-references.ts'
+import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
+import { versionQuery } from '../../product/store.ts'
+import { recordedOnce } from '../../reference/recorded.ts'
+import type { Resource } from '../../reference/resource.ts'
+import { isReferredToBy } from '../../reference/secrets/declared.ts'
+import { forgetSecrets } from '../../reference/secrets/sending.ts'
+import { secretAt } from '../../reference/secrets/service.ts'
+import { secretDeletion } from '../../reference/secrets/store.ts'
+import { contentsGuard, findCandidates } from '../../reference/store.ts'
+import type { SecretDeleteQuery, SecretUsageResponse } from './contract.ts'
+
+const refers = (staticName: string) =>
+  sql`exists (select 1 from json_each(${webhooks.secretNames}) where value = ${staticName})`
+
+/** Says whether an integration was added, changed or removed: what they refer to is sealed, and no query sees it. */
+const integrationsMark = sql`(select count(*) || '/' || coalesce(max(updated_at), 0) from ${integrations})`
+
+/** Who refers to it, and a guard that holds while no one else begins to. */
+export async function usageOf(
+  context: RequestContext,
+  database: Database,
+  { name, staticName }: Resource,
+): Promise<{ usage: SecretUsageResponse; guards: Guard[] }> {
+  // First of all, so that an integration that is changed in between is noticed.
+  const [[mark], hooks, [version]] = await database.batch([
+    database.build.all<{ mark: string }>(sql`select ${integrationsMark} as mark`),
+    database.build
+      .select({ locator: webhooks.locator, name: webhooks.name })
+      .from(webhooks)
+      .where(refers(staticName))
+      .orderBy(webhooks.createdAt, webhooks.locator),
+    versionQuery(database, undefined),
+  ])
+  const [present, isConfigured, { resources, groups }] = await Promise.all([
+    readIntegrations(context),
+    isReferredToBy(context, version, staticName),
+    findCandidates(database, [staticName]),
+  ])
+  const connected = [...present.values()].filter(({ headers }) =>
+    Object.values(headers).some(value => referencesIn(value).some(one => one.staticName === staticName)),
+  )
+  const isReferredTo = hooks.length > 0 || connected.length > 0 || isConfigured
+  const mayBeMeant =
+    resources.length <= 1 || groups.some(group => !group.retired && group.resourceNames.includes(name))
+  return {
+    usage: {
+      staticName,
+      webhooks: hooks,
+      integrations: connected.map(one => one.name),
+      ...(isConfigured && version && { configVersion: version.version }),
+      isNeeded: isReferredTo && mayBeMeant,
+    },
+    guards: [
+      { name: 'guard_resource', holds: sql`${integrationsMark} = ${mark!.mark}` },
+      {
+        name: 'guard_resource',
+        holds: sql`(select count(*) from ${webhooks} where ${refers(staticName)}) <= ${hooks.length}`,
+      },
+    ],
+  }
+}
+
+/** 409 while something refers to it, unless it is forced. It is taken out of its groups. */
+export function deleteSecret(
+  name: string,
+  { force }: SecretDeleteQuery,
+  context: RequestContext,
+): Promise<JsonText> {
+  const database = homeDatabase(context)
+  return recordedOnce(
+    context,
+    database,
+    async () => {
+      const resource = await secretAt(database, name)
+      const { usage, guards } = await usageOf(context, database, resource)
+      if (usage.isNeeded && !force) throw inUse(name, usage)
+      const answer = await commit(context, database, {
+        shard: HOME_SHARD,
+        guards: [contentsGuard(resource), ...(force ? [] : guards)],
+        facts: [
+          ...secretDeletion(database, name),
+          ...auditRows(database, context, HOME_SHARD, [
+            {
+              action: 'secrets.delete',
+              subject: name,
+              details: { staticName: resource.staticName, ...(usage.isNeeded && { force }) },
+            },
+          ]),
+        ],
+        events: [],
+        answer: { status: 200, text: '' },
+        subject: name,
+      })
+      forgetSecrets(context.tenant)
+      return answer
+    },
+    async subject => ({ deleted: subject }),
+  )
+}
+
+export async function readUsage(name: string, context: RequestContext): Promise<SecretUsageResponse> {
+  const database = homeDatabase(context)
+  return (await usageOf(context, database, await secretAt(database, name))).usage
+}
+
+function inUse(
+  name: string,
+  { staticName, webhooks, integrations, configVersion }: SecretUsageResponse,
+): Refusal {
+  const users = [
+    ...webhooks.map(one => `the webhook '${one.name}'`),
+    ...integrations.map(one => `the integration '${one}'`),
+    ...(configVersion === undefined ? [] : [`configuration version ${configVersion}`]),
+  ]
+  return new Refusal(
+    'wrongState',
+    `The secret '${name}' (${staticName}) is in use: ${users.slice(0, 20).join(', ')}. Take the references away, or send force=true.`,
+  )
+}

@@ -1,0 +1,99 @@
+// The queries of a deploy or repair: versions, the accounts of the archive's users, and what policies rely on.
+import { and, eq, isNull, or, sql } from 'drizzle-orm'
+import { accounts } from '../../../access/tables.ts'
+import { newUuid, type Uuid } from '../../../kernel/locators.ts'
+import type { Instant } from '../../../kernel/time.ts'
+import { type Database, deleteRows, putRows, type Query } from '../../../platform/database.ts'
+import { HOME_SHARD } from '../../../platform/tenancy.ts'
+import { policies } from '../../../policy/tables/policies.ts'
+import type { VersionRow } from '../../../product/store.ts'
+import { configurationVersions, deployments } from '../../../product/tables.ts'
+import type { WantedAccount } from './test-users.ts'
+
+/** The accounts that archives made, and those that have a user name of this one. */
+export const archiveAccountsQuery = (database: Database, usernames: readonly string[]) =>
+  database.build
+    .select({
+      locator: sql<Uuid>`${accounts.locator}`,
+      username: accounts.username,
+      type: accounts.type,
+      passwordHash: accounts.passwordHash,
+      source: accounts.source,
+      createdAt: sql<Instant>`${accounts.createdAt}`,
+    })
+    .from(accounts)
+    .where(
+      and(
+        isNull(accounts.deletedAt),
+        or(
+          eq(accounts.source, 'archive'),
+          sql`${accounts.username} in (select value from json_each(${JSON.stringify(usernames)}))`,
+        ),
+      ),
+    )
+
+/** Products by name; null: whichever, the tenant as a whole. */
+export type Scope = string | null
+
+/** Those of the scopes that have policies; of the version, or of any for undefined. */
+export const usedScopesQuery = (database: Database, scopes: readonly Scope[], version: number | undefined) =>
+  database.build.all<{ name: Scope }>(sql`
+    select wanted.value as name from json_each(${JSON.stringify(scopes)}) as wanted
+    where exists (
+      select 1 from ${policies} where ${and(
+        eq(policies.productName, sql`coalesce(wanted.value, ${policies.productName})`),
+        version === undefined ? undefined : eq(policies.configVersion, version),
+      )}
+    )`)
+
+/** Holds while the latest version is this one; 0 for none. */
+export const latestVersionIs = (version: number) =>
+  sql`coalesce((select max(${configurationVersions.version}) from ${configurationVersions}), 0) = ${version}`
+
+/** Holds while the version stands for this archive. */
+export const versionHasHash = (version: number, hash: string) =>
+  sql`(select ${configurationVersions.hash} from ${configurationVersions} where ${configurationVersions.version} = ${version}) = ${hash}`
+
+/** Holds while none of the scopes has a policy of the version. */
+export const noPolicyOf = (scopes: readonly Scope[], version: number) => sql`not exists (
+  select 1 from ${policies} where ${and(
+    eq(policies.configVersion, version),
+    scopes.includes(null)
+      ? undefined
+      : sql`${policies.productName} in (select value from json_each(${JSON.stringify(scopes)}))`,
+  )}
+)`
+
+/** What a deploy or repair leaves: what the version stands for now, and that and when it was done. */
+export const releaseQueries = (
+  database: Database,
+  row: VersionRow,
+  done: { kind: 'deploy' | 'repair'; at: Instant; by: string },
+): Query[] => [
+  ...putRows(database, configurationVersions, [row]),
+  database.build.insert(deployments).values({
+    locator: newUuid(HOME_SHARD),
+    version: row.version,
+    hash: row.hash,
+    kind: done.kind,
+    deployedAt: done.at,
+    deployedBy: done.by,
+  }),
+]
+
+/** Accounts with their passwords hashed. What else is kept of an account that is there already stays. */
+export const accountQueries = (
+  database: Database,
+  write: readonly (WantedAccount & { passwordHash: string })[],
+  remove: readonly Uuid[],
+  at: Instant,
+): Query[] => [
+  ...deleteRows(database, accounts, remove),
+  ...write.map(({ present, user: { username, name }, type, passwordHash }) => {
+    const row = { username, name, type, passwordHash, source: 'archive' } as const
+    return database.build
+      .insert(accounts)
+      .values({ ...row, locator: present?.locator ?? newUuid(HOME_SHARD), createdAt: at })
+      .onConflictDoUpdate({ target: accounts.locator, set: row })
+  }),
+]
