@@ -7,14 +7,14 @@ import type { Instant } from '../../../kernel/time.ts'
 import type { WebhookEndpoint, WebhookFailureHandling } from '../../../platform/events/tables.ts'
 import { headersProblem } from '../../../platform/outbound/contract.ts'
 import { MASK } from '../../../platform/outbound/masking.ts'
+import { OWN_FAILURE_HANDLING, type Webhook } from '../delivery/webhook.ts'
 import type {
   CreateEndpointRequest,
   CreateWebhookRequest,
   FailureHandlingUpdateRequest,
   UpdateEndpointRequest,
   UpdateWebhookRequest,
-} from '../contract-webhook.ts'
-import { OWN_FAILURE_HANDLING, type Webhook } from '../webhook.ts'
+} from './contract.ts'
 
 /** How long a secret that was replaced signs on (resources brief 7.4). */
 export const OVERLAP_MS = 24 * 60 * 60 * 1000
