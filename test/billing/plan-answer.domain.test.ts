@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type AskedPlan, answeredPlan } from '../../src/billing/plan-answer.ts'
-import { readAnswer } from '../../src/extension/plugins/answer.ts'
+import { readAnswer } from '../../src/extension/plugins/answers.ts'
 import { InstallmentsResult } from '../../src/extension/plugins/contract.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { newUuid } from '../../src/kernel/locators.ts'

@@ -1,6 +1,6 @@
 import type { Uuid } from '../../kernel/locators.ts'
+import type { EventType } from '../../platform/events/catalogue.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
-import type { EventType } from '../../platform/events/types.ts'
 import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import { policyEvent } from '../../policy/events.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'

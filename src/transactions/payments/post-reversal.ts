@@ -2,7 +2,7 @@
 // period ends that begins since the invoice is unpaid again; an open one ends then too. The payments are found at the
 // one place where changes are recorded, so that no transaction that takes back invoices forgets them.
 
-import { nonsense } from '../../extension/plugins/answer.ts'
+import { nonsense } from '../../extension/plugins/answers.ts'
 import type { PostPaymentReversalInput } from '../../extension/plugins/contract.ts'
 import { toText } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
