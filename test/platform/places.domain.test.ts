@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { type Place, placedObject } from '../../src/platform/places.ts'
+import { placedObject } from '../../src/platform/objects.ts'
+import type { Place } from '../../src/platform/places.ts'
 
 /** What was asked of the namespace, step by step. */
 function asked(place: Place, ENVIRONMENT: Env['ENVIRONMENT'] = 'production' as never): unknown[] {
