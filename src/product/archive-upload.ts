@@ -1,12 +1,12 @@
 // From the bytes of an upload, or of an archive kept in R2, to a compiled configuration and what was found.
 
-import { compileTemplate } from '../../packages/liquid/compile.ts'
 import { loadSandbox } from '../bundles/load.ts'
 import { readArchive } from './archive/read.ts'
 import { ArchiveRefused } from './archive/refusal.ts'
 import { type Compilation, compileConfiguration } from './compile.ts'
 import { loadPatternEngine } from './fields/patterns.ts'
 import { refusalFinding } from './log.ts'
+import { compileTemplate } from './templates/liquid.ts'
 
 /** Reads, checks and compiles a zip. Never throws for what it contains: every problem is a finding. */
 export async function compileArchive(zip: Uint8Array): Promise<Compilation> {

@@ -1,7 +1,6 @@
 // Configurations in the memory of an isolate, so that a request needs no round trip for one. Named by hash and
 // generation of the tenant, an entry never grows old: a repair gives the version another hash.
-import type { CompiledTemplate } from '../../packages/liquid/compile.ts'
-import type { LookupResult } from '../../packages/liquid/environment.ts'
+
 import type { Calls } from '../platform/calls.ts'
 import type { AdministrationContext, RequestContext } from '../platform/context.ts'
 import { HOME_SHARD, shardDatabase, type Tenant } from '../platform/tenancy.ts'
@@ -10,6 +9,8 @@ import { loadPatternEngine } from './fields/patterns.ts'
 import { compiledKey, getConfiguration } from './kept/files.ts'
 import { isLookupTable } from './lookup-table.ts'
 import { type VersionRow, versionQuery } from './store.ts'
+import type { CompiledTemplate } from './templates/liquid.ts'
+import type { LookupResult } from './templates/lookups.ts'
 
 export type LoadedConfiguration = {
   readonly configuration: Configuration
@@ -30,7 +31,7 @@ type Entry = { loaded: LoadedConfiguration; characters: number }
 const entries = new Map<string, Entry>()
 let cachedCharacters = 0
 
-type TemplateCompiler = typeof import('../../packages/liquid/compile.ts').compileTemplate
+type TemplateCompiler = typeof import('./templates/liquid.ts').compileTemplate
 
 /**
  * The configuration of that archive: from memory, else from R2. What its templates and patterns need comes with
@@ -51,7 +52,7 @@ export async function loadConfiguration(
   }
   const [{ configuration, characters }, { compileTemplate }] = await Promise.all([
     getConfiguration(env, tenant, hash, calls),
-    import('../../packages/liquid/compile.ts'),
+    import('./templates/liquid.ts'),
     loadPatternEngine(),
   ])
   const loaded = loadedConfiguration(configuration, hash, compileTemplate)

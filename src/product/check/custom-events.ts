@@ -1,5 +1,4 @@
 // Custom events that config.json declares, with their schedules (resources brief 8.3).
-
 import { type CustomEventType, isCustomEventType } from '../../platform/events/types.ts'
 import type { CustomEventDefinition } from '../custom-events.ts'
 import type { JsonPath } from './json/read.ts'

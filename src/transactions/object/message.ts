@@ -1,5 +1,3 @@
-// What the Worker asks of a policy's object and what it gets back. Plain data, readable one version both ways.
-
 import type { PolicyLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'

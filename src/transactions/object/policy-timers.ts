@@ -1,4 +1,3 @@
-// Timers of a policy: its object is told that the time has come, and decides whether there is anything to do.
 import { newUuid, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { SYSTEM_CALLER } from '../../platform/context.ts'

@@ -3,7 +3,7 @@
 // one place where changes are recorded, so that no transaction that takes back invoices forgets them.
 
 import { totalDueOf } from '../../billing/bill.ts'
-import { nonsense } from '../../extension/plugins/answer.ts'
+import { nonsense } from '../../extension/plugins/answers.ts'
 import type { PostPaymentReversalInput } from '../../extension/plugins/contract.ts'
 import { toText } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
