@@ -5,7 +5,7 @@ import type { RenderingEnvironment } from '../../../packages/liquid/environment.
 import { Refusal } from '../../kernel/errors.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
-import type { StaticFiles } from '../../product/kept/static-files.ts'
+import type { StaticFiles } from '../../product/stored-files.ts'
 import { staticNameOf } from '../document-use.ts'
 import { filesInForce } from './files.ts'
 import { NamedResources } from './named.ts'

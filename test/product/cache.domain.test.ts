@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { compileTemplate } from '../../packages/liquid/compile.ts'
 import { loadedConfiguration } from '../../src/product/cache.ts'
 import type { Configuration } from '../../src/product/configuration.ts'
-import { compiledText, readCompiledText } from '../../src/product/kept/compiled-text.ts'
+import { compiledText, readCompiledText } from '../../src/product/stored-files.ts'
 import { compileWith, minimal } from './minimal-archive.ts'
 
 const second = Object.fromEntries(
