@@ -38,7 +38,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'domain',
-          include: ['test/**/*.domain.test.ts'],
+          include: ['{test,packages}/**/*.domain.test.ts'],
           environment: 'node',
           // Pure functions have nothing to keep apart; what they import is read once for all files.
           isolate: false,

@@ -24,7 +24,7 @@ when four times the input takes more than ten times as long.
   the size may take seven times as long. Every step finds the objects of policies without memory of the one before.
 - A page of a list reads the same rows however many policies, policyholders, invoices, payments and events there are.
 - \`test/growth/templates.domain.test.ts\` counts the nodes of templates, and
-  \`test/documents/pdf/growth.domain.test.ts\` the work of PDFs.
+  \`packages/pdf/test/growth.domain.test.ts\` the work of PDFs.
 - \`test/migration/growth.domain.test.ts\` counts the work of a migrated policy.
 - After each file of service tests the plans of all statements that it sent are checked
   (\`test/support/query-plans\`): the JSON of a parameter is read once, and not for each row of something else.

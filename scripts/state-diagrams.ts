@@ -1,7 +1,7 @@
 // Writes the state diagrams of README.md from the transition tables. npm run docs:states
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TransitionTable } from '../src/kernel/transitions.ts'
+import type { TransitionTable } from '../src/platform/events/transitions.ts'
 import { INVOICE_TRANSITIONS } from '../src/policy/records/invoice.ts'
 import { PAYMENT_TRANSITIONS } from '../src/policy/records/payment.ts'
 import { POLICY_TRANSITIONS } from '../src/policy/transitions.ts'

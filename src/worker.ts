@@ -4,6 +4,7 @@ import { consolePage } from './console/page.ts'
 import { mount } from './platform/http/mount.ts'
 import { referencePage } from './platform/http/reference/page.ts'
 import { ROUTE_INDEX } from './route-index.mjs'
+import { CALLERS } from './wiring.ts'
 
 export { DeliveryObject } from '../durable/delivery.ts'
 export { DispatcherObject } from '../durable/dispatcher.ts'
@@ -14,10 +15,14 @@ export { PolicyObject } from '../durable/policy.ts'
 const DOCUMENTS_QUEUE = 'bindery-documents'
 
 /** One for an isolate. */
-const app = mount(ROUTE_INDEX, [
-  { path: '/docs', respond: referencePage },
-  { path: '/console', respond: consolePage },
-])
+const app = mount(
+  ROUTE_INDEX,
+  [
+    { path: '/docs', respond: referencePage },
+    { path: '/console', respond: consolePage },
+  ],
+  CALLERS,
+)
 
 export default {
   fetch: (request, env, context) => app.fetch(request, env, context),
@@ -26,7 +31,7 @@ export default {
       const { consumeDocumentHints } = await import('./servicing/documents/job/consume.ts')
       return await consumeDocumentHints(batch, env)
     }
-    const { consumeAnnouncements } = await import('./servicing/events/delivery/consume.ts')
+    const { consumeAnnouncements } = await import('./servicing/events/delivery/wake.ts')
     return await consumeAnnouncements(batch, env)
   },
   scheduled: async (_controller, env) => {

@@ -1,6 +1,5 @@
 // What rating by plugin costs beside the plugin's own time: the same call through the isolate runner, and alone.
 
-import { compileTemplate } from '../../packages/liquid/compile.ts'
 import { loadSandbox } from '../../src/bundles/load.ts'
 import { isolateRunner } from '../../src/extension/plugins/isolate.ts'
 import type { PluginCall, PluginProgram } from '../../src/extension/plugins/runner.ts'
@@ -14,6 +13,7 @@ import { readArchive } from '../../src/product/archive/read.ts'
 import { loadedConfiguration } from '../../src/product/cache.ts'
 import { compileConfiguration } from '../../src/product/compile.ts'
 import { loadPatternEngine } from '../../src/product/fields/patterns.ts'
+import { compileTemplate } from '../../src/product/templates/liquid.ts'
 import { decideCreation } from '../../src/transactions/new-business/decision.ts'
 
 export { DeliveryObject } from '../../durable/delivery.ts'

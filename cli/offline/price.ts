@@ -1,7 +1,6 @@
 // Rates a policy with no service: the draft is made, filled in, checked, priced and underwritten by the code that POST /policy
 // runs, over a configuration in memory and nothing that is stored.
 
-import { compileTemplate } from '../../packages/liquid/compile.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { newUuid, type PolicyLocator, transientLocators } from '../../src/kernel/locators.ts'
 import { zero } from '../../src/kernel/money.ts'
@@ -23,6 +22,7 @@ import { changePolicyholderValues } from '../../src/policyholders/values.ts'
 import { loadedConfiguration } from '../../src/product/cache.ts'
 import type { Configuration, ProductDefinition } from '../../src/product/configuration.ts'
 import { graphOfProduct } from '../../src/product/constraint-graph.ts'
+import { compileTemplate } from '../../src/product/templates/liquid.ts'
 import { type Attempt, assertValid, ratingContext } from '../../src/rating/attempt.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { priceQuote, underwriteQuote } from '../../src/rating/rate.ts'

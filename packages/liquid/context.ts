@@ -1,19 +1,57 @@
 import Big from 'big.js'
-import { Context, Drop, type Liquid, type Token, toValue } from 'liquidjs/dist/liquid.browser.mjs'
-import { noEffects, type RatingEffects } from './effects.ts'
-import type { MissingKey, RenderingEnvironment } from './environment.ts'
-import { RenderBudget, STEP_WORK } from './limits.ts'
-import { asInteger, dataNumber, isDataNumber, LiquidNumber } from './numbers.ts'
-import { TemplateError } from './template-error.ts'
+import {
+  Context,
+  Drop,
+  type Emitter,
+  type Liquid,
+  type Template,
+  type Token,
+  toValue,
+} from 'liquidjs/dist/liquid.browser.mjs'
+import type { Calendar } from './date-format.ts'
+import type { Filters } from './filter.ts'
+import { RenderBudget, type RenderLimits, STEP_WORK, TemplateError } from './limits.ts'
+import { asInteger, dataNumber, isDataNumber, LiquidNumber, printed } from './values.ts'
+
+/** What a caller adds to the engine: its own filters and what they record, and what the engine does not know itself. */
+export type Dialect<Effects = unknown> = {
+  readonly filters: Filters
+  /** What the filters of a rendering write to: `context.state.effects`. */
+  newEffects(): Effects
+  /** The effects at the end of a rendering, as its caller gets them. */
+  settledEffects(effects: Effects): Effects
+  readonly calendar: Calendar
+  /** Whether it is the code of a currency by ISO 4217. */
+  isCurrency(code: string): boolean
+  /** A sentence, with a blank before it, that names the known name which was probably meant; empty when none was. */
+  suggestion(name: string, known: readonly string[]): string
+}
+
+/** What a template may ask for beyond its data. Nothing here waits: rendering is synchronous. */
+export type RenderingEnvironment = {
+  /** IANA name. */
+  timeZone: string
+  /** ISO 4217. */
+  currency: string
+  /** The time of `"now"`, in milliseconds since the Unix epoch. */
+  now: number
+  /** For `image_url`; without it the name is printed unchanged. */
+  imageUrl?(name: string): string | undefined
+  /** For `include` and `render`, a compiled template; undefined for an unknown name. */
+  templates?(name: string): { readonly nodes: Template[] } | undefined
+  limits?: Partial<RenderLimits>
+}
 
 /** State of one rendering, shared by the template and the snippets that it includes. */
 export type RenderState = {
   data: unknown
   environment: RenderingEnvironment
   budget: RenderBudget
-  effects: RatingEffects
-  /** By table, key and time, so that each key is asked for once. */
-  missing: Map<string, MissingKey>
+  dialect: Dialect<unknown>
+  /** Those of the dialect. */
+  effects: unknown
+  /** What filters asked for that was not loaded, by text that names it, so that each is asked for once. */
+  missing: Map<string, unknown>
   /** Names of the snippets being rendered, outermost first. */
   snippets: string[]
   /** Variables and paths that had no value, as they stand in the source; at most 200. */
@@ -23,12 +61,17 @@ export type RenderState = {
 const MOST_UNDEFINED = 200
 const LONGEST_NAME = 200
 
-export function newRenderState(data: unknown, environment: RenderingEnvironment): RenderState {
+export function newRenderState<Effects>(
+  data: unknown,
+  environment: RenderingEnvironment,
+  dialect: Dialect<Effects>,
+): RenderState {
   return {
     data,
     environment,
+    dialect: dialect as Dialect<unknown>,
     budget: new RenderBudget(environment.limits),
-    effects: noEffects(),
+    effects: dialect.newEffects(),
     missing: new Map(),
     snippets: [],
     undefinedNames: new Set(),
@@ -162,4 +205,36 @@ export function located(error: unknown, token: Token): TemplateError {
   const cause = error instanceof Error && 'originalError' in error ? error.originalError : error
   if (cause !== error) return located(cause, token)
   return new TemplateError('templateFailed', error instanceof Error ? error.message : String(error), at)
+}
+
+/** What the template writes; counted as output. */
+export class OutputEmitter implements Emitter {
+  readonly #budget: RenderBudget
+  buffer = ''
+
+  constructor(budget: RenderBudget) {
+    this.#budget = budget
+  }
+
+  write(value: unknown): void {
+    const text = printed(value)
+    this.#budget.countOutput(text)
+    this.buffer += text
+  }
+}
+
+/** What `capture` collects; counted as memory. */
+export class CaptureEmitter implements Emitter {
+  readonly #budget: RenderBudget
+  buffer = ''
+
+  constructor(budget: RenderBudget) {
+    this.#budget = budget
+  }
+
+  write(value: unknown): void {
+    const text = printed(value)
+    this.#budget.countMemory(text.length)
+    this.buffer += text
+  }
 }

@@ -12,27 +12,33 @@ import {
   LiquidTag,
   RawTag,
   type Template,
+  toValue,
   toValueSync,
 } from 'liquidjs/dist/liquid.browser.mjs'
-import { located, type RenderingContext } from './context.ts'
-import { CaptureEmitter } from './emitter.ts'
-import { arithmeticFilters } from './filters/arithmetic.ts'
+import {
+  CaptureEmitter,
+  type Dialect,
+  located,
+  newRenderState,
+  OutputEmitter,
+  RenderingContext,
+  type RenderingEnvironment,
+} from './context.ts'
+import { registerFilters } from './filter.ts'
 import { dateFilters } from './filters/dates.ts'
-import { documentFilters } from './filters/documents.ts'
-import { effectFilters } from './filters/effects.ts'
-import { registerFilters } from './filters/filter.ts'
 import { listFilters } from './filters/lists.ts'
-import { lookupFilters } from './filters/lookups.ts'
-import { numberFormatFilters } from './filters/number-formats.ts'
-import { textFilters } from './filters/text.ts'
+import { arithmeticFilters, numberFormatFilters } from './filters/numbers.ts'
+import { documentFilters, textFilters } from './filters/text.ts'
+import { type Finding, reportOf, TooManyErrors } from './findings.ts'
+import { LARGEST_SOURCE_CHARACTERS, TemplateError } from './limits.ts'
 import { operators } from './operators.ts'
-import { FirstMatchCaseTag } from './tags/case.ts'
-import { CountedIfTag, CountedUnlessTag } from './tags/conditions.ts'
-import { GroupedCycleTag } from './tags/cycle.ts'
-import { CountedForTag, CountedTablerowTag } from './tags/loops.ts'
-import { PageBlockTag } from './tags/page-blocks.ts'
+import { TemplateParser } from './syntax/parser.ts'
+import { tidySource } from './syntax/tidy.ts'
+import { CountedIfTag, CountedUnlessTag, FirstMatchCaseTag } from './tags/conditions.ts'
+import { CountedForTag, CountedTablerowTag, GroupedCycleTag } from './tags/loops.ts'
+import { DirectAssignTag, DirectEchoTag, PageBlockTag } from './tags/output.ts'
 import { SnippetTag } from './tags/snippet.ts'
-import { DirectAssignTag, DirectEchoTag } from './tags/values.ts'
+import { dataNumber, isDataNumber, LiquidNumber } from './values.ts'
 
 const TAGS: Liquid['tags'] = {
   assign: DirectAssignTag,
@@ -78,7 +84,8 @@ export function renderTemplates(templates: Template[], context: Context, emitter
   return out.buffer
 }
 
-function createEngine(): Liquid {
+/** The library with our tags and filters. It holds no state of any rendering. */
+export function libraryEngine(dialect: Dialect): Liquid {
   const engine = new Liquid({ operators, groupedExpressions: true, ownPropertyOnly: true, locale: 'en-US' })
   Object.assign(engine, { tags: Object.assign(Object.create(null), TAGS), filters: Object.create(null) })
   Object.assign(engine.renderer, { renderTemplates })
@@ -88,13 +95,163 @@ function createEngine(): Liquid {
     listFilters,
     dateFilters,
     numberFormatFilters,
-    lookupFilters,
-    effectFilters,
     documentFilters,
+    dialect.filters,
   ])
     registerFilters(engine, filters)
   return engine
 }
 
-/** The one instance: it holds no state of any rendering. */
-export const engine = createEngine()
+export type Rendering<Effects = unknown> = {
+  output: string
+  effects: Effects
+  /** When there are any, output and effects are provisional: load these and render again. */
+  missing: unknown[]
+  /** Variables and paths without a value, each once and at most 200. */
+  undefinedNames: string[]
+  /** What the template assigned, as plain data, for callers that try a template out. */
+  variables(): Record<string, unknown>
+}
+
+/**
+ * A template that was read once. It holds no state: any number of renderings may use it. Callers cache it, render it,
+ * and read nothing from it but the path.
+ */
+export type CompiledTemplate<Environment = RenderingEnvironment, Effects = unknown> = {
+  readonly path: string
+  readonly nodes: Template[]
+  /**
+   * Renders `data`, which the template sees as the variable `data` and which is never written to. Throws
+   * `TemplateError` with path, line and column. While values are missing nothing fails: a blank in their place may be
+   * the only reason. A holder of a template can render it, without the engine being part of a start-up.
+   */
+  render(data: unknown, environment: Environment): Rendering<Effects>
+}
+
+/** Reads templates of the dialect. */
+export type TemplateCompiler<Environment = RenderingEnvironment, Effects = unknown> = (source: {
+  readonly path: string
+  readonly source: string
+}) => { template?: CompiledTemplate<Environment, Effects>; findings: Finding[] }
+
+/**
+ * A compiler of sources. Untidy forms are mended and listed as warnings; only what cannot be read at all, unknown filters
+ * and unknown tags are errors, and with an error there is no template. Findings carry line and column from 1, at most
+ * 100 errors and 100 warnings. Never throws.
+ */
+export function createLiquid<Environment extends RenderingEnvironment, Effects>(
+  dialect: Dialect<Effects>,
+): TemplateCompiler<Environment, Effects> {
+  const engine = libraryEngine(dialect)
+  return ({ path, source }) => {
+    const findings: Finding[] = []
+    if (source.length > LARGEST_SOURCE_CHARACTERS) {
+      const message = `The template is longer than ${LARGEST_SOURCE_CHARACTERS} characters. Split it into snippets.`
+      return { findings: [{ severity: 'ERROR', path, code: 'templateTooLarge', message }] }
+    }
+    const text = source.replace(/^\uFEFF/, '')
+    const report = reportOf(text, path, findings, dialect.suggestion)
+    try {
+      const nodes = new TemplateParser(engine, report).parse(tidySource(text, report), path)
+      if (findings.every(finding => finding.severity === 'WARNING'))
+        return {
+          template: {
+            path,
+            nodes,
+            render: (data, environment) => rendered(engine, dialect, nodes, data, environment),
+          },
+          findings: inOrder(findings),
+        }
+    } catch (error) {
+      if (!(error instanceof TooManyErrors)) {
+        const message = `This template cannot be read: ${error instanceof Error ? error.message : error}.`
+        findings.push({ severity: 'ERROR', path, line: 1, column: 1, code: 'templateUnreadable', message })
+      }
+    }
+    return { findings: inOrder(findings) }
+  }
+}
+
+const inOrder = (findings: Finding[]): Finding[] =>
+  findings.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
+
+function rendered<Effects>(
+  engine: Liquid,
+  dialect: Dialect<Effects>,
+  nodes: Template[],
+  data: unknown,
+  environment: RenderingEnvironment,
+): Rendering<Effects> {
+  const state = newRenderState(data, environment, dialect)
+  const emitter = new OutputEmitter(state.budget)
+  const context = new RenderingContext(engine, state)
+  const variables = () => plainVariables(context.bottom())
+  try {
+    renderTemplates(nodes, context, emitter)
+  } catch (error) {
+    if (!(error instanceof TemplateError) || state.missing.size === 0) throw error
+    const missing = [...state.missing.values()]
+    return { output: '', effects: dialect.newEffects(), missing, undefinedNames: [], variables }
+  }
+  return {
+    output: emitter.buffer,
+    effects: dialect.settledEffects(state.effects as Effects),
+    missing: [...state.missing.values()],
+    undefinedNames: [...state.undefinedNames],
+    variables,
+  }
+}
+
+/** Of all variables together: values, and characters of text; what is beyond is `CUT`. */
+const MOST_VALUES = 2_000
+const MOST_CHARACTERS = 100_000
+const DEEPEST = 6
+const CUT = '…'
+
+/**
+ * What a template assigned, as plain data: numbers where a JSON number is the very value, else their text. Made of no
+ * more than so many values, however much of its data a template assigned.
+ */
+function plainVariables(scope: object): Record<string, unknown> {
+  let values = 0
+  let characters = 0
+  const entries = (map: object, depth: number): [string, unknown][] => {
+    const made: [string, unknown][] = []
+    for (const name of Object.keys(map)) {
+      if (values >= MOST_VALUES) {
+        made.push([CUT, CUT])
+        break
+      }
+      made.push([name, plain((map as Record<string, unknown>)[name], depth)])
+    }
+    return made
+  }
+  const plain = (given: unknown, depth: number): unknown => {
+    values += 1
+    if (values > MOST_VALUES || depth > DEEPEST) return CUT
+    const value = toValue(given)
+    if (value === null || value === undefined || typeof value === 'boolean') return value ?? null
+    if (isDataNumber(value) || value instanceof LiquidNumber) return plainNumber(value)
+    if (typeof value === 'string') {
+      const room = MOST_CHARACTERS - characters
+      characters += value.length
+      return value.length > room ? `${value.slice(0, Math.max(0, room)).toWellFormed()}${CUT}` : value
+    }
+    if (Array.isArray(value)) {
+      const items: unknown[] = []
+      for (const item of value) {
+        items.push(plain(item, depth + 1))
+        if (values > MOST_VALUES) break
+      }
+      return items
+    }
+    return typeof value === 'object' ? Object.fromEntries(entries(value, depth + 1)) : null
+  }
+  return Object.fromEntries(entries(scope, 1))
+}
+
+function plainNumber(value: Parameters<typeof dataNumber>[0] | LiquidNumber): number | string {
+  const text = String(value instanceof LiquidNumber ? value : dataNumber(value))
+  const number = Number(text)
+  return String(number) === text ? number : text
+}

@@ -11,7 +11,7 @@ import {
   type Value,
 } from 'liquidjs/dist/liquid.browser.mjs'
 import type { RenderingContext } from './context.ts'
-import { carriedOut, filterNamed } from './filters/filter.ts'
+import { carriedOut, filterOf } from './filter.ts'
 import { type Comparison, comparisons } from './operators.ts'
 
 /** What a part of a template comes to in a context. */
@@ -23,10 +23,7 @@ type FilterArgument = Token | readonly [string, Token | undefined]
 /** An expression and its filters. A literal of the library stays one, as the operators need it. */
 export function evaluationOf(value: Value): Evaluate {
   const initial = expressionEvaluation(value.initial)
-  // The library keeps the token of a filter to itself.
-  const filters = value.filters.map(filter =>
-    filterEvaluation((filter as unknown as { token: FilterToken }).token),
-  )
+  const filters = value.filters.map(filterEvaluation)
   if (filters.length === 0) return initial
   return context => {
     let result = initial(context)
@@ -37,9 +34,11 @@ export function evaluationOf(value: Value): Evaluate {
 
 type Filtering = (input: unknown, context: RenderingContext) => unknown
 
-function filterEvaluation(token: FilterToken): Filtering {
-  const filter = filterNamed(token.name)
+function filterEvaluation(applied: object): Filtering {
+  const filter = filterOf(applied)
   if (!filter) return input => input
+  // The library keeps the token of a filter to itself.
+  const { token } = applied as { token: FilterToken }
   const args = token.args.map(argumentEvaluation)
   return (input, context) => {
     const values: unknown[] = []

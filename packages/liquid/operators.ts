@@ -1,9 +1,7 @@
-import type { Operators } from 'liquidjs/dist/liquid.browser.mjs'
-import { Drop, toValue, toValueSync } from 'liquidjs/dist/liquid.browser.mjs'
+import { Drop, type Operators, toValue, toValueSync } from 'liquidjs/dist/liquid.browser.mjs'
 import type { RenderingContext } from './context.ts'
 import { ITEM_WORK, STEP_WORK } from './limits.ts'
-import { asNumber } from './numbers.ts'
-import { printed } from './printing.ts'
+import { asNumber, printed } from './values.ts'
 
 type Work = Pick<RenderingContext, 'budget'>
 

@@ -29,7 +29,7 @@ export type HtmlDocument = {
   readonly title: string | undefined
 }
 
-/** What Liquid's `header` and `footer` blocks print, and the page filters (rating/liquid). */
+/** What Liquid's `header` and `footer` blocks print, and the page filters (packages/liquid). */
 export const HEADER_TAG = 'bindery-header'
 export const FOOTER_TAG = 'bindery-footer'
 export const PAGE_NUMBER_TAG = 'bindery-page-number'

@@ -1,6 +1,6 @@
 // Methods that change a list or map which the template made itself.
 import { ITEM_WORK, type RenderBudget } from '../liquid/limits.ts'
-import { asInteger } from '../liquid/numbers.ts'
+import { asInteger } from '../liquid/values.ts'
 import { equal, ITEM_MEMORY, isMap, printed, readable } from './values.ts'
 
 type Change<Owner> = (owner: Owner, args: readonly unknown[], budget: RenderBudget) => unknown

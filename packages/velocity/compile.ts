@@ -1,5 +1,4 @@
-import { lineIndex } from '../../src/product/check/json/read.ts'
-import type { Finding, TemplateSource } from '../../src/product/configuration.ts'
+import { type Finding, positionAt } from '../liquid/findings.ts'
 import { LARGEST_SOURCE_CHARACTERS } from '../liquid/limits.ts'
 import type { Unreadable } from './cursor.ts'
 import { type Parsed, parseTemplate } from './parse.ts'
@@ -17,7 +16,7 @@ const MOST_PROBLEMS = 100
 class TooManyProblems extends Error {}
 
 /** As `compileTemplate` of Liquid: with an error there is no template; lines and columns count from 1. Never throws. */
-export function compileVelocity({ path, source }: TemplateSource): {
+export function compileVelocity({ path, source }: { readonly path: string; readonly source: string }): {
   template?: VelocityTemplate
   findings: Finding[]
 } {
@@ -31,10 +30,9 @@ export function compileVelocity({ path, source }: TemplateSource): {
     return { findings }
   }
   const text = source.replace(/^\uFEFF/, '')
-  const positionAt = lineIndex(text)
   const report = ({ offset, message }: Unreadable): void => {
     if (findings.length === MOST_PROBLEMS) throw new TooManyProblems()
-    add('templateUnreadable', `${message}.`, positionAt(offset))
+    add('templateUnreadable', `${message}.`, positionAt(text, offset))
   }
   try {
     const parsed = parseTemplate(text, report)

@@ -2,7 +2,7 @@
 // reach, so that `getClass` and its like give nothing.
 import type { RenderBudget } from '../liquid/limits.ts'
 import { ITEM_WORK } from '../liquid/limits.ts'
-import { asInteger, asNumber } from '../liquid/numbers.ts'
+import { asInteger, asNumber } from '../liquid/values.ts'
 import { equal, isMap, type MapValue, printed, readable } from './values.ts'
 
 type Method<Owner> = (owner: Owner, args: readonly unknown[], budget: RenderBudget) => unknown

@@ -1,9 +1,15 @@
 // Renders a Velocity template under the counted limits that Liquid has. It reads own members of data only, calls what
 // is on a list, and writes to what the template made itself.
-import { lineIndex } from '../../src/product/check/json/read.ts'
-import { FILTER_WORK, ITEM_WORK, RenderBudget, type RenderLimits, STEP_WORK } from '../liquid/limits.ts'
-import { asInteger, literalNumber } from '../liquid/numbers.ts'
-import { TemplateError } from '../liquid/template-error.ts'
+import { positionAt } from '../liquid/findings.ts'
+import {
+  FILTER_WORK,
+  ITEM_WORK,
+  RenderBudget,
+  type RenderLimits,
+  STEP_WORK,
+  TemplateError,
+} from '../liquid/limits.ts'
+import { asInteger, literalNumber } from '../liquid/values.ts'
 import { changed, changes } from './changes.ts'
 import type { VelocityTemplate } from './compile.ts'
 import { called } from './methods.ts'
@@ -111,7 +117,7 @@ class VelocityRun {
     } catch (problem) {
       if (problem instanceof TemplateError && problem.path !== undefined) throw problem
       const { path, source } = this.#file!
-      const at = { path, ...lineIndex(source)(node.offset) }
+      const at = { path, ...positionAt(source, node.offset) }
       if (problem instanceof TemplateError) throw new TemplateError(problem.code, problem.message, at)
       // A full stack, or a text beyond the longest one.
       if (problem instanceof RangeError)

@@ -1,18 +1,20 @@
 // `$date`, `$number` and `$esc` (resources brief 12.2).
-
-import { type CurrencyCode, currencyCode } from '../../src/kernel/money.ts'
-import { dayStart, type Instant, instant, type TimeZone } from '../../src/kernel/time.ts'
-import { DatePatternError, formatDate } from '../liquid/format/date-format.ts'
-import { formatCurrency, formatPattern, NumberFormatError } from '../liquid/format/number-format.ts'
-import type { RenderBudget } from '../liquid/limits.ts'
-import { asInteger, asNumber, simplest } from '../liquid/numbers.ts'
-import { TemplateError } from '../liquid/template-error.ts'
+import { type Calendar, DatePatternError, formatDate } from '../liquid/date-format.ts'
+import { type RenderBudget, TemplateError } from '../liquid/limits.ts'
+import { formatCurrency, formatPattern, NumberFormatError } from '../liquid/number-format.ts'
+import { asInteger, asNumber, simplest } from '../liquid/values.ts'
 import { printed } from './values.ts'
 
 export type ToolSurroundings = {
-  readonly timeZone: TimeZone
-  readonly currency: CurrencyCode
-  readonly now: Instant
+  /** IANA name. */
+  readonly timeZone: string
+  /** ISO 4217. */
+  readonly currency: string
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number
+  readonly calendar: Calendar
+  /** Whether it is the code of a currency by ISO 4217. */
+  isCurrency(code: string): boolean
 }
 
 type Tool = (args: readonly unknown[], given: ToolSurroundings, budget: RenderBudget) => unknown
@@ -20,11 +22,11 @@ type Tool = (args: readonly unknown[], given: ToolSurroundings, budget: RenderBu
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:?\d{2})$/
 
 /** Milliseconds, `2026-01-31` (its start in the zone) or a full ISO time. */
-function timeOf(value: unknown, { timeZone }: ToolSurroundings): Instant | undefined {
-  if (asNumber(value)) return instant(asInteger(value) ?? Number.NaN)
+function timeOf(value: unknown, { timeZone, calendar }: ToolSurroundings): number | undefined {
+  if (asNumber(value)) return calendar.instant(asInteger(value) ?? Number.NaN)
   if (typeof value !== 'string') return undefined
   const text = value.trim()
-  return DATE_TIME.test(text) ? instant(Date.parse(text)) : dayStart(text, timeZone)
+  return DATE_TIME.test(text) ? calendar.instant(Date.parse(text)) : calendar.dayStart(text, timeZone)
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -42,7 +44,7 @@ const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
       const at = timeOf(value, given)
       return at === undefined || typeof pattern !== 'string'
         ? undefined
-        : formatDate(at, pattern, given.timeZone)
+        : formatDate(at, pattern, given.timeZone, given.calendar)
     },
     now: (_args, { now }) => now,
   },
@@ -55,9 +57,9 @@ const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
         ? formatCurrency(number.value, 'en-US', currency)
         : formatPattern(number.value, pattern)
     },
-    currency: ([value, code], { currency }) => {
+    currency: ([value, code], { currency, isCurrency }) => {
       const number = asNumber(value)
-      const other = typeof code === 'string' ? currencyCode(code) : undefined
+      const other = typeof code === 'string' && isCurrency(code) ? code : undefined
       return number && formatCurrency(number.value, 'en-US', other ?? currency)
     },
     toNumber: ([value]) => {

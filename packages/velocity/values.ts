@@ -1,8 +1,7 @@
 // Values of Velocity: what counts as true, how they compare and how they print.
 import Big from 'big.js'
-import { ITEM_WORK, type RenderBudget } from '../liquid/limits.ts'
-import { asNumber, dataNumber, isDataNumber, LiquidNumber, simplest } from '../liquid/numbers.ts'
-import { TemplateError } from '../liquid/template-error.ts'
+import { ITEM_WORK, type RenderBudget, TemplateError } from '../liquid/limits.ts'
+import { asNumber, dataNumber, isDataNumber, LiquidNumber, simplest } from '../liquid/values.ts'
 import type { Operator } from './nodes.ts'
 
 /** An item of a list or map counts as so many characters. */

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { permissionsHeld } from '../platform/http/permissions.ts'
 import { publicRoute, type Route, signedInRoute } from '../platform/http/route.ts'
+import { tokenKeys } from '../platform/token-keys.ts'
 import { OptionalText, Text } from '../platform/wire.ts'
 import { accountAdministrationRoutes } from './administration/routes.ts'
 import { authTokenRoutes } from './auth-tokens/routes.ts'
@@ -11,7 +12,6 @@ import {
   AuthenticateResponse,
   KeySetResponse,
 } from './contract.ts'
-import { tokenKeys } from './keys.ts'
 import { authenticate, authenticateAdmin, renewAuthentication } from './service.ts'
 
 const answer = { schema: AuthenticateResponse, description: 'A token, valid for one hour.' }

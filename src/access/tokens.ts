@@ -5,7 +5,7 @@ import { readUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, instant } from '../kernel/time.ts'
 import type { Caller } from '../platform/context.ts'
 import type { Tenant } from '../platform/tenancy.ts'
-import { TOKEN_ALGORITHM, type TokenKeys, tokenKeys } from './keys.ts'
+import { TOKEN_ALGORITHM, type TokenKeys, tokenKeys } from '../platform/token-keys.ts'
 
 export const TOKEN_LIFE_MS = 60 * 60 * 1000
 

@@ -6,7 +6,7 @@ import {
   type Modification,
   type PlannedInstallment,
   type PolicyAggregate,
-  withRecords,
+  putRecords,
 } from '../policy/records/aggregate.ts'
 import { isSilent } from '../policy/records/installment.ts'
 import {
@@ -39,7 +39,7 @@ export function billed(
   { now, supply }: BalanceContext,
 ): Invoicing {
   const absorbed = open.map(one => ({ ...one, absorbedBy: [...one.absorbedBy, modification.locator] }))
-  const planned = { ...before, installments: withRecords(before.installments, [...absorbed, ...plan]) }
+  const planned = { ...before, installments: putRecords(before.installments, [...absorbed, ...plan]) }
   if (isContinued(plan)) {
     // Bills that go on are made when their time comes, even where that is now (timers.ts).
     const made = plan.filter(one => one.replans?.bill !== 'planned' && one.issueAt <= now && !isSilent(one))

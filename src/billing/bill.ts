@@ -20,9 +20,9 @@ import {
   type Modification,
   type PlannedInstallment,
   type PolicyAggregate,
+  putRecords,
   type Quote,
-  withoutRecords,
-  withRecords,
+  removeRecords,
 } from '../policy/records/aggregate.ts'
 import {
   type Installment,
@@ -330,7 +330,7 @@ export const withPlan = (
   supply: LocatorSupply,
 ): PolicyAggregate => ({
   ...aggregate,
-  installments: withRecords(
+  installments: putRecords(
     withoutPlan(aggregate, modification).installments,
     recorded(plan, modification, supply),
   ),
@@ -341,7 +341,7 @@ export const withoutPlan = (aggregate: PolicyAggregate, modification: Modificati
   const plan = planOf(aggregate, modification).map(installment => installment.locator)
   return plan.length === 0
     ? aggregate
-    : { ...aggregate, installments: withoutRecords(aggregate.installments, plan) }
+    : { ...aggregate, installments: removeRecords(aggregate.installments, plan) }
 }
 
 /** The installments that the modification's term is billed by, planned now by a schedule of the product. */
@@ -453,11 +453,11 @@ export function invoiceInstallments(
       takers.push({ ...next, takesOver: [...(next.takesOver ?? []), installment.locator] })
       return { invoice: carriedForward(invoice, now), totalDue }
     })
-  const invoices = withRecords(
+  const invoices = putRecords(
     aggregate.invoices,
     made.map(one => one.invoice),
   )
-  const installments = withRecords(aggregate.installments, takers)
+  const installments = putRecords(aggregate.installments, takers)
   return { aggregate: { ...aggregate, installments, invoices }, made }
 }
 

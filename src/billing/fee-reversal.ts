@@ -1,7 +1,7 @@
 // Fees of installments that are given back by hand, as those of the policy are (brief 3.3).
 import { notFound, Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
-import { type PlannedInstallment, type PolicyAggregate, those } from '../policy/records/aggregate.ts'
+import { type PlannedInstallment, type PolicyAggregate, recordsWhere } from '../policy/records/aggregate.ts'
 import { invoiceStatus } from '../policy/records/invoice.ts'
 import { standingInvoices } from './bill.ts'
 
@@ -15,7 +15,10 @@ export function withFeeReversed(
   locator: string,
   by: Uuid,
 ): PlannedInstallment {
-  const [installment] = those(installments, one => one.fees?.some(fee => fee.locator === locator) === true)
+  const [installment] = recordsWhere(
+    installments,
+    one => one.fees?.some(fee => fee.locator === locator) === true,
+  )
   const fee = installment?.fees?.find(one => one.locator === locator)
   if (!installment || !fee) throw notFound('fee', locator)
   if (fee.reversedBy) throw new Refusal('wrongState', `Fee '${locator}' (${fee.name}) is reversed already.`)
@@ -43,7 +46,7 @@ function isAsked(aggregate: PolicyAggregate, installment: PlannedInstallment): b
         one.installmentNumber === number &&
         invoiceStatus(one) !== 'writtenOff',
     ) ||
-    those(aggregate.installments, one => one.takesOver?.includes(locator) === true).some(one =>
+    recordsWhere(aggregate.installments, one => one.takesOver?.includes(locator) === true).some(one =>
       isAsked(aggregate, one),
     )
   )

@@ -6,7 +6,7 @@
 // that go on after it are those that the plugin planned. Fees added and taken back by hand are billed at once, and a
 // transaction that charges nothing, with nothing open, has nothing to be planned: the plugin is not called.
 
-import { readAnswer } from '../extension/plugins/answer.ts'
+import { readAnswer } from '../extension/plugins/answers.ts'
 import type { InstallmentsInput, PluginPolicy } from '../extension/plugins/contract.ts'
 import { asPluginInput } from '../extension/plugins/input.ts'
 import { Refusal } from '../kernel/errors.ts'

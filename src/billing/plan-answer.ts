@@ -1,7 +1,7 @@
 // What a plugin answers to createInstallments, as a plan (brief 4.3, 5.6). Checked whole: money that it loses, makes or
 // puts on charges that nobody gave it would be lost or made in the insurer's book. Pure.
 
-import { nonsense } from '../extension/plugins/answer.ts'
+import { nonsense } from '../extension/plugins/answers.ts'
 import type { InstallmentsAnswer, InstallmentsInput } from '../extension/plugins/contract.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import {

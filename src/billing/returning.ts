@@ -9,7 +9,7 @@ import {
   type Modification,
   type PlannedInstallment,
   type PolicyAggregate,
-  withRecords,
+  putRecords,
 } from '../policy/records/aggregate.ts'
 import type { PaymentScheduleType } from '../product/configuration.ts'
 import { onlyInstallment, openInstallments } from './balance.ts'
@@ -171,7 +171,7 @@ const firstDue = (
   modification: Modification,
   installments: readonly PlannedInstallment[],
 ): number =>
-  amountsDue({ ...before, installments: withRecords(before.installments, installments) }, modification)[0]!
+  amountsDue({ ...before, installments: putRecords(before.installments, installments) }, modification)[0]!
     .minor
 
 /** Installments that the cancellation took over. */

@@ -8,7 +8,7 @@ import type { RequestContext } from './context.ts'
 import { type Database, putRows, type Query, type Statement, statement } from './database.ts'
 import { announce, armDispatcher } from './events/announcement.ts'
 import { deliveriesOf, eventRows, type NewEvent } from './events/outbox.ts'
-import { guards, timers, writes } from './tables.ts'
+import { guards, type TimerKind, timers, writes } from './tables.ts'
 
 export type GuardName =
   | 'guard_policy_version'
@@ -33,7 +33,7 @@ export type Guard = { name: GuardName; holds: SQL; values?: Readonly<Record<stri
 export type NewTimer = {
   /** In the tenant's time. */
   dueAt: Instant
-  kind: string
+  kind: TimerKind
   subject: string
   payload: Record<string, string>
   /** Of a timer that there may be once only: set again, it is the same one. */

@@ -1,11 +1,11 @@
 // What the service needs before it can answer: keys, and a control database that has the code's migrations.
 import { sql } from 'drizzle-orm'
 import journal from '../../migrations/control/meta/_journal.json' with { type: 'json' }
-import { tokenKeys } from '../access/keys.ts'
 import type { Calls } from './calls.ts'
 import { pool } from './control-tables.ts'
 import { NEWEST_TENANT_MIGRATION } from './newest-migration.ts'
 import { controlDatabase } from './tenancy.ts'
+import { tokenKeys } from './token-keys.ts'
 
 /** Newest migration of the control database that this code knows; names sort in the order they apply. */
 const NEWEST_CONTROL_MIGRATION: string = journal.entries.at(-1)!.tag

@@ -40,6 +40,29 @@ export const writes = sqliteTable(
   table => [index('write_at').on(table.at), index('write_subject').on(table.subject)],
 )
 
+/** What a timer is for. `src/wiring.ts` names the function that is called when one of the kind is due. */
+export type TimerKind =
+  | 'account.revocation'
+  | 'cancellation.effective'
+  | 'document.file.gone'
+  | 'event.schedule'
+  | 'invoice.pastDue'
+  | 'medium.file.unrecorded'
+  | 'migration.file.unrecorded'
+  | 'migration.run'
+  | 'policy.end'
+  | 'policy.end.reminder'
+  | 'policy.gracePeriod.end'
+  | 'policy.invoice'
+  | 'policy.reinstatement.periodEnd'
+  | 'policyholder.erasure'
+  | 'quickQuote.expiry'
+  | 'reinstatement.deadline'
+  | 'resource.bootstrap'
+  | 'resource.file.unrecorded'
+  | 'resource.table.contents'
+  | 'webhook.copy'
+
 /** All that must happen later; fired by the dispatcher, done by the subject's owner, then removed. */
 export const timers = sqliteTable(
   'timer',
@@ -47,7 +70,7 @@ export const timers = sqliteTable(
     locator: text().primaryKey(),
     /** In the tenant's time; a firing that is under way pushes it ahead as its lease. */
     dueAt: integer().notNull(),
-    kind: text().notNull(),
+    kind: text().$type<TimerKind>().notNull(),
     /** What it is about, e.g. the policy's locator as text. */
     subject: text().notNull(),
     payload: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),

@@ -9,7 +9,7 @@ import type { RequestContext } from './context.ts'
 import { putRows, type Query } from './database.ts'
 import { armDispatcher } from './events/announcement.ts'
 import type { TimerOwner, TimerPlace } from './events/timers.ts'
-import { timers } from './tables.ts'
+import { type TimerKind, timers } from './tables.ts'
 import { shardDatabase } from './tenancy.ts'
 
 /**
@@ -19,7 +19,7 @@ import { shardDatabase } from './tenancy.ts'
 export const RECORDED_WITHIN_MS = 60 * 60_000
 
 /** To be awaited before a file is stored that a record with this locator is to name. One round trip. */
-export async function expectRecord(context: RequestContext, kind: string, locator: Uuid): Promise<void> {
+export async function expectRecord(context: RequestContext, kind: TimerKind, locator: Uuid): Promise<void> {
   const { env, tenant, calls } = context
   const shard = shardOfUuid(locator)
   const until = now() + RECORDED_WITHIN_MS

@@ -1,6 +1,6 @@
 // New business as data: which action a policy's state allows (brief 1.2). Finer states that clients derive
 // (lapsed, expired, pending …) follow from dates and later transactions (brief 1.1) and decide about no action here.
-import { assertAllowed, type TransitionTable } from '../kernel/transitions.ts'
+import { assertAllowed, type TransitionTable } from '../platform/events/transitions.ts'
 import { type PolicyAggregate, SELECT_FIRST, selectedQuoteIfAny } from './records/aggregate.ts'
 
 /**

@@ -1,6 +1,7 @@
 import { Refusal } from '../kernel/errors.ts'
+import type { SearchTerm } from '../platform/search/matching.ts'
 import { type FieldValues, valuesOf } from '../product/fields/values.ts'
-import { type SearchTerm, termsOf } from '../product/search-terms.ts'
+import { termsOf } from '../product/search-terms.ts'
 import type { Dictionary } from './dictionary.ts'
 
 /** Terms of one policyholder; each is a row of the index. */

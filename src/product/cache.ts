@@ -1,7 +1,5 @@
 // Configurations in the memory of an isolate, so that a request needs no round trip for one. An entry is named by its hash and
 // the tenant's generation and never expires: a repair gives the version another hash.
-import type { CompiledTemplate } from '../../packages/liquid/compile.ts'
-import type { LookupResult } from '../../packages/liquid/environment.ts'
 import type { Calls } from '../platform/calls.ts'
 import type { AdministrationContext, RequestContext } from '../platform/context.ts'
 import { HOME_SHARD, shardDatabase, type Tenant } from '../platform/tenancy.ts'
@@ -9,6 +7,8 @@ import { type Configuration, isLookupTable, type LookupTable, type TemplateSourc
 import { loadPatternEngine } from './fields/patterns.ts'
 import { type VersionRow, versionQuery } from './store.ts'
 import { compiledKey, getConfiguration } from './stored-files.ts'
+import type { CompiledTemplate } from './templates/liquid.ts'
+import type { LookupResult } from './templates/lookups.ts'
 
 export type LoadedConfiguration = {
   readonly configuration: Configuration
@@ -29,7 +29,7 @@ type Entry = { loaded: LoadedConfiguration; characters: number }
 const entries = new Map<string, Entry>()
 let cachedCharacters = 0
 
-type TemplateCompiler = typeof import('../../packages/liquid/compile.ts').compileTemplate
+type TemplateCompiler = typeof import('./templates/liquid.ts').compileTemplate
 
 /**
  * The configuration of that archive: from memory, else from R2. What its templates and patterns need comes with
@@ -50,7 +50,7 @@ export async function loadConfiguration(
   }
   const [{ configuration, characters }, { compileTemplate }] = await Promise.all([
     getConfiguration(env, tenant, hash, calls),
-    import('../../packages/liquid/compile.ts'),
+    import('./templates/liquid.ts'),
     loadPatternEngine(),
   ])
   const loaded = loadedConfiguration(configuration, hash, compileTemplate)

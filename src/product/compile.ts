@@ -1,5 +1,5 @@
 // From the bytes of an archive to a compiled configuration and everything that is wrong with it.
-import { compileTemplate } from '../../packages/liquid/compile.ts'
+
 import { loadSandbox } from '../bundles/load.ts'
 import { type ArchiveFile, readArchive } from './archive/read.ts'
 import { ArchiveRefused } from './archive/refusal.ts'
@@ -23,6 +23,7 @@ import type { Configuration, Finding, LookupTable } from './configuration.ts'
 import { checkConstraints } from './constraint-graph.ts'
 import { loadPatternEngine } from './fields/patterns.ts'
 import { refusalFinding } from './log.ts'
+import { compileTemplate } from './templates/liquid.ts'
 
 export type Compilation = {
   /** Only when no finding is an error. */

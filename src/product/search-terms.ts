@@ -1,15 +1,9 @@
 // How records are found by their values: text folded, so that case and the ways to write an accent do not count.
-
 import { Refusal } from '../kernel/errors.ts'
 import { type Instant, instant, localParts, type TimeZone } from '../kernel/time.ts'
+import type { Search, SearchTerm } from '../platform/search/matching.ts'
 import type { FieldDefinition } from './configuration.ts'
 import { shown } from './fields/errors.ts'
-
-/** A value of a searchable field, folded. */
-export type SearchTerm = { readonly field: string; readonly term: string }
-
-/** What to look for: the term itself, or the terms that begin with it. */
-export type Search = SearchTerm & { readonly match: 'equal' | 'prefix' }
 
 /** Code points of a term: of longer texts only the beginning is indexed (brief 5.2). */
 const LONGEST_TERM = 2_700

@@ -1,6 +1,6 @@
 // The decision of the product's plugin (brief 5.6).
 
-import { readAnswer } from '../extension/plugins/answer.ts'
+import { readAnswer } from '../extension/plugins/answers.ts'
 import type { UnderwritingInput } from '../extension/plugins/contract.ts'
 import { asPluginInput } from '../extension/plugins/input.ts'
 import { NeedsWholePolicy } from '../policy/part.ts'

@@ -10,9 +10,9 @@ import {
   type Modification,
   type PerilRun,
   type PolicyAggregate,
+  putRecords,
   type Quote,
   type UnderwritingResult,
-  withRecords,
 } from '../policy/records/aggregate.ts'
 import { givenRates } from './given-rates.ts'
 import { PerilRating } from './peril-rating.ts'
@@ -41,15 +41,15 @@ export async function priceQuote(
   )
   const withoutFees = {
     ...aggregate,
-    perilRuns: withRecords(aggregate.perilRuns, priced),
-    modifications: withRecords(aggregate.modifications, [
+    perilRuns: putRecords(aggregate.perilRuns, priced),
+    modifications: putRecords(aggregate.modifications, [
       { ...modification, premiumChange, updatedAt: context.now },
     ]),
     fees: new Map([...aggregate.fees].filter(([, fee]) => fee.quoteLocator !== quote.locator)),
   }
   const span = { start: quote.contractStart, end: quote.contractEnd }
   const fees = standardFees(withoutFees, quote, modification, span, context)
-  return { ...withoutFees, fees: withRecords(withoutFees.fees, fees) }
+  return { ...withoutFees, fees: putRecords(withoutFees.fees, fees) }
 }
 
 /** Fees by policy.calculations.liquid over the span, made by the modification (brief 3.3). */

@@ -1,9 +1,7 @@
 // Renders the templates of a configuration over one policy: perils, their taxes, fees, decisions. Pure: everything
 // that a template may ask for is handed in.
-import type { CompiledTemplate } from '../../packages/liquid/compile.ts'
-import type { RatingEffects } from '../../packages/liquid/effects.ts'
-import type { RenderingEnvironment } from '../../packages/liquid/environment.ts'
-import { TemplateError } from '../../packages/liquid/template-error.ts'
+
+import { TemplateError } from '../../packages/liquid/limits.ts'
 import type { ExternalRater } from '../extension/integrations/external-raters.ts'
 import type { TransactionNames } from '../extension/plugins/contract.ts'
 import { Refusal } from '../kernel/errors.ts'
@@ -16,6 +14,9 @@ import type { Policyholder } from '../policyholders/policyholder.ts'
 import type { ProductDefinition, TemplateSource } from '../product/configuration.ts'
 import type { FieldData } from '../product/fields/groups.ts'
 import type { PluginCaller } from '../product/plugins.ts'
+import type { RatingEffects } from '../product/templates/effects.ts'
+import type { CompiledTemplate } from '../product/templates/liquid.ts'
+import type { TemplateEnvironment } from '../product/templates/lookups.ts'
 import { type Operation, policyData, policyholderData } from './template-data.ts'
 
 export type RatingContext = {
@@ -29,9 +30,9 @@ export type RatingContext = {
   /** The template of a source, parsed once for each configuration. */
   template(source: TemplateSource): CompiledTemplate
   /** A row of the archive's tables, the product's own before those of the tenant. */
-  lookup: RenderingEnvironment['lookup']
+  lookup: TemplateEnvironment['lookup']
   /** The same in the jurisdiction that this data of a policy segment names. */
-  lookupIn(data: FieldData): RenderingEnvironment['lookup']
+  lookupIn(data: FieldData): TemplateEnvironment['lookup']
   /** The policy as its answer shows it, for templates that read `data.policy`; parts that are work are made when they are read. */
   project(aggregate: PolicyAggregate, quote: Quote): PolicyResponse
   /** Exposures of the policy were not read: what takes all of them is not in its answer. */
@@ -49,7 +50,7 @@ export class Rater {
   readonly #context: RatingContext
   readonly #aggregate: PolicyAggregate
   readonly #quote: Quote
-  readonly #environment: RenderingEnvironment
+  readonly #environment: TemplateEnvironment
   #policy: ReturnType<typeof policyData> | undefined
   #needsWhole = false
   #policyholder: ReturnType<typeof policyholderData> | undefined
@@ -96,7 +97,7 @@ export class Rater {
     }
   }
 
-  #environmentFor(segment: PolicySegment | undefined): RenderingEnvironment {
+  #environmentFor(segment: PolicySegment | undefined): TemplateEnvironment {
     const lookup = segment ? this.#context.lookupIn(segment.data) : this.#environment.lookup
     return lookup === this.#environment.lookup ? this.#environment : { ...this.#environment, lookup }
   }

@@ -1,6 +1,5 @@
 // Rates that are asked of the tenant's own code or service: one call for all runs that are to be rated (brief 5.6).
 
-import type { RatingEffects } from '../../packages/liquid/effects.ts'
 import type { PerilRatesInput, PluginPolicy } from '../extension/plugins/contract.ts'
 import { asPluginInput } from '../extension/plugins/input.ts'
 import type { Uuid } from '../kernel/locators.ts'
@@ -8,6 +7,7 @@ import { type CurrencyCode, type Decimal, sum, toDecimal } from '../kernel/money
 import { months } from '../kernel/time.ts'
 import type { PolicyResponse } from '../policy/contract/response.ts'
 import type { PerilRun, PolicyAggregate, Quote } from '../policy/records/aggregate.ts'
+import type { RatingEffects } from '../product/templates/effects.ts'
 import type { RatingContext } from './rater.ts'
 import { type RecordedRate, scaled } from './scale.ts'
 

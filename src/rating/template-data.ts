@@ -1,7 +1,7 @@
 // The `data` that templates see: snake_case names, times as milliseconds, field values as a scalar where the
 // field holds one value and as an array where it is repeatable (brief 5.3).
 
-import { DataAmount } from '../../packages/liquid/numbers.ts'
+import { DataAmount } from '../../packages/liquid/values.ts'
 import { toNumber } from '../kernel/money.ts'
 import type { PolicyResponse } from '../policy/contract/response.ts'
 import { lazyNames, withLazy } from '../policy/projection/lazy.ts'

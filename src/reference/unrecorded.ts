@@ -9,11 +9,10 @@ import { expectRecord, unlessRecorded } from '../platform/unrecorded.ts'
 import { deleteFile } from './data-tables/file.ts'
 import { findRevision } from './store.ts'
 import { resourceRevisions } from './tables.ts'
-import { RESOURCE_FILE_TIMER } from './timer.ts'
 
 /** To be awaited before the file of the revision is stored. */
 export const expectRevision = (context: RequestContext, revision: Uuid): Promise<void> =>
-  expectRecord(context, RESOURCE_FILE_TIMER, revision)
+  expectRecord(context, 'resource.file.unrecorded', revision)
 
 export const deleteUnrecorded: TimerOwner = unlessRecorded(resourceRevisions, (revision, place) =>
   deleteFile(place, revision),

@@ -5,6 +5,7 @@
 import { derivedUuid, shardOfDigits } from '../kernel/locators.ts'
 import { add, type Instant } from '../kernel/time.ts'
 import type { NewTimer } from '../platform/commit.ts'
+import type { TimerKind } from '../platform/tables.ts'
 import { policyEvent } from '../policy/events.ts'
 import type { Planned } from '../policy/planned.ts'
 import type { Policy, PolicyAggregate } from '../policy/records/aggregate.ts'
@@ -27,7 +28,7 @@ export function termEndTimers(
   { endReminders }: Pick<ProductDefinition, 'endReminders'>,
   now: Instant,
 ): NewTimer[] {
-  const timer = (dueAt: Instant, kind: string, more: Record<string, string>): NewTimer => ({
+  const timer = (dueAt: Instant, kind: TimerKind, more: Record<string, string>): NewTimer => ({
     locator: derivedUuid(
       shardOfDigits(locator),
       kind,

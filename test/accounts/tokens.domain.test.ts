@@ -1,10 +1,10 @@
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { newTokenKey } from '../../scripts/token-key.ts'
-import { tokenKeys } from '../../src/access/keys.ts'
 import { issueToken, readToken, TOKEN_LIFE_MS, type TokenHolder, tokenOf } from '../../src/access/tokens.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
+import { tokenKeys } from '../../src/platform/token-keys.ts'
 
 const KEYS = [newTokenKey(), newTokenKey(), newTokenKey()]
 const keySet = (...keys: object[]) => ({ TOKEN_KEYS: JSON.stringify({ keys }) })

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { BROWSER, fontsIn } from '../documents/pdf/browser.ts'
+import { BROWSER, fontsIn } from '../../packages/pdf/test/browser.ts'
 
 export { BROWSER }
 

@@ -4,7 +4,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { crc32, deflateSync, inflateSync } from 'node:zlib'
-import { differences, type Picture, pictures } from './pdf/pictures.ts'
+import { differences, type Picture, pictures } from '../../packages/pdf/test/pictures.ts'
 
 const FOLDER = 'test/documents/golden'
 

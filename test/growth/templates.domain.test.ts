@@ -1,8 +1,8 @@
-// What a template costs by its own count (rating/liquid/limits.ts) grows in proportion to what it goes through. The work of
-// PDFs is counted in test/documents/pdf/growth.domain.test.ts.
+// What a template costs by its own count (packages/liquid/limits.ts) grows in proportion to what it goes through. The work of
+// PDFs is counted in packages/pdf/test/growth.domain.test.ts.
 import { expect, it } from 'vitest'
-import { renderTemplate, TemplateError } from '../../packages/liquid/render.ts'
-import { compiled, environment } from '../rating/liquid/rendering.ts'
+import { TemplateError } from '../../packages/liquid/limits.ts'
+import { compiled, environment } from '../../packages/liquid/test/rendering.ts'
 
 const MOST_NODES = 1_048_576
 
@@ -11,7 +11,7 @@ function nodesOf(source: string, data: unknown): number {
   const template = compiled(source)
   const isEnough = (nodes: number): boolean => {
     try {
-      renderTemplate(template, data, { ...environment, limits: { nodes } })
+      template.render(data, { ...environment, limits: { nodes } })
       return true
     } catch (error) {
       if (error instanceof TemplateError && error.code === 'templateLimit') return false

@@ -10,7 +10,7 @@ import { sum, toText } from '../../src/kernel/money.ts'
 import { add, endOfDay, type Instant } from '../../src/kernel/time.ts'
 import { isIssued } from '../../src/policy/fold/line.ts'
 import { policyView } from '../../src/policy/projection/view.ts'
-import { type PlannedInstallment, selectedQuote, those } from '../../src/policy/records/aggregate.ts'
+import { type PlannedInstallment, recordsWhere, selectedQuote } from '../../src/policy/records/aggregate.ts'
 import { invoiceStatus, isOutstanding } from '../../src/policy/records/invoice.ts'
 import type { Lapse } from '../../src/policy/records/lapses.ts'
 import { reinstatementStatus } from '../../src/policy/records/lapses.ts'
@@ -523,8 +523,8 @@ describe(`random stories of unpaid invoices (seed ${SEED})`, () => {
     const invoiced = new Set(standingInvoices(aggregate).map(one => installmentOf(aggregate, one).locator))
     const isAsked = ({ locator }: PlannedInstallment): boolean =>
       invoiced.has(locator) ||
-      those(aggregate.installments, one => (one.takesOver ?? []).includes(locator)).some(isAsked)
-    const fees = those(aggregate.installments, isAsked).flatMap(one => one.fees ?? [])
+      recordsWhere(aggregate.installments, one => (one.takesOver ?? []).includes(locator)).some(isAsked)
+    const fees = recordsWhere(aggregate.installments, isAsked).flatMap(one => one.fees ?? [])
     return fees.reduce((total, fee) => total + fee.amount.minor, 0)
   }
 

@@ -12,7 +12,7 @@ import { isIssued, lineOf, segmentsInForce } from '../../src/policy/fold/line.ts
 import { inForce } from '../../src/policy/fold/pieces.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
 import { policyView } from '../../src/policy/projection/view.ts'
-import { type PolicyAggregate, withRecords } from '../../src/policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords } from '../../src/policy/records/aggregate.ts'
 import { standingCancellations } from '../../src/policy/standing-cancellations.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { boundQuote, cancelled } from '../../src/transactions/cancellations/effect.ts'
@@ -141,7 +141,7 @@ describe(`accounts of another system (seed ${SEED})`, () => {
           const modification = { ...back.modification, issuedAt: NOW }
           const after = {
             ...back.aggregate,
-            modifications: withRecords(back.aggregate.modifications, [modification]),
+            modifications: putRecords(back.aggregate.modifications, [modification]),
           }
           const asked = chargesOf(after, modification).filter(isPayable)
           expect(costs(after) - costs(ended.aggregate)).toBe(charged(asked))

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { futureInstallments } from '../../src/billing/bill.ts'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
-import { type PolicyAggregate, withRecords } from '../../src/policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords } from '../../src/policy/records/aggregate.ts'
 import { paid, reopened } from '../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
@@ -93,7 +93,7 @@ it('one that was paid since, and whose payment is reversed, has all of its grace
   const [invoice] = [...policy.invoices.values()]
   const day = (day: number) => Date.UTC(2026, 11, day, 11) as Instant
   const back = reopened(paid(invoice!, true, day(1)), day(20), policy.policy.timeZone)
-  const again = { ...policy, invoices: withRecords(policy.invoices, [back]) }
+  const again = { ...policy, invoices: putRecords(policy.invoices, [back]) }
   const found = await after(again, { action: 'pastDue', invoice: back.locator }, day(21))
   expect(graceOf(found).endAt).toBe(Date.UTC(2027, 0, 19, 23) - 1)
 })

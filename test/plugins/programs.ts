@@ -1,6 +1,5 @@
 // Programs of tenant code for tests: scripts and tables, without an archive.
 import { env } from 'cloudflare:workers'
-import { compileTemplate } from '../../packages/liquid/compile.ts'
 import { pluginProgram, workerCode } from '../../src/bundles/sandbox.bundle.mjs'
 import { isolateRunner } from '../../src/extension/plugins/isolate.ts'
 import { localRunner } from '../../src/extension/plugins/process-runner.ts'
@@ -14,6 +13,7 @@ import type {
 import type { Uuid } from '../../src/kernel/locators.ts'
 import { loadedConfiguration } from '../../src/product/cache.ts'
 import type { Configuration, LookupTable, ProductDefinition } from '../../src/product/configuration.ts'
+import { compileTemplate } from '../../src/product/templates/liquid.ts'
 
 /** On a busy machine a call of a test may take its time; how long one may take is held by test/plugins/runner. */
 const PATIENT_MS = 60_000

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { compileTemplate } from '../../packages/liquid/compile.ts'
 import { loadedConfiguration } from '../../src/product/cache.ts'
 import type { Configuration } from '../../src/product/configuration.ts'
 import { compiledText, readCompiledText } from '../../src/product/stored-files.ts'
+import { compileTemplate } from '../../src/product/templates/liquid.ts'
 import { compileWith, minimal } from './minimal-archive.ts'
 
 const second = Object.fromEntries(

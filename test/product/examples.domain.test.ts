@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { compileTemplate } from '../../packages/liquid/compile.ts'
 import { compileScript } from '../../src/extension/plugins/script.ts'
 import { readArchive } from '../../src/product/archive/read.ts'
 import { compileConfiguration } from '../../src/product/compile.ts'
 import { loadPatternEngine } from '../../src/product/fields/patterns.ts'
+import { compileTemplate } from '../../src/product/templates/liquid.ts'
 import { filesOf, zipOf } from './archive-maker.ts'
 
 await loadPatternEngine()

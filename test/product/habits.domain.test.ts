@@ -1,7 +1,7 @@
 // Habits of archives in the world, each seen in public ones: they deploy without an error, and what the log says of them is
 // listed here.
 import { describe, expect, test } from 'vitest'
-import { compileTemplate } from '../../packages/liquid/compile.ts'
+import { compileTemplate } from '../../src/product/templates/liquid.ts'
 import { compileWith, foundIn } from './minimal-archive.ts'
 
 type Changes = Parameters<typeof compileWith>[0]

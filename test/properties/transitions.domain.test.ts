@@ -2,7 +2,7 @@
 // happens as it says, and all else is refused with what would be possible instead.
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
-import { allowedActions, type Transition } from '../../src/kernel/transitions.ts'
+import { allowedActions, type Transition } from '../../src/platform/events/transitions.ts'
 import { RECORD_KINDS } from '../support/record-kinds/all.ts'
 import type { RecordKind } from '../support/record-kinds/record-kind.ts'
 

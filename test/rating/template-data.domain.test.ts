@@ -1,7 +1,7 @@
 // What templates are given of answers: names, times and amounts.
 import { expect, test } from 'vitest'
+import { output, rendering } from '../../packages/liquid/test/rendering.ts'
 import { templateRecord } from '../../src/rating/template-data.ts'
-import { output, rendering } from './liquid/rendering.ts'
 
 const RECORD = {
   premium: 879,

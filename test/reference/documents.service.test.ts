@@ -2,8 +2,8 @@
 // given back (resources brief 4.1).
 import monoFont from 'dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { woff2Of, woffOf } from '../../packages/pdf/test/packed-fonts.ts'
 import type { BasicResourceResponse, ResourceResponse } from '../../src/reference/contract.ts'
-import { woff2Of, woffOf } from '../documents/pdf/packed-fonts.ts'
 import { type Answer, type Call, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'

@@ -2,9 +2,9 @@
 // that would never end (resources brief 4.3, 13.2).
 import monoFont from 'dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { woff2Of, woffOf } from '../../packages/pdf/test/packed-fonts.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { RenderTemplateResponse } from '../../src/servicing/documents/render-contract.ts'
-import { woff2Of, woffOf } from '../documents/pdf/packed-fonts.ts'
 import { fileAt, whenMade } from '../documents/waiting.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'

@@ -9,6 +9,7 @@ import { addressKey, clientAddress } from '../../src/platform/http/rate-limits.t
 import { publicRoute, tenantRoute } from '../../src/platform/http/route.ts'
 import { readQuotas } from '../../src/platform/quotas.ts'
 import { forgetTenants } from '../../src/platform/tenancy.ts'
+import { CALLERS } from '../../src/wiring.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { madeToken } from '../support/made-tokens.ts'
 
@@ -37,7 +38,7 @@ const unlimited = {
   ACCOUNT_LIMIT: open,
   TENANT_LIMIT: open,
 }
-const app = mount(ROUTES, [])
+const app = mount(ROUTES, [], CALLERS)
 
 const caller =
   (limits: object) =>

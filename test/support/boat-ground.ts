@@ -1,6 +1,5 @@
 // The boat product (boat-product.ts) for domain tests: compiled in any currency, without a service.
 
-import { compileTemplate } from '../../packages/liquid/compile.ts'
 import { compileScript } from '../../src/extension/plugins/script.ts'
 import { newUuid } from '../../src/kernel/locators.ts'
 import { zero } from '../../src/kernel/money.ts'
@@ -8,6 +7,7 @@ import type { Instant } from '../../src/kernel/time.ts'
 import type { Ground } from '../../src/policy/surroundings.ts'
 import { compileConfiguration } from '../../src/product/compile.ts'
 import { loadPatternEngine } from '../../src/product/fields/patterns.ts'
+import { compileTemplate } from '../../src/product/templates/liquid.ts'
 import { boatFiles } from './boat-product.ts'
 
 await loadPatternEngine()

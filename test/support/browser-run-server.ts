@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
-import { BROWSER, PrintingBrowser } from '../documents/pdf/browser.ts'
+import { BROWSER, PrintingBrowser } from '../../packages/pdf/test/browser.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {

@@ -1,7 +1,6 @@
 // Configurations for domain tests: compiled from the examples on disk, without a service.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { type CompiledTemplate, compileTemplate } from '../../packages/liquid/compile.ts'
 import { compileScript } from '../../src/extension/plugins/script.ts'
 import { locatorSupply, newUuid } from '../../src/kernel/locators.ts'
 import { zero } from '../../src/kernel/money.ts'
@@ -12,6 +11,7 @@ import { changePolicyholderValues } from '../../src/policyholders/values.ts'
 import { compileConfiguration } from '../../src/product/compile.ts'
 import type { Configuration, TemplateSource } from '../../src/product/configuration.ts'
 import { loadPatternEngine } from '../../src/product/fields/patterns.ts'
+import { type CompiledTemplate, compileTemplate } from '../../src/product/templates/liquid.ts'
 import type { WorkedPolicy } from './worked.ts'
 
 const walk = (folder: string): string[] =>

@@ -1,5 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { bindingTarget, migrateAll, newestMigration, readMigrations } from '../../src/platform/migrations.ts'
+// Tests that call a part of the service directly need what the Worker registers, too.
+import '../../src/wiring.ts'
 
 const sql = (files: Record<string, unknown>) => files as Record<string, string>
 const controlFiles = sql(

@@ -1,34 +1,30 @@
-import {
-  add,
-  type CalendarUnit,
-  dayStart,
-  endOfDay,
-  type Instant,
-  instant,
-  startOfDay,
-} from '../../../src/kernel/time.ts'
 import type { RenderingContext } from '../context.ts'
-import { DatePatternError, formatDate, formatDirectives } from '../format/date-format.ts'
-import { days30360 } from '../format/day-count.ts'
-import { asInteger, asNumber } from '../numbers.ts'
-import { printed } from '../printing.ts'
-import type { Filter, Filters } from './filter.ts'
+import {
+  type Calendar,
+  type CalendarUnit,
+  DatePatternError,
+  formatDate,
+  formatDirectives,
+} from '../date-format.ts'
+import type { Filter, Filters } from '../filter.ts'
+import { asInteger, asNumber, printed } from '../values.ts'
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:?\d{2})$/
 
 /** Milliseconds, `now`, `2026-01-31` (its start in the tenant's zone) or a full ISO time. Undefined for all else. */
-export function timestampOf(value: unknown, context: RenderingContext): Instant | undefined {
+export function timestampOf(value: unknown, context: RenderingContext): number | undefined {
   const { now, timeZone } = context.state.environment
-  if (asNumber(value)) return instant(asInteger(value) ?? Number.NaN)
+  const { calendar } = context.state.dialect
+  if (asNumber(value)) return calendar.instant(asInteger(value) ?? Number.NaN)
   if (typeof value !== 'string') return undefined
   const text = value.trim()
   if (text === 'now' || text === 'today') return now
-  return DATE_TIME.test(text) ? instant(Date.parse(text)) : dayStart(text, timeZone)
+  return DATE_TIME.test(text) ? calendar.instant(Date.parse(text)) : calendar.dayStart(text, timeZone)
 }
 
 /** Filters of a time. Nothing gives nothing; what is no time fails. */
 const ofTime =
-  (compute: (at: Instant, args: unknown[], context: RenderingContext) => unknown): Filter =>
+  (compute: (at: number, args: unknown[], context: RenderingContext) => unknown): Filter =>
   (input, args, context) => {
     if (input === undefined || input === null || input === '') return undefined
     const at = timestampOf(input, context)
@@ -44,7 +40,7 @@ function printedBy(format: typeof formatDate): Filter {
     if (typeof pattern !== 'string') return context.reject('The date pattern is missing. Write it in quotes.')
     context.budget.countMemory(pattern.length)
     try {
-      return format(at, pattern, context.state.environment.timeZone)
+      return format(at, pattern, context.state.environment.timeZone, context.state.dialect.calendar)
     } catch (error) {
       if (error instanceof DatePatternError) return context.reject(`The ${error.message}.`)
       throw error
@@ -61,7 +57,10 @@ const addTime = ofTime((at, [unitName, count], context) => {
     return context.reject(`'${printed(unitName)}' is no unit of time. Write one of ${[...UNITS].join(', ')}.`)
   if (steps === undefined) return context.reject('timestamp_millis_add needs a whole number after the unit.')
   try {
-    const moved = instant(add(at, steps, unit as CalendarUnit, context.state.environment.timeZone))
+    const { calendar } = context.state.dialect
+    const moved = calendar.instant(
+      calendar.add(at, steps, unit as CalendarUnit, context.state.environment.timeZone),
+    )
     if (moved !== undefined) return moved
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
@@ -73,7 +72,7 @@ const dayCount = ofTime((start, [other], context) => {
   const end = timestampOf(other, context)
   if (end === undefined)
     return context.reject('get_30_360_day_count needs the end as a time in milliseconds.')
-  return days30360(start, end, context.state.environment.timeZone)
+  return days30360(start, end, context.state.environment.timeZone, context.state.dialect.calendar)
 })
 
 /** Beyond this a number given to `date` is milliseconds, as all times of the data are; seconds would be past 5138. */
@@ -93,13 +92,26 @@ export const dateFilters: Filters = {
   timestamp_millis_print: printedBy(formatDate),
   timestamp_millis_add: addTime,
   timestamp_millis_round_day_floor: ofTime((at, _args, context) =>
-    startOfDay(at, context.state.environment.timeZone),
+    context.state.dialect.calendar.startOfDay(at, context.state.environment.timeZone),
   ),
   /** The start of the next day; a time at the start of a day stays. */
   timestamp_millis_round_day_ceiling: ofTime((at, _args, context) => {
     const zone = context.state.environment.timeZone
-    return startOfDay(at, zone) === at ? at : endOfDay(at, zone) + 1
+    const { calendar } = context.state.dialect
+    return calendar.startOfDay(at, zone) === at ? at : calendar.endOfDay(at, zone) + 1
   }),
   get_timestamp_millis: ofTime(at => at),
   get_30_360_day_count: dayCount,
+}
+
+/**
+ * Days from `start` to `end` where every month has 30 days: the bond basis of 30/360. Day 31 of the start is
+ * taken as 30; so is day 31 of the end when the start is on day 30 or 31. Negative when `end` is before `start`.
+ */
+function days30360(start: number, end: number, zone: string, { localParts }: Calendar): number {
+  const from = localParts(start, zone)
+  const to = localParts(end, zone)
+  const firstDay = Math.min(from.day, 30)
+  const lastDay = to.day === 31 && firstDay === 30 ? 30 : to.day
+  return (to.year - from.year) * 360 + (to.month - from.month) * 30 + (lastDay - firstDay)
 }

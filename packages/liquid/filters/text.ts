@@ -1,9 +1,8 @@
 import { filters as libraryFilters } from 'liquidjs/dist/liquid.browser.mjs'
 import type { RenderingContext } from '../context.ts'
-import { asInteger } from '../numbers.ts'
+import type { Filter, Filters } from '../filter.ts'
 import { isTrue } from '../operators.ts'
-import { printed } from '../printing.ts'
-import type { Filter, Filters } from './filter.ts'
+import { asInteger, printed } from '../values.ts'
 
 /** A filter of text with text arguments, some of which may be left out. */
 const text =
@@ -121,4 +120,12 @@ export const textFilters: Filters = {
   truncate,
   truncatewords: truncateWords,
   default: fallback,
+}
+
+/** Filters of documents. The page elements are filled in by the PDF stage, which alone knows the pages. */
+export const documentFilters: Filters = {
+  page_number: () => '<bindery-page-number></bindery-page-number>',
+  page_count: () => '<bindery-page-count></bindery-page-count>',
+  image_url: (input, _args, context) =>
+    context.state.environment.imageUrl?.(printed(input)) ?? printed(input),
 }

@@ -1,8 +1,7 @@
 import { Expression, type Token, Tokenizer } from 'liquidjs/dist/liquid.browser.mjs'
-import { didYouMean } from '../../../src/kernel/did-you-mean.ts'
-import { literalNumber } from '../numbers.ts'
+import type { Report } from '../findings.ts'
 import { operators } from '../operators.ts'
-import type { Report } from './report.ts'
+import { literalNumber } from '../values.ts'
 
 type FilterToken = NonNullable<ReturnType<Tokenizer['readFilter']>>
 type OperatorToken = NonNullable<ReturnType<Tokenizer['readOperator']>>
@@ -160,7 +159,7 @@ export class MarkupTokenizer extends Tokenizer {
       this.#markup.report.add(
         'ERROR',
         'unknownFilter',
-        `There is no filter '${filter.name}'. Correct its name or remove it.${didYouMean(filter.name, this.#markup.filterNames())}`,
+        `There is no filter '${filter.name}'. Correct its name or remove it.${this.#markup.report.suggestion(filter.name, this.#markup.filterNames())}`,
         filter.begin,
       )
     if (filter && ARITHMETIC.has(filter.name) && filter.args.length > 1)

@@ -5,7 +5,7 @@ import {
   LiquidError,
   type Output,
   Parser,
-  type TagToken,
+  TagToken,
   type Template,
   type Token,
   TokenKind,
@@ -13,13 +13,78 @@ import {
   TypeGuards,
   Value,
 } from 'liquidjs/dist/liquid.browser.mjs'
-import { didYouMean } from '../../../src/kernel/did-you-mean.ts'
 import type { RenderingContext } from '../context.ts'
 import { evaluationOf } from '../evaluation.ts'
-import { BLOCKS, balanced, skipBlock } from './blocks.ts'
+import { type Report, TooManyErrors } from '../findings.ts'
 import { type Markup, MarkupTokenizer } from './markup-tokenizer.ts'
-import { type Report, TooManyErrors } from './report.ts'
 import { missingEnd, SourceTokenizer } from './source-tokenizer.ts'
+
+type Options = ConstructorParameters<typeof TagToken>[3]
+
+/** Tags with a body, which `end<name>` closes. `comment` and `raw` are closed where the source is cut. */
+export const BLOCKS = new Set(['if', 'unless', 'case', 'for', 'tablerow', 'capture', 'header', 'footer'])
+
+/**
+ * Tokens to be taken with `shift`, as the library does, kept back to front: shifting a long array moves all of it.
+ * Only `shift` and `length` mean what they say.
+ */
+class TokenQueue extends Array<TopLevelToken> {
+  override shift(): TopLevelToken | undefined {
+    return this.pop()
+  }
+}
+
+/**
+ * The tokens with every block closed in its order. A `case` that is never closed ends where its surroundings do, with
+ * a warning; any other open block, and an end without a beginning, is an error.
+ */
+export function balanced(tokens: TopLevelToken[], options: Options, report: Report): TokenQueue {
+  const result: TopLevelToken[] = []
+  const open: TagToken[] = []
+  const close = (block: TagToken): void => {
+    const unclosedCase = block.name === 'case'
+    report.add(
+      unclosedCase ? 'WARNING' : 'ERROR',
+      'blockNotClosed',
+      `'${block.name}' is not closed${unclosedCase ? '; it ends with what surrounds it' : ''}. Add '{% end${block.name} %}'.`,
+      block.begin,
+    )
+    const text = `{% end${block.name} %}`
+    result.push(new TagToken(text, 0, text.length, options, block.file))
+  }
+  for (const token of tokens) {
+    const name = TypeGuards.isTagToken(token) ? token.name : ''
+    if (TypeGuards.isTagToken(token) && BLOCKS.has(name)) open.push(token)
+    else if (name.startsWith('end') && BLOCKS.has(name.slice(3))) {
+      const opening = open.findLastIndex(block => block.name === name.slice(3))
+      if (opening < 0) {
+        report.add(
+          'ERROR',
+          'endWithoutBlock',
+          `There is no '${name.slice(3)}' for this '${name}'. Remove it.`,
+          token.begin,
+        )
+        continue
+      }
+      for (const block of open.splice(opening).slice(1).reverse()) close(block)
+    }
+    result.push(token)
+  }
+  for (const block of open.reverse()) close(block)
+  const queue = new TokenQueue()
+  for (const token of result.reverse()) queue.push(token)
+  return queue
+}
+
+/** Drops the rest of a block that could not be read, its end included. */
+export function skipBlock(name: string, remaining: TopLevelToken[]): void {
+  for (let depth = 1; depth > 0 && remaining.length > 0; ) {
+    const token = remaining.shift()
+    if (!TypeGuards.isTagToken(token)) continue
+    if (token.name === name) depth += 1
+    if (token.name === `end${name}`) depth -= 1
+  }
+}
 
 const DEEPEST_NESTING = 100
 const LONGEST_MARKUP = 50_000
@@ -68,7 +133,7 @@ export class TemplateParser extends Parser {
         this.#report.add(
           'ERROR',
           'unknownTag',
-          unknownTag(tag.name, Object.keys(this.#engine.tags)),
+          unknownTag(tag.name, Object.keys(this.#engine.tags), this.#report),
           tag.begin,
         )
         return nothing(token) as unknown as Output
@@ -191,7 +256,7 @@ function textNode(token: Token & { getContent(): string }): Template {
 
 const nothing = (token: TopLevelToken): Template => ({ token, render: () => undefined })
 
-function unknownTag(name: string, known: readonly string[]): string {
+function unknownTag(name: string, known: readonly string[], report: Report): string {
   if (name === 'else' || name === 'elsif' || name === 'when')
     return `'${name}' stands outside of the block it belongs to. Remove it.`
   if (name === 'elseif') return "There is no tag 'elseif'. Write 'elsif'."
@@ -199,7 +264,7 @@ function unknownTag(name: string, known: readonly string[]): string {
   const lower = name.toLowerCase()
   if (lower !== name && (known.includes(lower) || INNER_TAGS.has(lower)))
     return `There is no tag '${name}'. Write '${lower}': tags are in lower case.`
-  return `There is no tag '${name}'. Correct its name or remove it.${didYouMean(name, known)}`
+  return `There is no tag '${name}'. Correct its name or remove it.${report.suggestion(name, known)}`
 }
 
 function reason(error: unknown): string {

@@ -1,5 +1,5 @@
 import { LiquidError, Tokenizer, type TopLevelToken, TypeGuards } from 'liquidjs/dist/liquid.browser.mjs'
-import type { Report } from './report.ts'
+import type { Report } from '../findings.ts'
 
 type Options = NonNullable<Parameters<Tokenizer['readTopLevelTokens']>[0]>
 

@@ -1,4 +1,4 @@
-import type { Report } from './report.ts'
+import type { Report } from '../findings.ts'
 import { missingEnd } from './source-tokenizer.ts'
 
 /** Characters of HTML that editors write in the place of those that a tag needs. */

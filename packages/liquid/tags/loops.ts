@@ -1,16 +1,22 @@
 import {
   type Context,
   type Emitter,
+  evalTokenValue,
   ForTag,
+  type Liquid,
   TablerowTag,
+  Tag,
+  type TagToken,
   type Token,
+  type TopLevelToken,
   TypeGuards,
   toValueSync,
+  Value,
 } from 'liquidjs/dist/liquid.browser.mjs'
 import type { RenderingContext } from '../context.ts'
 import { plainEvaluation, RENDERED } from '../evaluation.ts'
 import { ITEM_WORK } from '../limits.ts'
-import { asInteger, LiquidNumber } from '../numbers.ts'
+import { asInteger, LiquidNumber, printed } from '../values.ts'
 
 /** What a loop runs over. A range is never built, so that its length costs nothing. */
 type Turns = { length: number; at(index: number): unknown }
@@ -129,5 +135,38 @@ export class CountedTablerowTag extends TablerowTag {
     context.breakCalled = false
     if (turns.length > 0) emitter.write('</tr>')
     context.pop()
+  }
+}
+
+/** `cycle 'a', 'b'` or `cycle group: 'a', 'b'`: one value after the other, each time it is rendered. */
+export class GroupedCycleTag extends Tag {
+  readonly #group: Token | undefined
+  readonly #values: Value[] = []
+  /** Cycles of the same values go on together, those of different groups apart. */
+  readonly #signature: string
+
+  constructor(token: TagToken, remaining: TopLevelToken[], liquid: Liquid) {
+    super(token, remaining, liquid)
+    const begin = this.tokenizer.p
+    const group = this.tokenizer.readValue()
+    this.tokenizer.skipBlank()
+    if (group && this.tokenizer.peek() === ':') this.#group = group
+    this.tokenizer.p = this.#group ? this.tokenizer.p + 1 : begin
+    this.#signature = token.args
+    while (!this.tokenizer.end()) {
+      this.#values.push(new Value(this.tokenizer.readFilteredValue(), liquid))
+      this.tokenizer.skipBlank()
+      if (this.tokenizer.peek() !== ',') break
+      this.tokenizer.advance()
+    }
+    this.tokenizer.assert(this.#values.length > 0, 'cycle needs values')
+  }
+
+  render(context: Context, emitter: Emitter): void {
+    const group = this.#group ? printed(toValueSync(evalTokenValue(this.#group, context))) : this.#signature
+    const turns = context.getRegister<Map<string, number>>('cycle', new Map())
+    const turn = turns.get(group) ?? 0
+    turns.set(group, turn + 1)
+    emitter.write(toValueSync(this.#values[turn % this.#values.length]!.value(context)))
   }
 }

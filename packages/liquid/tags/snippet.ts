@@ -11,8 +11,7 @@ import {
   toValueSync,
 } from 'liquidjs/dist/liquid.browser.mjs'
 import type { RenderingContext } from '../context.ts'
-import { ITEM_WORK } from '../limits.ts'
-import { TemplateError } from '../template-error.ts'
+import { ITEM_WORK, TemplateError } from '../limits.ts'
 
 /**
  * `include 'name'` and `render 'name'`, both with `key: value` pairs and `with value as name`; `render` also with

@@ -4,8 +4,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from '../../kernel/crc32.ts'
 import { readUuid, type Uuid } from '../../kernel/locators.ts'
+import { AUTH_TOKEN_PREFIX } from '../../platform/outbound/masking.ts'
 
-const PREFIX = 'bdy_'
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BASE = BigInt(DIGITS.length)
 
@@ -17,18 +17,19 @@ const RANDOM_CHARACTERS = 30
 const CHECKSUM_CHARACTERS = 6
 
 const SHAPE = new RegExp(
-  `^${PREFIX}([${DIGITS}]{${TENANT_CHARACTERS}})[${DIGITS}]{${RANDOM_CHARACTERS}}([${DIGITS}]{${CHECKSUM_CHARACTERS}})$`,
+  `^${AUTH_TOKEN_PREFIX}([${DIGITS}]{${TENANT_CHARACTERS}})[${DIGITS}]{${RANDOM_CHARACTERS}}([${DIGITS}]{${CHECKSUM_CHARACTERS}})$`,
 )
 
 /** Stands in a token of an administration account, which has no tenant. */
 export const NO_TENANT = '00000000-0000-4000-8000-000000000000' as Uuid
 
 /** Whether the text means to be a long-lived token, of whatever worth. */
-export const isAuthToken = (text: string): boolean => text.startsWith(PREFIX)
+export const isAuthToken = (text: string): boolean => text.startsWith(AUTH_TOKEN_PREFIX)
 
 /** A new token of an account of the tenant, or with `NO_TENANT` of an administration account. */
 export function newAuthToken(tenant: Uuid): string {
-  const bare = PREFIX + written(BigInt(`0x${tenant.replaceAll('-', '')}`), TENANT_CHARACTERS) + randomText()
+  const bare =
+    AUTH_TOKEN_PREFIX + written(BigInt(`0x${tenant.replaceAll('-', '')}`), TENANT_CHARACTERS) + randomText()
   return bare + checksum(bare)
 }
 
@@ -63,7 +64,3 @@ function randomText(): string {
       if (byte < 248 && text.length < RANDOM_CHARACTERS) text += DIGITS[byte % DIGITS.length]
   return text
 }
-
-/** The text with the tokens in it made unreadable: for logs and for answers that repeat a path. */
-export const withoutAuthTokens = (text: string): string =>
-  text.replace(new RegExp(`${PREFIX}\\w+`, 'g'), `${PREFIX}***`)

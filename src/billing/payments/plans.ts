@@ -7,7 +7,7 @@ import type { Instant } from '../../kernel/time.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import { policyEvent } from '../../policy/events.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
-import { type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { type Invoice, invoiceStatus, paid, reopened } from '../../policy/records/invoice.ts'
 import {
   assertPaymentAllows,
@@ -56,8 +56,8 @@ export function planPayment(
   }
   const aggregate: PolicyAggregate = {
     ...before,
-    invoices: withRecords(before.invoices, [after]),
-    payments: withRecords(before.payments, [payment]),
+    invoices: putRecords(before.invoices, [after]),
+    payments: putRecords(before.payments, [payment]),
   }
   return { aggregate, payment, events: [paymentEvent(aggregate, 'payment.pay', payment)] }
 }
@@ -80,10 +80,10 @@ function planOneReversal(before: PolicyAggregate, payment: Payment, now: Instant
   const reversed: Payment = { ...payment, reversedAt: now }
   const aggregate: PolicyAggregate = {
     ...before,
-    invoices: withRecords(before.invoices, [
+    invoices: putRecords(before.invoices, [
       isWrittenOff ? { ...invoice, updatedAt: now } : reopened(invoice, now, before.policy.timeZone),
     ]),
-    payments: withRecords(before.payments, [reversed]),
+    payments: putRecords(before.payments, [reversed]),
   }
   return { aggregate, events: [paymentEvent(aggregate, 'payment.reverse', reversed)] }
 }

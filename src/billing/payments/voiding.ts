@@ -1,7 +1,7 @@
 import type { Instant } from '../../kernel/time.ts'
 import { invoiceEvent } from '../../policy/events.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
-import { type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { type Invoice, invalidated, invoiceStatus } from '../../policy/records/invoice.ts'
 import { standingPayments } from '../../policy/records/payment.ts'
 import { totalsDueOf } from '../bill.ts'
@@ -24,7 +24,7 @@ export function planVoidInvoices(
       (planned, invoice) => {
         const unpaid = withoutPayments(planned.aggregate, invoice, now)
         const gone = invalidated(unpaid.aggregate.invoices.get(invoice.locator)!, now)
-        const aggregate = { ...unpaid.aggregate, invoices: withRecords(unpaid.aggregate.invoices, [gone]) }
+        const aggregate = { ...unpaid.aggregate, invoices: putRecords(unpaid.aggregate.invoices, [gone]) }
         const event = invoiceEvent(aggregate, 'invoice.invalidate', gone, totalDueOf(gone))
         return chain(planned, unpaid, { aggregate, events: [event] })
       },

@@ -1,7 +1,7 @@
 import type { Instant } from '../../kernel/time.ts'
 import { invoiceEvent } from '../../policy/events.ts'
 import type { Planned } from '../../policy/planned.ts'
-import { type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { type Invoice, writtenOff } from '../../policy/records/invoice.ts'
 import { totalsDueOf } from '../bill.ts'
 
@@ -9,7 +9,7 @@ import { totalsDueOf } from '../bill.ts'
 export function planWriteOff(before: PolicyAggregate, invoices: readonly Invoice[], now: Instant): Planned {
   const totalDueOf = totalsDueOf(before)
   const lost = invoices.map(invoice => writtenOff(invoice, now))
-  const aggregate = { ...before, invoices: withRecords(before.invoices, lost) }
+  const aggregate = { ...before, invoices: putRecords(before.invoices, lost) }
   return {
     aggregate,
     events: lost.map(invoice => invoiceEvent(aggregate, 'invoice.writtenOff', invoice, totalDueOf(invoice))),

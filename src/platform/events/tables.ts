@@ -1,8 +1,8 @@
+/** The outbox and the stream in one: written in the batch of the change it tells of, read in `sequence` order. */
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import type { WebhookFailureHandling } from '../../servicing/events/webhook.ts'
+import type { Instant } from '../../kernel/time.ts'
 
-/** The outbox and the stream in one: written in the batch of the change it tells of, read in `sequence` order. */
 export const events = sqliteTable(
   'event',
   {
@@ -34,7 +34,7 @@ export const events = sqliteTable(
 )
 
 /**
- * Shard 0 has the truth; every other shard has a copy of each row (webhooks/copies.ts), because deliveries are
+ * Shard 0 has the truth; every other shard has a copy of each row (servicing/events/delivery/webhook-copies.ts), because deliveries are
  * made by a statement inside the batch of the shard where the event happens.
  */
 export const webhooks = sqliteTable(
@@ -118,3 +118,34 @@ export const deliveries = sqliteTable(
     index('delivery_finished').on(table.finishedAt).where(sql`${table.state} in ('sent', 'failed')`),
   ],
 )
+
+/** Where a webhook's events go (resources brief 7.1). The secret signs; it is shown once, when it is made. */
+export type WebhookEndpoint = {
+  url: string
+  headers: Record<string, string[]>
+  secureSsl: boolean
+  hmacEnabled: boolean
+  secret?: string
+  /** The version of the webhook that came with the secret, where the service made it for a change: that answer tells it. */
+  secretMadeIn?: number
+  /** Secrets that were replaced; each signs beside the new one until then, in real time. */
+  earlierSecrets?: { secret: string; until: Instant }[]
+  tag?: string
+}
+
+export type RetryStrategy = {
+  type: 'linear' | 'exponential'
+  /** Seconds. */
+  interval: number
+  /** Deliveries in all, the first included. */
+  attempts: number
+}
+
+export type WebhookFailureHandling = {
+  /** Exact codes (`503`), `4xx`, `5xx`, or `timeout`. */
+  triggers: string[]
+  retryStrategy?: RetryStrategy
+  divert: boolean
+  suspend: boolean
+  alertEndpoint?: WebhookEndpoint
+}

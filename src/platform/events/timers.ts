@@ -1,39 +1,10 @@
 // Timers: what must happen later, as rows with a due time in the tenant's time. The dispatcher hands each to the
 // owner of its kind when it is due, and so does whoever moves the tenant's clock (tenants/clock.ts).
 import { asc, inArray, lte, sql } from 'drizzle-orm'
-import { REVOCATION_TIMER, revocationDue } from '../../access/revocation.ts'
-import { INVOICE_TIMER } from '../../billing/bill.ts'
 import type { Instant } from '../../kernel/time.ts'
-import { collectContents, TABLE_CONTENTS_TIMER } from '../../reference/data-tables/collection.ts'
-import { RESOURCE_FILE_TIMER } from '../../reference/timer.ts'
-import { copyWebhook, WEBHOOK_COPY } from '../../servicing/events/webhooks/copies.ts'
-import { MEDIUM_FILE_TIMER } from '../../servicing/media/timer.ts'
-import { MIGRATION_FILE_TIMER, MIGRATION_TIMER } from '../../servicing/migration/timer.ts'
-import { ERASURE_TIMER, eraseRemains } from '../../servicing/policyholders/store-traces.ts'
-import { QUICK_QUOTE_TIMER, removeQuickQuote } from '../../servicing/quick-quotes/store.ts'
-import { BOOTSTRAP_TIMER } from '../../tenants/bootstrap/bootstrap.ts'
-import { CANCELLATION_EFFECTIVE } from '../../transactions/cancellations/effective.ts'
-import { SCHEDULE_TIMER } from '../../transactions/custom-events/kind.ts'
-import { deleteGoneFile, GONE_FILE_TIMER } from '../../transactions/documents/gone-files.ts'
-import {
-  GRACE_END_TIMER,
-  PAST_DUE_TIMER,
-  REINSTATEMENT_PERIOD_TIMER,
-} from '../../transactions/lapses/timers.ts'
-import {
-  coverEndDue,
-  gracePeriodOver,
-  invoiceDue,
-  invoicePastDue,
-  reinstatementDeadline,
-  reinstatementPeriodOver,
-  termEndDue,
-} from '../../transactions/object/policy-timers.ts'
-import { DEADLINE_TIMER } from '../../transactions/reinstatements/deadline.ts'
-import { POLICY_END, POLICY_END_REMINDER } from '../../transactions/term-end.ts'
 import type { Calls } from '../calls.ts'
 import type { Database } from '../database.ts'
-import { timers } from '../tables.ts'
+import { type TimerKind, timers } from '../tables.ts'
 import { shardDatabase, type Tenant, tenantNow } from '../tenancy.ts'
 
 export type Timer = typeof timers.$inferSelect
@@ -53,34 +24,14 @@ export type TimerPlace = {
  */
 export type TimerOwner = (timer: Timer, place: TimerPlace) => Promise<unknown>
 
-const OWNERS: Readonly<Record<string, TimerOwner>> = {
-  [INVOICE_TIMER]: invoiceDue,
-  [DEADLINE_TIMER]: reinstatementDeadline,
-  [PAST_DUE_TIMER]: invoicePastDue,
-  [CANCELLATION_EFFECTIVE]: coverEndDue,
-  [GRACE_END_TIMER]: gracePeriodOver,
-  [REINSTATEMENT_PERIOD_TIMER]: reinstatementPeriodOver,
-  [POLICY_END]: termEndDue,
-  [POLICY_END_REMINDER]: termEndDue,
-  [GONE_FILE_TIMER]: deleteGoneFile,
-  [TABLE_CONTENTS_TIMER]: collectContents,
-  [QUICK_QUOTE_TIMER]: removeQuickQuote,
-  [REVOCATION_TIMER]: revocationDue,
-  [ERASURE_TIMER]: eraseRemains,
-  // Seldom needed, and much code: loaded when it is.
-  [SCHEDULE_TIMER]: async (timer, place) =>
-    (await import('../../transactions/custom-events/due.ts')).scheduleDue(timer, place),
-  [BOOTSTRAP_TIMER]: async (timer, place) =>
-    (await import('../../tenants/bootstrap/run.ts')).bootstrapDue(timer, place),
-  [MIGRATION_TIMER]: async ({ subject }, place) =>
-    (await import('../../servicing/migration/wake.ts')).migrationDue(subject, place),
-  [MIGRATION_FILE_TIMER]: async (timer, place) =>
-    (await import('../../servicing/migration/unrecorded.ts')).deleteUnrecorded(timer, place),
-  [MEDIUM_FILE_TIMER]: async (timer, place) =>
-    (await import('../../policy/store/media.ts')).deleteUnrecorded(timer, place),
-  [RESOURCE_FILE_TIMER]: async (timer, place) =>
-    (await import('../../reference/unrecorded.ts')).deleteUnrecorded(timer, place),
-  [WEBHOOK_COPY]: ({ subject }, { env, tenant, calls }) => copyWebhook(env, tenant, subject, calls),
+/** The function that is called for each kind of timer; its module is loaded when the first timer of the kind is due. */
+export type TimerOwners = Readonly<Record<TimerKind, () => Promise<TimerOwner>>>
+
+let owners: TimerOwners | undefined
+
+/** Says what happens when timers are due. Called once, by src/wiring.ts. */
+export function registerTimers(all: TimerOwners): void {
+  owners = all
 }
 
 /** Timers that one claim takes, and claims of one call. */
@@ -174,8 +125,10 @@ const among = (locators: readonly string[]) =>
 async function fire(timer: Timer, place: TimerPlace): Promise<'done' | 'failed' | 'later'> {
   const { kind, locator, subject } = timer
   try {
-    const owner = OWNERS[kind]
-    if (!owner) throw new Error('No owner of this kind; a newer release may have set the timer.')
+    if (!owners) throw new Error('No owners of timers are registered: import src/wiring.ts.')
+    const load = owners[kind] as TimerOwners[TimerKind] | undefined
+    if (!load) throw new Error('No owner of this kind; a newer release may have set the timer.')
+    const owner = await load()
     return (await owner(timer, place)) === 'later' ? 'later' : 'done'
   } catch (problem) {
     console.error(JSON.stringify({ at: 'timer', kind, locator, subject, problem: String(problem) }))

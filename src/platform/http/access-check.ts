@@ -1,9 +1,30 @@
 // Whether who is signed in may call a route. Asked before the query and the body are read.
 
 import { Refusal } from '../../kernel/errors.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { Caller } from '../context.ts'
+import type { Tenant } from '../tenancy.ts'
+import type { Exchange } from './exchange.ts'
 import { requirePermission } from './permissions.ts'
-import type { Access } from './route.ts'
-import type { SignedIn } from './sign-in-check.ts'
+import type { Access, Route } from './route.ts'
+
+export type SignedIn = {
+  readonly caller: Caller
+  /** Undefined for an administration account. */
+  readonly tenant: Tenant | undefined
+  /** Undefined with a long-lived token. */
+  readonly signedInAt: Instant | undefined
+  readonly accountEpoch: number
+  readonly isPasswordExpired: boolean
+}
+
+/** What a layer above knows of callers; `mount` takes it. */
+export type Callers = {
+  /** Who is signed in; throws a Refusal (401) when nobody is. */
+  signedIn(exchange: Exchange, env: Env): Promise<SignedIn>
+  /** Notes in the audit trail that the caller was refused the route. */
+  recordRefusal(env: Env, exchange: Exchange, who: SignedIn, route: Route): Promise<void>
+}
 
 /** Refuses (403) whoever the route is not for, and whoever holds none of its permissions. */
 export function requireAccess(

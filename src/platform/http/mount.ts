@@ -1,6 +1,7 @@
 // All routes on one Hono app, and what is answered where there is no route.
 import { type Context, Hono } from 'hono'
 import { Refusal } from '../../kernel/errors.ts'
+import type { Callers } from './access-check.ts'
 import { discardRest } from './bytes.ts'
 import { beginExchange, checkTarget, type Exchange } from './exchange.ts'
 import { share, sharePreflight } from './protection.ts'
@@ -68,7 +69,11 @@ const laterOf = (context: Context): ((work: Promise<unknown>) => void) => {
 }
 
 /** The app of the routes and pages; trailing slashes are tolerated (brief 0.5). */
-export function mount(routes: readonly (Route | ListedRoute)[], pages: readonly Page[]): Hono<Bindings> {
+export function mount(
+  routes: readonly (Route | ListedRoute)[],
+  pages: readonly Page[],
+  callers: Callers,
+): Hono<Bindings> {
   const app = new Hono<Bindings>({ strict: false, router: new SegmentRouter() })
   app.use(async (context, next) => {
     const exchange = beginExchange(context.req.raw)
@@ -88,7 +93,7 @@ export function mount(routes: readonly (Route | ListedRoute)[], pages: readonly 
       exchange.operation = `${listed.method.toUpperCase()} ${listed.path}`
       const answer = async (): Promise<Response> => {
         route ??= await routeOf(listed)
-        return await serve(route, exchange, context.req.param(), context.env, laterOf(context))
+        return await serve(route, exchange, context.req.param(), context.env, laterOf(context), callers)
       }
       const response = await answer().catch(async problem => {
         await discardRest(exchange.request)

@@ -3,8 +3,8 @@
 // guessing tokens or passwords does not use up a tenant's share. The platform counts in each of its locations for itself,
 // in memory: no round trip.
 import { Refusal } from '../../kernel/errors.ts'
+import type { SignedIn } from './access-check.ts'
 import type { Route } from './route.ts'
-import type { SignedIn } from './sign-in-check.ts'
 
 /** The period of every limit. */
 const PERIOD_SECONDS = 10

@@ -1,12 +1,12 @@
 // Answers: the only place where a value becomes JSON and a refusal becomes HTTP.
 import { version } from '../../../package.json'
-import { withoutAuthTokens } from '../../access/auth-tokens/text.ts'
 import { ERROR_KINDS, Refusal } from '../../kernel/errors.ts'
 import { now } from '../../kernel/time.ts'
 import { BOOKMARK_HEADER, writeBookmarks } from '../bookmarks.ts'
 import { serverTiming } from '../calls.ts'
 import type { ExceptionResponse } from '../error-contract.ts'
 import { observe } from '../observation.ts'
+import { withoutAuthTokens } from '../outbound/masking.ts'
 import type { Exchange } from './exchange.ts'
 import { protect } from './protection.ts'
 import { describeRecord, type Handled } from './record-headers.ts'

@@ -1,6 +1,5 @@
 // What happens to every request of a route, in this order: who may, what came in, the one call, the answer.
 import type { z } from '@hono/zod-openapi'
-import { recordRefusal } from '../../access/audit/refusals.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { BOOKMARK_HEADER, readBookmarks } from '../bookmarks.ts'
 import type { Caller, RequestContext } from '../context.ts'
@@ -9,7 +8,7 @@ import { type FilePlace, filePlace } from '../large-files.ts'
 import { assertRoom } from '../quotas.ts'
 import { storedBytes, type Tenant, tenantNow } from '../tenancy.ts'
 import { contractRefusal } from '../wire-problem.ts'
-import { requireAccess } from './access-check.ts'
+import { type Callers, requireAccess, type SignedIn } from './access-check.ts'
 import { checkTarget, type Exchange, queryValues } from './exchange.ts'
 import { mayNameFiles, withFileAddresses } from './file-links.ts'
 import { type Form, readForm } from './form-body.ts'
@@ -20,7 +19,6 @@ import { limitAddress, limitCaller } from './rate-limits.ts'
 import { writeOf } from './records.ts'
 import { answerResponse } from './respond.ts'
 import type { Access, FilePart, Route } from './route.ts'
-import { type SignedIn, signedIn } from './sign-in-check.ts'
 import { type OpenUpload, openUpload, type Upload } from './upload.ts'
 
 /** Answers a request of the route; throws what problemResponse turns into an answer. */
@@ -30,13 +28,16 @@ export async function serve(
   params: Readonly<Record<string, string>>,
   env: Env,
   later: (work: Promise<unknown>) => void,
+  callers: Callers,
 ): Promise<Response> {
   checkTarget(exchange)
   const { requestId, now, calls } = exchange
   const open = { env, requestId, now, calls, later }
   if (route.access.kind === 'public') await limitAddress(env, exchange.request, route)
   const who =
-    route.access.kind === 'public' ? undefined : await admitted(route, route.access, params, exchange, open)
+    route.access.kind === 'public'
+      ? undefined
+      : await admitted(route, route.access, params, exchange, open, callers)
   requireAcceptable(exchange.request, route)
   // Whether a token counts was asked of the primary; a permission that ended is not read from a copy that has it still.
   if (who?.tenant) {
@@ -101,6 +102,7 @@ async function admitted(
   { tenantLocator }: Readonly<Record<string, string>>,
   exchange: Exchange,
   { env, later }: Pick<RequestContext, 'env' | 'later'>,
+  { signedIn, recordRefusal }: Callers,
 ): Promise<SignedIn> {
   const who = await signedIn(exchange, env).catch(async problem => {
     await limitAddress(env, exchange.request, route)

@@ -7,6 +7,15 @@ export const MASK = '********'
 /** Characters. Shorter texts stand in bodies by chance; no such secret is taken any more. */
 export const SHORTEST_SECRET = 4
 
+/** What long-lived tokens begin with (access/auth-tokens/text.ts). */
+export const AUTH_TOKEN_PREFIX = 'bdy_'
+
+const AUTH_TOKENS = new RegExp(`${AUTH_TOKEN_PREFIX}\\w+`, 'g')
+
+/** The text with long-lived tokens in it made unreadable: for logs and for answers that repeat a path. */
+export const withoutAuthTokens = (text: string): string =>
+  text.replace(AUTH_TOKENS, `${AUTH_TOKEN_PREFIX}***`)
+
 /** The text with `********` for every secret, also where JSON, an address, a form or base64 writes it otherwise. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const forms = new Set(secrets.filter(secret => secret.length >= SHORTEST_SECRET).flatMap(formsOf))

@@ -1,5 +1,4 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Search } from '../../product/search-terms.ts'
 
 /** The condition on `field` and `term` of a table of search terms, whose key they begin. */
 export function termMatches({ field, term, match }: Search): SQL {
@@ -8,3 +7,9 @@ export function termMatches({ field, term, match }: Search): SQL {
     match === 'equal' ? sql`term = ${term}` : sql`term >= ${term} and term < ${`${term}\u{10ffff}`}`
   return sql`field = ${field} and ${matching}`
 }
+
+/** A value of a searchable field, folded. */
+export type SearchTerm = { readonly field: string; readonly term: string }
+
+/** What to look for: the term itself, or the terms that begin with it. */
+export type Search = SearchTerm & { readonly match: 'equal' | 'prefix' }

@@ -14,8 +14,8 @@ import {
   type PerilRun,
   type PolicyAggregate,
   type PolicySegment,
+  putRecords,
   type Quote,
-  withRecords,
 } from '../records/aggregate.ts'
 import { type AddedPeril, type AdditionContext, addedExposure, addedPeril } from './additions.ts'
 import { changedData, report } from './changed-data.ts'
@@ -134,7 +134,7 @@ class Draft {
       segments:
         this.#before.segments.get(this.#segment.locator) === this.#segment
           ? this.#before.segments
-          : withRecords(this.#before.segments, [this.#segment]),
+          : putRecords(this.#before.segments, [this.#segment]),
       exposures: this.#exposures,
       exposureRuns: this.#exposureRuns,
       perils: this.#perils,

@@ -10,8 +10,8 @@ import {
   noRecords,
   type PolicyAggregate,
   type PolicySegment,
+  putRecords,
   type Quote,
-  withRecords,
 } from '../records/aggregate.ts'
 import { changeDraft } from './changes.ts'
 import type { DraftContext, DraftResult, ExposureCreate, GroupCreate } from './request.ts'
@@ -114,14 +114,14 @@ export function spanDraft(aggregate: PolicyAggregate, quote: Quote, contract: Sp
           effectiveEnd: contract.end,
         }
       : aggregate.policy,
-    quotes: withRecords(aggregate.quotes, [
+    quotes: putRecords(aggregate.quotes, [
       { ...quote, contractStart: contract.start, contractEnd: contract.end },
     ]),
-    modifications: withRecords(aggregate.modifications, [
+    modifications: putRecords(aggregate.modifications, [
       { ...parts.modification, effectiveAt: contract.start, policyEnd: contract.end },
     ]),
-    segments: withRecords(aggregate.segments, [moved(parts.segment)]),
-    exposureRuns: withRecords(aggregate.exposureRuns, parts.exposureRuns.map(moved)),
-    perilRuns: withRecords(aggregate.perilRuns, parts.perilRuns.map(moved)),
+    segments: putRecords(aggregate.segments, [moved(parts.segment)]),
+    exposureRuns: putRecords(aggregate.exposureRuns, parts.exposureRuns.map(moved)),
+    perilRuns: putRecords(aggregate.perilRuns, parts.perilRuns.map(moved)),
   }
 }

@@ -7,8 +7,8 @@ import {
   type Holdback,
   type PerilRun,
   type PolicyAggregate,
+  putRecords,
   type RunSplit,
-  withRecords,
 } from '../records/aggregate.ts'
 import type { Same } from './amounts.ts'
 
@@ -34,7 +34,7 @@ export function withSplits(
     const run = aggregate.perilRuns.get(locator)!
     return { ...run, splits: [...(run.splits ?? []), ...splits.map(split => ({ ...split, by }))] }
   })
-  return { ...aggregate, perilRuns: withRecords(aggregate.perilRuns, runs) }
+  return { ...aggregate, perilRuns: putRecords(aggregate.perilRuns, runs) }
 }
 
 /** What was said of the modification's splits of the run in that segment; undefined where nothing was. */

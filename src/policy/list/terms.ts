@@ -1,12 +1,12 @@
 // What a policy is found by: values of searchable fields of the policy, its exposures and its perils, wherever they
 // hold in some part of its term. Other quotes than the selected one are not searched.
-
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
+import type { SearchTerm } from '../../platform/search/matching.ts'
 import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import { valuesOf } from '../../product/fields/values.ts'
-import { type SearchTerm, termsOf } from '../../product/search-terms.ts'
+import { termsOf } from '../../product/search-terms.ts'
 import { type Cut, type PolicyAggregate, selectedQuoteIfAny } from '../records/aggregate.ts'
 
 /** What a change makes of a policy's terms. `all`: it has `added` and no other. */

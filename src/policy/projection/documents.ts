@@ -2,7 +2,7 @@
 // their place when it leaves the service (platform/http/file-links.ts).
 import { fileAddress } from '../../platform/http/file-links.ts'
 import type { PolicyDocumentResponse } from '../contract/documents.ts'
-import { type PolicyAggregate, selectedQuoteIfAny, those } from '../records/aggregate.ts'
+import { type PolicyAggregate, recordsWhere, selectedQuoteIfAny } from '../records/aggregate.ts'
 import { type DocumentSubject, isUploaded, type PolicyDocument } from '../records/document.ts'
 
 export const documentResponse = (document: PolicyDocument): PolicyDocumentResponse => ({
@@ -22,7 +22,7 @@ const ofRecord = (
   subject: DocumentSubject,
   locator: string | number,
 ): PolicyDocument[] =>
-  those(documents, one => one.subject === subject && one.subjectLocator === String(locator))
+  recordsWhere(documents, one => one.subject === subject && one.subjectLocator === String(locator))
 
 /** The documents of a quote, an endorsement, an invoice … */
 export const documentsOf = (
@@ -51,15 +51,15 @@ export function documentsByOrigin(
 export function documentsOfPolicy(aggregate: PolicyAggregate): PolicyDocumentResponse[] {
   const shown = String(selectedQuoteIfAny(aggregate)?.locator)
   const issued = new Set(
-    those(aggregate.endorsements, one => one.state === 'issued').map(one => String(one.locator)),
+    recordsWhere(aggregate.endorsements, one => one.state === 'issued').map(one => String(one.locator)),
   )
   const { modifications } = aggregate
   const legacy = new Set(
-    those(aggregate.cancellations, ({ modificationLocator: by }) =>
+    recordsWhere(aggregate.cancellations, ({ modificationLocator: by }) =>
       by === undefined ? false : modifications.get(by)?.cancellationName === undefined,
     ).map(one => String(one.locator)),
   )
-  return those(aggregate.documents, ({ subject, subjectLocator }) => {
+  return recordsWhere(aggregate.documents, ({ subject, subjectLocator }) => {
     if (subject === 'quote') return subjectLocator === shown
     if (subject === 'cancellation') return legacy.has(subjectLocator)
     if (subject === 'endorsement' || subject === 'renewal') return issued.has(subjectLocator)
@@ -69,7 +69,7 @@ export function documentsOfPolicy(aggregate: PolicyAggregate): PolicyDocumentRes
 
 /** Documents that wait to be made; those that are made of others come after them. */
 export const waiting = ({ documents }: Pick<PolicyAggregate, 'documents'>): PolicyDocument[] => {
-  const drafts = those(documents, one => one.state === 'draft')
+  const drafts = recordsWhere(documents, one => one.state === 'draft')
   const isConsolidated = ({ sources }: PolicyDocument): boolean => sources !== undefined
   return [...drafts.filter(one => !isConsolidated(one)), ...drafts.filter(isConsolidated)]
 }

@@ -396,12 +396,12 @@ export function selectedQuote(aggregate: PolicyAggregate): Quote {
 export const SELECT_FIRST = 'Select one of its quotes with PATCH /quotes/{quoteLocator}/select first.'
 
 /** The records of a map that satisfy `test`, in insertion order. */
-export function those<K, V>(records: ReadonlyMap<K, V>, test: (record: V) => boolean): V[] {
+export function recordsWhere<K, V>(records: ReadonlyMap<K, V>, test: (record: V) => boolean): V[] {
   return [...records.values()].filter(test)
 }
 
 /** A copy of the map with the records put in under their locators. */
-export function withRecords<K, V extends { locator: K }>(
+export function putRecords<K, V extends { locator: K }>(
   records: ReadonlyMap<K, V>,
   changed: Iterable<V>,
 ): ReadonlyMap<K, V> {
@@ -411,7 +411,7 @@ export function withRecords<K, V extends { locator: K }>(
 }
 
 /** A copy of the map without the locators. */
-export function withoutRecords<K, V>(records: ReadonlyMap<K, V>, gone: Iterable<K>): ReadonlyMap<K, V> {
+export function removeRecords<K, V>(records: ReadonlyMap<K, V>, gone: Iterable<K>): ReadonlyMap<K, V> {
   const copy = new Map(records)
   for (const locator of gone) copy.delete(locator)
   return copy

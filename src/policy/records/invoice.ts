@@ -6,7 +6,7 @@ import type { InstallmentItem } from '../../billing/items.ts'
 import type { DisplayId, PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, type Money, sum } from '../../kernel/money.ts'
 import { endOfDay, type Instant, type Span, type TimeZone } from '../../kernel/time.ts'
-import { assertAllowed, type TransitionTable } from '../../kernel/transitions.ts'
+import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import type { ModificationKind } from './aggregate.ts'
 import type { Installment } from './installment.ts'
 

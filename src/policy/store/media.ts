@@ -5,7 +5,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import { fileKey, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
 import { unlessRecorded } from '../../platform/unrecorded.ts'
-import { type PolicyAggregate, withRecords } from '../records/aggregate.ts'
+import { type PolicyAggregate, putRecords } from '../records/aggregate.ts'
 import { type Medium, mediumPath, newMedia } from '../records/medium.ts'
 import type { Loaded } from '../surroundings.ts'
 import { media } from '../tables/media.ts'
@@ -38,7 +38,7 @@ export async function withMedia(
       'invalidRequest',
       `There is no medium '${missing}'; upload the file with POST /media first.`,
     )
-  return { ...after, media: withRecords(after.media, found) }
+  return { ...after, media: putRecords(after.media, found) }
 }
 
 /** Deletes the file of a medium that was never recorded. */

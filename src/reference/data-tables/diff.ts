@@ -1,11 +1,11 @@
 // Which records of a table change between two times, or two contents (resources brief 13.8).
-
 import { readDateTime } from '../../kernel/date-time.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { readUuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
+import { KEY_SEPARATOR } from '../../product/templates/look-up-key.ts'
 import { notInForce, unknownStaticName } from '../in-force.ts'
 import { selectInForce } from '../selection.ts'
 import { findResource, findRevision } from '../store.ts'
@@ -16,7 +16,6 @@ import { reloadedContents } from './loading.ts'
 import { typedRow } from './record.ts'
 import { findTablesAndRows } from './record-store.ts'
 import { findContents, type TableContents } from './store.ts'
-import { KEY_SEPARATOR } from './values.ts'
 
 type Side = { readonly name: string; readonly contents: TableContents }
 

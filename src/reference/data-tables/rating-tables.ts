@@ -2,13 +2,14 @@
 // time that its declaration names wins over the configuration's table. Look-ups are synchronous; what is not at hand is
 // noted, fetched in one query for all, and everything is rated again. A tenant without tables is asked nothing.
 
-import type { LookupResult } from '../../../packages/liquid/environment.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
 import type { SelectionBasis } from '../../product/resources.ts'
+import { KEY_SEPARATOR, readLookUpKey } from '../../product/templates/look-up-key.ts'
+import type { LookupResult } from '../../product/templates/lookups.ts'
 import { selectInForce } from '../selection.ts'
 import {
   type Candidate,
@@ -22,7 +23,6 @@ import {
 } from './cache.ts'
 import { canonicalDecimal, sortableDecimal } from './decimals.ts'
 import { INTERPOLATIONS, type Neighbours, RANGE_OPERATIONS, rangeRecord } from './interpolation.ts'
-import { readLookUpKey } from './look-up-key.ts'
 import type { TableRecord } from './record.ts'
 import {
   findAllTables,
@@ -32,7 +32,7 @@ import {
   type WantedNeighbours,
 } from './record-store.ts'
 import { NeedsTableRows } from './table-rows.ts'
-import { KEY_SEPARATOR, TYPE_RULES } from './values.ts'
+import { TYPE_RULES } from './values.ts'
 
 /** What a plugin asks of a range table. */
 export type WantedRange = {

@@ -2,6 +2,7 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { type Database, statement } from '../../platform/database.ts'
 import { COLUMN_TYPES } from '../../product/resources.ts'
+import { KEY_SEPARATOR } from '../../product/templates/look-up-key.ts'
 import type { Resource } from '../resource.ts'
 import { candidateQueries, candidatesOf } from '../store.ts'
 import { resourceGroupMembers, resourceGroups, resources, tableContents, tableRows } from '../tables.ts'
@@ -9,7 +10,7 @@ import type { Candidate, Candidates, FoundRow } from './cache.ts'
 import type { Neighbour, Neighbours } from './interpolation.ts'
 import type { TableKind } from './layout.ts'
 import type { TableContents } from './store.ts'
-import { KEY_SEPARATOR, TYPE_RULES } from './values.ts'
+import { TYPE_RULES } from './values.ts'
 
 /** Which rows: of the tables of a kind with this name of their own, or this static name. */
 type WantedRows = {

@@ -1,9 +1,9 @@
 // Records of tables (resources brief 1.4 and 1.5).
-
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
+import { KEY_SEPARATOR } from '../../product/templates/look-up-key.ts'
 import { notInForce, unknownStaticName } from '../in-force.ts'
 import { selectInForce } from '../selection.ts'
 import {
@@ -19,7 +19,7 @@ import {
 import { canonicalDecimal, sortableDecimal } from './decimals.ts'
 import type { TableKind, TableLayout } from './layout.ts'
 import { findRow, findTablesAndRows } from './record-store.ts'
-import { type CellValue, KEY_SEPARATOR, TYPE_RULES, typedValue } from './values.ts'
+import { type CellValue, TYPE_RULES, typedValue } from './values.ts'
 
 type WantedRecord = {
   readonly kind: TableKind

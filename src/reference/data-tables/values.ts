@@ -7,9 +7,6 @@ import { canonicalDecimal } from './decimals.ts'
 /** A typed cell of an answer. Empty cells of columns that are no text are null. */
 export type CellValue = string | number | boolean | null
 
-/** Between the keys of a row in the database; no key has it. */
-export const KEY_SEPARATOR = '\u001f'
-
 const DAY = /^\d{4}-\d\d-\d\d$/
 const TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?$/i
 

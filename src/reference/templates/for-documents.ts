@@ -1,11 +1,11 @@
 // What a tenant's resources give to the documents of its policies: a template, its snippets, fonts and static files of
 // the static names that a configuration uses. What is in force comes before the configuration's own (resources brief 1.6).
 
-import type { RenderingEnvironment } from '../../../packages/liquid/environment.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import type { StaticFiles } from '../../product/stored-files.ts'
+import type { TemplateEnvironment } from '../../product/templates/lookups.ts'
 import { staticNameOf } from '../document-use.ts'
 import { filesInForce } from './files.ts'
 import { NamedResources } from './named.ts'
@@ -25,7 +25,7 @@ export type DocumentResources = {
     template: TemplateText,
     whereOf: (snippet: string) => TimeAndPlace,
     data: object,
-    environment: Omit<RenderingEnvironment, 'templates'>,
+    environment: Omit<TemplateEnvironment, 'templates'>,
     snippets: readonly string[] | undefined,
   ): Promise<RenderedTemplate | { readonly failure: string; readonly isLimit: boolean }>
   files(where: TimeAndPlace, configured: StaticFiles): StaticFiles

@@ -39,7 +39,7 @@ async function findingsOf(source: string, format: TemplateFormat): Promise<Findi
   const given = { path: 'template', source }
   if (format === 'velocity')
     return (await import('../../../packages/velocity/compile.ts')).compileVelocity(given).findings
-  return (await import('../../../packages/liquid/compile.ts')).compileTemplate(given).findings
+  return (await import('../../product/templates/liquid.ts')).compileTemplate(given).findings
 }
 
 /** One problem a line, with its place: `line 3, column 7: …`. */

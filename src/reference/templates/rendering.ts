@@ -1,12 +1,13 @@
 // A template of either dialect, rendered with its snippets.
 
-import { type CompiledTemplate, compileTemplate } from '../../../packages/liquid/compile.ts'
-import type { RatingEffects } from '../../../packages/liquid/effects.ts'
-import type { RenderingEnvironment } from '../../../packages/liquid/environment.ts'
-import { TemplateError } from '../../../packages/liquid/template-error.ts'
+import { TemplateError } from '../../../packages/liquid/limits.ts'
 import { compileVelocity, type VelocityTemplate } from '../../../packages/velocity/compile.ts'
 import { renderVelocity } from '../../../packages/velocity/render.ts'
 import { Refusal } from '../../kernel/errors.ts'
+import { CALENDAR, isCurrency } from '../../product/templates/calendar.ts'
+import type { RatingEffects } from '../../product/templates/effects.ts'
+import { type CompiledTemplate, compileTemplate } from '../../product/templates/liquid.ts'
+import type { TemplateEnvironment } from '../../product/templates/lookups.ts'
 import type { Snippets, TemplateText } from './snippets.ts'
 
 export type RenderedTemplate = {
@@ -23,7 +24,7 @@ const MOST_ROUNDS = 20
 export async function renderedTemplate(
   text: TemplateText,
   data: unknown,
-  environment: Omit<RenderingEnvironment, 'templates'>,
+  environment: Omit<TemplateEnvironment, 'templates'>,
   snippets: Snippets,
 ): Promise<RenderedTemplate> {
   await snippets.loadFor(text)
@@ -69,7 +70,7 @@ export function refusalOf(
 
 type Render = (
   data: unknown,
-  environment: Omit<RenderingEnvironment, 'templates'>,
+  environment: Omit<TemplateEnvironment, 'templates'>,
   find: (name: string) => TemplateText | undefined,
 ) => RenderedTemplate
 
@@ -119,6 +120,8 @@ function velocity(text: TemplateText): Render {
   return (data, environment, find) =>
     renderVelocity(template(text), data, {
       ...environment,
+      calendar: CALENDAR,
+      isCurrency,
       snippets: name => {
         const found = find(name)
         return found && template(found)

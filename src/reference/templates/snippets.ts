@@ -1,11 +1,11 @@
 // The snippets that a template includes, and those that these include: by static name, as they are in force at the
 // template's own time and place (resources brief 4.3), or at the time that config.json says of them.
-import type { CompiledTemplate } from '../../../packages/liquid/compile.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { includedSnippets } from '../../product/check/product/templates.ts'
 import type { TemplateFormat } from '../../product/resources.ts'
+import type { CompiledTemplate } from '../../product/templates/liquid.ts'
 import { revisionFile } from '../files/service.ts'
 import type { Resource } from '../resource.ts'
 import type { NamedResources } from './named.ts'

@@ -1,11 +1,10 @@
 // A formula that is tried out in the place of a peril's own: read, and rendered by what rates policies.
 
-import type { CompiledTemplate, compileTemplate } from '../../../packages/liquid/compile.ts'
-import type { Rendering } from '../../../packages/liquid/render.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { type Money, plus, toNumber } from '../../kernel/money.ts'
 import type { PerilPrice, PolicyAggregate, Quote } from '../../policy/records/aggregate.ts'
 import type { Finding, ProductDefinition, TemplateSource } from '../../product/configuration.ts'
+import type { CompiledTemplate, compileTemplate, Rendering } from '../../product/templates/liquid.ts'
 import { PerilRating, type Rateable } from '../../rating/peril-rating.ts'
 import { taxGroupResponses } from '../../rating/price.ts'
 import { Rater, type RatingContext } from '../../rating/rater.ts'

@@ -1,6 +1,5 @@
 // Formulas tried out. Nothing is stored, and no plugin or outside rater is asked.
 
-import { compileTemplate } from '../../../packages/liquid/compile.ts'
 import { notFound } from '../../kernel/errors.ts'
 import {
   type DisplayId,
@@ -17,6 +16,7 @@ import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
 import type { PolicySelection } from '../../policy/store/aggregates.ts'
 import { loadPolicy, loadVersion, productOf } from '../../policy/store/loading.ts'
 import type { Policyholder } from '../../policyholders/policyholder.ts'
+import { compileTemplate } from '../../product/templates/liquid.ts'
 import { type Attempt, ratingContext } from '../../rating/attempt.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import type {

@@ -10,9 +10,9 @@ import { policyView } from '../../policy/projection/view.ts'
 import { quoteParts } from '../../policy/quote-parts.ts'
 import {
   type PolicyAggregate,
+  putRecords,
   type Quote,
   selectedQuote,
-  withRecords,
 } from '../../policy/records/aggregate.ts'
 import type { Ground, Loaded } from '../../policy/surroundings.ts'
 import { contractSpan, paymentSchedule } from '../../policy/terms.ts'
@@ -71,9 +71,9 @@ export function madeUp(request: CheckPerilPremiumRequest, ground: Ground, attemp
   }
   const aggregate: PolicyAggregate = {
     ...draft.aggregate,
-    segments: withRecords(draft.aggregate.segments, [segment]),
-    exposureRuns: withRecords(draft.aggregate.exposureRuns, [exposureRun]),
-    perilRuns: withRecords(draft.aggregate.perilRuns, [run]),
+    segments: putRecords(draft.aggregate.segments, [segment]),
+    exposureRuns: putRecords(draft.aggregate.exposureRuns, [exposureRun]),
+    perilRuns: putRecords(draft.aggregate.perilRuns, [run]),
   }
   const loaded: Loaded = { ...ground, aggregate }
   assertValid(aggregate, quote, loaded, attempt, false, reported)

@@ -7,9 +7,9 @@ import {
   type Modification,
   type ModificationKind,
   type PolicyAggregate,
-  those,
-  withoutRecords,
-  withRecords,
+  putRecords,
+  recordsWhere,
+  removeRecords,
 } from '../../policy/records/aggregate.ts'
 import { type DocumentSubject, isUploaded, type PolicyDocument } from '../../policy/records/document.ts'
 import { uploadedName } from '../../transactions/documents/upload.ts'
@@ -40,14 +40,14 @@ export type Issuance = {
  * uploaded to the policy too.
  */
 export function issuances(before: PolicyAggregate | undefined, after: PolicyAggregate): Issuance[] {
-  return those(
+  return recordsWhere(
     after.modifications,
     ({ locator, issuedAt }) =>
       issuedAt !== undefined && before?.modifications.get(locator)?.issuedAt === undefined,
   ).flatMap(modification => {
     const operation = OPERATIONS[modification.kind]
     if (!operation) return []
-    const documents = those(after.documents, one =>
+    const documents = recordsWhere(after.documents, one =>
       one.modificationLocator === undefined
         ? operation === 'newBusiness' && one.subject === 'policy' && isUploaded(one)
         : one.modificationLocator === modification.locator && one.subject !== 'invoice',
@@ -104,7 +104,7 @@ export function withConsolidations(
       updatedAt: now,
     }),
   )
-  return drafts.length === 0 ? after : { ...after, documents: withRecords(after.documents, drafts) }
+  return drafts.length === 0 ? after : { ...after, documents: putRecords(after.documents, drafts) }
 }
 
 /** The record whose documents they stand among; the policy where the transaction has no record with a list of them. */
@@ -114,22 +114,22 @@ function ownerOf(
 ): { subject: DocumentSubject; subjectLocator: string } {
   const own = ({ modificationLocator }: { modificationLocator?: Uuid }): boolean =>
     modificationLocator === locator
-  const [endorsement] = those(endorsements, own)
+  const [endorsement] = recordsWhere(endorsements, own)
   if (endorsement) return { subject: endorsement.kind, subjectLocator: String(endorsement.locator) }
-  const [cancellation] = those(cancellations, own)
+  const [cancellation] = recordsWhere(cancellations, own)
   if (cancellation) return { subject: 'cancellation', subjectLocator: String(cancellation.locator) }
-  const [reinstatement] = those(reinstatements, own)
+  const [reinstatement] = recordsWhere(reinstatements, own)
   if (reinstatement) return { subject: 'reinstatement', subjectLocator: reinstatement.locator }
   return { subject: 'policy', subjectLocator: String(policy.locator) }
 }
 
 /** The documents without those whose place a consolidated one has taken; one that another still waits for stays. */
 export function withoutReplaced(documents: PolicyAggregate['documents']): PolicyAggregate['documents'] {
-  const consolidated = those(documents, one => one.sources !== undefined)
+  const consolidated = recordsWhere(documents, one => one.sources !== undefined)
   const needed = new Set(consolidated.filter(one => one.state === 'draft').flatMap(one => one.sources!))
   const gone = consolidated
     .filter(one => one.deletesSources && one.state === 'ready')
     .flatMap(one => one.sources!)
     .filter(source => documents.has(source) && !needed.has(source))
-  return gone.length === 0 ? documents : withoutRecords(documents, gone)
+  return gone.length === 0 ? documents : removeRecords(documents, gone)
 }

@@ -1,9 +1,7 @@
 // Makes one document: collects what its template sees, renders it, and makes a file of what came out.
 
-import type { RenderingEnvironment } from '../../../packages/liquid/environment.ts'
 import { withFonts } from '../../../packages/pdf/font-names.ts'
 import { ConversionError, pageOf } from '../../../packages/pdf/page.ts'
-import type { PdfRenderer } from '../../../packages/pdf/pdf-renderer.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
 import { knownAt } from '../../policy/projection/known.ts'
 import type { DocumentFailure, PolicyDocument } from '../../policy/records/document.ts'
@@ -11,6 +9,7 @@ import type { Loaded } from '../../policy/surroundings.ts'
 import type { DocumentDefinition } from '../../product/configuration.ts'
 import type { SelectionBasis } from '../../product/resources.ts'
 import type { StaticFiles } from '../../product/stored-files.ts'
+import type { TemplateEnvironment } from '../../product/templates/lookups.ts'
 import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import type { DocumentResources } from '../../reference/templates/for-documents.ts'
 import type { TemplateText, TimeAndPlace } from '../../reference/templates/snippets.ts'
@@ -19,6 +18,7 @@ import { documentData } from './data.ts'
 import { basisOfDocument, definitionOf } from './definition.ts'
 import { finishedHtml, fontsOf, imageName, withFamilies, withImages } from './html-page.ts'
 import { missingLetters } from './missing-letters.ts'
+import type { PdfRenderer } from './pdf-renderer.ts'
 
 export type MakingContext = {
   readonly loaded: Loaded
@@ -179,7 +179,7 @@ export function configuredTemplate(
 const asOf = ({ aggregate }: Loaded, at: PolicyDocument['createdAt']): Loaded['aggregate'] =>
   aggregate.policy.updatedAt <= at ? aggregate : (knownAt(aggregate, at) ?? aggregate)
 
-type Environment = Omit<RenderingEnvironment, 'templates'>
+type Environment = Omit<TemplateEnvironment, 'templates'>
 
 function environmentOf(
   data: object,

@@ -2,7 +2,6 @@
 
 import { withFonts } from '../../../packages/pdf/font-names.ts'
 import { ConversionError, pageOf } from '../../../packages/pdf/page.ts'
-import { pdfRenderer } from '../../../packages/pdf/pdf-renderer.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -20,6 +19,7 @@ import { renderedTemplate } from '../../reference/templates/rendering.ts'
 import { Snippets, textOf } from '../../reference/templates/snippets.ts'
 import { finishedHtml, fontsOf, imageName, withImages } from './html-page.ts'
 import { missingLetters } from './missing-letters.ts'
+import { pdfRenderer } from './pdf-renderer.ts'
 import type { RenderTemplateRequest, RenderTemplateResponse } from './render-contract.ts'
 
 /** Refuses: 404 for an unknown template; 422, with name, line and column, for one that fails or passes a limit. */

@@ -165,7 +165,7 @@ export async function renderPolicyDocument(
   // Rendering is much code, which most requests never need.
   const [{ rendered }, { pdfRenderer }, { documentResources }] = await Promise.all([
     import('./preview.ts'),
-    import('../../../packages/pdf/pdf-renderer.ts'),
+    import('./pdf-renderer.ts'),
     import('../../reference/templates/for-documents.ts'),
   ])
   const tables = new RatingTables(context)

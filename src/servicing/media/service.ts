@@ -14,7 +14,6 @@ import { type Medium, mediumPath } from '../../policy/records/medium.ts'
 import { deleteFile, readMedia } from '../../policy/store/media.ts'
 import { media } from '../../policy/tables/media.ts'
 import { mimeTypeOf } from './mime-type.ts'
-import { MEDIUM_FILE_TIMER } from './timer.ts'
 
 const cleanName = (name: string): string =>
   name
@@ -38,7 +37,7 @@ export async function uploadMedium(
   const locator = newUuid(HOME_SHARD)
   const name = cleanName(fileName ?? file.fileName ?? '')
   const medium: Medium = { locator, fileName: name, mimeType: mimeTypeOf(file, [name, file.fileName ?? '']) }
-  await expectRecord(context, MEDIUM_FILE_TIMER, locator)
+  await expectRecord(context, 'medium.file.unrecorded', locator)
   context.calls.r2 += 1
   await tenantFiles(context.env, context.tenant).put(
     fileKey(context.tenant, ...mediumPath(locator)),

@@ -45,7 +45,6 @@ import {
   recoverQuery,
 } from './store.ts'
 import { Submission, type SubmittedAccount } from './submission.ts'
-import { MIGRATION_FILE_TIMER } from './timer.ts'
 import { haltMigration, runTimer, wakeMigration } from './wake.ts'
 
 export type MigrationPlace = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
@@ -115,7 +114,7 @@ async function submit(context: RequestContext, upload: Upload, asked: Asked): Pr
   const submission = new Submission(account?.originalId)
   const stream = splitting(upload.stream, new ElementSplitter({ single: account !== undefined }), submission)
   const key = sourceKey(tenant, locator, BODY)
-  await expectRecord(context, MIGRATION_FILE_TIMER, locator)
+  await expectRecord(context, 'migration.file.unrecorded', locator)
   const { hash } = await storeStream(context, key, { stream, mediaType: 'application/json' }, new Held())
   const keyed = withContents(ofTenant(context), hash)
   let isOurs = false

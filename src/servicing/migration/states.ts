@@ -1,5 +1,5 @@
 // The states of a migration and of each of its accounts, as tables (resources brief 9.2).
-import { assertAllowed, type TransitionTable } from '../../kernel/transitions.ts'
+import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 
 export const MIGRATION_STATES = ['submitted', 'processing', 'paused', 'finished', 'failed', 'error'] as const
 export type MigrationState = (typeof MIGRATION_STATES)[number]

@@ -4,13 +4,12 @@ import { shardOfUuid, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import type { TimerPlace } from '../../platform/events/timers.ts'
+import type { TimerOwner } from '../../platform/events/timers.ts'
 import { migrationObject, shardName } from '../../platform/tenancy.ts'
-import { MIGRATION_TIMER } from './timer.ts'
 
 /** For the batch that gives the migration something to do: should the call be lost, the timer makes it again. */
 export const runTimer = (migration: Uuid, dueAt: Instant): NewTimer => ({
-  kind: MIGRATION_TIMER,
+  kind: 'migration.run',
   subject: migration,
   dueAt,
   payload: {},
@@ -29,5 +28,5 @@ export async function haltMigration({ env, tenant, calls }: WakeContext, migrati
   await migrationObject(env, tenant, migration).halt()
 }
 
-export const migrationDue = (subject: string, place: TimerPlace): Promise<void> =>
-  wakeMigration(place, subject as Uuid)
+/** When the timer is due. */
+export const migrationDue: TimerOwner = ({ subject }, place) => wakeMigration(place, subject as Uuid)

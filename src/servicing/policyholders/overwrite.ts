@@ -1,6 +1,7 @@
 // Overwriting data of a policyholder for good, e.g. to erase a person: in every version, and in texts that
 // templates printed it into (brief 7).
 import { Refusal } from '../../kernel/errors.ts'
+import type { SearchTerm } from '../../platform/search/matching.ts'
 import { invalid } from '../../policyholders/change.ts'
 import type { Dictionary } from '../../policyholders/dictionary.ts'
 import type { Policyholder } from '../../policyholders/policyholder.ts'
@@ -8,7 +9,6 @@ import { searchTerms } from '../../policyholders/search.ts'
 import { validationFieldError } from '../../policyholders/values.ts'
 import { fieldError } from '../../product/fields/errors.ts'
 import { type FieldValues, readFieldValues, valuesOf } from '../../product/fields/values.ts'
-import type { SearchTerm } from '../../product/search-terms.ts'
 
 /** A value that some version of the policyholder, or of a sub-entity, holds. */
 export type StoredValue = { readonly field: string; readonly value: string }

@@ -5,11 +5,11 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
+import type { SearchTerm } from '../../platform/search/matching.ts'
 import { writes } from '../../platform/tables.ts'
 import { policies } from '../../policy/tables/policies.ts'
 import { keepVersionQuery } from '../../policyholders/store.ts'
 import { policyholders, policyholderTerms, policyholderVersions } from '../../policyholders/tables.ts'
-import type { SearchTerm } from '../../product/search-terms.ts'
 import type { Replacements, StoredValue } from './overwrite.ts'
 
 /** The entity of every version, the current one too. */

@@ -23,8 +23,8 @@ import {
   type PolicyAggregate,
   type PolicySegment,
   type Proration,
+  putRecords,
   type Quote,
-  withRecords,
 } from '../../policy/records/aggregate.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { acceptedQuote } from '../quotes/plans.ts'
@@ -93,12 +93,12 @@ export function cancelled(
   const after: PolicyAggregate = {
     ...withSplits(before, prorated, modification.locator),
     policy: { ...before.policy, effectiveEnd: policyEnd, updatedAt: now },
-    modifications: withRecords(before.modifications, [modification]),
-    segments: withRecords(before.segments, [
+    modifications: putRecords(before.modifications, [modification]),
+    segments: putRecords(before.segments, [
       ...hit.map(segment => ({ ...segment, replacedBy: modification.locator })),
       ...kept,
     ]),
-    fees: withRecords(
+    fees: putRecords(
       before.fees,
       reducedFees(feesOf(before, quote, line), modification, product, before, prorated),
     ),
@@ -112,7 +112,7 @@ export function cancelled(
   const holdbacks = prorated?.holdbacks ?? configured()
   const priced = { ...modification, premiumChange, ...(holdbacks.length > 0 && { holdbacks }) }
   return {
-    aggregate: { ...after, modifications: withRecords(after.modifications, [priced]) },
+    aggregate: { ...after, modifications: putRecords(after.modifications, [priced]) },
     modification: priced,
   }
 }

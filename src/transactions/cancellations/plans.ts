@@ -14,7 +14,7 @@ import {
   type ConflictHandling,
   type Modification,
   type PolicyAggregate,
-  withRecords,
+  putRecords,
 } from '../../policy/records/aggregate.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { CancellationType, ProductDefinition } from '../../product/configuration.ts'
@@ -244,7 +244,7 @@ const cancellationEvent = (
 const withCancellation = (aggregate: PolicyAggregate, cancellation: Cancellation): PolicyAggregate => ({
   ...aggregate,
   policy: { ...aggregate.policy, updatedAt: cancellation.updatedAt },
-  cancellations: withRecords(aggregate.cancellations, [cancellation]),
+  cancellations: putRecords(aggregate.cancellations, [cancellation]),
 })
 
 const cancellationType = (product: ProductDefinition, name: string): CancellationType | undefined =>

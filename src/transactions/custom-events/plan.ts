@@ -17,7 +17,7 @@ import {
   nextTime,
 } from '../../product/custom-events.ts'
 import { courseOf, statusOf } from './course.ts'
-import { SCHEDULE_TIMER } from './kind.ts'
+import { SCHEDULE_TIMER } from './store.ts'
 import { eventSchedules } from './tables.ts'
 
 type Scheduled = CustomEventDefinition & { readonly schedule: EventSchedule }

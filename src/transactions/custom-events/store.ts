@@ -1,10 +1,12 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
+import type { NewTimer } from '../../platform/commit.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { timers } from '../../platform/tables.ts'
-import { SCHEDULE_TIMER } from './kind.ts'
 import { eventSchedules } from './tables.ts'
+
+export const SCHEDULE_TIMER = 'event.schedule'
 
 const timerOf = (locator: SQL | typeof eventSchedules.locator): SQL =>
   sql`kind = ${SCHEDULE_TIMER} and subject = cast(${eventSchedules.policyLocator} as text) and payload ->> 'schedule' = ${locator}`
@@ -79,7 +81,7 @@ export const deleteQueries = (database: Database, { locator, policyLocator }: Sc
 export const resumedTimer = (
   { locator, policyLocator, type, nextTime: time }: ScheduleRow,
   now: Instant,
-) => ({
+): NewTimer => ({
   dueAt: now,
   kind: SCHEDULE_TIMER,
   subject: String(policyLocator),

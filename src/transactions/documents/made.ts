@@ -6,7 +6,7 @@ import type { NewEvent } from '../../platform/events/outbox.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
 import { policyEvent } from '../../policy/events.ts'
 import type { Planned } from '../../policy/planned.ts'
-import { type PolicyAggregate, withoutRecords, withRecords } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords, removeRecords } from '../../policy/records/aggregate.ts'
 import type { DocumentFailure, PolicyDocument } from '../../policy/records/document.ts'
 import { withoutReplaced } from '../../servicing/documents/consolidation.ts'
 
@@ -40,7 +40,7 @@ export function planMade(before: PolicyAggregate, made: readonly Made[], now: In
           }
         : { ...document, state: one.outcome, failure: one.failure, updatedAt: now }
     })
-  const documents = withRecords(withoutRecords(before.documents, unwanted), changed)
+  const documents = putRecords(removeRecords(before.documents, unwanted), changed)
   return {
     aggregate: { ...before, documents: withoutReplaced(documents) },
     events: changed.map(document => documentEvent(before, document)),

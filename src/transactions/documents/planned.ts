@@ -6,10 +6,10 @@ import type { Instant } from '../../kernel/time.ts'
 import {
   type Modification,
   type PolicyAggregate,
+  putRecords,
+  recordsWhere,
+  removeRecords,
   selectedQuote,
-  those,
-  withoutRecords,
-  withRecords,
 } from '../../policy/records/aggregate.ts'
 import type { DocumentSubject, PolicyDocument } from '../../policy/records/document.ts'
 import { reinstatementStatus } from '../../policy/records/lapses.ts'
@@ -73,7 +73,7 @@ export function withDocuments(
   )
   const gone = takenBack(before, after)
   if (made.length === 0 && gone.length === 0) return after
-  return { ...after, documents: withRecords(withoutRecords(after.documents, gone), made) }
+  return { ...after, documents: putRecords(removeRecords(after.documents, gone), made) }
 }
 
 /** Records of `after` that are new or other than before, with what they were. */
@@ -93,7 +93,7 @@ const ofStep = (definitions: readonly DocumentDefinition[], steps: readonly Gene
 
 /** The modification of a quote's new business. */
 export const creationOf = ({ modifications }: PolicyAggregate, quote: number): Modification | undefined =>
-  those(modifications, one => one.quoteLocator === quote)[0]
+  recordsWhere(modifications, one => one.quoteLocator === quote)[0]
 
 function* ofQuotes(
   before: PolicyAggregate | undefined,
@@ -275,7 +275,7 @@ function takenBack(before: PolicyAggregate | undefined, after: PolicyAggregate):
   for (const { was, is } of changed(before.reinstatements, after.reinstatements))
     if (was?.state === 'accepted' && is.state === 'draft') owners.add(`reinstatement ${is.locator}`)
   if (owners.size === 0) return []
-  return those(
+  return recordsWhere(
     after.documents,
     one =>
       owners.has(`${one.subject} ${one.subjectLocator}`) &&

@@ -4,7 +4,12 @@ import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
 import type { Planned } from '../../policy/planned.ts'
-import { type PolicyAggregate, those, withoutRecords, withRecords } from '../../policy/records/aggregate.ts'
+import {
+  type PolicyAggregate,
+  putRecords,
+  recordsWhere,
+  removeRecords,
+} from '../../policy/records/aggregate.ts'
 import { isUploaded, MOST_UPLOADED, type PolicyDocument } from '../../policy/records/document.ts'
 
 /** A PDF may have up to this much before its mark. */
@@ -45,13 +50,13 @@ export function planUpload(before: PolicyAggregate, document: PolicyDocument, no
       'wrongState',
       `Policy ${policy.locator} is discarded; documents are no longer added to it.`,
     )
-  if (those(before.documents, isUploaded).length >= MOST_UPLOADED)
+  if (recordsWhere(before.documents, isUploaded).length >= MOST_UPLOADED)
     throw new Refusal(
       'policyLimit',
       `Policy ${policy.locator} has ${MOST_UPLOADED} uploaded documents, the most that it may have; remove some.`,
     )
   const uploaded: PolicyDocument = { ...document, createdAt: now, updatedAt: now }
-  return { aggregate: { ...before, documents: withRecords(before.documents, [uploaded]) }, events: [] }
+  return { aggregate: { ...before, documents: putRecords(before.documents, [uploaded]) }, events: [] }
 }
 
 /** What documents are uploaded to: the policy, or one of its records. */
@@ -83,7 +88,7 @@ export function planRemoval(before: PolicyAggregate, owner: UploadOwner, locator
       'wrongState',
       `${owner.title} is issued; its documents can be removed only before that.`,
     )
-  return { aggregate: { ...before, documents: withoutRecords(before.documents, [locator]) }, events: [] }
+  return { aggregate: { ...before, documents: removeRecords(before.documents, [locator]) }, events: [] }
 }
 
 export const noDocument = ({ title }: Pick<UploadOwner, 'title'>, locator: string): Refusal =>

@@ -24,8 +24,8 @@ import {
   type PerilRun,
   type PolicyAggregate,
   type PolicySegment,
+  putRecords,
   type Quote,
-  withRecords,
 } from '../../policy/records/aggregate.ts'
 import type { EndorsedExposure, EndorsementChanges } from '../../policy/records/endorsement-changes.ts'
 import type { PerilDefinition, ProductDefinition } from '../../product/configuration.ts'
@@ -137,10 +137,10 @@ export class Content {
 
   records(): Pick<PolicyAggregate, 'exposures' | 'exposureRuns' | 'perils' | 'perilRuns'> {
     return {
-      exposures: withRecords(this.#before.exposures, this.#exposures),
-      exposureRuns: withRecords(this.#before.exposureRuns, this.#exposureRuns),
-      perils: withRecords(this.#before.perils, this.#perils),
-      perilRuns: withRecords(this.#before.perilRuns, this.#perilRuns),
+      exposures: putRecords(this.#before.exposures, this.#exposures),
+      exposureRuns: putRecords(this.#before.exposureRuns, this.#exposureRuns),
+      perils: putRecords(this.#before.perils, this.#perils),
+      perilRuns: putRecords(this.#before.perilRuns, this.#perilRuns),
     }
   }
 

@@ -17,8 +17,8 @@ import {
   type Endorsement,
   type PolicyAggregate,
   type PolicySegment,
+  putRecords,
   type Quote,
-  withRecords,
 } from '../../policy/records/aggregate.ts'
 import { standingCancellations } from '../../policy/standing-cancellations.ts'
 import { boundQuote, type Carried, reducedFees } from '../cancellations/effect.ts'
@@ -92,9 +92,9 @@ export function endorsed(
     aggregate: {
       ...before,
       policy: { ...before.policy, updatedAt: now },
-      modifications: withRecords(before.modifications, [modification]),
-      segments: withRecords(before.segments, parts),
-      fees: ends.new < ends.old ? withRecords(before.fees, feesUpTo(ends.new)) : before.fees,
+      modifications: putRecords(before.modifications, [modification]),
+      segments: putRecords(before.segments, parts),
+      fees: ends.new < ends.old ? putRecords(before.fees, feesUpTo(ends.new)) : before.fees,
       ...content.records(),
     },
   }

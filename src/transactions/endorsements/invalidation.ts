@@ -3,7 +3,7 @@ import { planVoidInvoices } from '../../billing/payments/voiding.ts'
 import { missedInvoices } from '../../billing/timers.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { Planned } from '../../policy/planned.ts'
-import { type Endorsement, type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import { type Endorsement, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { endorsementEvent } from './events.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 
@@ -24,8 +24,8 @@ export function planEndorsementInvalidation(
   const aggregate: PolicyAggregate = {
     ...voided.aggregate,
     policy: { ...before.policy, updatedAt: now },
-    endorsements: withRecords(before.endorsements, [gone]),
-    modifications: withRecords(before.modifications, [
+    endorsements: putRecords(before.endorsements, [gone]),
+    modifications: putRecords(before.modifications, [
       { ...modification, invalidatedAt: now, updatedAt: now },
     ]),
   }

@@ -14,8 +14,8 @@ import {
   type Endorsement,
   type Modification,
   type PolicyAggregate,
+  putRecords,
   type UnderwritingResult,
-  withRecords,
 } from '../../policy/records/aggregate.ts'
 import type { EndorsementChanges } from '../../policy/records/endorsement-changes.ts'
 import { invoicedAtOnce } from '../../policy/records/installment.ts'
@@ -151,7 +151,7 @@ export function planEndorsementQuote(
   const aggregate = withEndorsement(
     {
       ...carried.aggregate,
-      modifications: withRecords(carried.aggregate.modifications, [modification]),
+      modifications: putRecords(carried.aggregate.modifications, [modification]),
     },
     quoted,
   )
@@ -179,7 +179,7 @@ export function planEndorsementAcceptance(
   // A plan that it showed while it was quoted is planned anew.
   const unplanned = withoutPlan(before, modification)
   const recorded = withEndorsement(
-    { ...unplanned, modifications: withRecords(before.modifications, [modification]) },
+    { ...unplanned, modifications: putRecords(before.modifications, [modification]) },
     accepted,
   )
   const { aggregate, made } = billAnew(recorded, modification, bills, { now, supply })
@@ -226,8 +226,8 @@ export function planEndorsementIssue(
     {
       ...before,
       policy: policyOnIssue(before, endorsement),
-      modifications: withRecords(before.modifications, [modification]),
-      segments: withRecords(
+      modifications: putRecords(before.modifications, [modification]),
+      segments: putRecords(
         before.segments,
         replaced.map(one => ({ ...one, replacedBy: modification.locator })),
       ),

@@ -3,7 +3,7 @@ import type { Instant } from '../../kernel/time.ts'
 import { lineOf, withIssued } from '../../policy/fold/line.ts'
 import { premiumChangeOf } from '../../policy/fold/premium.ts'
 import { endOfRun } from '../../policy/fold/run-end.ts'
-import { type ExposureRun, type Fee, type PerilRun, withRecords } from '../../policy/records/aggregate.ts'
+import { type ExposureRun, type Fee, type PerilRun, putRecords } from '../../policy/records/aggregate.ts'
 import { givenRates } from '../../rating/given-rates.ts'
 import { PerilRating } from '../../rating/peril-rating.ts'
 import { standardFees } from '../../rating/rate.ts'
@@ -34,15 +34,15 @@ export async function pricedEndorsement(
     )!
     return { ...run, price: rating.price({ run, peril, exposure, segment, exposureRun }) }
   })
-  const rated = { ...aggregate, perilRuns: withRecords(aggregate.perilRuns, priced) }
+  const rated = { ...aggregate, perilRuns: putRecords(aggregate.perilRuns, priced) }
   // Standard fees belong to a term: a renewal has its own, an endorsement none (brief 3.3).
   const term = { start: modification.effectiveAt, end: modification.policyEnd }
   const fees: Fee[] =
     modification.kind === 'renewal' ? standardFees(rated, quote, modification, term, context) : []
-  const after = { ...rated, fees: withRecords(rated.fees, fees) }
+  const after = { ...rated, fees: putRecords(rated.fees, fees) }
   const complete = { ...modification, premiumChange: premiumChangeOf(after, quote, modification) }
   return {
-    aggregate: { ...after, modifications: withRecords(after.modifications, [complete]) },
+    aggregate: { ...after, modifications: putRecords(after.modifications, [complete]) },
     modification: complete,
   }
 }

@@ -1,8 +1,8 @@
-import { type Endorsement, type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import { type Endorsement, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 
 /** The policy with the endorsement or renewal in it, as old as that. */
 export const withEndorsement = (aggregate: PolicyAggregate, endorsement: Endorsement): PolicyAggregate => ({
   ...aggregate,
   policy: { ...aggregate.policy, updatedAt: endorsement.updatedAt },
-  endorsements: withRecords(aggregate.endorsements, [endorsement]),
+  endorsements: putRecords(aggregate.endorsements, [endorsement]),
 })

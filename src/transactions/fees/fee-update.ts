@@ -22,7 +22,7 @@ import {
   type Modification,
   type PlannedInstallment,
   type PolicyAggregate,
-  withRecords,
+  putRecords,
 } from '../../policy/records/aggregate.ts'
 import { assertWithinLimits } from '../../policy/terms.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
@@ -74,9 +74,9 @@ export function planFeeUpdate(
   const updated: PolicyAggregate = {
     ...before,
     policy: { ...before.policy, updatedAt: now },
-    modifications: withRecords(before.modifications, [modification]),
-    fees: withRecords(before.fees, touched),
-    installments: withRecords(before.installments, installments.values()),
+    modifications: putRecords(before.modifications, [modification]),
+    fees: putRecords(before.fees, touched),
+    installments: putRecords(before.installments, installments.values()),
   }
   assertWithinLimits(updated)
   const plan = planAfterFeeUpdate(updated, modification, now)
@@ -148,7 +148,7 @@ function reversedFees(
     else {
       const changed = withFeeReversed(
         before,
-        withRecords(before.installments, installments.values()),
+        putRecords(before.installments, installments.values()),
         locator,
         by,
       )

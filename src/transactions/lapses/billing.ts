@@ -25,7 +25,7 @@ import {
   type Modification,
   type PlannedInstallment,
   type PolicyAggregate,
-  withRecords,
+  putRecords,
 } from '../../policy/records/aggregate.ts'
 import { isOutstanding } from '../../policy/records/invoice.ts'
 import { applied, standingPayments } from '../../policy/records/payment.ts'
@@ -105,5 +105,5 @@ export function goingOn(before: PolicyAggregate, modification: Modification, now
   const moved = planOf(before, modification)
     .filter(one => one.number > 1)
     .map(one => ({ ...one, issueAt: later(one.issueAt, now), dueAt: later(one.dueAt, endOfToday) }))
-  return { ...before, installments: withRecords(before.installments, moved) }
+  return { ...before, installments: putRecords(before.installments, moved) }
 }

@@ -2,7 +2,7 @@ import { invoicesOf } from '../../billing/bill.ts'
 import { planVoidInvoices } from '../../billing/payments/voiding.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { Planned } from '../../policy/planned.ts'
-import { type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { LapseReinstatement } from '../../policy/records/lapses.ts'
 import { lapseReinstatementEvent } from './events.ts'
 import { assertLapseReinstatementAllows } from './transitions.ts'
@@ -20,7 +20,7 @@ export function planClosing(
     statuses: [...reinstatement.statuses, { at: now, status: 'closed' }],
     updatedAt: now,
   }
-  const lapseReinstatements = withRecords(before.lapseReinstatements, [closed])
+  const lapseReinstatements = putRecords(before.lapseReinstatements, [closed])
   const modification = closed.modificationLocator && before.modifications.get(closed.modificationLocator)
   if (!modification) {
     const aggregate = { ...before, lapseReinstatements }
@@ -34,7 +34,7 @@ export function planClosing(
     ...voided.aggregate,
     policy: { ...before.policy, updatedAt: now },
     lapseReinstatements,
-    modifications: withRecords(before.modifications, [
+    modifications: putRecords(before.modifications, [
       { ...modification, invalidatedAt: now, updatedAt: now },
     ]),
   }

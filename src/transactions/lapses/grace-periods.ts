@@ -10,7 +10,7 @@ import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { add, type Instant, later } from '../../kernel/time.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
-import { type Policy, type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import { type Policy, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { Invoice } from '../../policy/records/invoice.ts'
 import type { GracePeriod } from '../../policy/records/lapses.ts'
 import { policyState } from '../../policy/transitions.ts'
@@ -226,5 +226,5 @@ export const openGracePeriod = ({ gracePeriods }: PolicyAggregate): GracePeriod 
 
 const withGracePeriod = (aggregate: PolicyAggregate, grace: GracePeriod): PolicyAggregate => ({
   ...aggregate,
-  gracePeriods: withRecords(aggregate.gracePeriods, [grace]),
+  gracePeriods: putRecords(aggregate.gracePeriods, [grace]),
 })

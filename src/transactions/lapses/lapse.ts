@@ -2,7 +2,7 @@
 
 import { add, type Instant } from '../../kernel/time.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
-import { type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { GracePeriod, Lapse } from '../../policy/records/lapses.ts'
 import { cancelled, type EffectContext } from '../cancellations/effect.ts'
 import { withoutConflicts } from '../conflicts.ts'
@@ -44,7 +44,7 @@ export function planLapse(
     ),
     createdAt: now,
   }
-  const lapsed = { ...aggregate, lapses: withRecords(aggregate.lapses, [lapse]) }
+  const lapsed = { ...aggregate, lapses: putRecords(aggregate.lapses, [lapse]) }
   return chain(
     cleared,
     { aggregate: lapsed, events: [lapseEvent(lapsed, lapse, grace.invoiceLocator)] },

@@ -8,7 +8,7 @@ import { Refusal } from '../../kernel/errors.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { invoiceEvents } from '../../policy/events.ts'
 import type { Planned } from '../../policy/planned.ts'
-import { type Modification, type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { carriedForward, isOutstanding } from '../../policy/records/invoice.ts'
 import { type Lapse, type LapseReinstatement, reinstatementStatus } from '../../policy/records/lapses.ts'
 import type { EffectContext } from '../cancellations/effect.ts'
@@ -122,7 +122,7 @@ export function madeFrom(
     supply,
   })
   return {
-    aggregate: { ...aggregate, installments: withRecords(aggregate.installments, plan) },
+    aggregate: { ...aggregate, installments: putRecords(aggregate.installments, plan) },
     modification,
   }
 }
@@ -157,8 +157,8 @@ export function planIssue(
     {
       ...before,
       policy: { ...before.policy, effectiveEnd, updatedAt: now },
-      modifications: withRecords(before.modifications, [modification]),
-      invoices: withRecords(before.invoices, settled),
+      modifications: putRecords(before.modifications, [modification]),
+      invoices: putRecords(before.invoices, settled),
     },
     issued,
   )
@@ -200,7 +200,7 @@ const withLapseReinstatement = (
   reinstatement: LapseReinstatement,
 ): PolicyAggregate => ({
   ...aggregate,
-  lapseReinstatements: withRecords(aggregate.lapseReinstatements, [reinstatement]),
+  lapseReinstatements: putRecords(aggregate.lapseReinstatements, [reinstatement]),
 })
 
 function assertInPeriod({ lapsedAt, reinstatementPeriodEndAt }: Lapse, now: Instant): void {

@@ -9,6 +9,7 @@ import {
 } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
+import type { TimerKind } from '../../platform/tables.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { GracePeriod, Lapse, LapseReinstatement } from '../../policy/records/lapses.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
@@ -21,7 +22,7 @@ export const REINSTATEMENT_PERIOD_TIMER = 'policy.reinstatement.periodEnd'
 
 const timer = (
   policy: PolicyLocator,
-  kind: string,
+  kind: TimerKind,
   property: string,
   record: Uuid,
   dueAt: Instant,

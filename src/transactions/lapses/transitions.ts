@@ -1,6 +1,6 @@
 // What may be done to grace periods and to reinstatements of legacy lapses (brief 1.5, 1.7). A grace period is settled
 // by payment or when it is over, and lapses at its end: both are found, not asked for.
-import { assertAllowed, type TransitionTable } from '../../kernel/transitions.ts'
+import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import {
   type GracePeriod,
   type GracePeriodState,

@@ -13,9 +13,9 @@ import { quoteParts } from '../../policy/quote-parts.ts'
 import {
   type Modification,
   type PolicyAggregate,
+  putRecords,
   type Quote,
   selectedQuote,
-  withRecords,
 } from '../../policy/records/aggregate.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { RatingContext } from '../../rating/rater.ts'
@@ -99,8 +99,8 @@ export function planIssue(before: PolicyAggregate, now: Instant): Planned {
   const after: PolicyAggregate = {
     ...before,
     policy: { ...before.policy, issuedAt: now, updatedAt: now },
-    quotes: withRecords(before.quotes, [quote]),
-    modifications: withRecords(before.modifications, [{ ...modification, issuedAt: now, updatedAt: now }]),
+    quotes: putRecords(before.quotes, [quote]),
+    modifications: putRecords(before.modifications, [{ ...modification, issuedAt: now, updatedAt: now }]),
   }
   return {
     aggregate: after,
@@ -125,7 +125,7 @@ export function planDiscard(before: PolicyAggregate, now: Instant): Planned {
   const after: PolicyAggregate = {
     ...voided.aggregate,
     policy: { ...before.policy, discardedAt: now, updatedAt: now },
-    quotes: withRecords(before.quotes, discarded),
+    quotes: putRecords(before.quotes, discarded),
   }
   return {
     aggregate: after,

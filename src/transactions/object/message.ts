@@ -1,5 +1,4 @@
 // What the Worker asks of a policy's object and what it gets back. Plain data, readable one version both ways.
-
 import type { RefusalData } from '../../kernel/errors.ts'
 import type { PolicyLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'

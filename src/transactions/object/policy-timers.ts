@@ -1,5 +1,4 @@
 // Timers of a policy: its object is told that the time has come, and decides whether there is anything to do.
-
 import { refusalFrom } from '../../kernel/errors.ts'
 import { newUuid, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'

@@ -3,12 +3,12 @@
 // one place where changes are recorded, so that no transaction that takes back invoices forgets them.
 
 import { totalDueOf } from '../../billing/bill.ts'
-import { nonsense } from '../../extension/plugins/answer.ts'
+import { nonsense } from '../../extension/plugins/answers.ts'
 import type { PostPaymentReversalInput } from '../../extension/plugins/contract.ts'
 import { toText } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
-import { type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { type Invoice, invoiceStatus } from '../../policy/records/invoice.ts'
 import { type Payment, paymentState } from '../../policy/records/payment.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
@@ -113,7 +113,7 @@ function withEnd(
     endAt === undefined || operationType === 'payment_invalidation' ? undefined : later(endAt, invoice.dueAt)
   const changed: Invoice = { ...invoice, graceEndAt }
   const set: Planned = {
-    aggregate: { ...aggregate, invoices: withRecords(aggregate.invoices, [changed]) },
+    aggregate: { ...aggregate, invoices: putRecords(aggregate.invoices, [changed]) },
     events: [],
   }
   return chain(planned, set, endAt === undefined ? undefined : planGraceEndMove(set.aggregate, endAt, now))

@@ -9,7 +9,7 @@ import {
 import { billedItemsOf, shownItems } from '../../billing/billed-items.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, toNumber } from '../../kernel/money.ts'
-import { type PolicyAggregate, those } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, recordsWhere } from '../../policy/records/aggregate.ts'
 import { type Invoice, invoiceStatus } from '../../policy/records/invoice.ts'
 import type { PreviewedInvoiceResponse } from './contract.ts'
 
@@ -20,7 +20,7 @@ export function previewedInvoices(
 ): PreviewedInvoiceResponse[] {
   const itemsOf = billedItemsOf(after)
   const known = new Map<Uuid, Money[]>()
-  const made = those(after.invoices, one => !before.invoices.has(one.locator) && !isVoid(one))
+  const made = recordsWhere(after.invoices, one => !before.invoices.has(one.locator) && !isVoid(one))
   return [...made.map(invoice => installmentOf(after, invoice)), ...futureInstallments(after)]
     .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start || a.number - b.number)
     .map(installment => {

@@ -14,9 +14,9 @@ import { quoteParts } from '../../policy/quote-parts.ts'
 import {
   type Modification,
   type PolicyAggregate,
+  putRecords,
   type Quote,
   type UnderwritingResult,
-  withRecords,
 } from '../../policy/records/aggregate.ts'
 import { paymentSchedule, validSpan } from '../../policy/terms.ts'
 import { hasPlugin } from '../../product/plugins.ts'
@@ -34,7 +34,7 @@ export type QuoteChanges = DraftChanges & {
 
 /** The aggregate with the quote in it; the policy follows its selected quote. */
 function withQuote(aggregate: PolicyAggregate, quote: Quote): PolicyAggregate {
-  const quotes = withRecords(aggregate.quotes, [quote])
+  const quotes = putRecords(aggregate.quotes, [quote])
   return {
     ...aggregate,
     quotes,
@@ -134,7 +134,7 @@ function decided(
   const recorded = withQuote(
     {
       ...priced,
-      modifications: withRecords(priced.modifications, [{ ...modification, underwriting, updatedAt: now }]),
+      modifications: putRecords(priced.modifications, [{ ...modification, underwriting, updatedAt: now }]),
     },
     changed,
   )
@@ -201,7 +201,7 @@ function selectQuote(before: PolicyAggregate, quote: Quote, now: Instant): Polic
   if (quote.selected) return before
   const others = [...before.quotes.values()].filter(one => one.selected)
   const unselected = others.map((one): Quote => ({ ...one, selected: false, updatedAt: now }))
-  const quotes = withRecords(before.quotes, unselected)
+  const quotes = putRecords(before.quotes, unselected)
   return withQuote({ ...before, quotes }, { ...quote, selected: true, updatedAt: now })
 }
 
@@ -286,11 +286,11 @@ export function planCopy(
   const aggregate: PolicyAggregate = {
     ...before,
     policy: { ...before.policy, updatedAt: now },
-    quotes: withRecords(before.quotes, [quote]),
-    modifications: withRecords(before.modifications, [modification]),
-    segments: withRecords(before.segments, [{ ...parts.segment, ...fresh(), quoteLocator: quote.locator }]),
-    exposures: withRecords(before.exposures, exposureOf.values()),
-    exposureRuns: withRecords(
+    quotes: putRecords(before.quotes, [quote]),
+    modifications: putRecords(before.modifications, [modification]),
+    segments: putRecords(before.segments, [{ ...parts.segment, ...fresh(), quoteLocator: quote.locator }]),
+    exposures: putRecords(before.exposures, exposureOf.values()),
+    exposureRuns: putRecords(
       before.exposureRuns,
       parts.exposureRuns.map(run => ({
         ...run,
@@ -298,8 +298,8 @@ export function planCopy(
         exposureLocator: exposureOf.get(run.exposureLocator)!.locator,
       })),
     ),
-    perils: withRecords(before.perils, withParents(perilOf)),
-    perilRuns: withRecords(
+    perils: putRecords(before.perils, withParents(perilOf)),
+    perilRuns: putRecords(
       before.perilRuns,
       parts.perilRuns.map(run => ({
         ...run,

@@ -1,5 +1,5 @@
 // What may be done to a quote (brief 1.3). Everything but `copy` also needs a policy that is not issued.
-import { assertAllowed, type TransitionTable } from '../../kernel/transitions.ts'
+import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import type { Quote, QuoteState } from '../../policy/records/aggregate.ts'
 
 export type QuoteAction =

@@ -15,7 +15,7 @@ import {
   type Modification,
   type PolicyAggregate,
   type PolicySegment,
-  withRecords,
+  putRecords,
 } from '../../policy/records/aggregate.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { boundQuote, type Carried, type EffectContext, isFlat } from '../cancellations/effect.ts'
@@ -78,14 +78,14 @@ export function reinstated(
   )
   const after: PolicyAggregate = {
     ...withSplits(before, prorated, locator),
-    modifications: withRecords(before.modifications, [modification]),
-    segments: withRecords(before.segments, back),
-    fees: withRecords(before.fees, restoredFees(before, cancellation, modification, product, prorated)),
+    modifications: putRecords(before.modifications, [modification]),
+    segments: putRecords(before.segments, back),
+    fees: putRecords(before.fees, restoredFees(before, cancellation, modification, product, prorated)),
   }
   const premiumChange = premiumChangeOf(after, quote, modification)
   const priced = { ...modification, premiumChange }
   return {
-    aggregate: { ...after, modifications: withRecords(after.modifications, [priced]) },
+    aggregate: { ...after, modifications: putRecords(after.modifications, [priced]) },
     modification: priced,
   }
 }

@@ -1,5 +1,5 @@
+import type { EventType } from '../../platform/events/catalogue.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
-import type { EventType } from '../../platform/events/types.ts'
 import { policyEvent } from '../../policy/events.ts'
 import type { PolicyAggregate, Reinstatement } from '../../policy/records/aggregate.ts'
 

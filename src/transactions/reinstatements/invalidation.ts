@@ -3,7 +3,7 @@ import { planVoidInvoices } from '../../billing/payments/voiding.ts'
 import { missedInvoices } from '../../billing/timers.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { Planned } from '../../policy/planned.ts'
-import { type PolicyAggregate, type Reinstatement, withRecords } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords, type Reinstatement } from '../../policy/records/aggregate.ts'
 import { reinstatementEvent } from './events.ts'
 import { assertReinstatementAllows } from './transitions.ts'
 
@@ -38,7 +38,7 @@ export function withoutAcceptance(
   after: Reinstatement,
   now: Instant,
 ): Planned {
-  const reinstatements = withRecords(before.reinstatements, [after])
+  const reinstatements = putRecords(before.reinstatements, [after])
   const policy = { ...before.policy, updatedAt: now }
   const modification =
     reinstatement.modificationLocator && before.modifications.get(reinstatement.modificationLocator)
@@ -48,7 +48,7 @@ export function withoutAcceptance(
     ...voided.aggregate,
     policy,
     reinstatements,
-    modifications: withRecords(before.modifications, [
+    modifications: putRecords(before.modifications, [
       { ...modification, invalidatedAt: now, updatedAt: now },
     ]),
   }

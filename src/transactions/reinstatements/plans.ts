@@ -13,16 +13,15 @@ import {
   type Cancellation,
   type Modification,
   type PolicyAggregate,
+  putRecords,
   type Reinstatement,
   type UnderwritingResult,
-  withRecords,
 } from '../../policy/records/aggregate.ts'
 import { policyState } from '../../policy/transitions.ts'
 import type { EffectContext } from '../cancellations/effect.ts'
 import { assertCancellationAllows } from '../cancellations/transitions.ts'
 import { assertNoConflicts } from '../conflicts.ts'
 import { termEndTimers } from '../term-end.ts'
-import { DEADLINE_TIMER } from './deadline.ts'
 import { reinstated } from './effect.ts'
 import { reinstatementEvent } from './events.ts'
 import { withoutAcceptance } from './invalidation.ts'
@@ -133,7 +132,7 @@ export async function planReinstatementAcceptance(
   }
   const underwritten: PolicyAggregate = {
     ...carried.aggregate,
-    modifications: withRecords(carried.aggregate.modifications, [modification]),
+    modifications: putRecords(carried.aggregate.modifications, [modification]),
   }
   const recorded = withReinstatement(underwritten, accepted)
   const own = await ownBills(recorded, modification)
@@ -178,7 +177,7 @@ export function planReinstatementIssue(
     {
       ...before,
       policy: { ...before.policy, effectiveEnd: end },
-      modifications: withRecords(before.modifications, [{ ...modification, issuedAt: now, updatedAt: now }]),
+      modifications: putRecords(before.modifications, [{ ...modification, issuedAt: now, updatedAt: now }]),
     },
     issued,
   )
@@ -219,13 +218,13 @@ export function planExpiry(
 const withReinstatement = (aggregate: PolicyAggregate, reinstatement: Reinstatement): PolicyAggregate => ({
   ...aggregate,
   policy: { ...aggregate.policy, updatedAt: reinstatement.updatedAt },
-  reinstatements: withRecords(aggregate.reinstatements, [reinstatement]),
+  reinstatements: putRecords(aggregate.reinstatements, [reinstatement]),
 })
 
 function deadlineTimers({ policy }: PolicyAggregate, { locator, deadlineAt }: Reinstatement): NewTimer[] {
   if (deadlineAt === undefined) return []
   const payload = { reinstatementLocator: locator }
-  return [{ dueAt: deadlineAt, kind: DEADLINE_TIMER, subject: String(policy.locator), payload }]
+  return [{ dueAt: deadlineAt, kind: 'reinstatement.deadline', subject: String(policy.locator), payload }]
 }
 
 function assertTerms(

@@ -1,5 +1,5 @@
 // What may be done to a reinstatement (brief 1.6). `expire` is the clock's.
-import { assertAllowed, type TransitionTable } from '../../kernel/transitions.ts'
+import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import type { Reinstatement, ReinstatementState } from '../../policy/records/aggregate.ts'
 
 export type ReinstatementAction = 'update' | 'accept' | 'issue' | 'invalidate' | 'expire'

@@ -18,8 +18,8 @@ import {
   type PerilRun,
   type PolicyAggregate,
   type PolicySegment,
+  putRecords,
   type Quote,
-  withRecords,
 } from '../../policy/records/aggregate.ts'
 import { standingCancellations } from '../../policy/standing-cancellations.ts'
 import { boundQuote } from '../cancellations/effect.ts'
@@ -114,15 +114,15 @@ export function renewed(
     aggregate: {
       ...before,
       policy: { ...before.policy, updatedAt: now },
-      modifications: withRecords(before.modifications, [modification]),
-      segments: withRecords(before.segments, changed.segments.values()),
-      exposures: withRecords(
+      modifications: putRecords(before.modifications, [modification]),
+      segments: putRecords(before.segments, changed.segments.values()),
+      exposures: putRecords(
         before.exposures,
         added.map(one => ({ ...one, quoteLocator: quote.locator })),
       ),
-      exposureRuns: withRecords(before.exposureRuns, changed.exposureRuns.values()),
-      perils: withRecords(before.perils, withParents(termPerils)),
-      perilRuns: withRecords(
+      exposureRuns: putRecords(before.exposureRuns, changed.exposureRuns.values()),
+      perils: putRecords(before.perils, withParents(termPerils)),
+      perilRuns: putRecords(
         before.perilRuns,
         [...changed.perilRuns.values()].map(run => ({
           ...run,

@@ -12,7 +12,7 @@ import { type Instant, later, startOfDay } from '../../kernel/time.ts'
 import { invoiceEvents, policyEvent, versioned } from '../../policy/events.ts'
 import { newModification } from '../../policy/new-modification.ts'
 import type { Planned } from '../../policy/planned.ts'
-import { type PolicyAggregate, withRecords } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { invoicedAtOnce } from '../../policy/records/installment.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { assertWithinLimits, paymentSchedule } from '../../policy/terms.ts'
@@ -65,7 +65,7 @@ function planScheduleChange(
   const changed: PolicyAggregate = {
     ...before,
     policy: { ...before.policy, paymentScheduleName: scheduleName, updatedAt: now },
-    modifications: withRecords(before.modifications, [modification]),
+    modifications: putRecords(before.modifications, [modification]),
   }
   assertWithinLimits(changed)
   const { aggregate, made } = billAnew(changed, modification, anew, { now, supply })

@@ -6,7 +6,7 @@
 import type { ReportedProblems } from '../../policy/draft/request.ts'
 import { lineOf, segmentsInForce } from '../../policy/fold/line.ts'
 import { quoteParts } from '../../policy/quote-parts.ts'
-import { type PolicyAggregate, those } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, recordsWhere } from '../../policy/records/aggregate.ts'
 import { basisAt, lineUpTo, selectionBasis } from '../../policy/selection-basis.ts'
 import type { Loaded, Version } from '../../policy/surroundings.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
@@ -70,7 +70,7 @@ function partsOf(aggregate: PolicyAggregate, product: ProductDefinition, now: At
     return [...new Set([...segments, ...runs].map(one => one.start))].filter(inForce).sort((a, b) => a - b)
   }
   if (aggregate.policy.issuedAt === undefined)
-    return those(aggregate.quotes, one => one.state !== 'discarded').map(quote => {
+    return recordsWhere(aggregate.quotes, one => one.state !== 'discarded').map(quote => {
       const { modification, segment } = quoteParts(aggregate, quote)
       const line = lineUpTo(aggregate, quote, modification)
       return {

@@ -7,7 +7,12 @@ import type { ConflictResponse } from '../../policy/contract/conflict.ts'
 import { summary } from '../../policy/draft/validation.ts'
 import { policyEvent } from '../../policy/events.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
-import { type Endorsement, type PolicyAggregate, those, withRecords } from '../../policy/records/aggregate.ts'
+import {
+  type Endorsement,
+  type PolicyAggregate,
+  putRecords,
+  recordsWhere,
+} from '../../policy/records/aggregate.ts'
 import type { Loaded, Version } from '../../policy/surroundings.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import { conflictsOf, withoutConflicts } from '../conflicts.ts'
@@ -102,12 +107,12 @@ function planUpgrade(
     upgrades: [...upgrades, { at: now, from }],
     updatedAt: now,
   }
-  const decided = those(before.endorsements, isDecidedApplication)
+  const decided = recordsWhere(before.endorsements, isDecidedApplication)
   const aggregate: PolicyAggregate = {
     ...before,
     policy,
     // A person decided on the price and the rules of the version before.
-    endorsements: withRecords(before.endorsements, decided.map(undecided)),
+    endorsements: putRecords(before.endorsements, decided.map(undecided)),
   }
   const data = { fromConfigVersion: String(from), toConfigVersion: String(configVersion) }
   return {

@@ -10,7 +10,7 @@ import type { ReportedProblems } from '../../policy/draft/request.ts'
 import { type Checked, type PolicyValidationErrors, validateContent } from '../../policy/draft/validation.ts'
 import { holding } from '../../policy/list/terms.ts'
 import { quoteParts } from '../../policy/quote-parts.ts'
-import { type PolicyAggregate, those } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, recordsWhere } from '../../policy/records/aggregate.ts'
 import type { Version } from '../../policy/surroundings.ts'
 import type { Configuration, FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
 import {
@@ -91,7 +91,7 @@ function joined(one: ReportedProblems, other: ReportedProblems): ReportedProblem
 /** Of an issued policy what holds; else all its quotes, which are drafts. */
 function checkedParts(aggregate: PolicyAggregate): Checked[] {
   if (aggregate.policy.issuedAt === undefined)
-    return those(aggregate.quotes, one => one.state !== 'discarded').map(quote => {
+    return recordsWhere(aggregate.quotes, one => one.state !== 'discarded').map(quote => {
       const { segment, exposureRuns, perilRuns } = quoteParts(aggregate, quote)
       return { owner: segment.locator, policy: [segment.data], exposureRuns, perilRuns }
     })
@@ -99,9 +99,9 @@ function checkedParts(aggregate: PolicyAggregate): Checked[] {
   return [
     {
       owner: String(aggregate.policy.locator),
-      policy: those(aggregate.segments, holds).map(one => one.data),
-      exposureRuns: those(aggregate.exposureRuns, holds),
-      perilRuns: those(aggregate.perilRuns, holds),
+      policy: recordsWhere(aggregate.segments, holds).map(one => one.data),
+      exposureRuns: recordsWhere(aggregate.exposureRuns, holds),
+      perilRuns: recordsWhere(aggregate.perilRuns, holds),
     },
   ]
 }
@@ -203,7 +203,7 @@ function settingProblems(
   const schedules = new Set([
     policy.paymentScheduleName,
     ...(policy.issuedAt === undefined
-      ? those(quotes, one => one.state !== 'discarded').map(one => one.paymentScheduleName)
+      ? recordsWhere(quotes, one => one.state !== 'discarded').map(one => one.paymentScheduleName)
       : []),
   ])
   return [
@@ -237,7 +237,7 @@ const cancellationProblems = (
   { cancellationTypes = [] }: ProductDefinition,
   configVersion: number,
 ): PolicyValidationErrors['cancellationValidationErrors'] =>
-  those(
+  recordsWhere(
     cancellations,
     ({ state, name }) =>
       state === 'draft' && name !== LAPSE && !cancellationTypes.some(one => one.name === name),

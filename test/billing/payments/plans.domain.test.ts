@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { newUuid } from '../../../src/kernel/locators.ts'
 import { endOfDay, type Instant } from '../../../src/kernel/time.ts'
-import { POLICY_LIMITS, withRecords } from '../../../src/policy/records/aggregate.ts'
+import { POLICY_LIMITS, putRecords } from '../../../src/policy/records/aggregate.ts'
 import { invoiceStatus, reopened, writtenOff } from '../../../src/policy/records/invoice.ts'
 import type { Payment } from '../../../src/policy/records/payment.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
@@ -29,7 +29,7 @@ describe('a payment of an invoice that was given up', () => {
     const { planned, payment } = await pay(loaded, '11.19')
     const { aggregate } = planned
     const gone = writtenOff(aggregate.invoices.get(firstOf(loaded).locator)!, STORY_BEGINS)
-    const invoices = withRecords(aggregate.invoices, [gone])
+    const invoices = putRecords(aggregate.invoices, [gone])
     const lapsed = { ...loaded, aggregate: { ...aggregate, invoices } }
     const reversed = await decidePayment(lapsed, { action: 'reverse', payment }, attempt())
     const { invoices: now, payments } = reversed.planned.aggregate
@@ -58,7 +58,7 @@ describe('a policy', () => {
     const loaded = await finalized(INSURABLE)
     const one = (await pay(loaded, '0.01')).planned.aggregate.payments.values().next().value as Payment
     const many = Array.from({ length: POLICY_LIMITS.payments }, () => ({ ...one, locator: newUuid(0) }))
-    const full = { ...loaded, aggregate: { ...loaded.aggregate, payments: withRecords(new Map(), many) } }
+    const full = { ...loaded, aggregate: { ...loaded.aggregate, payments: putRecords(new Map(), many) } }
     await expect(pay(full, '0.01')).rejects.toMatchObject({
       code: 'policyLimit',
       message: expect.stringContaining('has 5000 payments, the most that a policy can have.'),

@@ -2,12 +2,13 @@ import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { mount } from '../../../src/platform/http/mount.ts'
 import type { Route } from '../../../src/platform/http/route.ts'
+import { CALLERS } from '../../../src/wiring.ts'
 
 export type Reply = { status: number; headers: Headers; text: string; json: () => Record<string, unknown> }
 
 /** An app of these routes alone; calls go through its fetch, without a network. */
 export function mounted(routes: readonly Route[]) {
-  const app = mount(routes, [])
+  const app = mount(routes, [], CALLERS)
   return async (method: string, path: string, init: RequestInit = {}): Promise<Reply> => {
     const request = new Request(`http://bindery.test${path}`, { ...init, method })
     const response = await app.fetch(request, env, createExecutionContext())

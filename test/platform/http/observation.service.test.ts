@@ -10,7 +10,8 @@ import { mount } from '../../../src/platform/http/mount.ts'
 import { publicRoute } from '../../../src/platform/http/route.ts'
 import { alarm, observed } from '../../../src/platform/observation.ts'
 import { consumeDocumentHints } from '../../../src/servicing/documents/job/consume.ts'
-import { consumeAnnouncements } from '../../../src/servicing/events/delivery/consume.ts'
+import { consumeAnnouncements } from '../../../src/servicing/events/delivery/wake.ts'
+import { CALLERS } from '../../../src/wiring.ts'
 import { callApi } from '../../support/api.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 
@@ -32,6 +33,7 @@ const app = mount(
     }),
   ],
   [],
+  CALLERS,
 )
 
 /** The one stand-in: Analytics Engine keeps nothing on this machine that could be read again. */

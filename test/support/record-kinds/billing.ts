@@ -3,7 +3,7 @@
 import { planWriteOff } from '../../../src/billing/payments/write-off.ts'
 import type { Uuid } from '../../../src/kernel/locators.ts'
 import { fromMinor, minus, toText } from '../../../src/kernel/money.ts'
-import { selectedQuote, withRecords } from '../../../src/policy/records/aggregate.ts'
+import { putRecords, selectedQuote } from '../../../src/policy/records/aggregate.ts'
 import {
   carriedForward,
   INVOICE_TRANSITIONS,
@@ -68,7 +68,7 @@ async function partlyPaid(status: (invoice: Invoice) => Invoice): Promise<Situat
   const { loaded, record } = await invoiceAfter(() => TEN)
   const { aggregate } = loaded
   const changed = status(aggregate.invoices.get(record as Uuid)!)
-  const invoices = withRecords(aggregate.invoices, [changed])
+  const invoices = putRecords(aggregate.invoices, [changed])
   return { loaded: { ...loaded, aggregate: { ...aggregate, invoices } }, record }
 }
 
@@ -110,7 +110,7 @@ export const invoiceKind = kind<InvoiceAction, InvoiceStatus, Uuid>('invoice', I
     carryForward: async (loaded, locator) => {
       const { aggregate } = loaded
       const settled = carriedForward(named(loaded, locator), STORY_BEGINS)
-      return { aggregate: { ...aggregate, invoices: withRecords(aggregate.invoices, [settled]) }, events: [] }
+      return { aggregate: { ...aggregate, invoices: putRecords(aggregate.invoices, [settled]) }, events: [] }
     },
   },
 })

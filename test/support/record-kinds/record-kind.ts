@@ -1,8 +1,8 @@
 // A kind of record with a transition table: how to bring one into each of its states, and how to attempt each action
 // on it, through the decisions.
 
-import type { TransitionTable } from '../../../src/kernel/transitions.ts'
 import type { NewEvent } from '../../../src/platform/events/outbox.ts'
+import type { TransitionTable } from '../../../src/platform/events/transitions.ts'
 import type { Planned } from '../../../src/policy/planned.ts'
 import type { PolicyAggregate } from '../../../src/policy/records/aggregate.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'

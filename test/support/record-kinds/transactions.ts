@@ -1,7 +1,7 @@
 // Transactions on issued policies.
 
 import type { CancellationLocator, EndorsementLocator, Uuid } from '../../../src/kernel/locators.ts'
-import type { TransitionTable } from '../../../src/kernel/transitions.ts'
+import type { TransitionTable } from '../../../src/platform/events/transitions.ts'
 import type { Planned } from '../../../src/policy/planned.ts'
 import type {
   CancellationState,

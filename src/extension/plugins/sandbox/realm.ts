@@ -264,7 +264,7 @@ export function realm(
       tableLookup(_version: unknown, table: unknown, key: unknown, column?: unknown): string {
         assertGoingOn()
         const tableName = textOf(table)
-        // As reference/data-tables/look-up-key.ts writes it.
+        // As product/templates/look-up-key.ts writes it.
         let keyText = ''
         if (typeof key === 'object' && key !== null) {
           let between = ''

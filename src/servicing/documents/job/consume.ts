@@ -1,7 +1,6 @@
 // The queue's consumer: makes the documents that wait, stores the files, and has the policy's object record what came
 // of them. A document never holds up or fails the transaction that it is of.
 
-import { pdfRenderer } from '../../../../packages/pdf/pdf-renderer.ts'
 import { newUuid, type PolicyLocator } from '../../../kernel/locators.ts'
 import { type Instant, now } from '../../../kernel/time.ts'
 import type { Calls } from '../../../platform/calls.ts'
@@ -30,6 +29,7 @@ import { claimJob, endIdleJob, postponeJob } from '../../../transactions/documen
 import type { Made } from '../../../transactions/documents/made.ts'
 import type { PolicyReply } from '../../../transactions/object/message.ts'
 import { type MakingContext, makeDocument } from '../make.ts'
+import { pdfRenderer } from '../pdf-renderer.ts'
 import { mergeSources } from './merge-sources.ts'
 
 /** Documents that are made and recorded together; more of a policy wait for the next message. */

@@ -7,7 +7,7 @@
 import { totalsDueOf } from '../../../../billing/bill.ts'
 import type { Money } from '../../../../kernel/money.ts'
 import { chain, type Planned } from '../../../../policy/planned.ts'
-import { type PolicyAggregate, withRecords } from '../../../../policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords } from '../../../../policy/records/aggregate.ts'
 import { type Invoice, invoiceStatus, isOutstanding } from '../../../../policy/records/invoice.ts'
 import { applied } from '../../../../policy/records/payment.ts'
 import { planWhatPaymentSettles } from '../../../../transactions/lapses/settlement.ts'
@@ -56,7 +56,7 @@ export class EarlierPolicies {
       const aggregate: PolicyAggregate = {
         ...before,
         policy: { ...before.policy, version: before.policy.version + 1 },
-        invoices: withRecords(before.invoices, changed),
+        invoices: putRecords(before.invoices, changed),
         payments,
       }
       // Takes no digits: what a payment issues waits for an invoice that was made here.

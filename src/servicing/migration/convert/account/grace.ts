@@ -5,7 +5,7 @@
 // might be lost. So such a one has the product's days from the day of the move. Any other has what is left of its own.
 
 import { add, endOfDay } from '../../../../kernel/time.ts'
-import { type PolicyAggregate, withRecords } from '../../../../policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords } from '../../../../policy/records/aggregate.ts'
 import { isOutstanding } from '../../../../policy/records/invoice.ts'
 import { pastDueFrom } from '../../../../transactions/lapses/past-due.ts'
 import type { ConvertContext } from '../converted.ts'
@@ -26,7 +26,7 @@ export function withGrace(
   const graceEndAt = endOfDay(add(now, gracePeriodDays, 'day', timeZone), timeZone)
   return {
     ...policy,
-    invoices: withRecords(
+    invoices: putRecords(
       policy.invoices,
       late.map(invoice => ({ ...invoice, graceEndAt })),
     ),

@@ -1,0 +1,171 @@
+// Times by patterns of Joda and of the standard `date` filter. Instants are milliseconds since the Unix epoch, zones IANA names.
+
+export type CalendarUnit = 'year' | 'month' | 'week' | 'day' | 'hour' | 'minute' | 'second'
+
+/** The calendar of all time zones, from the caller. */
+export type Calendar = {
+  /** The number if it is an instant of the years that the calendar knows. */
+  instant(ms: number): number | undefined
+  /** Start of the day named `YYYY-MM-DD`; undefined when there is no such day. */
+  dayStart(isoDate: string, zone: string): number | undefined
+  startOfDay(at: number, zone: string): number
+  /** The last millisecond of the day. */
+  endOfDay(at: number, zone: string): number
+  /** A day that the month lacks is clamped to its last day; `count` may be negative. Throws RangeError beyond the calendar. */
+  add(at: number, count: number, unit: CalendarUnit, zone: string): number
+  localParts(at: number, zone: string): LocalParts
+}
+
+/** `dayOfWeek` is 1 on Mondays, `offset` is like `+01:00`. */
+export type LocalParts = {
+  readonly year: number
+  readonly month: number
+  readonly day: number
+  readonly hour: number
+  readonly minute: number
+  readonly second: number
+  readonly millisecond: number
+  readonly dayOfWeek: number
+  readonly dayOfYear: number
+  readonly offset: string
+}
+
+export class DatePatternError extends Error {}
+
+const LONGEST_PATTERN = 500
+
+type Local = LocalParts & { at: number; zone: string }
+
+const padded = (value: number, width: number): string =>
+  value < 0 ? `-${padded(-value, width)}` : String(value).padStart(width, '0')
+
+const names = new Map<string, string[]>()
+
+/** English names, as the reference prints them. Months from January, days from Monday. */
+function nameOf(kind: 'month' | 'weekday', style: 'long' | 'short', number: number): string {
+  const key = `${kind} ${style}`
+  let list = names.get(key)
+  if (!list) {
+    const format = new Intl.DateTimeFormat('en-US', { [kind]: style, timeZone: 'UTC' })
+    // 2024 begins on a Monday.
+    const day = (i: number): Date =>
+      new Date(kind === 'month' ? Date.UTC(2024, i, 1) : Date.UTC(2024, 0, 1 + i))
+    list = Array.from({ length: kind === 'month' ? 12 : 7 }, (_, i) => format.format(day(i)))
+    names.set(key, list)
+  }
+  return list[number - 1]!
+}
+
+const text = (kind: 'month' | 'weekday', number: number, width: number): string =>
+  nameOf(kind, width >= 4 ? 'long' : 'short', number)
+
+const year = (value: number, width: number): string =>
+  width === 2 ? padded(((value % 100) + 100) % 100, 2) : padded(value, width)
+
+/** Week of ISO 8601 and the year that it belongs to. */
+function isoWeek({ year, dayOfYear, dayOfWeek }: Local): { week: number; year: number } {
+  const week = Math.floor((dayOfYear - dayOfWeek + 10) / 7)
+  if (week < 1) return { week: weeksOf(year - 1), year: year - 1 }
+  return week > weeksOf(year) ? { week: 1, year: year + 1 } : { week, year }
+}
+
+function weeksOf(year: number): number {
+  const weekdayOfLastDay = (y: number): number =>
+    (y + Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400)) % 7
+  return weekdayOfLastDay(year) === 4 || weekdayOfLastDay(year - 1) === 3 ? 53 : 52
+}
+
+function zoneName({ at, zone }: Local, style: 'short' | 'long'): string {
+  const parts = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: style }).formatToParts(at)
+  return parts.find(part => part.type === 'timeZoneName')?.value ?? zone
+}
+
+function offset(local: Local, width: number): string {
+  if (width >= 3) return local.zone
+  return width === 2 ? local.offset : local.offset.replace(':', '')
+}
+
+/** Letters of Joda patterns. `Y` is the calendar year (year of era), `x` the week year. */
+const LETTERS: Record<string, (local: Local, width: number) => string> = {
+  G: () => 'AD',
+  C: ({ year: y }, width) => padded(Math.floor(y / 100), width),
+  Y: ({ year: y }, width) => year(y, width),
+  y: ({ year: y }, width) => year(y, width),
+  x: (local, width) => year(isoWeek(local).year, width),
+  w: (local, width) => padded(isoWeek(local).week, width),
+  e: ({ dayOfWeek }, width) => padded(dayOfWeek, width),
+  E: ({ dayOfWeek }, width) => text('weekday', dayOfWeek, width),
+  M: ({ month }, width) => (width >= 3 ? text('month', month, width) : padded(month, width)),
+  D: ({ dayOfYear }, width) => padded(dayOfYear, width),
+  d: ({ day }, width) => padded(day, width),
+  a: ({ hour }) => (hour < 12 ? 'AM' : 'PM'),
+  K: ({ hour }, width) => padded(hour % 12, width),
+  h: ({ hour }, width) => padded(hour % 12 || 12, width),
+  H: ({ hour }, width) => padded(hour, width),
+  k: ({ hour }, width) => padded(hour || 24, width),
+  m: ({ minute }, width) => padded(minute, width),
+  s: ({ second }, width) => padded(second, width),
+  S: ({ millisecond }, width) => padded(millisecond, 3).padEnd(width, '0').slice(0, width),
+  z: (local, width) => zoneName(local, width >= 4 ? 'long' : 'short'),
+  Z: offset,
+}
+
+/**
+ * The instant in the zone by a Joda pattern such as `d MMM YYYY` (resources brief 12.1). Text stands in single
+ * quotes, `''` is a quote. Throws `DatePatternError` for a letter that Joda has not.
+ */
+export function formatDate(at: number, pattern: string, zone: string, calendar: Calendar): string {
+  if (pattern.length > LONGEST_PATTERN) throw new DatePatternError('date pattern is too long')
+  const local = { ...calendar.localParts(at, zone), at, zone }
+  return pattern.replace(
+    /''|'((?:[^']|'')*)'|([A-Za-z])\2*/g,
+    (run: string, quoted?: string, letter?: string) => {
+      if (run === "''") return "'"
+      if (quoted !== undefined) return quoted.replaceAll("''", "'")
+      const print = LETTERS[letter!]
+      if (!print)
+        throw new DatePatternError(
+          `date pattern '${pattern}' has the letter '${letter}', which means nothing`,
+        )
+      return print(local, Math.min(run.length, 20))
+    },
+  )
+}
+
+/** Directives of the standard `date` filter. */
+const DIRECTIVES: Record<string, string> = {
+  a: 'E',
+  A: 'EEEE',
+  b: 'MMM',
+  B: 'MMMM',
+  d: 'dd',
+  e: 'd',
+  H: 'HH',
+  I: 'hh',
+  j: 'DDD',
+  L: 'SSS',
+  m: 'MM',
+  M: 'mm',
+  p: 'a',
+  S: 'ss',
+  y: 'YY',
+  Y: 'YYYY',
+  z: 'Z',
+  Z: 'z',
+  F: 'YYYY-MM-dd',
+  T: 'HH:mm:ss',
+}
+
+/** The instant in the zone by a pattern of the standard `date` filter, `%d %b %Y`; `%-d` drops leading zeros. */
+export function formatDirectives(at: number, pattern: string, zone: string, calendar: Calendar): string {
+  if (pattern.length > LONGEST_PATTERN) throw new DatePatternError('date pattern is too long')
+  return pattern.replace(/%(-?)([a-zA-Z%])/g, (directive: string, bare: string, letter: string) => {
+    if (letter === '%') return '%'
+    if (letter === 's') return String(Math.floor(at / 1000))
+    const joda = DIRECTIVES[letter]
+    if (!joda) return directive
+    const printed = formatDate(at, joda, zone, calendar)
+    if (letter === 'e' && bare === '') return printed.padStart(2, ' ')
+    return bare ? printed.replace(/^0+(?=\d)/, '') : printed
+  })
+}

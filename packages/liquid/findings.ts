@@ -1,0 +1,54 @@
+/** A problem of a source, with line and column from 1. `code` is a stable slug, e.g. `unknownFilter`. */
+export type Finding = {
+  severity: 'ERROR' | 'WARNING'
+  path: string
+  line?: number
+  column?: number
+  code: string
+  message: string
+}
+
+/** Collects what compiling one template finds. */
+export type Report = {
+  /** `offset` counts characters from the start of the source. */
+  add(severity: Finding['severity'], code: string, message: string, offset: number): void
+  /** As in `Dialect`. */
+  suggestion(name: string, known: readonly string[]): string
+}
+
+const MOST_FINDINGS = 100
+
+/** Thrown when a template has so many errors that reading on only costs time. */
+export class TooManyErrors extends Error {}
+
+/** A report of `source` that writes to `findings`, 100 of each severity at most. */
+export function reportOf(
+  source: string,
+  path: string,
+  findings: Finding[],
+  suggestion: Report['suggestion'],
+): Report {
+  const counts = { ERROR: 0, WARNING: 0 }
+  return {
+    suggestion,
+    add(severity, code, message, offset) {
+      counts[severity] += 1
+      if (counts[severity] > MOST_FINDINGS) {
+        if (severity === 'ERROR') throw new TooManyErrors()
+        return
+      }
+      findings.push({ severity, path, ...positionAt(source, offset), code, message })
+    },
+  }
+}
+
+/** Line and column of the offset, from 1. */
+export function positionAt(source: string, offset: number): { line: number; column: number } {
+  let line = 1
+  let lineStart = 0
+  for (let at = source.indexOf('\n'); at >= 0 && at < offset; at = source.indexOf('\n', at + 1)) {
+    line += 1
+    lineStart = at + 1
+  }
+  return { line, column: offset - lineStart + 1 }
+}

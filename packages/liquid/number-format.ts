@@ -1,0 +1,103 @@
+import Big from 'big.js'
+
+export class NumberFormatError extends Error {}
+
+const formats = new Map<string, Intl.NumberFormat>()
+const MOST_FORMATS = 100
+const LONGEST_PATTERN = 100
+
+function formatOf(locale: string, currency: string | undefined): Intl.NumberFormat {
+  const key = `${locale} ${currency}`
+  let format = formats.get(key)
+  if (!format) {
+    try {
+      format = new Intl.NumberFormat(
+        locale,
+        currency ? { style: 'currency', currency } : { minimumFractionDigits: 0, maximumFractionDigits: 3 },
+      )
+    } catch {
+      throw new NumberFormatError(`'${locale}' is no language and country`)
+    }
+    if (formats.size >= MOST_FORMATS) formats.clear()
+    formats.set(key, format)
+  }
+  return format
+}
+
+const exactText = (value: Big): `${number}` => value.toFixed() as `${number}`
+
+/** The number as the locale writes it, at most 3 places, rounded half up: 123456.7 in `en-US` is `123,456.7`. */
+export function formatNumber(value: Big, locale: string): string {
+  return formatOf(locale, undefined).format(exactText(value.round(3, Big.roundHalfUp)))
+}
+
+/**
+ * An amount as the locale writes it, with the minor digits of the currency, rounded half up. The symbol stands
+ * before the digits whatever the locale (brief 5.4): 123456.7 in `de-DE` is `€123.456,70`.
+ */
+export function formatCurrency(value: Big, locale: string, currency: string): string {
+  const format = formatOf(locale, currency)
+  const rounded = value.round(format.resolvedOptions().maximumFractionDigits ?? 2, Big.roundHalfUp)
+  const parts = format.formatToParts(exactText(rounded.abs()))
+  const symbol = parts.find(part => part.type === 'currency')?.value ?? currency
+  const digits = parts
+    .filter(part => part.type !== 'currency' && part.type !== 'literal')
+    .map(part => part.value)
+  return `${rounded.lt(0) ? '-' : ''}${symbol}${digits.join('')}`
+}
+
+type Pattern = { prefix: string; digits: string; suffix: string }
+
+/** Prefix, digits and suffix; quoted text belongs to the outer two. */
+function patternOf(text: string): Pattern {
+  const found = /^((?:'[^']*'|[^#0,.'])*)([#0,.]+)((?:'[^']*'|[^#0,.'])*)$/.exec(text)
+  if (!found || !/[#0]/.test(found[2]!))
+    throw new NumberFormatError(`'${text}' is no number pattern such as '#,##0.00'`)
+  return { prefix: found[1]!, digits: found[2]!, suffix: found[3]! }
+}
+
+const unquoted = (affix: string): string => affix.replace(/'([^']*)'/g, (_, text: string) => text || "'")
+
+/**
+ * The number by a pattern of Java's DecimalFormat: `0` a digit, `#` a digit that may be missing, `,` the size
+ * of a group, `.` the point, `%` per cent, `;` before the form of negative numbers, text in single quotes.
+ * Rounds half up, not half even as Java does, so that a printed amount is the amount charged.
+ */
+export function formatPattern(value: Big, pattern: string): string {
+  if (pattern.length > LONGEST_PATTERN) throw new NumberFormatError('The number pattern is too long')
+  const [positive = '', negative] = pattern.split(/;(?=(?:[^']*'[^']*')*[^']*$)/)
+  const { prefix, digits, suffix } = patternOf(positive)
+  const [whole = '', fraction = '', more] = digits.split('.')
+  if (more !== undefined || fraction.includes(','))
+    throw new NumberFormatError(`'${pattern}' is no number pattern`)
+  const affixes = unquotedOnly(prefix + suffix)
+  const scale = affixes.includes('%') ? 100 : affixes.includes('‰') ? 1000 : 1
+  const rounded = value.times(scale).round(fraction.length, Big.roundHalfUp)
+  const [integer = '0', places = ''] = rounded.abs().toFixed(fraction.length).split('.')
+  const printed = grouped(atLeast(integer, whole), whole) + point(places, fraction)
+  if (!rounded.lt(0)) return unquoted(prefix) + printed + unquoted(suffix)
+  if (negative === undefined) return `-${unquoted(prefix)}${printed}${unquoted(suffix)}`
+  const form = patternOf(negative)
+  return unquoted(form.prefix) + printed + unquoted(form.suffix)
+}
+
+const unquotedOnly = (affixes: string): string => affixes.replace(/'[^']*'/g, '')
+
+function atLeast(integer: string, whole: string): string {
+  const digits = whole.replace(/[^0]/g, '').length
+  return digits === 0 && integer === '0' ? '' : integer.padStart(digits, '0')
+}
+
+function grouped(integer: string, whole: string): string {
+  const size = whole.includes(',') ? whole.length - whole.lastIndexOf(',') - 1 : 0
+  if (size === 0) return integer
+  return integer.replace(new RegExp(`\\B(?=(\\d{${size}})+$)`, 'g'), ',')
+}
+
+/** Zeros beyond the least number of places are dropped. */
+function point(places: string, fraction: string): string {
+  const least = fraction.lastIndexOf('0') + 1
+  let length = places.length
+  while (length > least && places[length - 1] === '0') length -= 1
+  return length > 0 ? `.${places.slice(0, length)}` : ''
+}

@@ -1,0 +1,138 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { TemplateError } from '../limits.ts'
+import { compileTemplate, environment } from './rendering.ts'
+
+const errors = (source: string) => {
+  const { template, findings } = compileTemplate({ path: 'rate.liquid', source })
+  expect(template).toBeUndefined()
+  return findings.filter(finding => finding.severity === 'ERROR')
+}
+
+describe('what cannot be read is an error with its place', () => {
+  test('every unknown filter and tag is reported', () => {
+    expect(errors('{{ 1 | plus: 1 | foo | bar }}\n{% widget %}{% if a | baz %}{% endif %}')).toMatchObject([
+      { code: 'unknownFilter', line: 1, column: 18, path: 'rate.liquid' },
+      { code: 'unknownFilter', line: 1, column: 24 },
+      { code: 'unknownTag', line: 2, column: 1 },
+      { code: 'unknownFilter', line: 2, column: 23 },
+    ])
+  })
+
+  test.each([
+    ['{% if a %}x', 'blockNotClosed', 1],
+    ['{% for a in b %}x{% if c %}{% endfor %}', 'blockNotClosed', 18],
+    ['x{% endif %}', 'endWithoutBlock', 2],
+    ['x{% else %}', 'unknownTag', 2],
+    ['{% elseif a %}', 'unknownTag', 1],
+    ['x {{ a ', 'markupNotClosed', 3],
+    ['x {% assign a = 1', 'markupNotClosed', 3],
+    ['{% %}', 'markupNotClosed', 1],
+    ['{% comment %} x', 'blockNotClosed', 1],
+    ['{% raw %} x', 'blockNotClosed', 1],
+    ['{{ "abc }}', 'templateUnreadable', 4],
+    ['{% if a = b %}{% endif %}', 'templateUnreadable', 9],
+    ['{% if a == %}{% endif %}', 'templateUnreadable', 11],
+    ['{% if %}{% endif %}', 'templateUnreadable', 6],
+    ['{% if a == 1 b %}{% endif %}', 'templateUnreadable', 14],
+    ['{{ a | plus 1 }}', 'templateUnreadable', 13],
+    ['{% assign = 1 %}', 'templateUnreadable', 11],
+    ['{% for a of b %}{% endfor %}', 'templateUnreadable', 1],
+    ['{{ a ) }}', 'templateUnreadable', 6],
+  ])('%s', (source, code, column) => {
+    expect(errors(source)).toMatchObject([{ code, line: 1, column }])
+  })
+
+  test('a block that cannot be read hides nothing behind it', () => {
+    expect(errors('{% if a = b %}{% if c %}{% endif %}{% else %}{% endif %}\n{{ d | foo }}')).toMatchObject([
+      { line: 1 },
+      { code: 'unknownFilter', line: 2 },
+    ])
+  })
+
+  test('at most 100 errors are listed', () => {
+    expect(errors('{{ a | foo }}\n'.repeat(5_000))).toHaveLength(100)
+  })
+
+  test('nesting without end is an error, not a crash', () => {
+    expect(errors('{% if a %}'.repeat(200) + '{% endif %}'.repeat(200)).length).toBeGreaterThan(0)
+    expect(errors(`{{ ${'('.repeat(40_000)} }}`).length).toBe(1)
+    expect(errors(`{{ ${'a['.repeat(20_000)} }}`).length).toBe(1)
+  })
+
+  test('a source beyond 5 million characters is refused', () => {
+    expect(errors('x'.repeat(5_000_001))).toMatchObject([{ code: 'templateTooLarge' }])
+  })
+
+  test('random garbage gives findings, and what it compiles to renders or fails as a template does', () => {
+    const piece = fc.constantFrom(
+      ...[
+        '{{',
+        '}}',
+        '{%',
+        '%}',
+        ' if ',
+        ' endif ',
+        ' for x in ',
+        ' endfor ',
+        ' case ',
+        ' when ',
+        ' assign a = ',
+        'data',
+      ],
+      ...[
+        '|',
+        ':',
+        ',',
+        '"',
+        "'",
+        '(',
+        ')',
+        '[',
+        ']',
+        '.',
+        '..',
+        '==',
+        '<',
+        ' and ',
+        '1',
+        '2.5',
+        ' plus',
+        ' lookup',
+        '\n',
+        '-',
+      ],
+      ...[
+        ' raw ',
+        ' endraw ',
+        ' comment ',
+        ' endcomment ',
+        ' liquid ',
+        ' cycle ',
+        ' tablerow i in ',
+        '#',
+        ' nil ',
+        '=',
+        'é',
+        '\\',
+      ],
+    )
+    const source = fc.oneof(
+      fc.array(piece, { maxLength: 40 }).map(pieces => pieces.join('')),
+      fc.string({ maxLength: 60 }),
+    )
+    fc.assert(
+      fc.property(source, text => {
+        const { template, findings } = compileTemplate({ path: 'p', source: text })
+        for (const { line, column } of findings) expect(line! >= 1 && column! >= 1).toBe(true)
+        expect(template === undefined).toBe(findings.some(finding => finding.severity === 'ERROR'))
+        try {
+          if (template) template.render({ data: [1, 'a'] }, environment)
+        } catch (error) {
+          expect(error).toBeInstanceOf(TemplateError)
+        }
+      }),
+      { seed: 20_261, numRuns: 2_000 },
+    )
+  })
+})

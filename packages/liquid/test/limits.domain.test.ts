@@ -1,0 +1,97 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { compiled, compileTemplate, environment, failure, NOW, output } from './rendering.ts'
+
+describe('limits are counted, with a clock that stands still', () => {
+  beforeEach(() => {
+    vi.spyOn(Date, 'now').mockReturnValue(NOW)
+    vi.spyOn(performance, 'now').mockReturnValue(0)
+  })
+  afterEach(() => {
+    vi.restoreAllMocks()
+  })
+
+  const big = '{% assign s = "x" %}{% for i in (1..21) %}{% assign s = s | append: s %}{% endfor %}'
+
+  test.each([
+    ['a loop without end', '{% for i in (1..100000000) %}{% endfor %}'],
+    ['a loop in a loop', '{% for i in (1..9999) %}{% for j in (1..9999) %}{% endfor %}{% endfor %}'],
+    ['a table without end', '{% tablerow i in (1..100000000) %}{% endtablerow %}'],
+    ['a range that is kept', '{% assign r = (1..100000000) %}'],
+    [
+      'text that doubles',
+      '{% assign s = "x" %}{% for i in (1..60) %}{% assign s = s | append: s %}{% endfor %}',
+    ],
+    [
+      'captured text that doubles',
+      '{% assign s = "x" %}{% for i in (1..60) %}{% capture s %}{{ s }}{{ s }}{% endcapture %}{% endfor %}',
+    ],
+    [
+      'a list that doubles',
+      '{% assign l = "a" | split: "" %}{% for i in (1..60) %}{% assign l = l | concat: l %}{% endfor %}',
+    ],
+    [
+      'one text many times in a list',
+      `${big}{% assign l = s | concat: s %}{% for i in (1..16) %}{% assign l = l | concat: l %}{% endfor %}{{ l | upcase }}`,
+    ],
+    [
+      'joined text',
+      `${big}{% assign l = s | concat: s | concat: s | concat: s | concat: s %}{{ l | join: s }}`,
+    ],
+    ['a replacement of every character', `${big}{{ s | replace: "x", s }}`],
+    [
+      'a search in long text, over and over',
+      `${big}{% for i in (1..100000) %}{% if s contains "y" %}{% endif %}{% endfor %}`,
+    ],
+    [
+      'a comparison of long texts, over and over',
+      `${big}{% capture t %}{{ s }}{% endcapture %}{% for i in (1..100000) %}{% if s == t %}{% endif %}{% endfor %}`,
+    ],
+    [
+      'sorting the same long text',
+      `${big}{% assign l = s | concat: s %}{% for i in (1..12) %}{% assign l = l | concat: l %}{% endfor %}{{ l | sort_natural }}`,
+    ],
+    ['filters without number', `{% for i in (1..100000) %}{{ 1${' | plus: 1'.repeat(4_000)} }}{% endfor %}`],
+    [
+      'conditions without number',
+      `{% for i in (1..100000) %}{% if 1 == 2${' or 1 == 2'.repeat(4_000)} %}{% endif %}{% endfor %}`,
+    ],
+    [
+      'branches without number',
+      `{% for i in (1..100000) %}{% if false %}${'{% elsif false %}'.repeat(50_000)}{% endif %}{% endfor %}`,
+    ],
+    [
+      'long products',
+      '{% assign f = 1.23456789 %}{% for i in (1..190000) %}{% assign f = f | times: f | modulo: 7 %}{% endfor %}',
+    ],
+  ])('%s stops the template', (_name, source) => {
+    expect(failure(source)).toMatchObject({ code: 'templateLimit', path: 'test.liquid', line: 1 })
+  })
+
+  test('output beyond 10 MB stops the template', () => {
+    expect(failure(`{% for i in (1..20) %}${'x'.repeat(600_000)}{% endfor %}`).code).toBe('templateLimit')
+    expect(failure('{{ "€€" }}', {}, { limits: { outputBytes: 5 } }).code).toBe('templateLimit')
+    expect(output('{{ "€€" }}', {}, { limits: { outputBytes: 6 } })).toBe('€€')
+  })
+
+  test('what fits the limits is rendered', () => {
+    expect(output('{% for i in (1..90000) %}x{% endfor %}')).toHaveLength(90_000)
+  })
+
+  test('limits are those of the environment', () => {
+    expect(failure('{% for i in (1..10) %}{% endfor %}', {}, { limits: { nodes: 5 } }).message).toContain('5')
+  })
+
+  test('a stopped template leaves nothing behind for the next', () => {
+    const template = compiled(
+      '{% for i in data %}{{ i }}{% break %}{% endfor %}{% cycle "a", "b" %}{% increment n %}',
+    )
+    const first = template.render([1], environment).output
+    expect(() => template.render([1], { ...environment, limits: { nodes: 2 } })).toThrow()
+    expect(template.render([1], environment).output).toBe(first)
+  })
+
+  test('a large source is read without quadratic work', () => {
+    const { findings } = compileTemplate({ path: 'p', source: '{{a}}{%if b%}{%endif%}'.repeat(60_000) })
+    expect(findings).toEqual([])
+  })
+})

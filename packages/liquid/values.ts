@@ -1,0 +1,165 @@
+// Numbers inside templates. A whole number that a JavaScript number holds exactly is one; every other number is
+// a `LiquidNumber`. Text that looks like a number takes part as one (brief 5.4).
+import Big from 'big.js'
+import { toValue } from 'liquidjs/dist/liquid.browser.mjs'
+import { TemplateError } from './limits.ts'
+
+const Exact = Big()
+Exact.DP = 40
+Exact.RM = Big.roundHalfUp
+
+/** Places that are kept when a result has more; without it, compounding in a loop grows without end. */
+export const LARGEST_PLACES = 100
+/** Digits before the point. A larger result is a `templateLimit`. */
+export const LARGEST_DIGITS = 400
+
+/**
+ * An exact decimal. `whole`: written without a decimal point, or computed from such numbers only; dividing
+ * two whole numbers rounds down, as Liquid does. Prints plain: no exponent, no zeros behind the last place.
+ */
+export class LiquidNumber {
+  readonly #value: Big
+  readonly #whole: boolean
+
+  constructor(value: Big, whole: boolean) {
+    this.#value = value
+    this.#whole = whole
+  }
+
+  get value(): Big {
+    return this.#value
+  }
+
+  get whole(): boolean {
+    return this.#whole
+  }
+
+  toString(): string {
+    return this.#value.toFixed()
+  }
+
+  toJSON(): string {
+    return this.toString()
+  }
+}
+
+const NUMBER_TEXT = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
+
+/** The value as a number, or undefined when it is none. Blanks around text are ignored; exponents are not read. */
+export function asNumber(value: unknown): LiquidNumber | undefined {
+  if (value instanceof LiquidNumber) return value
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? new LiquidNumber(new Exact(value), Number.isInteger(value)) : undefined
+  if (value instanceof Big) return new LiquidNumber(new Exact(value), value.eq(value.round(0)))
+  if (typeof value !== 'string' || value.length > LARGEST_DIGITS) return undefined
+  const text = value.trim()
+  if (!NUMBER_TEXT.test(text)) return undefined
+  return new LiquidNumber(new Exact(text.replace('+', '').replace(/\.$/, '')), !text.includes('.'))
+}
+
+/** As `asNumber`, with 0 for what is no number: what Liquid's arithmetic does with blank and with other text. */
+export function asOperand(value: unknown): LiquidNumber {
+  return asNumber(value) ?? ZERO
+}
+
+const ZERO = new LiquidNumber(new Exact(0), true)
+
+/** A literal of the source as the template sees it: `12` is a plain number, `100.0` keeps its decimal point. */
+export function literalNumber(text: string): number | LiquidNumber {
+  const parsed = asNumber(text)
+  return parsed ? simplest(parsed.value, parsed.whole) : Number(text)
+}
+
+/** An amount of money in the data. It is a decimal to templates, also where it comes to whole units; made one when it is read. */
+export class DataAmount {
+  readonly #value: number
+
+  constructor(value: number) {
+    this.#value = value
+  }
+
+  toJSON(): number {
+    return this.#value
+  }
+}
+
+/** Values of data that are numbers to templates. */
+export const isDataNumber = (value: unknown): value is number | Big | DataAmount =>
+  typeof value === 'number' || value instanceof DataAmount || value instanceof Big
+
+/**
+ * A number from data: non-whole ones become exact decimals by their shortest text, so that 0.1 is one tenth. Amounts and
+ * rates, which are `Big`, are no whole numbers even where they have no places.
+ */
+export function dataNumber(value: number | Big | DataAmount): unknown {
+  if (typeof value === 'object')
+    return simplest(new Exact(value instanceof DataAmount ? value.toJSON() : value), false)
+  if (Number.isSafeInteger(value)) return value
+  const parsed = asNumber(value)
+  return parsed && simplest(parsed.value, parsed.whole)
+}
+
+/** The number for further use in the template. Throws `templateLimit` when it has more than 400 digits. */
+export function simplest(value: Big, whole: boolean): number | LiquidNumber {
+  if (value.c[0] === 0) return whole ? 0 : new LiquidNumber(new Exact(0), false)
+  if (value.e >= LARGEST_DIGITS)
+    throw new TemplateError('templateLimit', `A number grew beyond ${LARGEST_DIGITS} digits.`)
+  if (whole && value.e < 15) return Number(value.toFixed(0))
+  const places = value.c.length - value.e - 1
+  return new LiquidNumber(places > LARGEST_PLACES ? value.round(LARGEST_PLACES) : value, whole)
+}
+
+/** The exact decimal for callers. */
+export function toDecimal(value: LiquidNumber): Big {
+  return new Big(value.toString())
+}
+
+/** The number without its fraction, or undefined when the value is no number or too large to count with. */
+export function asInteger(value: unknown): number | undefined {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value
+  const parsed = asNumber(value)?.value.round(0, Big.roundDown)
+  if (!parsed || parsed.e >= 15) return undefined
+  return Number(parsed.toFixed(0))
+}
+
+/** Towards the lower whole number. */
+export function floorOf(value: Big): Big {
+  const cut = value.round(0, Big.roundDown)
+  return cut.gt(value) ? cut.minus(1) : cut
+}
+
+/** Towards the higher whole number. */
+export function ceilingOf(value: Big): Big {
+  const cut = value.round(0, Big.roundDown)
+  return cut.lt(value) ? cut.plus(1) : cut
+}
+
+/**
+ * The text that a value prints as: nothing for nil, numbers plain and without an exponent, lists item after item,
+ * maps as JSON.
+ */
+export function printed(value: unknown): string {
+  const plain = toValue(value)
+  if (typeof plain === 'string') return plain
+  if (plain === null || plain === undefined) return ''
+  if (typeof plain === 'number')
+    return Number.isSafeInteger(plain) ? String(plain) : String(dataNumber(plain) ?? '')
+  if (plain instanceof LiquidNumber) return plain.toString()
+  if (plain instanceof Big) return plain.toFixed()
+  if (Array.isArray(plain)) return printedList(plain)
+  if (typeof plain === 'object') return JSON.stringify(plain)
+  return typeof plain === 'boolean' ? String(plain) : ''
+}
+
+/** A list may hold the same long text many times, so it can print as far more than it takes up. */
+const LONGEST_LIST_TEXT = 10_000_000
+
+function printedList(items: unknown[]): string {
+  let text = ''
+  for (const item of items) {
+    text += printed(item)
+    if (text.length > LONGEST_LIST_TEXT)
+      throw new TemplateError('templateLimit', `A list prints as more than ${LONGEST_LIST_TEXT} characters.`)
+  }
+  return text
+}

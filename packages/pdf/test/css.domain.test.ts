@@ -1,0 +1,106 @@
+// The renderer against its documentation: every line of docs/css.md is rendered, read back, and compared as pictures
+// with what a browser prints of the same HTML.
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { size } from '../../../test/support/sizes.ts'
+import { BROWSER, PrintingBrowser } from './browser.ts'
+import { FIXTURES } from './fixtures.ts'
+import { differences, pictures } from './pictures.ts'
+import { coloursOf, hasPoppler, render, textLines } from './tools.ts'
+
+/** Of both: whole dots of a browser's page, which rounds its margins to them. */
+const MARGIN_POINTS = 54
+const margin = `${MARGIN_POINTS}pt`
+const LAYOUT = { marginTop: margin, marginRight: margin, marginBottom: margin, marginLeft: margin }
+
+/** What docs/css.md says is otherwise than in browsers, told to the browser. */
+const OUR_WAYS = `
+  :root { font-family: 'Noto Sans', 'DejaVu Sans'; line-height: 1.2; text-rendering: geometricPrecision }
+  body { margin: 0 }
+  table { border-collapse: collapse }
+  table[border] :is(td, th) { border: 0.75pt solid gray }
+  [rowspan] { vertical-align: top }
+  pre, code { font: inherit }
+  sub, sup { font-size: 58% }`
+
+let browser: PrintingBrowser | undefined
+beforeAll(async () => {
+  if (BROWSER && hasPoppler) browser = await PrintingBrowser.start()
+})
+afterAll(async () => {
+  await browser?.close()
+})
+
+/** The fonts that a configuration brings are known to the browser by their names. */
+const LOCAL_FONT = 'local("DejaVu Sans Mono")'
+
+const printed = (html: string): Promise<Uint8Array> =>
+  browser!.print(
+    `<!doctype html><style>${OUR_WAYS}</style>${html.replace(/url\([^)]*Mono[^)]*\)/g, LOCAL_FONT)}`,
+    {
+      printBackground: true,
+      paperWidth: 595.28 / 72,
+      paperHeight: 841.89 / 72,
+      marginTop: MARGIN_POINTS / 72,
+      marginRight: MARGIN_POINTS / 72,
+      marginBottom: MARGIN_POINTS / 72,
+      marginLeft: MARGIN_POINTS / 72,
+    },
+  )
+
+test('every line of docs/css.md has a fixture, and every fixture a line', () => {
+  const lines = readFileSync('docs/css.md', 'utf8').matchAll(/^\|.*\| `(\w+)`\s*\|$/gm)
+  expect([...lines].map(([, name]) => name).sort()).toEqual(Object.keys(FIXTURES).sort())
+})
+
+/** Compared in `npm test`; all are in `npm run test:full`. */
+const MOST_TELLING = ['alignment', 'borders', 'colours', 'lists', 'tables', 'widths']
+
+describe.each(Object.entries(FIXTURES))('%s', (name, { html, text, colours = [], pages = 1, alone }) => {
+  test.runIf(hasPoppler)('shows its text, colours and pages', async () => {
+    const pdf = await render(html)
+    const seen = textLines(pdf)
+    const known = [...seen]
+    for (const line of text) {
+      const at = known.findIndex(one => one === line || one === `• ${line}` || one === `◦ ${line}`)
+      expect(at, `${line}\nin\n${seen.join('\n')}`).toBeGreaterThanOrEqual(0)
+      known.splice(0, at + 1)
+    }
+    const sheets = pictures(pdf)
+    expect(sheets).toHaveLength(pages)
+    const all = new Set(sheets.flatMap(sheet => [...coloursOf(sheet)]))
+    for (const colour of colours) expect([...all]).toContain(colour)
+  })
+  const isCompared = alone === undefined && size(MOST_TELLING.includes(name), true)
+  test.runIf(hasPoppler && BROWSER !== undefined && isCompared)('looks as a browser prints it', async () => {
+    const [ours, theirs] = [pictures(await render(html, LAYOUT)), pictures(await printed(html))]
+    expect(ours).toHaveLength(theirs.length)
+    expect(ours.flatMap((page, at) => differences(page, theirs[at]!))).toEqual([])
+  })
+})
+
+const PAGE =
+  '<p style="text-align:right">right</p><div style="background:#ffeeee;padding:6pt">box</div><table style="width:60%"><tr><td style="width:50%;border-bottom:0.75pt solid gray">one</td><td>two</td></tr></table><p>after</p>'
+
+describe.runIf(hasPoppler)('the comparison', () => {
+  test('finds a page like itself', async () => {
+    const [one] = pictures(await render(PAGE))
+    expect(differences(one!, one!)).toEqual([])
+  })
+  test.each([
+    ['another alignment', 'text-align:right', 'text-align:center'],
+    ['a pale background that is missing', 'background:#ffeeee;', ''],
+    ['a pale background of another colour', '#ffeeee', '#eeeeff'],
+    ['a hair line that is missing', 'border-bottom:0.75pt solid gray', ''],
+    ['a line of another colour', 'solid gray', 'solid red'],
+    ['another column width', 'width:50%', 'width:46%'],
+    ['another table width', 'width:60%', 'width:64%'],
+    ['a margin of 3 points', 'padding:6pt', 'padding:6pt;margin-left:3pt'],
+    ['a padding of 3 points less', 'padding:6pt', 'padding:3pt'],
+    ['other words', 'after', 'other words'],
+    ['letters of another colour', 'two', '<span style="color:red">two</span>'],
+  ])('sees %s', async (_, from, to) => {
+    const [[one], [other]] = [pictures(await render(PAGE)), pictures(await render(PAGE.replace(from, to)))]
+    expect(differences(one!, other!)).not.toEqual([])
+  })
+})

@@ -1,0 +1,98 @@
+// Letters of the world on a page: what the service's fonts have, what a configuration's fonts add, what none has.
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { directed } from '../bidi.ts'
+import { fontNames } from '../font-names.ts'
+import { hasPoppler, rendered, textLines } from './tools.ts'
+
+const mono = (): Uint8Array =>
+  new Uint8Array(readFileSync('node_modules/dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'))
+const face = (file: string): string => `<style>@font-face { font-family: Own; src: url('${file}') }</style>`
+
+describe('letters that no font has', () => {
+  test('are told, each once, in text, headers and footers alike', async () => {
+    const { missing } = await rendered(
+      '<bindery-header>語</bindery-header><p>日本 and 日本</p><bindery-footer>한</bindery-footer>',
+    )
+    expect([...missing].sort()).toEqual([...'日本語한'].sort())
+  })
+
+  test.each([
+    'Ελληνικά, Привет, Tiếng Việt, Žluťoučký kůň, Türkçe, Íslenska, Română, Łódź',
+    'ქართული, Հայերեն, עברית, العربية, हिन्दी',
+    '€ £ ₹ ₺ ₽ ₿ ✓ → ≤ ½ № § ™ “quoted” – — …',
+    'joined\u200d, soft\u00adhyphen, left\u200e, variant\ufe0f, no\u00a0break',
+  ])('are none of %s', async text => {
+    expect((await rendered(`<p>${text}</p>`)).missing).toBe('')
+  })
+})
+
+describe('a font of the configuration', () => {
+  test('is in the PDF when its family is named, or a letter is in no other', async () => {
+    const font = new Map([['mono.ttf', mono()]])
+    const size = async (html: string): Promise<number> => (await rendered(html, {}, font)).bytes.length
+    const without = await size(`${face('mono.ttf')}<p>text</p>`)
+    expect(await size(`${face('mono.ttf')}<p style="font-family: Own">text</p>`)).not.toBe(without)
+    expect(
+      (await rendered(`${face('mono.ttf')}<p style="font: 10pt/1.2 Own">ab</p>`, {}, font)).missing,
+    ).toBe('')
+  })
+
+  test('is a file that is a font', async () => {
+    const font = new Map([['text.ttf', new TextEncoder().encode('This is no font at all.')]])
+    await expect(rendered(`${face('text.ttf')}<p>x`, {}, font)).rejects.toThrow(
+      "The font 'text.ttf' cannot be used: it is neither TrueType, OpenType, WOFF nor WOFF2.",
+    )
+  })
+
+  test('that is broken fails the document and nothing else', async () => {
+    const broken = mono().slice(0, 20_000)
+    const html = `${face('mono.ttf')}<p style="font-family:Own">text</p>`
+    const problem = await rendered(html, {}, new Map([['mono.ttf', broken]])).catch(one => one)
+    expect(problem.name).toBe('ConversionError')
+    expect((await rendered('<p>text</p>')).bytes.length).toBeGreaterThan(500)
+  })
+
+  test('is known by the names that @font-face gives, and by no address', () => {
+    expect(
+      fontNames(
+        '<style>@font-face{src:url("A b.ttf")} @FONT-FACE { font-family: x; src: local(x), url( c.otf ) format("opentype") } @font-face{src:url(https://example.com/d.ttf)} @font-face{src:url(../e.ttf)} p{background:url(f.ttf)}</style>',
+      ),
+    ).toEqual(['A b.ttf', 'c.otf'])
+  })
+})
+
+describe('text from the right', () => {
+  const cut = (text: string, direction: 'ltr' | 'rtl' | undefined) => {
+    const { runs, fromTheRight } = directed([{ text }], direction)
+    return { runs: runs.map(run => [run.text, run.level ?? 0]), fromTheRight }
+  }
+
+  test('is cut where its direction changes, numbers and Latin words within it kept', () => {
+    expect(cut('שלום 12 abc', 'rtl')).toEqual({
+      runs: [
+        ['שלום ', 1],
+        ['12', 2],
+        [' ', 1],
+        ['abc', 2],
+      ],
+      fromTheRight: true,
+    })
+  })
+
+  test('has its brackets turned round', () => {
+    expect(cut('(שלום)', 'rtl').runs).toEqual([[')שלום(', 1]])
+    expect(cut('a (b)', 'ltr').runs).toEqual([['a (b)', 0]])
+  })
+
+  test('begins at the right by itself where its first letter says so', () => {
+    expect(cut('שלום', undefined).fromTheRight).toBe(true)
+    expect(cut('abc שלום', undefined).fromTheRight).toBe(false)
+  })
+
+  test.runIf(hasPoppler)('is found in the PDF as it was written', async () => {
+    const { bytes } = await rendered('<p dir="rtl">שלום עולם 12</p><p>مرحبا</p>')
+    const text = textLines(bytes).join(' ')
+    for (const word of ['שלום', 'עולם', '12']) expect(text).toContain(word)
+  })
+})

@@ -1,0 +1,160 @@
+// What a PDF costs grows in proportion to its text, whatever the text is made of, and no document costs more than the limits.
+import bidiFactory from 'bidi-js'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { embeddingLevels } from '../bidi-levels.ts'
+import { CONVERSION_LIMITS } from '../limits.ts'
+import { rendered } from './tools.ts'
+
+const times = (count: number, text: string): string => text.repeat(count)
+
+const rows = (count: number, cells: string): string => `<table>${times(count, `<tr>${cells}`)}</table>`
+
+/** A document of `size` parts; each part has some fifty characters. */
+const GROWING: readonly (readonly [name: string, html: (size: number) => string])[] = [
+  ['a paragraph of Latin text', size => `<p>${times(size * 10, 'word ')}`],
+  ['a paragraph of Hebrew text', size => `<p dir="rtl">${times(size * 10, 'שלום ')}`],
+  ['a paragraph of Arabic text', size => `<p dir="rtl">${times(size * 10, 'سلام ')}`],
+  ['both directions', size => `<p dir="rtl">${times(size * 2, 'שלום abc 123, (سلام) ')}`],
+  ['both directions in a paragraph from the left', size => `<p>${times(size * 2, 'שלום abc (سلام) 9 ')}`],
+  ['numbers from the right', size => `<p dir="rtl">${times(size * 25, '1 ')}`],
+  ['brackets from the right', size => `<p dir="rtl">ש${times(size * 15, '(a)')}`],
+  ['isolates', size => `<p dir="rtl">${times(size * 50, '\u2068')}`],
+  ['one word', size => `<p>${times(size * 50, 'x')}`],
+  ['one word of Hebrew', size => `<p>${times(size * 50, 'ש')}`],
+  ['letters of two fonts by turns', size => `<p>${times(size * 15, 'שx')}`],
+  ['text that nothing breaks', size => `<p style="white-space:nowrap">${times(size * 10, 'word ')}`],
+  ['justified text', size => `<p style="text-align:justify">${times(size * 10, 'word ')}`],
+  ['blanks that are kept', size => `<pre>${times(size * 50, ' ')}!</pre>`],
+  ['line breaks that are kept', size => `<pre>${times(size * 5, 'abc\n')}</pre>`],
+  ['spans', size => `<p>${times(size, '<b>wo</b>x ')}`],
+  ['spans within a word', size => `<p>${times(size, '<b>w</b>x')}`],
+  ['spans within one another', size => `<p>${times(90, '<b>')}${times(size * 10, 'word ')}`],
+  ['paragraphs', size => times(size, '<p>item')],
+  ['headings', size => times(size / 2, '<h3>item</h3><p>x')],
+  ['a list', size => `<ol>${times(size, '<li>item')}</ol>`],
+  ['rows of a table', size => rows(size / 4, '<td>a<td>b<td>c')],
+  ['cells of a row', size => rows(size / 60, times(60, '<td>a'))],
+  ['a cell over many rows', size => rows(1, `<td rowspan="1000">x<td>y${times(size / 4, '<tr><td>a')}`)],
+  ['text of a cell', size => rows(1, `<td>${times(size * 10, 'word ')}<td>x`)],
+  ['Hebrew text of a cell', size => rows(1, `<td dir="rtl">${times(size * 10, 'שלום ')}<td>x`)],
+  ['text within boxes', size => `${times(30, '<div style="padding:1pt">')}${times(size * 10, 'word ')}`],
+  ['pages', size => times(size / 4, '<p style="page-break-after:always">x')],
+  ['classes of an element', size => `<style>.b{color:red}</style><p class="${times(size * 25, 'a ')}">x`],
+  ['declarations', size => `<style>p{${times(size * 5, 'color:red;')}}</style><p>x`],
+  ['blanks in declarations', size => times(size / 40, `<p style="color:a${times(1_900, ' ')}b">x`)],
+]
+
+test.each(GROWING)(
+  '%s: doubled three times, the work that is counted grows in proportion',
+  async (_, html) => {
+    const work: number[] = []
+    for (const size of [120, 240, 480, 960]) work.push((await rendered(html(size))).work!)
+    // What does not depend on the size, such as the style of the page, is in all of them.
+    for (const at of [1, 2, 3]) expect(work[at]! / work[at - 1]!).toBeLessThan(2.3)
+    expect(work[3]!).toBeGreaterThanOrEqual(work[0]!)
+  },
+)
+
+/** Milliseconds of the processor, the least of three: another process at the same time does not count. */
+async function processorTime(html: string): Promise<number> {
+  const all: number[] = []
+  for (let round = 0; round < 3; round += 1) {
+    const before = process.cpuUsage()
+    await rendered(html)
+    const { user, system } = process.cpuUsage(before)
+    all.push((user + system) / 1_000)
+  }
+  return Math.min(...all)
+}
+
+/** What the engine and its libraries do within one step is not counted, so their time is measured: eight times as much text. */
+test.each(
+  GROWING.filter(([name]) =>
+    /Hebrew text$|both directions$|numbers|isolates|nothing breaks|blanks that are kept/.test(name),
+  ),
+)(
+  '%s: eight times as much takes about eight times as long',
+  async (_, html) => {
+    await rendered(html(100))
+    const [small, large] = [await processorTime(html(500)), await processorTime(html(4_000))]
+    // Sixty-four times where the work is quadratic; 20 ms are those of a page with nothing on it.
+    expect(large / Math.max(small, 20)).toBeLessThan(24)
+  },
+  60_000,
+)
+
+const CHARACTERS = [
+  ...'aAאבسن19 -+,.%$()[]<>!\n\t',
+  ...'\u0301\u200d\u200f\u200e\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u0660\u2329\u3009\u00a0',
+]
+
+test('levels of directions are those of the Unicode algorithm, as bidi-js finds them', () => {
+  const bidi = bidiFactory()
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom(...CHARACTERS), { minLength: 1, maxLength: 60 }),
+      fc.constantFrom(undefined, 'ltr' as const, 'rtl' as const),
+      (characters, direction) => {
+        const text = characters.join('')
+        const expected = bidi.getEmbeddingLevels(text, direction)
+        const found = embeddingLevels(text, direction)
+        expect([...found.levels]).toEqual([...expected.levels])
+        expect(found.base).toBe(expected.paragraphs[0]!.level)
+      },
+    ),
+    { numRuns: 3_000 },
+  )
+})
+
+/** Letters that come in no order, so that no piece of them comes again. */
+function letters(count: number): string {
+  let state = 1
+  return Array.from({ length: count }, () => {
+    state = (state * 48_271) % 2_147_483_647
+    return String.fromCharCode(97 + (state % 26))
+  }).join('')
+}
+
+const logo = (rects: number): string =>
+  `<img src="data:image/svg+xml,<svg width='9' height='9'>${times(rects, "<rect width='1' height='1'/>")}</svg>">`
+
+test.each([
+  ['words', `<p>${times(190_000, 'x ')}<bindery-page-count></bindery-page-count>`, '300000 words and blocks'],
+  [
+    'letters in a narrow column',
+    `<div style="width:8pt;font-size:6pt">${letters(60_000)}</div>`,
+    'put blanks into them',
+  ],
+  [
+    'heads of tables',
+    `<table style="font-size:.2pt"><thead>${times(400, '<tr><td style="border:.1pt solid red;padding:0">h</td></tr>')}</thead>${times(
+      400,
+      '<tr><td style="font-size:300pt">x',
+    )}</table>`,
+    'repeated heads of tables',
+  ],
+  ['drawings', times(200, logo(2_000)), 'characters in drawings'],
+  [
+    'clips that are used often',
+    `<svg width="10" height="10"><clipPath id="a">${times(1_000, '<rect/>')}</clipPath>${times(
+      1_000,
+      '<rect clip-path="url(#a)"/>',
+    )}</svg>`,
+    'characters in drawings',
+  ],
+  [
+    'declarations that match often',
+    `<style>p{${Array.from({ length: 20_000 }, (_, at) => `a${at}:1`).join(';')}}</style>${times(600, '<p>x')}`,
+    'comparisons of elements',
+  ],
+])('work that no count of characters shows is refused: %s', async (_, html, message) => {
+  await expect(rendered(html)).rejects.toThrow(message)
+})
+
+test('the longest paragraph that the limits allow is made, in words of any direction', async () => {
+  const half = CONVERSION_LIMITS.characters / 10
+  expect(
+    (await rendered(`<p>${times(half, 'word ')}</p><p>${times(half / 2, 'שלום ')}</p>`)).bytes.length,
+  ).toBeGreaterThan(10_000)
+})

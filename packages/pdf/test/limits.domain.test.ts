@@ -1,0 +1,140 @@
+// What the renderer refuses, by count and with words, and what it bears.
+import { expect, test } from 'vitest'
+import { CONVERSION_LIMITS } from '../limits.ts'
+import { packedZeros, pngAddress } from './png-files.ts'
+import { render } from './tools.ts'
+
+const image = (address: string): string => `<img src="${address}">`
+const pngOf = (width: number, height: number): string =>
+  pngAddress(width, height, 2, packedZeros(height * (1 + 3 * width)))
+
+/** Elements of one kind that differ: the parser opens all of them anew in every paragraph. */
+const bolds = (count: number): string => Array.from({ length: count }, (_, at) => `<b a${at}>`).join('')
+
+const times = (count: number, text: string): string => text.repeat(count)
+
+test.each([
+  ['elements', times(CONVERSION_LIMITS.elements + 1, '<br>'), '6000 elements'],
+  ['characters', times(CONVERSION_LIMITS.characters + 1, 'x'), '400000 characters of text'],
+  ['depth', times(120, '<div>'), '100 elements within one another'],
+  ['rules', `<style>${times(1_001, 'p{color:red}')}</style>`, '1000 style rules'],
+  [
+    'matches',
+    `<style>${times(900, 'a b c d e f{color:red}')}</style>${times(60, '<f>')}${times(5_000, '<f></f>')}`,
+    'comparisons of elements with selectors',
+  ],
+  ['columns', `<table><tr>${times(61, '<td>x</td>')}</tr></table>`, '60 columns'],
+  ['cells', `<table>${times(201, '<tr><td colspan="60">x')}</table>`, '12000 cells'],
+  ['elements that the parser makes itself', `<p>${bolds(60)}</p>${times(150, '<p>x</p>')}`, '6000 elements'],
+  ['cells of a table', `<table>${times(1_000, `<tr>${times(1_000, '<td>x')}`)}</table>`, '6000 elements'],
+  ['tables within tables', times(1_000, '<table><tr><td>'), '100 elements within one another'],
+  ['attributes', `<p ${Array.from({ length: 300_000 }, (_, at) => `a${at}`).join(' ')}>`, '200 attributes'],
+  ['pages', times(1_001, '<p style="page-break-after:always">x'), '1000 pages'],
+  ['pages of huge letters', `<p style="font-size:300pt">${times(100_000, 'x ')}`, '1000 pages'],
+  [
+    'elements of headers',
+    `<bindery-header>${times(400, '<b>x</b>')}</bindery-header>${times(200, '<p style="page-break-after:always">x')}`,
+    '50000 elements of headers',
+  ],
+  ['images', Array.from({ length: 201 }, (_, at) => image(pngOf(1, at + 1))).join(''), '200 images'],
+  ['pixels', image(pngAddress(10_000, 10_000, 2, packedZeros(10))), '12000000 pixels in one image'],
+  [
+    'pixels to unpack',
+    image(pngAddress(3_000, 3_000, 6, packedZeros(10))),
+    '8000000 pixels in PNGs with transparency',
+  ],
+  ['bytes in a PNG', image(pngAddress(10, 10, 2, Buffer.alloc(4_000_001))), '4000000 bytes in one PNG'],
+  ['bytes of images', image(`data:image/jpeg;base64,${times(20_000_000, 'A')}`), '10000000 bytes of images'],
+  ['header', `<bindery-header>${times(501, '<b>x</b>')}</bindery-header>`, '500 elements in a header'],
+])('too many %s are refused with the limit', async (_, html, message) => {
+  await expect(render(html)).rejects.toThrow(message)
+})
+
+test('a header that leaves no room for the text is refused', async () => {
+  await expect(render(`<bindery-header>${times(60, '<p>x</p>')}</bindery-header>text`)).rejects.toThrow(
+    'no room',
+  )
+})
+
+const drawing = (content: string): string => `<svg width="10" height="10">${content}</svg>`
+
+test.each([
+  ['one from many', drawing('<defs><g id="a"><rect/></g></defs><use href="#a"/>'), 'holds <use>'],
+  ['one from elsewhere', drawing('<image href="https://example.com/a.png"/>'), 'holds <image>'],
+  ['too many elements', drawing(times(6_001, '<rect/>')), '6000 elements'],
+  ['too deep ones', drawing(times(120, '<g>')), '100 elements within one another'],
+  ['too long a path', drawing(`<path d="${times(600_000, 'M')}"/>`), '500000 characters in one drawing'],
+  ['no size', '<svg><rect/></svg>', 'says no size'],
+  [
+    'too many elements in a file',
+    image(`data:image/svg+xml,<svg>${times(6_001, '<g></g>')}</svg>`),
+    '6000 elements',
+  ],
+])('a drawing with %s is refused', async (_, html, message) => {
+  await expect(render(html)).rejects.toThrow(message)
+})
+
+test.each([
+  [
+    'gradients that lead to each other',
+    '<defs><linearGradient id="a" href="#b"/><linearGradient id="b" href="#a"/></defs><rect width="9" height="9" fill="url(#a)"/>',
+  ],
+  [
+    'a clip that is its own',
+    '<clipPath id="a" clip-path="url(#a)"><rect/></clipPath><rect clip-path="url(#a)" width="9" height="9"/>',
+  ],
+  [
+    'nonsense',
+    '<path d="M x y z 1e999 L"/><rect width="-1" height="NaN" transform="rotate(("/><text>&nbsp;<tspan>x',
+  ],
+])('a drawing with %s ends', async (_, content) => {
+  const outcome = await render(drawing(content)).catch(problem => problem)
+  if (!(outcome instanceof Uint8Array)) expect(outcome.name).toBe('ConversionError')
+})
+
+test('a picture that is no picture is refused', async () => {
+  await expect(render('<img src="data:image/png;base64,AAAA">')).rejects.toThrow('neither PNG nor JPEG')
+  await expect(render('<img src="data:image/svg+xml,<p>x">')).rejects.toThrow('neither PNG nor JPEG')
+})
+
+test.each([
+  [
+    'holds far more than it says',
+    pngAddress(10, 10, 6, packedZeros(300_000_000)),
+    'more or less than its size',
+  ],
+  ['holds less than it says', pngAddress(100, 100, 6, packedZeros(10)), 'more or less than its size'],
+  ['cannot be unpacked', pngAddress(10, 10, 6, Buffer.from('nonsense')), 'more or less than its size'],
+  ['breaks off', pngAddress(10, 10, 2, packedZeros(410)).slice(0, -20), 'is broken'],
+])('a PNG that %s is refused', async (_, address, message) => {
+  await expect(render(image(address))).rejects.toThrow(message)
+})
+
+test('a PNG with transparency is shown', async () => {
+  expect((await render(image(pngAddress(10, 10, 6, packedZeros(410))))).length).toBeGreaterThan(1_000)
+})
+
+test.each([
+  ['nothing', ''],
+  ['columns that share what is too little', times(60, '<div style="width:99%">')],
+  ['a million semicolons', `<p style="${times(1_000_000, ';')}">x`],
+  ['parentheses that nothing closes', `<p style="${times(100_000, 'a:b(;')}">x`],
+  ['media queries within one another', `<style>${times(50_000, '@media print{')}</style>x`],
+  ['blanks without end', `<style>p${times(500_000, ' ')}q{color:a${times(500_000, ' ')}b}</style><p>x`],
+  ['a word of 300,000 letters', times(300_000, 'x')],
+  ['a paragraph of 60,000 words', times(60_000, 'word ')],
+  ['boxes within boxes', `${times(45, '<div style="border:1pt solid red;padding:1pt">')}deep`],
+  ['tables within tables', `${times(20, '<table><tr><td>')}deep`],
+  ['lists within lists', `${times(40, '<ul><li>x')}deep`],
+  ['spans that reach out of the table', '<table><tr><td rowspan="9999" colspan="50">x</td></tr></table>'],
+  ['broken spans', '<table><tr><td colspan="-1" rowspan="x">x<td colspan="1.5">y</table>'],
+  [
+    'nonsense styles',
+    '<p style="margin:;color:#ggg;font-size:-1pt;width:calc(1px);:;;">x</p><style>}{p{</style>',
+  ],
+  ['huge sizes', '<p style="font-size:9999pt;margin:99999pt;line-height:9999">x</p>'],
+  ['a word longer than a line', times(3_000, 'x')],
+  ['a cell higher than a page', `<table><tr><td>${times(3_000, 'word ')}</td></tr></table>`],
+])('%s makes a PDF', async (_, html) => {
+  expect((await render(html)).length).toBeGreaterThan(500)
+})

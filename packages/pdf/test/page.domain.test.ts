@@ -1,0 +1,33 @@
+// Which page a document has: what its layout says, else what its style sheets say, else A4.
+import { expect, test } from 'vitest'
+import type { pageOf } from '../page.ts'
+import { render } from './tools.ts'
+
+/** Width and height of the first page, in points. */
+const size = async (css: string, layout: Parameters<typeof pageOf>[0] = {}): Promise<string> => {
+  const pdf = await render(`<style>${css}</style><p>text</p>`, layout)
+  return /\/MediaBox \[0 0 ([\d.]+ [\d.]+)\]/.exec(Buffer.from(pdf).toString('latin1'))![1]!
+}
+
+test.each([
+  ['', {}, '595.28 841.89'],
+  ['', { pageSize: 'letter' }, '612 792'],
+  ['', { pageSize: 'legal', orientation: 'landscape' }, '1008 612'],
+  ['@page { size: letter }', {}, '612 792'],
+  ['@page { size: landscape }', {}, '841.89 595.28'],
+  ['@page { size: B5 landscape }', {}, '708.66 498.9'],
+  ['@page { size: 5in 4in }', {}, '360 288'],
+  ['@page { size: 4in }', {}, '288 288'],
+  ['@page { size: letter }', { pageSize: 'A5' }, '419.53 595.28'],
+  ['@page { size: letter }', { orientation: 'landscape' }, '792 612'],
+  ['@page { size: 1px 1px }', {}, '595.28 841.89'],
+  ['@page { size: 99999in }', {}, '595.28 841.89'],
+  ['@page { size: nonsense; margin: nonsense }', {}, '595.28 841.89'],
+  [
+    '@page :first { size: A3 } @media screen { @page { size: A3 } } @media print { @page { size: A5 } }',
+    {},
+    '419.53 595.28',
+  ],
+] as const)('%s with %j is %s', async (css, layout, expected) => {
+  expect(await size(css, layout)).toBe(expected)
+})

@@ -1,0 +1,85 @@
+// PDFs as the service makes them, read back with poppler's tools, which may be missing on a machine.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { renderPdf } from '../../../src/bundles/renderer.bundle.mjs'
+import type { OwnFontFiles } from '../font-names.ts'
+import type { FontFiles } from '../fonts.ts'
+import { pageOf, type RenderedPdf } from '../page.ts'
+import type { Picture } from './pictures.ts'
+
+const fontFile = (path: string): ArrayBuffer => {
+  const { buffer, byteOffset, byteLength } = readFileSync(`node_modules/${path}`)
+  return buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer
+}
+const noto = (name: string): ArrayBuffer =>
+  fontFile(`@expo-google-fonts/noto-sans/${name}/NotoSans_${name}.ttf`)
+
+let fonts: FontFiles | undefined
+
+/** The time at which all of them say they were made: 2026-11-21T12:00:00Z. */
+export const MADE_AT = 1_795_262_400_000
+
+/** What a configuration may bring. */
+const OWN_FONTS: OwnFontFiles = new Map(
+  ['DejaVuSansMono.ttf', 'DejaVuSansMono-Bold.ttf'].map(name => [
+    name,
+    new Uint8Array(fontFile(`dejavu-fonts-ttf/ttf/${name}`)),
+  ]),
+)
+
+/** The PDF as the service makes it. */
+export async function render(html: string, layout: Parameters<typeof pageOf>[0] = {}): Promise<Uint8Array> {
+  return (await rendered(html, layout)).bytes
+}
+
+/** The same, with what the service notes of it. */
+export function rendered(
+  html: string,
+  layout: Parameters<typeof pageOf>[0] = {},
+  own: OwnFontFiles = OWN_FONTS,
+): Promise<RenderedPdf> {
+  fonts ??= {
+    regular: noto('400Regular'),
+    bold: noto('700Bold'),
+    italic: noto('400Regular_Italic'),
+    boldItalic: noto('700Bold_Italic'),
+    otherRegular: fontFile('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'),
+    otherBold: fontFile('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf'),
+  }
+  return renderPdf(html, pageOf(layout), fonts, own, MADE_AT)
+}
+
+/** Whether PDFs can be read back here; where not, they are made and no more. */
+export const hasPoppler = ['pdftotext', 'pdftoppm'].every(tool => {
+  try {
+    execFileSync('which', [tool], { stdio: 'ignore' })
+    return true
+  } catch {
+    console.warn(`SKIPPED: ${tool} (poppler-utils) is not installed, so PDFs are made and not read back.`)
+    return false
+  }
+})
+
+/** Lines of the text with something in them, blanks as one. */
+export const textLines = (pdf: Uint8Array): string[] =>
+  execFileSync('pdftotext', ['-layout', '-', '-'], { input: pdf, encoding: 'utf8' })
+    .split(/[\n\f]/)
+    .map(line =>
+      line
+        .replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
+        .replace(/\s+/g, ' ')
+        .trim(),
+    )
+    .filter(line => line !== '')
+
+/** Colours seen, as #rrggbb. */
+export function coloursOf({ pixels }: Picture): Set<string> {
+  const seen = new Set<number>()
+  let last = -1
+  for (let at = 0; at + 2 < pixels.length; at += 3) {
+    const colour = (pixels[at]! << 16) | (pixels[at + 1]! << 8) | pixels[at + 2]!
+    if (colour !== last) seen.add(colour)
+    last = colour
+  }
+  return new Set([...seen].map(one => `#${one.toString(16).padStart(6, '0')}`))
+}

@@ -1,0 +1,278 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are references of Velocity.
+// Velocity as templates use it: what prints, what is refused, and that nothing gets out (resources brief 12.2). The
+// library of the dialect is the second opinion on templates that do no harm.
+import { render as renderedByLibrary } from 'velocityjs'
+import { describe, expect, it } from 'vitest'
+import { type RenderLimits, TemplateError } from '../../liquid/limits.ts'
+import { CALENDAR, isCurrency } from '../../liquid/test/calendar.ts'
+import { compileVelocity } from '../compile.ts'
+import { renderVelocity } from '../render.ts'
+import { AGREED, CORPUS_DATA, DIFFERENT } from './corpus.ts'
+
+const DATA = {
+  name: 'Ada',
+  count: 3,
+  rate: 0.1,
+  premium: '1234.50',
+  none: null,
+  empty: '',
+  at: 1_767_225_600_000,
+  items: [
+    { label: 'a', price: 2 },
+    { label: 'b', price: 3 },
+  ],
+  limits: { low: 10, high: 20 },
+}
+
+const compiled = (source: string, path = 'letter') => {
+  const { template, findings } = compileVelocity({ path, source })
+  if (!template) throw new Error(findings.map(one => `${one.line}:${one.column} ${one.message}`).join('\n'))
+  return template
+}
+
+type Options = { snippets?: Record<string, string>; limits?: Partial<RenderLimits>; data?: unknown }
+
+const rendering = (source: string, { snippets = {}, limits = {}, data = DATA }: Options = {}) =>
+  renderVelocity(compiled(source), data, {
+    timeZone: 'Europe/Berlin',
+    currency: 'EUR',
+    now: 0,
+    calendar: CALENDAR,
+    isCurrency,
+    limits,
+    snippets: name => (Object.hasOwn(snippets, name) ? compiled(snippets[name]!, name) : undefined),
+  })
+const render = (source: string, options?: Options): string => rendering(source, options).output
+
+const failure = (
+  source: string,
+  options?: Options,
+): Pick<TemplateError, 'code' | 'message' | 'line' | 'column' | 'path'> => {
+  try {
+    rendering(source, options)
+  } catch (problem) {
+    if (problem instanceof TemplateError) {
+      const { code, message, line, column, path } = problem
+      return { code, message, line, column, path }
+    }
+    throw problem
+  }
+  throw new Error('It was rendered.')
+}
+
+describe('a Velocity template', () => {
+  it.each([
+    ['Hi $data.name, ${data.name}s $!data.name!', 'Hi Ada, Adas Ada!'],
+    [
+      '$data.nothing $!data.nothing|${data.nothing.deep}|$data.none',
+      '$data.nothing |${data.nothing.deep}|$data.none',
+    ],
+    ['#set($x = $data.count * 2 + 1)$x', '7'],
+    ['#set($x = 7 / 2)$x #set($y = 7.0 / 2)$y #set($z = 7 % 4)$z', '3 3.5 3'],
+    ['#set($x = $data.rate + 0.2)$x', '0.3'],
+    ['#set($x = $data.premium - 0.5)$x #set($y = -$data.count)$y', '1234 -3'],
+    ['#set($x = "$data.name has $data.count")$x', 'Ada has 3'],
+    ["#set($x = '$data.name')$x", '$data.name'],
+    ['#if($data.count > 2 && !$data.none)yes#{else}no#end', 'yes'],
+    ['#if($data.count lt 3)a#elseif($data.name eq "Ada")b#{else}c#end', 'b'],
+    ['#if($data.empty)full#{else}empty#end', 'empty'],
+    ['#foreach($i in $data.items)$foreach.count:$i.label#if($foreach.hasNext), #end#end', '1:a, 2:b'],
+    ['#foreach($i in [1..5])#if($i == 4)#break#end$i#end.', '123.'],
+    ['#foreach($i in [3..1])$i#end #foreach($i in [])x#{else}none#end', '321 none'],
+    ['#foreach($e in $data.limits.entrySet())$e.key=$e.value;#end', 'low=10;high=20;'],
+    ['#foreach($k in $data.limits.keySet())$k $data.limits.get($k);#end', 'low 10;high 20;'],
+    ['#macro(line $a $b)[$a|$b]#end#line("x" 2)#line($data.name, 3)', '[x|2][Ada|3]'],
+    ['#macro(box)<b>$!bodyContent</b>#end#@box()in#end', '<b>in</b>'],
+    ['#define($sign)yours, $data.name#end$sign', 'yours, Ada'],
+    [
+      '#set($m = {"a": [1, 2], "b": {}})#set($m.c = 5)$m.a[1] $m["c"] $m.a.size() $m',
+      '2 5 2 {a=[1, 2], b={}, c=5}',
+    ],
+    ['$data.name.substring(0, 2).toUpperCase()', 'AD'],
+    ['$data.items.get(0).label $data.items[1].label $data.items.size() $data.items.isEmpty()', 'a b 2 false'],
+    ['#set($s = " a,b ")$s.trim().split(",") $s.contains("b") $s.indexOf("z")', '[a, b] true -1'],
+    ['a ## nothing\nb #* no\nthing *#c #[[$raw #if]]# \\$data.name', 'a b c $raw #if $data.name'],
+    ['#a1b2c3 { color: #fff } $5.00 # 3 #header {', '#a1b2c3 { color: #fff } $5.00 # 3 #header {'],
+    ['one#stop two', 'one'],
+    ["$date.format('d MMM YYYY', $data.at) $number.format('#,##0.00', $data.premium)", '1 Jan 2026 1,234.50'],
+    ["$number.currency($data.premium) #set($h = '<a & b>')$esc.html($h)", '€1,234.50 &lt;a &amp; b&gt;'],
+    ['#if($data.count)\n  text\n#end\nafter', '  text\nafter'],
+  ])('%j prints %j', (source, output) => expect(render(source)).toBe(output))
+
+  it.each(AGREED)('%j prints what the library prints', source => {
+    expect(render(source, { data: CORPUS_DATA })).toBe(
+      renderedByLibrary(source, { data: structuredClone(CORPUS_DATA) }),
+    )
+  })
+
+  describe.each(Object.entries(DIFFERENT))('%s', (_, rows) => {
+    it.each(rows)('%j prints %j, which the library does not', (source, output) => {
+      expect(render(source, { data: CORPUS_DATA })).toBe(output)
+      let byLibrary: string | undefined
+      try {
+        byLibrary = renderedByLibrary(source, { data: structuredClone(CORPUS_DATA) })
+      } catch {}
+      expect(byLibrary).not.toBe(output)
+    })
+  })
+
+  it.each([
+    [
+      '$foreach.index#foreach($i in [1..2])$velocityCount$velocityHasNext;#end',
+      '$foreach.index1true;2false;',
+    ],
+    ['#foreach($i in [1..3])#if($i == 2)#break($foreach)#end$i#end', '1'],
+    ['#set($x = "${data.name} says ""no""")$x', 'Ada says "no"'],
+    ['${data.empty|"none"} ${data.count|"none"} $!{data.nothing|$data.name}', 'none 3 Ada'],
+    ['#set($l = [1])#set($n = $l.addAll([2, 3]))$!l.remove(0)$l.set(0, 9)$l $l.indexOf(3)', '12[9, 3] 1'],
+    [
+      '#set($m = {"a": 1})$!m.put("b", 2)$m.put("b", 3)$m.remove("a")$m $m.getOrDefault("c", "d")',
+      '21{b=3} d',
+    ],
+    ['#set($l = [1])#foreach($i in $l)#set($x = $l.add($i))#end$l.size()', '2'],
+    ['#set($p = "a|b||")$p.split("\\|") $p.split("|").size()', '[a, b] 2'],
+    ['$data.getName() $data.getNothing()', 'Ada $data.getNothing()'],
+  ])('%j prints %j', (source, output) => expect(render(source)).toBe(output))
+
+  it('lists names that the data does not have, and takes what it has for false, null or empty', () => {
+    const { undefinedNames } = rendering(
+      '$data.x $!{data.y.z} #if($data.none || $data.empty)#end #foo("a") $data.name.getClass()',
+    )
+    expect(undefinedNames).toEqual(['$data.x', '$!{data.y.z}', '#foo', '$data.name.getClass()'])
+  })
+
+  it('includes snippets, which see and set its variables; #include takes them as they stand', () => {
+    const snippets = { head: 'Dear $data.name#set($tone = "kind")', raw: '$data.name' }
+    expect(render('#parse("head"), $tone #include("raw")', { snippets })).toBe('Dear Ada, kind $data.name')
+  })
+
+  it('that cannot be read is refused with every line and column', () => {
+    const { template, findings } = compileVelocity({
+      path: 'x',
+      source: '#set($a = )\n#foreach($i $data.x)\n#end\n#end\n${data.x\n#evaluate("$x")\n#if($a == "b)\n',
+    })
+    expect(template).toBeUndefined()
+    expect(findings.map(({ line, column }) => `${line}:${column}`)).toEqual([
+      '1:11',
+      '2:13',
+      '4:1',
+      '5:1',
+      '6:1',
+      '7:1',
+      '7:11',
+    ])
+  })
+})
+
+describe('a hostile Velocity template is stopped', () => {
+  it.each([
+    ['an endless loop', '#foreach($i in [1..2000])#foreach($j in [1..2000])x#end#end'],
+    ['a range without an end', '#set($x = [1..999999999])'],
+    ['texts that double', '#set($x = "aaaaaaaa")#foreach($i in [1..60])#set($x = "$x$x")#end'],
+    ['texts that are joined', '#set($x = "aaaaaaaa")#foreach($i in [1..60])#set($x = $x + $x)#end'],
+    ['replacements that grow', '#set($x = "aa")#foreach($i in [1..60])#set($x = $x.replace("a", $x))#end'],
+    ['lists that double', '#set($l = ["aaaaaaaa"])#foreach($i in [1..60])#set($l = [$l, $l])#end$l'],
+    ['a list within itself', '#set($m = {})#set($m.m = $m)$m'],
+    ['numbers that grow', '#set($x = 9)#foreach($i in [1..60])#set($x = $x * $x)#end$x'],
+    ['a macro that calls itself', '#macro(m)#m()#end#m()'],
+    ['a block that prints itself', '#define($d)$d$d#end$d'],
+    ['a macro in its own argument', '#macro(m $a)#m("$a$a$a$a")#end#m("aaaaaaaaaaaaaaaa")'],
+    ['a list that grows', '#set($l = [1])#foreach($i in [1..40])#set($x = $l.addAll($l))#end'],
+    ['a map that grows', '#set($m = {})#foreach($i in [1..2000])#set($x = $m.put("$i$m", 1))#end'],
+    ['snippets of made-up names', '#foreach($i in [1..300])#parse("s$i")#end'],
+    ['a condition of many parts', `#foreach($i in [1..1900])#if(${'$i == 0 || '.repeat(500)}false)#end#end`],
+  ])('%s, with its line and its column', (_, source) => {
+    const snippets = Object.fromEntries(
+      Array.from({ length: 301 }, (_, at) => [`s${at}`, 'x'.repeat(50_000)]),
+    )
+    const { code, line, column, path } = failure(`<p>\n  ${source}`, { snippets })
+    expect({ code, line, path }).toEqual({ code: 'templateLimit', line: 2, path: 'letter' })
+    expect(column).toBeGreaterThanOrEqual(3)
+  })
+
+  it('output beyond its limit, with the line where it passed it', () => {
+    const { code, line } = failure('a\n#foreach($i in [1..100])\n$data.name$data.name\n#end', {
+      limits: { outputBytes: 100 },
+    })
+    expect({ code, line }).toEqual({ code: 'templateLimit', line: 3 })
+  })
+
+  it('snippets that include each other, nest too deep, or do not exist', () => {
+    const circle = { a: '#parse("b")', b: '\n#parse("a")' }
+    expect(failure('#parse("a")', { snippets: circle })).toMatchObject({
+      code: 'templateFailed',
+      path: 'b',
+      line: 2,
+      message: "The snippet 'a' includes itself: a → b → a.",
+    })
+    const chain = (length: number) =>
+      Object.fromEntries(
+        Array.from({ length }, (_, at) => [`s${at}`, at + 1 < length ? `#parse("s${at + 1}")` : 'end']),
+      )
+    expect(render('#parse("s0")', { snippets: chain(8) })).toBe('end')
+    expect(failure('#parse("s0")', { snippets: chain(9) }).code).toBe('templateLimit')
+    expect(failure('#parse("gone")').message).toBe("There is no snippet 'gone'. Correct its name or add it.")
+  })
+
+  it.each([
+    '$data.constructor',
+    '$data.__proto__',
+    '$data.name.constructor',
+    '$data["constructor"]',
+    '$data.items.constructor("x")',
+    '$data.name.constructor.constructor("return 1")',
+    '$data.name.getClass().forName("java.lang.Runtime")',
+    '$data.items.map("x")',
+    '$data.items.push("x")',
+    '$data.toString.call("x")',
+    '$data.hasOwnProperty("name")',
+    '$data.name.at(0)',
+    '$date.constructor("x")',
+    '$constructor',
+    '$__proto__',
+    '$data.items.length',
+  ])('%s gives nothing', source => expect(render(source)).toBe(source))
+
+  it('that writes to what it was given, or to what everything inherits, changes nothing', () => {
+    const data = structuredClone(DATA)
+    expect(failure('#set($data.name = "Eve")', { data }).code).toBe('templateFailed')
+    expect(failure('#set($data.items[0] = 1)', { data }).code).toBe('templateFailed')
+    for (const call of ['items.add(1)', 'items.clear()', 'limits.put("a", 1)', 'limits.remove("low")'])
+      expect(failure(`$data.${call}`, { data }).message).toContain(
+        'only maps and lists that the template made',
+      )
+    expect(
+      render('#set($m = {})#set($m.__proto__ = {"x": 1})$m.x #set($n = {"__proto__": {"y": 1}})$n.y', {
+        data,
+      }),
+    ).toBe('$m.x $n.y')
+    expect(data).toEqual(DATA)
+    expect(({} as Record<string, unknown>).x).toBeUndefined()
+  })
+
+  it('made of half a megabyte of any sign is read, each character a few times', () => {
+    for (const piece of [
+      '$',
+      '#',
+      '$ ',
+      '# ',
+      '#if(',
+      '$x.y ',
+      '$x(',
+      '${',
+      '#*',
+      '#[[',
+      '"',
+      '#set($x = "',
+      '{"a":',
+      '\\',
+      '#set($x = {"a":',
+      '$x.a(',
+      '#end',
+      '(((',
+    ])
+      expect(
+        compileVelocity({ path: 'x', source: piece.repeat(500_000 / piece.length) }).findings.length,
+      ).toBeLessThanOrEqual(100)
+  })
+})

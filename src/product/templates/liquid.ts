@@ -1,0 +1,25 @@
+// The Liquid of this service: the engine with the filters of rating and tables.
+
+import {
+  type CompiledTemplate as Compiled,
+  createLiquid,
+  type Rendering as LiquidRendering,
+} from '../../../packages/liquid/engine.ts'
+import { didYouMean } from '../../kernel/did-you-mean.ts'
+import { CALENDAR, isCurrency } from './calendar.ts'
+import { effectFilters, noEffects, type RatingEffects, settledEffects } from './effects.ts'
+import { lookupFilters, type TemplateEnvironment } from './lookups.ts'
+
+export type CompiledTemplate = Compiled<TemplateEnvironment, RatingEffects>
+
+export type Rendering = LiquidRendering<RatingEffects>
+
+/** Reads a source; callers keep the template for as long as the configuration version that has it. Never throws. */
+export const compileTemplate = createLiquid<TemplateEnvironment, RatingEffects>({
+  filters: { ...lookupFilters, ...effectFilters },
+  newEffects: noEffects,
+  settledEffects,
+  calendar: CALENDAR,
+  isCurrency,
+  suggestion: didYouMean,
+})

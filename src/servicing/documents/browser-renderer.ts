@@ -1,0 +1,139 @@
+// PDFs by Cloudflare's Browser Run (Browser Rendering), through the binding BROWSER and its quick action `pdf`, which
+// needs a compatibility date of 2026-03-24 or later. The browser runs no script and loads nothing: what a template
+// names beyond itself stays out, as with the renderer within the service.
+
+import { withFonts } from '../../../packages/pdf/font-names.ts'
+import { FOOTER_TAG, HEADER_TAG, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from '../../../packages/pdf/html.ts'
+import { ConversionError, type Page, type Paper, paperOf } from '../../../packages/pdf/page.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { PdfRenderer } from './pdf-renderer.ts'
+
+/** How often a browser that is busy is asked again before the document is put off. */
+const MOST_WAITS = 3
+/** For as long as it says, at most. A queue's consumer has fifteen minutes. */
+const LONGEST_WAIT_SECONDS = 20
+const USUAL_WAIT_SECONDS = 2
+
+/** The HTML without its blocks of the tag, and what stands in the last of them. */
+function apart(html: string, tag: string): { rest: string; last: string | undefined } {
+  const [start, end] = [`<${tag}>`, `</${tag}>`]
+  let [rest, at] = ['', 0]
+  let last: string | undefined
+  for (;;) {
+    const from = html.indexOf(start, at)
+    const to = from < 0 ? -1 : html.indexOf(end, from)
+    if (to < 0) return { rest: rest + html.slice(at), last }
+    rest += html.slice(at, from)
+    last = html.slice(from + start.length, to)
+    at = to + end.length
+  }
+}
+
+const empty = (tag: string): string => `<${tag}></${tag}>`
+
+/** Images of its own and its own styles are all that a document may show. */
+const OWN_CONTENT_ONLY = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'">`
+
+/** The HTML with the policy before all that could load anything. */
+const confined = (html: string): string =>
+  html.replace(
+    /^\s*(?:<!doctype[^>]*>)?\s*(?:<html(?:\s[^>]*)?>)?\s*(?:<head(?:\s[^>]*)?>)?/i,
+    start => start + OWN_CONTENT_ONLY,
+  )
+
+/** Header and footer are pages of their own to the browser: they get the document's style sheets and its margins. */
+function marginTemplate(html: string, content: string | undefined, { margins }: Paper): string {
+  const sheets = [...html.matchAll(/<style[\s\S]*?<\/style>/gi)].map(([sheet]) => sheet).join('')
+  const numbered = (content ?? '')
+    .replaceAll(empty(PAGE_NUMBER_TAG), '<span class="pageNumber"></span>')
+    .replaceAll(empty(PAGE_COUNT_TAG), '<span class="totalPages"></span>')
+  return `${sheets}<div style="width:100%;font-size:12pt;padding:0 ${margins.right}pt 0 ${margins.left}pt">${numbered}</div>`
+}
+
+/** The browser's units are px, in, cm and mm; it takes no points. */
+const inches = (points: number): string => `${Math.round((points / 72) * 10_000) / 10_000}in`
+
+/** What the browser is asked for. A page number within the text is left out: only margins have them in a browser. */
+export function browserRequest(html: string, page: Page) {
+  const { rest, last: header } = apart(html, HEADER_TAG)
+  const { rest: text, last: footer } = apart(rest, FOOTER_TAG)
+  const body = text.replaceAll(empty(PAGE_NUMBER_TAG), '').replaceAll(empty(PAGE_COUNT_TAG), '')
+  const paper = paperOf(page)
+  const { top, right, bottom, left } = paper.margins
+  return {
+    html: confined(body),
+    setJavaScriptEnabled: false,
+    // A customer's paper is kept nowhere but in the service.
+    cacheTTL: 0,
+    pdfOptions: {
+      width: inches(paper.width),
+      height: inches(paper.height),
+      // Where the layout says nothing, `@page` does.
+      preferCSSPageSize: page.size === undefined && page.orientation === undefined,
+      printBackground: true,
+      margin: { top: inches(top), right: inches(right), bottom: inches(bottom), left: inches(left) },
+      displayHeaderFooter: header !== undefined || footer !== undefined,
+      headerTemplate: marginTemplate(html, header, paper),
+      footerTemplate: marginTemplate(html, footer, paper),
+    },
+  }
+}
+
+/** Throws a ConversionError when the browser refuses the HTML; anything else may be tried again. */
+export const browserRenderer = (browser: Pick<BrowserRun, 'quickAction'>): PdfRenderer => ({
+  async render(html, page, fonts, madeAt) {
+    const request = browserRequest(withFonts(html, fonts), page)
+    for (let waits = 0; ; waits += 1) {
+      const answer = await browser.quickAction('pdf', request)
+      if (answer.ok) return { bytes: dated(await pdfOf(answer), madeAt), missing: '' }
+      if ((answer.status !== 429 && answer.status !== 503) || waits === MOST_WAITS)
+        throw await problemOf(answer)
+      await answer.body?.cancel()
+      await new Promise(resolve => setTimeout(resolve, waitSeconds(answer) * 1_000))
+    }
+  },
+})
+
+/** `D:20261122083000+00'00'`, as browsers write it. */
+const DATE = /\/(CreationDate|ModDate) \(D:\d{14}\+00'00'\)/g
+
+/** The PDF as made at that time: a document that is made again has the same bytes. Nothing in it moves. */
+function dated(bytes: Uint8Array, madeAt: Instant): Uint8Array {
+  const time = new Date(madeAt).toISOString().replace(/\D/g, '').slice(0, 14)
+  const file = Buffer.from(bytes)
+  for (const { 0: found, 1: key, index } of file.toString('latin1').matchAll(DATE))
+    file.write(`/${key} (D:${time}+00'00')`, index, found.length, 'latin1')
+  return new Uint8Array(file)
+}
+
+function waitSeconds({ headers }: Response): number {
+  const asked = Number(headers.get('Retry-After') ?? USUAL_WAIT_SECONDS)
+  return Number.isFinite(asked) && asked >= 0 ? Math.min(asked, LONGEST_WAIT_SECONDS) : USUAL_WAIT_SECONDS
+}
+
+async function pdfOf(answer: Response): Promise<Uint8Array> {
+  const bytes = new Uint8Array(await answer.arrayBuffer())
+  if (new TextDecoder('latin1').decode(bytes.subarray(0, 5)) !== '%PDF-')
+    throw new Error(`Browser Rendering answered ${answer.status} with something that is no PDF.`)
+  return bytes
+}
+
+/** 422 is both what the page does wrong and a browser that had no time or crashed, which may go well another time. */
+async function problemOf(answer: Response): Promise<Error> {
+  const message = messageOf(await answer.text())
+  const { status } = answer
+  if (status === 400 || status === 413 || (status === 422 && !/time.?out|timed|crash/i.test(message)))
+    return new ConversionError(`Browser Rendering refused the document: ${message}`)
+  return new Error(`Browser Rendering answered ${status}: ${message}`)
+}
+
+/** The messages of an error answer, `{errors: [{message, detail}]}`, or the text itself. */
+function messageOf(text: string): string {
+  let messages: unknown[] = []
+  try {
+    const { errors } = JSON.parse(text) as { errors?: { message?: unknown; detail?: unknown }[] }
+    messages = (errors ?? []).flatMap(({ message, detail }) => [message, detail])
+  } catch {}
+  const said = messages.filter(one => typeof one === 'string' && one !== '').join('; ')
+  return (said || text).slice(0, 300)
+}

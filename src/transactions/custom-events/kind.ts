@@ -1,2 +1,0 @@
-/** Kind of the timers of schedules. */
-export const SCHEDULE_TIMER = 'event.schedule'

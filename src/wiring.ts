@@ -1,0 +1,42 @@
+// The only file that knows every capability. Lower layers call higher ones only through what is registered here. Modules are
+// imported when they are first needed, so that an isolate starts without them.
+
+/** Who calls, and what is noted of calls that are refused: for `mount`. */
+import { recordRefusal } from './access/audit/refusals.ts'
+import { signedIn } from './access/sign-in-check.ts'
+import { registerTimers, type TimerOwner, type TimerOwners } from './platform/events/timers.ts'
+import type { Callers } from './platform/http/access-check.ts'
+
+export const CALLERS: Callers = { signedIn, recordRefusal }
+
+const ofPolicy = async (
+  name: Exclude<keyof typeof import('./transactions/object/policy-timers.ts'), 'scheduledEventDue'>,
+): Promise<TimerOwner> => (await import('./transactions/object/policy-timers.ts'))[name]
+
+/** What happens when a timer of each kind is due. */
+export const TIMER_OWNERS: TimerOwners = {
+  'account.revocation': async () => (await import('./access/revocation.ts')).revocationDue,
+  'cancellation.effective': () => ofPolicy('coverEndDue'),
+  'document.file.gone': async () => (await import('./transactions/documents/gone-files.ts')).deleteGoneFile,
+  'event.schedule': async () => (await import('./transactions/custom-events/due.ts')).scheduleDue,
+  'invoice.pastDue': () => ofPolicy('invoicePastDue'),
+  'medium.file.unrecorded': async () => (await import('./policy/store/media.ts')).deleteUnrecorded,
+  'migration.file.unrecorded': async () =>
+    (await import('./servicing/migration/unrecorded.ts')).deleteUnrecorded,
+  'migration.run': async () => (await import('./servicing/migration/wake.ts')).migrationDue,
+  'policy.end': () => ofPolicy('termEndDue'),
+  'policy.end.reminder': () => ofPolicy('termEndDue'),
+  'policy.gracePeriod.end': () => ofPolicy('gracePeriodOver'),
+  'policy.invoice': () => ofPolicy('invoiceDue'),
+  'policy.reinstatement.periodEnd': () => ofPolicy('reinstatementPeriodOver'),
+  'policyholder.erasure': async () =>
+    (await import('./servicing/policyholders/store-traces.ts')).eraseRemains,
+  'quickQuote.expiry': async () => (await import('./servicing/quick-quotes/store.ts')).removeQuickQuote,
+  'reinstatement.deadline': () => ofPolicy('reinstatementDeadline'),
+  'resource.bootstrap': async () => (await import('./tenants/bootstrap/run.ts')).bootstrapDue,
+  'resource.file.unrecorded': async () => (await import('./reference/unrecorded.ts')).deleteUnrecorded,
+  'resource.table.contents': async () =>
+    (await import('./reference/data-tables/collection.ts')).collectContents,
+  'webhook.copy': async () => (await import('./servicing/events/delivery/webhook-copies.ts')).webhookCopyDue,
+}
+registerTimers(TIMER_OWNERS)

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import type { LookupResult } from '../../../src/product/templates/lookups.ts'
+import { failure, output, rendering } from './rendering.ts'
+
+describe('look-ups', () => {
+  test('give the value as text, which computes', () => {
+    expect(
+      output('{{ "rates" | lookup: "12" }} {{ "rates" | lookup: data.key | times: 3 }}', { key: 'a' }),
+    ).toBe('1.25 6')
+  })
+
+  test.each([
+    ['{{ "rates" | lookup: 12 }}', 'Write "12"'],
+    ['{{ "rates" | lookup: 12.5 }}', 'Write "12.5"'],
+    ['{{ 12 | lookup: "a" }}', 'table'],
+    ['{{ "rates" | lookup: nothing }}', 'key'],
+    ['{{ "rates" | lookup }}', 'key'],
+    ['{{ "rates" | lookup: "b" }}', "'rates' has no key 'b'"],
+    ['{{ "rate" | lookup: "a" }}', "no table 'rate'"],
+    ['{{ "rates" | lookup_effective: "a" }}', 'time'],
+  ])('%s fails and says why', (source, message) => {
+    const error = failure(source)
+    expect(error).toMatchObject({ code: 'templateFailed', line: 1 })
+    expect(error.message).toContain(message)
+  })
+
+  test('keys not loaded are collected once each and rendering goes on', () => {
+    const asked = (_table: string, key: string): LookupResult =>
+      key === 'known' ? { value: '2' } : 'notLoaded'
+    const source = `{% assign a = "t" | lookup: "x" %}{% assign b = "t" | lookup: "x" %}{% assign c = "u" | lookup: "y" %}
+      {% assign d = "t" | lookup_effective: "z", 5 %}{{ 10 | divided_by: a }}{{ a | set_year_premium }}{{ "t" | lookup: a }}`
+    expect(rendering(source, {}, { lookup: asked }).missing).toEqual([
+      { table: 't', key: 'x' },
+      { table: 'u', key: 'y' },
+      { table: 't', key: 'z', at: 5 },
+    ])
+  })
+
+  test('a limit reached with blanks is not final either', () => {
+    const result = rendering(
+      '{% assign a = "t" | lookup: "x" %}{% for i in (1..1000) %}{% endfor %}',
+      {},
+      {
+        lookup: () => 'notLoaded',
+        limits: { nodes: 100 },
+      },
+    )
+    expect(result).toMatchObject({ output: '', missing: [{ table: 't', key: 'x' }] })
+  })
+
+  test('loaded keys give the same result in the second round', () => {
+    const loaded: Record<string, string> = {}
+    const lookup = (_table: string, key: string): LookupResult =>
+      loaded[key] === undefined ? 'notLoaded' : { value: loaded[key] }
+    const source = '{% assign a = "t" | lookup: "x" %}{{ a | times: 2 | set_year_premium }}'
+    expect(rendering(source, {}, { lookup }).missing).toHaveLength(1)
+    loaded.x = '10.50'
+    const second = rendering(source, {}, { lookup })
+    expect(second.missing).toEqual([])
+    expect(second.effects.premium.yearly?.toFixed()).toBe('21')
+  })
+
+  test('policyholders and images are asked for by name', () => {
+    const more = {
+      policyholderInfo: (locator: string) => ({ entity: { values: { name: `N${locator}` } } }),
+      imageUrl: (name: string) => `https://example.test/${name}`,
+    }
+    expect(
+      output('{% assign p = data | get_policyholder_info_from_id %}{{ p.entity.values.name }}', 'x', more),
+    ).toBe('Nx')
+    expect(output('{{ "logo.png" | image_url }}', {}, more)).toBe('https://example.test/logo.png')
+    expect(output('{{ data | get_policyholder_info_from_id }}{{ "logo.png" | image_url }}', 'x')).toBe(
+      'logo.png',
+    )
+  })
+})
