@@ -1,7 +1,7 @@
 import { decimal, LARGEST_MINOR } from '../../kernel/money.ts'
 import type { PerilDefaults } from '../../product/configuration.ts'
 import { type FieldError, type FieldErrorCode, fieldError } from '../../product/fields/errors.ts'
-import { isPlainNumber, plainDecimal } from '../../product/fields/numbers.ts'
+import { isPlainNumber, plainDecimal } from '../../product/fields/values.ts'
 
 /** Limits and own share of a peril segment: exact decimal text as sent; indemnities also `unlimited`. */
 export type PerilAmounts = {

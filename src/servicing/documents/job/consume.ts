@@ -19,7 +19,7 @@ import { documentPath, type PolicyDocument } from '../../../policy/records/docum
 import { loadPolicy } from '../../../policy/store/loading.ts'
 import type { Loaded } from '../../../policy/surroundings.ts'
 import { policyholderAt, replacedVersionsQuery } from '../../../policyholders/store.ts'
-import { staticFiles } from '../../../product/kept/static-files.ts'
+import { staticFiles } from '../../../product/stored-files.ts'
 import { RatingTables } from '../../../reference/data-tables/rating-tables.ts'
 import { documentResources } from '../../../reference/templates/for-documents.ts'
 import type { DocumentHint } from '../../../transactions/documents/job-hint.ts'
