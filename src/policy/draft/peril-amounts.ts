@@ -1,13 +1,13 @@
 import { decimal, LARGEST_MINOR } from '../../kernel/money.ts'
 import type { PerilDefaults } from '../../product/configuration.ts'
 import { type FieldError, type FieldErrorCode, fieldError } from '../../product/fields/errors.ts'
-import { isPlainNumber, plainDecimal } from '../../product/fields/numbers.ts'
 import type { PerilAmounts, PerilAmountsCreate, PerilAmountsUpdate } from '../records/changes.ts'
+import { isPlainNumber, plainDecimal } from '../../product/fields/values.ts'
 
-export type AmountName = keyof PerilAmounts
+type AmountName = keyof PerilAmounts
 
 /** For each amount: whether it may be `unlimited`, and the flag of an update that removes it. */
-export const AMOUNTS = {
+const AMOUNTS = {
   deductible: { unlimited: false, remove: 'removeDeductible' },
   lumpSumPayment: { unlimited: false, remove: 'removeLumpSumPayment' },
   indemnityInAggregate: { unlimited: true, remove: 'removeIndemnityInAggregate' },

@@ -1,10 +1,14 @@
 import type { Finding } from '../configuration.ts'
 import { type DirectoryEntry, readDirectory } from './directory.ts'
 import { beginsLikeZip, checkSize, entryContent, entryRange } from './entry-content.ts'
-import { entryPath, isArchiveName, isJunk, isOfficeName } from './entry-path.ts'
-import { LARGEST_ARCHIVE_BYTES, LARGEST_RATIO, LARGEST_TEXT_BYTES, LARGEST_UNPACKED_BYTES } from './limits.ts'
-import { ArchiveRefused } from './refusal.ts'
-import { configurationRoot } from './root.ts'
+import { configurationRoot, entryPath, isArchiveName, isJunk, isOfficeName } from './entry-path.ts'
+import {
+  ArchiveRefused,
+  LARGEST_ARCHIVE_BYTES,
+  LARGEST_RATIO,
+  LARGEST_TEXT_BYTES,
+  LARGEST_UNPACKED_BYTES,
+} from './refusal.ts'
 
 /** Below it a file may shrink a thousandfold: a table full of blanks is no bomb. */
 const RATIO_COUNTS_FROM_BYTES = 1_048_576
@@ -19,7 +23,7 @@ export type ArchiveFile = {
   text: () => string
 }
 
-export type Archive = {
+type Archive = {
   /** Sorted by path. */
   files: ArchiveFile[]
   findings: Finding[]

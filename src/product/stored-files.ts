@@ -1,11 +1,11 @@
-// Archives and compiled configurations in R2, both named by the archive's hash: what is there never changes.
-import type { Calls } from '../../platform/calls.ts'
-import { filePlace } from '../../platform/large-files.ts'
-import { fileKey, type Tenant, tenantFiles } from '../../platform/tenancy.ts'
-import type { ArchiveFile } from '../archive/read.ts'
-import type { Compilation } from '../compile.ts'
-import type { Configuration } from '../configuration.ts'
-import { COMPILER_FORMAT, compiledText, readCompiledText } from './compiled-text.ts'
+// Archives and compiled configurations in R2, both named by the archive's hash: a file never changes. Each table of a
+// compiled configuration is stored once.
+import type { Calls } from '../platform/calls.ts'
+import { filePlace } from '../platform/large-files.ts'
+import { fileKey, type Tenant, tenantFiles } from '../platform/tenancy.ts'
+import type { ArchiveFile } from './archive/read.ts'
+import type { Compilation } from './compile.ts'
+import type { Configuration, LookupTable } from './configuration.ts'
 
 /** What a path of a signed link leads to; see platform/signed-links. */
 export const archivePath = (hash: string): string[] => ['archives', `${hash}.zip`]
@@ -106,7 +106,7 @@ export async function withArchive<T>(
     if (!archive) throw new ConfigurationUnreadable(`The archive ${hash} is not kept any more.`)
     place.reach(archive.size)
     // Seldom needed, and much code: loaded when it is.
-    const { readArchive } = await import('../archive/read.ts')
+    const { readArchive } = await import('./archive/read.ts')
     return await use(readArchive(new Uint8Array(await archive.arrayBuffer())).files)
   } finally {
     place.leave()
@@ -118,9 +118,81 @@ async function compiledFrom(archive: R2ObjectBody): Promise<Compilation> {
   try {
     place.reach(archive.size)
     // Seldom needed, and much code: loaded when it is.
-    const { compileArchive } = await import('../archive-upload.ts')
+    const { compileArchive } = await import('./compile.ts')
     return await compileArchive(new Uint8Array(await archive.arrayBuffer()))
   } finally {
     place.leave()
+  }
+}
+
+/**
+ * Part of the name that a compiled configuration is kept under. Raised whenever `compileConfiguration` makes
+ * something else of the same archive: a newer Worker then compiles again instead of reading what an older one kept.
+ */
+const COMPILER_FORMAT = 3
+
+/** `tables` of the tenant are tables of its products: each only names the product that has it. */
+type Kept = Omit<Configuration, 'tables'> & { tables: Record<string, string> }
+
+/** The configuration as JSON text. */
+export function compiledText(configuration: Configuration): string {
+  const products = Object.values(configuration.products)
+  const holderOf = (name: string, table: LookupTable): string => {
+    const holder = products.find(
+      product => Object.hasOwn(product.tables, name) && product.tables[name] === table,
+    )
+    if (!holder) throw new Error(`The table '${name}' of the tenant is none of a product.`)
+    return holder.name
+  }
+  const tables = Object.entries(configuration.tables).map(([name, table]) => [name, holderOf(name, table)])
+  const kept: Kept = { ...configuration, tables: Object.fromEntries(tables) }
+  return JSON.stringify(kept)
+}
+
+/** The configuration of a text that `compiledText` made. */
+export function readCompiledText(text: string): Configuration {
+  const kept = JSON.parse(text) as Kept
+  const tables = Object.entries(kept.tables).map(([name, product]) => [
+    name,
+    kept.products[product]!.tables[name]!,
+  ])
+  return { ...kept, tables: Object.fromEntries(tables) }
+}
+
+/**
+ * Files by name: the product's under static_documents, or before them the resources in force; undefined for a name that
+ * there is not. `expect` tells beforehand which names will be asked for, where they can be looked up together.
+ */
+export type StaticFiles = ((name: string) => Promise<Uint8Array | undefined>) & {
+  expect?(names: readonly string[]): Promise<void>
+}
+
+/** Reads the archive when a file is first asked for, and once for all documents of a policy that are made together. */
+export function staticFiles(
+  { env, tenant, calls }: { env: Env; tenant: Tenant; calls: Calls },
+  archiveHash: string,
+  productName: string,
+): StaticFiles {
+  let files: Promise<Map<string, () => Uint8Array>> | undefined
+  const folder = `products/${productName}/policy/static_documents/`
+  const read = async (): Promise<Map<string, () => Uint8Array>> => {
+    calls.r2 += 1
+    const archive = await tenantFiles(env, tenant).get(fileKey(tenant, ...archivePath(archiveHash)))
+    if (!archive) throw new Error(`The archive ${archiveHash} is not kept any more.`)
+    const place = filePlace()
+    try {
+      place.reach(archive.size)
+      const { readArchive } = await import('./archive/read.ts')
+      const { files: all } = readArchive(new Uint8Array(await archive.arrayBuffer()))
+      const own = all.filter(file => file.path.startsWith(folder))
+      return new Map(own.map(file => [file.path.slice(folder.length), file.bytes]))
+    } finally {
+      place.leave()
+    }
+  }
+  return async name => {
+    files ??= read()
+    const all = await files
+    return (all.get(name) ?? all.get(`${name}.pdf`))?.()
   }
 }

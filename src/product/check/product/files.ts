@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { SELECTION_TIME_BASES } from '../../resources.ts'
-import { asUnit, fieldList } from './field.ts'
+import { asUnit, fieldList } from '../fields/files.ts'
 import {
   amount,
   choice,
@@ -13,17 +13,10 @@ import {
   text,
   textList,
   unlessBlank,
-} from './scalars.ts'
+} from '../json/scalars.ts'
 
 /** When a document is made, in the newer words. */
-export const DOCUMENT_TRIGGERS = [
-  'validated',
-  'priced',
-  'underwritten',
-  'accepted',
-  'issued',
-  'generated',
-] as const
+const DOCUMENT_TRIGGERS = ['validated', 'priced', 'underwritten', 'accepted', 'issued', 'generated'] as const
 
 const types = choice(['pdf', 'html']).optional()
 const pageSize = choice(['letter', 'legal', 'A3', 'A4', 'A5', 'B4', 'B5']).optional()

@@ -6,7 +6,7 @@ import { noCalls } from '../../src/platform/calls.ts'
 import { linkToken, readLinkToken } from '../../src/platform/signed-links.ts'
 import { fileKey } from '../../src/platform/tenancy.ts'
 import { loadConfiguration, MOST_CACHED_CHARACTERS } from '../../src/product/cache.ts'
-import { ConfigurationUnreadable, compiledKey } from '../../src/product/kept/files.ts'
+import { ConfigurationUnreadable, compiledKey } from '../../src/product/stored-files.ts'
 import type {
   DeploymentResponse,
   DeploymentStatusResponse,

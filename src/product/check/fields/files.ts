@@ -1,5 +1,8 @@
 import { z } from 'zod'
-import { count, flag, list, name, text, textList, unlessBlank, wholeNumber } from './scalars.ts'
+import type { FieldType } from '../../configuration.ts'
+import type { JsonPath } from '../json/read.ts'
+import { count, flag, list, name, text, textList, unlessBlank, wholeNumber } from '../json/scalars.ts'
+import type { Place, Report } from '../report.ts'
 
 /** `Days` is `day`. */
 export const asUnit = (value: unknown): unknown =>
@@ -62,9 +65,27 @@ const properties = {
 /** A field inside a group. `fields` is read only to say that groups do not nest. */
 const groupedField = z.strictObject({ ...properties, fields: z.unknown().optional() })
 
-export const fieldFile = z.strictObject({ ...properties, fields: list(groupedField).optional() })
+const fieldFile = z.strictObject({ ...properties, fields: list(groupedField).optional() })
 
 export const fieldList = list(fieldFile)
 
 export type GroupedFieldFile = z.infer<typeof groupedField>
 export type FieldFile = z.infer<typeof fieldFile>
+
+/** Whose fields they are, and which types those must not have (brief 6.7). */
+export const fieldOwners = {
+  policy: [],
+  exposure: [],
+  peril: [],
+  policyholder: ['group', 'lookup', 'media'],
+  payment: ['group', 'lookup'],
+} as const satisfies Record<string, readonly FieldType[]>
+
+export type FieldContext = {
+  owner: keyof typeof fieldOwners
+  place: (path: JsonPath) => Place
+  report: Report
+  hasTable: (name: string) => boolean
+  /** Those that there are. */
+  tableNames: readonly string[]
+}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { productLocator } from '../../src/product/product-locator.ts'
+import { productLocator } from '../../src/product/check/product/product.ts'
 
 test('a product has the same locator for ever', () => {
   expect(productLocator('private_motor')).toBe('d04f29ab-cb49-5417-ae3c-8a798e67ae42')
