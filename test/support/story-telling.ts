@@ -10,8 +10,9 @@ import {
   type CancellationOperation,
   decideCancellation,
 } from '../../src/transactions/cancellations/decision.ts'
-import { recordedPriceChange } from '../../src/transactions/cancellations/projection.ts'
-import { decideChange, type PlannedChange } from '../../src/transactions/planned-change.ts'
+import type { PlannedChange } from '../../src/transactions/mechanism/kind.ts'
+import { decideChange } from '../../src/transactions/mechanism/planned-change.ts'
+import { recordedPriceChange } from '../../src/transactions/mechanism/price-change.ts'
 import {
   decideReinstatement,
   type ReinstatementOperation,

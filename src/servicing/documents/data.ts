@@ -1,6 +1,5 @@
 // The `data` of a document's template (brief 5.3): the policy as it was known when the document was asked for, its
 // policyholder, and the record that the document is of under a name of its own.
-
 import { invoiceResponse } from '../../billing/projection.ts'
 import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import { installmentOf } from '../../policy/bills/amounts-due.ts'
@@ -11,6 +10,7 @@ import { policyResponse } from '../../policy/projection/policy.ts'
 import { type PolicyAggregate, type Quote, selectedQuote } from '../../policy/records/aggregate.ts'
 import type { PolicyDocument } from '../../policy/records/document.ts'
 import type { Invoice } from '../../policy/records/invoice.ts'
+import { cancellationOf, endorsementOf, quoteOf, reinstatementOf } from '../../policy/records/look-ups.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import {
   policyData,
@@ -18,19 +18,15 @@ import {
   type TemplateRecord,
   templateRecord,
 } from '../../rating/template-data.ts'
-import { cancellationOf } from '../../transactions/cancellations/cancellation-of.ts'
 import { cancellationResponse } from '../../transactions/cancellations/projection.ts'
 import { policyUpdates } from '../../transactions/documents/policy-updates.ts'
-import { endorsementOf } from '../../transactions/endorsements/endorsement-of.ts'
 import { transactionResponse } from '../../transactions/endorsements/projection.ts'
 import {
   gracePeriodResponse,
   lapseReinstatementResponse,
   lapseResponse,
 } from '../../transactions/lapses/projection.ts'
-import { quoteOf } from '../../transactions/quotes/quote-of.ts'
 import { reinstatementResponse } from '../../transactions/reinstatements/projection.ts'
-import { reinstatementOf } from '../../transactions/reinstatements/reinstatement-of.ts'
 
 type Subject = Pick<PolicyDocument, 'subject' | 'subjectLocator' | 'modificationLocator'>
 

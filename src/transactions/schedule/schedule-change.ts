@@ -1,6 +1,7 @@
 // Another payment schedule for an issued policy, in one step and without an endorsement (brief 0.11): what is not
 // invoiced yet is planned anew from today on. A modification of its own, since plans and invoices belong to one; it
 // charges nothing, and answers do not list it.
+
 import { billAnew } from '../../billing/balance.ts'
 import { ownReschedule } from '../../billing/own-bills.ts'
 import { type Replan, replan } from '../../billing/replan.ts'
@@ -17,7 +18,9 @@ import type { Loaded } from '../../policy/surroundings.ts'
 import { assertWithinLimits, paymentSchedule } from '../../policy/terms.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { Attempt } from '../../rating/attempt.ts'
-import { withoutConflicts } from '../conflicts.ts'
+import { showNothing } from '../mechanism/answers.ts'
+import { withoutConflicts } from '../mechanism/conflicts.ts'
+import { defineKind } from '../mechanism/kind.ts'
 
 /** Undefined when the policy has that schedule already: asked twice, it is changed once. */
 export async function decideScheduleChange(
@@ -81,3 +84,17 @@ function planScheduleChange(
     timers: invoiceTimers(aggregate, modification, now),
   }
 }
+
+declare module '../mechanism/kind.ts' {
+  interface PolicyOperations {
+    paymentSchedule: { name: string }
+  }
+}
+
+export const paymentScheduleKind = defineKind<'paymentSchedule'>({
+  name: 'paymentSchedule',
+  async decide(loaded, { name }, { attempt }) {
+    const planned = await decideScheduleChange(loaded, name, attempt)
+    return planned && { planned, response: showNothing }
+  },
+})
