@@ -25,6 +25,7 @@ import { size } from '../support/sizes.ts'
 import { same } from '../support/story-checks.ts'
 import { newBusiness, steps } from '../support/story-steps.ts'
 import { tell } from '../support/story-telling.ts'
+import '../../src/transactions/kinds.ts'
 
 const SEED = 20261121
 

@@ -21,6 +21,7 @@ import { type NaiveRequest, naiveRefusal } from './naive-policy.ts'
 import { attemptAt, inState, naiveOf, reinstatementRequest, type Story } from './policy-story.ts'
 import { continueEndorsement, endorse } from './story-endorsing.ts'
 import type { Moment, Step } from './story-steps.ts'
+import '../../src/transactions/kinds.ts'
 
 /** What came of a step: the price change seen before it and after it, where it has one. */
 export type Told = {
