@@ -1,8 +1,8 @@
 // From the bytes of an upload, or of an archive kept in R2, to a compiled configuration and what was found.
 
+import { ArchiveRefused } from '../../packages/zip/refusal.ts'
 import { loadSandbox } from '../bundles/load.ts'
 import { readArchive } from './archive/read.ts'
-import { ArchiveRefused } from './archive/refusal.ts'
 import { type Compilation, compileConfiguration } from './compile.ts'
 import { loadPatternEngine } from './fields/patterns.ts'
 import { refusalFinding } from './log.ts'

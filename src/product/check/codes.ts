@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../archive/refusal.ts'
+import type { RefusalCode } from '../../../packages/zip/refusal.ts'
 
 /** What a check can find, each with the rule that it stands for. The code is in the deploy log and is stable. */
 export const findingCodes = {
