@@ -33,9 +33,7 @@ describe('a CSV', () => {
   })
 
   it('has commas, line ends and doubled quotes in quoted cells', () => {
-    expect(cellsOf('"a,b","c\r\nd","say ""hi"""')).toEqual([
-      ['a,b', 'c\r\nd', 'say "hi"'],
-    ])
+    expect(cellsOf('"a,b","c\r\nd","say ""hi"""')).toEqual([['a,b', 'c\r\nd', 'say "hi"']])
   })
 
   it('says which line a row begins in, and what is wrong with its quotes', () => {

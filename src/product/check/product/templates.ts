@@ -1,4 +1,4 @@
-import { compileVelocity } from '../../../../packages/velocity/compile.ts'
+import { compileVelocity } from '../../../../packages/velocity/velocity.ts'
 import type { ArchiveFile } from '../../archive/read.ts'
 import type { Finding, LookupTable, TemplateSource } from '../../configuration.ts'
 import { isLookupTable } from '../../lookup-table.ts'
