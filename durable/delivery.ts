@@ -2,7 +2,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { type Instant, now } from '../src/kernel/time.ts'
 import { alarm, observed } from '../src/platform/observation.ts'
 import { type ShardName, tenantOfShard } from '../src/platform/tenancy.ts'
-import { placeOf } from '../src/servicing/events/delivery/place.ts'
+import { placeOf } from '../src/servicing/events/delivery/wake.ts'
 
 /** While it works, and after it failed, the next alarm is this far away. */
 const REARM_MS = 60_000

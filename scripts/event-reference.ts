@@ -1,12 +1,11 @@
 // Writes the reference of docs/events.md from the catalogue. npm run docs:events
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { newerTypesOf } from '../src/platform/events/newer-types.ts'
-import { EVENT_TYPES, type EventType, eventTypes, isStreamed } from '../src/platform/events/types.ts'
-import { causesOf } from '../src/servicing/events/catalogue/causes.ts'
-import { ENTRIES } from '../src/servicing/events/catalogue/entries.ts'
-import { exampleData } from '../src/servicing/events/catalogue/example.ts'
-import { KEYS, type Key, type KeyEntry } from '../src/servicing/events/catalogue/keys.ts'
+import { EVENT_TYPES, type EventType, eventTypes } from '../src/platform/events/catalogue.ts'
+import { KEYS, type Key, type KeyEntry } from '../src/platform/events/data-keys.ts'
+import { isStreamed, newerTypesOf } from '../src/platform/events/types.ts'
+import { causesOf } from '../src/servicing/events/stream/causes.ts'
+import { exampleData } from '../src/servicing/events/stream/data-contracts.ts'
 
 export const EVENTS_BEGIN = '<!-- events:begin -->'
 export const EVENTS_END = '<!-- events:end -->'
@@ -24,11 +23,11 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
 const code = (text: string): string => `\`${text}\``
 
 function typeSection(type: EventType): string {
-  const { shape, data, optional = [], isLegacy } = ENTRIES[type]
+  const { shape, data, optional = [], isLegacy } = EVENT_TYPES[type]
   const newer = newerTypesOf(type)
   return [
     `### ${type}`,
-    `${EVENT_TYPES[type]}${isLegacy ? ' Kept for older clients, beside the current type of the same act.' : ''}`,
+    `${EVENT_TYPES[type].about}${isLegacy ? ' Kept for older clients, beside the current type of the same act.' : ''}`,
     [
       `- Newer name: ${newer.length > 0 ? newer.map(code).join(' or ') : 'the same'}`,
       `- Data (${code(shape)}): ${[...data.map(code), ...optional.map(key => `${code(key)} (if any)`)].join(
@@ -51,8 +50,8 @@ function keyList(): string {
 
 /** The reference: every type that is emitted, the properties of their data, and the types that are only accepted. */
 export function eventReference(): string {
-  const emitted = eventTypes.filter(type => !ENTRIES[type].isForeign)
-  const foreign = eventTypes.filter(type => ENTRIES[type].isForeign)
+  const emitted = eventTypes.filter(type => !EVENT_TYPES[type].isForeign)
+  const foreign = eventTypes.filter(type => EVENT_TYPES[type].isForeign)
   return [
     '## Types',
     ...emitted.map(typeSection),

@@ -21,9 +21,9 @@ import { billingRoutes } from './servicing/billing/routes.ts'
 import { calculationRoutes } from './servicing/calculations/routes.ts'
 import { deprecatedRoutes } from './servicing/deprecated/routes.ts'
 import { documentRoutes, templateRenderRoutes } from './servicing/documents/routes.ts'
-import { eventNotifications } from './servicing/events/catalogue/webhooks.ts'
-import { eventInterfaceRoutes } from './servicing/events/interface/routes.ts'
-import { eventRoutes } from './servicing/events/routes.ts'
+import { eventNotifications } from './servicing/events/stream/notifications.ts'
+import { eventInterfaceRoutes, streamRoutes } from './servicing/events/stream/routes.ts'
+import { webhookRoutes } from './servicing/events/webhooks/routes.ts'
 import { mediaRoutes } from './servicing/media/routes.ts'
 import { migrationRoutes } from './servicing/migration/routes.ts'
 import { policyholderRoutes } from './servicing/policyholders/routes.ts'
@@ -31,8 +31,7 @@ import { quickQuoteRoutes } from './servicing/quick-quotes/routes.ts'
 import { secretUsageRoutes } from './servicing/secrets/routes.ts'
 import { bootstrapRoutes } from './tenants/bootstrap/routes.ts'
 import { configurationRoutes } from './tenants/deployment/routes.ts'
-import { tenantRoutes } from './tenants/routes.ts'
-import { settingRoutes } from './tenants/settings.ts'
+import { settingRoutes, tenantRoutes } from './tenants/routes.ts'
 import { cancellationRoutes } from './transactions/cancellations/routes.ts'
 import { constraintRoutes } from './transactions/constraints/routes.ts'
 import { scheduleRoutes } from './transactions/custom-events/routes.ts'
@@ -60,7 +59,8 @@ export const ROUTES: readonly Route[] = [
   documentRoute,
   ...accountRoutes,
   ...ownPermissionRoutes,
-  ...eventRoutes,
+  ...streamRoutes,
+  ...webhookRoutes,
   ...eventInterfaceRoutes,
   ...scheduleRoutes,
   ...configurationRoutes,

@@ -1,11 +1,12 @@
 // The only file that knows every capability. Lower layers call higher ones only through what is registered here. Modules are
 // imported when they are first needed, so that an isolate starts without them.
+
+/** Who calls, and what is noted of calls that are refused: for `mount`. */
 import { recordRefusal } from './access/audit/refusals.ts'
 import { signedIn } from './access/sign-in-check.ts'
 import { registerTimers, type TimerOwner, type TimerOwners } from './platform/events/timers.ts'
 import type { Callers } from './platform/http/access-check.ts'
 
-/** Who calls, and what is noted of calls that are refused: for `mount`. */
 export const CALLERS: Callers = { signedIn, recordRefusal }
 
 const ofPolicy = async (
@@ -36,6 +37,6 @@ export const TIMER_OWNERS: TimerOwners = {
   'resource.file.unrecorded': async () => (await import('./reference/unrecorded.ts')).deleteUnrecorded,
   'resource.table.contents': async () =>
     (await import('./reference/data-tables/collection.ts')).collectContents,
-  'webhook.copy': async () => (await import('./servicing/events/webhooks/copies.ts')).webhookCopyDue,
+  'webhook.copy': async () => (await import('./servicing/events/delivery/webhook-copies.ts')).webhookCopyDue,
 }
 registerTimers(TIMER_OWNERS)

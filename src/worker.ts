@@ -31,7 +31,7 @@ export default {
       const { consumeDocumentHints } = await import('./servicing/documents/job/consume.ts')
       return await consumeDocumentHints(batch, env)
     }
-    const { consumeAnnouncements } = await import('./servicing/events/delivery/consume.ts')
+    const { consumeAnnouncements } = await import('./servicing/events/delivery/wake.ts')
     return await consumeAnnouncements(batch, env)
   },
   scheduled: async (_controller, env) => {

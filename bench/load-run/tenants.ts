@@ -1,7 +1,7 @@
 // Tenants with the motor example and its documents, each with a webhook that is sent all of its events.
 import { type ApiClient, type Credentials, signIn } from '../../scripts/api-client.ts'
 import { testUsers, zipOf } from '../../scripts/example.ts'
-import { eventTypes } from '../../src/platform/events/types.ts'
+import { eventTypes } from '../../src/platform/events/catalogue.ts'
 
 export type LoadTenant = {
   readonly name: string

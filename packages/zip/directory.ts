@@ -1,7 +1,7 @@
 import { ArchiveRefused } from './refusal.ts'
 
 /** Most entries, folders included (resources brief 10.3). */
-export const LARGEST_ENTRY_COUNT = 20_000
+const LARGEST_ENTRY_COUNT = 20_000
 
 /** One record of the central directory, the only part of a zip whose sizes and names are believed. */
 export type DirectoryEntry = {

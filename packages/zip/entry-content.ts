@@ -13,7 +13,7 @@ const PREFIX_BYTES = 320
 const damaged = (path: string, what: string): ArchiveRefused =>
   new ArchiveRefused('damagedArchive', `'${path}' ${what}. Make the archive again and upload that.`, path)
 
-export type DataRange = { start: number; end: number }
+type DataRange = { start: number; end: number }
 
 /** Where the entry's local header begins and its packed bytes end. Throws `ArchiveRefused` when outside the zip. */
 export function entryRange(zip: Uint8Array, entry: DirectoryEntry, path: string): DataRange {

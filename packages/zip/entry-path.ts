@@ -3,9 +3,9 @@ import { ArchiveRefused } from './refusal.ts'
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const CONTROL_CHARACTERS = /\p{Cc}/gu
 /** Of an entry's name in bytes: what operating systems unpack. The names of a configuration have a tenth of it. */
-export const LONGEST_NAME_BYTES = 1_024
+const LONGEST_NAME_BYTES = 1_024
 
-export type EntryPath = {
+type EntryPath = {
   /** Segments joined by `/`, without `.` and empty ones, in Unicode's composed form. Empty for the root itself. */
   path: string
   isFolder: boolean

@@ -1,8 +1,8 @@
 // Events of new business: flat maps of text (brief 9).
-
 import { type Money, toText } from '../kernel/money.ts'
+import type { EventType } from '../platform/events/catalogue.ts'
 import type { NewEvent } from '../platform/events/outbox.ts'
-import type { CustomEventType, EventType } from '../platform/events/types.ts'
+import type { CustomEventType } from '../platform/events/types.ts'
 import { type PolicyAggregate, type Quote, selectedQuoteIfAny } from './records/aggregate.ts'
 import { type Invoice, invoiceStatus } from './records/invoice.ts'
 

@@ -27,7 +27,7 @@ const NAMED = {
   constraintTable: 'constraint table',
 } as const satisfies Partial<Record<ResourceType, string>>
 
-export type AnyTableType = keyof typeof NAMED
+type AnyTableType = keyof typeof NAMED
 
 export type NewTable = {
   readonly name: string
@@ -42,7 +42,7 @@ type Planned = {
 }
 
 /** An upload for a table: what is to become of it, by the rows as they are. Refuses what cannot be. */
-export type TableUpload = {
+type TableUpload = {
   readonly type: AnyTableType
   readonly name: string
   readonly plan: (database: Database) => Promise<Planned>

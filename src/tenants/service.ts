@@ -23,7 +23,7 @@ import {
   tenantFiles,
 } from '../platform/tenancy.ts'
 import { addVersionsQuery, allVersionsQuery } from '../product/store.ts'
-import { copyQueries } from '../servicing/events/webhooks/copies.ts'
+import { copyQueries } from '../servicing/events/delivery/webhook-copies.ts'
 import {
   addShardsQueries,
   deleteTenantQueries,

@@ -7,8 +7,8 @@ import { mount } from '../../src/platform/http/mount.ts'
 import type { AccountType } from '../../src/platform/http/permissions.ts'
 import type { Route } from '../../src/platform/http/route.ts'
 import type { Tenant } from '../../src/platform/tenancy.ts'
-import { eventInterfaceRoutes } from '../../src/servicing/events/interface/routes.ts'
-import { eventRoutes } from '../../src/servicing/events/routes.ts'
+import { eventInterfaceRoutes, streamRoutes } from '../../src/servicing/events/stream/routes.ts'
+import { webhookRoutes } from '../../src/servicing/events/webhooks/routes.ts'
 import { CALLERS } from '../../src/wiring.ts'
 import { noteExchange } from '../support/exchanges/note.ts'
 
@@ -26,7 +26,7 @@ export type Client = (
 export async function clientOf(
   tenant: Tenant,
   accountType: AccountType = 'account.test.tenant.admin',
-  routes: readonly Route[] = [...eventRoutes, ...eventInterfaceRoutes],
+  routes: readonly Route[] = [...streamRoutes, ...webhookRoutes, ...eventInterfaceRoutes],
 ): Promise<Client> {
   const app = mount(routes, [], CALLERS)
   const { token } = await issueToken(

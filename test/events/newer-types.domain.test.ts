@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest'
+import { EVENT_TYPES, eventTypes } from '../../src/platform/events/catalogue.ts'
 import {
-  NEWER_TYPES,
+  everyNewerType,
+  isAnyEventType,
+  isEventTypePattern,
   newerTypeOf,
-  newerTypes,
-  SPOKEN_NEWER_TYPES,
-} from '../../src/platform/events/newer-types.ts'
-import { eventTypes, isAnyEventType, isEventTypePattern } from '../../src/platform/events/types.ts'
+  newerTypesOf,
+} from '../../src/platform/events/types.ts'
 
 test('every newer name that an event may have is one that the brief spells out', () => {
-  const known = new Set(newerTypes())
-  const given = [...Object.values(NEWER_TYPES), ...Object.keys(SPOKEN_NEWER_TYPES)]
+  const known = new Set(everyNewerType())
+  const given = eventTypes.flatMap(newerTypesOf)
   expect(given.filter(type => !known.has(type))).toEqual([])
 })
 
@@ -24,7 +25,7 @@ test('a row has the newer name of its act, that which the act says where the old
 })
 
 test('a name is not listed as its own newer name', () => {
-  expect(eventTypes.filter(type => NEWER_TYPES[type] === type)).toEqual([])
+  expect(eventTypes.filter(type => EVENT_TYPES[type].newer === type)).toEqual([])
 })
 
 test('subscriptions and filters take newer names as well as older ones', () => {

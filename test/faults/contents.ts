@@ -1,6 +1,5 @@
 // Everything that a tenant has, read once nothing happens any more: all rows of its databases, its files, its policies as the
 // service reads and answers them, the stream, and what came at the webhook.
-
 import { newUuid, type PolicyLocator } from '../../src/kernel/locators.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { SYSTEM_CALLER } from '../../src/platform/context.ts'

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { EVENTS_BEGIN, EVENTS_PAGE, withEventReference } from '../../scripts/event-reference.ts'
-import { eventTypes } from '../../src/platform/events/types.ts'
-import { dataContract } from '../../src/servicing/events/catalogue/contracts.ts'
-import { ENTRIES } from '../../src/servicing/events/catalogue/entries.ts'
-import { exampleData } from '../../src/servicing/events/catalogue/example.ts'
+import { EVENT_TYPES, eventTypes } from '../../src/platform/events/catalogue.ts'
+import { dataContract, exampleData } from '../../src/servicing/events/stream/data-contracts.ts'
 
 test('docs/events.md tells of the catalogue of today; npm run docs:events writes it', () => {
   const page = readFileSync(EVENTS_PAGE, 'utf8')
@@ -16,14 +14,14 @@ test.each(eventTypes)('the example of %s fits its contract, and nothing may be m
   const contract = dataContract(type)
   const example = exampleData(type)
   expect(contract.safeParse(example).error).toBeUndefined()
-  if (ENTRIES[type].isForeign) return
+  if (EVENT_TYPES[type].isForeign) return
   expect(contract.safeParse({ ...example, more: 'x' }).success).toBe(false)
-  const [first] = ENTRIES[type].data
+  const [first] = EVENT_TYPES[type].data
   const { [first!]: _, ...less } = example
   expect(contract.safeParse(less).success).toBe(false)
 })
 
 test('no two types share the name of their data', () => {
-  const shapes = Object.values(ENTRIES).map(({ shape }) => shape)
+  const shapes = Object.values(EVENT_TYPES).map(({ shape }) => shape)
   expect(new Set(shapes).size).toBe(shapes.length)
 })

@@ -1,11 +1,13 @@
 // Answers of the interface as the console reads them: the service's own contracts, with every number as its digits.
+
+/** Numbers are read as text, so that no amount ever becomes a float. */
 import type { CheckInvoicesResponse, PolicyholderCreditsResponse } from '../../policy/contract/billing.ts'
 import type { PolicyPriceResponse } from '../../policy/contract/prices.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
 import type { PolicyListResponse } from '../../policy/list/contract.ts'
 import type { PolicyholderPageResponse, PolicyholderResponse } from '../../policyholders/contract.ts'
-import type { DeliveryListResponse, WebhookResponse } from '../../servicing/events/contract-webhook.ts'
-import type { EventStreamResponse } from '../../servicing/events/interface/contract.ts'
+import type { EventStreamResponse } from '../../servicing/events/stream/contract.ts'
+import type { DeliveryListResponse, WebhookResponse } from '../../servicing/events/webhooks/contract.ts'
 import type { ProductResponse } from '../../tenants/deployment/contract.ts'
 import type { CancellationResponse } from '../../transactions/cancellations/contract.ts'
 import type { EndorsementResponse } from '../../transactions/endorsements/contract.ts'
@@ -13,7 +15,6 @@ import type { GracePeriodResponse } from '../../transactions/lapses/contract.ts'
 import type { PolicyQuoteResponse } from '../../transactions/quotes/contract-quote.ts'
 import type { RenewalResponse } from '../../transactions/renewals/contract.ts'
 
-/** Numbers are read as text, so that no amount ever becomes a float. */
 type Digits<T> = T extends number
   ? string
   : T extends readonly (infer Element)[]

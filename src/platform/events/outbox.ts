@@ -5,15 +5,15 @@ import { later } from '../../kernel/time.ts'
 import type { RequestContext } from '../context.ts'
 import { type Database, putRows, type Query, statement } from '../database.ts'
 import { tenantNow } from '../tenancy.ts'
-import { newerTypeOf, type SpokenNewerType } from './newer-types.ts'
+import type { ChosenNewerType, EventType } from './catalogue.ts'
 import { deliveries, events, webhooks } from './tables.ts'
-import type { CustomEventType, EventType } from './types.ts'
+import { type CustomEventType, newerTypeOf } from './types.ts'
 
 /** What happened, before it has a place in the stream. `data` is a flat map of texts (brief 9). */
 export type NewEvent = {
   type: EventType | CustomEventType
   /** Where the older type does not tell which newer one it is. */
-  newerType?: SpokenNewerType
+  newerType?: ChosenNewerType
   data: Record<string, string>
   policyholderLocator?: Uuid
   policyLocator?: PolicyLocator

@@ -1,8 +1,8 @@
+/** The outbox and the stream in one: written in the batch of the change it tells of, read in `sequence` order. */
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { Instant } from '../../kernel/time.ts'
 
-/** The outbox and the stream in one: written in the batch of the change it tells of, read in `sequence` order. */
 export const events = sqliteTable(
   'event',
   {
@@ -34,7 +34,7 @@ export const events = sqliteTable(
 )
 
 /**
- * Shard 0 has the truth; every other shard has a copy of each row (webhooks/copies.ts), because deliveries are
+ * Shard 0 has the truth; every other shard has a copy of each row (servicing/events/delivery/webhook-copies.ts), because deliveries are
  * made by a statement inside the batch of the shard where the event happens.
  */
 export const webhooks = sqliteTable(

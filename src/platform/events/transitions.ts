@@ -2,7 +2,7 @@
 // the event, the documentation and the tests come.
 
 import { Refusal } from '../../kernel/errors.ts'
-import type { EventType } from './types.ts'
+import type { EventType } from './catalogue.ts'
 
 export type Transition<State extends string> = {
   readonly from: readonly State[]

@@ -17,7 +17,7 @@ export type ArchiveFile = {
   text: () => string
 }
 
-export type Archive = {
+type Archive = {
   /** Sorted by path. */
   files: ArchiveFile[]
   findings: Finding[]

@@ -7,7 +7,7 @@ import { LARGEST_TABLE_BYTES, MOST_ROWS } from './limits.ts'
 import type { Notes } from './notes.ts'
 import { TYPE_RULES } from './values.ts'
 
-export type RowRules<Row> = {
+type RowRules<Row> = {
   readonly notes: Notes
   /** Whether the header makes sense; notes why not. */
   readonly header: (cells: string[], line: number) => boolean

@@ -1,16 +1,20 @@
-import { sql } from 'drizzle-orm'
-import { oldCallsQuery, purgeCalls } from '../../extension/integrations/call/log.ts'
-import { purgeLogs } from '../../extension/plugins/logs.ts'
+import { type SQL, sql } from 'drizzle-orm'
+import { KEEP_CALLS_MS, oldCallsQuery, purgeCalls } from '../../extension/integrations/call/log.ts'
+import { integrationCalls } from '../../extension/integrations/tables.ts'
+import { KEEP_LOGS_MS, purgeLogs } from '../../extension/plugins/logs.ts'
+import { pluginLogs } from '../../extension/plugins/tables.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import { type Calls, noCalls } from '../../platform/calls.ts'
+import { KEEP_WRITES_MS } from '../../platform/commit.ts'
+import type { Database, Query } from '../../platform/database.ts'
+import { deliveries } from '../../platform/events/tables.ts'
 import { earliestTimer, fireDue } from '../../platform/events/timers.ts'
+import { writes } from '../../platform/tables.ts'
 import { type ShardName, shardDatabase, tenantOfShard } from '../../platform/tenancy.ts'
 import { hintDueDocuments } from '../../transactions/documents/job-hint.ts'
 import { earliestJob } from '../../transactions/documents/job-store.ts'
-import { placeOf } from './delivery/place.ts'
 import { earliestDelivery } from './delivery/store.ts'
-import { wakeDue } from './delivery/wake.ts'
-import { nextPurge, purgeDeliveries, purgeWrites } from './purge.ts'
+import { placeOf, wakeDue } from './delivery/wake.ts'
 
 /** Deliveries that are due are handed on, and handed on again after this time when they still wait. */
 const HAND_ON_AGAIN_MS = 60_000
@@ -53,3 +57,40 @@ export async function workOff(
   const waiting = times.filter(time => time !== null)
   return waiting.length === 0 ? undefined : (Math.min(...waiting) as Instant)
 }
+
+// Rows of `write` answer repeats for 30 days (docs/design.md, section 5), and deliveries that were sent or given up are shown
+// as long; then they go. What is put aside stays. Both go by real time,
+// whatever the tenant's clock says; so it is not a timer that tells when, but the rows themselves.
+/** Rows deleted in one go. */
+const MOST_PURGED = 1_000
+
+const DAY_MS = 24 * 60 * 60 * 1000
+
+/** A query that deletes writes that are too old at `at`, the oldest of them. */
+export const purgeWrites = (database: Database, at: Instant): Query =>
+  database.build.run(
+    sql`delete from ${writes} where rowid in (
+      select rowid from ${writes} where at <= ${at - KEEP_WRITES_MS} order by at limit ${MOST_PURGED})`,
+  )
+
+/** Deliveries that ended are kept so long. */
+export const KEEP_DELIVERIES_MS = 30 * DAY_MS
+
+/** A query that deletes deliveries that ended too long before `at`, the oldest of them. */
+export const purgeDeliveries = (database: Database, at: Instant): Query =>
+  database.build.run(
+    sql`delete from ${deliveries} where rowid in (
+      select rowid from ${deliveries} where state in ('sent', 'failed') and finished_at <= ${at - KEEP_DELIVERIES_MS}
+      order by finished_at limit ${MOST_PURGED})`,
+  )
+
+/**
+ * When to purge again, as SQL for one value: at once when more writes, deliveries, logs of plugins or calls of integrations are too
+ * old at `at`, else when the oldest will be, at most once a day; null when there is none.
+ */
+export const nextPurge = (at: Instant): SQL => sql`(
+  select iif(min(due) <= ${at}, ${at}, max(min(due), ${at + DAY_MS})) from (
+    select min(at) + ${KEEP_WRITES_MS} as due from ${writes}
+    union all select min(finished_at) + ${KEEP_DELIVERIES_MS} from ${deliveries} where state in ('sent', 'failed')
+    union all select min(at) + ${KEEP_LOGS_MS} from ${pluginLogs}
+    union all select min(at) + ${KEEP_CALLS_MS} from ${integrationCalls}) where due is not null)`

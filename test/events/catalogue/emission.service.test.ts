@@ -2,12 +2,16 @@
 // catalogue says is left out. (That no other operation of any test emits anything is held after every test file.)
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type EventType, eventTypes, isEventType } from '../../../src/platform/events/types.ts'
+import {
+  EVENT_TYPES,
+  type EventType,
+  eventTypes,
+  isEventType,
+} from '../../../src/platform/events/catalogue.ts'
 import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
 import type { PolicyholderResponse } from '../../../src/policyholders/contract.ts'
-import { CAUSES } from '../../../src/servicing/events/catalogue/causes.ts'
-import { dataContract } from '../../../src/servicing/events/catalogue/contracts.ts'
-import { ENTRIES } from '../../../src/servicing/events/catalogue/entries.ts'
+import { CAUSES } from '../../../src/servicing/events/stream/causes.ts'
+import { dataContract } from '../../../src/servicing/events/stream/data-contracts.ts'
 import type { MigrationResponse } from '../../../src/servicing/migration/contract.ts'
 import type { CancellationResponse } from '../../../src/transactions/cancellations/contract.ts'
 import type { EndorsementResponse } from '../../../src/transactions/endorsements/contract.ts'
@@ -389,7 +393,7 @@ it('events are attributed to who called, and those of the clock to the system', 
 
 it('every type that is emitted has a cause, and no other has', () => {
   const caused = new Set(Object.values(CAUSES).flatMap(({ does, mayFollow = [] }) => [...does, ...mayFollow]))
-  expect(eventTypes.filter(type => caused.has(type) === (ENTRIES[type].isForeign ?? false))).toEqual([])
+  expect(eventTypes.filter(type => caused.has(type) === (EVENT_TYPES[type].isForeign ?? false))).toEqual([])
 })
 
 it('data is as the contract of its type says', () => {

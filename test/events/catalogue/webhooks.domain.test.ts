@@ -1,12 +1,10 @@
 // The section `webhooks` of the document against what is posted: each row of the stream, by each of its names.
 import { describe, expect, test } from 'vitest'
-import { NEWER_TYPES, newerTypesOf } from '../../../src/platform/events/newer-types.ts'
-import { eventTypes } from '../../../src/platform/events/types.ts'
-import { ENTRIES } from '../../../src/servicing/events/catalogue/entries.ts'
-import { exampleData } from '../../../src/servicing/events/catalogue/example.ts'
-import { eventNotifications } from '../../../src/servicing/events/catalogue/webhooks.ts'
-import { webhookEvent } from '../../../src/servicing/events/delivery/body.ts'
-import { eventResponse } from '../../../src/servicing/events/interface/response.ts'
+import { EVENT_TYPES, eventTypes } from '../../../src/platform/events/catalogue.ts'
+import { newerTypesOf } from '../../../src/platform/events/types.ts'
+import { exampleData } from '../../../src/servicing/events/stream/data-contracts.ts'
+import { eventNotifications } from '../../../src/servicing/events/stream/notifications.ts'
+import { eventResponse, webhookEvent } from '../../../src/servicing/events/stream/response.ts'
 
 const notifications = eventNotifications()
 const schemaOf = (name: string) => notifications.find(one => one.name === name)!.schema
@@ -20,7 +18,7 @@ const row = {
   username: 'alice',
 }
 
-const emitted = eventTypes.filter(type => !ENTRIES[type].isForeign)
+const emitted = eventTypes.filter(type => !EVENT_TYPES[type].isForeign)
 const pairs = emitted.flatMap(type => newerTypesOf(type).map(newerType => ({ type, newerType })))
 
 test('every name of the document is there once', () => {
@@ -31,7 +29,7 @@ test('every name of the document is there once', () => {
 
 test.each(emitted)('by its older name %s comes as the document says, with the data of the stream', type => {
   const data = exampleData(type)
-  const body = webhookEvent({ ...row, type, newerType: NEWER_TYPES[type] ?? null, data }, [type])
+  const body = webhookEvent({ ...row, type, newerType: EVENT_TYPES[type].newer ?? null, data }, [type])
   expect(body).toMatchObject({ type, timestamp: '1772323200000', data })
   expect(schemaOf(type).parse(body)).toEqual(body)
 })

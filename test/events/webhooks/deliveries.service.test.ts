@@ -5,15 +5,14 @@ import { newUuid, type Uuid } from '../../../src/kernel/locators.ts'
 import { type Instant, now } from '../../../src/kernel/time.ts'
 import type { Query } from '../../../src/platform/database.ts'
 import { shardName, type Tenant } from '../../../src/platform/tenancy.ts'
-import { redelivered } from '../../../src/servicing/events/delivery/redeliver.ts'
 import {
   type Claim,
   claimDue,
   type DeliveryResult,
   recordResults,
 } from '../../../src/servicing/events/delivery/store.ts'
-import { workOff } from '../../../src/servicing/events/dispatch.ts'
-import { KEEP_DELIVERIES_MS } from '../../../src/servicing/events/purge.ts'
+import { KEEP_DELIVERIES_MS, workOff } from '../../../src/servicing/events/dispatch.ts'
+import { redelivered } from '../../../src/servicing/events/webhooks/resend-store.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { openReceiver } from '../../support/receiver.ts'
 import type { Behaviour } from '../../support/receiver-server.ts'

@@ -1,12 +1,11 @@
 // What was emitted, held against the catalogue: which cause tells of which types, and what their data says.
 
-import { NEWER_TYPES, newerTypesOf } from '../../../src/platform/events/newer-types.ts'
-import { type EventType, isCustomEventType } from '../../../src/platform/events/types.ts'
-import { CAUSES, type Cause } from '../../../src/servicing/events/catalogue/causes.ts'
-import { entryOf } from '../../../src/servicing/events/catalogue/entries.ts'
-import { KEYS, type Key, type KeyEntry, PATTERNS } from '../../../src/servicing/events/catalogue/keys.ts'
-import { newerDataContract } from '../../../src/servicing/events/catalogue/newer-contracts.ts'
-import { interfaceData } from '../../../src/servicing/events/interface/newer-data.ts'
+import { type EventType, entryOf } from '../../../src/platform/events/catalogue.ts'
+import { KEYS, type Key, type KeyEntry, PATTERNS } from '../../../src/platform/events/data-keys.ts'
+import { isCustomEventType, newerTypesOf } from '../../../src/platform/events/types.ts'
+import { CAUSES, type Cause } from '../../../src/servicing/events/stream/causes.ts'
+import { newerDataContract } from '../../../src/servicing/events/stream/data-contracts.ts'
+import { interfaceData } from '../../../src/servicing/events/stream/response.ts'
 
 export type Emitted = {
   readonly type: string
@@ -51,7 +50,7 @@ export function eventProblems({ type, newerType, data }: Emitted): string[] {
     ...Object.entries(data)
       .filter(([key, value]) => known.includes(key) && !fits(KEYS[key as Key], String(value)))
       .map(([key, value]) => `${type} has '${key}' of '${value}', which is not as the catalogue says.`),
-    ...((newerType === null ? NEWER_TYPES[type as EventType] !== undefined : !newer.includes(newerType))
+    ...((newerType === null ? entry.newer !== undefined : !newer.includes(newerType))
       ? [`${type} has the newer name ${newerType}.`]
       : newerProblems(type as EventType, newerType, data)),
   ]

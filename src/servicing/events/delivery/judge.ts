@@ -1,10 +1,11 @@
 // What becomes of a delivery after an attempt (resources brief 7.3).
-import type { RetryStrategy, WebhookFailureHandling } from '../../../platform/events/tables.ts'
 
 /**
  * How an attempt ended: with an answer, with none in time, with no connection, or not begun because the address
  * may not be called, or the headers cannot be made.
  */
+import type { RetryStrategy, WebhookFailureHandling } from '../../../platform/events/tables.ts'
+
 export type Outcome =
   | { kind: 'answered'; status: number; retryAfterMs?: number }
   | { kind: 'timeout' }

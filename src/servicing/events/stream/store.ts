@@ -1,10 +1,12 @@
 import { and, asc, eq, gt, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import { unionAll } from 'drizzle-orm/sqlite-core'
+import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
 import { type Database, statement } from '../../../platform/database.ts'
 import { events } from '../../../platform/events/tables.ts'
 import { unstreamedTypes } from '../../../platform/events/types.ts'
+import type { EventRow } from './response.ts'
 
 export type StreamFilter = {
   /** Events from this time on. */
@@ -120,3 +122,28 @@ type AllColumns = typeof events.$inferSelect
 export type StreamRow<F extends Form> = F extends 'events'
   ? Pick<AllColumns, keyof (typeof COLUMNS)['events']>
   : Pick<AllColumns, 'sequence' | 'at'> & { readonly json: string }
+
+const EVENT_COLUMNS = { locator, requestId, type, newerType, at, data, accountLocator }
+
+/** Events of one request that are shown: far above what an operation on a policy of the largest size causes. */
+const MOST_OF_REQUEST = 20_000
+
+export async function findEvent(database: Database, event: Uuid): Promise<EventRow | undefined> {
+  const [rows] = await database.batch([
+    database.build.select(EVENT_COLUMNS).from(events).where(eq(locator, event)),
+  ])
+  return rows[0]
+}
+
+/** What a request caused in one shard, in the order of the stream. */
+export async function eventsOfRequest(database: Database, request: Uuid): Promise<EventRow[]> {
+  const [rows] = await database.batch([
+    database.build
+      .select(EVENT_COLUMNS)
+      .from(events)
+      .where(eq(requestId, request))
+      .orderBy(asc(events.sequence))
+      .limit(MOST_OF_REQUEST),
+  ])
+  return rows
+}

@@ -1,20 +1,20 @@
 // What a request makes of a webhook (contract 2, Webhooks): removals are applied first, then additions, so that what is
 // in both is there afterwards; what is left out stays as it is.
-import { keptUrl, nothingKept } from '../../../extension/integrations/change.ts'
+import { keptUrl, nothingKept } from '../../../extension/integrations/service.ts'
 import { Refusal } from '../../../kernel/errors.ts'
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
 import type { WebhookEndpoint, WebhookFailureHandling } from '../../../platform/events/tables.ts'
 import { headersProblem } from '../../../platform/outbound/contract.ts'
 import { MASK } from '../../../platform/outbound/masking.ts'
+import { OWN_FAILURE_HANDLING, type Webhook } from '../delivery/webhook.ts'
 import type {
   CreateEndpointRequest,
   CreateWebhookRequest,
   FailureHandlingUpdateRequest,
   UpdateEndpointRequest,
   UpdateWebhookRequest,
-} from '../contract-webhook.ts'
-import { OWN_FAILURE_HANDLING, type Webhook } from '../webhook.ts'
+} from './contract.ts'
 
 /** How long a secret that was replaced signs on (resources brief 7.4). */
 export const OVERLAP_MS = 24 * 60 * 60 * 1000

@@ -1,29 +1,41 @@
 // What was delivered to a webhook and how, events sent again, and a test event.
-
-import { Refusal } from '../../../kernel/errors.ts'
-import { newUuid, SHARDS } from '../../../kernel/locators.ts'
+import { notFound, Refusal } from '../../../kernel/errors.ts'
+import { newUuid, readUuid, SHARDS, shardOfUuid } from '../../../kernel/locators.ts'
 import { now } from '../../../kernel/time.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import type { AttemptMade } from '../../../platform/events/tables.ts'
 import type { JsonText } from '../../../platform/http/route.ts'
 import { HOME_SHARD } from '../../../platform/tenancy.ts'
 import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
+import { attempt } from '../delivery/attempt.ts'
+import { failureMessage, triggerOf } from '../delivery/judge.ts'
+import { mergeShards } from '../stream/page.ts'
+import { toldType, webhookEvent } from '../stream/response.ts'
 import type {
   DeliveryAttemptResponse,
   DeliveryListQuery,
   DeliveryListResponse,
   DeliveryResponse,
+  DivertedEventResponse,
+  DivertedListQuery,
+  DivertedResendRequest,
   RedeliverRequest,
   ResendResponse,
   TestDeliveryResponse,
-} from '../contract-webhook.ts'
-import { attempt } from '../delivery/attempt.ts'
-import { toldType, webhookEvent } from '../delivery/body.ts'
-import { type DeliveryShown, deliveriesAfter } from '../delivery/log.ts'
-import { chosenEvents, redelivered } from '../delivery/redeliver.ts'
-import { mergeShards } from '../stream/merge.ts'
-import { chosenOf } from './chosen.ts'
-import { databases, inShards, once } from './in-shards.ts'
+} from './contract.ts'
+import { chosenOf, databases, inShards, once } from './in-shards.ts'
+import {
+  chosenDiverted,
+  chosenEvents,
+  type DeliveryShown,
+  type Diverted,
+  deliveriesAfter,
+  discarded,
+  findDiverted,
+  listDiverted,
+  redelivered,
+  resent,
+} from './resend-store.ts'
 import { assertActive, webhookAt } from './service.ts'
 
 /** Events of one call that sends them again. */
@@ -152,4 +164,98 @@ export async function testWebhook(
     delivered: outcome.kind === 'answered' && outcome.status >= 200 && outcome.status <= 299,
     ...attemptResponse(made),
   }
+}
+
+// Diverted events of a webhook (resources brief 7.2).
+const response = ({ locator, requestId, outcome, divertedAt }: Diverted): DivertedEventResponse => ({
+  requestLocator: requestId,
+  eventLocator: locator,
+  failureTrigger: triggerOf(outcome),
+  failureMessage: failureMessage(outcome),
+  failureTimestamp: new Date(divertedAt).toISOString(),
+})
+
+export async function readDivertedEvents(
+  webhookLocator: string,
+  { offset, count }: DivertedListQuery,
+  context: RequestContext,
+): Promise<DivertedEventResponse[]> {
+  const { locator } = await webhookAt(webhookLocator, context)
+  return (await listDiverted(context, locator, offset, count)).map(response)
+}
+
+export async function readDivertedEvent(
+  webhookLocator: string,
+  eventLocator: string,
+  context: RequestContext,
+): Promise<DivertedEventResponse> {
+  const { locator } = await webhookAt(webhookLocator, context)
+  return response((await divertedAt(locator, eventLocator, context)).diverted)
+}
+
+/** Sends it again; it is taken off the list when a 2xx came. */
+export async function resendDivertedEvent(
+  webhookLocator: string,
+  eventLocator: string,
+  context: RequestContext,
+): Promise<JsonText> {
+  return await once(context, async () => {
+    const { locator, ...webhook } = await webhookAt(webhookLocator, context)
+    const { shard, diverted } = await divertedAt(locator, eventLocator, context)
+    assertActive(webhook)
+    const choice = { eventLocators: [diverted.locator] }
+    const done = { details: choice, answer: '', shards: [shard] }
+    return await inShards(context, locator, done, database => resent(database, locator, choice, now()))
+  })
+}
+
+/** Sends again those named, all of which must be diverted, or all, or those of a time. */
+export async function resendDivertedEvents(
+  webhookLocator: string,
+  request: DivertedResendRequest,
+  context: RequestContext,
+): Promise<JsonText> {
+  return await once(context, async () => {
+    const { locator, ...webhook } = await webhookAt(webhookLocator, context)
+    assertActive(webhook)
+    const { choice, count } = await chosenOf(
+      context,
+      request,
+      (database, some) => chosenDiverted(database, locator, some),
+      'events that are not diverted',
+    )
+    const answer = JSON.stringify({ events: count } satisfies ResendResponse)
+    const done = { details: { diverted: count }, answer, shards: undefined }
+    return await inShards(context, locator, done, database => resent(database, locator, choice, now()))
+  })
+}
+
+/** Takes it off the list; it is not sent any more. */
+export async function discardDivertedEvent(
+  webhookLocator: string,
+  eventLocator: string,
+  context: RequestContext,
+): Promise<JsonText> {
+  return await once(context, async () => {
+    const { locator } = await webhookAt(webhookLocator, context)
+    const { shard, diverted } = await divertedAt(locator, eventLocator, context)
+    const done = { details: { discarded: [diverted.locator] }, answer: '', shards: [shard] }
+    return await inShards(context, locator, done, database =>
+      discarded(database, locator, diverted.locator, now()),
+    )
+  })
+}
+
+/** The diverted event, with its shard; 404 when it is none. */
+async function divertedAt(
+  webhookLocator: string,
+  text: string,
+  context: RequestContext,
+): Promise<{ shard: number; diverted: Diverted }> {
+  const locator = readUuid(text)
+  const shard = locator === undefined ? -1 : shardOfUuid(locator)
+  const database = databases(context)[shard]
+  const diverted = database && (await findDiverted(database, webhookLocator, locator!))
+  if (!diverted) throw notFound('diverted event', text)
+  return { shard, diverted }
 }

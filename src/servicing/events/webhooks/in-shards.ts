@@ -1,5 +1,6 @@
 // Changes of deliveries that somebody asked for, in the shards where they lie.
 import { auditRows } from '../../../access/audit/store.ts'
+import { Refusal } from '../../../kernel/errors.ts'
 import type { Uuid } from '../../../kernel/locators.ts'
 import { commit, isBySubject, storedAnswer } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
@@ -7,6 +8,8 @@ import type { Database, Query } from '../../../platform/database.ts'
 import { announce } from '../../../platform/events/announcement.ts'
 import { type JsonText, jsonText } from '../../../platform/http/route.ts'
 import { HOME_SHARD, homeDatabase, shardDatabase } from '../../../platform/tenancy.ts'
+import type { RedeliverRequest } from './contract.ts'
+import type { EventChoice } from './resend-store.ts'
 
 /** The tenant's databases, by shard. */
 export const databases = ({ env, tenant, calls }: RequestContext): Database[] =>
@@ -58,4 +61,37 @@ export async function inShards(
   })
   for (const shard of shards) announce(context, shard)
   return jsonText({ status: 200, text: answer })
+}
+
+// Events that a request names or that are of a span of time, of those that may be sent again.
+/** Names that a refusal lists. */
+const MOST_LISTED = 20
+
+export type Chosen = {
+  readonly choice: EventChoice
+  /** How many events there are of it, in all shards. */
+  readonly count: number
+}
+
+/**
+ * What the request chooses of the events that `find` finds in a shard. Refuses (400) names that are none of them; `otherwise` says
+ * what such names are.
+ */
+export async function chosenOf(
+  context: RequestContext,
+  { eventLocators, from, to }: RedeliverRequest,
+  find: (database: Database, choice: EventChoice) => Promise<readonly string[]>,
+  otherwise: string,
+): Promise<Chosen> {
+  const names = eventLocators && [...new Set(eventLocators.map(one => one.toLowerCase()))]
+  const choice: EventChoice = names ? { eventLocators: names } : { from, to }
+  const found = await Promise.all(databases(context).map(database => find(database, choice)))
+  const there = new Set(found.flat())
+  const unknown = names?.filter(one => !there.has(one)) ?? []
+  if (unknown.length > 0)
+    throw new Refusal(
+      'invalidRequest',
+      `'eventLocators' names ${otherwise}: ${unknown.slice(0, MOST_LISTED).join(', ')}.`,
+    )
+  return { choice, count: there.size }
 }

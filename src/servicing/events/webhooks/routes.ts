@@ -15,15 +15,17 @@ import {
   WebhookListQuery,
   WebhookListResponse,
   WebhookResponse,
-} from '../contract-webhook.ts'
-import { readDeliveries, redeliver, testWebhook } from './deliveries.ts'
+} from './contract.ts'
 import {
   discardDivertedEvent,
+  readDeliveries,
   readDivertedEvent,
   readDivertedEvents,
+  redeliver,
   resendDivertedEvent,
   resendDivertedEvents,
-} from './diverted.ts'
+  testWebhook,
+} from './deliveries.ts'
 import {
   createWebhook,
   deleteWebhook,

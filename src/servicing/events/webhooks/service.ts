@@ -24,6 +24,10 @@ import { addressProblem, mayCallThisMachine } from '../../../platform/outbound/a
 import { newSecret } from '../../../platform/outbound/signature.ts'
 import { HOME_SHARD, homeDatabase } from '../../../platform/tenancy.ts'
 import { requireMaySend, type SenderChange } from '../../../reference/secrets/naming.ts'
+import type { Webhook } from '../delivery/webhook.ts'
+import { applied, copyTimers, copyWebhook, removed } from '../delivery/webhook-copies.ts'
+import { findWebhook, listWebhooks, presentWebhooks, rowOf } from '../delivery/webhook-store.ts'
+import { changedWebhook, newWebhook } from './change.ts'
 import type {
   CreateWebhookRequest,
   UnsuspendQuery,
@@ -31,14 +35,9 @@ import type {
   WebhookListQuery,
   WebhookListResponse,
   WebhookResponse,
-} from '../contract-webhook.ts'
-import { countAside } from '../delivery/aside.ts'
-import type { Webhook } from '../webhook.ts'
-import { applied, removed } from './apply.ts'
-import { changedWebhook, newWebhook } from './change.ts'
-import { copyTimers, copyWebhook } from './copies.ts'
+} from './contract.ts'
+import { countAside } from './resend-store.ts'
 import { TELL_NOTHING, type Told, tellNew, webhookResponse } from './response.ts'
-import { findWebhook, listWebhooks, presentWebhooks, rowOf } from './store.ts'
 
 /** Webhooks of a tenant: every commit looks through all of them. */
 const MOST_WEBHOOKS = 500

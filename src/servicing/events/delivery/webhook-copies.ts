@@ -1,0 +1,128 @@
+// Copies of webhooks. Deliveries are made by a statement inside the batch of the shard where the event happens,
+// which can only see that shard's own tables; so every shard has a copy of the home shard's `webhook`.
+import { eq, sql } from 'drizzle-orm'
+import { newUuid } from '../../../kernel/locators.ts'
+import { type Instant, now } from '../../../kernel/time.ts'
+import type { Calls } from '../../../platform/calls.ts'
+import type { NewTimer } from '../../../platform/commit.ts'
+import { type Database, putRows, type Query } from '../../../platform/database.ts'
+import { deliveries, webhooks } from '../../../platform/events/tables.ts'
+import type { TimerOwner } from '../../../platform/events/timers.ts'
+import { timers } from '../../../platform/tables.ts'
+import { HOME_SHARD, shardDatabase, type Tenant, tenantNow } from '../../../platform/tenancy.ts'
+import { relinked, replayed } from './store.ts'
+import type { Place } from './wake.ts'
+import type { WebhookRow } from './webhook-store.ts'
+
+export const WEBHOOK_COPY = 'webhook.copy'
+
+/** How long a change may be on its way to the other shards before the dispatcher takes it there. */
+const COPIED_WITHIN_MS = 60_000
+
+/** Timers for the commit of a change of the webhook: should the copying be cut off, the dispatcher does it. */
+export const copyTimers = (tenant: Tenant, webhook: string, at: Instant): NewTimer[] =>
+  tenant.shards.length === 1
+    ? []
+    : [{ dueAt: (at + COPIED_WITHIN_MS) as Instant, kind: WEBHOOK_COPY, subject: webhook, payload: {} }]
+
+/** Queries that take the home shard's row into another shard, where it is newer than what is there. */
+export const copyQueries = (database: Database, row: WebhookRow, at: Instant): Query[] =>
+  applied(database, { ...row, name: row.locator }, at)
+
+/** When the timer is due. */
+export const webhookCopyDue: TimerOwner = ({ subject }, { env, tenant, calls }) =>
+  copyWebhook(env, tenant, subject, calls)
+
+/** Makes every other shard's copy what the home shard has: the row as it is now, or none. */
+export async function copyWebhook(env: Env, tenant: Tenant, webhook: string, calls: Calls): Promise<void> {
+  if (tenant.shards.length === 1) return
+  const home = shardDatabase(env, tenant, HOME_SHARD, calls)
+  const [[row]] = await home.batch([home.build.select().from(webhooks).where(eq(webhooks.locator, webhook))])
+  await Promise.all(
+    tenant.shards.map(async (_, shard) => {
+      if (shard === HOME_SHARD) return
+      const database = shardDatabase(env, tenant, shard, calls)
+      const change = row ? copyQueries(database, row, now()) : removed(database, webhook, now())
+      await database.batch(change as [Query, ...Query[]])
+    }),
+  )
+}
+
+// A webhook's row as a shard takes it in, with what follows for the deliveries that are there. The same statements serve
+// the home shard, inside the commit of the change, and the others, when the copy comes (copies.ts).
+/** Queries that take in the row where it is newer than what is there. A second time they change nothing. */
+export function applied(database: Database, row: WebhookRow, at: Instant): Query[] {
+  const { build } = database
+  const unseen = sql`exists (select 1 from ${webhooks}
+    where locator = ${row.locator} and version < ${row.replayVersion})`
+  return [
+    ...(row.replayVersion > 0 ? [replayed(database, row.locator, at, unseen)] : []),
+    build.run(sql`delete from ${webhooks} where locator = ${row.locator} and version < ${row.version}`),
+    // After the older one is gone: where there is one still, it is newer, and stays.
+    build.insert(webhooks).values(row).onConflictDoNothing({ target: webhooks.locator }),
+    ...settled(database, row.locator, at),
+  ]
+}
+
+/** Queries that remove the webhook, and end what waits for it. */
+export const removed = (database: Database, locator: string, at: Instant): Query[] => [
+  database.build.run(sql`delete from ${webhooks} where locator = ${locator}`),
+  ...settled(database, locator, at),
+]
+
+/** Queries that suspend the webhook where it is not suspended yet: home only, copies follow. */
+export const suspended = (database: Database, locator: string, at: Instant): Query[] => [
+  database.build.run(
+    sql`update ${webhooks} set suspended_at = ${at}, version = version + 1
+      where locator = ${locator} and suspended_at is null`,
+  ),
+  ...settled(database, locator, at),
+]
+
+/**
+ * What the state of the webhook means for its deliveries: of one that is gone all end; of a suspended one what is
+ * unfinished is put aside; of any other what was skipped and not asked for ends.
+ */
+function settled(database: Database, locator: string, at: Instant): Query[] {
+  const { build } = database
+  const row = sql`select 1 from ${webhooks} where locator = ${locator}`
+  return [
+    build.run(sql`
+      update ${deliveries} set state = 'failed', outcome = 'deleted', finished_at = ${at}, diverted_at = null
+      where webhook_locator = ${locator} and not exists (${row})
+        and (finished_at is null or diverted_at is not null or state = 'skipped')`),
+    build.run(sql`
+      update ${deliveries} set outcome = 'suspended', finished_at = ${at},
+        state = iif(w.divert or diverted_at is not null, 'diverted', 'skipped'),
+        diverted_at = iif(w.divert, coalesce(diverted_at, ${at}), diverted_at)
+      from (select coalesce(failure_handling ->> 'divert', 0) as divert from ${webhooks}
+        where locator = ${locator} and suspended_at is not null) w
+      where webhook_locator = ${locator} and finished_at is null`),
+    build.run(sql`
+      update ${deliveries} set state = 'failed'
+      where webhook_locator = ${locator} and state = 'skipped' and exists (${row} and suspended_at is null)`),
+    ...relinked(database, locator),
+  ]
+}
+
+/**
+ * Suspends a webhook, at home first, since that row is what clients see and what the others take over. Cut off in between,
+ * the timer of the copies does the rest.
+ */
+export async function suspendWebhook(
+  { env, tenant, calls }: Pick<Place, 'env' | 'tenant' | 'calls'>,
+  locator: string,
+  at: Instant,
+): Promise<void> {
+  const home = shardDatabase(env, tenant, HOME_SHARD, calls)
+  const copies = copyTimers(tenant, locator, tenantNow(tenant))
+  await home.batch([
+    ...suspended(home, locator, at),
+    ...putRows(
+      home,
+      timers,
+      copies.map(timer => ({ locator: newUuid(HOME_SHARD), ...timer })),
+    ),
+  ] as unknown as [Query, ...Query[]])
+  await copyWebhook(env, tenant, locator, calls)
+}
