@@ -2,7 +2,7 @@
 // Scanners for leaked secrets recognise it by prefix and checksum, and a typing error costs no look-up. With the tenant in it,
 // only that tenant's database is searched.
 import { createHash, randomBytes } from 'node:crypto'
-import { crc32 } from '../../kernel/crc32.ts'
+import { crc32 } from '../../../packages/zip/crc32.ts'
 import { readUuid, type Uuid } from '../../kernel/locators.ts'
 import { AUTH_TOKEN_PREFIX } from '../../platform/outbound/masking.ts'
 
