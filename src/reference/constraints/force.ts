@@ -165,21 +165,20 @@ function askable(
   }
 }
 
-// What an isolate was asked of constraint tables: contents never change under their revision, so an answer holds for ever,
-// and a table of a million rows is gone through once for each question, not each time.
-/** Characters of all answers and their questions. */
-const MOST_CHARACTERS = 2 * 1_048_576
-/** Longer ones are worked out anew. */
-const LONGEST_ANSWER = 64 * 1_024
-
 type Answer = readonly string[]
 
-const known = new BoundedCache<Answer>(MOST_CHARACTERS)
+/**
+ * Answers by contents and question, sized by their characters. Contents never change under their revision, so that a table of a
+ * million rows is read once for each question.
+ */
+const known = new BoundedCache<Answer>(2 * 1_048_576)
+/** Characters; a longer answer is not kept. */
+const LONGEST_ANSWER = 64 * 1_024
 
 const nameOf = (contents: string, question: Question): string => `${contents}/${JSON.stringify(question)}`
 
 /** The answers in the order of the questions; those that are not known are asked for together, if there are any. */
-export async function answered(
+async function answered(
   contents: string,
   questions: readonly Question[],
   ask: (unknown: readonly Question[]) => Promise<readonly Answer[]>,
@@ -200,3 +199,10 @@ function remember(name: string, answer: Answer): void {
   const size = answer.reduce((sum, text) => sum + text.length + 20, 100 + name.length)
   if (size <= LONGEST_ANSWER) known.set(name, answer, size)
 }
+
+/** Reads the tables of these static names that are in force. */
+export type ReadTables = (
+  configuration: Configuration,
+  staticNames: readonly string[],
+  basis: SelectionBasis,
+) => Promise<TablesInForce>

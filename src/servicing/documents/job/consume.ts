@@ -1,6 +1,5 @@
 // The queue's consumer: makes the documents that wait, stores the files, and has the policy's object record what came
 // of them. A document never holds up or fails the transaction that it is of.
-
 import { newUuid, type PolicyLocator } from '../../../kernel/locators.ts'
 import { type Instant, now } from '../../../kernel/time.ts'
 import type { Calls } from '../../../platform/calls.ts'
@@ -9,7 +8,6 @@ import type { Database } from '../../../platform/database.ts'
 import { about, observed } from '../../../platform/observation.ts'
 import {
   fileKey,
-  policyObject,
   shardDatabase,
   type Tenant,
   tenantFiles,
@@ -27,7 +25,7 @@ import { documentResources } from '../../../reference/templates/document-resourc
 import type { DocumentHint } from '../../../transactions/documents/job-hint.ts'
 import { claimJob, endIdleJob, postponeJob } from '../../../transactions/documents/job-store.ts'
 import type { Made } from '../../../transactions/documents/made.ts'
-import type { PolicyReply } from '../../../transactions/object/message.ts'
+import { askPolicy } from '../../../transactions/object/message.ts'
 import { type MakingContext, makeDocument } from '../make.ts'
 import { pdfRenderer } from '../pdf-renderer.ts'
 import { mergeSources } from './merge-sources.ts'
@@ -195,19 +193,17 @@ const fileNameOf = ({ fileName, type }: PolicyDocument, made: PolicyDocument['ty
   type === made ? fileName : `${fileName.replace(/\.html?$/i, '')}.${made}`
 
 async function recordMade(
-  { env, tenant, calls, requestId }: RequestContext,
+  context: RequestContext,
   locator: PolicyLocator,
   made: readonly Made[],
   policyholderVersion: number,
 ): Promise<void> {
   if (made.length === 0) return
-  calls.object += 1
-  const reply = (await policyObject(env, tenant, locator).execute({
-    tenant,
+  await askPolicy(context, {
+    tenant: context.tenant,
     caller: SYSTEM_CALLER,
-    requestId,
+    requestId: context.requestId,
     locator,
     operation: { kind: 'documentsMade', made, policyholderVersion },
-  })) as PolicyReply
-  if ('refusal' in reply) throw new Error(reply.refusal.message)
+  })
 }
