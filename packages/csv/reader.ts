@@ -206,7 +206,7 @@ function badLine(piece: Uint8Array): number {
   let line = 0
   let from = 0
   while (from < piece.length) {
-    const end = piece.indexOf(0x0a, from)
+    const end = piece.indexOf(LF, from)
     const to = end < 0 ? piece.length : end
     try {
       new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(piece.subarray(from, to), {
