@@ -2,8 +2,8 @@
 // the call made again from the start; so tenant code is synchronous. What it writes waits for the transaction.
 
 import { loadSandbox } from '../../bundles/load.ts'
-import { isStorable, storable } from '../../kernel/characters.ts'
 import { Refusal } from '../../kernel/errors.ts'
+import { isStorable, storable } from '../../kernel/text.ts'
 import { now as currentTime } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { SHORTEST_SECRET, withoutSecrets } from '../../platform/outbound/masking.ts'

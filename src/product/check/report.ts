@@ -1,4 +1,4 @@
-import { didYouMean } from '../../kernel/did-you-mean.ts'
+import { didYouMean } from '../../kernel/text.ts'
 import type { RefusalCode } from '../archive/refusal.ts'
 import type { Finding } from '../configuration.ts'
 
