@@ -26,9 +26,10 @@ import {
   type Span,
   type TimeZone,
 } from '../kernel/time.ts'
-import { type Installment, type InstallmentFee, numbered } from '../policy/records/installment.ts'
+import type { Charge } from '../policy/bills/charge.ts'
+import type { Installment, InstallmentFee } from '../policy/records/installment.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
-import type { Charge } from './charge.ts'
+import { numbered } from './schedule.ts'
 
 export type AskedPlan = {
   readonly operation: InstallmentsInput['operation']

@@ -18,14 +18,9 @@ import type { Instant } from '../kernel/time.ts'
 import { each } from '../policy/fold/amounts.ts'
 import type { Prorated } from '../policy/fold/prorated.ts'
 import { mayHoldBack, type Splits } from '../policy/fold/splits.ts'
-import type {
-  Holdback,
-  Modification,
-  ModificationKind,
-  PolicyAggregate,
-  RunSplit,
-} from '../policy/records/aggregate.ts'
-import { scheduleOf } from '../transactions/endorsements/schedule.ts'
+import type { Holdback, Modification, PolicyAggregate, RunSplit } from '../policy/records/aggregate.ts'
+import type { ModificationKind } from '../policy/records/transactions.ts'
+import { scheduleOf } from '../policy/terms.ts'
 import { policyInfo } from './plugin-call.ts'
 import { asWire, type Item, itemsOf, named } from './proration-items.ts'
 import type { RatingContext } from './rater.ts'

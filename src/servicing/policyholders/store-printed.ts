@@ -1,12 +1,11 @@
 // What templates and plugins printed of a policyholder into the records of its policies: underwriting notes,
 // descriptions of fees and taxes, data of custom events.
-
 import { type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Guard } from '../../platform/commit.ts'
 import type { Database, Query } from '../../platform/database.ts'
-import type { UnderwritingResult } from '../../policy/records/aggregate.ts'
+import type { UnderwritingResult } from '../../policy/records/transactions.ts'
 import { installments, type StoredInstallmentFee } from '../../policy/tables/billing.ts'
 import {
   endorsements,

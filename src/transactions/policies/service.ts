@@ -11,11 +11,11 @@ import type { TableUseResponse } from '../../policy/contract/prices.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
 import type { PolicySnapshotRequest } from '../../policy/contract/snapshot.ts'
-import { digitsForNewDraft } from '../../policy/draft/request.ts'
 import { coverageSummary } from '../../policy/projection/coverage.ts'
 import { feeSummary } from '../../policy/projection/fees.ts'
 import { type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'
 import { policySnapshot } from '../../policy/projection/snapshot.ts'
+import { digitsForNewDraft } from '../../policy/records/changes.ts'
 import {
   AGGREGATE_QUERIES,
   aggregateQueries,

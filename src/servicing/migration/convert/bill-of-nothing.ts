@@ -1,12 +1,12 @@
 // The bill of a transaction that has no installments, as the other system made none where nothing was to be paid. What it
 // gives back of one thing and charges of the same are charges all the same, and each is billed once: they lie on an invoice
 // of nothing, settled as soon as it is made, which is what a live transaction of that kind leaves where nothing is open.
-
 import type { DisplayId, LocatorSupply } from '../../../kernel/locators.ts'
 import { sum } from '../../../kernel/money.ts'
 import type { Instant } from '../../../kernel/time.ts'
-import type { PlannedInstallment } from '../../../policy/records/aggregate.ts'
-import { INVOICED_TRANSACTIONS, invoiceOf } from '../../../policy/records/invoice.ts'
+import type { PlannedInstallment } from '../../../policy/records/installment.ts'
+import { invoiceOf } from '../../../policy/records/invoice.ts'
+import { INVOICED_TRANSACTIONS } from '../../../policy/records/transactions.ts'
 import type { ReadTransaction } from './history.ts'
 import type { Making } from './making.ts'
 import type { Carried } from './transaction/carry-out.ts'

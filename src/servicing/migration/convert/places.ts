@@ -1,7 +1,6 @@
 // Places of amounts in a peril's price: which element, which kind of charge, under which name.
 import { decimal, type Money, plus, zero } from '../../../kernel/money.ts'
-import type { Amounts } from '../../../policy/fold/amounts.ts'
-import type { PerilPrice } from '../../../policy/records/aggregate.ts'
+import type { Amounts, PerilPrice } from '../../../policy/records/aggregate.ts'
 import type { SaidCharge } from './charges.ts'
 import type { ReadElement } from './elements.ts'
 

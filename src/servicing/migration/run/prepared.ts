@@ -1,10 +1,11 @@
 // What is to be recorded of an account: rows as they travel, and what else its batch has to do. So accounts are worked on one
 // after the other, each by itself, and recorded together.
-import { disbursements } from '../../../billing/disbursements/tables.ts'
-import { creditGuard } from '../../../billing/payments/store.ts'
+
 import type { Guard, NewTimer } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import type { Query } from '../../../platform/database.ts'
+import { creditGuard } from '../../../policy/store/credit.ts'
+import { disbursements } from '../../../policy/tables/billing.ts'
 import { searchTerms } from '../../../policyholders/search.ts'
 import { termRows } from '../../../policyholders/store.ts'
 import { policyholders, policyholderTerms } from '../../../policyholders/tables.ts'

@@ -4,8 +4,9 @@
 //
 // What a live payment would do beside paying is done too: a grace period is settled, a reinstatement that rests on the unpaid
 // invoice is closed. Nobody is told.
-import { totalsDueOf } from '../../../../billing/bill.ts'
+
 import type { Money } from '../../../../kernel/money.ts'
+import { totalsDueOf } from '../../../../policy/bills/amounts-due.ts'
 import { chain, type Planned } from '../../../../policy/planned.ts'
 import { type PolicyAggregate, putRecords } from '../../../../policy/records/aggregate.ts'
 import { type Invoice, invoiceStatus, isOutstanding } from '../../../../policy/records/invoice.ts'

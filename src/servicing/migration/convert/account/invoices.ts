@@ -1,7 +1,8 @@
 // The invoices of an account: read, then made of the installments that went on them, once its policies stand.
-import { totalsDueOf } from '../../../../billing/bill.ts'
+
 import { type Money, minus, sum } from '../../../../kernel/money.ts'
 import { earlier, timeZone as zoneNamed } from '../../../../kernel/time.ts'
+import { totalsDueOf } from '../../../../policy/bills/amounts-due.ts'
 import type { InvoiceStatus } from '../../../../policy/records/invoice.ts'
 import type { InvoiceMigrationRequest } from '../../contract-request.ts'
 import type { ItemKind } from '../../item.ts'

@@ -1,5 +1,5 @@
 // What a transaction charges, thing by thing: what was said of it, and the charges of the fold.
-import type { Charge } from '../../../../billing/charge.ts'
+import type { Charge } from '../../../../policy/bills/charge.ts'
 import type { SaidCharge } from '../charges.ts'
 import { keyOf } from '../places.ts'
 import { type Carrying, chargesNow, idsOfPerils, totalOf } from './carrying.ts'

@@ -1,9 +1,8 @@
 // Makes what the fold says that a transaction charges what was said. New runs cost what is missing; what ends without a
 // successor keeps it.
 import type { Uuid } from '../../../../kernel/locators.ts'
-import type { Amounts } from '../../../../policy/fold/amounts.ts'
 import { type Piece, piecesOf } from '../../../../policy/fold/pieces.ts'
-import type { Holdback, PerilRun } from '../../../../policy/records/aggregate.ts'
+import type { Amounts, Holdback, PerilRun } from '../../../../policy/records/aggregate.ts'
 import { changedAmounts, changedPrice, readKey, withPlace } from '../places.ts'
 import {
   type Carrying,

@@ -1,5 +1,5 @@
 // Which kind of modification a transaction becomes: by what it does, whatever it is called (rule 4 of resources brief 9.3).
-import type { ModificationKind } from '../../../../policy/records/aggregate.ts'
+import type { ModificationKind } from '../../../../policy/records/transactions.ts'
 import type { Category } from '../history.ts'
 import type { Carrying } from './carrying.ts'
 

@@ -1,7 +1,8 @@
 // What a transaction is said to charge, held against what the fold says that it charges.
-import type { Charge } from '../../../../billing/charge.ts'
+
 import type { Uuid } from '../../../../kernel/locators.ts'
 import { type Money, minus, plus, zero } from '../../../../kernel/money.ts'
+import type { Charge } from '../../../../policy/bills/charge.ts'
 import { keyOf, readKey } from '../places.ts'
 import { type Carrying, chargesNow, idsOfPerils } from './carrying.ts'
 

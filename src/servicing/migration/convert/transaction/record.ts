@@ -1,6 +1,7 @@
 // The modification that a transaction becomes, with the record of what it carries out.
 import type { CancellationLocator, DisplayId, EndorsementLocator } from '../../../../kernel/locators.ts'
-import type { Modification, ModificationKind } from '../../../../policy/records/aggregate.ts'
+import type { Modification } from '../../../../policy/records/aggregate.ts'
+import type { ModificationKind } from '../../../../policy/records/transactions.ts'
 import { isCancellationName } from '../history.ts'
 import type { Carrying } from './carrying.ts'
 

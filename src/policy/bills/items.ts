@@ -1,11 +1,9 @@
 // How the charges of a transaction lie on its installments. Items are not stored: they follow from the stored
 // plan and the charges. Plans of a policy at its limits (10,000 perils, monthly) have hundreds of thousands.
 // The plan of a plugin says of each charge what its installments bill; there the items are what it says.
-
-import { type CurrencyCode, fromMinor, type Money, plus, sum, zero } from '../kernel/money.ts'
-import { earlier, later, type Span } from '../kernel/time.ts'
-import type { PlannedInstallment } from '../policy/records/aggregate.ts'
-import type { Installment } from '../policy/records/installment.ts'
+import { type CurrencyCode, fromMinor, type Money, plus, sum, zero } from '../../kernel/money.ts'
+import { earlier, later, type Span } from '../../kernel/time.ts'
+import type { Installment, PlannedInstallment } from '../records/installment.ts'
 import { type Charge, feeChargeId, isPayable } from './charge.ts'
 import { isContinued, splitContinued } from './continued-plan.ts'
 import { splitBy } from './split.ts'

@@ -1,9 +1,10 @@
 // What a transaction charges, before it is known when it is paid. Charges follow from the priced perils and
 // the fees that the transaction made; neither changes later, so charges need no rows of their own.
-import type { Uuid } from '../kernel/locators.ts'
-import { type Money, negated, sum } from '../kernel/money.ts'
-import type { Instant, Span } from '../kernel/time.ts'
-import type { Fee, PerilRun, PlannedInstallment } from '../policy/records/aggregate.ts'
+import type { Uuid } from '../../kernel/locators.ts'
+import { type Money, negated, sum } from '../../kernel/money.ts'
+import type { Instant, Span } from '../../kernel/time.ts'
+import type { Fee, PerilRun } from '../records/aggregate.ts'
+import type { PlannedInstallment } from '../records/installment.ts'
 
 type PerilSource = {
   readonly perilRunLocator: Uuid

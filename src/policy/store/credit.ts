@@ -5,10 +5,9 @@ import { type CurrencyCode, fromMinor, type Money } from '../../kernel/money.ts'
 import type { Guard } from '../../platform/commit.ts'
 import { type Database, statement } from '../../platform/database.ts'
 import type { Position } from '../../platform/paging.ts'
-import { byChoice } from '../../policy/store/aggregates.ts'
-import { MOVES_CREDIT, payments } from '../../policy/tables/billing.ts'
-import { policies } from '../../policy/tables/policies.ts'
-import { disbursements } from '../disbursements/tables.ts'
+import { disbursements, MOVES_CREDIT, payments } from '../tables/billing.ts'
+import { policies } from '../tables/policies.ts'
+import { byChoice } from './aggregates.ts'
 
 const CHANGE = sql<number>`case ${payments.source} when 'credit' then -${payments.amount} else ${payments.credited} end`
 

@@ -1,4 +1,4 @@
-import { fromMinor, type Money } from '../kernel/money.ts'
+import { fromMinor, type Money } from '../../kernel/money.ts'
 
 /**
  * Splits amounts into parts that are to one another as the weights, and add up to the amount exactly. Parts are

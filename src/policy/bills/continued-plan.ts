@@ -5,9 +5,9 @@
 // once. What the transaction charges anew is spread by time.
 //
 // Amounts of issued invoices are derived by this formula whenever they are read: it may never change.
-import { fromMinor, type Money } from '../kernel/money.ts'
-import type { Instant } from '../kernel/time.ts'
-import type { Installment } from '../policy/records/installment.ts'
+import { fromMinor, type Money } from '../../kernel/money.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { Installment } from '../records/installment.ts'
 import { type Charge, feeChargeId, lineOfCharge } from './charge.ts'
 import { splitBy } from './split.ts'
 
