@@ -1,4 +1,4 @@
-// How the resource of a file of the archive is made: by the same functions as one that is uploaded.
+// Creates the resource of a file of the archive, by the functions that serve uploads.
 import type { RequestContext } from '../../platform/context.ts'
 import type { Upload } from '../../platform/http/upload.ts'
 import type { ArchiveFile } from '../../product/archive/read.ts'
@@ -13,7 +13,7 @@ import { templateKind } from '../../reference/templates/kinds.ts'
 
 type Creator = (item: BootstrapResource, file: ArchiveFile, context: RequestContext) => Promise<unknown>
 
-/** The file as a request brings one. */
+/** The file in the form of an upload. */
 function uploadOf({ path, bytes }: ArchiveFile, mediaType: string | undefined): Upload {
   const content = bytes() as Uint8Array<ArrayBuffer>
   return {
@@ -41,7 +41,7 @@ const oneFile =
       context,
     )
 
-/** Its ending tells the dialect: `.vm` and `.velocity` are Velocity, all others Liquid. */
+/** The dialect by the file's ending: `.vm` and `.velocity` are Velocity, all others Liquid. */
 const template = (type: 'documentTemplate' | 'documentTemplateSnippet'): Creator =>
   oneFile(path => templateKind(type, /\.(vm|velocity)$/i.test(path) ? 'velocity' : 'liquid'), 'text/plain')
 

@@ -1,15 +1,8 @@
 import { type Finding, positionAt } from '../liquid/findings.ts'
-import { LARGEST_SOURCE_CHARACTERS } from '../liquid/limits.ts'
+import { LARGEST_SOURCE_CHARACTERS, RenderBudget } from '../liquid/limits.ts'
 import type { Unreadable } from './cursor.ts'
-import { type Parsed, parseTemplate } from './parse.ts'
-
-/**
- * A Velocity template that was read once. The dialect is read and rendered here, under the counted limits that Liquid
- * has: the library for it, velocityjs, counts nothing, calls whatever a value inherits, and lacks much that templates
- * use. In a sandbox it would be stopped without a line. docs/velocity.md has the whole of the decision; a test holds the
- * two against each other.
- */
-export type VelocityTemplate = Parsed & { readonly path: string; readonly source: string }
+import { parseTemplate, type VelocityTemplate } from './parse.ts'
+import { type VelocityEnvironment, VelocityRun } from './render.ts'
 
 const MOST_PROBLEMS = 100
 
@@ -42,4 +35,31 @@ export function compileVelocity({ path, source }: { readonly path: string; reado
   }
   findings.sort((a, b) => a.line! - b.line! || a.column! - b.column!)
   return { findings }
+}
+
+/**
+ * Renders `data`, which the template sees as `$data` and which is never written to. What has no value prints as its
+ * source, or with `$!` as nothing. Throws `TemplateError` with path, line and column.
+ */
+export function renderVelocity(
+  template: VelocityTemplate,
+  data: unknown,
+  environment: VelocityEnvironment,
+): VelocityRendering {
+  const budget = new RenderBudget(environment.limits)
+  const rendering = new VelocityRun(data, environment, budget)
+  const parts: string[] = []
+  rendering.file(template, {
+    write(text) {
+      budget.countOutput(text)
+      parts.push(text)
+    },
+  })
+  return { output: parts.join(''), undefinedNames: [...rendering.undefinedNames] }
+}
+
+export type VelocityRendering = {
+  readonly output: string
+  /** References that had no value, as they stand in the source; at most 200. */
+  readonly undefinedNames: readonly string[]
 }

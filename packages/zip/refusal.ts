@@ -1,5 +1,3 @@
-// Limits of an archive (resources brief 10.3), and why one is refused.
-
 /**
  * Why an archive, or one file of it, is not read. Code to the rule; an instance's message names the entry and
  * says what to do.
@@ -37,9 +35,3 @@ export class ArchiveRefused extends Error {
     this.path = path
   }
 }
-
-export const LARGEST_ARCHIVE_BYTES = 32 * 1024 * 1024
-export const LARGEST_UNPACKED_BYTES = 500_000_000
-export const LARGEST_RATIO = 100
-/** Of all files read as text together: what an isolate can hold beside its other work. */
-export const LARGEST_TEXT_BYTES = 24 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { Inflate, inflateSync } from 'fflate'
-import { crc32 } from '../../kernel/crc32.ts'
+import { crc32 } from './crc32.ts'
 import type { DirectoryEntry } from './directory.ts'
 import { ArchiveRefused } from './refusal.ts'
 

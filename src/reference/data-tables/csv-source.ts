@@ -1,11 +1,11 @@
 // The one CSV of an uploaded file, which is it or is a zip that holds it, read by ranges from where the file is kept.
 import { Inflate } from 'fflate'
-import { crc32 } from '../../../kernel/crc32.ts'
-import { Refusal } from '../../../kernel/errors.ts'
-import { type DirectoryEntry, readDirectory } from '../../../product/archive/directory.ts'
-import { entryPath, isJunk } from '../../../product/archive/entry-path.ts'
-import { ArchiveRefused } from '../../../product/archive/refusal.ts'
-import type { Held } from '../held.ts'
+import { crc32 } from '../../../packages/zip/crc32.ts'
+import { type DirectoryEntry, readDirectory } from '../../../packages/zip/directory.ts'
+import { entryPath, isJunk } from '../../../packages/zip/entry-path.ts'
+import { ArchiveRefused } from '../../../packages/zip/refusal.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import type { Held } from './held.ts'
 
 /** A file of which parts can be read. */
 export type RangedFile = {
