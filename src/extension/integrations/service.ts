@@ -12,7 +12,7 @@ import { MASK } from '../../platform/outbound/masking.ts'
 import { HOME_SHARD, homeDatabase, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { policies } from '../../policy/tables/policies.ts'
 import { configurationVersions } from '../../product/tables.ts'
-import { requireMaySend } from '../../reference/secrets/naming.ts'
+import { requireMaySend } from '../../reference/secrets/sending.ts'
 import { assertFillsNothing } from './autofill/service.ts'
 import type {
   ExternalServiceIntegrationAddRequest,
