@@ -2,9 +2,9 @@
 // read by hand here, several times faster than by the schema, which reads the rest (contract.ts).
 
 import type { z } from 'zod'
-import { isStorable } from '../../kernel/characters.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { type Decimal, decimal } from '../../kernel/money.ts'
+import { isStorable } from '../../kernel/text.ts'
 import { pathText } from '../../platform/wire-problem.ts'
 import type { PluginFunction } from '../../product/plugins.ts'
 import type { PerilRate } from './contract.ts'

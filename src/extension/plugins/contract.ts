@@ -3,8 +3,8 @@
 // creating them takes time.
 import '../../platform/wire.ts'
 import { z } from 'zod'
-import { isStorable, storable } from '../../kernel/characters.ts'
 import { type Decimal, decimal } from '../../kernel/money.ts'
+import { isStorable, storable } from '../../kernel/text.ts'
 import { type Instant, instant } from '../../kernel/time.ts'
 import type { FinancialTransactionResponse, FutureInvoiceResponse } from '../../policy/contract/billing.ts'
 import type { PolicyDocumentResponse } from '../../policy/contract/documents.ts'

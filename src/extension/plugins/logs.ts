@@ -4,7 +4,7 @@ import { eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
-import { type PagedRow, pageOfShards } from '../../platform/shard-pages.ts'
+import { type PagedRow, pageOfShards } from '../../platform/paging.ts'
 import type { PluginLogPageResponse, PluginLogResponse, PluginLogsQuery } from './contract-log.ts'
 import { pluginLogs } from './tables.ts'
 

@@ -1,8 +1,8 @@
 // The plugin calls of one attempt at an operation. What a call asks for and does not find is fetched, and the call repeated
 // from the start, so tenant code is synchronous. What it writes waits for the transaction.
 import { loadSandbox } from '../../bundles/load.ts'
-import { isStorable, storable } from '../../kernel/characters.ts'
 import { Refusal } from '../../kernel/errors.ts'
+import { isStorable, storable } from '../../kernel/text.ts'
 import { now as currentTime } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { SHORTEST_SECRET, withoutSecrets } from '../../platform/outbound/masking.ts'

@@ -1,14 +1,13 @@
 // Calls an external service of the tenant: values in, parsed JSON out (resources brief 6.2–6.4). Every call is logged, whatever
 // the outcome of its operation.
 import { createHash } from 'node:crypto'
-import { storable } from '../../../kernel/characters.ts'
 import { Refusal } from '../../../kernel/errors.ts'
 import { derivedUuid, newUuid, type Uuid } from '../../../kernel/locators.ts'
+import { storable } from '../../../kernel/text.ts'
 import { type Instant, now } from '../../../kernel/time.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { utf8Text } from '../../../platform/http/bytes.ts'
-import { DEEPEST_JSON } from '../../../platform/http/json-body.ts'
-import { jsonDepth } from '../../../platform/http/json-fault.ts'
+import { DEEPEST_JSON, jsonDepth } from '../../../platform/http/json-body.ts'
 import { withoutSecrets } from '../../../platform/outbound/masking.ts'
 import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
 import type { Integration } from '../integration.ts'
