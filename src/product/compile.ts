@@ -1,8 +1,8 @@
 // From the bytes of an archive to a compiled configuration and everything that is wrong with it.
 
+import { ArchiveRefused } from '../../packages/zip/refusal.ts'
 import { loadSandbox } from '../bundles/load.ts'
 import { type ArchiveFile, readArchive } from './archive/read.ts'
-import { ArchiveRefused } from './archive/refusal.ts'
 import { compileBootstrap } from './check/bootstrap.ts'
 import { type FileIndex, indexFiles } from './check/file-index.ts'
 import { checkLeftOver } from './check/left-over.ts'

@@ -1,7 +1,7 @@
 // Resources of every type as the Worker lists them.
 import { notFound, Refusal } from '../kernel/errors.ts'
-import { offsetPage } from '../kernel/offset-page.ts'
 import type { RequestContext } from '../platform/context.ts'
+import { offsetPage } from '../platform/paging.ts'
 import { homeDatabase } from '../platform/tenancy.ts'
 import { RESOURCE_TYPES, type ResourceType } from '../product/resources.ts'
 import { versionQuery } from '../product/store.ts'
@@ -15,8 +15,7 @@ import type {
 import { documentUses } from './document-use.ts'
 import { notInForce, unknownStaticName, type Wanted } from './in-force.ts'
 import { explained, nothingInForce, resourceResponse } from './projection.ts'
-import type { Resource } from './resource.ts'
-import { selectInForce } from './selection.ts'
+import { type Resource, selectInForce } from './resource.ts'
 import { candidateQueries, candidatesOf, findCandidates, listQuery, resourceQuery } from './store.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ArchiveRefused } from '../../src/product/archive/refusal.ts'
+import { ArchiveRefused } from '../../packages/zip/refusal.ts'
 import type { Finding } from '../../src/product/configuration.ts'
 import { formatLog, refusalFinding } from '../../src/product/log.ts'
 

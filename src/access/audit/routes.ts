@@ -1,7 +1,7 @@
 import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
 import { administrationAudits } from '../../platform/control-tables.ts'
 import { administrationRoute, type Route, tenantRoute } from '../../platform/http/route.ts'
-import { type PagedRow, pageOfDatabases, pageOfShards } from '../../platform/shard-pages.ts'
+import { type PagedRow, pageOfDatabases, pageOfShards } from '../../platform/paging.ts'
 import { controlDatabase } from '../../platform/tenancy.ts'
 import { AuditPageResponse, AuditQuery, type AuditResponse } from './contract.ts'
 import { auditConditions } from './store.ts'
@@ -44,7 +44,7 @@ export async function readAudit(
   return { entries: rows.map(response), ...more }
 }
 
-/** As `readAudit`, of what administration accounts did outside of tenants. */
+/** Like `readAudit`, for what administration accounts did outside of tenants. */
 export async function readAdministrationAudit(
   { pageSize, pagingToken, ...filter }: AuditQuery,
   { env, calls }: AdministrationContext,

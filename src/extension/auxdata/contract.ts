@@ -1,6 +1,6 @@
 // Auxiliary data: text under a locator and a key (contract 1).
 import { z } from '@hono/zod-openapi'
-import { isStorable } from '../../kernel/characters.ts'
+import { isStorable } from '../../kernel/text.ts'
 import { Integer, list, optional, requestInteger, Text } from '../../platform/wire.ts'
 import { rule } from '../../platform/wire-problem.ts'
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from './tables.ts'
@@ -9,7 +9,7 @@ const UNSTORABLE = rule('has characters that cannot be kept: NUL, or half of a p
 
 const UiType = z.enum(['normal', 'hidden', 'readonly'])
 
-/** Left out, a value or uiType stays as it is; of a new key they are `""` and `normal`. */
+/** A value or uiType that is left out stays; for a new key they are `""` and `normal`. */
 export const AuxDataCreateRequest = z
   .object({
     key: z.string().min(1).max(LONGEST_AUX_NAME).refine(isStorable, UNSTORABLE),

@@ -1,10 +1,8 @@
 // From the bytes of a CSV to rows, one piece after the other; nothing is kept but the notes. What a header and a row must
 // be, each kind of table says.
+import { CsvFault, CsvReader, type CsvRow, NotUtf8, Utf8Text } from '../../../packages/csv/reader.ts'
 import { Refusal } from '../../kernel/errors.ts'
-import { CsvFault, CsvReader, type CsvRow } from './csv/reader.ts'
-import { NotUtf8, Utf8Text } from './csv/text.ts'
-import type { Column } from './layout.ts'
-import { LARGEST_TABLE_BYTES, MOST_ROWS } from './limits.ts'
+import { type Column, LARGEST_TABLE_BYTES, MOST_ROWS } from './layout.ts'
 import type { Notes } from './notes.ts'
 import { TYPE_RULES } from './values.ts'
 

@@ -2,12 +2,12 @@
 
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { derivedUuid, newUuid, readUuid } from '../../kernel/locators.ts'
-import { type OffsetPage, offsetPage } from '../../kernel/offset-page.ts'
 import { commit } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { requireMatch } from '../../platform/entity-tags.ts'
 import type { JsonText } from '../../platform/http/route.ts'
+import { type OffsetPage, offsetPage } from '../../platform/paging.ts'
 import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
 import type {
   GroupListQuery,
@@ -16,7 +16,7 @@ import type {
   ResourceGroupUpdateRequest,
 } from '../contract.ts'
 import { groupResponse } from '../projection.ts'
-import { recordedOnce } from '../recorded.ts'
+import { recordedOnce } from '../recording.ts'
 import type { ResourceGroup } from '../resource.ts'
 import { findGroup, findResources, groupGuard, groupRows, hasGroupNamed, listGroups } from '../store.ts'
 import { changedGroup, checkMembers, newGroup, retiredGroup } from './change.ts'

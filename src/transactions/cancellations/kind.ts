@@ -1,5 +1,5 @@
 // Cancellations and withdrawals as a kind of operation.
-import { ownBills } from '../../billing/own-bills.ts'
+import { ownBills } from '../../billing/plugin-bills.ts'
 import type { CancellationLocator } from '../../kernel/locators.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { cancellationOf } from '../../policy/records/look-ups.ts'

@@ -1,7 +1,7 @@
 import { strToU8, zipSync } from 'fflate'
 import { describe, expect, test } from 'vitest'
+import { ArchiveRefused, type RefusalCode } from '../../../packages/zip/refusal.ts'
 import { readArchive } from '../../../src/product/archive/read.ts'
-import { ArchiveRefused, type RefusalCode } from '../../../src/product/archive/refusal.ts'
 import { type RawEntry, rawZip, zipOf } from '../archive-maker.ts'
 
 function refusalOf(read: () => unknown): ArchiveRefused {

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
+import { ArchiveRefused } from '../../../../packages/zip/refusal.ts'
 import { KIND_WORDS } from '../../../platform/wire-problem.ts'
 import type { ArchiveFile } from '../../archive/read.ts'
-import { ArchiveRefused } from '../../archive/refusal.ts'
 import type { Place, Report } from '../report.ts'
 import { type JsonPath, pathText, readJson } from './read.ts'
 

@@ -1,4 +1,4 @@
-import { compileVelocity } from '../../../../packages/velocity/compile.ts'
+import { compileVelocity } from '../../../../packages/velocity/velocity.ts'
 import type { ArchiveFile } from '../../archive/read.ts'
 import { type Finding, isLookupTable, type LookupTable, type TemplateSource } from '../../configuration.ts'
 import { RESOURCE_NAME, type TemplateFormat } from '../../resources.ts'

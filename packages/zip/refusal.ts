@@ -1,0 +1,37 @@
+/**
+ * Why an archive, or one file of it, is not read. Code to the rule; an instance's message names the entry and
+ * says what to do.
+ */
+export const refusals = {
+  notAZip: 'The upload is no zip archive.',
+  damagedArchive: 'The zip contradicts itself: cut off, overlapping or overwritten.',
+  archiveTooLarge: 'The zip is larger than 32 MiB.',
+  unpackedTooLarge: 'The entries unpack to more than 500 MB.',
+  suspiciousRatio: 'Entries unpack to more than a hundred times their size.',
+  tooManyEntries: 'The zip has more than 20,000 entries.',
+  unsafePath: 'An entry has an absolute path, a drive, a `..` or a control character.',
+  nameTooLong: 'The name of an entry, with its folders, is longer than 1,024 bytes.',
+  link: 'An entry is a link or a device instead of a file.',
+  duplicateEntry: 'Two entries have the same path.',
+  nameNotUtf8: 'The name of an entry is not UTF-8.',
+  nestedArchive: 'An entry is an archive itself.',
+  encryptedEntry: 'An entry is encrypted.',
+  unsupportedCompression: 'An entry is compressed with something other than deflate.',
+  textNotUtf8: 'A text file is not UTF-8.',
+  tooMuchText: 'The files that a configuration consists of hold more than 24 MiB of text.',
+} as const
+
+export type RefusalCode = keyof typeof refusals
+
+/** The archive is refused. `path` is the entry concerned, absent when it is the archive as a whole. */
+export class ArchiveRefused extends Error {
+  readonly code: RefusalCode
+  readonly path: string | undefined
+
+  constructor(code: RefusalCode, message: string, path?: string) {
+    super(message)
+    this.name = 'ArchiveRefused'
+    this.code = code
+    this.path = path
+  }
+}

@@ -1,0 +1,132 @@
+// What a static document is: by its Content-Type, else by its file name, else by its first bytes (resources brief
+// 4.1). What the bytes of a format always begin with, they must: a PDF that is none fails here and not in a year.
+import { Refusal } from '../../kernel/errors.ts'
+import { utf8Text } from '../../platform/http/bytes.ts'
+
+type DocumentKind = {
+  /** Its own media type first. */
+  readonly mediaTypes: readonly string[]
+  /** How its bytes begin, in Latin-1: one of these. */
+  readonly marks?: readonly string[]
+}
+
+const ZIP_MARKS = ['PK\x03\x04', 'PK\x05\x06']
+const OLE_MARKS = ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1']
+const JPEG_MARKS = ['\xff\xd8\xff']
+const PDF_MARK = '%PDF-'
+const OFFICE = 'application/vnd.openxmlformats-officedocument'
+
+/** By the names that the contract has for them. */
+const FORMATS = {
+  text: { mediaTypes: ['text/plain'] },
+  txt: { mediaTypes: ['text/plain'] },
+  html: { mediaTypes: ['text/html', 'application/xhtml+xml'] },
+  csv: { mediaTypes: ['text/csv', 'application/csv'] },
+  pdf: { mediaTypes: ['application/pdf', 'application/x-pdf'], marks: [PDF_MARK] },
+  jpeg: { mediaTypes: ['image/jpeg', 'image/pjpeg'], marks: JPEG_MARKS },
+  jpg: { mediaTypes: ['image/jpeg', 'image/jpg'], marks: JPEG_MARKS },
+  doc: { mediaTypes: ['application/msword'], marks: OLE_MARKS },
+  docx: { mediaTypes: [`${OFFICE}.wordprocessingml.document`], marks: ZIP_MARKS },
+  xls: { mediaTypes: ['application/vnd.ms-excel'], marks: OLE_MARKS },
+  xlsx: { mediaTypes: [`${OFFICE}.spreadsheetml.sheet`], marks: ZIP_MARKS },
+  zip: { mediaTypes: ['application/zip', 'application/x-zip-compressed'], marks: ZIP_MARKS },
+} as const satisfies Record<string, DocumentKind>
+
+type DocumentFormat = keyof typeof FORMATS
+
+const KINDS: Readonly<Record<DocumentFormat, DocumentKind>> = FORMATS
+const NAMES = Object.keys(FORMATS) as DocumentFormat[]
+
+/** A PDF may have up to this much before its mark. */
+const MARK_WITHIN = 1_024
+
+/** What clients send when nobody told them what the file is. */
+const SAYS_NOTHING = new Set(['application/octet-stream', 'application/x-www-form-urlencoded'])
+
+export type DocumentFile = {
+  readonly bytes: Uint8Array
+  readonly mediaType: string | undefined
+  readonly fileName: string | undefined
+}
+
+/**
+ * The format, and the media type that the document is given out with. Refuses with `unsupportedMediaType` what is of
+ * none of the formats, with `invalidRequest` what is not what it is said to be.
+ */
+export function documentFormat(file: DocumentFile): { format: DocumentFormat; mediaType: string } {
+  const head = Buffer.from(file.bytes.subarray(0, MARK_WITHIN)).toString('latin1')
+  const isDeclared = file.mediaType !== undefined && !SAYS_NOTHING.has(file.mediaType)
+  const format = declaredFormat(file) ?? (isDeclared ? undefined : formatOfBytes(head, file.bytes))
+  if (!format)
+    throw new Refusal(
+      'unsupportedMediaType',
+      `A static document is one of ${NAMES.join(', ')}; say which in Content-Type or by the ending of the file's name${
+        file.mediaType === undefined ? '' : ` ('${file.mediaType}' is none of them)`
+      }.`,
+    )
+  const { mediaTypes } = KINDS[format]
+  if (!isMarked(format, head))
+    throw new Refusal(
+      'invalidRequest',
+      `The file is said to be ${format}, and its bytes are not; correct its Content-Type or its name.`,
+    )
+  const charset =
+    mediaTypes[0]!.startsWith('text/') && utf8Text(file.bytes) !== undefined ? '; charset=utf-8' : ''
+  return { format, mediaType: mediaTypes[0]! + charset }
+}
+
+/** Of several formats of one media type the file's name chooses. */
+function declaredFormat({ mediaType, fileName }: DocumentFile): DocumentFormat | undefined {
+  const ending = /\.(\w{1,5})$/.exec(fileName ?? '')?.[1]?.toLowerCase()
+  const named = ending === 'htm' ? 'html' : NAMES.find(name => name === ending)
+  if (mediaType === undefined || SAYS_NOTHING.has(mediaType)) return named
+  const typed = NAMES.filter(name => KINDS[name].mediaTypes.includes(mediaType))
+  return typed.find(name => name === named) ?? typed[0] ?? named
+}
+
+function formatOfBytes(head: string, bytes: Uint8Array): DocumentFormat | undefined {
+  const marked = (['pdf', 'jpeg', 'zip'] as const).find(name => isMarked(name, head))
+  if (marked) return marked
+  if (/^\s*<(?:!doctype\s+html|html)\b/i.test(head)) return 'html'
+  return utf8Text(bytes) !== undefined && !head.includes('\0') ? 'text' : undefined
+}
+
+/** Whether the bytes begin as those of the format must; true for formats that have no mark. */
+const isMarked = (format: DocumentFormat, head: string): boolean =>
+  format === 'pdf'
+    ? head.includes(PDF_MARK)
+    : (KINDS[format].marks?.some(mark => head.startsWith(mark)) ?? true)
+
+// What a font is, by its bytes (resources brief 4.1).
+const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '\0\x01\0\0': 'font/ttf',
+  true: 'font/ttf',
+  OTTO: 'font/otf',
+  wOFF: 'font/woff',
+  wOF2: 'font/woff2',
+}
+
+/** Bytes of a font once it is unpacked: all fonts of a document have no more together. */
+const MOST_UNPACKED_BYTES = 24_000_000
+
+/** The font's media type. Refuses (400) what is no font, and one that nothing could be printed with. */
+export async function fontFile({ bytes }: { bytes: Uint8Array }): Promise<{ mediaType: string }> {
+  const mediaType = fontMediaType(bytes)
+  // Code that nothing but an upload of a font needs.
+  const { fontProblem } = await import('../../../packages/pdf/web-fonts/plain-font.ts')
+  const problem = fontProblem(bytes, MOST_UNPACKED_BYTES)
+  if (problem !== undefined)
+    throw new Refusal('invalidRequest', `The font cannot be used: ${problem}. Send a whole font.`)
+  return { mediaType }
+}
+
+function fontMediaType(bytes: Uint8Array): string {
+  const head = Buffer.from(bytes.subarray(0, 4)).toString('latin1')
+  const found = Object.hasOwn(MEDIA_TYPES, head) ? MEDIA_TYPES[head] : undefined
+  if (!found)
+    throw new Refusal(
+      'invalidRequest',
+      'The file is no font; send a TrueType, OpenType, WOFF or WOFF2 file (of a collection, one font).',
+    )
+  return found
+}
