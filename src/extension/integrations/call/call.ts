@@ -207,11 +207,10 @@ function saidBy(parsed: Parsed, shown: (text: string) => string): string {
     : ''
 }
 
-// A circuit for each integration: after some failures in a row it opens, and calls are refused at once, so that
-// nobody waits for a service that is down, and it is left in peace; after a while one call tries whether it is up.
-//
-// An isolate has circuits of its own. None asks a database before a call, and each finds out by itself, by as many
-// failures as it takes; policies of a tenant run in a handful of isolates.
+// Each integration has a circuit: after some failures in a row it opens, and calls are refused at once, so that nobody waits for
+// a service that is down. After a while one call tries whether it is up. Each isolate has its own circuits, which cost no round
+// trip: each finds out by itself, and the policies of a tenant run in a handful of isolates.
+
 /** How many failed calls in a row open it. */
 export const OPENING_FAILURES = 5
 
