@@ -21,8 +21,7 @@ export const TIMER_OWNERS: TimerOwners = {
   'event.schedule': async () => (await import('./transactions/custom-events/due.ts')).scheduleDue,
   'invoice.pastDue': () => ofPolicy('invoicePastDue'),
   'medium.file.unrecorded': async () => (await import('./policy/store/media.ts')).deleteUnrecorded,
-  'migration.file.unrecorded': async () =>
-    (await import('./servicing/migration/unrecorded.ts')).deleteUnrecorded,
+  'migration.file.unrecorded': async () => (await import('./servicing/migration/files.ts')).deleteUnrecorded,
   'migration.run': async () => (await import('./servicing/migration/wake.ts')).migrationDue,
   'policy.end': () => ofPolicy('termEndDue'),
   'policy.end.reminder': () => ofPolicy('termEndDue'),

@@ -8,9 +8,13 @@ import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { invoiceStatus } from '../../src/policy/records/invoice.ts'
 import { restDue } from '../../src/policy/records/payment.ts'
 import { MigrationRequest } from '../../src/servicing/migration/contract-request.ts'
-import type { AccountRequest } from '../../src/servicing/migration/convert/account/work.ts'
 import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
-import type { Converted, EarlierInvoice, Existing } from '../../src/servicing/migration/convert/converted.ts'
+import type {
+  AccountRequest,
+  Converted,
+  EarlierInvoice,
+  Existing,
+} from '../../src/servicing/migration/convert/converted.ts'
 import type { ItemMapping } from '../../src/servicing/migration/item.ts'
 import { size } from '../support/sizes.ts'
 import {

@@ -1,6 +1,5 @@
 // What is done to migrations: sent, paused, resumed, recovered, patched. An account at a time is migrated by `run/`.
-import type { AuditEntry } from '../../access/audit/store.ts'
-import { auditRows } from '../../access/audit/store.ts'
+import { type AuditEntry, auditRows } from '../../access/audit/store.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { newUuid, readUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
@@ -29,7 +28,7 @@ import { storeStream } from '../../reference/data-tables/file.ts'
 import { Held } from '../../reference/data-tables/held.ts'
 import { BODY, deletedAt, deleteSource, KEPT_DAYS, sourceKey } from './files.ts'
 import { doneOf, migrationResponse } from './projection.ts'
-import { ElementSplitter } from './split.ts'
+import { ElementSplitter, Submission, type SubmittedAccount } from './split.ts'
 import { assertMigrationAllows, MIGRATION_TRANSITIONS, type MigrationAction } from './states.ts'
 import {
   type AccountCounts,
@@ -44,7 +43,6 @@ import {
   readCounts,
   recoverQuery,
 } from './store.ts'
-import { Submission, type SubmittedAccount } from './submission.ts'
 import { haltMigration, runTimer, wakeMigration } from './wake.ts'
 
 export type MigrationPlace = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
