@@ -28,8 +28,7 @@ export const TIMER_OWNERS: TimerOwners = {
   'policy.gracePeriod.end': () => ofPolicy('gracePeriodOver'),
   'policy.invoice': () => ofPolicy('invoiceDue'),
   'policy.reinstatement.periodEnd': () => ofPolicy('reinstatementPeriodOver'),
-  'policyholder.erasure': async () =>
-    (await import('./servicing/policyholders/store-traces.ts')).eraseRemains,
+  'policyholder.erasure': async () => (await import('./servicing/policyholders/erasure.ts')).eraseRemains,
   'quickQuote.expiry': async () => (await import('./servicing/quick-quotes/store.ts')).removeQuickQuote,
   'reinstatement.deadline': () => ofPolicy('reinstatementDeadline'),
   'resource.bootstrap': async () => (await import('./tenants/bootstrap/run.ts')).bootstrapDue,
