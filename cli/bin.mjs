@@ -13,8 +13,8 @@ const OLDEST_MAJOR = 24
  * files before the first start, and nothing here needs them to be apart.
  */
 const BUNDLES = {
-  './sandbox.bundle.mjs': '../plugins/sandboxed.ts',
-  './patterns.bundle.mjs': '../platform/fields/pattern-engine.ts',
+  './sandbox.bundle.mjs': '../extension/plugins/sandboxed.ts',
+  './patterns.bundle.mjs': '../product/fields/pattern-engine.ts',
 }
 
 if (Number.parseInt(process.versions.node, 10) < OLDEST_MAJOR) startAnew()

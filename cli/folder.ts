@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { zipSync } from 'fflate'
-import { isJunk } from '../src/product/archive/entry-path.ts'
-import { configurationRoot } from '../src/product/archive/root.ts'
+import { isJunk } from '../packages/zip/entry-path.ts'
+import { configurationRoot } from '../src/product/archive/read.ts'
 import type { Finding } from '../src/product/configuration.ts'
 import { usage } from './exit.ts'
 

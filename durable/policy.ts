@@ -1,6 +1,6 @@
 import { DurableObject } from 'cloudflare:workers'
-import { Refusal, refusalData } from '../src/kernel/errors.ts'
-import { noCalls } from '../src/platform/calls.ts'
+import { Refusal } from '../src/kernel/errors.ts'
+import { replyOf } from '../src/platform/objects.ts'
 import { tenantNow } from '../src/platform/tenancy.ts'
 import type { PolicyMemory } from '../src/transactions/object/memory.ts'
 import type { PolicyMessage, PolicyReply } from '../src/transactions/object/message.ts'
@@ -18,55 +18,28 @@ export class PolicyObject extends DurableObject<Env> {
   readonly #memory: PolicyMemory = {}
 
   async execute(message: PolicyMessage): Promise<PolicyReply> {
-    const calls = noCalls()
     if (this.#waiting >= LONGEST_LINE)
-      return {
-        calls,
-        refusal: refusalData(
-          new Refusal(
-            'overloaded',
-            `Over ${LONGEST_LINE} operations wait for this policy; try again.`,
-            {},
-            1,
-          ),
-        ),
-      }
+      return await replyOf({}, async () => {
+        const full = `Over ${LONGEST_LINE} operations wait for this policy; try again.`
+        throw new Refusal('overloaded', full, {}, 1)
+      })
     this.#waiting += 1
-    const turn = this.#last.then(() => this.#run(message, calls))
+    const turn = this.#last.then(() => this.#run(message))
     this.#last = turn
     const reply = await turn
     this.#waiting -= 1
     return reply
   }
 
-  async #run(message: PolicyMessage, calls: PolicyReply['calls']): Promise<PolicyReply> {
-    const { tenant, caller, requestId, idempotency } = message
-    const later = (work: Promise<unknown>): void => this.ctx.waitUntil(work)
-    const context = {
-      env: this.env,
-      tenant,
-      caller,
-      requestId,
-      idempotency,
-      now: tenantNow(tenant),
-      calls,
-      later,
-    }
-    try {
+  #run(message: PolicyMessage): Promise<PolicyReply> {
+    const { tenant, caller, requestId, idempotency, operation } = message
+    return replyOf({ at: 'policy object', requestId, operation: operation.kind }, async calls => {
       // Rules and rating are much code, which an isolate without objects never needs.
       const { execute } = await import('../src/transactions/object/execution.ts')
-      return { calls, answer: await execute(context, message, this.#memory) }
-    } catch (problem) {
-      if (problem instanceof Refusal) return { calls, refusal: refusalData(problem) }
-      console.error(
-        JSON.stringify({
-          at: 'policy object',
-          requestId,
-          operation: message.operation.kind,
-          problem: problem instanceof Error ? (problem.stack ?? problem.message) : String(problem),
-        }),
-      )
-      return { calls, refusal: refusalData(new Refusal('internal', 'The service failed; see referenceId.')) }
-    }
+      const later = (work: Promise<unknown>): void => this.ctx.waitUntil(work)
+      const now = tenantNow(tenant)
+      const context = { env: this.env, tenant, caller, requestId, idempotency, now, calls, later }
+      return await execute(context, message, this.#memory)
+    })
   }
 }

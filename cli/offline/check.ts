@@ -1,5 +1,5 @@
 // A configuration checked with no service: by the code that the service checks uploads with.
-import { compileArchive } from '../../src/product/archive-upload.ts'
+import { compileArchive } from '../../src/product/compile.ts'
 import type { Configuration, Finding } from '../../src/product/configuration.ts'
 import { userFindings } from '../../src/tenants/deployment/release/test-users.ts'
 import { packFolder } from '../folder.ts'

@@ -11,7 +11,8 @@ import {
 import type { Calendar } from './date-format.ts'
 import type { Filters } from './filter.ts'
 import { RenderBudget, type RenderLimits, STEP_WORK, TemplateError } from './limits.ts'
-import { asInteger, dataNumber, isDataNumber, LiquidNumber, printed } from './values.ts'
+import { printed } from './printing.ts'
+import { asInteger, dataNumber, isDataNumber, LiquidNumber } from './values.ts'
 
 /** What a caller adds to the engine: its own filters and what they record, and what the engine does not know itself. */
 export type Dialect<Effects = unknown> = {

@@ -1,4 +1,5 @@
 // Times by patterns of Joda and of the standard `date` filter. Instants are milliseconds since the Unix epoch, zones IANA names.
+import { asInteger, asNumber } from './values.ts'
 
 export type CalendarUnit = 'year' | 'month' | 'week' | 'day' | 'hour' | 'minute' | 'second'
 
@@ -168,4 +169,14 @@ export function formatDirectives(at: number, pattern: string, zone: string, cale
     if (letter === 'e' && bare === '') return printed.padStart(2, ' ')
     return bare ? printed.replace(/^0+(?=\d)/, '') : printed
   })
+}
+
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:?\d{2})$/
+
+/** The instant of milliseconds, of `2026-01-31` (its start in the zone) or of a full ISO time. Undefined for all else. */
+export function instantOf(value: unknown, zone: string, calendar: Calendar): number | undefined {
+  if (asNumber(value)) return calendar.instant(asInteger(value) ?? Number.NaN)
+  if (typeof value !== 'string') return undefined
+  const text = value.trim()
+  return DATE_TIME.test(text) ? calendar.instant(Date.parse(text)) : calendar.dayStart(text, zone)
 }

@@ -1,7 +1,8 @@
 import { Drop, type Operators, toValue, toValueSync } from 'liquidjs/dist/liquid.browser.mjs'
 import type { RenderingContext } from './context.ts'
 import { ITEM_WORK, STEP_WORK } from './limits.ts'
-import { asNumber, printed } from './values.ts'
+import { printed } from './printing.ts'
+import { asNumber } from './values.ts'
 
 type Work = Pick<RenderingContext, 'budget'>
 

@@ -1,8 +1,9 @@
 // Tables: the grid with its spans, widths of columns, borders by the collapsing model, heads that repeat on every page.
 import type { Block, Cell, TableLayout } from './content.ts'
-import { dashes, type Flow, flowOf, placed } from './flow.ts'
+import { dashes, flowOf, placed } from './flow.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
 import { CONVERSION_LIMITS } from './limits.ts'
+import type { Flow } from './paragraph.ts'
 import { type Border, type Style, styleOf } from './style.ts'
 import { lengthOf } from './values.ts'
 

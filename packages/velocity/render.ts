@@ -4,16 +4,15 @@ import { positionAt } from '../liquid/findings.ts'
 import {
   FILTER_WORK,
   ITEM_WORK,
-  RenderBudget,
+  type RenderBudget,
   type RenderLimits,
   STEP_WORK,
   TemplateError,
 } from '../liquid/limits.ts'
 import { asInteger, literalNumber } from '../liquid/values.ts'
-import { changed, changes } from './changes.ts'
-import type { VelocityTemplate } from './compile.ts'
-import { called } from './methods.ts'
+import { called, changed, changes } from './methods.ts'
 import type { Call, Expression, Macro, Node, Reference, Step } from './nodes.ts'
+import type { VelocityTemplate } from './parse.ts'
 import { isTool, type ToolSurroundings, toolCalled } from './tools.ts'
 import { calculated, ITEM_MEMORY, isMap, isTrue, printed, readable } from './values.ts'
 
@@ -21,12 +20,6 @@ export type VelocityEnvironment = ToolSurroundings & {
   /** For `#parse` and `#include`; undefined for an unknown name. */
   readonly snippets?: (name: string) => VelocityTemplate | undefined
   readonly limits?: Partial<RenderLimits>
-}
-
-export type VelocityRendering = {
-  readonly output: string
-  /** References that had no value, as they stand in the source; at most 200. */
-  readonly undefinedNames: readonly string[]
 }
 
 const MOST_UNDEFINED = 200
@@ -39,28 +32,7 @@ const LOOP_NAMES = ['foreach', 'velocityCount', 'velocityHasNext']
 type Output = { write(text: string): void }
 type Running = 'on' | 'break' | 'stop'
 
-/**
- * Renders `data`, which the template sees as `$data` and which is never written to. What has no value prints as its
- * source, or with `$!` as nothing. Throws `TemplateError` with path, line and column.
- */
-export function renderVelocity(
-  template: VelocityTemplate,
-  data: unknown,
-  environment: VelocityEnvironment,
-): VelocityRendering {
-  const budget = new RenderBudget(environment.limits)
-  const rendering = new VelocityRun(data, environment, budget)
-  const parts: string[] = []
-  rendering.file(template, {
-    write(text) {
-      budget.countOutput(text)
-      parts.push(text)
-    },
-  })
-  return { output: parts.join(''), undefinedNames: [...rendering.undefinedNames] }
-}
-
-class VelocityRun {
+export class VelocityRun {
   readonly undefinedNames = new Set<string>()
   readonly #environment: VelocityEnvironment
   readonly #budget: RenderBudget

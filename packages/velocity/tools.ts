@@ -1,8 +1,8 @@
 // `$date`, `$number` and `$esc` (resources brief 12.2).
-import { type Calendar, DatePatternError, formatDate } from '../liquid/date-format.ts'
+import { type Calendar, DatePatternError, formatDate, instantOf } from '../liquid/date-format.ts'
 import { type RenderBudget, TemplateError } from '../liquid/limits.ts'
 import { formatCurrency, formatPattern, NumberFormatError } from '../liquid/number-format.ts'
-import { asInteger, asNumber, simplest } from '../liquid/values.ts'
+import { asNumber, escapeHtml, simplest } from '../liquid/values.ts'
 import { printed } from './values.ts'
 
 export type ToolSurroundings = {
@@ -19,29 +19,11 @@ export type ToolSurroundings = {
 
 type Tool = (args: readonly unknown[], given: ToolSurroundings, budget: RenderBudget) => unknown
 
-const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:?\d{2})$/
-
-/** Milliseconds, `2026-01-31` (its start in the zone) or a full ISO time. */
-function timeOf(value: unknown, { timeZone, calendar }: ToolSurroundings): number | undefined {
-  if (asNumber(value)) return calendar.instant(asInteger(value) ?? Number.NaN)
-  if (typeof value !== 'string') return undefined
-  const text = value.trim()
-  return DATE_TIME.test(text) ? calendar.instant(Date.parse(text)) : calendar.dayStart(text, timeZone)
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
 const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
   date: {
     /** `$date.format('d MMM yyyy', $time)`: a Joda pattern, in the tenant's zone. Nothing for what is no time. */
     format: ([pattern, value], given) => {
-      const at = timeOf(value, given)
+      const at = instantOf(value, given.timeZone, given.calendar)
       return at === undefined || typeof pattern !== 'string'
         ? undefined
         : formatDate(at, pattern, given.timeZone, given.calendar)
@@ -72,7 +54,7 @@ const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
       if (value === undefined || value === null) return undefined
       const text = printed(value, budget)
       budget.countWork(text.length)
-      return text.replace(/[&<>"']/g, sign => ENTITIES[sign]!)
+      return escapeHtml(text)
     },
     url: ([value], _given, budget) =>
       value === undefined || value === null

@@ -11,8 +11,13 @@ import type {
 } from './contract.ts'
 import { PLAIN_RULES } from './password-rules/rules.ts'
 import { authentication, refuseUnknownTenant, signInAdministrator, signInToTenant } from './sign-in.ts'
-import { readAccount, readAdministrator, readNamedTenant, ZONE_WITHOUT_CONFIGURATION } from './store.ts'
-import { namings, tenantNamed } from './tenant-named.ts'
+import {
+  readAccount,
+  readAdministrator,
+  readNamedTenant,
+  type TenantNamed,
+  ZONE_WITHOUT_CONFIGURATION,
+} from './store.ts'
 import { RENEWABLE_MS, revoked, unauthenticated } from './tokens.ts'
 
 /** A user of the tenant that query or body name; with neither, an administration account. */
@@ -96,3 +101,27 @@ function neededCredentials(body: AuthenticateRequest | undefined): AuthenticateR
     'The body is empty; send {"username": …, "password": …} as JSON, and tenantName or hostName for a tenant.',
   )
 }
+
+const PROPERTIES = ['tenantName', 'hostName', 'tenantLocator'] as const
+
+/** Joins query and body; 400 when they give one property two values. */
+export function tenantNamed(query: AuthenticateAdminQuery, body: AuthenticateAdminQuery): TenantNamed {
+  const one = (property: (typeof PROPERTIES)[number]): string | undefined => {
+    const [a, b] = [query[property], body[property]]
+    if (a !== undefined && b !== undefined && a !== b)
+      throw new Refusal(
+        'invalidRequest',
+        `The query and the body give different values for '${property}'; send one of them.`,
+      )
+    return a ?? b
+  }
+  return {
+    tenantName: one('tenantName'),
+    hostName: one('hostName')?.toLowerCase(),
+    tenantLocator: one('tenantLocator')?.toLowerCase(),
+  }
+}
+
+/** How many of the three properties are given. */
+export const namings = (named: TenantNamed): number =>
+  PROPERTIES.filter(property => named[property] !== undefined).length

@@ -9,7 +9,6 @@ import { configurationVersions } from '../product/tables.ts'
 import { type PasswordRules, PLAIN_RULES } from './password-rules/rules.ts'
 import { rolePermissions } from './roles.ts'
 import { accounts, passwordRules } from './tables.ts'
-import type { TenantNamed } from './tenant-named.ts'
 
 /** An account is looked for by what the person typed, or by what a token says. */
 export type AccountKey = { readonly username: string } | { readonly locator: Uuid }
@@ -172,3 +171,10 @@ export async function readRoom(
 export const hasRoomFor = (username: string, most: number) =>
   sql`not exists (select 1 from ${accounts} where ${isAccount({ username })})
     and (select count(*) from ${accounts} where ${isNull(accounts.deletedAt)}) < ${most}`
+
+/** What a sign-in says of its tenant; all that is given must fit. */
+export type TenantNamed = {
+  readonly tenantName: string | undefined
+  readonly hostName: string | undefined
+  readonly tenantLocator: string | undefined
+}

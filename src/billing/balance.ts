@@ -2,22 +2,11 @@
 // it is.
 import type { LocatorSupply, Uuid } from '../kernel/locators.ts'
 import { endOfDay, type Instant, later } from '../kernel/time.ts'
-import {
-  type Modification,
-  type PlannedInstallment,
-  type PolicyAggregate,
-  putRecords,
-} from '../policy/records/aggregate.ts'
-import { isSilent } from '../policy/records/installment.ts'
-import {
-  type Invoicing,
-  invoiceInstallments,
-  invoiceWhatIsDue,
-  isAbsorbed,
-  recorded,
-  standingInvoices,
-} from './bill.ts'
-import { isContinued } from './continued-plan.ts'
+import { isAbsorbed, standingInvoices } from '../policy/bills/amounts-due.ts'
+import { isContinued } from '../policy/bills/continued-plan.ts'
+import { type Modification, type PolicyAggregate, putRecords } from '../policy/records/aggregate.ts'
+import { isSilent, type PlannedInstallment } from '../policy/records/installment.ts'
+import { type Invoicing, invoiceInstallments, invoiceWhatIsDue, recorded } from './bill.ts'
 import type { Replan } from './replan.ts'
 
 export type BalanceContext = { now: Instant; supply: LocatorSupply }

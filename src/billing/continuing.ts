@@ -1,19 +1,18 @@
 // What a plan becomes when a transaction changes what is in force (brief 4.5): the bills that are planned go on with the
 // dates that they had, each for what is in force in its time, and what bills already made charged too much or too little
 // for is one invoice at once. No planned bill becomes negative while one before it can give.
-
 import type { Uuid } from '../kernel/locators.ts'
 import { type CurrencyCode, money } from '../kernel/money.ts'
 import { earlier, endOfDay, type Instant, later } from '../kernel/time.ts'
-import type { Modification, PlannedInstallment, PolicyAggregate } from '../policy/records/aggregate.ts'
-import { type Installment, installmentOf, numbered } from '../policy/records/installment.ts'
+import { chargesOf, restsApart } from '../policy/bills/amounts-due.ts'
+import { type Charge, lineOfCharge, NOTHING_KEPT } from '../policy/bills/charge.ts'
+import { installmentItems, totalsDue } from '../policy/bills/items.ts'
+import type { Modification, PolicyAggregate } from '../policy/records/aggregate.ts'
+import type { Installment, PlannedInstallment } from '../policy/records/installment.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import { openInstallments } from './balance.ts'
-import { chargesOf, restsApart } from './bill.ts'
-import { type Charge, lineOfCharge, NOTHING_KEPT } from './charge.ts'
-import { installmentItems, totalsDue } from './items.ts'
 import { type Replan, termsOf } from './replan.ts'
-import { periodsFrom } from './schedule.ts'
+import { installmentOf, numbered, periodsFrom } from './schedule.ts'
 
 type Draft = Omit<Installment, 'number'>
 

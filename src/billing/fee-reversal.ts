@@ -1,9 +1,10 @@
 // Fees of installments that are given back by hand, as those of the policy are (brief 3.3).
 import { notFound, Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
-import { type PlannedInstallment, type PolicyAggregate, recordsWhere } from '../policy/records/aggregate.ts'
+import { standingInvoices } from '../policy/bills/amounts-due.ts'
+import { type PolicyAggregate, recordsWhere } from '../policy/records/aggregate.ts'
+import type { PlannedInstallment } from '../policy/records/installment.ts'
 import { invoiceStatus } from '../policy/records/invoice.ts'
-import { standingInvoices } from './bill.ts'
 
 /**
  * The installment whose fee the locator names, with the fee reversed by the modification; `installments` are the policy's

@@ -1,25 +1,26 @@
 // Bills the accepted quote: its plan, the invoices that are due, and timers for those to come.
-
 import { Refusal } from '../kernel/errors.ts'
-import type { QuoteLocator, Uuid } from '../kernel/locators.ts'
-import { invoiceEvents } from '../policy/events.ts'
-import { chain, type Planned } from '../policy/planned.ts'
-import { quoteParts } from '../policy/quote-parts.ts'
-import type { PolicyAggregate, Quote } from '../policy/records/aggregate.ts'
-import type { Loaded } from '../policy/surroundings.ts'
-import { policyState } from '../policy/transitions.ts'
-import type { Attempt } from '../rating/attempt.ts'
-import { planInvoices } from '../transactions/new-business/issue.ts'
-import { acceptedQuote } from '../transactions/quotes/plans.ts'
+import type { LocatorSupply, QuoteLocator, Uuid } from '../kernel/locators.ts'
+import type { Instant } from '../kernel/time.ts'
 import {
   futureInstallments,
   installmentsToInvoice,
-  invoiceInstallments,
   invoicesOf,
   isBilled,
-  planNewBusiness,
-  withPlan,
-} from './bill.ts'
+} from '../policy/bills/amounts-due.ts'
+import { invoiceEvents } from '../policy/events.ts'
+import { chain, type Planned } from '../policy/planned.ts'
+import { quoteParts } from '../policy/quote-parts.ts'
+import {
+  acceptedQuote,
+  type Modification,
+  type PolicyAggregate,
+  type Quote,
+} from '../policy/records/aggregate.ts'
+import type { Loaded } from '../policy/surroundings.ts'
+import { policyState } from '../policy/transitions.ts'
+import type { Attempt } from '../rating/attempt.ts'
+import { invoiceInstallments, invoiceWhatIsDue, planNewBusiness, withPlan } from './bill.ts'
 import { ownNewBusiness, plansItsBills } from './own-bills.ts'
 import { invoiceTimers } from './timers.ts'
 
@@ -112,5 +113,19 @@ export async function decideNextInvoice(
   return {
     planned: { aggregate: after, events: invoiceEvents(after, invoice, totalDue) },
     invoice: invoice.locator,
+  }
+}
+
+/** Invoices what is due of the modification's plan, with the events of each invoice. */
+export function planInvoices(
+  before: PolicyAggregate,
+  modification: Modification,
+  now: Instant,
+  supply: LocatorSupply,
+): Planned {
+  const { aggregate, made } = invoiceWhatIsDue(before, modification, { now, supply })
+  return {
+    aggregate,
+    events: made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
   }
 }

@@ -1,7 +1,7 @@
 // The bills of a policy's transactions where its product plans them by a plugin (billing/own-plan.ts): what each
 // transaction gives the plugin to plan.
-
 import type { Span } from '../kernel/time.ts'
+import { chargesOf } from '../policy/bills/amounts-due.ts'
 import { withIssued } from '../policy/fold/line.ts'
 import { policyResponse } from '../policy/projection/policy.ts'
 import { quoteParts } from '../policy/quote-parts.ts'
@@ -12,14 +12,13 @@ import {
   type Quote,
   selectedQuote,
 } from '../policy/records/aggregate.ts'
-import { invoicedAtOnce } from '../policy/records/installment.ts'
 import type { Loaded } from '../policy/surroundings.ts'
 import { hasPlugin } from '../product/plugins.ts'
 import { type Attempt, ratingContext } from '../rating/attempt.ts'
 import { openInstallments } from './balance.ts'
-import { chargesOf } from './bill.ts'
 import { type OwnBills, type OwnPlanOrder, ownPlan } from './own-plan.ts'
 import type { Replan } from './replan.ts'
+import { invoicedAtOnce } from './schedule.ts'
 
 /** Whether the product plans the bills of its policies itself. */
 export const plansItsBills = ({ product }: Pick<Loaded, 'product'>): boolean =>

@@ -1,7 +1,7 @@
 // What a plugin answers to createInstallments, as a plan (brief 4.3, 5.6). Checked whole: money that it loses, makes or
 // puts on charges that nobody gave it would be lost or made in the insurer's book. Pure.
 
-import { nonsense } from '../extension/plugins/answer.ts'
+import { nonsense } from '../extension/plugins/answers.ts'
 import type { InstallmentsAnswer, InstallmentsInput } from '../extension/plugins/contract.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import {
@@ -26,9 +26,10 @@ import {
   type Span,
   type TimeZone,
 } from '../kernel/time.ts'
-import { type Installment, type InstallmentFee, numbered } from '../policy/records/installment.ts'
+import type { Charge } from '../policy/bills/charge.ts'
+import type { Installment, InstallmentFee } from '../policy/records/installment.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
-import type { Charge } from './charge.ts'
+import { numbered } from './schedule.ts'
 
 export type AskedPlan = {
   readonly operation: InstallmentsInput['operation']

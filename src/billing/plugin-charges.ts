@@ -1,16 +1,15 @@
 // What createInstallments is given to plan: the charges, and the planned invoices that its answer takes the place of, in
 // the words of answers with numbers as text (brief 4.1, 4.3, 5.6). Pure.
-
 import type { PluginCharge, Textual } from '../extension/plugins/contract.ts'
 import { asPluginInput } from '../extension/plugins/input.ts'
 import { shardOfDigits } from '../kernel/locators.ts'
 import { minus, toText } from '../kernel/money.ts'
+import { chargesOf, planOf } from '../policy/bills/amounts-due.ts'
+import { type Charge, installmentFeeCharges } from '../policy/bills/charge.ts'
 import type { FutureInvoiceResponse } from '../policy/contract/billing.ts'
-import type { PlannedInstallment, PolicyAggregate } from '../policy/records/aggregate.ts'
-import { chargesOf, planOf } from './bill.ts'
-import { billedItemsOf, segmentLocators, shownItems } from './billed-items.ts'
-import { type Charge, installmentFeeCharges } from './charge.ts'
-import { sourceOf } from './financial-transactions.ts'
+import { billedItemsOf, segmentLocators, shownItems, sourceOf } from '../policy/projection/billed-items.ts'
+import type { PolicyAggregate } from '../policy/records/aggregate.ts'
+import type { PlannedInstallment } from '../policy/records/installment.ts'
 
 /** The transaction's own charges, which are new, and the rests of others that were invoiced in part or not at all. */
 export function pluginCharges(

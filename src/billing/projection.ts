@@ -1,19 +1,19 @@
 // What is billed of a policy, and what is planned, as answers show it.
 import { notFound } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
+import { futureInstallments, installmentOf } from '../policy/bills/amounts-due.ts'
+import type { InstallmentItem } from '../policy/bills/items.ts'
 import type {
   CheckInvoicesResponse,
   FutureInvoiceResponse,
   GetInvoiceFinancialTransactionsResponse,
   PolicyInvoiceResponse,
 } from '../policy/contract/billing.ts'
+import { billedItemsOf, MOST_ITEMISED, shownItems } from '../policy/projection/billed-items.ts'
 import { invoiceResponses } from '../policy/projection/invoices.ts'
-import type { Modification, PlannedInstallment, PolicyAggregate } from '../policy/records/aggregate.ts'
+import type { Modification, PolicyAggregate } from '../policy/records/aggregate.ts'
+import type { PlannedInstallment } from '../policy/records/installment.ts'
 import type { Invoice } from '../policy/records/invoice.ts'
-import { futureInstallments, installmentOf } from './bill.ts'
-import { billedItemsOf, shownItems } from './billed-items.ts'
-import { MOST_ITEMISED } from './financial-transactions.ts'
-import type { InstallmentItem } from './items.ts'
 
 /** The invoice of that locator; 404 when the policy has none such. */
 export function invoiceNamed({ invoices }: PolicyAggregate, locator: Uuid): Invoice {

@@ -1,24 +1,18 @@
 // Bills that change while installments are open, by an endorsement or another payment schedule (brief 4.3): what is not
 // invoiced yet is taken over, and what it would have billed lies on the periods of the schedule, together with what the
 // change itself charges. Nothing is lost or created: what was invoiced stays, the rest of every charge is split anew.
-
 import type { CurrencyCode } from '../kernel/money.ts'
 import { earlier, endOfDay, type Instant, type Span, type TimeZone } from '../kernel/time.ts'
+import { restsOf } from '../policy/bills/amounts-due.ts'
+import type { Charge } from '../policy/bills/charge.ts'
+import { installmentItems, totalsDue } from '../policy/bills/items.ts'
 import { isIssued } from '../policy/fold/line.ts'
-import type { PlannedInstallment, PolicyAggregate } from '../policy/records/aggregate.ts'
-import {
-  type Installment,
-  installmentOf,
-  numbered,
-  paidTogether,
-  scheduleFor,
-} from '../policy/records/installment.ts'
+import type { PolicyAggregate } from '../policy/records/aggregate.ts'
+import type { BillingPeriod, Installment, PlannedInstallment } from '../policy/records/installment.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import { openAfter } from './balance.ts'
-import { carryingForward, restsOf } from './bill.ts'
-import type { Charge } from './charge.ts'
-import { installmentItems, totalsDue } from './items.ts'
-import { type BillingPeriod, periodsFrom } from './schedule.ts'
+import { carryingForward } from './bill.ts'
+import { installmentOf, numbered, paidTogether, periodsFrom, scheduleFor } from './schedule.ts'
 
 /** What the new plan bills, its installments, and those that it takes over. */
 export type Replan = {

@@ -2,18 +2,13 @@
 // now, and what was given back of bills already made, is one invoice at once. Without a gap each bill that comes back is
 // the one that the cancellation took over, to the cent; with a gap, what comes back is spread over the planned bills from
 // the reinstatement on.
-
 import type { LocatorSupply } from '../kernel/locators.ts'
 import { earlier, type Instant, later } from '../kernel/time.ts'
-import {
-  type Modification,
-  type PlannedInstallment,
-  type PolicyAggregate,
-  putRecords,
-} from '../policy/records/aggregate.ts'
+import { amountsDue, chargesOf, installmentOf, standingInvoices } from '../policy/bills/amounts-due.ts'
+import { type Modification, type PolicyAggregate, putRecords } from '../policy/records/aggregate.ts'
+import type { PlannedInstallment } from '../policy/records/installment.ts'
 import type { PaymentScheduleType } from '../product/configuration.ts'
 import { onlyInstallment, openInstallments } from './balance.ts'
-import { amountsDue, chargesOf, installmentOf, standingInvoices } from './bill.ts'
 import { termsOf } from './replan.ts'
 import { periodsFrom } from './schedule.ts'
 

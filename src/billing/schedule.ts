@@ -1,14 +1,23 @@
 import { Refusal } from '../kernel/errors.ts'
+import { money, sum } from '../kernel/money.ts'
 import {
   add,
   type CalendarUnit,
   earlier,
+  endOfDay,
   type Instant,
   later,
   type Span,
   type TimeZone,
 } from '../kernel/time.ts'
-import type { PaymentScheduleType } from '../product/configuration.ts'
+import { type Charge, isPayable } from '../policy/bills/charge.ts'
+import {
+  type BillingPeriod,
+  type Installment,
+  isSilent,
+  LARGEST_PLAN_PERIODS,
+} from '../policy/records/installment.ts'
+import type { PaymentScheduleType, ProductDefinition } from '../product/configuration.ts'
 
 /** From one billing period to the next, by schedule type (brief 4.2); `total` has a single period. */
 const STEPS: Record<PaymentScheduleType, CalendarStep | undefined> = {
@@ -19,15 +28,6 @@ const STEPS: Record<PaymentScheduleType, CalendarStep | undefined> = {
   monthly: { count: 1, unit: 'month' },
   every_two_weeks: { count: 2, unit: 'week' },
   every_week: { count: 1, unit: 'week' },
-}
-
-/** Most billing periods of one plan: a hundred years of months, or 23 years of weeks. */
-export const LARGEST_PLAN_PERIODS = 1_200
-
-/** A span that one installment pays for, and how much of a whole period it is: (end − start) ÷ wholeMs. */
-export type BillingPeriod = Span & {
-  /** Milliseconds of the whole calendar period from `start`; longer than the span where coverage ends early. */
-  readonly wholeMs: number
 }
 
 /**
@@ -97,3 +97,76 @@ const tooManyPeriods = (type: PaymentScheduleType): Refusal =>
     'policyLimit',
     `The payment schedule '${type}' has more than ${LARGEST_PLAN_PERIODS} billing periods over the policy's span; choose longer periods.`,
   )
+
+export type PlanInput = {
+  /** What the plan is for; without much to pay, it is a single installment. */
+  readonly charges: Iterable<Charge>
+  readonly schedule: PaymentScheduleType
+  /** How long before its due time an invoice is made. */
+  readonly terms: ProductDefinition['defaultPaymentTerms']
+  /** The term's whole span. */
+  readonly coverage: Span
+  readonly now: Instant
+  readonly timeZone: TimeZone
+}
+
+/**
+ * The installments of a transaction by a built-in schedule, in order of time; never empty (brief 4.2). An
+ * installment is due at the end of the day on which its first period starts, in the tenant's zone. All periods
+ * that would be due by the end of today are one installment, due then. Invoices are made the payment terms
+ * before their due time, but not in the past: those with `issueAt` = `now` are made with the transaction.
+ */
+export function planInstallments(input: PlanInput): Installment[] {
+  const { now, timeZone } = input
+  const schedule = scheduleFor(input.charges, input.schedule)
+  const periods = billingPeriods(input.coverage, schedule, timeZone).map(period => [period])
+  const [first, ...others] = paidTogether(periods, endOfDay(now, timeZone)).map(group =>
+    installmentOf(group, input),
+  )
+  return numbered([{ ...first!, issueAt: now }, ...others])
+}
+
+/** The installment that the periods are paid by. Its invoice is made the payment terms before it is due, or now. */
+export function installmentOf(
+  periods: readonly BillingPeriod[],
+  { terms, now, timeZone }: Pick<PlanInput, 'terms' | 'now' | 'timeZone'>,
+): Omit<Installment, 'number'> {
+  const { start } = periods[0]!
+  const dueAt = later(endOfDay(start, timeZone), endOfDay(now, timeZone))
+  const issueAt = later(add(dueAt, -terms.amount, terms.unit, timeZone), now)
+  return { start, end: periods.at(-1)!.end, issueAt, dueAt, periods }
+}
+
+/** How many invoices of the plan are made at once. */
+export const invoicedAtOnce = (plan: readonly Installment[], now: Instant): number =>
+  plan.filter(one => one.issueAt <= now && !isSilent(one)).length
+
+/** Installments of a plan with their numbers. */
+export const numbered = (plan: readonly Omit<Installment, 'number'>[]): Installment[] =>
+  plan.map((installment, index) => ({ ...installment, number: index + 1 }))
+
+/** In major units: whoever owes no more pays it at once, and refunds are not spread (brief 5.6). */
+const SMALLEST_PLAN = 5
+
+/** The schedule that the charges are paid by: a small total, a refund and what is nothing to pay are one installment. */
+export function scheduleFor(charges: Iterable<Charge>, schedule: PaymentScheduleType): PaymentScheduleType {
+  const payable = Array.from(charges).filter(isPayable)
+  const [first] = payable
+  if (!first) return 'total'
+  const { currency } = first.amount
+  const total = sum(
+    payable.map(charge => charge.amount),
+    currency,
+  )
+  return total.minor > money(SMALLEST_PLAN, currency).minor ? schedule : 'total'
+}
+
+/** Every group of periods by itself, but those that start by the end of today together. */
+export function paidTogether(
+  groups: readonly (readonly BillingPeriod[])[],
+  endOfToday: Instant,
+): (readonly BillingPeriod[])[] {
+  const past = groups.filter(group => group[0]!.start <= endOfToday)
+  const others = groups.slice(past.length)
+  return past.length === 0 ? others : [past.flat(), ...others]
+}

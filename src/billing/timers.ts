@@ -1,8 +1,9 @@
 import { type Instant, later } from '../kernel/time.ts'
 import type { NewTimer } from '../platform/commit.ts'
+import { planOf } from '../policy/bills/amounts-due.ts'
 import type { Modification, PolicyAggregate } from '../policy/records/aggregate.ts'
 import { isSilent } from '../policy/records/installment.ts'
-import { INVOICE_TIMER, planOf } from './bill.ts'
+import { INVOICE_TIMER } from './bill.ts'
 
 /** One timer for each time at which an installment is to be invoiced; for now where that of one which goes on has come. */
 export function invoiceTimers(

@@ -14,6 +14,8 @@ export type Calls = {
   renewed: number
   rowsRead: number
   rowsWritten: number
+  /** Round trips among them that objects made: they are no calls of the caller's own. */
+  ofObjects?: number
   /** How far each database had come that answered, by binding (platform/bookmarks.ts). */
   bookmarks?: Readonly<Record<string, string>>
   /** How far each had come for the client, by binding. */
@@ -22,7 +24,7 @@ export type Calls = {
   isRead?: boolean
 }
 
-type Figure = Exclude<keyof Calls, 'bookmarks' | 'brought' | 'isRead'>
+type Figure = Exclude<keyof Calls, 'ofObjects' | 'bookmarks' | 'brought' | 'isRead'>
 
 const FIGURES: readonly Figure[] = ['d1', 'object', 'r2', 'queue', 'renewed', 'rowsRead', 'rowsWritten']
 
@@ -39,6 +41,7 @@ export const noCalls = (): Calls => ({
 /** Adds what a Durable Object reports of its own calls to the caller's figures. */
 export function addCalls(to: Calls, more: Calls): void {
   for (const name of FIGURES) to[name] += more[name]
+  to.ofObjects = (to.ofObjects ?? 0) + more.d1 + more.object
   for (const [binding, bookmark] of Object.entries(more.bookmarks ?? {})) noteBookmark(to, binding, bookmark)
 }
 

@@ -18,22 +18,6 @@ export const isPlace = (text: string): text is Place => (PLACES as readonly stri
 export const isJurisdiction = (place: Place): place is Jurisdiction =>
   (JURISDICTIONS as readonly string[]).includes(place)
 
-/**
- * The object of that name, in the place: within its border, or begun near it. On one machine (`ENVIRONMENT` is `local`) there
- * are no borders, and the runtime refuses to draw one.
- */
-export function placedObject<T extends Rpc.DurableObjectBranded | undefined>(
-  { ENVIRONMENT }: Pick<Env, 'ENVIRONMENT'>,
-  namespace: DurableObjectNamespace<T>,
-  place: Place,
-  name: string,
-): DurableObjectStub<T> {
-  if (place === '' || ENVIRONMENT === 'local') return namespace.get(namespace.idFromName(name))
-  if (!isJurisdiction(place)) return namespace.get(namespace.idFromName(name), { locationHint: place })
-  const within = namespace.jurisdiction(place)
-  return within.get(within.idFromName(name))
-}
-
 /** Binding of the bucket for files of a place: `FILES`, and one for each jurisdiction, as `FILES_EU`. */
 export const bucketBinding = (place: Place): string =>
   isJurisdiction(place) ? `FILES_${place.toUpperCase()}` : 'FILES'

@@ -1,9 +1,8 @@
 // Numbers for digit locators. A shard's dispatcher leases them in blocks; what an isolate has leased it hands
 // out without a call. A block lost with its isolate leaves a gap, never a repeat.
-
 import { digitLocator } from '../kernel/locators.ts'
 import type { RequestContext } from './context.ts'
-import { dispatcherObject } from './tenancy.ts'
+import { callObject, dispatcherObject } from './objects.ts'
 
 /** A leased range of sequence numbers: `next` included, `end` not. */
 export type Block = { next: number; end: number }
@@ -22,8 +21,8 @@ export async function takeLocators(context: RequestContext, shard: number, count
   const key = `${tenant.locator}/${tenant.generation}/${shard}`
   let block = blocksByShard.get(key)
   if (!block || block.end - block.next < count) {
-    context.calls.object += 1
-    block = await dispatcherObject(context.env, tenant, shard).lease(Math.max(count, BLOCK_SIZE))
+    const asked = Math.max(count, BLOCK_SIZE)
+    block = await callObject(context.calls, () => dispatcherObject(context.env, tenant, shard).lease(asked))
     const kept = blocksByShard.get(key)
     if (!kept || kept.end - kept.next < block.end - block.next - count) blocksByShard.set(key, block)
   }

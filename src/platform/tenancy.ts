@@ -3,20 +3,14 @@
 
 import { eq, sql } from 'drizzle-orm'
 import { notFound, Refusal } from '../kernel/errors.ts'
-import {
-  type DigitLocator,
-  type PolicyLocator,
-  shardOfDigits,
-  shardOfUuid,
-  type Uuid,
-} from '../kernel/locators.ts'
+import { type DigitLocator, shardOfDigits, shardOfUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from './calls.ts'
 import type { AutofillOperations } from './control-tables.ts'
 import * as control from './control-tables.ts'
 import { bytesOf, type Database, openDatabase } from './database.ts'
 import { NEWEST_TENANT_MIGRATION } from './newest-migration.ts'
-import { bucketBinding, type Place, placedObject } from './places.ts'
+import { bucketBinding, type Place } from './places.ts'
 import type { Quotas } from './quotas.ts'
 
 export type TenantType = 'test' | 'production'
@@ -276,19 +270,7 @@ export function shardForNewPolicyholder(tenant: Tenant, at: Instant = now()): nu
 /** A tenant as it was until it was recreated or deleted; what is named by it is never used again. */
 export type TenantScope = Pick<Tenant, 'locator' | 'generation'>
 
-const scope = ({ locator, generation }: TenantScope): string => `${locator}/${generation}`
-
-export const policyObject = (env: Env, tenant: Tenant, policy: PolicyLocator) =>
-  placedObject(env, env.POLICY, tenant.place, `${scope(tenant)}/${policy}`)
-
-export const dispatcherObject = (env: Env, tenant: Tenant, shard: number) =>
-  placedObject(env, env.DISPATCHER, tenant.place, `${scope(tenant)}/${shard}`)
-
-export const webhookObject = (env: Env, tenant: Tenant, shard: number, webhook: Uuid) =>
-  placedObject(env, env.DELIVERY, tenant.place, `${scope(tenant)}/${shard}/${webhook}`)
-
-export const migrationObject = (env: Env, tenant: Tenant, migration: Uuid) =>
-  placedObject(env, env.MIGRATION, tenant.place, `${scope(tenant)}/${migration}`)
+export const scope = ({ locator, generation }: TenantScope): string => `${locator}/${generation}`
 
 /** The bucket of the tenant's files: within its jurisdiction where it has one; 503 until that is bound. */
 export function tenantFiles(env: Env, { place }: Pick<Tenant, 'place'>): R2Bucket {

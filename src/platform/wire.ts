@@ -175,7 +175,7 @@ type WireScalar = string | number | boolean
 
 /**
  * Field values as they came: a scalar or a list of scalars for each field, `null` for a field without value
- * (brief 0.4). Kept raw: `readFieldValues` of platform/fields normalises and checks them.
+ * (brief 0.4). Kept raw: `readFieldValues` of product/fields normalises and checks them.
  */
 export type WireFieldValues = Readonly<Record<string, WireScalar | readonly WireScalar[] | null>>
 

@@ -1,10 +1,10 @@
 // What a policy is agreed on beside its content: its span, its payment schedule, its size.
-
 import { Refusal } from '../kernel/errors.ts'
 import { add, type Instant, type Span, startOfDay, type TimeZone } from '../kernel/time.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import { NOTHING_UNREAD, type Unread } from './part.ts'
 import { POLICY_LIMITS, type PolicyAggregate } from './records/aggregate.ts'
+import type { Endorsement } from './records/transactions.ts'
 
 /** The contract's span: from midnight today, for a calendar year, unless told (brief 7). */
 export function contractSpan(
@@ -63,3 +63,7 @@ export function assertWithinLimits(
       `The policy with all its quotes would have ${problem}. Discard quotes, or split it into several policies.`,
     )
 }
+
+/** The payment schedule that the policy has once the endorsement or renewal is issued. */
+export const scheduleOf = ({ policy }: PolicyAggregate, { changes }: Endorsement): string =>
+  changes.newPaymentScheduleName ?? policy.paymentScheduleName

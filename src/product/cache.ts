@@ -1,14 +1,12 @@
-// Configurations in the memory of an isolate, so that a request needs no round trip for one. Named by hash and
-// generation of the tenant, an entry never grows old: a repair gives the version another hash.
-
+// Configurations in the memory of an isolate, so that a request needs no round trip for one. An entry is named by its hash and
+// the tenant's generation and never expires: a repair gives the version another hash.
 import type { Calls } from '../platform/calls.ts'
 import type { AdministrationContext, RequestContext } from '../platform/context.ts'
 import { HOME_SHARD, shardDatabase, type Tenant } from '../platform/tenancy.ts'
-import type { Configuration, LookupTable, TemplateSource } from './configuration.ts'
+import { type Configuration, isLookupTable, type LookupTable, type TemplateSource } from './configuration.ts'
 import { loadPatternEngine } from './fields/patterns.ts'
-import { compiledKey, getConfiguration } from './kept/files.ts'
-import { isLookupTable } from './lookup-table.ts'
 import { type VersionRow, versionQuery } from './store.ts'
+import { compiledKey, getConfiguration } from './stored-files.ts'
 import type { CompiledTemplate } from './templates/liquid.ts'
 import type { LookupResult } from './templates/lookups.ts'
 
@@ -125,7 +123,6 @@ function compiledTemplate(
   throw new Error(`${source.path} was deployed and does not compile: ${findings[0]?.message}`)
 }
 
-// What is deployed: versions, their archives, and the products of the latest.
 /** The latest version's row; undefined before the first deploy. */
 export async function latestVersion(
   context: Pick<AdministrationContext, 'env' | 'calls'>,

@@ -1,4 +1,8 @@
-import type { ArchiveFile } from './archive/read.ts'
+// From the bytes of an archive to a compiled configuration and everything that is wrong with it.
+
+import { ArchiveRefused } from '../../packages/zip/refusal.ts'
+import { loadSandbox } from '../bundles/load.ts'
+import { type ArchiveFile, readArchive } from './archive/read.ts'
 import { compileBootstrap } from './check/bootstrap.ts'
 import { type FileIndex, indexFiles } from './check/file-index.ts'
 import { checkLeftOver } from './check/left-over.ts'
@@ -6,9 +10,9 @@ import { checkFunctions, checkRequires, checkScripts, type ScriptCheck } from '.
 import { compileProduct } from './check/product/product.ts'
 import type { LiquidCheck } from './check/product/templates.ts'
 import { openReport, type Report } from './check/report.ts'
-import { checkScreens } from './check/screens.ts'
 import { readTable } from './check/tables.ts'
 import {
+  checkScreens,
   compilePaymentFields,
   compilePolicyholderFields,
   compileSettings,
@@ -17,6 +21,9 @@ import {
 } from './check/tenant.ts'
 import type { Configuration, Finding, LookupTable } from './configuration.ts'
 import { checkConstraints } from './constraint-graph.ts'
+import { loadPatternEngine } from './fields/patterns.ts'
+import { refusalFinding } from './log.ts'
+import { compileTemplate } from './templates/liquid.ts'
 
 export type Compilation = {
   /** Only when no finding is an error. */
@@ -123,3 +130,22 @@ const haveEqualContent = (a: LookupTable, b: LookupTable): boolean =>
   a.rows.length === b.rows.length &&
   a.columns.join() === b.columns.join() &&
   a.rows.every((row, index) => row.every((cell, column) => cell === b.rows[index]![column]))
+
+/** Reads, checks and compiles a zip. Never throws for what it contains: every problem is a finding. */
+export async function compileArchive(zip: Uint8Array): Promise<Compilation> {
+  const [{ compileScript }] = await Promise.all([loadSandbox(), loadPatternEngine()])
+  try {
+    const { files, findings, checkUnread } = readArchive(zip)
+    const compilation = compileConfiguration(files, { compileLiquid: compileTemplate, compileScript })
+    if (compilation.configuration) checkUnread()
+    return { ...compilation, findings: [...findings, ...compilation.findings] }
+  } catch (problem) {
+    if (problem instanceof ArchiveRefused) return { findings: [refusalFinding(problem)] }
+    throw problem
+  }
+}
+
+/** SHA-256 of the archive, hex: what it and its configuration are called from now on. */
+export async function archiveHash(zip: Uint8Array<ArrayBuffer>): Promise<string> {
+  return Buffer.from(await crypto.subtle.digest('SHA-256', zip)).toString('hex')
+}

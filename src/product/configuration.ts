@@ -70,7 +70,7 @@ export type FieldConstraint = {
  * `key` names the field whose values the column is held against (product/constraint-graph.ts); `values` stand for it
  * while it has none, and always where there is no key.
  */
-export type ConstraintCondition = { column: string; key?: string; values: string[] }
+type ConstraintCondition = { column: string; key?: string; values: string[] }
 
 /** Amounts as decimal text; indemnities also `unlimited`. Used when the request leaves them out. */
 export type PerilDefaults = {
@@ -272,3 +272,7 @@ export const documentDefinitions = ({
   ...renewals.documents,
   ...cancellationTypes.flatMap(one => [...one.documents, ...(one.reinstatement?.documents ?? [])]),
 ]
+
+/** Whether the `lookup` filter of templates can use a table with these columns. */
+export const isLookupTable = (columns: readonly string[]): boolean =>
+  columns.includes('key') && columns.includes('value')

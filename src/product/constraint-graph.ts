@@ -1,20 +1,19 @@
-// The constraints of one configuration, compiled: which fields have one, which fields govern it, and that none depends on
-// itself by way of others.
-import { conditionCircles } from './check/fields/circles.ts'
+// The constraints of one configuration: which fields have one, which fields govern it (resources brief 1.1, "key: property
+// path"), and that none depends on itself through others. Checks of archives and of policies find governors in the same way.
 import type { Place, Report } from './check/report.ts'
 import type { Configuration, FieldDefinition, ProductDefinition } from './configuration.ts'
 
 type NamedScope = Scope & { readonly path: string; readonly outer?: NamedScope | undefined }
 
 /** A constrained field. `path` names it within its product: `policy.model`, `vehicle.collision.limit`. */
-export type GraphNode = {
+type GraphNode = {
   readonly path: string
   readonly field: FieldDefinition
   /** Paths of the fields that govern it, by column; undefined where the key names none. */
   readonly governors: ReadonlyMap<string, string | undefined>
 }
 
-export type ConstraintGraph = {
+type ConstraintGraph = {
   readonly nodes: readonly GraphNode[]
   /** Static names of the tables that the nodes are held against; empty for a product without constraints. */
   readonly tables: readonly string[]
@@ -99,8 +98,6 @@ export function graphOfProduct(
   return graph
 }
 
-// Where the field lies that governs a constrained one: in the same list, or in one around it (resources brief 1.1, "key:
-// property path"). The same way is gone when a configuration is checked and when values are held against a table.
 /** Whose fields a list is: the element, or one group of its fields. */
 export type ScopeKind = 'policyholder' | 'policy' | 'exposure' | 'peril' | 'group'
 
@@ -147,7 +144,6 @@ export function governorOf<S extends Nested<S>>(
   return undefined
 }
 
-// What constraints of fields name, once all fields and tables of the archive are known.
 /** Keys name fields, and no field governs itself by way of others (resources brief 3). */
 export function checkConstraints(
   products: readonly ProductDefinition[],
@@ -185,3 +181,59 @@ function checkGraph(graph: ConstraintGraph, place: Place, report: Report): void 
 }
 
 const MOST_SHOWN = 20
+
+/** What has conditions: a field, or whatever else depends on others by their names. */
+type Dependent = { readonly name: string; readonly conditions: readonly { readonly field: string }[] }
+
+/**
+ * Circles of conditions among the fields of one list, each as the names on its way round; one at least where there
+ * are any. A field that depends on itself is none: it has a message of its own. Linear in the conditions.
+ */
+export function conditionCircles(fields: ReadonlyMap<string, Dependent>): string[][] {
+  const openDependencies = new Map<string, Set<string>>()
+  const dependents = new Map<string, string[]>()
+  for (const { name, conditions } of fields.values()) {
+    const dependencies = new Set(
+      conditions.map(({ field }) => field).filter(field => field !== name && fields.has(field)),
+    )
+    openDependencies.set(name, dependencies)
+    for (const dependency of dependencies) {
+      const known = dependents.get(dependency)
+      if (known) known.push(name)
+      else dependents.set(dependency, [name])
+    }
+  }
+  takeAwayDecided(openDependencies, dependents)
+  // What is left has a dependency that is left: following the first of them ends in a circle.
+  const circles: string[][] = []
+  const seen = new Set<string>()
+  for (const start of openDependencies.keys()) {
+    const way: string[] = []
+    let name = start
+    while (!seen.has(name)) {
+      seen.add(name)
+      way.push(name)
+      const [next = start] = openDependencies.get(name) ?? []
+      name = next
+    }
+    const first = way.indexOf(name)
+    if (first >= 0) circles.push(way.slice(first))
+  }
+  return circles
+}
+
+/** Takes away the fields that depend on none, then those that depended on these only, and so on. */
+function takeAwayDecided(
+  openDependencies: Map<string, Set<string>>,
+  dependents: ReadonlyMap<string, readonly string[]>,
+): void {
+  const decided = [...openDependencies].filter(([, open]) => open.size === 0).map(([name]) => name)
+  for (let name = decided.pop(); name !== undefined; name = decided.pop()) {
+    openDependencies.delete(name)
+    for (const dependent of dependents.get(name) ?? []) {
+      const open = openDependencies.get(dependent)
+      open?.delete(name)
+      if (open?.size === 0) decided.push(dependent)
+    }
+  }
+}

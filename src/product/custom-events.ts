@@ -14,7 +14,7 @@ export const ANCHORS = ['policyStart', 'policyEnd', 'termStart', 'segmentStart']
 export type Anchor = (typeof ANCHORS)[number]
 
 export const ALIGNMENTS = ['weekStart', 'monthStart', 'yearStart'] as const
-export type Alignment = (typeof ALIGNMENTS)[number]
+type Alignment = (typeof ALIGNMENTS)[number]
 
 export const CADENCE_UNITS = ['day', 'week', 'month', 'year'] as const satisfies readonly CalendarUnit[]
 

@@ -1,4 +1,4 @@
-import type { ArchiveRefused } from './archive/refusal.ts'
+import type { ArchiveRefused } from '../../packages/zip/refusal.ts'
 import type { Finding } from './configuration.ts'
 
 /**

@@ -54,7 +54,7 @@ export const allAt = (at: Instant): SelectionBasis => ({
   currentTime: at,
 })
 
-export type DeclaredColumn = { name: string; dataType: ColumnType; isKey: boolean }
+type DeclaredColumn = { name: string; dataType: ColumnType; isKey: boolean }
 
 /** A data table. Columns in the order in which they are declared, which is that of its keys. */
 export type TableDeclaration = { columns: DeclaredColumn[]; selectionTimeBasis: SelectionTimeBasis }

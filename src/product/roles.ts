@@ -66,7 +66,7 @@ export type TenantRoles = {
 }
 
 /** Types whose permissions count, as they are then, and permissions beside them. */
-export type RoleGrant = { readonly types: readonly TestUserType[]; readonly permissions: readonly string[] }
+type RoleGrant = { readonly types: readonly TestUserType[]; readonly permissions: readonly string[] }
 
 /** Null when the configuration gives no role permissions. `hasUsers`: whether its users become accounts. */
 export function tenantRoles(

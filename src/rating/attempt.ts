@@ -1,5 +1,4 @@
 // What a decision works with: time, locators, and what templates and checks need to know of the policy.
-
 import type { ExternalRater } from '../extension/integrations/external-raters.ts'
 import type { PluginSession } from '../extension/plugins/session.ts'
 import { Refusal } from '../kernel/errors.ts'
@@ -7,6 +6,7 @@ import type { LocatorSupply } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { ReportedProblems } from '../policy/draft/request.ts'
 import { summary, validateQuote } from '../policy/draft/validation.ts'
+import type { Prorated } from '../policy/fold/prorated.ts'
 import { policyToRead } from '../policy/projection/policy.ts'
 import { quoteParts } from '../policy/quote-parts.ts'
 import {
@@ -17,13 +17,14 @@ import {
 } from '../policy/records/aggregate.ts'
 import { basisAt, jurisdictionOf, selectionBasis } from '../policy/selection-basis.ts'
 import type { Loaded } from '../policy/surroundings.ts'
+import type { ProductDefinition } from '../product/configuration.ts'
 import type { SelectionBasis } from '../product/resources.ts'
+import type { ReadTables } from '../reference/constraints/force.ts'
 import {
   type RatingTables,
   type TransactionTables,
   tablesOfConfiguration,
 } from '../reference/data-tables/rating-tables.ts'
-import type { ReadTables } from '../transactions/constraints/validation.ts'
 import type { RatingContext } from './rater.ts'
 
 /** Time and locators for one attempt. `digits` leases display ids whose number only a plan can tell. */
@@ -102,4 +103,12 @@ export function assertValid(
   const { timeZone } = aggregate.policy
   const errors = validateQuote(aggregate, quote, { product, timeZone, now, requireMissing }, reported)
   if (errors.hasErrors) throw new Refusal('policyValidation', summary(errors), { policyFieldErrors: errors })
+}
+
+/** `prorated` is what a plugin said of the amounts that are split; without it they are shared out in proportion. */
+export type EffectContext = {
+  product: ProductDefinition
+  now: Instant
+  supply: LocatorSupply
+  prorated?: Prorated
 }

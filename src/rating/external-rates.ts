@@ -1,7 +1,7 @@
 // Rates by the external rater that the product names (resources brief 6).
 
 import type { ExternalRater } from '../extension/integrations/external-raters.ts'
-import { problemOf } from '../extension/plugins/answer.ts'
+import { problemOf } from '../extension/plugins/answers.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import { NeedsWholePolicy } from '../policy/part.ts'

@@ -1,6 +1,6 @@
 // Calls of plugins that follow a transaction: what they answer is read by their contracts, and numbers go in as text.
 import type { z } from 'zod'
-import { readAnswer } from '../extension/plugins/answer.ts'
+import { readAnswer } from '../extension/plugins/answers.ts'
 import type { PolicyInfo } from '../extension/plugins/contract.ts'
 import type { PluginSubject } from '../extension/plugins/session.ts'
 import { type ErrorCode, Refusal } from '../kernel/errors.ts'

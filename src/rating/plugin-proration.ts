@@ -1,6 +1,6 @@
 // Splits amounts as the product's plugin says (brief 3.2, 5.6): one call for all that a transaction splits at a time.
 import Big from 'big.js'
-import { nonsense, readAnswer } from '../extension/plugins/answer.ts'
+import { nonsense, readAnswer } from '../extension/plugins/answers.ts'
 import type { ProrationAnswer, ProrationInput } from '../extension/plugins/contract.ts'
 import type { EndorsementLocator, Uuid } from '../kernel/locators.ts'
 import {
@@ -18,14 +18,9 @@ import type { Instant } from '../kernel/time.ts'
 import { each } from '../policy/fold/amounts.ts'
 import type { Prorated } from '../policy/fold/prorated.ts'
 import { mayHoldBack, type Splits } from '../policy/fold/splits.ts'
-import type {
-  Holdback,
-  Modification,
-  ModificationKind,
-  PolicyAggregate,
-  RunSplit,
-} from '../policy/records/aggregate.ts'
-import { scheduleOf } from '../transactions/endorsements/schedule.ts'
+import type { Holdback, Modification, PolicyAggregate, RunSplit } from '../policy/records/aggregate.ts'
+import type { ModificationKind } from '../policy/records/transactions.ts'
+import { scheduleOf } from '../policy/terms.ts'
 import { policyInfo } from './plugin-call.ts'
 import { asWire, type Item, itemsOf, named } from './proration-items.ts'
 import type { RatingContext } from './rater.ts'

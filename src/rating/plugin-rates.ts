@@ -1,8 +1,7 @@
 // Rates by the product's plugin (brief 5.6).
 
-import { nonsense } from '../extension/plugins/answer.ts'
+import { nonsense, readPerilRates } from '../extension/plugins/answers.ts'
 import type { PerilRate } from '../extension/plugins/contract.ts'
-import { readPerilRates } from '../extension/plugins/peril-rates.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import { NeedsWholePolicy } from '../policy/part.ts'

@@ -1,10 +1,11 @@
 // The decision of the product's plugin (brief 5.6).
 
-import { readAnswer } from '../extension/plugins/answer.ts'
+import { readAnswer } from '../extension/plugins/answers.ts'
 import type { UnderwritingInput } from '../extension/plugins/contract.ts'
 import { asPluginInput } from '../extension/plugins/input.ts'
 import { NeedsWholePolicy } from '../policy/part.ts'
-import type { PolicyAggregate, Quote, UnderwritingResult } from '../policy/records/aggregate.ts'
+import type { PolicyAggregate, Quote } from '../policy/records/aggregate.ts'
+import type { UnderwritingResult } from '../policy/records/transactions.ts'
 import { policyholderResponse } from '../policyholders/projection.ts'
 import { hasPlugin } from '../product/plugins.ts'
 import type { RatingContext } from './rater.ts'

@@ -11,7 +11,7 @@ import type {
 } from '../policy/contract/prices.ts'
 import { feesOf, feeTotal } from '../policy/fold/fees.ts'
 import { holdbacksInForce, holdbackTotal } from '../policy/fold/holdbacks.ts'
-import { feeResponse } from '../policy/projection/parts.ts'
+import { feeResponse, named } from '../policy/projection/parts.ts'
 import type { PolicyView } from '../policy/projection/view.ts'
 import type { Holdback, PolicyAggregate } from '../policy/records/aggregate.ts'
 import { perilTotals, sumTotals, type Totals, totalCommissions, totalTaxes } from './totals.ts'
@@ -91,12 +91,6 @@ const gross = (totals: Totals, currency: CurrencyCode) => ({
   ),
 })
 
-const named = <T extends object>(name: T, amount: Money) => ({
-  ...name,
-  amount: toNumber(amount),
-  amountCurrency: amount.currency,
-})
-
 /** Holdbacks with the peril, tax or fee that they are of (brief 3.4). */
 export const holdbackResponses = (
   { perilRuns, perils, fees }: PolicyAggregate,
@@ -109,16 +103,6 @@ export const holdbackResponses = (
       : { perilName: perils.get(perilRuns.get(one.perilRunLocator)!.perilLocator)!.name }),
     ...(one.type === 'tax' && { taxName: one.taxName }),
   }))
-
-/** Taxes summed by name. */
-export function taxGroupResponses(taxes: readonly { name: string; amount: Money }[]): TaxGroupResponse[] {
-  const sums = new Map<string, Money>()
-  for (const { name, amount } of taxes) {
-    const earlier = sums.get(name)
-    sums.set(name, earlier ? plus(earlier, amount) : amount)
-  }
-  return [...sums].map(([name, amount]) => named({ name }, amount))
-}
 
 /** The same price as GET /policy/{policyLocator}/price shows it. */
 export function getPolicyPriceResponse({

@@ -1,12 +1,11 @@
 // What a plugin is asked of: each amount of what a transaction splits, as an item (brief 5.6).
-
 import type { ProrationItem } from '../extension/plugins/contract.ts'
 import { shardOfDigits } from '../kernel/locators.ts'
 import { type Money, sum, toText } from '../kernel/money.ts'
-import type { Amounts, Same } from '../policy/fold/amounts.ts'
+import type { Same } from '../policy/fold/amounts.ts'
 import type { Followed, SplitOfFee, SplitOfRun, Splits } from '../policy/fold/splits.ts'
 import { perilSegmentLocator } from '../policy/projection/view.ts'
-import type { Holdback, PolicyAggregate } from '../policy/records/aggregate.ts'
+import type { Amounts, Holdback, PolicyAggregate } from '../policy/records/aggregate.ts'
 
 /** One amount of a split. */
 export type Item = {

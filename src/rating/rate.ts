@@ -12,8 +12,8 @@ import {
   type PolicyAggregate,
   putRecords,
   type Quote,
-  type UnderwritingResult,
 } from '../policy/records/aggregate.ts'
+import type { UnderwritingResult } from '../policy/records/transactions.ts'
 import { givenRates } from './given-rates.ts'
 import { PerilRating } from './peril-rating.ts'
 import { pluginDecision } from './plugin-underwriting.ts'

@@ -1,9 +1,8 @@
 // What underwriting did not accept is referred to a person, whose decision takes its place.
-
 import { Refusal } from '../kernel/errors.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { UnderwritingDecisionRequest } from '../policy/contract/prices.ts'
-import type { UnderwritingResult } from '../policy/records/aggregate.ts'
+import type { UnderwritingResult } from '../policy/records/transactions.ts'
 
 /** What a person decided; the notes, which are kept with the decision, say who and why. */
 export type Referral = Pick<UnderwritingResult, 'decision' | 'notes'>

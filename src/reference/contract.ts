@@ -161,7 +161,7 @@ export const ResourceGroupResponse = z
   .openapi('ResourceGroupResponse')
 export type ResourceGroupResponse = z.output<typeof ResourceGroupResponse>
 
-export const ResourceGroupListResponse = listOf(ResourceGroupResponse).openapi('ResourceGroupListResponse')
+const ResourceGroupListResponse = listOf(ResourceGroupResponse).openapi('ResourceGroupListResponse')
 export const ResourceGroupList = z.union([ResourceGroupListResponse, z.array(ResourceGroupResponse)])
 
 const Names = z.array(z.string().min(1).max(LONGEST_RESOURCE_NAME)).max(MOST_GROUP_RESOURCES)

@@ -8,7 +8,7 @@ import type { VersionRow } from '../product/store.ts'
 import type { ResourceResponse } from './contract.ts'
 import type { Resource } from './resource.ts'
 
-export type DocumentUse = Pick<ResourceResponse, 'scope' | 'trigger'>
+type DocumentUse = Pick<ResourceResponse, 'scope' | 'trigger'>
 
 /** By static name. */
 export type DocumentUses = ReadonlyMap<string, DocumentUse>
@@ -35,7 +35,7 @@ export async function documentUses(
   return usesIn(configuration)
 }
 
-export function usesIn({ products }: Pick<Configuration, 'products'>): DocumentUses {
+function usesIn({ products }: Pick<Configuration, 'products'>): DocumentUses {
   const byTemplate = Map.groupBy(
     Object.values(products).flatMap(product => documentDefinitions(product)),
     one => staticNameOf(one.templateName),

@@ -9,7 +9,7 @@ import type { JsonText } from '../platform/http/route.ts'
 import { type Upload, withContents } from '../platform/http/upload.ts'
 import { HOME_SHARD, homeDatabase } from '../platform/tenancy.ts'
 import type { ResourceType } from '../product/resources.ts'
-import { csvSource } from './data-tables/csv/source.ts'
+import { csvSource } from './data-tables/csv-source.ts'
 import { zipOf } from './data-tables/download.ts'
 import { type StoredFile, storedFile, storeUpload } from './data-tables/file.ts'
 import { Held } from './data-tables/held.ts'
@@ -27,7 +27,7 @@ const NAMED = {
   constraintTable: 'constraint table',
 } as const satisfies Partial<Record<ResourceType, string>>
 
-export type AnyTableType = keyof typeof NAMED
+type AnyTableType = keyof typeof NAMED
 
 export type NewTable = {
   readonly name: string
@@ -42,7 +42,7 @@ type Planned = {
 }
 
 /** An upload for a table: what is to become of it, by the rows as they are. Refuses what cannot be. */
-export type TableUpload = {
+type TableUpload = {
   readonly type: AnyTableType
   readonly name: string
   readonly plan: (database: Database) => Promise<Planned>

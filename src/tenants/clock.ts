@@ -15,13 +15,12 @@ import {
   TIMER_LEASE_MS,
   type TimerPlace,
 } from '../platform/events/timers.ts'
+import { armDispatcherAt } from '../platform/objects.ts'
 import {
   controlDatabase,
-  dispatcherObject,
   forgetTenants,
   HOME_SHARD,
   shardDatabase,
-  shardName,
   TENANT_TRUST_MS,
   type Tenant,
   tenantNow,
@@ -104,7 +103,7 @@ async function moveTo(target: Instant, from: Tenant, context: RequestContext): P
     const due = await dueTimes(context, tenant)
     const dueAt = due.reduce(earlier)
     if (dueAt > target) break
-    if (calls.d1 + calls.object > MOST_CALLS) return answer(tenantNow(tenant), false)
+    if (calls.d1 + calls.object - (calls.ofObjects ?? 0) > MOST_CALLS) return answer(tenantNow(tenant), false)
     if (dueAt > tenantNow(tenant)) tenant = await setClock(context, tenant, dueAt - now())
     failed += await fireIn({ env, tenant, shard: due.indexOf(dueAt), calls }, target)
   }
@@ -146,13 +145,8 @@ async function setClock({ env, calls }: RequestContext, tenant: Tenant, offsetMs
 }
 
 /** Sees to it that every dispatcher looks when that time has passed. */
-const armDispatchers = async ({ env, tenant, calls }: RequestContext, afterMs: number): Promise<unknown> =>
-  Promise.all(
-    tenant.shards.map((_, shard) => {
-      calls.object += 1
-      return dispatcherObject(env, tenant, shard).arm(shardName(tenant, shard), now() + afterMs)
-    }),
-  )
+const armDispatchers = (context: RequestContext, afterMs: number): Promise<unknown> =>
+  Promise.all(context.tenant.shards.map((_, shard) => armDispatcherAt(context, shard, now() + afterMs)))
 
 /** Years that one call moves a clock at most, and that a clock is ahead of the real time at most. */
 export const MOST_YEARS_A_MOVE = 10

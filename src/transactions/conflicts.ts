@@ -1,12 +1,11 @@
 // Quoted and accepted transactions of a policy stand in the way of another one: they block it, or are taken back
 // first (brief 2.4).
-
 import { Refusal } from '../kernel/errors.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { ConflictResponse } from '../policy/contract/conflict.ts'
 import { chain, type Planned } from '../policy/planned.ts'
-import type { ConflictHandling, PolicyAggregate } from '../policy/records/aggregate.ts'
-import { reinstatementStatus } from '../policy/records/lapses.ts'
+import type { PolicyAggregate } from '../policy/records/aggregate.ts'
+import { type ConflictHandling, reinstatementStatus } from '../policy/records/transactions.ts'
 import { planEndorsementInvalidation } from './endorsements/invalidation.ts'
 import { planClosing } from './lapses/closing.ts'
 import { planReinstatementInvalidation } from './reinstatements/invalidation.ts'

@@ -10,12 +10,11 @@ import { earlier, type Instant } from '../kernel/time.ts'
 import { NOTHING_PRORATED, type Prorated } from '../policy/fold/prorated.ts'
 import { openSplits } from '../policy/fold/splits.ts'
 import { NeedsWholePolicy } from '../policy/part.ts'
-import type { Modification, PolicyAggregate } from '../policy/records/aggregate.ts'
+import { boundQuote, type Modification, type PolicyAggregate } from '../policy/records/aggregate.ts'
 import type { Loaded } from '../policy/surroundings.ts'
 import { hasPlugin } from '../product/plugins.ts'
-import { type Attempt, ratingContext } from '../rating/attempt.ts'
+import { type Attempt, type EffectContext, ratingContext } from '../rating/attempt.ts'
 import { askProration } from '../rating/plugin-proration.ts'
-import { boundQuote, type EffectContext } from './cancellations/effect.ts'
 
 /** What a plan makes of the policy; undefined where there is nothing to be done. */
 type Plan = { readonly aggregate: PolicyAggregate } | undefined

@@ -6,7 +6,7 @@ import type { AuthTokenResponse } from '../../src/access/auth-tokens/contract.ts
 import { tenantOfAuthToken } from '../../src/access/auth-tokens/text.ts'
 import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
 import { createTenant } from '../../src/tenants/service.ts'
-import { administratorToken, boat, deploy, tenantNamed } from '../configuration/deploying.ts'
+import { administratorToken, boat, deploy, tenantNamed } from '../product/deploying.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { filledPath, readApi } from '../support/openapi.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { feeCharges, isPayable, perilCharges } from '../../src/billing/charge.ts'
 import type { QuoteLocator, Uuid } from '../../src/kernel/locators.ts'
 import { fromMinor, toText, zero } from '../../src/kernel/money.ts'
+import { feeCharges, isPayable, perilCharges } from '../../src/policy/bills/charge.ts'
 import type { Fee, PerilRun } from '../../src/policy/records/aggregate.ts'
 import { NO_FIELD_DATA } from '../../src/product/fields/groups.ts'
 import { EUR } from './charges.ts'

@@ -1,7 +1,7 @@
-import type { Charge } from '../../src/billing/charge.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import { type CurrencyCode, fromMinor } from '../../src/kernel/money.ts'
 import type { Span } from '../../src/kernel/time.ts'
+import type { Charge } from '../../src/policy/bills/charge.ts'
 
 export const EUR = 'EUR' as CurrencyCode
 

@@ -1,11 +1,11 @@
 // A dearer cover in the place of a cheaper one that a bill already made had charged for the whole year (brief 4.5): each
 // planned bill asks for the dearer and gives back the cheaper one for its own time. Then the policy is cancelled as of Oct 15.
 import { describe, expect, it } from 'vitest'
-import { futureInstallments } from '../../src/billing/bill.ts'
-import type { Charge } from '../../src/billing/charge.ts'
-import { installmentItems } from '../../src/billing/items.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
+import { futureInstallments } from '../../src/policy/bills/amounts-due.ts'
+import type { Charge } from '../../src/policy/bills/charge.ts'
+import { installmentItems } from '../../src/policy/bills/items.ts'
 import type { Installment } from '../../src/policy/records/installment.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
 import { chargeOf } from './charges.ts'

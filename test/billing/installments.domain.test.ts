@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { planInstallments } from '../../src/billing/schedule.ts'
 import { add, endOfDay, type Instant, type TimeZone } from '../../src/kernel/time.ts'
-import { planInstallments } from '../../src/policy/records/installment.ts'
 import type { PaymentScheduleType } from '../../src/product/configuration.ts'
 import { chargeOf } from './charges.ts'
 import { anyCoverage, local, localText, SCHEDULES, ZONES } from './spans.ts'

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { invoiceTypeOf } from '../../src/billing/bill.ts'
-import { totalsDue } from '../../src/billing/items.ts'
+import { planInstallments } from '../../src/billing/schedule.ts'
 import type { DisplayId, PolicyLocator, Uuid } from '../../src/kernel/locators.ts'
 import { money, zero } from '../../src/kernel/money.ts'
 import type { Instant, TimeZone } from '../../src/kernel/time.ts'
 import { allowedActions } from '../../src/platform/events/transitions.ts'
+import { totalsDue } from '../../src/policy/bills/items.ts'
 import { PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
 import { policyInvoiceResponse } from '../../src/policy/projection/invoices.ts'
-import { type Installment, planInstallments } from '../../src/policy/records/installment.ts'
+import type { Installment } from '../../src/policy/records/installment.ts'
 import {
   INVOICE_TRANSITIONS,
   type Invoice,

@@ -1,9 +1,9 @@
 // A reinstatement with a gap brings flat fees back whole (brief 4.5): the part for the time in the gap is on the next bill,
 // the rest is spread over the bills of its time. Figures of a year from March 1, 2030 in UTC.
 import { describe, expect, it } from 'vitest'
-import { futureInstallments, installmentOf, standingInvoices } from '../../src/billing/bill.ts'
-import { billedItemsOf } from '../../src/billing/billed-items.ts'
-import type { PlannedInstallment } from '../../src/policy/records/aggregate.ts'
+import { futureInstallments, installmentOf, standingInvoices } from '../../src/policy/bills/amounts-due.ts'
+import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
+import type { PlannedInstallment } from '../../src/policy/records/installment.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
 import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
-import { billingPeriods, LARGEST_PLAN_PERIODS, periodsFrom } from '../../src/billing/schedule.ts'
+import { billingPeriods, periodsFrom } from '../../src/billing/schedule.ts'
 import type { Instant, TimeZone } from '../../src/kernel/time.ts'
+import { LARGEST_PLAN_PERIODS } from '../../src/policy/records/installment.ts'
 import type { PaymentScheduleType } from '../../src/product/configuration.ts'
 import { anyCoverage, local, localText, SCHEDULES, ZONES } from './spans.ts'
 

@@ -12,7 +12,7 @@ import {
   PerilCreateRequest,
   PerilUpdateRequest,
 } from '../../src/policy/contract/requests.ts'
-import type { Endorsement } from '../../src/policy/records/aggregate.ts'
+import type { Endorsement } from '../../src/policy/records/transactions.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import {
   EndorsementCreateRequest,

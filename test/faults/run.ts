@@ -6,13 +6,8 @@ import { vi } from 'vitest'
 import { type Random, randomOf } from '../../scripts/book/random.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import { noCalls } from '../../src/platform/calls.ts'
-import {
-  dispatcherObject,
-  migrationObject,
-  readTenant,
-  type Tenant,
-  webhookObject,
-} from '../../src/platform/tenancy.ts'
+import { dispatcherObject, migrationObject, webhookObject } from '../../src/platform/objects.ts'
+import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { migratedAccount } from '../support/migrated.ts'
 import { plainYear } from '../support/motor.ts'

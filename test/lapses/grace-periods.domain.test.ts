@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { endOfDay, type Instant } from '../../src/kernel/time.ts'
-import type { Cancellation } from '../../src/policy/records/aggregate.ts'
+import type { Cancellation } from '../../src/policy/records/transactions.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { ClockedPolicy } from '../support/clocked-policy.ts'

@@ -1,7 +1,7 @@
 // A change of what is covered for which the other system made no bill, since nothing was to be paid.
 import { describe, expect, it } from 'vitest'
-import { futureInstallments, totalDueOf } from '../../src/billing/bill.ts'
-import { billedItemsOf } from '../../src/billing/billed-items.ts'
+import { futureInstallments, totalDueOf } from '../../src/policy/bills/amounts-due.ts'
+import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
 import { chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
 import { BOOK_BEGINS, converted, DAY, type Wire } from './made-book.ts'
 

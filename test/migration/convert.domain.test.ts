@@ -2,20 +2,26 @@
 // was said, to the cent (resources brief 9.3, 9.5).
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { amountsDue, chargesOf, futureInstallments, planOf, totalDueOf } from '../../src/billing/bill.ts'
-import { type Charge, isPayable } from '../../src/billing/charge.ts'
 import { transientLocators } from '../../src/kernel/locators.ts'
 import { plus, sum, toText } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'
+import {
+  amountsDue,
+  chargesOf,
+  futureInstallments,
+  planOf,
+  totalDueOf,
+} from '../../src/policy/bills/amounts-due.ts'
+import { type Charge, isPayable } from '../../src/policy/bills/charge.ts'
 import { holdbacksInForce } from '../../src/policy/fold/holdbacks.ts'
 import { isIssued, lineOf, segmentsInForce } from '../../src/policy/fold/line.ts'
 import { inForce } from '../../src/policy/fold/pieces.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
 import { policyView } from '../../src/policy/projection/view.ts'
-import { type PolicyAggregate, putRecords } from '../../src/policy/records/aggregate.ts'
+import { boundQuote, type PolicyAggregate, putRecords } from '../../src/policy/records/aggregate.ts'
 import { standingCancellations } from '../../src/policy/standing-cancellations.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
-import { boundQuote, cancelled } from '../../src/transactions/cancellations/effect.ts'
+import { cancelled } from '../../src/transactions/cancellations/effect.ts'
 import { reinstated } from '../../src/transactions/reinstatements/effect.ts'
 import { chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
 import { size } from '../support/sizes.ts'

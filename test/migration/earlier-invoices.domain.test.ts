@@ -1,12 +1,11 @@
 // What is migrated in two attempts is what one makes of it: invoices that policies of both share, and payments that come later.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { totalDueOf } from '../../src/billing/bill.ts'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import { fromMinor, minus, plus, sum, toText, zero } from '../../src/kernel/money.ts'
+import { restDue, totalDueOf } from '../../src/policy/bills/amounts-due.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { invoiceStatus } from '../../src/policy/records/invoice.ts'
-import { restDue } from '../../src/policy/records/payment.ts'
 import { MigrationRequest } from '../../src/servicing/migration/contract-request.ts'
 import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
 import type {

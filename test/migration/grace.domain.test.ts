@@ -1,9 +1,9 @@
 // What is unpaid when an account comes: nobody loses cover by the move. A grace period that would be over by now ends its product's
 // days after the move, and what is still to be invoiced is not due before it is asked for.
 import { expect, it } from 'vitest'
-import { futureInstallments } from '../../src/billing/bill.ts'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
+import { futureInstallments } from '../../src/policy/bills/amounts-due.ts'
 import { type PolicyAggregate, putRecords } from '../../src/policy/records/aggregate.ts'
 import { paid, reopened } from '../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'

@@ -1,7 +1,7 @@
 // The twelve rules of migrated accounts (resources brief 9.3): each is told at its path, all at once, and fails nothing else.
 import { describe, expect, it } from 'vitest'
 import { toText } from '../../src/kernel/money.ts'
-import { restDue } from '../../src/policy/records/payment.ts'
+import { restDue } from '../../src/policy/bills/amounts-due.ts'
 import { BOOK_BEGINS, converted, DAY, NOW, type Wire } from './made-book.ts'
 
 const charge = (amount: number, installmentNumber = 1, chargeType = 'premium') => ({

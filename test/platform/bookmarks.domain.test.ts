@@ -26,7 +26,7 @@ test('what a policy’s object has seen comes back with its figures', () => {
   const [calls, more] = [noCalls(), { ...noCalls(), d1: 2, bookmarks: { A: '2' } }]
   addCalls(calls, more)
   addCalls(calls, { ...noCalls(), d1: 1, bookmarks: { A: '1', B: '1' } })
-  expect(calls).toEqual({ ...noCalls(), d1: 3, bookmarks: { A: '2', B: '1' } })
+  expect(calls).toEqual({ ...noCalls(), d1: 3, ofObjects: 3, bookmarks: { A: '2', B: '1' } })
 })
 
 /** A database with a copy that lags: on this machine there is none. Tells where sessions began, and fails those of `unknown`. */

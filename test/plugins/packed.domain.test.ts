@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { pack } from '../../src/extension/plugins/pack.ts'
-import { COPIES, type Packed, unpack } from '../../src/extension/plugins/packed.ts'
+import { COPIES, type Packed, pack, unpack } from '../../src/extension/plugins/packed.ts'
 
 const copies = [(record: object) => ({ ...record })]
 const unpacked = (packed: Packed): unknown => unpack(packed, copies)

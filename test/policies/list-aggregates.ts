@@ -1,16 +1,9 @@
 // Policies as aggregates of the test's own making: only what lists look at.
-
 import { newUuid, type PolicyLocator, type QuoteLocator, type Uuid } from '../../src/kernel/locators.ts'
 import { type CurrencyCode, type Money, money } from '../../src/kernel/money.ts'
 import type { Instant, TimeZone } from '../../src/kernel/time.ts'
-import type {
-  Modification,
-  Policy,
-  PolicyAggregate,
-  Quote,
-  Reinstatement,
-} from '../../src/policy/records/aggregate.ts'
-import type { GracePeriod } from '../../src/policy/records/lapses.ts'
+import type { Modification, Policy, PolicyAggregate, Quote } from '../../src/policy/records/aggregate.ts'
+import type { GracePeriod, Reinstatement } from '../../src/policy/records/transactions.ts'
 import type { FieldData } from '../../src/product/fields/groups.ts'
 
 export const EUR = 'EUR' as CurrencyCode

@@ -5,7 +5,7 @@ import { searchableNames, termChange } from '../../src/policy/list/terms.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import type { ProductDefinition } from '../../src/product/configuration.ts'
 import type { FieldData } from '../../src/product/fields/groups.ts'
-import { field } from '../platform/fields/definitions.ts'
+import { field } from '../product/fields/definitions.ts'
 import { aggregateOf, at, fieldsOf, modificationOf, policyOf, quoteOf, stretchOf } from './list-aggregates.ts'
 
 const SEED = 20_261_121

@@ -6,7 +6,7 @@ import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import type { ProductDefinition } from '../../src/product/configuration.ts'
 import type { FieldData } from '../../src/product/fields/groups.ts'
 import { databaseOf, makeTenant } from '../events/tenant.ts'
-import { field } from '../platform/fields/definitions.ts'
+import { field } from '../product/fields/definitions.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
 import { aggregateOf, fieldsOf, modificationOf, policyOf, quoteOf, stretchOf } from './list-aggregates.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '../../src/policyholders/change.ts'
 import { PolicyholderCreateRequest, PolicyholderUpdateRequest } from '../../src/policyholders/contract.ts'
 import type { Policyholder } from '../../src/policyholders/policyholder.ts'
-import { BERLIN, field, NOW } from '../platform/fields/definitions.ts'
+import { BERLIN, field, NOW } from '../product/fields/definitions.ts'
 
 const dictionary = {
   fields: [

@@ -8,7 +8,7 @@ import {
   scrubber,
   termsAfter,
 } from '../../src/servicing/policyholders/overwrite.ts'
-import { BERLIN, field, NOW } from '../platform/fields/definitions.ts'
+import { BERLIN, field, NOW } from '../product/fields/definitions.ts'
 
 const dictionary = {
   fields: [field('last_name', 'string', { searchable: true }), field('city', 'string', { searchable: true })],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { MOST_SEARCH_TERMS, searchableNames, searchTerms } from '../../src/policyholders/search.ts'
-import { BERLIN, field } from '../platform/fields/definitions.ts'
+import { BERLIN, field } from '../product/fields/definitions.ts'
 
 const dictionary = {
   fields: [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { changePolicyholderValues } from '../../src/policyholders/values.ts'
-import { BERLIN, field, NOW } from '../platform/fields/definitions.ts'
+import { BERLIN, field, NOW } from '../product/fields/definitions.ts'
 
 const DICTIONARY = [
   field('policyholder_firstname', 'string', { optional: false, maximumCount: 10 }),

@@ -3,6 +3,10 @@
 // and no invoice ever changes.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { decideInvoicing } from '../../src/billing/invoicing.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
+import { fromMinor, minorDigits, toDecimal, toNumber } from '../../src/kernel/money.ts'
+import { add, type Instant, startOfDay } from '../../src/kernel/time.ts'
 import {
   amountsDue,
   billedCharges,
@@ -12,28 +16,24 @@ import {
   plannedTotals,
   planOf,
   standingInvoices,
-} from '../../src/billing/bill.ts'
-import { billedItemsOf } from '../../src/billing/billed-items.ts'
-import { decideInvoicing } from '../../src/billing/invoicing.ts'
-import { installmentItems } from '../../src/billing/items.ts'
-import { Refusal } from '../../src/kernel/errors.ts'
-import { fromMinor, minorDigits, toDecimal, toNumber } from '../../src/kernel/money.ts'
-import { add, type Instant, startOfDay } from '../../src/kernel/time.ts'
+} from '../../src/policy/bills/amounts-due.ts'
+import { installmentItems } from '../../src/policy/bills/items.ts'
 import { FeeUpdateRequest } from '../../src/policy/contract/fees.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import { feesOf } from '../../src/policy/fold/fees.ts'
 import { isStanding, lineOf } from '../../src/policy/fold/line.ts'
 import type { Planned } from '../../src/policy/planned.ts'
+import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
 import { policyView } from '../../src/policy/projection/view.ts'
-import type { Modification, PlannedInstallment, PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import { boundQuote, type Modification, type PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import type { PlannedInstallment } from '../../src/policy/records/installment.ts'
 import { invoiceStatus } from '../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import { hasPlugin } from '../../src/product/plugins.ts'
 import type { Attempt } from '../../src/rating/attempt.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
-import { boundQuote } from '../../src/transactions/cancellations/effect.ts'
 import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
 import { decideEndorsement } from '../../src/transactions/endorsements/decision.ts'
 import { endorsementResponse } from '../../src/transactions/endorsements/projection.ts'

@@ -1,11 +1,11 @@
 // Random new business on both examples: whatever is asked in whatever order, what holds always holds.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { amountsDue } from '../../src/billing/bill.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { type Money, plus, sum, toNumber } from '../../src/kernel/money.ts'
 import { add, type Instant } from '../../src/kernel/time.ts'
 import { allowedActions } from '../../src/platform/events/transitions.ts'
+import { amountsDue } from '../../src/policy/bills/amounts-due.ts'
 import { PolicyCreateRequest, PolicyUpdateRequest } from '../../src/policy/contract/requests.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
 import { quoteParts } from '../../src/policy/quote-parts.ts'

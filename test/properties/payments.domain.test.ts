@@ -2,20 +2,20 @@
 // lost, in currencies of 0, 2 and 3 minor digits, and what was billed stays as it was billed.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { planOf, totalsDueOf } from '../../src/billing/bill.ts'
-import { billedItemsOf } from '../../src/billing/billed-items.ts'
 import { type CurrencyCode, money } from '../../src/kernel/money.ts'
+import { planOf, restDue, totalsDueOf } from '../../src/policy/bills/amounts-due.ts'
 import type { PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
+import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
 import { invoiceResponses } from '../../src/policy/projection/invoices.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
-import { invoiceStatus, isOutstanding, totalDue } from '../../src/policy/records/invoice.ts'
-import { restDue } from '../../src/policy/records/payment.ts'
+import { invoiceStatus, isOutstanding } from '../../src/policy/records/invoice.ts'
 import type { Example } from '../support/configurations.ts'
 import { migratedBooks } from '../support/migrated-books.ts'
 import { billsWhatStands, itemsComeToCharges, paidAsAsked } from '../support/money-checks.ts'
 import { afterStep, type Book, type BookStep, bookSteps, emptyBook } from '../support/payment-story.ts'
 import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
+import { totalDue } from '../support/total-due.ts'
 
 const SEED = 20261121
 

@@ -2,18 +2,17 @@
 // cancellations and reinstatements, on both examples: what holds always holds.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { amountsDue, isAbsorbed, planOf, standingInvoices } from '../../src/billing/bill.ts'
 import { decideInvoicing } from '../../src/billing/invoicing.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { add, type Instant, startOfDay } from '../../src/kernel/time.ts'
+import { amountsDue, isAbsorbed, planOf, standingInvoices } from '../../src/policy/bills/amounts-due.ts'
 import { lineOf, segmentsInForce } from '../../src/policy/fold/line.ts'
 import { inForce } from '../../src/policy/fold/pieces.ts'
 import { knownAt } from '../../src/policy/projection/known.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
-import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import { boundQuote, type PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { standingCancellations } from '../../src/policy/standing-cancellations.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
-import { boundQuote } from '../../src/transactions/cancellations/effect.ts'
 import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
 import {
   decideEndorsement,

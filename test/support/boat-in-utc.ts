@@ -1,19 +1,18 @@
 // A boat's policy from March 1, 2030 for a year, in UTC, recorded as the policy's object records it: for figures of what
 // is billed, given back and paid (brief 4.5). February has 28 days.
-import { futureInstallments, totalDueOf } from '../../src/billing/bill.ts'
-import { billedItemsOf } from '../../src/billing/billed-items.ts'
+
 import { decideInvoicing, decideNextInvoice } from '../../src/billing/invoicing.ts'
-import { withCredit } from '../../src/billing/payments/credit-use.ts'
 import { payOutLimit } from '../../src/billing/payments/pay-out.ts'
 import type { CancellationLocator, Uuid } from '../../src/kernel/locators.ts'
 import { dayStart, type Instant } from '../../src/kernel/time.ts'
 import type { NewEvent } from '../../src/platform/events/outbox.ts'
+import { futureInstallments, restDue, totalDueOf } from '../../src/policy/bills/amounts-due.ts'
 import { FeeUpdateRequest } from '../../src/policy/contract/fees.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import type { Planned } from '../../src/policy/planned.ts'
+import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
-import { type Invoice, invoiceStatus, totalDue } from '../../src/policy/records/invoice.ts'
-import { restDue } from '../../src/policy/records/payment.ts'
+import { type Invoice, invoiceStatus } from '../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import type { Attempt } from '../../src/rating/attempt.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
@@ -21,10 +20,12 @@ import { EndorsementCreateRequest } from '../../src/transactions/endorsements/co
 import { decideEndorsement } from '../../src/transactions/endorsements/decision.ts'
 import { planFeeUpdate } from '../../src/transactions/fees/fee-update.ts'
 import { decideCreation, decideIssue } from '../../src/transactions/new-business/decision.ts'
+import { withCredit } from '../../src/transactions/payments/credit.ts'
 import { decidePayment, RefusedPayOut } from '../../src/transactions/payments/decision.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { boatGround } from './boat-ground.ts'
 import { attemptAt } from './policy-story.ts'
+import { totalDue } from './total-due.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -1,17 +1,18 @@
 // A policy of an example with a clock of its own: what its timers bring about happens as time goes by, through the
 // decisions, without a service.
-import { INVOICE_TIMER, totalDueOf } from '../../src/billing/bill.ts'
+
+import { INVOICE_TIMER } from '../../src/billing/bill.ts'
 import { decideInvoicing } from '../../src/billing/invoicing.ts'
-import { withCredit } from '../../src/billing/payments/credit-use.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import { dayStart, type Instant } from '../../src/kernel/time.ts'
 import type { NewTimer } from '../../src/platform/commit.ts'
 import type { NewEvent } from '../../src/platform/events/outbox.ts'
+import { totalDueOf } from '../../src/policy/bills/amounts-due.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import type { Planned } from '../../src/policy/planned.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { type Invoice, invoiceStatus } from '../../src/policy/records/invoice.ts'
-import type { GracePeriod } from '../../src/policy/records/lapses.ts'
+import type { GracePeriod } from '../../src/policy/records/transactions.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import type { ProductDefinition } from '../../src/product/configuration.ts'
 import type { Attempt } from '../../src/rating/attempt.ts'
@@ -23,6 +24,7 @@ import {
   REINSTATEMENT_PERIOD_TIMER,
 } from '../../src/transactions/lapses/timers.ts'
 import { decideCreation, decideIssue } from '../../src/transactions/new-business/decision.ts'
+import { withCredit } from '../../src/transactions/payments/credit.ts'
 import { decidePayment } from '../../src/transactions/payments/decision.ts'
 import { type Example, groundOf, workedPolicies } from './configurations.ts'
 import type { PluginFunctions } from './plugin-function.ts'

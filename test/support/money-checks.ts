@@ -1,5 +1,6 @@
 // What holds of what is billed and paid of a policy, whatever was done to it.
 import { expect } from 'vitest'
+import { money, sum, toText } from '../../src/kernel/money.ts'
 import {
   chargesOf,
   futureInstallments,
@@ -9,20 +10,19 @@ import {
   planOf,
   standingInvoices,
   totalsDueOf,
-} from '../../src/billing/bill.ts'
-import { billedItemsOf } from '../../src/billing/billed-items.ts'
-import { type Charge, installmentFeeCharges } from '../../src/billing/charge.ts'
-import { money, sum, toText } from '../../src/kernel/money.ts'
+} from '../../src/policy/bills/amounts-due.ts'
+import { type Charge, installmentFeeCharges } from '../../src/policy/bills/charge.ts'
 import { isStanding } from '../../src/policy/fold/line.ts'
+import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
 import { policyView } from '../../src/policy/projection/view.ts'
-import type { Modification, PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import { boundQuote, type Modification, type PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { isSilent } from '../../src/policy/records/installment.ts'
-import { invoiceStatus, totalDue } from '../../src/policy/records/invoice.ts'
+import { invoiceStatus } from '../../src/policy/records/invoice.ts'
 import { applied, standingPayments } from '../../src/policy/records/payment.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import { policyState } from '../../src/policy/transitions.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
-import { boundQuote } from '../../src/transactions/cancellations/effect.ts'
+import { totalDue } from './total-due.ts'
 
 /** An invoice is paid when what stands comes to what it asks for, and never by more. */
 export function paidAsAsked({ aggregate }: Loaded): void {

@@ -1,8 +1,7 @@
 // Endorsements and renewals of a policy's story, in steps or at once.
-
 import { Refusal } from '../../src/kernel/errors.ts'
 import { add, type Instant } from '../../src/kernel/time.ts'
-import type { Endorsement } from '../../src/policy/records/aggregate.ts'
+import type { Endorsement } from '../../src/policy/records/transactions.ts'
 import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
 import { decideEndorsement, type EndorsementOperation } from '../../src/transactions/endorsements/decision.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'

@@ -1,9 +1,9 @@
 // Steps of a policy's story, carried out through the decisions and asked of the naive model.
-
 import { decideInvoicing } from '../../src/billing/invoicing.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { add, type Instant, startOfDay } from '../../src/kernel/time.ts'
-import type { Cancellation, PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import type { Cancellation } from '../../src/policy/records/transactions.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
 import {

@@ -4,13 +4,8 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { add, endOfDay, type Instant, startOfDay, type TimeZone } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
-import {
-  dispatcherObject,
-  readTenant,
-  shardName,
-  type Tenant,
-  tenantNow,
-} from '../../src/platform/tenancy.ts'
+import { dispatcherObject } from '../../src/platform/objects.ts'
+import { readTenant, shardName, type Tenant, tenantNow } from '../../src/platform/tenancy.ts'
 import type { GetPolicyPriceResponse } from '../../src/policy/contract/prices.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { workOff } from '../../src/servicing/events/dispatch.ts'

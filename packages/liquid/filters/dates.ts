@@ -5,21 +5,17 @@ import {
   DatePatternError,
   formatDate,
   formatDirectives,
+  instantOf,
 } from '../date-format.ts'
 import type { Filter, Filters } from '../filter.ts'
-import { asInteger, asNumber, printed } from '../values.ts'
-
-const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:?\d{2})$/
+import { printed } from '../printing.ts'
+import { asInteger, asNumber } from '../values.ts'
 
 /** Milliseconds, `now`, `2026-01-31` (its start in the tenant's zone) or a full ISO time. Undefined for all else. */
 export function timestampOf(value: unknown, context: RenderingContext): number | undefined {
-  const { now, timeZone } = context.state.environment
-  const { calendar } = context.state.dialect
-  if (asNumber(value)) return calendar.instant(asInteger(value) ?? Number.NaN)
-  if (typeof value !== 'string') return undefined
-  const text = value.trim()
-  if (text === 'now' || text === 'today') return now
-  return DATE_TIME.test(text) ? calendar.instant(Date.parse(text)) : calendar.dayStart(text, timeZone)
+  const { environment, dialect } = context.state
+  if (typeof value === 'string' && /^\s*(?:now|today)\s*$/.test(value)) return environment.now
+  return instantOf(value, environment.timeZone, dialect.calendar)
 }
 
 /** Filters of a time. Nothing gives nothing; what is no time fails. */

@@ -2,6 +2,7 @@ import Big from 'big.js'
 import type { RenderingContext } from '../context.ts'
 import type { Filter, Filters } from '../filter.ts'
 import { formatCurrency, formatNumber, formatPattern, NumberFormatError } from '../number-format.ts'
+import { printed } from '../printing.ts'
 import {
   asInteger,
   asNumber,
@@ -10,7 +11,6 @@ import {
   floorOf,
   LARGEST_PLACES,
   type LiquidNumber,
-  printed,
   simplest,
 } from '../values.ts'
 

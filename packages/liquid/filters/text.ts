@@ -2,7 +2,8 @@ import { filters as libraryFilters } from 'liquidjs/dist/liquid.browser.mjs'
 import type { RenderingContext } from '../context.ts'
 import type { Filter, Filters } from '../filter.ts'
 import { isTrue } from '../operators.ts'
-import { asInteger, printed } from '../values.ts'
+import { printed } from '../printing.ts'
+import { asInteger, escapeHtml } from '../values.ts'
 
 /** A filter of text with text arguments, some of which may be left out. */
 const text =
@@ -10,14 +11,6 @@ const text =
   (input, args) =>
     change(printed(input), ...args.map(printed))
 
-const ENTITIES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-const escaped = (input: string): string => input.replace(/[&<>"']/g, character => ENTITIES[character]!)
 const KNOWN_ENTITY = /&(?!(?:[a-z][a-z0-9]*|#\d+|#x[0-9a-f]+);)|[<>"']/gi
 
 /** Replaces every `pattern`; counts first, since the result may be as long as the product of its parts. */
@@ -101,8 +94,8 @@ export const textFilters: Filters = {
   squish: text(input => input.trim().replace(/\s+/g, ' ')),
   strip_newlines: text(input => input.replace(/\r?\n/g, '')),
   newline_to_br: text(input => input.replace(/\r?\n/g, '<br />\n')),
-  escape: text(escaped),
-  escape_once: text(input => input.replace(KNOWN_ENTITY, escaped)),
+  escape: text(escapeHtml),
+  escape_once: text(input => input.replace(KNOWN_ENTITY, escapeHtml)),
   strip_html: fromLibrary('strip_html'),
   url_encode: fromLibrary('url_encode'),
   url_decode: fromLibrary('url_decode'),

@@ -16,7 +16,8 @@ import {
 import type { RenderingContext } from '../context.ts'
 import { plainEvaluation, RENDERED } from '../evaluation.ts'
 import { ITEM_WORK } from '../limits.ts'
-import { asInteger, LiquidNumber, printed } from '../values.ts'
+import { printed } from '../printing.ts'
+import { asInteger, LiquidNumber } from '../values.ts'
 
 /** What a loop runs over. A range is never built, so that its length costs nothing. */
 type Turns = { length: number; at(index: number): unknown }

@@ -1,6 +1,5 @@
 // Outlines as WOFF2 writes them, in seven streams, made what a TrueType file has: the tables `glyf` and `loca`.
-import { ByteReader } from './reader.ts'
-import { FontError, viewOf } from './sfnt.ts'
+import { ByteReader, FontError, viewOf } from './sfnt.ts'
 
 export type PlainGlyphs = {
   readonly glyf: Uint8Array

@@ -2,8 +2,7 @@
 // way than in a font file.
 import { brotliDecompressSync } from 'node:zlib'
 import { plainGlyphs } from './glyphs.ts'
-import { ByteReader } from './reader.ts'
-import { assembled, FontError, type Table, UNPACKING_ROOM, viewOf } from './sfnt.ts'
+import { assembled, ByteReader, FontError, type Table, UNPACKING_ROOM, viewOf } from './sfnt.ts'
 
 const KNOWN_TAGS =
   'cmapheadhheahmtxmaxpnameOS/2postcvt fpgmglyflocaprepCFF VORGEBDTEBLCgasphdmxkernLTSHPCLTVDMXvheavmtxBASEGDEFGPOSGSUBEBSCJSTFMATHCBDTCBLCCOLRCPALSVG sbixacntavarbdatblocbslncvarfdscfeatfmtxfvargvarhstyjustlcarmortmorxopbdproptrakZapfSilfGlatGlocFeatSill'

@@ -5,8 +5,7 @@ import { render as renderedByLibrary } from 'velocityjs'
 import { describe, expect, it } from 'vitest'
 import { type RenderLimits, TemplateError } from '../../liquid/limits.ts'
 import { CALENDAR, isCurrency } from '../../liquid/test/calendar.ts'
-import { compileVelocity } from '../compile.ts'
-import { renderVelocity } from '../render.ts'
+import { compileVelocity, renderVelocity } from '../velocity.ts'
 import { AGREED, CORPUS_DATA, DIFFERENT } from './corpus.ts'
 
 const DATA = {

@@ -12,7 +12,7 @@ import {
   PasswordRulesResponse,
   PasswordSetRequest,
 } from '../contract.ts'
-import { changeOwnPassword } from './own-password.ts'
+import { changeOwnPassword, unlock } from './password-changes.ts'
 import {
   addAccount,
   deleteAccount,
@@ -24,7 +24,6 @@ import {
   setPassword,
   writePasswordRules,
 } from './service.ts'
-import { unlock } from './unlock.ts'
 
 const tags = ['Accounts']
 const account = { schema: AccountResponse, description: 'The account.' }

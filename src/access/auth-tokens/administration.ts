@@ -12,15 +12,15 @@ import { forgetAuthTokens } from '../revocation.ts'
 import { requireWithin } from '../rights.ts'
 import { checkedTenantName } from '../tenant-names.ts'
 import { revoked } from '../tokens.ts'
+import type { AuthTokenCreateRequest, AuthTokenResponse } from './contract.ts'
+import { checkedExpiry, checkedPermissions, MOST_TOKENS, noSuchToken, tokenResponse } from './service.ts'
 import {
   administrationTokensQuery,
   expiredQuery,
   hasRoom,
   insertQuery,
   isMeantOfAdministration,
-} from './administration-store.ts'
-import type { AuthTokenCreateRequest, AuthTokenResponse } from './contract.ts'
-import { checkedExpiry, checkedPermissions, MOST_TOKENS, noSuchToken, tokenResponse } from './service.ts'
+} from './store.ts'
 import { hashOfAuthToken, NO_TENANT, newAuthToken } from './text.ts'
 
 /** What such a token may have: whoever steals one is to make no accounts and unlock none with it. */

@@ -12,8 +12,7 @@ import {
 } from '../../platform/tenancy.ts'
 import { knownAuthToken } from '../revocation.ts'
 import { unauthenticated } from '../tokens.ts'
-import { findAdministrationToken } from './administration-store.ts'
-import { findToken } from './store.ts'
+import { findAdministrationToken, findToken } from './store.ts'
 import { NO_TENANT, tenantOfAuthToken } from './text.ts'
 
 const unknown = () =>

@@ -2,7 +2,7 @@
 // of which none needs quoting. Scanners for leaked secrets know it by prefix and checksum, and a typing error costs no
 // look-up. The tenant stands in it so that it is looked for in that tenant's database only.
 import { createHash, randomBytes } from 'node:crypto'
-import { crc32 } from '../../kernel/crc32.ts'
+import { crc32 } from '../../../packages/zip/crc32.ts'
 import { readUuid, type Uuid } from '../../kernel/locators.ts'
 import { AUTH_TOKEN_PREFIX } from '../../platform/outbound/masking.ts'
 

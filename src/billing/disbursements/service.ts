@@ -4,11 +4,11 @@ import { type CurrencyCode, fromMinor, toNumber } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { readPagingToken, UUID_FORM, writePagingToken } from '../../platform/paging.ts'
+import type { disbursements } from '../../policy/tables/billing.ts'
 import { placeOf } from '../../policyholders/loading.ts'
 import { policyholderQuery } from '../../policyholders/store.ts'
 import type { DisbursementListResponse, DisbursementResponse, DisbursementsQuery } from './contract.ts'
 import { disbursementsQuery } from './store.ts'
-import type { disbursements } from './tables.ts'
 
 /** A page of the policyholder's disbursements, oldest first. 404 for a policyholder that there is not. */
 export async function disbursementsOf(

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Database } from '../../platform/database.ts'
 import type { Position } from '../../platform/paging.ts'
-import { disbursements } from './tables.ts'
+import { disbursements } from '../../policy/tables/billing.ts'
 
 /** A page of the policyholder's disbursements, oldest first; one more than asked for. */
 export const disbursementsQuery = (

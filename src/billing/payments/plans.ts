@@ -1,10 +1,10 @@
 // What paying an invoice and taking a payment back make of the policy, and the events that tell of it (brief 4.4). Pure.
-
 import { Refusal } from '../../kernel/errors.ts'
 import type { DisplayId, LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import { type Money, minus, toText, zero } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
+import { restDue } from '../../policy/bills/amounts-due.ts'
 import { policyEvent } from '../../policy/events.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
@@ -14,7 +14,6 @@ import {
   counterpartOf,
   type Payment,
   type PaymentSource,
-  restDue,
 } from '../../policy/records/payment.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
 

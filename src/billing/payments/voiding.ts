@@ -1,10 +1,10 @@
 import type { Instant } from '../../kernel/time.ts'
+import { totalsDueOf } from '../../policy/bills/amounts-due.ts'
 import { invoiceEvent } from '../../policy/events.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { type Invoice, invalidated, invoiceStatus } from '../../policy/records/invoice.ts'
 import { standingPayments } from '../../policy/records/payment.ts'
-import { totalsDueOf } from '../bill.ts'
 import { planReversal } from './plans.ts'
 
 /**

@@ -19,6 +19,7 @@ export const PluginLogsQuery = z.object({
   pageSize: PageSize,
   pagingToken: PagingToken,
 })
+
 export type PluginLogsQuery = z.infer<typeof PluginLogsQuery>
 
 const Line = z.object({ level: z.enum(['debug', 'info', 'warn', 'error']), text: Text })
@@ -38,10 +39,12 @@ export const PluginLogResponse = z
     lines: z.array(Line).openapi({ description: 'What it printed, in order.' }),
   })
   .openapi('PluginLogResponse')
+
 export type PluginLogResponse = z.infer<typeof PluginLogResponse>
 
 /** Oldest first; without `pagingToken` it is the last page. */
 export const PluginLogPageResponse = z
   .object({ logs: z.array(PluginLogResponse), pagingToken: OptionalText })
   .openapi('PluginLogPageResponse')
+
 export type PluginLogPageResponse = z.infer<typeof PluginLogPageResponse>

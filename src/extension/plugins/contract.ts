@@ -1,18 +1,17 @@
 // What plugins are given and what they may give back (brief 5.6). Numbers go in as text; they come back as numbers or as
 // text. Unknown properties of answers are ignored. None of it is in the OpenAPI document, and it is loaded when a plugin is called: schemas cost time to make.
+import '../../platform/wire.ts'
 import { z } from 'zod'
-import type { ChargeSource } from '../../billing/financial-transactions.ts'
-import { LARGEST_PLAN_PERIODS } from '../../billing/schedule.ts'
 import { isStorable, storable } from '../../kernel/characters.ts'
 import { type Decimal, decimal } from '../../kernel/money.ts'
 import { type Instant, instant } from '../../kernel/time.ts'
 import type { FinancialTransactionResponse, FutureInvoiceResponse } from '../../policy/contract/billing.ts'
 import type { PolicyDocumentResponse } from '../../policy/contract/documents.ts'
-import type { FieldValues } from '../../product/fields/values.ts'
-// What is wrong with a value is told in the words of requests.
-import '../../platform/wire.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
+import type { ChargeSource } from '../../policy/projection/billed-items.ts'
+import { LARGEST_PLAN_PERIODS } from '../../policy/records/installment.ts'
 import type { PolicyholderResponse } from '../../policyholders/contract.ts'
+import type { FieldValues } from '../../product/fields/values.ts'
 
 // ------------------------------------------------------------------------------------------------ values
 

@@ -3,14 +3,13 @@
 import { Refusal } from '../../kernel/errors.ts'
 import { now } from '../../kernel/time.ts'
 import { ISOLATE_LIMITS, LONGEST_CALL_MS } from './limits.ts'
-import { readOutcome } from './outcome.ts'
-import { pack } from './pack.ts'
-import type { Packed } from './packed.ts'
+import { type Packed, pack } from './packed.ts'
 import {
   type CallOutcome,
   failed,
   type PluginProgram,
   type PluginRunner,
+  readOutcome,
   SPOILED,
   tooLong,
 } from './runner.ts'

@@ -1,7 +1,6 @@
-// Values on their way into an isolate. A fleet of a thousand vehicles says the same things thousands of times: of each
-// record only what differs from the one before it is told, a text that comes again is told by its number, and what the
-// values are is a row of numbers beside one long text. As JSON they would be ten times as long, and take as long to
-// write and read as rating them takes.
+// Values on their way into an isolate. A fleet of a thousand vehicles repeats the same values thousands of times, so a record is
+// sent as its difference from the one before it, and a repeated text as its number. Beside one long text the values are a list
+// of numbers. JSON would be ten times as long, and writing and reading it would take as long as rating (docs/plugins.md).
 
 /** Plain data, as JSON has it, packed by `pack`. */
 export type Packed = {
@@ -93,3 +92,287 @@ export function unpack(
 
 /** The same function many times over: an engine copies fastest where it meets objects of one shape only. */
 export const COPIES = `[${Array.from({ length: 64 }, () => 'record => ({ ...record })').join()}]`
+
+// Packing compares each record with the last one of its kind in place, and allocates nothing per value.
+/** Texts that follow each other in one place: the next one stands as far on, among all texts, as the last one did. */
+type Track = {
+  at: number
+  step: number
+  /** The step before: lists of four perils have two of them. */
+  otherStep: number
+  /** How many of them were new, of late. */
+  fresh: number
+}
+
+/** After so many new texts in a row, more are not looked for among the earlier ones, nor remembered. */
+const MOST_FRESH = 32
+
+/** Records of one shape in one place. */
+type Kind = {
+  readonly number: number
+  readonly names: readonly string[]
+  /** The values of the last one. */
+  readonly last: unknown[]
+  readonly tracks: readonly Track[]
+  readonly inner: (Place | undefined)[]
+  /** Changes by what they tell, a bit for each column, and by what is empty. */
+  readonly changes: Map<number, number>
+  /** What the last one told, and what was empty of it; and its change. */
+  told: number
+  empty: number
+  change: number
+  /** The kind that last came after it. */
+  next: Kind | undefined
+}
+
+/** What an object has under a name, or a list holds. */
+type Place = {
+  readonly kinds: Map<string, Kind>
+  recent: Pick<Kind, 'next'>
+  readonly track: Track
+  entries: Place | undefined
+}
+
+/** Values of a record that are to be told, and their columns; and a bit for each of those that stay empty. */
+type Difference = { readonly columns: number[]; readonly values: unknown[]; count: number; empty: number }
+
+/** Columns beyond it have no bit, and are told each time. */
+const LAST_BIT = 29
+
+/** Of columns beyond it, empty objects are told as others are: the bits of both are one exact number. */
+const LAST_EMPTY_BIT = 21
+
+const NONE = -1
+
+const newTrack = (): Track => ({ at: NONE, step: 1, otherStep: 1, fresh: 0 })
+
+const newPlace = (): Place => ({
+  kinds: new Map(),
+  recent: { next: undefined },
+  track: newTrack(),
+  entries: undefined,
+})
+
+/** Where values are written until they are all known: the next call finds the room that the last one needed. */
+let room = new Int32Array(4_096)
+
+/** More room, of 4 bytes each, is not kept. */
+const MOST_KEPT = 2 ** 18
+
+/** JSON knows no -0, and no number that is none. */
+const asJson = (one: number): number | null => (Number.isFinite(one) ? one + 0 : null)
+
+/** Packs what JSON can say of the value: properties that are undefined are left out, such entries of lists are null. */
+export function pack(value: unknown): Packed {
+  const packing = new Packing()
+  packing.put(value, newPlace(), 0)
+  return packing.packed()
+}
+
+class Packing {
+  readonly #texts: string[] = []
+  readonly #numberOfText = new Map<string, number>()
+  readonly #constants: Constant[] = []
+  readonly #numberOfConstant = new Map<Constant, number>()
+  readonly #shapes: (readonly string[])[] = []
+  readonly #shapeOf = new Map<string, number>()
+  readonly #kinds: number[] = []
+  readonly #changes: Change[] = []
+  /** By how deep a record lies: while it is told, those within it are. */
+  readonly #differences: Difference[] = []
+  #data = room
+  #length = 0
+
+  packed(): Packed {
+    return {
+      text: this.#texts.join(''),
+      constants: this.#constants,
+      shapes: this.#shapes,
+      kinds: this.#kinds,
+      changes: this.#changes,
+      data: this.#data.slice(0, this.#length),
+    }
+  }
+
+  put(one: unknown, place: Place, depth: number): void {
+    if (typeof one === 'string') this.#putText(one, place.track)
+    else if (typeof one === 'number') this.#putConstant(asJson(one))
+    else if (typeof one === 'boolean') this.#putConstant(one)
+    else if (Array.isArray(one)) {
+      this.#write(CODES.list, one.length)
+      place.entries ??= newPlace()
+      for (let at = 0; at < one.length; at += 1) this.put(one[at], place.entries, depth)
+    } else if (typeof one === 'object' && one !== null)
+      this.#putRecord(one as Record<string, unknown>, place, depth)
+    else this.#putConstant(null)
+  }
+
+  #putRecord(record: Record<string, unknown>, place: Place, depth: number): void {
+    if (depth === this.#differences.length)
+      this.#differences.push({ columns: [], values: [], count: 0, empty: 0 })
+    const difference = this.#differences[depth]!
+    // Kinds follow each other as they did before: liability, own damage, theft, glass.
+    let kind = place.recent.next
+    if (kind === undefined || !differs(record, kind, difference)) {
+      kind = this.#kindOf(record, place)
+      if (kind.change === NONE || !differs(record, kind, difference)) differsInAll(record, kind, difference)
+    }
+    place.recent.next = kind
+    place.recent = kind
+    const { columns, values, count } = difference
+    this.#write(CODES.record, this.#changeOf(kind, difference))
+    for (let at = 0; at < count; at += 1) {
+      const column = columns[at]!
+      const one = values[at]
+      kind.last[column] = one
+      if (typeof one === 'string') this.#putText(one, kind.tracks[column]!)
+      else {
+        kind.inner[column] ??= newPlace()
+        this.put(one, kind.inner[column], depth + 1)
+      }
+    }
+  }
+
+  #kindOf(record: Record<string, unknown>, place: Place): Kind {
+    const names = Object.keys(record).filter(name => record[name] !== undefined)
+    const key = JSON.stringify(names)
+    const known = place.kinds.get(key)
+    if (known) return known
+    let shape = this.#shapeOf.get(key)
+    if (shape === undefined) {
+      shape = this.#shapes.push(names) - 1
+      this.#shapeOf.set(key, shape)
+    }
+    const kind: Kind = {
+      number: this.#kinds.push(shape) - 1,
+      names,
+      last: names.map(() => undefined),
+      tracks: names.map(newTrack),
+      inner: names.map(() => undefined),
+      changes: new Map(),
+      told: 0,
+      empty: 0,
+      change: NONE,
+      next: undefined,
+    }
+    place.kinds.set(key, kind)
+    return kind
+  }
+
+  #changeOf(kind: Kind, { columns, count, empty }: Difference): number {
+    let told = 0
+    for (let at = 0; at < count; at += 1) if (columns[at]! <= LAST_BIT) told |= 1 << columns[at]!
+    if (told === kind.told && empty === kind.empty && kind.change !== NONE) return kind.change
+    const both = empty * 2 ** (LAST_BIT + 1) + told
+    let change = kind.changes.get(both)
+    if (change === undefined) {
+      const names = columns.slice(0, count).map(column => kind.names[column]!)
+      const ofEmpty = kind.names.filter((_, column) => column <= LAST_EMPTY_BIT && empty & (1 << column))
+      change = this.#changes.push({ kind: kind.number, names, empty: ofEmpty }) - 1
+      kind.changes.set(both, change)
+    }
+    kind.told = told
+    kind.empty = empty
+    kind.change = change
+    return change
+  }
+
+  #putText(text: string, track: Track): void {
+    const texts = this.#texts
+    let at = track.at + track.step
+    if (at < 0 || texts[at] !== text) {
+      at = track.at + track.otherStep
+      if (at < 0 || texts[at] !== text) {
+        const known = track.fresh < MOST_FRESH ? this.#numberOfText.get(text) : undefined
+        if (known === undefined) {
+          this.#putNewText(text, track)
+          return
+        }
+        at = known
+      }
+      track.otherStep = track.step
+      track.step = at - track.at
+    }
+    track.at = at
+    track.fresh = 0
+    this.#write(CODES.earlierText, at)
+  }
+
+  #putNewText(text: string, track: Track): void {
+    track.at = this.#texts.push(text) - 1
+    if (track.fresh < MOST_FRESH) {
+      this.#numberOfText.set(text, track.at)
+      track.fresh += 1
+    }
+    this.#write(CODES.newText, text.length)
+  }
+
+  #putConstant(one: Constant): void {
+    let number = this.#numberOfConstant.get(one)
+    if (number === undefined) {
+      number = this.#constants.push(one) - 1
+      this.#numberOfConstant.set(one, number)
+    }
+    this.#write(CODES.constant, number)
+  }
+
+  #write(code: number, number: number): void {
+    if (this.#length === this.#data.length) {
+      const longer = new Int32Array(this.#length * 2)
+      longer.set(this.#data)
+      this.#data = longer
+      if (longer.length <= MOST_KEPT) room = longer
+    }
+    this.#data[this.#length] = number * 8 + code
+    this.#length += 1
+  }
+}
+
+/** Whether the record is of the kind; what differs from the last one is in `difference` then. */
+function differs(record: Record<string, unknown>, { names, last }: Kind, difference: Difference): boolean {
+  const { columns, values } = difference
+  let column = 0
+  let count = 0
+  let empty = 0
+  // Nothing is as fast over objects of many shapes.
+  for (const name in record) {
+    const one = record[name]
+    if (one === undefined) continue
+    if (names[column] !== name) return false
+    if (typeof one === 'string' && one === last[column] && column <= LAST_BIT) {
+      column += 1
+      continue
+    }
+    if (column <= LAST_EMPTY_BIT && isEmpty(one)) {
+      empty |= 1 << column
+      // Of whatever comes next here, the one that is copied will have something else.
+      last[column] = undefined
+    } else {
+      columns[count] = column
+      values[count] = one
+      count += 1
+    }
+    column += 1
+  }
+  difference.count = count
+  difference.empty = empty
+  return column === names.length
+}
+
+/** As of the first of its kind. */
+function differsInAll(record: Record<string, unknown>, { names }: Kind, difference: Difference): void {
+  const { columns, values } = difference
+  for (let column = 0; column < names.length; column += 1) {
+    columns[column] = column
+    values[column] = record[names[column]!]
+  }
+  difference.count = names.length
+  difference.empty = 0
+}
+
+/** Most records have several objects with nothing in them: fields, groups and media that there are none of. */
+function isEmpty(one: unknown): boolean {
+  if (typeof one !== 'object' || one === null || Array.isArray(one)) return false
+  for (const _ in one) return false
+  return true
+}

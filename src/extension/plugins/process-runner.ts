@@ -1,9 +1,8 @@
 // Tenant code under QuickJS, in the plugin runner: a process beside the service, which ends what does not answer.
 import { Refusal } from '../../kernel/errors.ts'
 import { ANSWER_MS, LONGEST_CALL_MS, LONGEST_SENT_CALL, LONGEST_SENT_PROGRAM } from './limits.ts'
-import { readOutcome } from './outcome.ts'
 import { HEADERS, PATHS, PROGRAM_UNKNOWN, runnerSecret, sentProgram, tenantOf } from './protocol.ts'
-import { type CallOutcome, failed, type PluginProgram, type PluginRunner } from './runner.ts'
+import { type CallOutcome, failed, type PluginProgram, type PluginRunner, readOutcome } from './runner.ts'
 
 /** Where the runner listens, as `http://127.0.0.1:4711`, and the secret that it was started with. */
 export type RunnerPlace = { readonly address: string; readonly secret: string }

@@ -1,5 +1,5 @@
 // Tables that travel with a program to its sandbox, and the look-up in them there. Rows of any other table are asked for.
-import { isLookupTable } from '../../product/lookup-table.ts'
+import { isLookupTable } from '../../product/configuration.ts'
 import { LARGEST_TRAVELLING_TABLE, MOST_TRAVELLING } from './limits.ts'
 import type { PluginProgram } from './runner.ts'
 

@@ -1,9 +1,9 @@
 // After the commit: a queue message is a hint that a shard has deliveries due. Before it: the shard's
 // dispatcher is armed, so that what a crash leaves behind is found within a minute.
-
 import { now } from '../../kernel/time.ts'
 import type { RequestContext } from '../context.ts'
-import { dispatcherObject, type ShardName, shardName } from '../tenancy.ts'
+import { armDispatcherAt } from '../objects.ts'
+import { type ShardName, shardName } from '../tenancy.ts'
 
 /** A queue message: deliveries of this shard may be due. */
 export type Announcement = ShardName
@@ -24,8 +24,7 @@ export async function armDispatcher(context: RequestContext, shard: number): Pro
   const key = `${tenant.locator}/${tenant.generation}/${shard}`
   const last = armedAt.get(key)
   if (last !== undefined && at - last < ARM_EVERY_MS) return
-  context.calls.object += 1
-  await dispatcherObject(context.env, tenant, shard).arm(shardName(tenant, shard), at + ARM_AHEAD_MS)
+  await armDispatcherAt(context, shard, at + ARM_AHEAD_MS)
   if (armedAt.size >= MOST_ARMED_SHARDS) armedAt.clear()
   armedAt.set(key, at)
 }

@@ -1,15 +1,14 @@
 // Exposures and perils that a request adds, to a draft or to an issued policy. The runs are the caller's to make:
 // over which spans they hold is what the two differ in. Nothing here refuses; problems are reported.
-
 import type { DisplayId, QuoteLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { ExposureDefinition, ProductDefinition } from '../../product/configuration.ts'
 import { fieldErrors } from '../../product/fields/errors.ts'
 import { type FieldData, NO_FIELD_DATA } from '../../product/fields/groups.ts'
 import type { Exposure, Peril } from '../records/aggregate.ts'
+import type { ExposureCreate, PerilAmounts, PerilCreate } from '../records/changes.ts'
 import { type ChangeContext, changedData, report } from './changed-data.ts'
-import { createPerilAmounts, type PerilAmounts } from './peril-amounts.ts'
-import type { ExposureCreate, PerilCreate } from './request.ts'
+import { createPerilAmounts } from './peril-amounts.ts'
 
 export type AddedPeril = {
   readonly peril: Peril

@@ -1,6 +1,5 @@
 // What a request makes of a draft's content. Nothing here refuses; problems are collected by owner and judged in
 // validation.ts, all at once.
-
 import type { Uuid } from '../../kernel/locators.ts'
 import type { ExposureDefinition, ProductDefinition } from '../../product/configuration.ts'
 import { fieldErrors } from '../../product/fields/errors.ts'
@@ -17,18 +16,11 @@ import {
   putRecords,
   type Quote,
 } from '../records/aggregate.ts'
+import type { DraftChanges, ExposureCreate, ExposureUpdate, PerilUpdate } from '../records/changes.ts'
 import { type AddedPeril, type AdditionContext, addedExposure, addedPeril } from './additions.ts'
 import { changedData, report } from './changed-data.ts'
 import { updatePerilAmounts } from './peril-amounts.ts'
-import type {
-  DraftChanges,
-  DraftContext,
-  DraftResult,
-  ExposureCreate,
-  ExposureUpdate,
-  PerilUpdate,
-  ReportedProblems,
-} from './request.ts'
+import type { DraftContext, DraftResult, ReportedProblems } from './request.ts'
 
 /** The quote's content after the changes: removals first, then updates, then additions. */
 export function changeDraft(

@@ -1,5 +1,4 @@
 // New business before it is priced: the aggregate that a create request makes, and its span.
-
 import type { DisplayId, PolicyLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { CurrencyCode } from '../../kernel/money.ts'
 import type { Span } from '../../kernel/time.ts'
@@ -13,8 +12,9 @@ import {
   putRecords,
   type Quote,
 } from '../records/aggregate.ts'
+import type { ExposureCreate, GroupCreate } from '../records/changes.ts'
 import { changeDraft } from './changes.ts'
-import type { DraftContext, DraftResult, ExposureCreate, GroupCreate } from './request.ts'
+import type { DraftContext, DraftResult } from './request.ts'
 
 export type NewDraft = {
   policyholderLocator: Uuid

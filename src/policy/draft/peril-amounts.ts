@@ -1,16 +1,8 @@
 import { decimal, LARGEST_MINOR } from '../../kernel/money.ts'
 import type { PerilDefaults } from '../../product/configuration.ts'
 import { type FieldError, type FieldErrorCode, fieldError } from '../../product/fields/errors.ts'
-import { isPlainNumber, plainDecimal } from '../../product/fields/numbers.ts'
-
-/** Limits and own share of a peril segment: exact decimal text as sent; indemnities also `unlimited`. */
-export type PerilAmounts = {
-  deductible?: string
-  lumpSumPayment?: string
-  indemnityInAggregate?: string
-  indemnityPerEvent?: string
-  indemnityPerItem?: string
-}
+import { isPlainNumber, plainDecimal } from '../../product/fields/values.ts'
+import type { PerilAmounts, PerilAmountsCreate, PerilAmountsUpdate } from '../records/changes.ts'
 
 type AmountName = keyof PerilAmounts
 
@@ -24,14 +16,6 @@ const AMOUNTS = {
 } as const satisfies Record<AmountName, { unlimited: boolean; remove: string }>
 
 const NAMES = Object.keys(AMOUNTS) as AmountName[]
-
-/** Amounts of PerilCreateRequest: numbers or numeric text; null and "" count as absent. */
-export type PerilAmountsCreate = { [name in AmountName]?: unknown }
-
-/** Amounts of PerilUpdateRequest. */
-export type PerilAmountsUpdate = PerilAmountsCreate & {
-  [name in AmountName as (typeof AMOUNTS)[name]['remove']]?: boolean | null
-}
 
 /** `fieldName` of a problem is the name of the amount, e.g. `deductible`. */
 export type PerilAmountsResult = { amounts: PerilAmounts; problems: FieldError[] }

@@ -1,14 +1,6 @@
 // What a peril costs over a stretch of time: its premium with taxes and commissions, split and summed together.
 import { type Money, minus, plus } from '../../kernel/money.ts'
-import type { PerilPrice } from '../records/aggregate.ts'
-
-/** Amounts of one price; taxes and commissions in the order in which the price has them. */
-export type Amounts = {
-  readonly premium: Money
-  readonly technicalPremium: Money | undefined
-  readonly taxes: readonly Money[]
-  readonly commissions: readonly Money[]
-}
+import type { Amounts, PerilPrice } from '../records/aggregate.ts'
 
 export const amountsOf = (price: PerilPrice): Amounts => ({
   premium: price.premium.amount,

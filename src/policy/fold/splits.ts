@@ -4,6 +4,7 @@ import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, sum } from '../../kernel/money.ts'
 import type { Instant, Span } from '../../kernel/time.ts'
 import type {
+  Amounts,
   Fee,
   FeeChange,
   FeePart,
@@ -12,7 +13,7 @@ import type {
   PolicyAggregate,
   Quote,
 } from '../records/aggregate.ts'
-import { type Amounts, each, minusAmounts } from './amounts.ts'
+import { each, minusAmounts } from './amounts.ts'
 import { feeInForce } from './fees.ts'
 import { type Line, lineOf, withIssued } from './line.ts'
 import { type Piece, piecesOf } from './pieces.ts'

@@ -1,9 +1,7 @@
 // Characteristics: what holds of a policy, an exposure, a peril over a span, as answers show it (brief 2.1).
-
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, sum, toNumber } from '../../kernel/money.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
-import { taxGroupResponses } from '../../rating/price.ts'
 import type {
   ExposureCharacteristicsResponse,
   PerilCharacteristicsResponse,
@@ -14,7 +12,7 @@ import { type ExposurePiece, holdsAt } from '../fold/exposure-pieces.ts'
 import type { Exposure, Peril, PolicySegment } from '../records/aggregate.ts'
 import { withLazy } from './lazy.ts'
 import { mediaByLocator as mediaOf } from './media.ts'
-import { textIfAny } from './parts.ts'
+import { taxGroupResponses, textIfAny } from './parts.ts'
 import { allPieces, type ExposureView, type PerilView, type PolicyView, type RunPiece } from './view.ts'
 
 /** Every segment of the policy, those replaced since too, in creation order. */

@@ -1,12 +1,14 @@
-import { totalsDueOf } from '../../billing/bill.ts'
-import { paymentResponse } from '../../billing/payments/payment-response.ts'
 import { type Money, toNumber } from '../../kernel/money.ts'
+import { restDue, totalsDueOf } from '../bills/amounts-due.ts'
 import type { PaymentResponse, PolicyInvoiceResponse } from '../contract/billing.ts'
 import type { PolicyDocumentResponse } from '../contract/documents.ts'
 import type { PolicyAggregate } from '../records/aggregate.ts'
 import { type Invoice, invoiceStatus } from '../records/invoice.ts'
-import { paymentsOf, restDue } from '../records/payment.ts'
+import { dataOfPayment } from '../records/medium.ts'
+import { type Payment, paymentsOf } from '../records/payment.ts'
 import { documentsOf } from './documents.ts'
+import { mediaByLocator } from './media.ts'
+import { textIfAny } from './parts.ts'
 
 /** The invoices of the policy, each with its payments and with the sum of its items as its total. */
 export function invoiceResponses(
@@ -74,3 +76,25 @@ export function policyInvoiceResponse(
     documents,
   }
 }
+
+/** A payment as answers carry it (brief 4.1). */
+export const paymentResponse = (
+  { media }: Pick<PolicyAggregate, 'media'>,
+  { amount, credited, ...payment }: Payment,
+): PaymentResponse => ({
+  locator: payment.locator,
+  displayId: String(payment.displayId),
+  invoiceLocator: payment.invoiceLocator,
+  postedTimestamp: String(payment.postedAt),
+  reversedTimestamp: textIfAny(payment.reversedAt),
+  amount: toNumber(amount),
+  amountCurrency: amount.currency,
+  source: payment.source,
+  offsetInvoiceLocator: payment.offsetInvoiceLocator,
+  ...(credited.minor > 0 && {
+    creditedAmount: toNumber(credited),
+    creditedAmountCurrency: credited.currency,
+  }),
+  fieldValues: payment.fieldValues,
+  mediaByLocator: mediaByLocator(dataOfPayment(payment), media),
+})

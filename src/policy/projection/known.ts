@@ -8,30 +8,23 @@
 // - since when a policy followed no quote, where it follows one again: that quote stands in;
 // - documents that were taken back since are gone; those that were asked for by then appear with their files;
 // - `updatedAt` of a record that changed again later: the latest time that other stamps still tell of.
-
 import type { Uuid } from '../../kernel/locators.ts'
 import { zero } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { isStanding } from '../fold/line.ts'
-import type {
-  Cancellation,
-  Endorsement,
-  Fee,
-  Modification,
-  PlannedInstallment,
-  Policy,
-  PolicyAggregate,
-  Quote,
-  Reinstatement,
-} from '../records/aggregate.ts'
+import type { Fee, Modification, Policy, PolicyAggregate, Quote } from '../records/aggregate.ts'
+import type { PlannedInstallment } from '../records/installment.ts'
 import type { Invoice } from '../records/invoice.ts'
+import { type Payment, paymentsOf } from '../records/payment.ts'
 import {
+  type Cancellation,
+  type Endorsement,
   type GracePeriod,
   type Lapse,
   type LapseReinstatement,
+  type Reinstatement,
   reinstatementStatus,
-} from '../records/lapses.ts'
-import { type Payment, paymentsOf } from '../records/payment.ts'
+} from '../records/transactions.ts'
 import { configVersionAt } from '../version-at.ts'
 
 type Stamp = Instant | undefined

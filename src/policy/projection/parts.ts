@@ -1,8 +1,12 @@
 // Small records of answers.
-import { toNumber } from '../../kernel/money.ts'
-import type { AutomatedUnderwritingResultResponse, FeeResponse } from '../contract/prices.ts'
+import { type Money, plus, toNumber } from '../../kernel/money.ts'
+import type {
+  AutomatedUnderwritingResultResponse,
+  FeeResponse,
+  TaxGroupResponse,
+} from '../contract/prices.ts'
 import type { FeeInForce } from '../fold/fees.ts'
-import type { UnderwritingResult } from '../records/aggregate.ts'
+import type { UnderwritingResult } from '../records/transactions.ts'
 
 /** A number of an answer that is text there, if there is one. */
 export const textIfAny = (value: number | undefined): string | undefined =>
@@ -24,3 +28,19 @@ export const underwritingResponse = (result: UnderwritingResult): AutomatedUnder
   decision: result.decision,
   notes: [...result.notes],
 })
+
+export const named = <T extends object>(name: T, amount: Money) => ({
+  ...name,
+  amount: toNumber(amount),
+  amountCurrency: amount.currency,
+})
+
+/** Taxes summed by name. */
+export function taxGroupResponses(taxes: readonly { name: string; amount: Money }[]): TaxGroupResponse[] {
+  const sums = new Map<string, Money>()
+  for (const { name, amount } of taxes) {
+    const earlier = sums.get(name)
+    sums.set(name, earlier ? plus(earlier, amount) : amount)
+  }
+  return [...sums].map(([name, amount]) => named({ name }, amount))
+}

@@ -1,8 +1,7 @@
 // A policy as the domain sees it: the line of its modifications and what they made. Values are immutable;
 // a change makes a new aggregate that shares every untouched record with the old one, so that `record` writes
 // what differs by identity and nothing else.
-
-import { Refusal } from '../../kernel/errors.ts'
+import { notFound, Refusal } from '../../kernel/errors.ts'
 import type {
   CancellationLocator,
   DisplayId,
@@ -14,15 +13,22 @@ import type {
 import type { CurrencyCode, Money } from '../../kernel/money.ts'
 import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
-import type { PerilAmounts } from '../draft/peril-amounts.ts'
-import type { Amounts } from '../fold/amounts.ts'
+import type { PerilAmounts } from './changes.ts'
 import type { PolicyDocument } from './document.ts'
-import type { EndorsementChanges } from './endorsement-changes.ts'
-import type { Installment } from './installment.ts'
+import type { PlannedInstallment } from './installment.ts'
 import type { Invoice } from './invoice.ts'
-import type { GracePeriod, Lapse, LapseReinstatement } from './lapses.ts'
 import type { Medium } from './medium.ts'
 import type { Payment } from './payment.ts'
+import type {
+  Cancellation,
+  Endorsement,
+  GracePeriod,
+  Lapse,
+  LapseReinstatement,
+  ModificationKind,
+  Reinstatement,
+  UnderwritingResult,
+} from './transactions.ts'
 
 /** Most that one policy may hold (docs/design.md, section 5). */
 export const POLICY_LIMITS = {
@@ -60,15 +66,6 @@ export type Policy = {
 /** At that time the policy left a version of the configuration for another one. */
 export type Upgrade = { readonly at: Instant; readonly from: number }
 
-export type UnderwritingDecision = 'accept' | 'reject' | 'none'
-
-/** What underwriting said, and when. */
-export type UnderwritingResult = {
-  readonly decision: UnderwritingDecision
-  readonly notes: readonly string[]
-  readonly at: Instant
-}
-
 export type QuoteState = 'draft' | 'quoted' | 'accepted' | 'declined' | 'discarded'
 
 export type Quote = {
@@ -85,19 +82,6 @@ export type Quote = {
   readonly paymentScheduleName: string
   readonly underwriting?: UnderwritingResult
 }
-
-export type ModificationKind =
-  | 'creation'
-  | 'endorsement'
-  | 'renewal'
-  | 'cancellation'
-  | 'withdrawal'
-  | 'lapse'
-  | 'reinstatement'
-  /** Fees added and taken back by hand; it touches nothing but fees. */
-  | 'feeUpdate'
-  /** Another payment schedule; it touches nothing but bills. */
-  | 'scheduleChange'
 
 /** How a split shares out an amount: by months walked in the zone, or by milliseconds (brief 1.7, 3.2). */
 export type Proration = 'monthly' | 'linear'
@@ -255,82 +239,6 @@ export type Fee = Span & {
   readonly changes: readonly FeeChange[]
 }
 
-/** An installment of the plan that a modification is billed by. */
-export type PlannedInstallment = Installment & {
-  readonly locator: Uuid
-  readonly modificationLocator: Uuid
-  /**
-   * Modifications whose plans took over what it bills. Of those one counts at most: the others were invalidated, and
-   * are kept since their void invoices say what they asked for.
-   */
-  readonly absorbedBy: readonly Uuid[]
-  /** Other installments that it asks for too, whole, and those that it leaves out of what it asks for. */
-  readonly takesOver?: readonly Uuid[]
-  readonly leavesOut?: readonly Uuid[]
-  /** Of a lapse: what had been paid, in minor units, of installments that it took over; it does not take over that part. */
-  readonly paidBefore?: Readonly<Record<Uuid, number>>
-}
-
-export type EndorsementState = 'application' | 'quoted' | 'accepted' | 'issued' | 'invalidated' | 'discarded'
-
-/** An endorsement or a renewal: what was asked for, and how far it has come. */
-export type Endorsement = {
-  readonly kind: 'endorsement' | 'renewal'
-  readonly locator: EndorsementLocator
-  /** An endorsement type of the configuration; of a renewal, `renewal`. */
-  readonly name: string
-  /** Of a renewal the end of the new term, which starts at `startAt`; of an endorsement the policy's new end, if any. */
-  readonly endAt?: Instant
-  readonly state: EndorsementState
-  readonly startAt: Instant
-  /** What it changes, as the request said it. */
-  readonly changes: EndorsementChanges
-  /** The exposures that it can change anything of; absent where that is the whole policy. */
-  readonly touches?: readonly Uuid[]
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
-  readonly issuedAt?: Instant
-  readonly underwriting?: UnderwritingResult
-  /** Once quoted: its modification, and how many were issued before it. */
-  readonly modificationLocator?: Uuid
-  readonly basedOn?: number
-}
-
-export type CancellationState = 'draft' | 'issued' | 'rescinded'
-
-export type ConflictHandling = 'block' | 'invalidate'
-
-export type Cancellation = {
-  readonly locator: CancellationLocator
-  /** A cancellation type of the configuration, `lapse`, or `cancel` of a legacy cancellation. */
-  readonly name: string
-  readonly state: CancellationState
-  readonly effectiveAt: Instant
-  readonly conflictHandling: ConflictHandling
-  readonly category?: string
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
-  readonly issuedAt?: Instant
-  /** Once issued. */
-  readonly modificationLocator?: Uuid
-}
-
-export type ReinstatementState = 'draft' | 'accepted' | 'issued' | 'expired'
-
-export type Reinstatement = {
-  readonly locator: Uuid
-  readonly cancellationLocator: CancellationLocator
-  readonly state: ReinstatementState
-  readonly effectiveAt: Instant
-  /** Until when it can be accepted and issued. */
-  readonly deadlineAt?: Instant
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
-  readonly issuedAt?: Instant
-  /** Once accepted; not issued before the reinstatement is. */
-  readonly modificationLocator?: Uuid
-}
-
 export type PolicyAggregate = {
   readonly policy: Policy
   readonly quotes: ReadonlyMap<QuoteLocator, Quote>
@@ -415,4 +323,23 @@ export function removeRecords<K, V>(records: ReadonlyMap<K, V>, gone: Iterable<K
   const copy = new Map(records)
   for (const locator of gone) copy.delete(locator)
   return copy
+}
+
+/** Amounts of one price; taxes and commissions in the order in which the price has them. */
+export type Amounts = {
+  readonly premium: Money
+  readonly technicalPremium: Money | undefined
+  readonly taxes: readonly Money[]
+  readonly commissions: readonly Money[]
+}
+
+/** The policy's accepted quote, if it has one. */
+export const acceptedQuote = ({ quotes }: PolicyAggregate): Quote | undefined =>
+  [...quotes.values()].find(quote => quote.state === 'accepted')
+
+/** The issued quote that the policy runs on. */
+export function boundQuote(aggregate: PolicyAggregate): Quote {
+  const quote = acceptedQuote(aggregate)
+  if (!quote?.issuedAt) throw notFound('issued policy', String(aggregate.policy.locator))
+  return quote
 }

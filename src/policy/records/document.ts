@@ -3,7 +3,6 @@
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { DocumentDefinition } from '../../product/configuration.ts'
-import type { DocumentType } from '../contract/documents.ts'
 
 /**
  * What a document belongs to; `renewal` and `endorsement` are apart as they are in answers. A `reinstatement` is one of
@@ -28,6 +27,8 @@ export type DocumentSubject =
 export type DocumentState = 'draft' | 'ready' | 'dataError' | 'renderError' | 'conversionError'
 
 export type DocumentFailure = Exclude<DocumentState, 'draft' | 'ready'>
+
+export type DocumentType = 'pdf' | 'html'
 
 export type PolicyDocument = {
   readonly locator: Uuid

@@ -2,13 +2,9 @@
 // when it is due. A plan says nothing about amounts: every charge is split over it by the same formula when it
 // is read (items.ts), so what is stored grows with the installments and with the charges, not with both. Only a plan
 // that a plugin made (own-plan.ts) has amounts of its own, charge by charge, since no formula gives them.
-
-import { type Charge, isPayable } from '../../billing/charge.ts'
-import { type BillingPeriod, billingPeriods } from '../../billing/schedule.ts'
 import type { Uuid } from '../../kernel/locators.ts'
-import { type Money, money, sum } from '../../kernel/money.ts'
-import { add, endOfDay, type Instant, later, type Span, type TimeZone } from '../../kernel/time.ts'
-import type { PaymentScheduleType, ProductDefinition } from '../../product/configuration.ts'
+import type { Money } from '../../kernel/money.ts'
+import type { Instant, Span } from '../../kernel/time.ts'
 
 /**
  * One planned invoice. `start` and `end` are those of its periods, which follow one another without a gap; the first bill
@@ -66,78 +62,30 @@ export type InstallmentFee = {
   readonly reversedBy?: Uuid
 }
 
-export type PlanInput = {
-  /** What the plan is for; without much to pay, it is a single installment. */
-  readonly charges: Iterable<Charge>
-  readonly schedule: PaymentScheduleType
-  /** How long before its due time an invoice is made. */
-  readonly terms: ProductDefinition['defaultPaymentTerms']
-  /** The term's whole span. */
-  readonly coverage: Span
-  readonly now: Instant
-  readonly timeZone: TimeZone
-}
-
-/**
- * The installments of a transaction by a built-in schedule, in order of time; never empty (brief 4.2). An
- * installment is due at the end of the day on which its first period starts, in the tenant's zone. All periods
- * that would be due by the end of today are one installment, due then. Invoices are made the payment terms
- * before their due time, but not in the past: those with `issueAt` = `now` are made with the transaction.
- */
-export function planInstallments(input: PlanInput): Installment[] {
-  const { now, timeZone } = input
-  const schedule = scheduleFor(input.charges, input.schedule)
-  const periods = billingPeriods(input.coverage, schedule, timeZone).map(period => [period])
-  const [first, ...others] = paidTogether(periods, endOfDay(now, timeZone)).map(group =>
-    installmentOf(group, input),
-  )
-  return numbered([{ ...first!, issueAt: now }, ...others])
-}
-
-/** The installment that the periods are paid by. Its invoice is made the payment terms before it is due, or now. */
-export function installmentOf(
-  periods: readonly BillingPeriod[],
-  { terms, now, timeZone }: Pick<PlanInput, 'terms' | 'now' | 'timeZone'>,
-): Omit<Installment, 'number'> {
-  const { start } = periods[0]!
-  const dueAt = later(endOfDay(start, timeZone), endOfDay(now, timeZone))
-  const issueAt = later(add(dueAt, -terms.amount, terms.unit, timeZone), now)
-  return { start, end: periods.at(-1)!.end, issueAt, dueAt, periods }
-}
-
-/** How many invoices of the plan are made at once. */
-export const invoicedAtOnce = (plan: readonly Installment[], now: Instant): number =>
-  plan.filter(one => one.issueAt <= now && !isSilent(one)).length
-
 /** Whether what it bills comes to nothing, so that nobody is asked for it. */
 export const isSilent = ({ replans }: Pick<Installment, 'replans'>): boolean => replans?.isSilent === true
 
-/** Installments of a plan with their numbers. */
-export const numbered = (plan: readonly Omit<Installment, 'number'>[]): Installment[] =>
-  plan.map((installment, index) => ({ ...installment, number: index + 1 }))
+/** Most billing periods of one plan: a hundred years of months, or 23 years of weeks. */
+export const LARGEST_PLAN_PERIODS = 1_200
 
-/** In major units: whoever owes no more pays it at once, and refunds are not spread (brief 5.6). */
-const SMALLEST_PLAN = 5
-
-/** The schedule that the charges are paid by: a small total, a refund and what is nothing to pay are one installment. */
-export function scheduleFor(charges: Iterable<Charge>, schedule: PaymentScheduleType): PaymentScheduleType {
-  const payable = Array.from(charges).filter(isPayable)
-  const [first] = payable
-  if (!first) return 'total'
-  const { currency } = first.amount
-  const total = sum(
-    payable.map(charge => charge.amount),
-    currency,
-  )
-  return total.minor > money(SMALLEST_PLAN, currency).minor ? schedule : 'total'
+/** A span that one installment pays for, and how much of a whole period it is: (end − start) ÷ wholeMs. */
+export type BillingPeriod = Span & {
+  /** Milliseconds of the whole calendar period from `start`; longer than the span where coverage ends early. */
+  readonly wholeMs: number
 }
 
-/** Every group of periods by itself, but those that start by the end of today together. */
-export function paidTogether(
-  groups: readonly (readonly BillingPeriod[])[],
-  endOfToday: Instant,
-): (readonly BillingPeriod[])[] {
-  const past = groups.filter(group => group[0]!.start <= endOfToday)
-  const others = groups.slice(past.length)
-  return past.length === 0 ? others : [past.flat(), ...others]
+/** An installment of the plan that a modification is billed by. */
+export type PlannedInstallment = Installment & {
+  readonly locator: Uuid
+  readonly modificationLocator: Uuid
+  /**
+   * Modifications whose plans took over what it bills. Of those one counts at most: the others were invalidated, and
+   * are kept since their void invoices say what they asked for.
+   */
+  readonly absorbedBy: readonly Uuid[]
+  /** Other installments that it asks for too, whole, and those that it leaves out of what it asks for. */
+  readonly takesOver?: readonly Uuid[]
+  readonly leavesOut?: readonly Uuid[]
+  /** Of a lapse: what had been paid, in minor units, of installments that it took over; it does not take over that part. */
+  readonly paidBefore?: Readonly<Record<Uuid, number>>
 }

@@ -1,13 +1,10 @@
 // An invoice is an installment that has been asked for. It has no amount of its own: what it bills are the
 // items of its installment (items.ts), and its total is their sum.
 
-import { isPayable } from '../../billing/charge.ts'
-import type { InstallmentItem } from '../../billing/items.ts'
 import type { DisplayId, PolicyLocator, Uuid } from '../../kernel/locators.ts'
-import { type CurrencyCode, type Money, sum } from '../../kernel/money.ts'
+import type { Money } from '../../kernel/money.ts'
 import { endOfDay, type Instant, type Span, type TimeZone } from '../../kernel/time.ts'
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
-import type { ModificationKind } from './aggregate.ts'
 import type { Installment } from './installment.ts'
 
 /** How an invoice is settled (brief 4.1). */
@@ -24,18 +21,6 @@ export type InvoicedTransaction =
   | 'reinstatement'
   | 'other'
   | 'installment'
-
-export const INVOICED_TRANSACTIONS: Readonly<Record<ModificationKind, InvoicedTransaction>> = {
-  creation: 'newBusiness',
-  endorsement: 'endorsement',
-  renewal: 'renewal',
-  cancellation: 'cancellation',
-  withdrawal: 'cancellation',
-  lapse: 'cancellation',
-  reinstatement: 'reinstatement',
-  feeUpdate: 'other',
-  scheduleChange: 'installment',
-}
 
 export type InvoiceType = InvoicedTransaction | 'premiumReporting'
 
@@ -99,15 +84,6 @@ export function invoiceOf(
     ...(totalDue.minor < 0 && { isRefund: true }),
   }
 }
-
-/** What the items ask for: premium, taxes and fees, without commissions (brief 3.1). */
-export const totalDue = (items: Iterable<InstallmentItem>, currency: CurrencyCode): Money =>
-  sum(
-    Array.from(items)
-      .filter(item => isPayable(item.charge))
-      .map(item => item.amount),
-    currency,
-  )
 
 export const invoiceStatus = (invoice: Invoice): InvoiceStatus => invoice.statuses.at(-1)!.status
 

@@ -1,13 +1,10 @@
 // Money received on an invoice, or paid out on a refund invoice, whose amounts are negative throughout.
-
-import { totalDueOf } from '../../billing/bill.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { DisplayId, Uuid } from '../../kernel/locators.ts'
-import { type Money, minus, sum } from '../../kernel/money.ts'
+import { type Money, minus } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
-import type { PolicyAggregate } from './aggregate.ts'
 import type { Invoice } from './invoice.ts'
 
 /**
@@ -33,6 +30,9 @@ export type Payment = {
   readonly reversedAt?: Instant
 }
 
+/** What holds the payments of a policy: its aggregate. */
+type WithPayments = { readonly payments: ReadonlyMap<Uuid, Payment> }
+
 export type PaymentState = 'posted' | 'reversed'
 
 export type PaymentAction = 'reverse'
@@ -54,34 +54,25 @@ export function assertPaymentAllows(payment: Payment, action: PaymentAction): vo
 }
 
 /** The payment of that locator; 404 when the policy has none such. */
-export function paymentNamed({ payments }: PolicyAggregate, locator: Uuid): Payment {
+export function paymentNamed({ payments }: WithPayments, locator: Uuid): Payment {
   const payment = payments.get(locator)
   if (!payment) throw notFound('payment', locator)
   return payment
 }
 
 /** Payments of the invoice, reversed ones too, in the order in which they were made. */
-export const paymentsOf = ({ payments }: PolicyAggregate, { locator }: Pick<Invoice, 'locator'>): Payment[] =>
+export const paymentsOf = ({ payments }: WithPayments, { locator }: Pick<Invoice, 'locator'>): Payment[] =>
   [...payments.values()].filter(payment => payment.invoiceLocator === locator)
 
 /** Payments of the invoice that are not reversed. */
-export const standingPayments = (aggregate: PolicyAggregate, invoice: Invoice): Payment[] =>
+export const standingPayments = (aggregate: WithPayments, invoice: Invoice): Payment[] =>
   paymentsOf(aggregate, invoice).filter(payment => paymentState(payment) === 'posted')
 
 /** What the payment pays of its invoice. */
 export const applied = ({ amount, credited }: Payment): Money => minus(amount, credited)
 
-/** What the invoice asks for beyond what is paid; of a refund invoice negative, or zero. `total`: its total, if known. */
-export function restDue(
-  aggregate: PolicyAggregate,
-  invoice: Invoice,
-  total: Money = totalDueOf(aggregate, invoice),
-): Money {
-  return minus(total, sum(standingPayments(aggregate, invoice).map(applied), total.currency))
-}
-
 /** The payment of opposite amount on the other invoice of an offset that stands. */
-export function counterpartOf({ payments }: PolicyAggregate, offset: Payment): Payment | undefined {
+export function counterpartOf({ payments }: WithPayments, offset: Payment): Payment | undefined {
   return [...payments.values()].find(
     one =>
       one.source === 'offset' &&

@@ -1,7 +1,6 @@
 // What an operation on a policy needs to know, read in one batch: the policy, its policyholder, and which
 // configuration its version stands for today.
 import { sql } from 'drizzle-orm'
-import { CREDITS, type CreditRow, creditQuery, readCredit } from '../../billing/payments/store.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { type PolicyLocator, readUuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -25,6 +24,7 @@ import {
   policyLocatorQuery,
   readAggregates,
 } from './aggregates.ts'
+import { CREDITS, type CreditRow, creditQuery, readCredit } from './credit.ts'
 import { joinedParts, partQueries, unreadOf } from './part.ts'
 
 /** What a create request names; refuses with 404 or 400 what is unknown. */

@@ -5,8 +5,11 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import { fileKey, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
 import { unlessRecorded } from '../../platform/unrecorded.ts'
-import { type PolicyAggregate, putRecords } from '../records/aggregate.ts'
-import { type Medium, mediumPath, newMedia } from '../records/medium.ts'
+import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
+import type { FieldData } from '../../product/fields/groups.ts'
+import { valuesOf } from '../../product/fields/values.ts'
+import { type ExposureRun, type PolicyAggregate, putRecords } from '../records/aggregate.ts'
+import { dataOfPayment, type Medium, mediumPath } from '../records/medium.ts'
 import type { Loaded } from '../surroundings.ts'
 import { media } from '../tables/media.ts'
 
@@ -52,4 +55,56 @@ export function deleteFile(
 ): Promise<void> {
   calls.r2 += 1
   return tenantFiles(env, tenant).delete(fileKey(tenant, ...mediumPath(medium)))
+}
+
+/**
+ * Locators of media that fields of the policy, its exposures and perils, and of its payments name since the change, and
+ * that the policy does not know yet.
+ */
+export function newMedia(
+  before: PolicyAggregate | undefined,
+  after: PolicyAggregate,
+  product: ProductDefinition,
+  paymentFields: readonly FieldDefinition[],
+): Uuid[] {
+  const exposures = new Map(product.exposures.map(one => [one.name, one]))
+  const exposureOf = (locator: Uuid) => exposures.get(after.exposures.get(locator)?.name ?? '')
+  const perilFields = (locator: Uuid): readonly FieldDefinition[] => {
+    const peril = after.perils.get(locator)
+    const exposure = peril && exposureOf(peril.exposureLocator)
+    return exposure?.perils.find(one => one.name === peril?.name)?.fields ?? []
+  }
+  const named = new Set<Uuid>()
+  const look = <R>(
+    was: ReadonlyMap<Uuid, R> | undefined,
+    is: ReadonlyMap<Uuid, R>,
+    fieldsOf: (record: R) => readonly FieldDefinition[],
+    dataOf: (record: R) => FieldData,
+  ): void => {
+    if (was === is) return
+    for (const [locator, record] of is) {
+      if (was?.get(locator) === record) continue
+      for (const one of locatorsIn(fieldsOf(record).filter(isMediaField), dataOf(record))) named.add(one)
+    }
+  }
+  const ownData = ({ data }: { data: FieldData }): FieldData => data
+  const runFields = (run: ExposureRun) => exposureOf(run.exposureLocator)?.fields ?? []
+  look(before?.segments, after.segments, () => product.fields, ownData)
+  look(before?.exposureRuns, after.exposureRuns, runFields, ownData)
+  look(before?.perilRuns, after.perilRuns, run => perilFields(run.perilLocator), ownData)
+  look(before?.payments, after.payments, () => paymentFields, dataOfPayment)
+  return [...named].filter(locator => !after.media.has(locator))
+}
+
+export const isMediaField = ({ type, fields = [] }: FieldDefinition): boolean =>
+  type === 'media' || fields.some(isMediaField)
+
+export function* locatorsIn(definitions: readonly FieldDefinition[], data: FieldData): Generator<Uuid> {
+  for (const definition of definitions) {
+    if (definition.type === 'media') yield* valuesOf(data.values, definition.name) as Uuid[]
+    if (definition.type !== 'group') continue
+    for (const group of data.groups)
+      if (group.fieldName === definition.name)
+        yield* locatorsIn(definition.fields ?? [], { values: group.values, groups: [] })
+  }
 }

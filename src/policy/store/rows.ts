@@ -10,10 +10,10 @@ import type {
   Modification,
   PerilPrice,
   PerilRun,
-  PlannedInstallment,
   Policy,
   PolicyAggregate,
 } from '../records/aggregate.ts'
+import type { PlannedInstallment } from '../records/installment.ts'
 import type { Invoice } from '../records/invoice.ts'
 import type { Payment } from '../records/payment.ts'
 import { installments, invoices, payments } from '../tables/billing.ts'

@@ -1,9 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { BillingPeriod } from '../../billing/schedule.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
-import type { Replanned } from '../records/installment.ts'
+import type { BillingPeriod, Replanned } from '../records/installment.ts'
 import type { InvoiceStatusEntry, InvoiceType } from '../records/invoice.ts'
 import type { PaymentSource } from '../records/payment.ts'
 
@@ -90,5 +89,23 @@ export const payments = sqliteTable(
   table => [
     index('payment_policy').on(table.policyLocator),
     index('payment_credit').on(table.policyholderLocator, table.postedAt, table.locator).where(MOVES_CREDIT),
+  ],
+)
+
+/** Money paid out of policyholders' credit. Amounts in minor units, positive. */
+export const disbursements = sqliteTable(
+  'disbursement',
+  {
+    locator: text().primaryKey(),
+    policyholderLocator: text().notNull(),
+    type: text().notNull(),
+    amount: integer().notNull(),
+    currency: text().notNull(),
+    data: text({ mode: 'json' }).$type<Readonly<Record<string, unknown>>>().notNull(),
+    disbursedAt: integer().notNull(),
+    createdAt: integer().notNull(),
+  },
+  table => [
+    index('disbursement_policyholder').on(table.policyholderLocator, table.disbursedAt, table.locator),
   ],
 )

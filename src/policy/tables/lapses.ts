@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { GracePeriodState, LapseReinstatement } from '../records/lapses.ts'
+import type { GracePeriodState, LapseReinstatement } from '../records/transactions.ts'
 
 export const gracePeriods = sqliteTable(
   'grace_period',

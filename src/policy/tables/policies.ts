@@ -3,19 +3,16 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
-import type { PerilAmounts } from '../draft/peril-amounts.ts'
+import type { Cut, Proration, Upgrade } from '../records/aggregate.ts'
+import type { EndorsementChanges, PerilAmounts } from '../records/changes.ts'
 import type {
   CancellationState,
   ConflictHandling,
-  Cut,
   EndorsementState,
   ModificationKind,
-  Proration,
   ReinstatementState,
   UnderwritingResult,
-  Upgrade,
-} from '../records/aggregate.ts'
-import type { EndorsementChanges } from '../records/endorsement-changes.ts'
+} from '../records/transactions.ts'
 
 export const policies = sqliteTable(
   'policy',

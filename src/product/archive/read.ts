@@ -1,10 +1,8 @@
+import { type DirectoryEntry, readDirectory } from '../../../packages/zip/directory.ts'
+import { beginsLikeZip, checkSize, entryContent, entryRange } from '../../../packages/zip/entry-content.ts'
+import { entryPath, isArchiveName, isJunk, isOfficeName } from '../../../packages/zip/entry-path.ts'
+import { ArchiveRefused } from '../../../packages/zip/refusal.ts'
 import type { Finding } from '../configuration.ts'
-import { type DirectoryEntry, readDirectory } from './directory.ts'
-import { beginsLikeZip, checkSize, entryContent, entryRange } from './entry-content.ts'
-import { entryPath, isArchiveName, isJunk, isOfficeName } from './entry-path.ts'
-import { LARGEST_ARCHIVE_BYTES, LARGEST_RATIO, LARGEST_TEXT_BYTES, LARGEST_UNPACKED_BYTES } from './limits.ts'
-import { ArchiveRefused } from './refusal.ts'
-import { configurationRoot } from './root.ts'
 
 /** Below it a file may shrink a thousandfold: a table full of blanks is no bomb. */
 const RATIO_COUNTS_FROM_BYTES = 1_048_576
@@ -19,7 +17,7 @@ export type ArchiveFile = {
   text: () => string
 }
 
-export type Archive = {
+type Archive = {
   /** Sorted by path. */
   files: ArchiveFile[]
   findings: Finding[]
@@ -212,4 +210,42 @@ function archiveFile(
       }
     },
   }
+}
+
+// What an archive may have (issue 2, resources brief 10.3).
+
+export const LARGEST_ARCHIVE_BYTES = 32 * 1024 * 1024
+export const LARGEST_UNPACKED_BYTES = 500_000_000
+export const LARGEST_RATIO = 100
+/** Of all files read as text together: what an isolate can hold beside its other work. */
+export const LARGEST_TEXT_BYTES = 24 * 1024 * 1024
+
+/** What only the root of a configuration has. */
+const ROOT_NAMES = new Set([
+  'config.json',
+  'products',
+  'payment',
+  'policyholder',
+  'security',
+  'scripts',
+  'bootstrap',
+])
+
+const firstSegment = (path: string): string => path.split('/', 1)[0]!
+
+/**
+ * Where the configuration begins: at the top, or in the one folder wrapped around it (brief 0.8). `prefix` is empty
+ * or ends with `/`; `outside` are the files beside the wrapping folder.
+ */
+export function configurationRoot(paths: string[]): { prefix: string; outside: string[] } {
+  if (paths.some(path => ROOT_NAMES.has(firstSegment(path)))) return { prefix: '', outside: [] }
+  const wrapping = new Set(
+    paths
+      .map(path => path.split('/', 3))
+      .filter(([, second]) => second !== undefined && ROOT_NAMES.has(second))
+      .map(([first]) => first!),
+  )
+  if (wrapping.size !== 1) return { prefix: '', outside: [] }
+  const prefix = `${[...wrapping][0]}/`
+  return { prefix, outside: paths.filter(path => !path.startsWith(prefix)) }
 }

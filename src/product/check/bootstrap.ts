@@ -1,5 +1,7 @@
 // What a tenant is to start with: bootstrap/resources (resources brief 2). Whether each file is a good table or template is
 // found when it is made; here, whether all that belongs together is there.
+
+import { z } from 'zod'
 import { readDateTime } from '../../kernel/date-time.ts'
 import type { Configuration } from '../configuration.ts'
 import {
@@ -22,8 +24,34 @@ import {
 } from '../resources.ts'
 import type { FileIndex } from './file-index.ts'
 import { type Decoded, decodeFile } from './json/decode.ts'
+import { name, text, textList } from './json/scalars.ts'
 import type { Place, Report } from './report.ts'
-import { bootstrapFile, secretFile } from './schemas/bootstrap.ts'
+
+/** bootstrap/resources/config.json: resources by their own names, and groups by theirs (resources brief 2). */
+const bootstrapFile = z.strictObject({
+  resourceInstances: z
+    .record(
+      z.string(),
+      z
+        .strictObject({
+          staticName: name,
+          jurisdictions: textList.default([]),
+          /** Of a secret. */
+          allowedHosts: textList.optional(),
+        })
+        .optional(),
+    )
+    .default({}),
+  resourceGroups: z
+    .record(
+      z.string(),
+      z.strictObject({ selectionStartTime: text, resourceNames: textList.default([]) }).optional(),
+    )
+    .default({}),
+})
+
+/** A file of secrets: values by the names of items. */
+const secretFile = z.record(z.string(), z.unknown())
 
 const CONFIG = `${BOOTSTRAP_PATH}/config.json`
 const FILES = `${BOOTSTRAP_PATH}/resourceFiles`

@@ -1,10 +1,43 @@
 // Custom events that config.json declares, with their schedules (resources brief 8.3).
+
+import { z } from 'zod'
 import { type CustomEventType, isCustomEventType } from '../../platform/events/types.ts'
-import type { CustomEventDefinition } from '../custom-events.ts'
+import {
+  ALIGNMENTS,
+  ANCHORS,
+  CADENCE_UNITS,
+  type CustomEventDefinition,
+  SUPPRESSING_STATUSES,
+} from '../custom-events.ts'
 import type { JsonPath } from './json/read.ts'
+import { choice, flag, list, name, present, textList, wholeNumber } from './json/scalars.ts'
 import type { Place, Report } from './report.ts'
-import type { CustomEventDeclarations } from './schemas/custom-events.ts'
-import { present } from './schemas/scalars.ts'
+
+const schedule = z.strictObject({
+  anchor: choice(ANCHORS),
+  alignment: choice(ALIGNMENTS).optional(),
+  offset: z.strictObject({ amount: wholeNumber, unit: choice(CADENCE_UNITS).default('day') }).optional(),
+  cadence: z
+    .strictObject({
+      intervalDuration: wholeNumber.default(1),
+      durationBasis: choice(CADENCE_UNITS),
+      limit: wholeNumber.optional(),
+    })
+    .optional(),
+  suppressOnStatuses: list(choice(SUPPRESSING_STATUSES)).default([]),
+})
+
+/** Property of config.json: events that plugins or the calendar tell (resources brief 8.3). */
+export const customEventDeclarations = list(
+  z.strictObject({
+    type: name,
+    schedule: schedule.optional(),
+    isPersisted: flag.default(true),
+    products: textList.optional(),
+  }),
+).default([])
+
+type CustomEventDeclarations = z.infer<typeof customEventDeclarations>
 
 /** Each adds a row and a timer to every policy. */
 const MOST_SCHEDULES = 50

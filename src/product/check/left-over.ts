@@ -1,6 +1,5 @@
 import { nearest } from '../../kernel/did-you-mean.ts'
-import type { FindingCode } from './codes.ts'
-import { LARGEST_FINDING_COUNT, type Report } from './report.ts'
+import { type FindingCode, LARGEST_FINDING_COUNT, type Report } from './report.ts'
 
 /** Files and folders that the format names, wherever they stand. */
 const NAMES = [

@@ -34,3 +34,11 @@ export function checkProductName(name: string, path: string, report: Report): vo
         : `The product name '${name}' is a reserved word. Rename the folder.`,
     )
 }
+
+/** What people read when a file gives only a name: `personal-auto` becomes `Personal Auto`. */
+export const displayNameOf = (name: string): string =>
+  name
+    .split(/[_\-\s]+/)
+    .filter(word => word !== '')
+    .map(word => word[0]!.toUpperCase() + word.slice(1))
+    .join(' ') || name

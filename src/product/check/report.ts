@@ -1,6 +1,6 @@
+import type { RefusalCode } from '../../../packages/zip/refusal.ts'
 import { didYouMean } from '../../kernel/did-you-mean.ts'
 import type { Finding } from '../configuration.ts'
-import type { FindingCode } from './codes.ts'
 
 /** Where something was found. Lines and columns count from 1. */
 export type Place = { path: string; line?: number; column?: number }
@@ -73,3 +73,92 @@ const byPlace = (a: Finding, b: Finding): number =>
   (a.path < b.path ? -1 : a.path > b.path ? 1 : 0) ||
   (a.line ?? 0) - (b.line ?? 0) ||
   (a.column ?? 0) - (b.column ?? 0)
+
+/** What a check can find, each with the rule that it stands for. The code is in the deploy log and is stable. */
+export const findingCodes = {
+  backslashInPath: 'The zip separates folders by backslashes.',
+  outsideRoot: 'A file lies beside the folder that holds the configuration, and is ignored.',
+  badSyntax: 'A JSON file does not parse.',
+  duplicateKey: 'A JSON object has the same key twice; the last one counts.',
+  badValue: 'A property has a value of the wrong kind.',
+  missingProperty: 'A property that must be there is not.',
+  unknownProperty: 'A property is not part of the format and is ignored.',
+  propertyOfOtherType: 'A property has no meaning for a field of this type and is ignored.',
+  unknownFile: 'A file is not part of the format and is ignored.',
+  unsupportedFeature: 'A file configures a feature that Bindery does not have.',
+  olderForm: 'A form of an older configuration is not read.',
+  ignoredFolder: 'A folder is not part of what a deploy applies.',
+  missingFile: 'A file that must be there is not.',
+  missingConfig: 'config.json, its time zone or its currency is missing.',
+  noProducts: 'The archive has no product.',
+  noExposures: 'A product has no exposure.',
+  noPaymentSchedules: 'A product lists no payment schedules.',
+  badName: 'A name has characters that it must not have.',
+  duplicateName: 'Two things of one kind have the same name.',
+  sharedPerilName: 'Perils of different exposures have the same name.',
+  nameDiffersFromFile: 'The name inside a file is not that of the file or folder.',
+  unknownTimeZone: 'The time zone is none of the IANA database.',
+  unknownCurrency: 'The currency is none of ISO 4217.',
+  unknownFieldType: 'A field has a type that does not exist.',
+  fieldTypeNotAllowed: 'A field has a type that is not allowed where it stands.',
+  selectWithoutValues: 'A select field offers nothing to choose.',
+  duplicateValue: 'A select field offers the same value twice.',
+  lookupWithoutTable: 'A lookup field names no table.',
+  groupWithoutFields: 'A group field has no fields.',
+  nestedGroup: 'A group stands inside a group.',
+  missingPrecision: 'A date field has no precision; day counts.',
+  badBounds: 'The bounds of a field contradict each other or do not parse.',
+  slashedDate: 'A bound of a date is written with slashes.',
+  badRegex: 'A pattern does not compile in RE2 syntax.',
+  unknownConditionField: 'A condition names a field that does not exist beside it.',
+  circularConditions: 'Conditions of fields go round in a circle.',
+  badJurisdiction: 'A declared jurisdiction has a name that none can have.',
+  badJurisdictionField: 'A product names as jurisdiction what its policies do not have, or have not always.',
+  undeclaredJurisdiction: 'A policy may be in a jurisdiction that config.json does not declare.',
+  badConstraint: 'A constraint of a field names what there is not, or has no meaning there.',
+  circularConstraints: 'Constraints of fields go round in a circle.',
+  conditionNeverHolds: 'A condition asks for a value that the field never has.',
+  pluginWithoutGrace: 'A plugin of grace periods is switched on in a product that has none.',
+  badScript: 'A script does not parse.',
+  missingTable: 'A table that is named does not exist.',
+  notALookupTable: 'A table that a script looks up in lacks the header key,value.',
+  badTable: 'A CSV file does not parse.',
+  tableTooLarge: 'The tables of the archive have too many cells.',
+  emptyTable: 'A table has a header and no rows.',
+  headerCase: 'The header is key,value in other letters than lower case.',
+  duplicateTableKey: 'A key,value table has a key twice; the first row counts.',
+  tablesDiffer: 'Two products have tables of one name and different content.',
+  missingTemplate: 'A document names a template that does not exist.',
+  unusedTemplate: 'No document uses a template, and it has no fixed name.',
+  missingStaticDocument: 'A template names a static document that does not exist.',
+  missingSnippet:
+    'A script takes in a snippet, or a template one that the templateSnippets of its document do not list.',
+  badDocument: 'What a document says of itself contradicts itself, or means nothing where it stands.',
+  documentScope: 'A document is of another scope than documents of its place.',
+  badSnippetName: 'A document lists a snippet or a font by a name that none can have.',
+  missingPremiumScript: 'Nothing prices a peril.',
+  missingTaxScript: 'A tax has no script.',
+  scriptSetsNothing: 'A script for a premium or a tax sets none.',
+  orphanScript: 'A premium script belongs to no peril or tax.',
+  unknownFee: 'A script adds a fee that fees.json does not declare.',
+  unknownPlugin: 'A plugin function is not one that is ever called.',
+  missingPlugin: 'A plugin names a script that does not exist.',
+  missingScript: 'A script requires a file that does not exist.',
+  missingFunction: 'A plugin that is switched on is a function that its script never names.',
+  externalRater: 'A product names an external rater that is not connected.',
+  invalidHoldback:
+    'A cancellation type holds back neither an amount nor a percentage, or both, or more than all.',
+  unevenCategories: 'Some cancellation types have categories and others have none.',
+  badReminder: 'A reminder is not counted in days before the end of the policy.',
+  unknownRole: 'A user has a role that roles.json does not name.',
+  unknownPermission: 'A role has a permission that does not exist, or that no role of a tenant may have.',
+  unknownFormField: 'A screen shows a field that the dictionary does not have.',
+  badBootstrap: 'What the tenant is to start with contradicts itself, or is not there.',
+  secretInArchive: 'A secret lies in the archive.',
+  badTableDeclaration: 'config.json declares a table of resources that contradicts itself.',
+  badCustomEvent: 'A custom event of config.json, or its schedule, contradicts itself.',
+  customEventKept: 'A custom event is not to be persisted, and is.',
+  tooManyFindings: 'More was found than a log can hold.',
+} as const
+
+export type FindingCode = keyof typeof findingCodes | RefusalCode

@@ -1,8 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync'
 import { isLongerThan } from '../../kernel/characters.ts'
 import type { ArchiveFile } from '../archive/read.ts'
-import type { LookupTable } from '../configuration.ts'
-import { isLookupTable } from '../lookup-table.ts'
+import { isLookupTable, type LookupTable } from '../configuration.ts'
 import { readText } from './json/decode.ts'
 import { LARGEST_WORK, type Report } from './report.ts'
 

@@ -1,19 +1,98 @@
 // The files at the top of an archive: what holds for every product of the tenant.
 
+import { z } from 'zod'
 import { type CurrencyCode, currencyCode } from '../../kernel/money.ts'
 import { type TimeZone, timeZone } from '../../kernel/time.ts'
 import { isGrantable, isReserved } from '../../platform/http/permissions.ts'
-import type { Configuration, FieldDefinition, TestUser } from '../configuration.ts'
+import { SECRET_ITEM_NAME } from '../../platform/outbound/secret-references.ts'
+import {
+  type Configuration,
+  type FieldDefinition,
+  SECRET_DATA_TYPES,
+  type TestUser,
+} from '../configuration.ts'
+import { LONGEST_RESOURCE_NAME, RESOURCE_NAME } from '../resources.ts'
 import { typeOfRole } from '../roles.ts'
-import { compileCustomEvents } from './custom-events.ts'
-import { compileFields, type FieldContext } from './fields/fields.ts'
+import { compileCustomEvents, customEventDeclarations } from './custom-events.ts'
+import { compileFields } from './fields/fields.ts'
+import { type FieldContext, fieldList } from './fields/files.ts'
 import type { FileIndex } from './file-index.ts'
-import { decodeFile, readText } from './json/decode.ts'
+import { decodeFile, readJsonFile, readText } from './json/decode.ts'
+import type { JsonPath } from './json/read.ts'
+import { choice, flag, list, name, present, text, textList } from './json/scalars.ts'
 import { compileJurisdictions } from './jurisdictions.ts'
-import type { Report } from './report.ts'
-import { compileResourceTables } from './resource-tables.ts'
-import { configFile, dictionaryFile, paymentFile, rolesFile, testUsersFile } from './schemas/tenant.ts'
-import { checkSecrets } from './secrets.ts'
+import type { Place, Report } from './report.ts'
+import { compileResourceTables, tableDeclarations } from './resource-tables.ts'
+
+/** `{"items": {"apiKey": {"dataType": "string"}}}`; an item without a type is a string. */
+const secretDeclaration = z.strictObject({
+  items: z.record(z.string(), z.strictObject({ dataType: choice(SECRET_DATA_TYPES).default('string') })),
+})
+
+/** config.json */
+const configFile = z.strictObject({
+  timezone: name.optional(),
+  currency: name.optional(),
+  improvedRating: flag.optional(),
+  features: z.record(z.string(), flag).default({}),
+  secrets: z.record(z.string(), secretDeclaration).default({}),
+  /** By name; what an entry says beside it is for screens. */
+  jurisdictions: z
+    .record(z.string(), z.strictObject({ displayName: text.optional() }).optional())
+    .default({}),
+  customEvents: customEventDeclarations,
+  ...tableDeclarations,
+})
+
+/** payment/payment.json */
+const paymentFile = z.strictObject({ fields: fieldList.default([]) })
+
+const listedFields = fieldList.transform(fields => ({ fields, path: [] as JsonPath }))
+const wrappedFields = z
+  .strictObject({ fields: fieldList.default([]) })
+  .transform(({ fields }) => ({ fields, path: ['fields'] as JsonPath }))
+
+/** policyholder/policyholder.dictionary.json: the list of fields, or an object around it; `path` leads to the list. */
+const dictionaryFile = (root: unknown) => (Array.isArray(root) ? listedFields : wrappedFields)
+
+const user = {
+  name: text.optional(),
+  password: text.pipe(z.string().min(1)),
+  roles: textList.default([]),
+}
+const namedUser = z.strictObject({ username: name, ...user })
+
+type TestUserEntry = { path: JsonPath; user: z.infer<typeof namedUser> }
+
+const entries = (path: JsonPath, users: (z.infer<typeof namedUser> | undefined)[]): TestUserEntry[] =>
+  present(users).map(([index, one]) => ({ path: [...path, index], user: one }))
+
+const listedUsers = list(namedUser).transform(users => entries([], users))
+const wrappedUsers = z
+  .strictObject({ users: list(namedUser).default([]) })
+  .transform(({ users }) => entries(['users'], users))
+const mappedUsers = z
+  .record(z.string(), z.strictObject({ username: name.optional(), ...user }).optional())
+  .transform(users =>
+    Object.entries(users).flatMap(([key, one]): TestUserEntry[] =>
+      one === undefined ? [] : [{ path: [key], user: { ...one, username: one.username ?? key } }],
+    ),
+  )
+
+/** security/test_users.json: the list of users, an object around it, or an object by username. */
+function testUsersFile(root: unknown): z.ZodType<TestUserEntry[]> {
+  if (Array.isArray(root)) return listedUsers
+  return typeof root === 'object' && root !== null && 'users' in root ? wrappedUsers : mappedUsers
+}
+
+/** security/roles.json: role key to display name, or to an object with the name, permissions or both. */
+const rolesFile = z.record(
+  z.string(),
+  z.union([
+    text.transform(displayName => ({ displayName, permissions: undefined })),
+    z.object({ displayName: text.optional(), permissions: textList.optional() }),
+  ]),
+)
 
 type Settings = Pick<
   Configuration,
@@ -182,4 +261,76 @@ export function readScripts(files: FileIndex, report: Report): Record<string, st
     if (source !== undefined) scripts.push([path, source])
   }
   return Object.fromEntries(scripts)
+}
+
+/** Checks the names of the secrets that config.json declares, and of their items (resources brief 0.3 and 5). */
+function checkSecrets(
+  secrets: Configuration['secrets'],
+  place: (path: JsonPath) => Place,
+  report: Report,
+): void {
+  for (const [staticName, { items }] of Object.entries(secrets)) {
+    if (!RESOURCE_NAME.test(staticName) || staticName.length > LONGEST_RESOURCE_NAME)
+      report.error(
+        place(['secrets', staticName]),
+        'badName',
+        `'${staticName}' is no static name. Begin with a letter, $ or _ and a letter, and use letters, digits, _ and $, ${LONGEST_RESOURCE_NAME} at most.`,
+      )
+    for (const item of Object.keys(items))
+      if (!SECRET_ITEM_NAME.test(item))
+        report.error(
+          place(['secrets', staticName, 'items', item]),
+          'badName',
+          `'${item}' is no name of a secret's item. Use letters, digits, _, - and $, 128 at most.`,
+        )
+  }
+}
+
+/** Names that a card may show without a field of that name: the policyholder's locator. */
+const BUILT_IN_CARD_NAMES: readonly string[] = ['policyholder_id']
+
+/**
+ * The form and the card of a policyholder bind screens only, so they are read loosely: what is checked is that
+ * the fields they show are in the dictionary.
+ */
+export function checkScreens(files: FileIndex, fields: readonly FieldDefinition[], report: Report): void {
+  const defined = fields.map(field => field.name)
+  const screens = [
+    ['policyholder/policyholder.form.json', new Set(defined)],
+    ['policyholder/policyholder.card.json', new Set([...defined, ...BUILT_IN_CARD_NAMES])],
+  ] as const
+  for (const [path, names] of screens) {
+    const file = files.take(path)
+    const document = file && readJsonFile(file, report)
+    if (document === undefined) continue
+    for (const shown of shownFields(document.value, []))
+      if (!names.has(shown.name))
+        report.warning(
+          document.place(shown.path),
+          'unknownFormField',
+          `'${shown.name}' is not in policyholder.dictionary.json. Define the field there or correct the name.`,
+        )
+  }
+}
+
+type ShownField = { name: string; path: JsonPath }
+
+/** Names under `fields` and `visibleIf`, and those between `{{` and `}}`. */
+function* shownFields(value: unknown, path: JsonPath): Generator<ShownField> {
+  if (typeof value === 'string') {
+    for (const match of value.matchAll(/\{\{([^{}]*)\}\}/g)) yield { name: match[1]!.trim(), path }
+    return
+  }
+  if (typeof value !== 'object' || value === null) return
+  for (const [key, child] of Object.entries(value)) {
+    const at = [...path, Array.isArray(value) ? Number(key) : key]
+    if (key === 'fields' && Array.isArray(child))
+      for (const [index, field] of child.entries()) {
+        const name = typeof field === 'object' ? field?.name : field
+        if (typeof name === 'string') yield { name, path: [...at, index] }
+      }
+    if (key === 'visibleIf' && typeof child === 'object' && child !== null)
+      for (const name of Object.keys(child)) yield { name, path: [...at, name] }
+    yield* shownFields(child, at)
+  }
 }

@@ -2,8 +2,7 @@ import type { TimeZone } from '../../kernel/time.ts'
 import type { FieldDefinition } from '../configuration.ts'
 import { readDate } from './dates.ts'
 import { shown } from './errors.ts'
-import { plainDecimal } from './numbers.ts'
-import { type FieldValues, valuesOf } from './values.ts'
+import { type FieldValues, plainDecimal, valuesOf } from './values.ts'
 
 type Condition = FieldDefinition['conditions'][number]
 

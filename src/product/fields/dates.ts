@@ -20,7 +20,7 @@ export function readDate(text: string, zone: TimeZone): Instant | undefined {
 }
 
 /** A bound of a date field, with how a message names it. */
-export type DateBound = {
+type DateBound = {
   readonly at: Instant
   readonly name: string
   /** A time that surely lies within the bound, as all do that are farther from it: then nobody need know where it lies. */

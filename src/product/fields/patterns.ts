@@ -10,7 +10,7 @@ export async function loadPatternEngine(): Promise<void> {
 }
 
 /** Instructions of the largest pattern that a configuration may have. */
-export const LARGEST_PATTERN_SIZE = 2_000
+const LARGEST_PATTERN_SIZE = 2_000
 
 const LARGEST_CACHE = 256
 const compiled = new Map<string, RE2JS>()

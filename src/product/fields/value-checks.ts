@@ -1,15 +1,13 @@
 import { isLongerThan } from '../../kernel/characters.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 import type { FieldDefinition, FieldType, LookupTable } from '../configuration.ts'
-import { isEmailAddress, isPhoneNumber } from './contacts.ts'
 import { dateBounds, isTooEarly, isTooLate, readDate } from './dates.ts'
 import { type FieldErrorCode, shown } from './errors.ts'
-import { isTableKey } from './lookups.ts'
-import { decimalPlacesOf, isPlainNumber, LARGEST_DIGIT_COUNT, plainDecimal } from './numbers.ts'
 import { matchesPattern, patternSteps } from './patterns.ts'
+import { decimalPlacesOf, isPlainNumber, LARGEST_DIGIT_COUNT, plainDecimal } from './values.ts'
 
 /** What a value breaks; `rule` completes the sentence "Field 'name' …". */
-export type Breach = { code: FieldErrorCode; rule: string }
+type Breach = { code: FieldErrorCode; rule: string }
 
 export type CheckContext = {
   timeZone: TimeZone
@@ -130,3 +128,51 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
 /** The check of single values of the field. Pure but for the pattern budget, which it counts down. */
 export const valueCheck = (definition: FieldDefinition, context: CheckContext): ValueCheck =>
   CHECKS[definition.type](definition, context)
+
+const ATOM = "[\\p{L}\\p{N}!#$%&'*+/=?^_`{|}~-]+"
+const QUOTED = '"(?:[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]|\\\\[\\x20-\\x7e])+"'
+const LABEL = '[\\p{L}\\p{N}](?:[\\p{L}\\p{N}-]{0,61}[\\p{L}\\p{N}])?'
+const emailPattern = (): RegExp =>
+  new RegExp(`^(?:${ATOM}(?:\\.${ATOM})*|${QUOTED})@${LABEL}(?:\\.${LABEL})+$`, 'u')
+
+/** Made with the first address: a pattern of all alphabets takes a millisecond. */
+let email: RegExp | undefined
+
+const LONGEST_EMAIL = 254
+const LONGEST_LOCAL_PART = 64
+
+/** An RFC 5321 mailbox, also with letters beyond ASCII (RFC 6531); the domain has at least two labels. */
+function isEmailAddress(text: string): boolean {
+  email ??= emailPattern()
+  return text.length <= LONGEST_EMAIL && text.lastIndexOf('@') <= LONGEST_LOCAL_PART && email.test(text)
+}
+
+const LONGEST_PHONE = 40
+
+/** E.164, or digits with spaces and +()-; 3 to 20 digits (brief 5.2). */
+function isPhoneNumber(text: string): boolean {
+  if (text.length > LONGEST_PHONE || !/^[\d ()+-]+$/.test(text)) return false
+  const digits = text.replace(/\D/g, '').length
+  return digits >= 3 && digits <= 20
+}
+
+const columnKeys = new WeakMap<LookupTable, Map<number, Set<string>>>()
+
+/**
+ * Whether the value is a key of the table: a cell of the column that bears the field's name, so that one table of
+ * make, model and year serves three fields, or else of the first column. Exact match.
+ */
+function isTableKey(table: LookupTable, fieldName: string, value: string): boolean {
+  const column = Math.max(0, table.columns.indexOf(fieldName))
+  let columns = columnKeys.get(table)
+  if (!columns) {
+    columns = new Map()
+    columnKeys.set(table, columns)
+  }
+  let keys = columns.get(column)
+  if (!keys) {
+    keys = new Set(table.rows.flatMap(row => row[column] ?? []))
+    columns.set(column, keys)
+  }
+  return keys.has(value)
+}

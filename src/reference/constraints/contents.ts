@@ -4,7 +4,7 @@
 
 import type { Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { type CsvSource, csvBytes, csvSource } from '../data-tables/csv/source.ts'
+import { type CsvSource, csvBytes, csvSource } from '../data-tables/csv-source.ts'
 import { revisionKey, storedFile } from '../data-tables/file.ts'
 import { Held } from '../data-tables/held.ts'
 import { LARGEST_TABLE_BYTES } from '../data-tables/limits.ts'

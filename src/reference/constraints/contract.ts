@@ -1,8 +1,8 @@
 // Constraint tables and what they allow, on the wire (contract 2, Tables; resources brief 1.4 and 3).
 import { z } from '@hono/zod-openapi'
+import { MOST_COLUMNS } from '../../../packages/csv/reader.ts'
 import { booleanOr, Text, Texts } from '../../platform/wire.ts'
 import { SelectionQuery } from '../contract.ts'
-import { MOST_COLUMNS } from '../data-tables/csv/reader.ts'
 
 /** Any other parameter that is the name of a column filters it: `make=VW`. */
 export const ConstraintRecordQuery = SelectionQuery.extend({

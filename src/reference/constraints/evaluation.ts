@@ -14,10 +14,10 @@ export type Element = Scope & {
   readonly outer?: Element | undefined
 }
 
-export type FieldAt = { readonly element: Element; readonly field: FieldDefinition }
+type FieldAt = { readonly element: Element; readonly field: FieldDefinition }
 
 /** A column of the table and the field that governs it; `fixed` stand for the field while it has no value. */
-export type Governor = {
+type Governor = {
   readonly column: string
   readonly governor?: FieldAt | undefined
   readonly fixed: readonly string[]
@@ -56,7 +56,7 @@ export function constrainedFields(elements: readonly Element[]): ConstrainedFiel
 }
 
 /** Values to assume, by constrained field and column of its table; empty: the governing field is thought to be unset. */
-export type Assumptions = ReadonlyMap<ConstrainedField, ReadonlyMap<string, string>>
+type Assumptions = ReadonlyMap<ConstrainedField, ReadonlyMap<string, string>>
 
 /** A constraint table in force. */
 export type AskableTable = {

@@ -165,3 +165,10 @@ function askable(
     },
   }
 }
+
+/** Reads the tables of these static names that are in force. */
+export type ReadTables = (
+  configuration: Configuration,
+  staticNames: readonly string[],
+  basis: SelectionBasis,
+) => Promise<TablesInForce>

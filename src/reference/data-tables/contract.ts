@@ -1,9 +1,9 @@
 // Tables on the wire (contract 2, Tables; resources brief 1).
 import { z } from '@hono/zod-openapi'
+import { MOST_COLUMNS } from '../../../packages/csv/reader.ts'
 import { booleanOr, optional, PageSize, Text, Texts } from '../../platform/wire.ts'
 import { rule } from '../../platform/wire-problem.ts'
 import { SelectionQuery } from '../contract.ts'
-import { MOST_COLUMNS } from './csv/reader.ts'
 
 /** One value or several of a query: `key=CA&key=12`. */
 const Keys = z

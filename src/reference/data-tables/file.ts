@@ -4,7 +4,7 @@ import type { Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { contentsHash, type Upload } from '../../platform/http/upload.ts'
 import { fileKey, type Tenant, tenantFiles } from '../../platform/tenancy.ts'
-import type { RangedFile } from './csv/source.ts'
+import type { RangedFile } from './csv-source.ts'
 import type { Held } from './held.ts'
 
 /** R2 takes parts of one size, 5 MiB at least; the last may be shorter. */

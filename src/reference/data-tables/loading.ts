@@ -9,7 +9,7 @@ import { HOME_SHARD } from '../../platform/tenancy.ts'
 import type { RangeTableDeclaration, TableDeclaration } from '../../product/resources.ts'
 import type { ResourceRevision } from '../resource.ts'
 import { loadingTimer } from './collection.ts'
-import { csvBytes, csvSource } from './csv/source.ts'
+import { csvBytes, csvSource } from './csv-source.ts'
 import { storedFile } from './file.ts'
 import { Held } from './held.ts'
 import { asDeclared, type TableKind } from './layout.ts'
@@ -32,7 +32,7 @@ import {
 /** UTF-8 bytes of rows in one query; D1 takes 2 MB. */
 const LARGEST_CHUNK_BYTES = 1_000_000
 
-export type TableFile = {
+type TableFile = {
   readonly revision: Uuid
   readonly sizeBytes: number
   readonly kind: TableKind
@@ -42,7 +42,7 @@ export type TableFile = {
 }
 
 /** Contents that nobody reads yet. */
-export type LoadedTable = {
+type LoadedTable = {
   readonly contents: number
   readonly rowCount: number
   readonly warnings: readonly string[]

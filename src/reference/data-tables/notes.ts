@@ -1,7 +1,7 @@
 // What is found in an uploaded table: problems, which refuse it, and warnings (resources brief 1.2).
 import { Refusal } from '../../kernel/errors.ts'
 
-export type TableProblem = {
+type TableProblem = {
   /** Counted from 1; a row's first line. */
   readonly line: number
   readonly message: string
@@ -55,7 +55,7 @@ const shownCell = ({ column, text }: { column: string; text: string }) => ({
   text: text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN).toWellFormed()}…` : text,
 })
 
-export const noteText = ({ line, message }: TableProblem): string => `Line ${line}: ${message}`
+const noteText = ({ line, message }: TableProblem): string => `Line ${line}: ${message}`
 
 /** What refuses a table with problems (400), which it lists by line. */
 export function invalidTable(notes: Notes): Refusal {

@@ -13,7 +13,7 @@ import type { TableContents } from './store.ts'
 import { TYPE_RULES } from './values.ts'
 
 /** Which rows: of the tables of a kind with this name of their own, or this static name. */
-export type WantedRows = {
+type WantedRows = {
   readonly kind: TableKind
   readonly name: string
   readonly byStaticName: boolean

@@ -21,7 +21,7 @@ import type { TableKind, TableLayout } from './layout.ts'
 import { findRow, findTablesAndRows } from './record-store.ts'
 import { type CellValue, TYPE_RULES, typedValue } from './values.ts'
 
-export type WantedRecord = {
+type WantedRecord = {
   readonly kind: TableKind
   readonly name: string
   readonly byStaticName: boolean

@@ -1,14 +1,13 @@
 // From the bytes of a CSV to rows, one piece after the other; nothing is kept but the notes. What a header and a row must
 // be, each kind of table says.
+import { CsvFault, CsvReader, type CsvRow, NotUtf8, Utf8Text } from '../../../packages/csv/reader.ts'
 import { Refusal } from '../../kernel/errors.ts'
-import { CsvFault, CsvReader, type CsvRow } from './csv/reader.ts'
-import { NotUtf8, Utf8Text } from './csv/text.ts'
 import type { Column } from './layout.ts'
 import { LARGEST_TABLE_BYTES, MOST_ROWS } from './limits.ts'
 import type { Notes } from './notes.ts'
 import { TYPE_RULES } from './values.ts'
 
-export type RowRules<Row> = {
+type RowRules<Row> = {
   readonly notes: Notes
   /** Whether the header makes sense; notes why not. */
   readonly header: (cells: string[], line: number) => boolean

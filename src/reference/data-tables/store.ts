@@ -19,7 +19,7 @@ export type TableContents = {
   readonly rowCount: number
 }
 
-export const keyTypesOf = ({ columns, keys }: TableLayout): ColumnType[] => keys.map(at => columns[at]!.type)
+const keyTypesOf = ({ columns, keys }: TableLayout): ColumnType[] => keys.map(at => columns[at]!.type)
 
 /** Contents that rows come into from now on; the timer is for who leaves them so. */
 export async function beginContents(

@@ -32,7 +32,7 @@ const FORMATS = {
   zip: { mediaTypes: ['application/zip', 'application/x-zip-compressed'], marks: ZIP_MARKS },
 } as const satisfies Record<string, DocumentKind>
 
-export type DocumentFormat = keyof typeof FORMATS
+type DocumentFormat = keyof typeof FORMATS
 
 const KINDS: Readonly<Record<DocumentFormat, DocumentKind>> = FORMATS
 const NAMES = Object.keys(FORMATS) as DocumentFormat[]

@@ -19,7 +19,7 @@ import { contentsGuard, findResource, newNameGuard, resourceRows } from '../stor
 import { discardUnlessRecorded, expectRevision } from '../unrecorded.ts'
 
 /** What a file is found to be. */
-export type FileContents = {
+type FileContents = {
   readonly mediaType: string
   /** Of static documents. */
   readonly format?: string
@@ -38,7 +38,7 @@ export type FileKind = {
   }) => FileContents | Promise<FileContents>
 }
 
-export type NewFile = {
+type NewFile = {
   readonly name: string
   readonly staticName: string
   readonly jurisdiction?: readonly string[] | undefined

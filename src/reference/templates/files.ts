@@ -2,7 +2,7 @@
 // template's time and place; else those of the configuration.
 
 import type { RequestContext } from '../../platform/context.ts'
-import type { StaticFiles } from '../../product/kept/static-files.ts'
+import type { StaticFiles } from '../../product/stored-files.ts'
 import { revisionFile } from '../files/service.ts'
 import type { NamedResources } from './named.ts'
 import type { TimeAndPlace } from './snippets.ts'

@@ -4,7 +4,7 @@
 import { Refusal } from '../../kernel/errors.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
-import type { StaticFiles } from '../../product/kept/static-files.ts'
+import type { StaticFiles } from '../../product/stored-files.ts'
 import type { TemplateEnvironment } from '../../product/templates/lookups.ts'
 import { staticNameOf } from '../document-use.ts'
 import { filesInForce } from './files.ts'

@@ -38,7 +38,7 @@ function sourceText(bytes: Uint8Array): string {
 async function findingsOf(source: string, format: TemplateFormat): Promise<Finding[]> {
   const given = { path: 'template', source }
   if (format === 'velocity')
-    return (await import('../../../packages/velocity/compile.ts')).compileVelocity(given).findings
+    return (await import('../../../packages/velocity/velocity.ts')).compileVelocity(given).findings
   return (await import('../../product/templates/liquid.ts')).compileTemplate(given).findings
 }
 

@@ -1,8 +1,7 @@
 // A template of either dialect, rendered with its snippets.
-
 import { TemplateError } from '../../../packages/liquid/limits.ts'
-import { compileVelocity, type VelocityTemplate } from '../../../packages/velocity/compile.ts'
-import { renderVelocity } from '../../../packages/velocity/render.ts'
+import type { VelocityTemplate } from '../../../packages/velocity/parse.ts'
+import { compileVelocity, renderVelocity } from '../../../packages/velocity/velocity.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { CALENDAR, isCurrency } from '../../product/templates/calendar.ts'
 import type { RatingEffects } from '../../product/templates/effects.ts'

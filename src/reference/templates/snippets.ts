@@ -3,7 +3,7 @@
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { includedSnippets } from '../../product/check/product/snippets.ts'
+import { includedSnippets } from '../../product/check/product/templates.ts'
 import type { TemplateFormat } from '../../product/resources.ts'
 import type { CompiledTemplate } from '../../product/templates/liquid.ts'
 import { revisionFile } from '../files/service.ts'

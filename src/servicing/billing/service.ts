@@ -1,8 +1,5 @@
 // Invoices and payments, as the Worker serves them.
-
 import { policyholderCredits } from '../../billing/payments/credits-response.ts'
-import { paymentResponse } from '../../billing/payments/payment-response.ts'
-import { creditQuery, movementsQuery } from '../../billing/payments/store.ts'
 import { checkedInvoices, invoiceItems, invoiceResponse } from '../../billing/projection.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { readUuid, type Uuid } from '../../kernel/locators.ts'
@@ -19,10 +16,11 @@ import type {
   PolicyholderCreditsResponse,
   PolicyInvoiceResponse,
 } from '../../policy/contract/billing.ts'
-import { invoiceResponses } from '../../policy/projection/invoices.ts'
+import { invoiceResponses, paymentResponse } from '../../policy/projection/invoices.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { paymentNamed } from '../../policy/records/payment.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
+import { creditQuery, movementsQuery } from '../../policy/store/credit.ts'
 import { loadPolicy, policyOf } from '../../policy/store/loading.ts'
 import { policyholderQuery } from '../../policyholders/store.ts'
 import { operate, policyLocator } from '../../transactions/policies/service.ts'

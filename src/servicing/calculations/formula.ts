@@ -2,11 +2,11 @@
 
 import { Refusal } from '../../kernel/errors.ts'
 import { type Money, plus, toNumber } from '../../kernel/money.ts'
+import { taxGroupResponses } from '../../policy/projection/parts.ts'
 import type { PerilPrice, PolicyAggregate, Quote } from '../../policy/records/aggregate.ts'
 import type { Finding, ProductDefinition, TemplateSource } from '../../product/configuration.ts'
 import type { CompiledTemplate, compileTemplate, Rendering } from '../../product/templates/liquid.ts'
 import { PerilRating, type Rateable } from '../../rating/peril-rating.ts'
-import { taxGroupResponses } from '../../rating/price.ts'
 import { Rater, type RatingContext } from '../../rating/rater.ts'
 import type { CalculationResponse } from './contract.ts'
 

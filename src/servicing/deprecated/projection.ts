@@ -1,23 +1,23 @@
-// Segments of a transaction: the policy's segments that its modification made, and the span that it left without cover.
-
-import { amountsDue, futureInstallments, installmentOf, planOf } from '../../billing/bill.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { derivedUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Money, toNumber } from '../../kernel/money.ts'
+import { amountsDue, futureInstallments, installmentOf, planOf } from '../../policy/bills/amounts-due.ts'
 import { isStanding } from '../../policy/fold/line.ts'
 import { policyCharacteristics } from '../../policy/projection/characteristics.ts'
 import { policyView } from '../../policy/projection/view.ts'
 import { quoteParts } from '../../policy/quote-parts.ts'
 import {
   type Modification,
-  type PlannedInstallment,
   type PolicyAggregate,
   type Quote,
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
+import type { PlannedInstallment } from '../../policy/records/installment.ts'
 import type { Invoice } from '../../policy/records/invoice.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { InvoiceJobResponse, SegmentResponse } from './contract.ts'
+
+// Segments of a transaction: the policy's segments that its modification made, and the span that it left without cover.
 
 /**
  * Of the modification of that locator, or of the one that the endorsement, renewal, quote, cancellation or reinstatement

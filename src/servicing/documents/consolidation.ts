@@ -5,13 +5,13 @@ import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import {
   type Modification,
-  type ModificationKind,
   type PolicyAggregate,
   putRecords,
   recordsWhere,
   removeRecords,
 } from '../../policy/records/aggregate.ts'
 import { type DocumentSubject, isUploaded, type PolicyDocument } from '../../policy/records/document.ts'
+import type { ModificationKind } from '../../policy/records/transactions.ts'
 import { uploadedName } from '../../transactions/documents/upload.ts'
 
 export type IssuanceOperation = 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'

@@ -1,10 +1,10 @@
 // The `data` of a document's template (brief 5.3): the policy as it was known when the document was asked for, its
 // policyholder, and the record that the document is of under a name of its own.
-import { installmentOf } from '../../billing/bill.ts'
-import { billedItemsOf, shownItems } from '../../billing/billed-items.ts'
 import { invoiceResponse } from '../../billing/projection.ts'
 import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
+import { installmentOf } from '../../policy/bills/amounts-due.ts'
 import { isStanding } from '../../policy/fold/line.ts'
+import { billedItemsOf, shownItems } from '../../policy/projection/billed-items.ts'
 import { withLazy } from '../../policy/projection/lazy.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
 import { type PolicyAggregate, type Quote, selectedQuote } from '../../policy/records/aggregate.ts'

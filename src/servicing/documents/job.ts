@@ -1,6 +1,3 @@
-// The queue's consumer: makes the documents that wait, stores the files, and has the policy's object record what came
-// of them. A document never holds up or fails the transaction that it is of.
-
 import { ConversionError } from '../../../packages/pdf/page.ts'
 import { loadMerger } from '../../bundles/load.ts'
 import { newUuid, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
@@ -12,7 +9,6 @@ import { filePlace } from '../../platform/large-files.ts'
 import { about, observed } from '../../platform/observation.ts'
 import {
   fileKey,
-  policyObject,
   shardDatabase,
   type Tenant,
   tenantFiles,
@@ -25,16 +21,19 @@ import { documentPath, type PolicyDocument } from '../../policy/records/document
 import { loadPolicy } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { policyholderAt, replacedVersionsQuery } from '../../policyholders/store.ts'
-import { staticFiles } from '../../product/kept/static-files.ts'
+import { staticFiles } from '../../product/stored-files.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { documentResources } from '../../reference/templates/for-documents.ts'
 import type { DocumentHint } from '../../transactions/documents/job-hint.ts'
 import { claimJob, endIdleJob, postponeJob } from '../../transactions/documents/job-store.ts'
 import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/limits.ts'
 import type { Made } from '../../transactions/documents/made.ts'
-import type { PolicyReply } from '../../transactions/object/message.ts'
+import { askPolicy } from '../../transactions/object/message.ts'
 import { type MakingContext, makeDocument, type Product } from './make.ts'
 import { pdfRenderer } from './pdf-renderer.ts'
+
+// The queue's consumer: makes the documents that wait, stores the files, and has the policy's object record what came
+// of them. A document never holds up or fails the transaction that it is of.
 
 /** Documents that are made and recorded together; more of a policy wait for the next message. */
 const MOST_TOGETHER = 10
@@ -199,21 +198,19 @@ const fileNameOf = ({ fileName, type }: PolicyDocument, made: PolicyDocument['ty
   type === made ? fileName : `${fileName.replace(/\.html?$/i, '')}.${made}`
 
 async function recordMade(
-  { env, tenant, calls, requestId }: RequestContext,
+  context: RequestContext,
   locator: PolicyLocator,
   made: readonly Made[],
   policyholderVersion: number,
 ): Promise<void> {
   if (made.length === 0) return
-  calls.object += 1
-  const reply = (await policyObject(env, tenant, locator).execute({
-    tenant,
+  await askPolicy(context, {
+    tenant: context.tenant,
     caller: SYSTEM_CALLER,
-    requestId,
+    requestId: context.requestId,
     locator,
     operation: { kind: 'documentsMade', made, policyholderVersion },
-  })) as PolicyReply
-  if ('refusal' in reply) throw new Error(reply.refusal.message)
+  })
 }
 
 // Makes the file of a consolidated document of the files of its sources.

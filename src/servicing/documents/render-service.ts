@@ -1,5 +1,3 @@
-// A template tried out by who writes it: rendered over data of the request. Nothing is stored.
-
 import { z } from '@hono/zod-openapi'
 import { withFonts } from '../../../packages/pdf/font-names.ts'
 import { ConversionError, pageOf } from '../../../packages/pdf/page.ts'
@@ -10,8 +8,8 @@ import { homeDatabase } from '../../platform/tenancy.ts'
 import { OptionalName, optional, RequestDateTime, requestInteger, Text, Texts } from '../../platform/wire.ts'
 import { DocumentType, PageLayout } from '../../policy/contract/documents.ts'
 import { loadVersion, productOf } from '../../policy/store/loading.ts'
-import { type StaticFiles, staticFiles } from '../../product/kept/static-files.ts'
 import { allAt, TEMPLATE_FORMATS } from '../../product/resources.ts'
+import { type StaticFiles, staticFiles } from '../../product/stored-files.ts'
 import { SelectionQuery } from '../../reference/contract.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { readResource } from '../../reference/in-force.ts'
@@ -22,6 +20,8 @@ import { renderedTemplate } from '../../reference/templates/rendering.ts'
 import { Snippets, textOf } from '../../reference/templates/snippets.ts'
 import { finishedHtml, fontsOf, imageName, missingLetters, withImages } from './html-page.ts'
 import { pdfRenderer } from './pdf-renderer.ts'
+
+// A template tried out by who writes it: rendered over data of the request. Nothing is stored.
 
 /** Refuses: 404 for an unknown template; 422, with name, line and column, for one that fails or passes a limit. */
 export async function renderTemplateResource(

@@ -23,7 +23,7 @@ import type {
 } from '../../policy/contract/documents.ts'
 import { documentPath, type PolicyDocument, type UnplacedDocument } from '../../policy/records/document.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
-import { staticFiles } from '../../product/kept/static-files.ts'
+import { staticFiles } from '../../product/stored-files.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { deleteUnnamedFile, expectDocument } from '../../transactions/documents/gone-files.ts'
 import { noDocument, typeOfBytes, uploadedName } from '../../transactions/documents/upload.ts'

@@ -10,7 +10,7 @@ import { auxData } from '../../extension/auxdata/tables.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Database, LARGEST_PARAMETER, type Query } from '../../platform/database.ts'
 import { events } from '../../platform/events/tables.ts'
-import type { UnderwritingResult } from '../../policy/records/aggregate.ts'
+import type { UnderwritingResult } from '../../policy/records/transactions.ts'
 import { installments, invoices, payments, type StoredInstallmentFee } from '../../policy/tables/billing.ts'
 import {
   cancellations,

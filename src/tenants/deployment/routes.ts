@@ -6,7 +6,7 @@ import {
   signedInRoute,
   tenantRoute,
 } from '../../platform/http/route.ts'
-import { LARGEST_ARCHIVE_BYTES } from '../../product/archive/limits.ts'
+import { LARGEST_ARCHIVE_BYTES } from '../../product/archive/read.ts'
 import {
   DeployForm,
   DeploymentQuery,

@@ -17,8 +17,8 @@ import {
   type Tenant,
   type TenantType,
 } from '../../platform/tenancy.ts'
-import { archiveHash, compileArchive } from '../../product/archive-upload.ts'
 import { latestVersion } from '../../product/cache.ts'
+import { archiveHash, compileArchive } from '../../product/compile.ts'
 import type { Finding } from '../../product/configuration.ts'
 import { formatLog } from '../../product/log.ts'
 import { createTenant, makeVersioned, recreateTenant } from '../service.ts'

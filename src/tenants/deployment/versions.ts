@@ -8,8 +8,8 @@ import { signedAddress } from '../../platform/signed-links.ts'
 import { HOME_SHARD, readTenant, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { latestVersion, loadConfiguration } from '../../product/cache.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import { archivePath } from '../../product/kept/files.ts'
 import { deploymentsQuery, versionQuery } from '../../product/store.ts'
+import { archivePath } from '../../product/stored-files.ts'
 import type {
   DeploymentQuery,
   DeploymentResponse,

@@ -1,9 +1,8 @@
 // What a cancellation does to a policy (brief 2.2): segments from its time on end, what they cost is given back,
 // fees shrink. Runs are not touched: what is left of them follows from the segments. Previews, cancellations,
 // withdrawals and the legacy cancellation are this one plan.
-
-import { notFound, Refusal } from '../../kernel/errors.ts'
-import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, minus, sum } from '../../kernel/money.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
 import { type FeeInForce, feesOf } from '../../policy/fold/fees.ts'
@@ -14,29 +13,21 @@ import { type Prorated, withSplits } from '../../policy/fold/prorated.ts'
 import { measureOf, portion } from '../../policy/fold/shares.ts'
 import { newModification } from '../../policy/new-modification.ts'
 import {
+  boundQuote,
   type Fee,
   type FeeChange,
   type FeePart,
   type Holdback,
   type Modification,
-  type ModificationKind,
   type PolicyAggregate,
   type PolicySegment,
   type Proration,
   putRecords,
-  type Quote,
 } from '../../policy/records/aggregate.ts'
+import type { ModificationKind } from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import { acceptedQuote } from '../quotes/plans.ts'
+import type { EffectContext } from '../../rating/attempt.ts'
 import { holdbacksOf } from './holdbacks.ts'
-
-/** `prorated` is what a plugin said of the amounts that are split; without it they are shared out in proportion. */
-export type EffectContext = {
-  product: ProductDefinition
-  now: Instant
-  supply: LocatorSupply
-  prorated?: Prorated
-}
 
 export type CancellationOrder = {
   kind: Extract<ModificationKind, 'cancellation' | 'withdrawal' | 'lapse'>
@@ -51,13 +42,6 @@ export type CancellationOrder = {
 }
 
 export type Carried = { aggregate: PolicyAggregate; modification: Modification }
-
-/** The issued quote that the policy runs on. */
-export function boundQuote(aggregate: PolicyAggregate): Quote {
-  const quote = acceptedQuote(aggregate)
-  if (!quote?.issuedAt) throw notFound('issued policy', String(aggregate.policy.locator))
-  return quote
-}
 
 /** The policy cancelled from that time on. Takes one digit. Refuses (409) when no coverage is left from then. */
 export function cancelled(

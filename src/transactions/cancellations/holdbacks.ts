@@ -1,8 +1,9 @@
 // A cancellation type may keep a part of the premium that its cancellations give back: short rates, as configuration
 // (brief 3.2, 10.7). `holdback` in cancellations.json is `{ "amount": 50 }` or `{ "percent": 10 }`.
-import { splitBy } from '../../billing/split.ts'
+
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, decimal, type Money, money, sum, toDecimal } from '../../kernel/money.ts'
+import { splitBy } from '../../policy/bills/split.ts'
 import type { Holdback } from '../../policy/records/aggregate.ts'
 import type { HoldbackTerms } from '../../product/configuration.ts'
 

@@ -1,5 +1,4 @@
 // What each action on a cancellation makes of its policy, and the events that tell of it (brief 1.5, 1.7). Pure.
-
 import { billAnew } from '../../billing/balance.ts'
 import { planAfterCancellation } from '../../billing/continuing.ts'
 import type { OwnBills } from '../../billing/own-plan.ts'
@@ -9,17 +8,13 @@ import type { CancellationLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { invoiceEvents, policyEvent } from '../../policy/events.ts'
 import type { Planned } from '../../policy/planned.ts'
-import {
-  type Cancellation,
-  type ConflictHandling,
-  type Modification,
-  type PolicyAggregate,
-  putRecords,
-} from '../../policy/records/aggregate.ts'
+import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
+import type { Cancellation, ConflictHandling } from '../../policy/records/transactions.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { CancellationType, ProductDefinition } from '../../product/configuration.ts'
+import type { EffectContext } from '../../rating/attempt.ts'
 import { withoutConflicts } from '../conflicts.ts'
-import { type CancellationOrder, type Carried, cancelled, type EffectContext } from './effect.ts'
+import { type CancellationOrder, type Carried, cancelled } from './effect.ts'
 import { assertCancellationAllows } from './transitions.ts'
 
 /** The cancellation that lapses make; every product has it. */

@@ -1,20 +1,21 @@
 // A cancellation as answers show it, and what it does to the price.
-import { invoiceOfTransaction, plannedTotals, totalsDueOf } from '../../billing/bill.ts'
+
 import { payOutLimit } from '../../billing/payments/pay-out.ts'
 import { type Money, negated, plus, sum, toNumber } from '../../kernel/money.ts'
+import { invoiceOfTransaction, plannedTotals, restDue, totalsDueOf } from '../../policy/bills/amounts-due.ts'
 import { isIssued, withIssued } from '../../policy/fold/line.ts'
 import { documentsOf } from '../../policy/projection/documents.ts'
 import { textIfAny } from '../../policy/projection/parts.ts'
 import { policyView } from '../../policy/projection/view.ts'
-import type { Cancellation, Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { boundQuote, type Modification, type PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { isOutstanding } from '../../policy/records/invoice.ts'
-import { restDue } from '../../policy/records/payment.ts'
+import type { Cancellation } from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { CancellationValueResponse, PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { policyPriceChangeResponse, totalChange } from '../../rating/price-change.ts'
 import { reinstatementResponse } from '../reinstatements/projection.ts'
 import type { CancellationResponse } from './contract.ts'
-import { boundQuote, type Carried } from './effect.ts'
+import type { Carried } from './effect.ts'
 
 export function cancellationResponse(
   aggregate: PolicyAggregate,

@@ -1,6 +1,6 @@
 // What may be done to a cancellation (brief 1.5).
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
-import type { Cancellation, CancellationState } from '../../policy/records/aggregate.ts'
+import type { Cancellation, CancellationState } from '../../policy/records/transactions.ts'
 
 export type CancellationAction = 'update' | 'rescind' | 'issue' | 'reinstate'
 

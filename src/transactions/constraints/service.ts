@@ -1,5 +1,4 @@
 // What constraints allow in accounts, quotes and transactions, as the Worker serves it.
-
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import {
   type EndorsementLocator,
@@ -12,7 +11,13 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
 import { quoteParts } from '../../policy/quote-parts.ts'
-import type { Endorsement, Modification, PolicyAggregate, Quote } from '../../policy/records/aggregate.ts'
+import {
+  boundQuote,
+  type Modification,
+  type PolicyAggregate,
+  type Quote,
+} from '../../policy/records/aggregate.ts'
+import type { Endorsement } from '../../policy/records/transactions.ts'
 import { lineUpTo, selectionBasis } from '../../policy/selection-basis.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
@@ -31,7 +36,6 @@ import type {
 } from '../../reference/constraints/contract.ts'
 import type { Element } from '../../reference/constraints/evaluation.ts'
 import { tablesInForce } from '../../reference/constraints/force.ts'
-import { boundQuote } from '../cancellations/effect.ts'
 import { endorsed } from '../endorsements/effect.ts'
 import { quoteOf } from '../quotes/quote-of.ts'
 import { quoteLocator } from '../quotes/service.ts'

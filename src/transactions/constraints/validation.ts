@@ -1,6 +1,5 @@
 // Constraints as a check of policies (resources brief 3): a value that its table does not allow is a problem of its field,
 // found where all others are. Products without constraints pay nothing for it.
-
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 import type { ReportedProblems } from '../../policy/draft/request.ts'
 import { quoteParts } from '../../policy/quote-parts.ts'
@@ -21,15 +20,8 @@ import type { SelectionBasis } from '../../product/resources.ts'
 import { type Attempt, assertValid, NOTHING_REPORTED } from '../../rating/attempt.ts'
 import { breachesOf, fieldsInUse } from '../../reference/constraints/breaches.ts'
 import type { ConstrainedField, Element } from '../../reference/constraints/evaluation.ts'
-import type { TablesInForce } from '../../reference/constraints/force.ts'
+import type { ReadTables } from '../../reference/constraints/force.ts'
 import { elementsAt, lineBefore, type PolicyElement, surroundingsOf } from './content.ts'
-
-/** Reads the tables of these static names that are in force. */
-export type ReadTables = (
-  configuration: Configuration,
-  staticNames: readonly string[],
-  basis: SelectionBasis,
-) => Promise<TablesInForce>
 
 /** What was carried out, and under which locator problems of the policy's own data are reported. */
 type Transaction = {

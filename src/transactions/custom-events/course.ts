@@ -1,11 +1,10 @@
 // What of a policy its schedules hang on: the times that they are counted from, and the state that suppresses them. Pure.
-
 import type { Instant } from '../../kernel/time.ts'
 import { lineOf, segmentsInForce } from '../../policy/fold/line.ts'
-import type { ModificationKind, PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { boundQuote, type PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { ModificationKind } from '../../policy/records/transactions.ts'
 import { policyState } from '../../policy/transitions.ts'
 import type { Anchor, Course, SuppressingStatus } from '../../product/custom-events.ts'
-import { boundQuote } from '../cancellations/effect.ts'
 
 const issuedOf = ({ modifications }: PolicyAggregate, kind: ModificationKind) =>
   [...modifications.values()].filter(

@@ -4,7 +4,8 @@ import { now } from '../../kernel/time.ts'
 import { commit, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
-import { dispatcherObject, shardDatabase, shardName } from '../../platform/tenancy.ts'
+import { armDispatcherAt } from '../../platform/objects.ts'
+import { shardDatabase } from '../../platform/tenancy.ts'
 import type { EventScheduleListResponse, EventScheduleResponse, ScheduleListQuery } from './contract.ts'
 import {
   deleteQueries,
@@ -60,8 +61,7 @@ export async function resumeSchedule(text: string, context: RequestContext): Pro
     answer: { status: 200, text: '' },
     subject: locator,
   })
-  context.calls.object += 1
-  await dispatcherObject(context.env, context.tenant, shard).arm(shardName(context.tenant, shard), now())
+  await armDispatcherAt(context, shard, now())
 }
 
 /** The event comes no more for this policy, whatever moves its times. */

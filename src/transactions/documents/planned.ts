@@ -12,7 +12,7 @@ import {
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
 import type { DocumentSubject, PolicyDocument } from '../../policy/records/document.ts'
-import { reinstatementStatus } from '../../policy/records/lapses.ts'
+import { reinstatementStatus } from '../../policy/records/transactions.ts'
 import type { DocumentDefinition, ProductDefinition } from '../../product/configuration.ts'
 
 type GeneratingEvent = DocumentDefinition['generatingEvent']

@@ -1,13 +1,8 @@
 // What an endorsement or renewal changes, as templates read it (brief 5.3): every field with its title, what it was
 // and what it is, and what the endorsement does to it.
 
-import type {
-  Endorsement,
-  ExposureRun,
-  Peril,
-  PerilRun,
-  PolicyAggregate,
-} from '../../policy/records/aggregate.ts'
+import type { ExposureRun, Peril, PerilRun, PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { Endorsement } from '../../policy/records/transactions.ts'
 import type { ExposureDefinition, FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
 import { type FieldData, NO_FIELD_DATA } from '../../product/fields/groups.ts'
 import { type FieldValues, valuesOf } from '../../product/fields/values.ts'

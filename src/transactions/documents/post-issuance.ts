@@ -1,5 +1,6 @@
 // Asks the product's plugin what is to become of the documents of a transaction that is issued (getPostIssuanceResult).
-import { nonsense } from '../../extension/plugins/answer.ts'
+
+import { nonsense } from '../../extension/plugins/answers.ts'
 import type { PostIssuanceInput } from '../../extension/plugins/contract.ts'
 import { asPluginInput } from '../../extension/plugins/input.ts'
 import { documentResponse } from '../../policy/projection/documents.ts'

@@ -1,5 +1,4 @@
 // The content of a policy under an endorsement: which runs are cut, and which stand in their place.
-
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
 import {
@@ -10,7 +9,7 @@ import {
 } from '../../policy/draft/additions.ts'
 import { changedData, report } from '../../policy/draft/changed-data.ts'
 import { updatePerilAmounts } from '../../policy/draft/peril-amounts.ts'
-import type { ExposureCreate, PerilUpdate, ReportedProblems } from '../../policy/draft/request.ts'
+import type { ReportedProblems } from '../../policy/draft/request.ts'
 import type { Line } from '../../policy/fold/line.ts'
 import { inForce, type Piece, piecesOf } from '../../policy/fold/pieces.ts'
 import type { Prorated } from '../../policy/fold/prorated.ts'
@@ -27,7 +26,12 @@ import {
   putRecords,
   type Quote,
 } from '../../policy/records/aggregate.ts'
-import type { EndorsedExposure, EndorsementChanges } from '../../policy/records/endorsement-changes.ts'
+import type {
+  EndorsedExposure,
+  EndorsementChanges,
+  ExposureCreate,
+  PerilUpdate,
+} from '../../policy/records/changes.ts'
 import type { PerilDefinition, ProductDefinition } from '../../product/configuration.ts'
 import { fieldErrors } from '../../product/fields/errors.ts'
 import type { FieldChanges, FieldData } from '../../product/fields/groups.ts'

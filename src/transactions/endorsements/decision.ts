@@ -1,5 +1,4 @@
 // What each action on a policy's endorsements decides: validate, price, underwrite, bill, in that order.
-
 import { withPlan } from '../../billing/bill.ts'
 import { ownTransaction, plansItsBills } from '../../billing/own-bills.ts'
 import type { Replan } from '../../billing/replan.ts'
@@ -12,14 +11,14 @@ import type { Prorated } from '../../policy/fold/prorated.ts'
 import { NeedsWholePolicy } from '../../policy/part.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { policyToRead } from '../../policy/projection/policy.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { digitsForEndorsement } from '../../policy/records/changes.ts'
 import type {
   ConflictHandling,
   Endorsement,
   EndorsementState,
-  PolicyAggregate,
   UnderwritingResult,
-} from '../../policy/records/aggregate.ts'
-import { digitsForEndorsement } from '../../policy/records/endorsement-changes.ts'
+} from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { assertWithinLimits, paymentSchedule } from '../../policy/terms.ts'
 import { type Attempt, ratingContext } from '../../rating/attempt.ts'

@@ -5,7 +5,6 @@
 // A new end of the policy is a feature of the configuration (brief 2.5, 10.10). An earlier one ends segments, runs
 // and fees there, as a cancellation would (brief 3.2, 3.3); but the policy is not cancelled, and a renewal starts
 // there. With a later one the last segment goes on, and so do the perils that held up to the old end: content.ts.
-
 import { Refusal } from '../../kernel/errors.ts'
 import { earlier, type Instant, later } from '../../kernel/time.ts'
 import type { ReportedProblems } from '../../policy/draft/request.ts'
@@ -14,14 +13,15 @@ import { lineOf, segmentsInForce } from '../../policy/fold/line.ts'
 import { withSplits } from '../../policy/fold/prorated.ts'
 import { newModification } from '../../policy/new-modification.ts'
 import {
-  type Endorsement,
+  boundQuote,
   type PolicyAggregate,
   type PolicySegment,
   putRecords,
   type Quote,
 } from '../../policy/records/aggregate.ts'
+import type { Endorsement } from '../../policy/records/transactions.ts'
 import { standingCancellations } from '../../policy/standing-cancellations.ts'
-import { boundQuote, type Carried, reducedFees } from '../cancellations/effect.ts'
+import { type Carried, reducedFees } from '../cancellations/effect.ts'
 import { lapseInForce } from '../lapses/lapse-in-force.ts'
 import { Content, type EndorsementContext, type Ends } from './content.ts'
 import { repricingOf } from './touches.ts'

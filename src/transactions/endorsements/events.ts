@@ -1,6 +1,7 @@
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import { policyEvent } from '../../policy/events.ts'
-import type { Endorsement, PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { Endorsement } from '../../policy/records/transactions.ts'
 
 type Told = 'create' | 'update' | 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard'
 

@@ -1,9 +1,10 @@
-import { invoicesOf } from '../../billing/bill.ts'
 import { planVoidInvoices } from '../../billing/payments/voiding.ts'
 import { missedInvoices } from '../../billing/timers.ts'
 import type { Instant } from '../../kernel/time.ts'
+import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import type { Planned } from '../../policy/planned.ts'
-import { type Endorsement, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
+import type { Endorsement } from '../../policy/records/transactions.ts'
 import { endorsementEvent } from './events.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 

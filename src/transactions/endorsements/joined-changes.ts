@@ -3,8 +3,13 @@
 // are made of additions have locators of their own.
 import { Refusal } from '../../kernel/errors.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
-import type { ExposureCreate, PerilCreate, PerilUpdate } from '../../policy/draft/request.ts'
-import type { EndorsedExposure, EndorsementChanges } from '../../policy/records/endorsement-changes.ts'
+import type {
+  EndorsedExposure,
+  EndorsementChanges,
+  ExposureCreate,
+  PerilCreate,
+  PerilUpdate,
+} from '../../policy/records/changes.ts'
 import type { FieldChanges } from '../../product/fields/groups.ts'
 
 type Names = Pick<LocatorSupply, 'uuid'>

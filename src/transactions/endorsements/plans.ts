@@ -2,6 +2,7 @@
 import { billAnew } from '../../billing/balance.ts'
 import { withoutPlan } from '../../billing/bill.ts'
 import type { Replan } from '../../billing/replan.ts'
+import { invoicedAtOnce } from '../../billing/schedule.ts'
 import { invoiceTimers } from '../../billing/timers.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { EndorsementLocator, Uuid } from '../../kernel/locators.ts'
@@ -11,18 +12,16 @@ import { invoiceEvents, policyEvent } from '../../policy/events.ts'
 import { lineOf, withIssued } from '../../policy/fold/line.ts'
 import type { Planned } from '../../policy/planned.ts'
 import {
-  type Endorsement,
+  boundQuote,
   type Modification,
   type PolicyAggregate,
   putRecords,
-  type UnderwritingResult,
 } from '../../policy/records/aggregate.ts'
-import type { EndorsementChanges } from '../../policy/records/endorsement-changes.ts'
-import { invoicedAtOnce } from '../../policy/records/installment.ts'
+import type { EndorsementChanges } from '../../policy/records/changes.ts'
+import type { Endorsement, UnderwritingResult } from '../../policy/records/transactions.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { Carried } from '../cancellations/effect.ts'
-import { boundQuote } from '../cancellations/effect.ts'
 import { termEndTimers } from '../term-end.ts'
 import type { EndorsementContext } from './content.ts'
 import { endorsementEvent } from './events.ts'

@@ -1,26 +1,22 @@
 // An endorsement or a renewal as answers show it: what was asked for, and how far it has come.
-import { chargesOf, invoiceOfTransaction, planOf } from '../../billing/bill.ts'
-import { installmentFeeCharges } from '../../billing/charge.ts'
-import { financialTransactions, MOST_ITEMISED, summedItems } from '../../billing/financial-transactions.ts'
-import { installmentItems } from '../../billing/items.ts'
+
 import { plannedBy } from '../../billing/projection.ts'
 import type { Replan } from '../../billing/replan.ts'
 import { shardOfDigits, type Uuid } from '../../kernel/locators.ts'
+import { chargesOf, invoiceOfTransaction, planOf } from '../../policy/bills/amounts-due.ts'
+import { installmentFeeCharges } from '../../policy/bills/charge.ts'
+import { installmentItems } from '../../policy/bills/items.ts'
 import type { FutureInvoiceResponse } from '../../policy/contract/billing.ts'
-import type { PerilCreate, PerilUpdate } from '../../policy/draft/request.ts'
 import { isIssued } from '../../policy/fold/line.ts'
+import { financialTransactions, MOST_ITEMISED, summedItems } from '../../policy/projection/billed-items.ts'
 import { documentsOf } from '../../policy/projection/documents.ts'
 import { invoiceResponses } from '../../policy/projection/invoices.ts'
 import { textIfAny, underwritingResponse } from '../../policy/projection/parts.ts'
 import { perilSegmentLocator } from '../../policy/projection/view.ts'
-import type {
-  Endorsement,
-  Modification,
-  PolicyAggregate,
-  PolicySegment,
-} from '../../policy/records/aggregate.ts'
-import type { EndorsementChanges } from '../../policy/records/endorsement-changes.ts'
+import type { Modification, PolicyAggregate, PolicySegment } from '../../policy/records/aggregate.ts'
+import type { EndorsementChanges, PerilCreate, PerilUpdate } from '../../policy/records/changes.ts'
 import { isSilent } from '../../policy/records/installment.ts'
+import type { Endorsement } from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { readFieldValues } from '../../product/fields/values.ts'
 import type { RenewalResponse } from '../renewals/contract.ts'

@@ -1,15 +1,14 @@
 import { openInstallments } from '../../billing/balance.ts'
-import { chargesOf, termPlan } from '../../billing/bill.ts'
+import { termPlan } from '../../billing/bill.ts'
 import { planAfterEndorsement } from '../../billing/continuing.ts'
-import { totalsDue } from '../../billing/items.ts'
 import { type Replan, replan } from '../../billing/replan.ts'
 import type { Instant } from '../../kernel/time.ts'
-import type { Endorsement, Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { chargesOf } from '../../policy/bills/amounts-due.ts'
+import { totalsDue } from '../../policy/bills/items.ts'
+import type { Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { Endorsement } from '../../policy/records/transactions.ts'
+import { scheduleOf } from '../../policy/terms.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-
-/** The payment schedule that the policy has once the endorsement or renewal is issued. */
-export const scheduleOf = ({ policy }: PolicyAggregate, { changes }: Endorsement): string =>
-  changes.newPaymentScheduleName ?? policy.paymentScheduleName
 
 /**
  * How a renewal is billed over its term, and an endorsement (brief 4.5): by the bills that are planned, each for what is

@@ -1,5 +1,4 @@
 // Endorsements and renewals, as the Worker serves them.
-
 import { notFound } from '../../kernel/errors.ts'
 import { type EndorsementLocator, type PolicyLocator, readDigits } from '../../kernel/locators.ts'
 import type { JsonAnswer } from '../../platform/commit.ts'
@@ -7,7 +6,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
-import type { Endorsement } from '../../policy/records/aggregate.ts'
+import type { Endorsement } from '../../policy/records/transactions.ts'
 import type { PolicySelection } from '../../policy/store/aggregates.ts'
 import { loadPolicy, policyOf } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'

@@ -1,6 +1,6 @@
 // What may be done to an endorsement or a renewal (brief 1.4). Both go the same way, with events of their own.
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
-import type { Endorsement, EndorsementState } from '../../policy/records/aggregate.ts'
+import type { Endorsement, EndorsementState } from '../../policy/records/transactions.ts'
 
 export type EndorsementAction = 'update' | 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard' | 'refer'
 

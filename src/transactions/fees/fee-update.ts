@@ -2,7 +2,6 @@
 // own in the line, so that cancellations, reinstatements and withdrawals after it find its fees like any others, and
 // what was billed before it does not change; it is billed at once. Before a policy is issued its fees are those that
 // its configuration gives it (they are worked out anew whenever it is priced), so that there is nothing to update.
-
 import { billAnew } from '../../billing/balance.ts'
 import { planAfterFeeUpdate } from '../../billing/continuing.ts'
 import { withFeeReversed } from '../../billing/fee-reversal.ts'
@@ -18,16 +17,16 @@ import { isIssued, isStanding } from '../../policy/fold/line.ts'
 import { newModification } from '../../policy/new-modification.ts'
 import type { Planned } from '../../policy/planned.ts'
 import {
+  boundQuote,
   type Fee,
   type Modification,
-  type PlannedInstallment,
   type PolicyAggregate,
   putRecords,
 } from '../../policy/records/aggregate.ts'
+import type { PlannedInstallment } from '../../policy/records/installment.ts'
 import { assertWithinLimits } from '../../policy/terms.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import { boundQuote } from '../cancellations/effect.ts'
 
 export type FeeUpdateContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 

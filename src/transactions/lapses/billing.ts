@@ -15,18 +15,14 @@
 // they had been written off or never invoiced: F in all. P + (B + N − P − F) + F = N + B: every cent is billed once. Taken
 // back at once, with no gap, a policy is paid by exactly the amounts by which it would have been paid without the lapse.
 import { type BalanceContext, billed, onlyInstallment, openInstallments } from '../../billing/balance.ts'
-import { installmentOf, invoicesOf, planOf } from '../../billing/bill.ts'
 import { planWriteOff } from '../../billing/payments/write-off.ts'
 import { sum } from '../../kernel/money.ts'
 import { endOfDay, type Instant, later } from '../../kernel/time.ts'
+import { installmentOf, invoicesOf, planOf } from '../../policy/bills/amounts-due.ts'
 import { invoiceEvents } from '../../policy/events.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
-import {
-  type Modification,
-  type PlannedInstallment,
-  type PolicyAggregate,
-  putRecords,
-} from '../../policy/records/aggregate.ts'
+import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
+import type { PlannedInstallment } from '../../policy/records/installment.ts'
 import { isOutstanding } from '../../policy/records/invoice.ts'
 import { applied, standingPayments } from '../../policy/records/payment.ts'
 import { isOwed } from './past-due.ts'

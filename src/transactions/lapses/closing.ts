@@ -1,9 +1,9 @@
-import { invoicesOf } from '../../billing/bill.ts'
 import { planVoidInvoices } from '../../billing/payments/voiding.ts'
 import type { Instant } from '../../kernel/time.ts'
+import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import type { Planned } from '../../policy/planned.ts'
 import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
-import type { LapseReinstatement } from '../../policy/records/lapses.ts'
+import type { LapseReinstatement } from '../../policy/records/transactions.ts'
 import { lapseReinstatementEvent } from './events.ts'
 import { assertLapseReinstatementAllows } from './transitions.ts'
 

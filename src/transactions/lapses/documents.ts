@@ -7,7 +7,7 @@ import type { Instant } from '../../kernel/time.ts'
 import type { Planned } from '../../policy/planned.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { UnplacedDocument } from '../../policy/records/document.ts'
-import { type LapseReinstatement, reinstatementStatus } from '../../policy/records/lapses.ts'
+import { type LapseReinstatement, reinstatementStatus } from '../../policy/records/transactions.ts'
 import { planRemoval, planUpload, type UploadOwner } from '../documents/upload.ts'
 
 const asOwner = (reinstatement: LapseReinstatement): UploadOwner => ({

@@ -1,10 +1,10 @@
-import { invoicesOf } from '../../billing/bill.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { EventType } from '../../platform/events/catalogue.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
+import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import { policyEvent } from '../../policy/events.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
-import type { GracePeriod, Lapse, LapseReinstatement } from '../../policy/records/lapses.ts'
+import type { GracePeriod, Lapse, LapseReinstatement } from '../../policy/records/transactions.ts'
 
 /** An event of a grace period (brief 9). */
 export const gracePeriodEvent = (

@@ -5,16 +5,15 @@
 // past-due invoices are paid (brief 1.5), so a second invoice that becomes past due meanwhile joins the open one, and
 // has no time of its own. An invoice whose payment is reversed is due again by the end of that day (brief 4.4), and
 // begins a new grace period then: a settled one is never opened again.
-
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { add, type Instant, later } from '../../kernel/time.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { type Policy, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { Invoice } from '../../policy/records/invoice.ts'
-import type { GracePeriod } from '../../policy/records/lapses.ts'
+import type { GracePeriod } from '../../policy/records/transactions.ts'
 import { policyState } from '../../policy/transitions.ts'
-import type { EffectContext } from '../cancellations/effect.ts'
+import type { EffectContext } from '../../rating/attempt.ts'
 import {
   type CancellingContext,
   LAPSE,

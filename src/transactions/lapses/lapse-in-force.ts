@@ -1,6 +1,6 @@
 import { isIssued } from '../../policy/fold/line.ts'
-import type { Modification, ModificationKind, PolicyAggregate } from '../../policy/records/aggregate.ts'
-import type { Lapse } from '../../policy/records/lapses.ts'
+import type { Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { Lapse, ModificationKind } from '../../policy/records/transactions.ts'
 
 /** Modifications that end cover, bring it back or add to it. */
 const OF_COVER: ReadonlySet<ModificationKind> = new Set([

@@ -1,10 +1,10 @@
 // A legacy lapse: the policy off risk, without a cancellation record (brief 1.7). Pure.
-
 import { add, type Instant } from '../../kernel/time.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
-import type { GracePeriod, Lapse } from '../../policy/records/lapses.ts'
-import { cancelled, type EffectContext } from '../cancellations/effect.ts'
+import type { GracePeriod, Lapse } from '../../policy/records/transactions.ts'
+import type { EffectContext } from '../../rating/attempt.ts'
+import { cancelled } from '../cancellations/effect.ts'
 import { withoutConflicts } from '../conflicts.ts'
 import { billLapse } from './billing.ts'
 import { lapseEvent } from './events.ts'

@@ -1,6 +1,6 @@
-import { totalDueOf } from '../../billing/bill.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
+import { totalDueOf } from '../../policy/bills/amounts-due.ts'
 import { invoiceEvent } from '../../policy/events.ts'
 import type { Planned } from '../../policy/planned.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'

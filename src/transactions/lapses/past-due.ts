@@ -1,9 +1,11 @@
 // Invoices that are unpaid past their due time (brief 1.5).
-import { amountsDue, totalDueOf } from '../../billing/bill.ts'
+
 import type { Money } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
-import type { Modification, ModificationKind, PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { amountsDue, totalDueOf } from '../../policy/bills/amounts-due.ts'
+import type { Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { type Invoice, isOutstanding } from '../../policy/records/invoice.ts'
+import type { ModificationKind } from '../../policy/records/transactions.ts'
 
 /** What brings cover back or prolongs it: what was unpaid before is past due anew from then on. */
 const PROLONGING: ReadonlySet<ModificationKind> = new Set(['renewal', 'reinstatement'])

@@ -9,7 +9,7 @@ import {
   type LapseReinstatement,
   reinstatementStatus,
   since,
-} from '../../policy/records/lapses.ts'
+} from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type {
   GraceLapseReinstatementResponse,

@@ -2,18 +2,23 @@
 //
 // The contract names no end of an offer. It is the end of the reinstatement period: until then the invoice is
 // payable, and what is still pending then is closed.
-import { installmentOf, installmentsToInvoice, invoiceWhatIsDue, planOf } from '../../billing/bill.ts'
+import { invoiceWhatIsDue } from '../../billing/bill.ts'
+import { planInvoices } from '../../billing/invoicing.ts'
 import { invoiceTimers } from '../../billing/timers.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { type Instant, later } from '../../kernel/time.ts'
+import { installmentOf, installmentsToInvoice, planOf } from '../../policy/bills/amounts-due.ts'
 import { invoiceEvents } from '../../policy/events.ts'
 import type { Planned } from '../../policy/planned.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { carriedForward, isOutstanding } from '../../policy/records/invoice.ts'
-import { type Lapse, type LapseReinstatement, reinstatementStatus } from '../../policy/records/lapses.ts'
-import type { EffectContext } from '../cancellations/effect.ts'
+import {
+  type Lapse,
+  type LapseReinstatement,
+  reinstatementStatus,
+} from '../../policy/records/transactions.ts'
+import type { EffectContext } from '../../rating/attempt.ts'
 import { withoutConflicts } from '../conflicts.ts'
-import { planInvoices } from '../new-business/issue.ts'
 import { reinstated } from '../reinstatements/effect.ts'
 import { termEndTimers } from '../term-end.ts'
 import { goingOn, reinstatementPlan } from './billing.ts'

@@ -1,12 +1,11 @@
 // What a payment brings about beside the invoice that it pays. Pure.
-
-import { installmentOf, planOf } from '../../billing/bill.ts'
 import type { Instant } from '../../kernel/time.ts'
+import { installmentOf, planOf } from '../../policy/bills/amounts-due.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { type Invoice, isOutstanding } from '../../policy/records/invoice.ts'
-import { type LapseReinstatement, reinstatementStatus } from '../../policy/records/lapses.ts'
-import type { EffectContext } from '../cancellations/effect.ts'
+import { type LapseReinstatement, reinstatementStatus } from '../../policy/records/transactions.ts'
+import type { EffectContext } from '../../rating/attempt.ts'
 import { planClosing } from './closing.ts'
 import { planSettlement } from './grace-periods.ts'
 import { digitsForIssue, planIssue } from './reinstatements.ts'

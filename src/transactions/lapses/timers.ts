@@ -11,7 +11,7 @@ import type { Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { TimerKind } from '../../platform/tables.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
-import type { GracePeriod, Lapse, LapseReinstatement } from '../../policy/records/lapses.ts'
+import type { GracePeriod, Lapse, LapseReinstatement } from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { pastDueFrom } from './past-due.ts'
 

@@ -7,7 +7,7 @@ import {
   type LapseReinstatement,
   type LapseReinstatementState,
   reinstatementStatus,
-} from '../../policy/records/lapses.ts'
+} from '../../policy/records/transactions.ts'
 
 export type GracePeriodAction = 'update' | 'settle' | 'lapse'
 

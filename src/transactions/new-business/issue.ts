@@ -1,17 +1,15 @@
 // The plans of new business as actions on the policy: what each makes of the aggregate and which events tell of it.
 // Pure; the service loads, commits and answers (docs/design.md, section 4).
-import { invoiceWhatIsDue } from '../../billing/bill.ts'
 import { planVoidInvoices } from '../../billing/payments/voiding.ts'
 import { Refusal } from '../../kernel/errors.ts'
-import type { LocatorSupply } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { PolicyUpdateRequest } from '../../policy/contract/requests.ts'
 import type { DraftContext, DraftResult } from '../../policy/draft/request.ts'
-import { invoiceEvents, policyEvent, quoteEvent, versioned } from '../../policy/events.ts'
+import { policyEvent, quoteEvent, versioned } from '../../policy/events.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { quoteParts } from '../../policy/quote-parts.ts'
 import {
-  type Modification,
+  acceptedQuote,
   type PolicyAggregate,
   putRecords,
   type Quote,
@@ -19,7 +17,7 @@ import {
 } from '../../policy/records/aggregate.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { RatingContext } from '../../rating/rater.ts'
-import { acceptedQuote, changeQuote, planAcceptance, planQuoting } from '../quotes/plans.ts'
+import { changeQuote, planAcceptance, planQuoting } from '../quotes/plans.ts'
 
 export function planCreation(draft: PolicyAggregate): Planned {
   return {
@@ -74,20 +72,6 @@ export async function planFinalization(before: PolicyAggregate, context: RatingC
         decision: quote.underwriting!.decision,
       }),
     ],
-  }
-}
-
-/** Invoices what is due of the modification's plan, with the events of each invoice. */
-export function planInvoices(
-  before: PolicyAggregate,
-  modification: Modification,
-  now: Instant,
-  supply: LocatorSupply,
-): Planned {
-  const { aggregate, made } = invoiceWhatIsDue(before, modification, { now, supply })
-  return {
-    aggregate,
-    events: made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
   }
 }
 

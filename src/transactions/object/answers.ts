@@ -1,10 +1,10 @@
 // What operations answer: records as they are once what was planned is recorded.
 
-import { paymentResponse } from '../../billing/payments/payment-response.ts'
 import { invoiceResponse } from '../../billing/projection.ts'
 import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { JsonAnswer } from '../../platform/commit.ts'
 import { feeSummary } from '../../policy/projection/fees.ts'
+import { paymentResponse } from '../../policy/projection/invoices.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
 import { policyView } from '../../policy/projection/view.ts'
 import { paymentNamed } from '../../policy/records/payment.ts'

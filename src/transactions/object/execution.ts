@@ -1,6 +1,5 @@
 // What happens inside a policy's object: load, decide, commit, answer (docs/design.md, section 5). Operations of
 // one policy run one after the other; that nothing is lost when two instances run at once is D1's doing.
-
 import { decideInvoicing, decideNextInvoice } from '../../billing/invoicing.ts'
 import { externalRaters } from '../../extension/integrations/external-raters.ts'
 import { PluginSessions } from '../../extension/plugins/sessions.ts'
@@ -18,9 +17,9 @@ import type { Database } from '../../platform/database.ts'
 import { requireMatch } from '../../platform/entity-tags.ts'
 import { takeLocators } from '../../platform/sequence.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
-import { digitsForChanges, digitsForNewDraft } from '../../policy/draft/request.ts'
 import { NeedsWholePolicy, type Part } from '../../policy/part.ts'
 import type { Planned } from '../../policy/planned.ts'
+import { digitsForChanges, digitsForNewDraft } from '../../policy/records/changes.ts'
 import { loadGround, loadVersion } from '../../policy/store/loading.ts'
 import type { Attempt } from '../../rating/attempt.ts'
 import { tableReader } from '../../reference/constraints/force.ts'

@@ -1,12 +1,10 @@
-// What the Worker asks of a policy's object and what it gets back. Plain data, readable one version both ways.
-import type { RefusalData } from '../../kernel/errors.ts'
 import type { PolicyLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
-import type { Calls } from '../../platform/calls.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
-import type { Caller, IdempotencyKey } from '../../platform/context.ts'
+import type { Caller, IdempotencyKey, RequestContext } from '../../platform/context.ts'
 import type { IfMatch } from '../../platform/entity-tags.ts'
 import type { CustomEventType } from '../../platform/events/types.ts'
+import { ask, type ObjectReply, policyObject } from '../../platform/objects.ts'
 import type { Tenant } from '../../platform/tenancy.ts'
 import type { FeeUpdateRequest } from '../../policy/contract/fees.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
@@ -78,8 +76,14 @@ export type PolicyMessage = {
   operation: PolicyOperation
 }
 
-/** Either an answer or a refusal; and the calls made on the way. */
-export type PolicyReply = { calls: Calls } & (
-  | { answer: JsonAnswer | AnswerBySubject }
-  | { refusal: RefusalData }
-)
+export type PolicyReply = ObjectReply<JsonAnswer | AnswerBySubject>
+
+/** Hands the message to the policy's object; throws its Refusal. */
+export const askPolicy = (
+  { env, calls }: Pick<RequestContext, 'env' | 'calls'>,
+  message: PolicyMessage,
+): Promise<JsonAnswer | AnswerBySubject> =>
+  ask(
+    calls,
+    () => policyObject(env, message.tenant, message.locator).execute(message) as Promise<PolicyReply>,
+  )

@@ -1,13 +1,10 @@
-// Timers of a policy: its object is told that the time has come, and decides whether there is anything to do.
-import { refusalFrom } from '../../kernel/errors.ts'
 import { newUuid, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { SYSTEM_CALLER } from '../../platform/context.ts'
 import type { Timer, TimerOwner } from '../../platform/events/timers.ts'
 import type { CustomEventType } from '../../platform/events/types.ts'
-import { policyObject } from '../../platform/tenancy.ts'
 import { readTermEndNotice } from '../term-end.ts'
-import type { PolicyOperation, PolicyReply } from './message.ts'
+import { askPolicy, type PolicyOperation } from './message.ts'
 
 /**
  * The owner that hands a policy's timer to the policy's object. The timer's locator is the key of the operation's
@@ -15,18 +12,15 @@ import type { PolicyOperation, PolicyReply } from './message.ts'
  */
 const ofPolicy =
   (operationOf: (timer: Timer) => PolicyOperation): TimerOwner =>
-  async (timer, { env, tenant, calls }) => {
-    const locator = Number(timer.subject) as PolicyLocator
-    calls.object += 1
-    const reply = (await policyObject(env, tenant, locator).execute({
-      tenant,
+  async (timer, place) => {
+    await askPolicy(place, {
+      tenant: place.tenant,
       caller: SYSTEM_CALLER,
       requestId: newUuid(0),
       idempotency: { key: `timer:${timer.locator}`, bodyHash: timer.kind },
-      locator,
+      locator: Number(timer.subject) as PolicyLocator,
       operation: operationOf(timer),
-    })) as PolicyReply
-    if ('refusal' in reply) throw refusalFrom(reply.refusal)
+    })
   }
 
 /** Invoices what is due by now. */

@@ -1,7 +1,7 @@
 // The record that an operation changes, as it is read: what `If-Match` is held against (platform/http/records.ts has the paths).
 
-import { paymentResponse } from '../../billing/payments/payment-response.ts'
 import { invoiceResponse } from '../../billing/projection.ts'
+import { paymentResponse } from '../../policy/projection/invoices.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
 import { paymentNamed } from '../../policy/records/payment.ts'
 import type { Loaded } from '../../policy/surroundings.ts'

@@ -2,11 +2,11 @@
 // period ends that begins since the invoice is unpaid again; an open one ends then too. The payments are found at the
 // one place where changes are recorded, so that no transaction that takes back invoices forgets them.
 
-import { totalDueOf } from '../../billing/bill.ts'
-import { nonsense } from '../../extension/plugins/answer.ts'
+import { nonsense } from '../../extension/plugins/answers.ts'
 import type { PostPaymentReversalInput } from '../../extension/plugins/contract.ts'
 import { toText } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
+import { totalDueOf } from '../../policy/bills/amounts-due.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { type Invoice, invoiceStatus } from '../../policy/records/invoice.ts'

@@ -1,22 +1,21 @@
 // Policies, as the Worker serves them: reads in one round trip; everything else in the policy's own object.
-import { notFound, refusalFrom } from '../../kernel/errors.ts'
+import { notFound } from '../../kernel/errors.ts'
 import { type PolicyLocator, readDigits, readUuid } from '../../kernel/locators.ts'
-import { addCalls } from '../../platform/calls.ts'
 import { isBySubject, type JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { takeLocators } from '../../platform/sequence.ts'
-import { policyObject, shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
+import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
 import type { CoverageSummaryRequest, CoverageSummaryResponse } from '../../policy/contract/coverage.ts'
 import type { FeeUpdateRequest } from '../../policy/contract/fees.ts'
 import type { TableUseResponse } from '../../policy/contract/prices.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
 import type { PolicySnapshotRequest } from '../../policy/contract/snapshot.ts'
-import { digitsForNewDraft } from '../../policy/draft/request.ts'
 import { coverageSummary } from '../../policy/projection/coverage.ts'
 import { feeSummary } from '../../policy/projection/fees.ts'
 import { type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'
 import { policySnapshot } from '../../policy/projection/snapshot.ts'
+import { digitsForNewDraft } from '../../policy/records/changes.ts'
 import {
   AGGREGATE_QUERIES,
   aggregateQueries,
@@ -29,7 +28,7 @@ import type { Loaded } from '../../policy/surroundings.ts'
 import { policyholderQuery } from '../../policyholders/store.ts'
 import { loadConfiguration } from '../../product/cache.ts'
 import { configurationVersions } from '../../product/tables.ts'
-import type { PolicyMessage, PolicyOperation, PolicyReply } from '../object/message.ts'
+import { askPolicy, type PolicyOperation } from '../object/message.ts'
 
 /** The locator in a path; 404 for text that no policy's can be. */
 export function policyLocator(text: string): PolicyLocator {
@@ -99,9 +98,9 @@ export async function operate(
   reread: (subject: string) => Promise<unknown> = subject =>
     readPolicy(context, policyLocator(subject), { summarizeQuotes: false }),
 ): Promise<JsonAnswer> {
-  const { env, tenant, caller, requestId, idempotency, ifMatch, calls } = context
+  const { tenant, caller, requestId, idempotency, ifMatch } = context
   shardOfPolicy(tenant, locator)
-  const message: PolicyMessage = {
+  const answer = await askPolicy(context, {
     tenant,
     caller,
     requestId,
@@ -109,12 +108,7 @@ export async function operate(
     ifMatch,
     locator,
     operation,
-  }
-  calls.object += 1
-  const reply = (await policyObject(env, tenant, locator).execute(message)) as PolicyReply
-  addCalls(calls, reply.calls)
-  if ('refusal' in reply) throw refusalFrom(reply.refusal)
-  const { answer } = reply
+  })
   if (!isBySubject(answer)) return answer
   return { status: answer.status, text: JSON.stringify(await reread(answer.subject)) }
 }

@@ -1,5 +1,5 @@
 // What a transaction would come to: the plans that carry it out, to the end, and recorded nowhere.
-import { withCredit } from '../../billing/payments/credit-use.ts'
+
 import { notFound } from '../../kernel/errors.ts'
 import { type CancellationLocator, readDigits, type Uuid } from '../../kernel/locators.ts'
 import type { Planned } from '../../policy/planned.ts'
@@ -12,6 +12,7 @@ import { recordedPriceChange } from '../cancellations/projection.ts'
 import { conflictsOf } from '../conflicts.ts'
 import { foreseen } from '../endorsements/decision.ts'
 import { endorsementOf } from '../endorsements/endorsement-of.ts'
+import { withCredit } from '../payments/credit.ts'
 import { foreseenReinstatement } from '../reinstatements/decision.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
 import { previewedInvoices } from './invoices.ts'

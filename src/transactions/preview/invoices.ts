@@ -1,14 +1,10 @@
 // The invoices that a transaction would make at once, and those that are then planned.
-import {
-  amountsDue,
-  futureInstallments,
-  installmentOf,
-  invoicesOf,
-  invoiceTypeOf,
-} from '../../billing/bill.ts'
-import { billedItemsOf, shownItems } from '../../billing/billed-items.ts'
+
+import { invoiceTypeOf } from '../../billing/bill.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, toNumber } from '../../kernel/money.ts'
+import { amountsDue, futureInstallments, installmentOf, invoicesOf } from '../../policy/bills/amounts-due.ts'
+import { billedItemsOf, shownItems } from '../../policy/projection/billed-items.ts'
 import { type PolicyAggregate, recordsWhere } from '../../policy/records/aggregate.ts'
 import { type Invoice, invoiceStatus } from '../../policy/records/invoice.ts'
 import type { PreviewedInvoiceResponse } from './contract.ts'

@@ -1,12 +1,11 @@
 // What each action on a quote decides: pure plans over what was loaded.
-
 import { billOnAcceptance, showBills } from '../../billing/invoicing.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { QuoteLocator } from '../../kernel/locators.ts'
-import { digitsForChanges } from '../../policy/draft/request.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { quoteParts } from '../../policy/quote-parts.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { digitsForChanges } from '../../policy/records/changes.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { assertWithinLimits } from '../../policy/terms.ts'
 import { policyState } from '../../policy/transitions.ts'

@@ -1,23 +1,27 @@
 // What each action on a quote makes of its policy's aggregate, and the events that tell of it (brief 1.3). Pure.
-import { invoicesOf, planNewBusiness } from '../../billing/bill.ts'
+
+import { planNewBusiness } from '../../billing/bill.ts'
 import { planVoidInvoices } from '../../billing/payments/voiding.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
+import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import { changeDraft } from '../../policy/draft/changes.ts'
 import { spanDraft } from '../../policy/draft/draft.ts'
-import type { DraftChanges, DraftContext, DraftResult } from '../../policy/draft/request.ts'
+import type { DraftContext, DraftResult } from '../../policy/draft/request.ts'
 import { quoteEvent } from '../../policy/events.ts'
 import { withParents } from '../../policy/peril-parents.ts'
 import type { Planned } from '../../policy/planned.ts'
 import { quoteParts } from '../../policy/quote-parts.ts'
 import {
+  acceptedQuote,
   type Modification,
   type PolicyAggregate,
   putRecords,
   type Quote,
-  type UnderwritingResult,
 } from '../../policy/records/aggregate.ts'
+import type { DraftChanges } from '../../policy/records/changes.ts'
+import type { UnderwritingResult } from '../../policy/records/transactions.ts'
 import { paymentSchedule, validSpan } from '../../policy/terms.ts'
 import { hasPlugin } from '../../product/plugins.ts'
 import { priceQuote, underwriteQuote } from '../../rating/rate.ts'
@@ -159,10 +163,6 @@ export function planAcceptance(before: PolicyAggregate, quote: Quote, now: Insta
   const aggregate = withQuote({ ...selected, policy: { ...selected.policy, finalizedAt: now } }, accepted)
   return { aggregate, events: [quoteEvent(aggregate, accepted, 'policy.quote.accept')] }
 }
-
-/** The policy's accepted quote, if it has one. */
-export const acceptedQuote = ({ quotes }: PolicyAggregate): Quote | undefined =>
-  [...quotes.values()].find(quote => quote.state === 'accepted')
 
 /** Takes an acceptance back: the quote stays quoted, its invoices become void, what was paid of them is reversed. */
 export function planInvalidation(before: PolicyAggregate, quote: Quote, now: Instant): Planned {

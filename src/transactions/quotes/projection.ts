@@ -1,10 +1,11 @@
 // A quote as answers show it.
-import { billedCharges, planOf } from '../../billing/bill.ts'
-import { financialTransactions, MOST_ITEMISED, summedItems } from '../../billing/financial-transactions.ts'
-import { installmentItems } from '../../billing/items.ts'
+
 import { shardOfDigits } from '../../kernel/locators.ts'
 import { toNumber } from '../../kernel/money.ts'
+import { billedCharges, planOf } from '../../policy/bills/amounts-due.ts'
+import { installmentItems } from '../../policy/bills/items.ts'
 import { feesOf, feeTotal } from '../../policy/fold/fees.ts'
+import { financialTransactions, MOST_ITEMISED, summedItems } from '../../policy/projection/billed-items.ts'
 import { exposureResponses, policyCharacteristics } from '../../policy/projection/characteristics.ts'
 import { documentsOf } from '../../policy/projection/documents.ts'
 import { feeResponse, textIfAny, underwritingResponse } from '../../policy/projection/parts.ts'

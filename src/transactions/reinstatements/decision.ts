@@ -1,15 +1,14 @@
 // What each action on a policy's reinstatements decides: pure plans over what was loaded.
-
 import { ownBills } from '../../billing/own-bills.ts'
 import type { CancellationLocator, Uuid } from '../../kernel/locators.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
-import type { PolicyAggregate, Reinstatement, UnderwritingResult } from '../../policy/records/aggregate.ts'
+import { boundQuote, type PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { Reinstatement, UnderwritingResult } from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { type Attempt, ratingContext } from '../../rating/attempt.ts'
 import { underwriteQuote } from '../../rating/rate.ts'
 import { assertUnderwritten } from '../../rating/referral.ts'
 import { cancellationOf } from '../cancellations/cancellation-of.ts'
-import { boundQuote } from '../cancellations/effect.ts'
 import { withoutConflicts } from '../conflicts.ts'
 import { prorated } from '../prorating.ts'
 import type { ReinstatementCreateRequest, ReinstatementUpdateRequest } from './contract.ts'

@@ -1,6 +1,5 @@
 // What a reinstatement does (brief 1.6, 2.2): what its cancellation removed comes back from a time on. At the
 // cancellation's own time that is exactly what it removed; later, in proportion to the months that are left.
-
 import { Refusal } from '../../kernel/errors.ts'
 import { minus } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
@@ -10,6 +9,7 @@ import { type Prorated, withSplits } from '../../policy/fold/prorated.ts'
 import { measureOf, portion } from '../../policy/fold/shares.ts'
 import { newModification } from '../../policy/new-modification.ts'
 import {
+  boundQuote,
   type Fee,
   type FeePart,
   type Modification,
@@ -18,7 +18,8 @@ import {
   putRecords,
 } from '../../policy/records/aggregate.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import { boundQuote, type Carried, type EffectContext, isFlat } from '../cancellations/effect.ts'
+import type { EffectContext } from '../../rating/attempt.ts'
+import { type Carried, isFlat } from '../cancellations/effect.ts'
 
 export type ReinstatementOrder = {
   /** The cancellation's modification. */

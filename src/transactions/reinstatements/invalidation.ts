@@ -1,9 +1,10 @@
-import { invoicesOf } from '../../billing/bill.ts'
 import { planVoidInvoices } from '../../billing/payments/voiding.ts'
 import { missedInvoices } from '../../billing/timers.ts'
 import type { Instant } from '../../kernel/time.ts'
+import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import type { Planned } from '../../policy/planned.ts'
-import { type PolicyAggregate, putRecords, type Reinstatement } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
+import type { Reinstatement } from '../../policy/records/transactions.ts'
 import { reinstatementEvent } from './events.ts'
 import { assertReinstatementAllows } from './transitions.ts'
 

@@ -9,16 +9,10 @@ import { add, type Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import { invoiceEvents } from '../../policy/events.ts'
 import type { Planned } from '../../policy/planned.ts'
-import {
-  type Cancellation,
-  type Modification,
-  type PolicyAggregate,
-  putRecords,
-  type Reinstatement,
-  type UnderwritingResult,
-} from '../../policy/records/aggregate.ts'
+import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
+import type { Cancellation, Reinstatement, UnderwritingResult } from '../../policy/records/transactions.ts'
 import { policyState } from '../../policy/transitions.ts'
-import type { EffectContext } from '../cancellations/effect.ts'
+import type { EffectContext } from '../../rating/attempt.ts'
 import { assertCancellationAllows } from '../cancellations/transitions.ts'
 import { assertNoConflicts } from '../conflicts.ts'
 import { termEndTimers } from '../term-end.ts'

@@ -1,9 +1,11 @@
 // A reinstatement as answers show it. Price, invoice and amount are there once it is accepted (contract 1).
-import { amountsDue, invoiceOfTransaction, planOf } from '../../billing/bill.ts'
+
 import { type Money, toNumber, zero } from '../../kernel/money.ts'
+import { amountsDue, invoiceOfTransaction, planOf } from '../../policy/bills/amounts-due.ts'
 import { documentsOf } from '../../policy/projection/documents.ts'
 import { textIfAny } from '../../policy/projection/parts.ts'
-import type { Modification, PolicyAggregate, Reinstatement } from '../../policy/records/aggregate.ts'
+import type { Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { Reinstatement } from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { recordedPriceChange } from '../cancellations/projection.ts'
 import type { ReinstatementResponse } from './contract.ts'

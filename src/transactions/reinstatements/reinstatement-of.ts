@@ -1,6 +1,7 @@
 import { notFound } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
-import type { PolicyAggregate, Reinstatement } from '../../policy/records/aggregate.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { Reinstatement } from '../../policy/records/transactions.ts'
 
 /** The policy's reinstatement of that locator; 404 when it has none. */
 export function reinstatementOf({ reinstatements }: PolicyAggregate, locator: Uuid): Reinstatement {

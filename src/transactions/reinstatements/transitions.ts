@@ -1,6 +1,6 @@
 // What may be done to a reinstatement (brief 1.6). `expire` is the clock's.
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
-import type { Reinstatement, ReinstatementState } from '../../policy/records/aggregate.ts'
+import type { Reinstatement, ReinstatementState } from '../../policy/records/transactions.ts'
 
 export type ReinstatementAction = 'update' | 'accept' | 'issue' | 'invalidate' | 'expire'
 

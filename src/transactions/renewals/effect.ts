@@ -1,6 +1,5 @@
 // What a renewal does to a policy (brief 1.4, 2.2): one more segment where the policy ends, with a run for each
 // exposure that goes on, and perils of its own, linked to those that they renew by their renewal group.
-
 import { Refusal } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -11,7 +10,7 @@ import { endOfRun } from '../../policy/fold/run-end.ts'
 import { newModification } from '../../policy/new-modification.ts'
 import { withParents } from '../../policy/peril-parents.ts'
 import {
-  type Endorsement,
+  boundQuote,
   type ExposureRun,
   type Modification,
   type Peril,
@@ -21,8 +20,8 @@ import {
   putRecords,
   type Quote,
 } from '../../policy/records/aggregate.ts'
+import type { Endorsement } from '../../policy/records/transactions.ts'
 import { standingCancellations } from '../../policy/standing-cancellations.ts'
-import { boundQuote } from '../cancellations/effect.ts'
 import type { EndorsementContext } from '../endorsements/content.ts'
 import type { Endorsed } from '../endorsements/effect.ts'
 

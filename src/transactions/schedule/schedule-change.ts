@@ -1,10 +1,10 @@
 // Another payment schedule for an issued policy, in one step and without an endorsement (brief 0.11): what is not
 // invoiced yet is planned anew from today on. A modification of its own, since plans and invoices belong to one; it
 // charges nothing, and answers do not list it.
-
 import { billAnew } from '../../billing/balance.ts'
 import { ownReschedule } from '../../billing/own-bills.ts'
 import { type Replan, replan } from '../../billing/replan.ts'
+import { invoicedAtOnce } from '../../billing/schedule.ts'
 import { invoiceTimers } from '../../billing/timers.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
 import { zero } from '../../kernel/money.ts'
@@ -13,7 +13,6 @@ import { invoiceEvents, policyEvent, versioned } from '../../policy/events.ts'
 import { newModification } from '../../policy/new-modification.ts'
 import type { Planned } from '../../policy/planned.ts'
 import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
-import { invoicedAtOnce } from '../../policy/records/installment.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { assertWithinLimits, paymentSchedule } from '../../policy/terms.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'

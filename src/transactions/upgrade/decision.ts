@@ -1,18 +1,13 @@
 // Whether a policy can move to another version of the configuration, and what becomes of it then. From then on its
 // transactions are rated, underwritten, billed and documented by that version; what was recorded stays as it is.
-
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { ConflictResponse } from '../../policy/contract/conflict.ts'
 import { summary } from '../../policy/draft/validation.ts'
 import { policyEvent } from '../../policy/events.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
-import {
-  type Endorsement,
-  type PolicyAggregate,
-  putRecords,
-  recordsWhere,
-} from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords, recordsWhere } from '../../policy/records/aggregate.ts'
+import type { Endorsement } from '../../policy/records/transactions.ts'
 import type { Loaded, Version } from '../../policy/surroundings.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import { conflictsOf, withoutConflicts } from '../conflicts.ts'

@@ -1,15 +1,12 @@
 // What must hold of every policy, whatever happened to it: its commits are whole and counted, its segments tile, its money adds up.
-
-import { totalsDueOf } from '../../../src/billing/bill.ts'
+import { restDue, totalsDueOf } from '../../../src/policy/bills/amounts-due.ts'
 import { isStanding, lineOf, segmentsInForce } from '../../../src/policy/fold/line.ts'
 import { policyResponse } from '../../../src/policy/projection/policy.ts'
 import { policyView } from '../../../src/policy/projection/view.ts'
-import type { PolicyAggregate } from '../../../src/policy/records/aggregate.ts'
+import { boundQuote, type PolicyAggregate } from '../../../src/policy/records/aggregate.ts'
 import { invoiceStatus } from '../../../src/policy/records/invoice.ts'
-import { restDue } from '../../../src/policy/records/payment.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
 import { policyPriceResponse } from '../../../src/rating/price.ts'
-import { boundQuote } from '../../../src/transactions/cancellations/effect.ts'
 import type { Story } from '../../support/policy-story.ts'
 import { billed, modificationsAddUp, recordedChangesAddUp } from '../../support/story-checks.ts'
 import type { Contents } from '../contents.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { assertSearchable, folded, searchOf, termsOf } from '../../../src/product/search-terms.ts'
-import { BERLIN, field } from '../fields/definitions.ts'
+import { BERLIN, field } from '../../product/fields/definitions.ts'
 
 describe('folding', () => {
   it('takes case and ways of writing for the same', () => {

@@ -9,11 +9,11 @@ import { inForce, type Piece, piecesOf } from '../../../src/policy/fold/pieces.t
 import { measureOf, shares } from '../../../src/policy/fold/shares.ts'
 import type {
   Modification,
-  ModificationKind,
   PerilRun,
   PolicySegment,
   Proration,
 } from '../../../src/policy/records/aggregate.ts'
+import type { ModificationKind } from '../../../src/policy/records/transactions.ts'
 import { size } from '../../support/sizes.ts'
 
 const EUR = 'EUR' as CurrencyCode

@@ -1,8 +1,8 @@
 // Invoices and payments.
-
 import { planWriteOff } from '../../../src/billing/payments/write-off.ts'
 import type { Uuid } from '../../../src/kernel/locators.ts'
 import { fromMinor, minus, toText } from '../../../src/kernel/money.ts'
+import { restDue } from '../../../src/policy/bills/amounts-due.ts'
 import { putRecords, selectedQuote } from '../../../src/policy/records/aggregate.ts'
 import {
   carriedForward,
@@ -20,7 +20,6 @@ import {
   type PaymentAction,
   type PaymentState,
   paymentState,
-  restDue,
   standingPayments,
 } from '../../../src/policy/records/payment.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'

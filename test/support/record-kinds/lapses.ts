@@ -6,7 +6,7 @@ import {
   type GracePeriodState,
   type LapseReinstatementState,
   reinstatementStatus,
-} from '../../../src/policy/records/lapses.ts'
+} from '../../../src/policy/records/transactions.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
 import { decideLapse } from '../../../src/transactions/lapses/decision.ts'
 import { reinstatementInvoice } from '../../../src/transactions/lapses/events.ts'

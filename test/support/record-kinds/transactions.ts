@@ -1,5 +1,4 @@
 // Transactions on issued policies.
-
 import type { CancellationLocator, EndorsementLocator, Uuid } from '../../../src/kernel/locators.ts'
 import type { TransitionTable } from '../../../src/platform/events/transitions.ts'
 import type { Planned } from '../../../src/policy/planned.ts'
@@ -7,7 +6,7 @@ import type {
   CancellationState,
   EndorsementState,
   ReinstatementState,
-} from '../../../src/policy/records/aggregate.ts'
+} from '../../../src/policy/records/transactions.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
 import { decideCancellation } from '../../../src/transactions/cancellations/decision.ts'
 import {

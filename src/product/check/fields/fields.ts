@@ -1,13 +1,11 @@
-import type { FieldDefinition, FieldType } from '../../configuration.ts'
-import { displayNameOf } from '../display-name.ts'
+import type { FieldConstraint, FieldDefinition, FieldType } from '../../configuration.ts'
+import { conditionCircles } from '../../constraint-graph.ts'
+import { RESOURCE_NAME } from '../../resources.ts'
 import { type JsonPath, pathText } from '../json/read.ts'
-import type { Place, Report } from '../report.ts'
-import type { FieldFile, GroupedFieldFile } from '../schemas/field.ts'
-import { present } from '../schemas/scalars.ts'
-import { boundsOf } from './bounds.ts'
-import { checkConditions } from './conditions.ts'
-import { constraintOf } from './constraint.ts'
-import { checkRegex } from './regex.ts'
+import { present } from '../json/scalars.ts'
+import { displayNameOf } from '../names.ts'
+import { boundsOf, checkRegex } from './bounds.ts'
+import { type FieldContext, type FieldFile, fieldOwners, type GroupedFieldFile } from './files.ts'
 
 /** What a field may have beside the properties common to all (brief 5.2). */
 const propertiesByType: Record<FieldType, readonly (keyof FieldFile)[]> = {
@@ -25,24 +23,6 @@ const propertiesByType: Record<FieldType, readonly (keyof FieldFile)[]> = {
 const typedProperties = [...new Set(Object.values(propertiesByType).flat())]
 const fieldTypes = Object.keys(propertiesByType) as FieldType[]
 const isFieldType = (type: string): type is FieldType => Object.hasOwn(propertiesByType, type)
-
-/** Whose fields they are, and which types those must not have (brief 6.7). */
-export const fieldOwners = {
-  policy: [],
-  exposure: [],
-  peril: [],
-  policyholder: ['group', 'lookup', 'media'],
-  payment: ['group', 'lookup'],
-} as const satisfies Record<string, readonly FieldType[]>
-
-export type FieldContext = {
-  owner: keyof typeof fieldOwners
-  place: (path: JsonPath) => Place
-  report: Report
-  hasTable: (name: string) => boolean
-  /** Those that there are. */
-  tableNames: readonly string[]
-}
 
 /** The fields of one file, checked; `path` leads to their list. A field that is beyond use is left out. */
 export function compileFields(
@@ -216,4 +196,92 @@ function selectValues(
       `The select field '${file.name}' offers nothing to choose. Add 'values'.`,
     )
   return [...values]
+}
+
+/**
+ * Conditions name fields of the same list, or of the list around their group, and ask for values that those can
+ * have. `complete` is false when a field was left out for another problem, so that none is called unknown for it.
+ */
+function checkConditions(
+  compiled: readonly { field: FieldDefinition; path: JsonPath }[],
+  { names, complete }: { names: ReadonlySet<string>; complete: boolean },
+  { place, report }: FieldContext,
+): void {
+  const byName = new Map(compiled.map(({ field }) => [field.name, field]))
+  for (const { field, path } of compiled)
+    for (const condition of field.conditions) {
+      const where = place([...path, 'condition', condition.field])
+      if (condition.field === field.name || (complete && !names.has(condition.field))) {
+        report.error(
+          where,
+          'unknownConditionField',
+          condition.field === field.name
+            ? `The field '${field.name}' depends on itself. Name another field in its condition.`
+            : `The field '${field.name}' depends on '${condition.field}', which is not defined beside it. Correct the name or define the field.${report.meant(condition.field, [...names])}`,
+        )
+        continue
+      }
+      const offered = byName.get(condition.field)?.values
+      const never = condition.values.filter(value => offered !== undefined && !offered.includes(value))
+      if (condition.values.length === 0 || never.length > 0)
+        report.warning(
+          where,
+          'conditionNeverHolds',
+          condition.values.length === 0
+            ? `The condition of '${field.name}' on '${condition.field}' lists no values and never holds. List the values.`
+            : `The condition of '${field.name}' asks '${condition.field}' for '${never.join("', '")}', which it does not offer. Correct the value.`,
+        )
+    }
+  const pathOf = new Map(compiled.map(({ field, path }) => [field.name, path]))
+  for (const circle of conditionCircles(byName)) {
+    const [first, second = first] = circle
+    report.error(
+      place([...pathOf.get(first!)!, 'condition', second!]),
+      'circularConditions',
+      `The field '${first}' depends on itself by way of others: ${inWords(circle)}. Take one of these conditions out.`,
+    )
+  }
+}
+
+const MOST_SHOWN = 20
+
+const inWords = (circle: readonly string[]): string =>
+  [...circle.slice(0, MOST_SHOWN), ...(circle.length > MOST_SHOWN ? ['…'] : []), circle[0]].join(' → ')
+
+/** The constraint of one field, by itself: what its keys name is checked when all fields are known (check/constraints.ts). */
+function constraintOf(
+  { name, constraint }: FieldFile | GroupedFieldFile,
+  type: FieldType,
+  at: JsonPath,
+  { owner, place, report }: FieldContext,
+): { constraint?: FieldConstraint } {
+  if (constraint === undefined || type === 'group' || type === 'media') return {}
+  const wrong = (path: JsonPath, message: string): void =>
+    report.error(place([...at, 'constraint', ...path]), 'badConstraint', message)
+  if (owner === 'payment') {
+    wrong([], `The field '${name}' is one of payments, which no table constrains. Remove 'constraint'.`)
+    return {}
+  }
+  if (!RESOURCE_NAME.test(constraint.table))
+    wrong(
+      ['table'],
+      `'${constraint.table}' is no static name of a table: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.`,
+    )
+  const where: FieldConstraint['where'] = []
+  for (const [column, condition] of Object.entries(constraint.where)) {
+    if (condition === undefined) continue
+    const { key, values = [] } = condition
+    if (key === undefined && values.length === 0)
+      wrong(
+        ['where', column],
+        `The constraint of '${name}' holds '${column}' against nothing. Add the 'key' of a field, or 'values'.`,
+      )
+    if (column === constraint.column)
+      wrong(
+        ['where', column],
+        `The constraint of '${name}' holds its own column '${column}' against another field. Name another column.`,
+      )
+    where.push({ column, ...(key !== undefined && { key }), values })
+  }
+  return { constraint: { table: constraint.table, column: constraint.column, where } }
 }

@@ -1,9 +1,9 @@
 /** Keys and indexes from the root of a JSON document. */
 export type JsonPath = readonly PropertyKey[]
 
-export type TextPosition = { line: number; column: number }
+type TextPosition = { line: number; column: number }
 
-export type JsonDocument = {
+type JsonDocument = {
   /** Objects have no prototype, so that a key `__proto__` is a key like any other. */
   value: unknown
   /** Paths of keys that an object has more than once; the last one counts. */
@@ -12,7 +12,7 @@ export type JsonDocument = {
   positionOf: (path: JsonPath) => TextPosition
 }
 
-export type JsonProblem = TextPosition & { message: string }
+type JsonProblem = TextPosition & { message: string }
 
 /** Deepest nesting and most values of one document; real files stay far below. */
 const DEEPEST = 64

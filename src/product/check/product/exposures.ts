@@ -4,16 +4,16 @@ import type {
   PerilDefinition,
   TemplateSource,
 } from '../../configuration.ts'
-import { displayNameOf } from '../display-name.ts'
 import { compileFields } from '../fields/fields.ts'
 import type { FileIndex } from '../file-index.ts'
 import { decodeFile } from '../json/decode.ts'
 import type { JsonPath } from '../json/read.ts'
+import { displayNameOf } from '../names.ts'
 import type { Place, Report } from '../report.ts'
-import { exposureFile, type PerilFile, perilFile } from '../schemas/product.ts'
+import { exposureFile, type PerilFile, perilFile } from './files.ts'
 import { checkSets } from './templates.ts'
 
-export type ExposureContext = {
+type ExposureContext = {
   files: FileIndex
   report: Report
   hasTable: (name: string) => boolean

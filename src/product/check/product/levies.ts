@@ -1,12 +1,11 @@
 // Fees and taxes: what a product adds to the premium.
 import type { FeeDefinition, TaxDefinition, TemplateSource } from '../../configuration.ts'
-import { displayNameOf } from '../display-name.ts'
 import type { FileIndex } from '../file-index.ts'
 import { decodeFile } from '../json/decode.ts'
-import { checkUniqueNames } from '../names.ts'
+import { present } from '../json/scalars.ts'
+import { checkUniqueNames, displayNameOf } from '../names.ts'
 import type { Report } from '../report.ts'
-import { feesFile, taxesFile } from '../schemas/product.ts'
-import { present } from '../schemas/scalars.ts'
+import { feesFile, taxesFile } from './files.ts'
 import { checkSets } from './templates.ts'
 
 export function compileFees(path: string, files: FileIndex, report: Report): FeeDefinition[] {

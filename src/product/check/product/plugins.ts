@@ -3,7 +3,7 @@ import { hasPlugin, isPluginFunction, PLUGIN_FUNCTIONS, type PluginFunction } fr
 import type { JsonPath } from '../json/read.ts'
 import { lineIndex } from '../json/read.ts'
 import type { Place, Report } from '../report.ts'
-import type { PolicyFile } from '../schemas/product.ts'
+import type { PolicyFile } from './files.ts'
 
 /** Functions that speak of grace periods. */
 const OF_GRACE: ReadonlySet<string> = new Set<PluginFunction>(['getPreGraceResult', 'getPostPaymentReversal'])

@@ -1,11 +1,10 @@
 // What policy.json says about paying, lapsing and reminding.
 import type { PaymentScheduleType, ProductDefinition } from '../../configuration.ts'
-import { displayNameOf } from '../display-name.ts'
 import type { Decoded } from '../json/decode.ts'
-import { checkUniqueNames } from '../names.ts'
+import { present } from '../json/scalars.ts'
+import { checkUniqueNames, displayNameOf } from '../names.ts'
 import type { Report } from '../report.ts'
-import type { PolicyFile } from '../schemas/product.ts'
-import { present } from '../schemas/scalars.ts'
+import type { PolicyFile } from './files.ts'
 
 type Terms = Pick<
   ProductDefinition,

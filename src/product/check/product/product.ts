@@ -1,13 +1,11 @@
+import { createHash } from 'node:crypto'
 import type { LookupTable, ProductDefinition, TemplateSource } from '../../configuration.ts'
-import { productLocator } from '../../product-locator.ts'
-import { displayNameOf } from '../display-name.ts'
 import { compileFields } from '../fields/fields.ts'
 import type { FileIndex } from '../file-index.ts'
 import { type Decoded, decodeFile } from '../json/decode.ts'
 import { withJurisdiction } from '../jurisdictions.ts'
-import { checkProductName } from '../names.ts'
+import { checkProductName, displayNameOf } from '../names.ts'
 import type { Report } from '../report.ts'
-import { type PolicyFile, policyFile } from '../schemas/product.ts'
 import {
   checkUnusedTemplates,
   compileDocuments,
@@ -15,13 +13,14 @@ import {
   type TemplateNames,
 } from './documents.ts'
 import { compileExposures } from './exposures.ts'
+import { type PolicyFile, policyFile } from './files.ts'
 import { compileFees, compileTaxes } from './levies.ts'
 import { compilePlugins } from './plugins.ts'
 import { compileTerms } from './policy-terms.ts'
 import { checkReferences, isLiquid, isVelocity, type LiquidCheck, readTemplate } from './templates.ts'
 import { compileCancellations, compileEndorsements, compileRenewals } from './transactions.ts'
 
-export type ProductContext = {
+type ProductContext = {
   files: FileIndex
   report: Report
   compileLiquid: LiquidCheck
@@ -166,4 +165,20 @@ function readTemplates(
     if (source !== undefined) templates.push([name, source])
   }
   return Object.fromEntries(templates)
+}
+
+/** Namespace of product locators. It must never change: locators of products are stored with policies. */
+const NAMESPACE = Buffer.from('6f1d2c9a8b7e4f05a3c41e5d7b90a2f8', 'hex')
+
+/** The product's UUID (version 5 of its name): the same in every tenant and every version of a configuration. */
+export function productLocator(name: string): string {
+  const bytes = createHash('sha1')
+    .update(NAMESPACE)
+    .update(name.normalize('NFC'), 'utf8')
+    .digest()
+    .subarray(0, 16)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x50
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }

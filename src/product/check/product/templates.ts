@@ -1,11 +1,10 @@
-import { compileVelocity } from '../../../../packages/velocity/compile.ts'
+import { compileVelocity } from '../../../../packages/velocity/velocity.ts'
 import type { ArchiveFile } from '../../archive/read.ts'
-import type { Finding, LookupTable, TemplateSource } from '../../configuration.ts'
-import { isLookupTable } from '../../lookup-table.ts'
-import { RESOURCE_NAME } from '../../resources.ts'
+import { type Finding, isLookupTable, type LookupTable, type TemplateSource } from '../../configuration.ts'
+import { RESOURCE_NAME, type TemplateFormat } from '../../resources.ts'
 import { readText } from '../json/decode.ts'
 import { lineIndex } from '../json/read.ts'
-import type { Report } from '../report.ts'
+import type { Place, Report } from '../report.ts'
 
 /** Compiles a Liquid source and says what is wrong with it; the rating capability's compiler. */
 export type LiquidCheck = (source: TemplateSource) => { findings: readonly Finding[] }
@@ -27,7 +26,7 @@ export function readTemplate(
 }
 
 /** What a product's Liquid sources may name. */
-export type ReferenceTargets = {
+type ReferenceTargets = {
   table: (name: string) => LookupTable | undefined
   tableNames: readonly string[]
   /** Tables that config.json declares as resources need not be in the archive. */
@@ -123,7 +122,7 @@ export function checkSets(
 }
 
 /** The Liquid source with comments blanked, every other character where it was. */
-export function withoutComments(source: string): string {
+function withoutComments(source: string): string {
   let code = ''
   let kept = 0
   let start: number | undefined
@@ -135,4 +134,73 @@ export function withoutComments(source: string): string {
       start = undefined
     }
   return code + source.slice(kept)
+}
+
+/** Reports names of the list that no snippet can have, and snippets of the template that the list has not. */
+export function checkSnippetNames(
+  names: readonly string[],
+  { path, source }: TemplateSource,
+  place: Place,
+  report: Report,
+): void {
+  for (const name of names)
+    if (!RESOURCE_NAME.test(name))
+      report.error(
+        place,
+        'badSnippetName',
+        `'${name}' is no static name that a snippet could have; it has letters, digits, _ and $ only, and begins with none of the digits.`,
+      )
+  const included = isVelocity(path)
+    ? includedSnippets(source, 'velocity')
+    : includedSnippets(withoutComments(source), 'liquid')
+  const positionAt = lineIndex(source)
+  for (const { name, offset } of included)
+    if (!names.includes(name))
+      report.error(
+        { path, ...positionAt(offset) },
+        'missingSnippet',
+        `The template takes in the snippet '${name}', which is not among the templateSnippets of its document. Add it there, or correct the name.`,
+      )
+}
+
+/** `{% render 'name' %}`, `{% include "name" %}`, `#parse("name")`, `#include('a', 'b')`. */
+const TAG = {
+  liquid: /\{%-?\s*(?:render|include)\s+(?:"([^"]{1,128})"|'([^']{1,128})')/g,
+  velocity: /#\{?(?:parse|include)\}?\s*\(([^()\n]{1,2000})\)/g,
+} as const
+const QUOTED = /"([^"$#]{1,128})"|'([^']{1,128})'/g
+
+/** Each with the offset of its tag; of Velocity none that stands in a comment. */
+export function includedSnippets(source: string, format: TemplateFormat): { name: string; offset: number }[] {
+  const tags = [...(format === 'velocity' ? withoutVelocityComments(source) : source).matchAll(TAG[format])]
+  if (format === 'liquid') return tags.map(({ 1: a, 2: b, index }) => ({ name: (a ?? b)!, offset: index }))
+  return tags.flatMap(({ 1: names, index }) =>
+    [...names!.matchAll(QUOTED)].map(([, a, b]) => ({ name: (a ?? b)!, offset: index })),
+  )
+}
+
+/** What begins text that is not read, and what ends it. */
+const UNREAD = [
+  ['##', '\n'],
+  ['#*', '*#'],
+  ['#[[', ']]#'],
+] as const
+
+/** The source with comments and raw text as blanks, every other character where it was. */
+function withoutVelocityComments(source: string): string {
+  const parts: string[] = []
+  let kept = 0
+  for (let at = source.indexOf('#'); at !== -1; at = source.indexOf('#', at)) {
+    const [opening, closing] = UNREAD.find(([begin]) => source.startsWith(begin, at)) ?? []
+    if (opening === undefined) {
+      at += 1
+      continue
+    }
+    const close = source.indexOf(closing!, at + opening.length)
+    const end = close === -1 ? source.length : close + closing!.length
+    parts.push(source.slice(kept, at), ' '.repeat(end - at))
+    kept = end
+    at = end
+  }
+  return parts.join('') + source.slice(kept)
 }

@@ -1,5 +1,4 @@
 // What a product says about endorsements, renewals and cancellations.
-
 import { decimal } from '../../../kernel/money.ts'
 import type { ArchiveFile } from '../../archive/read.ts'
 import type {
@@ -8,13 +7,12 @@ import type {
   EndorsementType,
   HoldbackTerms,
 } from '../../configuration.ts'
-import { displayNameOf } from '../display-name.ts'
 import { decodeFile } from '../json/decode.ts'
-import { checkUniqueNames } from '../names.ts'
+import { present } from '../json/scalars.ts'
+import { checkUniqueNames, displayNameOf } from '../names.ts'
 import type { Report } from '../report.ts'
-import { cancellationsFile, endorsementsFile, renewalsFile } from '../schemas/product.ts'
-import { present } from '../schemas/scalars.ts'
 import { compileDocuments, type TemplateNames } from './documents.ts'
+import { cancellationsFile, endorsementsFile, renewalsFile } from './files.ts'
 
 /** Documents of endorsements and renewals that do not say when they are made (brief 5.1). */
 const WHEN_ACCEPTED = 'accept'

@@ -2,6 +2,7 @@
 import { now } from '../../../kernel/time.ts'
 import type { Calls } from '../../../platform/calls.ts'
 import type { Database } from '../../../platform/database.ts'
+import { callObject, webhookObject } from '../../../platform/objects.ts'
 import { about, observed } from '../../../platform/observation.ts'
 import {
   type ShardName,
@@ -9,16 +10,18 @@ import {
   shardName,
   type Tenant,
   tenantOfShard,
-  webhookObject,
 } from '../../../platform/tenancy.ts'
 import { webhooksDue } from './store.ts'
 
 /** Wakes the objects of all webhooks that have deliveries due in the shard; none of them is waited for. */
 export async function wakeDue({ env, tenant, shard, database, calls }: Place): Promise<void> {
   const due = await webhooksDue(database, now())
-  calls.object += due.length
   await Promise.all(
-    due.map(webhook => webhookObject(env, tenant, shard, webhook).wake(shardName(tenant, shard), webhook)),
+    due.map(webhook =>
+      callObject(calls, () =>
+        webhookObject(env, tenant, shard, webhook).wake(shardName(tenant, shard), webhook),
+      ),
+    ),
   )
 }
 

@@ -1,6 +1,6 @@
 // What a request makes of a webhook (contract 2, Webhooks): removals are applied first, then additions, so that what is
 // in both is there afterwards; what is left out stays as it is.
-import { keptUrl, nothingKept } from '../../../extension/integrations/change.ts'
+import { keptUrl, nothingKept } from '../../../extension/integrations/service.ts'
 import { Refusal } from '../../../kernel/errors.ts'
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'

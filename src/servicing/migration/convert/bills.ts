@@ -1,20 +1,22 @@
+import type { DisplayId, LocatorSupply, Uuid } from '../../../kernel/locators.ts'
+import { fromMinor, type Money, sum } from '../../../kernel/money.ts'
+import { endOfDay, type Instant, later } from '../../../kernel/time.ts'
+import { chargesOf } from '../../../policy/bills/amounts-due.ts'
+import { type Charge, isPayable } from '../../../policy/bills/charge.ts'
+import type { Modification } from '../../../policy/records/aggregate.ts'
+import type { InstallmentFee, PlannedInstallment } from '../../../policy/records/installment.ts'
+import { type Invoice, invoiceOf } from '../../../policy/records/invoice.ts'
+import { INVOICED_TRANSACTIONS } from '../../../policy/records/transactions.ts'
+import type { ReadTransaction } from './history.ts'
+import type { Carried } from './transaction/carry-out.ts'
+import type { Making } from './transaction/carrying.ts'
+import type { Billed } from './transaction/charged.ts'
+
 // The bills of a migrated policy: what each installment of the other system billed of each charge, as plans of plugins
 // have it (policy/records/installment.ts), and one invoice for what was invoiced together.
 //
 // An invoice bills one installment here. Installments of one transaction that went on the same invoice are one, and of
 // several transactions the last one's takes over the others, as a new plan takes over an open one.
-import { chargesOf } from '../../../billing/bill.ts'
-import { type Charge, isPayable } from '../../../billing/charge.ts'
-import type { DisplayId, LocatorSupply, Uuid } from '../../../kernel/locators.ts'
-import { fromMinor, type Money, sum } from '../../../kernel/money.ts'
-import { endOfDay, type Instant, later } from '../../../kernel/time.ts'
-import type { Modification, PlannedInstallment } from '../../../policy/records/aggregate.ts'
-import type { InstallmentFee } from '../../../policy/records/installment.ts'
-import { INVOICED_TRANSACTIONS, type Invoice, invoiceOf } from '../../../policy/records/invoice.ts'
-import type { ReadTransaction } from './history.ts'
-import type { Carried } from './transaction/carry-out.ts'
-import type { Making } from './transaction/carrying.ts'
-import type { Billed } from './transaction/charged.ts'
 
 /** The locators that the installments of a transaction have, in their order. */
 export type PlannedBills = {

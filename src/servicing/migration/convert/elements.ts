@@ -1,10 +1,10 @@
 // The tree of elements that a transaction says is in force, as the policy's own data, exposures and perils (rule 2 of
 // resources brief 9.3; 9.5). What lies deeper than a coverage is a peril of the same exposure, and says
 // in which it lies.
-
 import type { LocatorSupply } from '../../../kernel/locators.ts'
 import type { Instant, TimeZone } from '../../../kernel/time.ts'
-import { createPerilAmounts, type PerilAmounts } from '../../../policy/draft/peril-amounts.ts'
+import { createPerilAmounts } from '../../../policy/draft/peril-amounts.ts'
+import type { PerilAmounts } from '../../../policy/records/changes.ts'
 import type { FieldDefinition, ProductDefinition } from '../../../product/configuration.ts'
 import { changeFields, type FieldData } from '../../../product/fields/groups.ts'
 import { normaliseFieldData } from '../../../product/fields/normalise.ts'

@@ -1,7 +1,6 @@
 // What was migrated for an account before, by this migration or another: its ids, its credit, and the invoices that further
 // items pay or add to (rule 7 of resources brief 9.3), with the policies that these belong to.
 import { desc, eq, sql } from 'drizzle-orm'
-import { creditQuery, readCredit } from '../../../billing/payments/store.ts'
 import { auxDataQuery } from '../../../extension/auxdata/store.ts'
 import type { PolicyLocator, Uuid } from '../../../kernel/locators.ts'
 import type { Money } from '../../../kernel/money.ts'
@@ -17,6 +16,7 @@ import {
   chosenQueries,
   readAggregates,
 } from '../../../policy/store/aggregates.ts'
+import { creditQuery, readCredit } from '../../../policy/store/credit.ts'
 import { productOf } from '../../../policy/store/loading.ts'
 import { COLLECTION_NAMES, COLLECTIONS, policyRow } from '../../../policy/store/rows.ts'
 import { invoices } from '../../../policy/tables/billing.ts'

@@ -1,10 +1,5 @@
-// What is to be recorded of an account: rows as they travel, and what else its batch has to do. So accounts are worked on one
-// after the other, each by itself, and recorded together.
-
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { INVOICE_TIMER } from '../../../billing/bill.ts'
-import { disbursements } from '../../../billing/disbursements/tables.ts'
-import { creditGuard } from '../../../billing/payments/store.ts'
 import { derivedUuid, shardOfDigits } from '../../../kernel/locators.ts'
 import { type Instant, later } from '../../../kernel/time.ts'
 import type { Guard, NewTimer } from '../../../platform/commit.ts'
@@ -13,7 +8,9 @@ import { type Database, putTexts, type Query, rowTexts } from '../../../platform
 import { termChange } from '../../../policy/list/terms.ts'
 import { NOTHING_UNREAD } from '../../../policy/part.ts'
 import type { PolicyAggregate } from '../../../policy/records/aggregate.ts'
+import { creditGuard } from '../../../policy/store/credit.ts'
 import { COLLECTION_NAMES, COLLECTIONS, policyRow } from '../../../policy/store/rows.ts'
+import { disbursements } from '../../../policy/tables/billing.ts'
 import { policies, policyTerms } from '../../../policy/tables/policies.ts'
 import { policyState } from '../../../policy/transitions.ts'
 import { searchTerms } from '../../../policyholders/search.ts'
@@ -30,6 +27,9 @@ import { type AccountOutcome, failureRows, type MigrationAccount, mappingRows } 
 import { migrationFailures, migrationMappings } from '../tables.ts'
 import type { ConfiguredRunContext } from './context.ts'
 import { changedRows, type Earlier, earlierGuards } from './earlier.ts'
+
+// What is to be recorded of an account: rows as they travel, and what else its batch has to do. So accounts are worked on one
+// after the other, each by itself, and recorded together.
 
 /** What became of an account, before it is recorded. */
 export type Outcome = {

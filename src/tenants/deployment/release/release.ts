@@ -8,9 +8,9 @@ import type { RequestContext } from '../../../platform/context.ts'
 import { HOME_SHARD, shardDatabase } from '../../../platform/tenancy.ts'
 import { loadConfiguration } from '../../../product/cache.ts'
 import type { Configuration, Finding } from '../../../product/configuration.ts'
-import { ConfigurationUnreadable } from '../../../product/kept/files.ts'
 import { tenantRoles } from '../../../product/roles.ts'
 import { type VersionRow, versionQuery } from '../../../product/store.ts'
+import { ConfigurationUnreadable } from '../../../product/stored-files.ts'
 import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
 import {
   archiveAccountsQuery,

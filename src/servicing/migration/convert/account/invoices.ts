@@ -1,7 +1,7 @@
 // The invoices of an account: read, then made of the installments that went on them, once its policies stand.
-import { totalsDueOf } from '../../../../billing/bill.ts'
 import { type Money, minus, sum } from '../../../../kernel/money.ts'
 import { earlier, timeZone as zoneNamed } from '../../../../kernel/time.ts'
+import { totalsDueOf } from '../../../../policy/bills/amounts-due.ts'
 import { chain, type Planned } from '../../../../policy/planned.ts'
 import { type PolicyAggregate, putRecords } from '../../../../policy/records/aggregate.ts'
 import {

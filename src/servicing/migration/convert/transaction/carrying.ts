@@ -1,9 +1,10 @@
 // A transaction that is being carried out, as all that has a part in it sees it.
-import { chargesOf } from '../../../../billing/bill.ts'
-import type { Charge } from '../../../../billing/charge.ts'
+
 import type { LocatorSupply, Uuid } from '../../../../kernel/locators.ts'
 import { type Money, sum } from '../../../../kernel/money.ts'
 import { earlier, type Instant } from '../../../../kernel/time.ts'
+import { chargesOf } from '../../../../policy/bills/amounts-due.ts'
+import type { Charge } from '../../../../policy/bills/charge.ts'
 import { type Line, lineOf } from '../../../../policy/fold/line.ts'
 import { type Piece, piecesOf } from '../../../../policy/fold/pieces.ts'
 import type {

@@ -1,10 +1,9 @@
 // Places of amounts in a peril's price: which element, which kind of charge, under which name.
 
-import type { Charge } from '../../../../billing/charge.ts'
 import type { Uuid } from '../../../../kernel/locators.ts'
 import { decimal, type Money, minus, plus, zero } from '../../../../kernel/money.ts'
-import type { Amounts } from '../../../../policy/fold/amounts.ts'
-import type { PerilPrice } from '../../../../policy/records/aggregate.ts'
+import type { Charge } from '../../../../policy/bills/charge.ts'
+import type { Amounts, PerilPrice } from '../../../../policy/records/aggregate.ts'
 import type { SaidCharge } from '../charges.ts'
 import type { ReadElement } from '../elements.ts'
 import { type Carrying, chargesNow, idsOfPerils, totalOf } from './carrying.ts'

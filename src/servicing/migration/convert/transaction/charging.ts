@@ -3,9 +3,8 @@
 import type { Uuid } from '../../../../kernel/locators.ts'
 import { type Money, minus, plus, RATE_PLACES, toDecimal, zero } from '../../../../kernel/money.ts'
 import { months } from '../../../../kernel/time.ts'
-import type { Amounts } from '../../../../policy/fold/amounts.ts'
 import { type Piece, piecesOf } from '../../../../policy/fold/pieces.ts'
-import type { Holdback, PerilPrice, PerilRun } from '../../../../policy/records/aggregate.ts'
+import type { Amounts, Holdback, PerilPrice, PerilRun } from '../../../../policy/records/aggregate.ts'
 import type { SaidCharge } from '../charges.ts'
 import type { ReadElement } from '../elements.ts'
 import {

@@ -1,8 +1,10 @@
-// The modification that a transaction becomes, with the record of what it carries out.
 import type { CancellationLocator, DisplayId, EndorsementLocator } from '../../../../kernel/locators.ts'
-import type { Modification, ModificationKind } from '../../../../policy/records/aggregate.ts'
+import type { Modification } from '../../../../policy/records/aggregate.ts'
+import type { ModificationKind } from '../../../../policy/records/transactions.ts'
 import { type Category, isCancellationName } from '../history.ts'
 import type { Carrying } from './carrying.ts'
+
+// The modification that a transaction becomes, with the record of what it carries out.
 
 /** Names of what is no endorsement: of that, its type. */
 const NAMES: Partial<Readonly<Record<ModificationKind, string>>> = {

@@ -1,0 +1,222 @@
+// A reader of RFC 4180 that takes its text in pieces and holds one row. It is lenient where the real world is: blanks
+// around cells, any line ends, quotes inside cells that do not begin with one.
+
+/** Columns of one table and characters of one cell (resources brief 1.2). */
+export const MOST_COLUMNS = 200
+export const LONGEST_CELL = 8_192
+
+/** The text makes no sense from here on. */
+export class CsvFault extends Error {
+  readonly line: number
+  constructor(line: number, message: string) {
+    super(message)
+    this.line = line
+  }
+}
+
+/** A row with the line that it begins in; cells are trimmed. `fault`: what is wrong with its quotes. */
+export type CsvRow = { readonly line: number; readonly cells: string[]; readonly fault?: string }
+
+type State = 'start' | 'plain' | 'quoted' | 'quoteInQuoted' | 'afterQuoted'
+
+const COMMA = 0x2c
+const QUOTE = 0x22
+const CR = 0x0d
+const LF = 0x0a
+
+const isBlank = (code: number): boolean => code === 0x20 || code === 0x09
+
+export class CsvReader {
+  readonly #take: (row: CsvRow) => void
+  #state: State = 'start'
+  #cells: string[] = []
+  #cell = ''
+  #line = 1
+  #rowLine = 1
+  #fault: string | undefined
+  #quoteLine = 1
+  /** The last character was a carriage return: a line feed after it is of the same line end. */
+  #afterReturn = false
+
+  constructor(take: (row: CsvRow) => void) {
+    this.#take = take
+  }
+
+  /** The line that is being read, from 1. */
+  get line(): number {
+    return this.#line
+  }
+
+  /** Rows that are empty, or of blank cells only, are passed over. Throws `CsvFault`. */
+  push(text: string): void {
+    let at = 0
+    while (at < text.length) {
+      const code = text.charCodeAt(at)
+      if (this.#afterReturn) {
+        this.#afterReturn = false
+        if (code === LF) {
+          if (this.#state === 'quoted') this.#cell += '\n'
+          at += 1
+          continue
+        }
+      }
+      switch (this.#state) {
+        case 'start':
+          if (isBlank(code)) at += 1
+          else if (code === QUOTE) {
+            this.#state = 'quoted'
+            this.#quoteLine = this.#line
+            at += 1
+          } else this.#state = 'plain'
+          break
+        case 'plain':
+          at = this.#plain(text, at)
+          break
+        case 'quoted':
+          at = this.#quoted(text, at)
+          break
+        case 'quoteInQuoted':
+          if (code === QUOTE) {
+            this.#cell += '"'
+            this.#state = 'quoted'
+            at += 1
+          } else this.#state = 'afterQuoted'
+          break
+        case 'afterQuoted':
+          if (isBlank(code)) at += 1
+          else {
+            if (code !== COMMA && code !== CR && code !== LF)
+              this.#fault ??= 'Text stands after a closing quote; double the quotes that belong to a cell.'
+            this.#state = 'plain'
+          }
+          break
+      }
+    }
+  }
+
+  /** After the last piece. */
+  end(): void {
+    if (this.#state === 'quoted')
+      throw new CsvFault(
+        this.#quoteLine,
+        'A quote is opened in this line and never closed; close or double it.',
+      )
+    if (this.#state !== 'start' || this.#cells.length > 0 || this.#cell !== '') this.#endRow()
+  }
+
+  #plain(text: string, from: number): number {
+    let at = from
+    let code = 0
+    for (; at < text.length; at += 1) {
+      code = text.charCodeAt(at)
+      if (code === COMMA || code === CR || code === LF) break
+    }
+    this.#append(text.slice(from, at))
+    if (at === text.length) return at
+    if (code === COMMA) this.#endCell()
+    else {
+      this.#endRow()
+      this.#line += 1
+      this.#rowLine = this.#line
+      this.#afterReturn = code === CR
+    }
+    return at + 1
+  }
+
+  #quoted(text: string, from: number): number {
+    const quote = text.indexOf('"', from)
+    const to = quote < 0 ? text.length : quote
+    for (let at = from; at < to; at += 1) {
+      const code = text.charCodeAt(at)
+      if (code === LF && (at === from || text.charCodeAt(at - 1) !== CR)) this.#line += 1
+      else if (code === CR) this.#line += 1
+    }
+    this.#append(text.slice(from, to))
+    if (quote < 0) {
+      this.#afterReturn = to > from && text.charCodeAt(to - 1) === CR
+      return to
+    }
+    this.#state = 'quoteInQuoted'
+    return quote + 1
+  }
+
+  #append(text: string): void {
+    this.#cell += text
+    if (this.#cell.length > LONGEST_CELL)
+      throw new CsvFault(
+        this.#state === 'quoted' ? this.#quoteLine : this.#line,
+        `A cell has more than ${LONGEST_CELL} characters${this.#state === 'quoted' ? ', or its quote is not closed' : ''}; shorten it.`,
+      )
+  }
+
+  #endCell(): void {
+    if (this.#cells.length === MOST_COLUMNS)
+      throw new CsvFault(this.#rowLine, `The row has more than ${MOST_COLUMNS} cells; take some out.`)
+    this.#cells.push(this.#cell.trim())
+    this.#cell = ''
+    this.#state = 'start'
+  }
+
+  #endRow(): void {
+    this.#endCell()
+    const [cells, fault] = [this.#cells, this.#fault]
+    this.#cells = []
+    this.#fault = undefined
+    if (fault !== undefined || cells.some(cell => cell !== ''))
+      this.#take({ line: this.#rowLine, cells, ...(fault !== undefined && { fault }) })
+  }
+}
+
+// Bytes of UTF-8 as text, in pieces (resources brief 1.2).
+
+/** The line that is not UTF-8, counted from 0 within the piece. */
+export class NotUtf8 extends Error {
+  readonly line: number
+  constructor(line: number) {
+    super('not UTF-8')
+    this.line = line
+  }
+}
+
+/** Decodes pieces one after the other, with or without a byte-order mark. */
+export class Utf8Text {
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+
+  /** Throws `NotUtf8`. */
+  read(piece: Uint8Array): string {
+    try {
+      return this.#decoder.decode(piece, { stream: true })
+    } catch {
+      throw new NotUtf8(badLine(piece))
+    }
+  }
+
+  /** After the last piece. Throws `NotUtf8` when it ends within a character. */
+  end(): string {
+    try {
+      return this.#decoder.decode()
+    } catch {
+      throw new NotUtf8(0)
+    }
+  }
+}
+
+/** The first line of the piece that is none by itself; what began in the piece before counts to the first. */
+function badLine(piece: Uint8Array): number {
+  let line = 0
+  let from = 0
+  while (from < piece.length) {
+    const end = piece.indexOf(LF, from)
+    const to = end < 0 ? piece.length : end
+    try {
+      new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(piece.subarray(from, to), {
+        stream: end < 0,
+      })
+    } catch {
+      return line
+    }
+    line += 1
+    from = to + 1
+  }
+  return 0
+}

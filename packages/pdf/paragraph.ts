@@ -1,0 +1,136 @@
+import { directed } from './bidi.ts'
+import type { Block, Run } from './content.ts'
+import { byFont, type DocumentFonts, MAIN_FONT, MAIN_FONT_EXTENT } from './fonts.ts'
+import type { Images } from './images.ts'
+import type { ConversionBudget } from './limits.ts'
+import type { Sheet } from './sheet.ts'
+import type { Style } from './style.ts'
+
+/** What elements are made content with. */
+export type Flow = {
+  readonly sheet: Sheet
+  readonly budget: ConversionBudget
+  readonly images: Images
+  readonly fonts: DocumentFonts
+  /** Points that there are across the page between its margins. */
+  readonly width: number
+  /** In a header or footer: the page that it stands on. In the text the page of a block is found by its id. */
+  readonly page?: number
+  readonly pages?: number
+  /** Hands out ids for blocks that name their page. */
+  readonly nextId: () => string
+}
+
+type Paragraph = { runs: Run[]; id: string | undefined; endsBlank: boolean; hasText: boolean }
+
+export const newParagraph = (): Paragraph => ({ runs: [], id: undefined, endsBlank: true, hasText: false })
+
+/** The text with blanks as browsers show them: runs of blanks are one, and none at the start of a line. */
+export function addText(paragraph: Paragraph, text: string, style: Style, flow: Flow): void {
+  if (style.whiteSpace === 'pre') {
+    addRun(paragraph, text.replace(/\t/g, '    ').replace(/\r/g, ''), style, flow)
+    return
+  }
+  const kept =
+    style.whiteSpace === 'pre-line' ? text.replace(/[ \t\r]+/g, ' ') : text.replace(/[ \t\r\n\f]+/g, ' ')
+  addRun(paragraph, paragraph.endsBlank ? kept.replace(/^ +/, '') : kept, style, flow)
+}
+
+/** Control characters and soft hyphens, which no font has. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.
+const UNPRINTABLE = /[\u0000-\u0009\u000b-\u001f\u007f\u00ad\u200b\ufeff]/g
+
+export function addRun(paragraph: Paragraph, given: string, style: Style, flow: Flow): void {
+  const text = transformed(given.replace(UNPRINTABLE, ''), style.transform)
+  if (text === '') return
+  paragraph.endsBlank = /[ \n]$/.test(text) && style.whiteSpace !== 'pre'
+  paragraph.hasText ||= /[^ ]/.test(text)
+  const family = style.families.map(one => flow.fonts.own.get(one)).find(one => one !== undefined)
+  for (const piece of byFont(text, flow.fonts, family))
+    for (const part of inParts(piece.text))
+      paragraph.runs.push({
+        text: part,
+        ...runStyle(style),
+        ...(piece.font !== MAIN_FONT && { font: piece.font }),
+        ...(piece.font !== MAIN_FONT && piece.font !== family?.name && { extent: strutOf(style) }),
+      })
+}
+
+/**
+ * A word longer than any line in parts, and as many blanks: the engine measures all that is left of them for each line
+ * that they fill.
+ */
+const inParts = (text: string): string[] =>
+  /[^ \n]{400}| {400}/.test(text) ? text.match(/[^ \n]{1,200}[ \n]{0,200}|[ \n]{1,200}/gu)! : [text]
+
+export function addPageNumber(paragraph: Paragraph, style: Style, flow: Flow): void {
+  if (flow.page !== undefined) {
+    addRun(paragraph, String(flow.page), style, flow)
+    return
+  }
+  paragraph.id ??= flow.nextId()
+  paragraph.runs.push({ text: '', ...runStyle(style), pageReference: paragraph.id })
+  paragraph.endsBlank = false
+  paragraph.hasText = true
+}
+
+function transformed(text: string, transform: Style['transform']): string {
+  if (transform === 'uppercase') return text.toUpperCase()
+  if (transform === 'lowercase') return text.toLowerCase()
+  return transform === 'capitalize'
+    ? text.replace(/(^|\s)(\p{L})/gu, (_, before, letter) => before + letter.toUpperCase())
+    : text
+}
+
+function runStyle(style: Style): Omit<Run, 'text'> {
+  const decoration = [
+    ...(style.underline ? (['underline'] as const) : []),
+    ...(style.lineThrough ? (['lineThrough'] as const) : []),
+  ]
+  return {
+    fontSize: style.fontSize,
+    line: style.fontSize * style.lineHeight,
+    color: style.colour,
+    ...(style.bold && { bold: true }),
+    ...(style.italic && { italics: true }),
+    ...(style.highlight !== undefined && { background: style.highlight }),
+    ...(decoration.length > 0 && {
+      decoration,
+      decorationThickness: Math.max(0.75, style.fontSize / 10),
+    }),
+    ...(style.script === 'super' && { sup: true as const }),
+    ...(style.script === 'sub' && { sub: true as const }),
+    ...(style.letterSpacing !== 0 && { characterSpacing: style.letterSpacing }),
+    ...(style.link !== undefined && { link: style.link }),
+    ...(style.whiteSpace === 'nowrap' && { noWrap: true }),
+  }
+}
+
+export function paragraphBlock({ runs, id, hasText }: Paragraph, style: Style): Block | undefined {
+  if (!hasText) return undefined
+  const strut = strutOf(style)
+  for (const run of runs) if (run.fontSize !== style.fontSize || run.font !== undefined) run.strut = strut
+  const last = runs.at(-1)!
+  // A line break at the end of a block breaks nothing.
+  if (style.whiteSpace !== 'pre') last.text = last.text.replace(/ +$/, '').replace(/\n$/, '')
+  const { runs: text, fromTheRight } = directed(runs, style.direction)
+  return {
+    text,
+    alignment: alignmentOf(style, fromTheRight),
+    ...(style.whiteSpace === 'pre' && { preserveLeadingSpaces: true, preserveTrailingSpaces: true }),
+    ...(id !== undefined && { id }),
+  }
+}
+
+export const alignmentOf = ({ align }: Style, fromTheRight: boolean): string => {
+  if (align === 'start') return fromTheRight ? 'right' : 'left'
+  if (align === 'end') return fromTheRight ? 'left' : 'right'
+  return align
+}
+
+/** A line is as high as one of the block's own text, however small what stands in it is. */
+export function strutOf({ fontSize, lineHeight }: Style): { above: number; below: number } {
+  const { above, below } = MAIN_FONT_EXTENT
+  const half = (fontSize * (lineHeight - above - below)) / 2
+  return { above: fontSize * above + half, below: fontSize * below + half }
+}

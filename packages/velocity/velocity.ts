@@ -1,0 +1,65 @@
+import { type Finding, positionAt } from '../liquid/findings.ts'
+import { LARGEST_SOURCE_CHARACTERS, RenderBudget } from '../liquid/limits.ts'
+import type { Unreadable } from './cursor.ts'
+import { parseTemplate, type VelocityTemplate } from './parse.ts'
+import { type VelocityEnvironment, VelocityRun } from './render.ts'
+
+const MOST_PROBLEMS = 100
+
+class TooManyProblems extends Error {}
+
+/** As `compileTemplate` of Liquid: with an error there is no template; lines and columns count from 1. Never throws. */
+export function compileVelocity({ path, source }: { readonly path: string; readonly source: string }): {
+  template?: VelocityTemplate
+  findings: Finding[]
+} {
+  const findings: Finding[] = []
+  const add = (code: string, message: string, at: { line?: number; column?: number } = {}): void => {
+    findings.push({ severity: 'ERROR', path, ...at, code, message })
+  }
+  if (source.length > LARGEST_SOURCE_CHARACTERS) {
+    const message = `The template is longer than ${LARGEST_SOURCE_CHARACTERS} characters. Split it into snippets.`
+    add('templateTooLarge', message)
+    return { findings }
+  }
+  const text = source.replace(/^\uFEFF/, '')
+  const report = ({ offset, message }: Unreadable): void => {
+    if (findings.length === MOST_PROBLEMS) throw new TooManyProblems()
+    add('templateUnreadable', `${message}.`, positionAt(text, offset))
+  }
+  try {
+    const parsed = parseTemplate(text, report)
+    if (findings.length === 0) return { template: { ...parsed, path, source: text }, findings }
+  } catch (problem) {
+    if (!(problem instanceof TooManyProblems)) throw problem
+  }
+  findings.sort((a, b) => a.line! - b.line! || a.column! - b.column!)
+  return { findings }
+}
+
+/**
+ * Renders `data`, which the template sees as `$data` and which is never written to. What has no value prints as its
+ * source, or with `$!` as nothing. Throws `TemplateError` with path, line and column.
+ */
+export function renderVelocity(
+  template: VelocityTemplate,
+  data: unknown,
+  environment: VelocityEnvironment,
+): VelocityRendering {
+  const budget = new RenderBudget(environment.limits)
+  const rendering = new VelocityRun(data, environment, budget)
+  const parts: string[] = []
+  rendering.file(template, {
+    write(text) {
+      budget.countOutput(text)
+      parts.push(text)
+    },
+  })
+  return { output: parts.join(''), undefinedNames: [...rendering.undefinedNames] }
+}
+
+export type VelocityRendering = {
+  readonly output: string
+  /** References that had no value, as they stand in the source; at most 200. */
+  readonly undefinedNames: readonly string[]
+}

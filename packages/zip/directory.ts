@@ -1,0 +1,133 @@
+import { ArchiveRefused } from './refusal.ts'
+
+/** Most entries, folders included (resources brief 10.3). */
+const LARGEST_ENTRY_COUNT = 20_000
+
+/** One record of the central directory, the only part of a zip whose sizes and names are believed. */
+export type DirectoryEntry = {
+  name: Uint8Array
+  flags: number
+  /** 0 stored, 8 deflate. */
+  method: number
+  crc32: number
+  compressedBytes: number
+  sizeBytes: number
+  /** Position of the entry's local header. */
+  headerOffset: number
+  /** Unix file mode; 0 where the archiver had none. */
+  mode: number
+}
+
+const END_SIGNATURE = 0x06054b50
+const END_64_SIGNATURE = 0x06064b50
+const END_64_LOCATOR_SIGNATURE = 0x07064b50
+const ENTRY_SIGNATURE = 0x02014b50
+const END_BYTES = 22
+const ENTRY_BYTES = 46
+const LONGEST_COMMENT = 0xffff
+const IN_ZIP64_FIELD_16 = 0xffff
+const IN_ZIP64_FIELD_32 = 0xffffffff
+const ZIP64_FIELD = 0x0001
+
+const damaged = (what: string): ArchiveRefused =>
+  new ArchiveRefused('damagedArchive', `The zip is damaged: ${what}. Make the archive again and upload that.`)
+
+/**
+ * The entries that the central directory lists, in its order. `before` bytes of the file are not among those given,
+ * which must hold the directory whole. Throws `ArchiveRefused`.
+ */
+export function readDirectory(zip: Uint8Array, before = 0): DirectoryEntry[] {
+  const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength)
+  const end = findEnd(view, before)
+  if (end.entries > LARGEST_ENTRY_COUNT)
+    throw new ArchiveRefused(
+      'tooManyEntries',
+      `The zip has ${end.entries} entries; at most ${LARGEST_ENTRY_COUNT} are read. Leave out what the configuration does not use.`,
+    )
+  const entries: DirectoryEntry[] = []
+  let at = end.offset - before
+  if (at < 0) throw damaged('its table of contents is not where its end says')
+  for (let index = 0; index < end.entries; index += 1) {
+    if (at + ENTRY_BYTES > end.limit || view.getUint32(at, true) !== ENTRY_SIGNATURE)
+      throw damaged(`entry ${index + 1} of its table of contents is missing`)
+    const nameBytes = view.getUint16(at + 28, true)
+    const extraBytes = view.getUint16(at + 30, true)
+    const next = at + ENTRY_BYTES + nameBytes + extraBytes + view.getUint16(at + 32, true)
+    if (next > end.limit) throw damaged(`entry ${index + 1} of its table of contents is cut off`)
+    entries.push(readEntry(view, at, nameBytes, extraBytes))
+    at = next
+  }
+  return entries
+}
+
+function readEntry(view: DataView, at: number, nameBytes: number, extraBytes: number): DirectoryEntry {
+  const name = new Uint8Array(view.buffer, view.byteOffset + at + ENTRY_BYTES, nameBytes)
+  const entry: DirectoryEntry = {
+    name,
+    flags: view.getUint16(at + 8, true),
+    method: view.getUint16(at + 10, true),
+    crc32: view.getUint32(at + 16, true),
+    compressedBytes: view.getUint32(at + 20, true),
+    sizeBytes: view.getUint32(at + 24, true),
+    headerOffset: view.getUint32(at + 42, true),
+    mode: view.getUint32(at + 38, true) >>> 16,
+  }
+  readZip64Field(view, at + ENTRY_BYTES + nameBytes, extraBytes, entry)
+  return entry
+}
+
+/** Streaming archivers write the 64-bit forms for small files too, so they are read, not refused. */
+function readZip64Field(view: DataView, start: number, length: number, entry: DirectoryEntry): void {
+  const end = start + length
+  for (let at = start; at + 4 <= end; ) {
+    const fieldEnd = at + 4 + view.getUint16(at + 2, true)
+    if (view.getUint16(at, true) === ZIP64_FIELD && fieldEnd <= end) {
+      let value = at + 4
+      for (const key of ['sizeBytes', 'compressedBytes', 'headerOffset'] as const)
+        if (entry[key] === IN_ZIP64_FIELD_32 && value + 8 <= fieldEnd) {
+          entry[key] = Number(view.getBigUint64(value, true))
+          value += 8
+        }
+    }
+    at = fieldEnd
+  }
+}
+
+type DirectoryEnd = { entries: number; offset: number; limit: number }
+
+function findEnd(view: DataView, before: number): DirectoryEnd {
+  const last = view.byteLength - END_BYTES
+  for (let at = last; at >= Math.max(0, last - LONGEST_COMMENT); at -= 1)
+    if (
+      view.getUint32(at, true) === END_SIGNATURE &&
+      at + END_BYTES + view.getUint16(at + 20, true) <= view.byteLength
+    )
+      return readEnd(view, at, before)
+  if (view.byteLength >= 4 && view.getUint32(0, true) === 0x04034b50)
+    throw damaged('its end, with the table of contents, is missing')
+  throw new ArchiveRefused(
+    'notAZip',
+    'The file is not a zip archive. Upload the configuration folder packed as .zip.',
+  )
+}
+
+function readEnd(view: DataView, at: number, before: number): DirectoryEnd {
+  const end = {
+    entries: view.getUint16(at + 10, true),
+    offset: view.getUint32(at + 16, true),
+    limit: at,
+  }
+  if (end.entries === IN_ZIP64_FIELD_16 || end.offset === IN_ZIP64_FIELD_32) {
+    const locator = at - 20
+    if (locator < 0 || view.getUint32(locator, true) !== END_64_LOCATOR_SIGNATURE) return end
+    const end64 = Number(view.getBigUint64(locator + 8, true)) - before
+    if (end64 < 0 || end64 + 56 > locator || view.getUint32(end64, true) !== END_64_SIGNATURE)
+      throw damaged('its 64-bit table of contents is missing')
+    end.entries = Number(view.getBigUint64(end64 + 32, true))
+    end.offset = Number(view.getBigUint64(end64 + 48, true))
+    end.limit = end64
+  }
+  if (view.getUint16(at + 4, true) !== view.getUint16(at + 6, true))
+    throw damaged('it is one part of an archive split over several files')
+  return end
+}

@@ -1,0 +1,291 @@
+// Writes an OpenAPI document as types of TypeScript, in the form that openapi-fetch takes: `paths`, `components` and `operations`.
+// A keyword that the service's own document does not use is an error, so that it cannot silently become a wrong type.
+
+/** What a schema may say, as far as the service's document does. */
+type Schema = {
+  $ref?: string
+  type?: string | readonly string[]
+  format?: string
+  const?: unknown
+  enum?: readonly (string | number | null)[]
+  properties?: Record<string, Schema>
+  required?: readonly string[]
+  additionalProperties?: boolean | Schema
+  items?: Schema
+  allOf?: readonly Schema[]
+  anyOf?: readonly Schema[]
+  oneOf?: readonly Schema[]
+}
+type Contents = Record<string, { schema?: Schema }>
+type Header = { $ref?: string; required?: boolean; schema?: Schema }
+type Response = { $ref?: string; headers?: Record<string, Header>; content?: Contents }
+type Body = { required?: boolean; content: Contents }
+type Parameter = { in: string; name: string; required?: boolean; schema?: Schema }
+type Reference = { $ref: string }
+type Operation = {
+  operationId: string
+  parameters?: readonly (Parameter | Reference)[]
+  requestBody?: Body
+  responses: Record<string, Response>
+}
+type Components = {
+  schemas?: Record<string, Schema>
+  responses?: Record<string, Response>
+  parameters?: Record<string, Parameter>
+  headers?: Record<string, Header>
+}
+export type OpenApiDocument = {
+  paths: Record<string, Record<string, Operation>>
+  components?: Components
+}
+
+/** A type as text; unions and intersections take parentheses inside other types. */
+type Type = { text: string; form: 'plain' | 'union' | 'intersection' }
+
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
+const PLACES = ['query', 'header', 'path', 'cookie']
+const PRIMITIVES: Record<string, string> = {
+  string: 'string',
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+  null: 'null',
+}
+
+// Keywords, by whether a type depends on them.
+const WITHOUT_EFFECT =
+  'description title example examples default deprecated pattern minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems uniqueItems minProperties maxProperties writeOnly x-enum-descriptions'
+const WITH_EFFECT =
+  '$ref type format const enum properties required additionalProperties items allOf anyOf oneOf'
+const KNOWN_KEYWORDS = new Set(`${WITHOUT_EFFECT} ${WITH_EFFECT}`.split(' '))
+
+const plain = (text: string): Type => ({ text, form: 'plain' })
+const inside = ({ text, form }: Type): string => (form === 'plain' ? text : `(${text})`)
+const isPrimitive = ({ text }: Type): boolean => Object.values(PRIMITIVES).includes(text)
+
+/** Primitives that are there twice count once. */
+const distinct = (types: readonly Type[]): Type[] =>
+  types.filter((type, at) => !isPrimitive(type) || types.findIndex(({ text }) => text === type.text) === at)
+
+function join(types: readonly Type[], form: 'union' | 'intersection'): Type {
+  if (types.length === 1) return types[0]!
+  return {
+    text: distinct(types)
+      .map(inside)
+      .join(form === 'union' ? ' | ' : ' & '),
+    form,
+  }
+}
+
+const literal = (value: unknown): Type => plain(JSON.stringify(value))
+
+function propertyName(name: string): string {
+  const isBare = /^[A-Za-z_$][\w$]*$/.test(name) || (String(Number(name)) === name && !name.startsWith('-'))
+  return isBare ? name : JSON.stringify(name)
+}
+
+/** `#/components/schemas/Policy` as `components["schemas"]["Policy"]`. */
+function reference(ref: string): Type {
+  const [, root, ...rest] = ref.split('/').map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return plain(`${root}${rest.map(part => `[${JSON.stringify(part)}]`).join('')}`)
+}
+
+function block(members: readonly string[]): string {
+  const lines = members.join('\n').split('\n')
+  return `{\n${lines.map(line => (line === '' ? '' : `    ${line}`)).join('\n')}\n}`
+}
+
+/** What a part of the document says about itself, as a comment in front of its member. */
+function comment(part: object): string {
+  const said = part as Record<string, unknown>
+  const shown = (value: unknown): string =>
+    (typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value))
+      .trim()
+      .replace(/\r?\n/g, '\n *     ')
+  const lines: string[] = []
+  for (const field of ['title', 'summary']) if (said[field]) lines.push(shown(said[field]))
+  if (said.format) lines.push(`Format: ${said.format}`)
+  if (said.deprecated) lines.push('@deprecated')
+  if (said.description) lines.push(`@description ${shown(said.description)}`)
+  for (const field of ['default', 'example'])
+    if (said[field] !== undefined) lines.push(`@${field} ${shown(said[field])}`)
+  for (const example of (said.examples as unknown[]) ?? []) lines.push(`@example ${shown(example)}`)
+  if ('const' in said) lines.push('@constant')
+  if (said.enum) lines.push(`@enum {${[said.type ?? 'unknown'].flat().join('|')}}`)
+  if (lines.length === 0) return ''
+  const text = lines
+    .join('\n * ')
+    .replaceAll('*/', '*\\/')
+    .replace(/[ \t]+$/gm, '')
+  return lines.length === 1 && !text.includes('\n') ? `/** ${text} */\n` : `/**\n * ${text}\n */\n`
+}
+
+const member = (name: string, type: string, { about = {}, isOptional = false } = {}): string =>
+  `${comment(about)}${propertyName(name)}${isOptional ? '?' : ''}: ${type};`
+
+const absent = (name: string): string => member(name, 'never', { isOptional: true })
+
+function objectType({
+  properties = {},
+  required = [],
+  additionalProperties: others,
+}: Schema): Type | undefined {
+  const parts: Type[] = []
+  const members = Object.entries(properties).map(([name, schema]) =>
+    member(name, schemaType(schema).text, { about: schema, isOptional: !required.includes(name) }),
+  )
+  if (members.length > 0) parts.push(plain(block(members)))
+  if (others) {
+    const value = others === true || Object.keys(others).length === 0 ? 'unknown' : schemaType(others).text
+    parts.push(plain(block([`[key: string]: ${value};`])))
+  }
+  return parts.length === 0 ? undefined : join(parts, 'intersection')
+}
+
+/** The type that `type` and what belongs to it say, without what is composed with it. */
+function coreType(schema: Schema): Type | undefined {
+  const { type } = schema
+  if (typeof type === 'object')
+    return join(
+      type.map(one => schemaType({ ...schema, type: one })),
+      'union',
+    )
+  // A file to send is a Blob, not the text that JSON would make of it.
+  if (schema.format === 'binary') return plain('Blob')
+  if (type === 'array')
+    return plain(`${inside(schema.items ? schemaType(schema.items) : plain('unknown'))}[]`)
+  return type !== undefined && type in PRIMITIVES ? plain(PRIMITIVES[type]!) : objectType(schema)
+}
+
+function schemaType(schema: Schema): Type {
+  const unknown = Object.keys(schema).filter(key => !KNOWN_KEYWORDS.has(key))
+  if (unknown.length > 0) throw new Error(`scripts/contract-types.ts makes no type of ${unknown.join(', ')}.`)
+  if (schema.$ref) return reference(schema.$ref)
+  if (schema.const !== undefined && schema.const !== null) return literal(schema.const)
+  if (schema.enum) {
+    const literals = schema.enum.map(literal)
+    return join(schema.type?.includes('null') ? [...literals, plain('null')] : literals, 'union')
+  }
+  if (schema.allOf && schema.required)
+    throw new Error('scripts/contract-types.ts makes no type of allOf beside required.')
+  const { allOf = [], anyOf = [], oneOf = [] } = schema
+  const core = coreType(schema)
+  let type = core ? [core] : []
+  if (allOf.length > 0) type = [join([...type, join(allOf.map(schemaType), 'intersection')], 'intersection')]
+  if (anyOf.length > 0) type = [join([...type, ...anyOf.map(schemaType)], 'union')]
+  if (oneOf.length > 0) {
+    const choices = oneOf.map(schemaType)
+    type = choices.every(isPrimitive)
+      ? [join([...type, ...choices], 'union')]
+      : [join([...type, join(choices, 'union')], 'intersection')]
+  }
+  return type[0] ?? plain(schema.type === undefined ? 'unknown' : 'Record<string, never>')
+}
+
+const contentMembers = (content: Contents): string[] =>
+  Object.entries(content).map(([name, media]) =>
+    member(name, media.schema ? schemaType(media.schema).text : 'unknown', { about: media }),
+  )
+
+function headerType({ $ref, schema }: Header): string {
+  return ($ref ? reference($ref) : schema ? schemaType(schema) : plain('unknown')).text
+}
+
+function responseType({ headers = {}, content = {} }: Response): string {
+  const named = Object.entries(headers).map(([name, header]) =>
+    member(name, headerType(header), { about: header, isOptional: !header.$ref && !header.required }),
+  )
+  const bodies = contentMembers(content)
+  return block([
+    member('headers', block([...named, '[name: string]: unknown;'])),
+    bodies.length > 0 ? member('content', block(bodies)) : absent('content'),
+  ])
+}
+
+const parameterType = ({ schema }: Parameter): string => (schema ? schemaType(schema).text : 'string')
+
+/** The parameter itself, and its type: parameters that several calls share stand among the components. */
+function resolved(
+  parameter: Parameter | Reference,
+  shared: Record<string, Parameter>,
+): Parameter & { type: string } {
+  if ('in' in parameter) return { ...parameter, type: parameterType(parameter) }
+  const found = shared[parameter.$ref.split('/').at(-1)!]
+  if (!found) throw new Error(`The document has no ${parameter.$ref}.`)
+  return { ...found, type: reference(parameter.$ref).text }
+}
+
+function parametersMember(parameters: readonly (Parameter & { type: string })[]): string {
+  const places = PLACES.map(place => {
+    const here = parameters.filter(parameter => parameter.in === place)
+    if (here.length === 0) return absent(place)
+    const members = here.map(({ type, ...about }) =>
+      member(about.name, type, { about, isOptional: !about.required }),
+    )
+    return member(place, block(members), { isOptional: here.every(({ required }) => !required) })
+  })
+  return member('parameters', block(places))
+}
+
+function pathType(item: Record<string, Operation>): string {
+  const methods = METHODS.map(method => {
+    const about = item[method]
+    return about
+      ? member(method, `operations[${JSON.stringify(about.operationId)}]`, { about })
+      : absent(method)
+  })
+  return block([parametersMember([]), ...methods])
+}
+
+function bodyMember(body: Body | undefined): string {
+  if (!body) return absent('requestBody')
+  const content = member('content', block(contentMembers(body.content)))
+  return member('requestBody', block([content]), { about: body, isOptional: !body.required })
+}
+
+function operationType(operation: Operation, shared: Record<string, Parameter>): string {
+  const { parameters = [], requestBody, responses } = operation
+  const answers = Object.entries(responses).map(([status, about]) =>
+    member(status, about.$ref ? reference(about.$ref).text : responseType(about), { about }),
+  )
+  return block([
+    parametersMember(parameters.map(parameter => resolved(parameter, shared))),
+    bodyMember(requestBody),
+    member('responses', block(answers)),
+  ])
+}
+
+function componentsType({ schemas, responses, parameters, headers }: Components): string {
+  const group = <Part extends object>(
+    name: string,
+    parts: Record<string, Part> | undefined,
+    type: (part: Part) => string,
+  ) => {
+    const members = Object.entries(parts ?? {}).map(([key, about]) => member(key, type(about), { about }))
+    return member(name, members.length > 0 ? block(members) : 'never')
+  }
+  return block([
+    group('schemas', schemas, schema => schemaType(schema).text),
+    group('responses', responses, responseType),
+    group('parameters', parameters, parameterType),
+    member('requestBodies', 'never'),
+    group('headers', headers, headerType),
+    member('pathItems', 'never'),
+  ])
+}
+
+/** The types of the document's calls, as the text of a module. Throws for what the document never had before. */
+export function contractTypes({ paths, components = {} }: OpenApiDocument): string {
+  const items = Object.entries(paths).map(([path, item]) => member(path, pathType(item)))
+  const operations = Object.values(paths)
+    .flatMap(item => METHODS.flatMap(method => item[method] ?? []))
+    .map(operation => member(operation.operationId, operationType(operation, components.parameters ?? {})))
+  return [
+    `export interface paths ${block(items)}`,
+    'export type webhooks = Record<string, never>;',
+    `export interface components ${componentsType(components)}`,
+    'export type $defs = Record<string, never>;',
+    `export interface operations ${block(operations)}`,
+    '',
+  ].join('\n')
+}

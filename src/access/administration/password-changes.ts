@@ -1,0 +1,229 @@
+// Changing your own password, and unlocking an account (contract 1, Authentication 4). A wrong old password counts as a failed
+// sign-in, and a locked account accepts no right one either: a stolen token must not help to find out the password.
+import { eq, sql } from 'drizzle-orm'
+import { notFound, Refusal } from '../../kernel/errors.ts'
+import { now as realNow } from '../../kernel/time.ts'
+import { commit, GuardTripped, storedAnswer } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { administrators } from '../../platform/control-tables.ts'
+import type { SignedInContext } from '../../platform/http/route.ts'
+import { controlDatabase, HOME_SHARD, homeDatabase, tenantNow } from '../../platform/tenancy.ts'
+import { administrationAuditRow, auditRows } from '../audit/store.ts'
+import type { AccountUnlockRequest, PasswordChangeRequest } from '../contract.ts'
+import { administratorMayEnter, failureQuery, isLocked, mayEnter, openQuery } from '../lock-out.ts'
+import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../password-rules/rules.ts'
+import { hashPassword, verifyPassword } from '../passwords.ts'
+import { announceRevocation, revocationTimer } from '../revocation.ts'
+import { requireAuthority } from '../rights.ts'
+import { namings, tenantNamed } from '../service.ts'
+import { readAccount, readAdministrator, readNamedTenant, type StoredAccount } from '../store.ts'
+import { accounts } from '../tables.ts'
+import { revoked, unauthenticated } from '../tokens.ts'
+import { formerHashes } from './service.ts'
+
+/**
+ * Changes the password of whoever calls; every access token of theirs ends, this one too. 403 `wrongPassword` for a wrong
+ * old one; 400 `weakPassword` for a new one that breaks rules. Long-lived tokens stay: they were not made with it.
+ */
+export async function changeOwnPassword(
+  request: PasswordChangeRequest,
+  context: SignedInContext,
+): Promise<void> {
+  const { tenant, caller, signedInAt } = context
+  if (signedInAt === undefined)
+    throw new Refusal(
+      'forbidden',
+      'A password is changed with the token of a sign-in, not with a long-lived one.',
+    )
+  const own = tenant && { ...context, tenant, now: tenantNow(tenant) }
+  const read = own && (await readAccount(homeDatabase(own), { locator: caller.accountLocator }))
+  if (own && read?.account) return changeOfTenant(request, read.account, read.rules, own)
+  const administrator = await readAdministrator(
+    context.env,
+    { locator: caller.accountLocator },
+    context.calls,
+  )
+  if (!administrator) throw unauthenticated('The account is no more; sign in with another.')
+  return changeOfAdministration(request, administrator, context)
+}
+
+async function changeOfTenant(
+  { oldPassword, password }: PasswordChangeRequest,
+  account: StoredAccount,
+  rules: PasswordRules,
+  context: RequestContext & Pick<SignedInContext, 'accountEpoch'>,
+): Promise<void> {
+  const { tenant, env } = context
+  const { locator } = account
+  if (context.accountEpoch < account.tokenEpoch || account.disabledAt !== null) throw revoked()
+  const database = homeDatabase(context)
+  const entry = { action: 'accounts.password', subject: locator } as const
+  if (!(await isRight(oldPassword, account, context))) {
+    await commit({ ...context, idempotency: undefined }, database, {
+      shard: HOME_SHARD,
+      guards: [],
+      facts: [
+        failureQuery(database, accounts, locator, realNow()),
+        ...auditRows(database, context, HOME_SHARD, [{ ...entry, details: { refused: 'wrongPassword' } }]),
+      ],
+      events: [],
+      answer: { status: 200, text: '' },
+      subject: locator,
+    })
+    throw wrongPassword()
+  }
+  await requireGoodPassword(password, rules, account)
+  await requireNew(oldPassword, password, account.formerHashes.slice(0, rules.history), context)
+  const epoch = account.tokenEpoch + 1
+  const next = await hashPassword(password, env.PASSWORD_PEPPER)
+  try {
+    await commit(context, database, {
+      shard: HOME_SHARD,
+      guards: [{ name: 'guard_account', holds: mayEnter(account, realNow()) }],
+      facts: [
+        database.build
+          .update(accounts)
+          .set({
+            passwordHash: next,
+            formerHashes: formerHashes(account, rules),
+            passwordChangedAt: realNow(),
+            failedSignIns: 0,
+            lockedUntil: null,
+            tokenEpoch: epoch,
+          })
+          .where(eq(accounts.locator, locator)),
+        ...auditRows(database, context, HOME_SHARD, [{ ...entry, details: {} }]),
+      ],
+      events: [],
+      timers: [revocationTimer(tenant, locator, epoch)],
+      answer: { status: 200, text: '' },
+      subject: locator,
+    })
+  } catch (problem) {
+    throw problem instanceof GuardTripped ? wrongPassword() : problem
+  }
+  await announceRevocation(context, { tenant, accountLocator: locator, epoch })
+}
+
+async function changeOfAdministration(
+  { oldPassword, password }: PasswordChangeRequest,
+  account: StoredAccount,
+  context: SignedInContext,
+): Promise<void> {
+  const { env, calls } = context
+  const { locator } = account
+  if (context.accountEpoch < account.tokenEpoch) throw revoked()
+  const database = controlDatabase(env, calls)
+  const entry = { action: 'accounts.password', subject: locator } as const
+  if (!(await isRight(oldPassword, account, context))) {
+    await database.batch([
+      failureQuery(database, administrators, locator, realNow()),
+      administrationAuditRow(database, context, { ...entry, details: { refused: 'wrongPassword' } }),
+    ])
+    throw wrongPassword()
+  }
+  await requireGoodPassword(password, PLAIN_RULES, account)
+  await requireNew(oldPassword, password, [], context)
+  const next = await hashPassword(password, env.PASSWORD_PEPPER)
+  const open = administratorMayEnter(account, realNow())
+  const epoch = account.tokenEpoch + 1
+  const [, changed] = await database.batch([
+    administrationAuditRow(
+      database,
+      context,
+      { ...entry, details: {} },
+      sql`exists (select 1 from ${administrators} where ${open})`,
+    ),
+    database.build
+      .update(administrators)
+      .set({ passwordHash: next, failedSignIns: 0, lockedUntil: null, tokenEpoch: epoch })
+      .where(open)
+      .returning({ locator: administrators.locator }),
+  ])
+  if (changed.length === 0) throw wrongPassword()
+  await announceRevocation(context, { tenant: undefined, accountLocator: locator, epoch })
+}
+
+type Environment = Pick<SignedInContext, 'env'>
+
+async function isRight(password: string, account: StoredAccount, { env }: Environment): Promise<boolean> {
+  const fits = await verifyPassword(password, account.passwordHash ?? undefined, env.PASSWORD_PEPPER)
+  return fits && !isLocked(account, realNow())
+}
+
+/** The present one is never taken again, whatever the tenant's rules. */
+async function requireNew(
+  oldPassword: string,
+  password: string,
+  former: readonly string[],
+  { env }: Environment,
+): Promise<void> {
+  let isNew = password.normalize('NFKC') !== oldPassword.normalize('NFKC')
+  for (const hash of former)
+    if (isNew && (await verifyPassword(password, hash, env.PASSWORD_PEPPER))) isNew = false
+  if (!isNew)
+    throw new Refusal('weakPassword', 'The password is the present one, or was yours lately. Choose another.')
+}
+
+const wrongPassword = (): Refusal =>
+  new Refusal(
+    'wrongPassword',
+    'The old password is wrong, or the account is locked because it was wrong too often; an administrator can unlock it.',
+  )
+
+/**
+ * Unlocks a user of the tenant that is named; without one, another administration account, or for an administrator of a
+ * tenant a user of that. An account that is not locked stays as it is. Nobody unlocks themselves: who has only a token
+ * could go on guessing at the password. Tokens are not touched: a lock is for passwords.
+ */
+export async function unlock(request: AccountUnlockRequest, context: SignedInContext): Promise<void> {
+  const { username } = request
+  const { env, calls } = context
+  const named = tenantNamed({ ...request, tenantLocator: undefined }, {})
+  if (!context.tenant && namings(named) === 0) return unlockAdministrator(username, context)
+  const tenant = namings(named) === 0 ? context.tenant : await readNamedTenant(env, named, calls)
+  // To an administrator of a tenant there is no other.
+  if (!tenant || (context.tenant && context.tenant.locator !== tenant.locator))
+    throw notFound('tenant', named.hostName ?? named.tenantName ?? '')
+  const within: RequestContext = { ...context, tenant, now: tenantNow(tenant) }
+  const database = homeDatabase(within)
+  if (await storedAnswer(within, database)) return
+  const { account } = await readAccount(database, { username })
+  if (!account) throw notFound('account', username)
+  requireAnother(account.locator, context)
+  requireAuthority(context.caller, account)
+  await commit(within, database, {
+    shard: HOME_SHARD,
+    guards: [],
+    facts: [
+      openQuery(database, accounts, account.locator),
+      ...auditRows(database, within, HOME_SHARD, [
+        { action: 'accounts.unlock', subject: account.locator, details: { username } },
+      ]),
+    ],
+    events: [],
+    answer: { status: 200, text: '' },
+    subject: account.locator,
+  })
+}
+
+async function unlockAdministrator(username: string, context: SignedInContext): Promise<void> {
+  const { env, calls } = context
+  const account = await readAdministrator(env, { username }, calls)
+  if (!account) throw notFound('account', username)
+  requireAnother(account.locator, context)
+  const database = controlDatabase(env, calls)
+  await database.batch([
+    openQuery(database, administrators, account.locator),
+    administrationAuditRow(database, context, {
+      action: 'accounts.unlock',
+      subject: account.locator,
+      details: { username },
+    }),
+  ])
+}
+
+function requireAnother(locator: string, { caller }: SignedInContext): void {
+  if (locator === caller.accountLocator)
+    throw new Refusal('wrongState', 'You cannot unlock your own account; another administrator can.')
+}

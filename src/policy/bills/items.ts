@@ -1,0 +1,199 @@
+// How the charges of a transaction lie on its installments. Items are not stored: they follow from the stored
+// plan and the charges. Plans of a policy at its limits (10,000 perils, monthly) have hundreds of thousands.
+// The plan of a plugin says of each charge what its installments bill; there the items are what it says.
+import { type CurrencyCode, fromMinor, type Money, plus, sum, zero } from '../../kernel/money.ts'
+import { earlier, later, type Span } from '../../kernel/time.ts'
+import type { Installment, PlannedInstallment } from '../records/installment.ts'
+import { type Charge, feeChargeId, isPayable } from './charge.ts'
+import { isContinued, splitContinued } from './continued-plan.ts'
+import { splitBy } from './split.ts'
+
+/** The part of a charge that one installment bills; never zero. */
+export type InstallmentItem = { readonly charge: Charge; readonly amount: Money }
+
+/**
+ * The items of each installment of the plan, in the plan's order. The items of a charge over all installments
+ * add up to it exactly, and none has the other sign. The plan is whole: installments already invoiced too.
+ */
+export function installmentItems(
+  plan: readonly Installment[],
+  charges: Iterable<Charge>,
+): readonly InstallmentItem[][] {
+  const all = [...charges]
+  const items = plan.map((): InstallmentItem[] => [])
+  const split = splitterOver(plan, all)
+  for (const charge of all)
+    for (const [index, amount] of split(charge).entries())
+      if (amount.minor !== 0) items[index]!.push({ charge, amount })
+  return isContinued(plan) ? items.map(joinedByCharge) : items
+}
+
+/** The rests that several installments left of a charge are one item of the installment in their place. */
+function joinedByCharge(items: readonly InstallmentItem[]): InstallmentItem[] {
+  const joined = new Map<string, InstallmentItem>()
+  for (const item of items) {
+    const known = joined.get(item.charge.id)
+    joined.set(item.charge.id, known ? { ...known, amount: plus(known.amount, item.amount) } : item)
+  }
+  return [...joined.values()].filter(item => item.amount.minor !== 0)
+}
+
+/** The items of one installment of the plan, as `installmentItems` has them. */
+export function itemsOf(
+  installment: Installment,
+  plan: readonly Installment[],
+  charges: Iterable<Charge>,
+): InstallmentItem[] {
+  const index = plan.findIndex(each => each.number === installment.number)
+  if (index < 0) throw new RangeError(`The plan has no installment ${installment.number}.`)
+  const all = [...charges]
+  const items: InstallmentItem[] = []
+  const split = splitterOver(plan, all)
+  for (const charge of all) {
+    const amount = split(charge)[index]!
+    if (amount.minor !== 0) items.push({ charge, amount })
+  }
+  return items
+}
+
+/** What each installment of the plan bills, in its order: the sum of its items without commissions. */
+export function totalsDue(
+  plan: readonly Installment[],
+  charges: Iterable<Charge>,
+  currency: CurrencyCode,
+): Money[] {
+  const all = [...charges]
+  const totals = plan.map(() => zero(currency))
+  const split = splitterOver(plan, all)
+  for (const charge of all)
+    if (isPayable(charge))
+      for (const [index, amount] of split(charge).entries()) totals[index] = plus(totals[index]!, amount)
+  return totals
+}
+
+/**
+ * What is left of the charges to be billed by the installments of these numbers: of each charge the sum of their
+ * items, for the stretch that they pay for. Charges of which nothing is left are not among them.
+ */
+export function restOf(
+  plan: readonly Installment[],
+  charges: Iterable<Charge>,
+  numbers: ReadonlySet<number>,
+): Charge[] {
+  const all = [...charges]
+  const open = [...plan.entries()].filter(([, installment]) => numbers.has(installment.number))
+  const rests: Charge[] = []
+  const split = splitterOver(plan, all)
+  for (const charge of all) {
+    const parts = split(charge)
+    const left = open.filter(([index]) => parts[index]!.minor !== 0)
+    if (left.length === 0) continue
+    const amount = sum(
+      left.map(([index]) => parts[index]!),
+      charge.amount.currency,
+    )
+    const paid = {
+      start: left.map(([, one]) => one.start).reduce(earlier),
+      end: left.map(([, one]) => one.end).reduce(later),
+    }
+    rests.push({ ...charge, amount, rest: common(paid, charge.rest ?? charge) })
+  }
+  return rests
+}
+
+/** As `restOf`, for each installment by itself, with its locator (`from`). */
+export function restsByInstallment(
+  plan: readonly PlannedInstallment[],
+  charges: Iterable<Charge>,
+  numbers: ReadonlySet<number>,
+): Charge[] {
+  const all = [...charges]
+  const open = [...plan.entries()].filter(([, installment]) => numbers.has(installment.number))
+  const split = splitterOver(plan, all)
+  return all.flatMap(charge => {
+    const parts = split(charge)
+    return open
+      .filter(([index]) => parts[index]!.minor !== 0)
+      .map(
+        ([index, one]): Charge => ({
+          ...charge,
+          amount: parts[index]!,
+          rest: common({ start: one.start, end: one.end }, charge.rest ?? charge),
+          from: one.locator,
+        }),
+      )
+  })
+}
+
+/** What the spans have in common; where that is nothing, the first of them. */
+function common(first: Span, second: Span): Span {
+  const start = later(first.start, second.start)
+  const end = earlier(first.end, second.end)
+  return start < end ? { start, end } : first
+}
+
+/** Splits charges over the plan, each to its parts on the plan's installments, in their order. */
+const splitterOver = (
+  plan: readonly Installment[],
+  charges: readonly Charge[],
+): ((charge: Charge) => Money[]) => {
+  if (isContinued(plan)) return splitContinued(plan, charges, splitByTime(plan))
+  return plan.some(one => one.items) ? saidBy(plan) : splitByTime(plan)
+}
+
+/** What the plan says of each charge; of one that it does not name, nothing. */
+function saidBy(plan: readonly Installment[]): (charge: Charge) => Money[] {
+  const said = new Map<string, number[]>()
+  const put = (id: string, at: number, minor: number): void => {
+    const parts = said.get(id) ?? plan.map(() => 0)
+    parts[at] = minor
+    said.set(id, parts)
+  }
+  for (const [at, { items = {}, fees = [] }] of plan.entries()) {
+    for (const [id, minor] of Object.entries(items)) put(id, at, minor)
+    for (const fee of fees) put(feeChargeId(fee), at, fee.amount.minor)
+  }
+  return ({ id, amount: { currency } }) => {
+    const parts = said.get(id)
+    return plan.map((_, at) => fromMinor(parts?.[at] ?? 0, currency))
+  }
+}
+
+/** Charges mostly share one span, and the weights of a span are found once. */
+function splitByTime(plan: readonly Installment[]): (charge: Charge) => Money[] {
+  const splitBySpan = new Map<string, (amount: Money) => Money[]>()
+  return charge => {
+    const { start, end } = charge.rest ?? charge
+    const span = `${start}/${end}`
+    let split = splitBySpan.get(span)
+    if (split === undefined) {
+      split = splitBy(weightsOver(plan, { start, end }))
+      splitBySpan.set(span, split)
+    }
+    return split(charge.amount)
+  }
+}
+
+/**
+ * How much of a span each installment pays for: 1 for every whole billing period, and of a period that is cut,
+ * by the span or by the end of coverage, the share of its milliseconds. Brought to a common denominator, so
+ * that the weights are whole numbers. A span that lies on no period is paid with the first installment.
+ */
+function weightsOver(plan: readonly Installment[], span: Span): bigint[] {
+  const shares = plan.map(installment =>
+    installment.periods.map(period => ({
+      coveredMs: Math.max(0, Math.min(span.end, period.end) - Math.max(span.start, period.start)),
+      wholeMs: period.wholeMs,
+    })),
+  )
+  let denominator = 1n
+  for (const { coveredMs, wholeMs } of shares.flat())
+    if (coveredMs !== 0 && coveredMs !== wholeMs) denominator *= BigInt(wholeMs)
+  const weights = shares.map(periods => {
+    let weight = 0n
+    for (const { coveredMs, wholeMs } of periods)
+      weight += (BigInt(coveredMs) * denominator) / BigInt(wholeMs)
+    return weight
+  })
+  return weights.some(weight => weight > 0n) ? weights : plan.map((_, index) => (index === 0 ? 1n : 0n))
+}

@@ -1,0 +1,174 @@
+// The items that invoices bill, as answers show them: of an invoice the items of its installment, and of a plan's
+// first those of the installments that it was billed for in place of others (brief 1.5, 1.7).
+import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
+import { negated, plus, toNumber } from '../../kernel/money.ts'
+import type { Instant } from '../../kernel/time.ts'
+import { alsoBilled, billedCharges, feesThatGo, planOf } from '../bills/amounts-due.ts'
+import type { Charge } from '../bills/charge.ts'
+import { type InstallmentItem, installmentItems } from '../bills/items.ts'
+import type { FinancialTransactionResponse } from '../contract/billing.ts'
+import { isIssued, lineOf } from '../fold/line.ts'
+import { piecesOf } from '../fold/pieces.ts'
+import { quoteParts } from '../quote-parts.ts'
+import { boundQuote, type Modification, type PolicyAggregate } from '../records/aggregate.ts'
+import type { InstallmentFee, PlannedInstallment } from '../records/installment.ts'
+import { perilSegmentLocator } from './view.ts'
+
+/** The items of installments of the policy. Those of a plan are worked out once, whichever are asked for. */
+export function billedItemsOf(
+  aggregate: PolicyAggregate,
+): (installment: PlannedInstallment) => InstallmentItem[] {
+  const known = new Map<Uuid, readonly InstallmentItem[][]>()
+  const billed = (installment: PlannedInstallment): InstallmentItem[] => {
+    const { modificationLocator: locator, number } = installment
+    const modification = aggregate.modifications.get(locator)!
+    const ofPlan =
+      known.get(locator) ??
+      installmentItems(planOf(aggregate, modification), billedCharges(aggregate, modification))
+    known.set(locator, ofPlan)
+    const { added, leftOut } = alsoBilled(aggregate, installment)
+    return [
+      ...ofPlan[number - 1]!,
+      ...added.flatMap(billed),
+      ...leftOut.flatMap(one => withoutFees(billed(one), feesThatGo(aggregate, one))).map(takenOff),
+    ]
+  }
+  return billed
+}
+
+function withoutFees(items: InstallmentItem[], gone: readonly InstallmentFee[]): InstallmentItem[] {
+  if (gone.length === 0) return items
+  const locators = new Set(gone.map(fee => fee.locator))
+  return items.filter(({ charge }) => charge.type !== 'fee' || !locators.has(charge.feeLocator))
+}
+
+const takenOff = (item: InstallmentItem): InstallmentItem => ({ ...item, amount: negated(item.amount) })
+
+/** Shows items as posted at that time; those of answers that would have too many are summed by type and name. */
+export const shownItems = (
+  aggregate: PolicyAggregate,
+  items: readonly InstallmentItem[],
+  postedAt: Instant,
+  itemised: boolean = items.length <= MOST_ITEMISED,
+): FinancialTransactionResponse[] =>
+  financialTransactions(
+    aggregate,
+    itemised ? items : summedItems(items),
+    postedAt,
+    segmentLocators(aggregate),
+  )
+
+/**
+ * The characteristics that a transaction's charge of a run is about: those that it made of the run, else the last
+ * that it replaced.
+ */
+export function segmentLocators(aggregate: PolicyAggregate): SegmentLocatorOf {
+  const known = new Map<Uuid, (run: Uuid) => Uuid>()
+  return (run, by) => {
+    const of = known.get(by) ?? segmentsBy(aggregate, aggregate.modifications.get(by)!)
+    known.set(by, of)
+    return of(run)
+  }
+}
+
+function segmentsBy(aggregate: PolicyAggregate, modification: Modification): (run: Uuid) => Uuid {
+  const shard = shardOfDigits(aggregate.policy.locator)
+  const { quoteLocator, locator, number } = modification
+  if (quoteLocator !== undefined) {
+    const { segment } = quoteParts(aggregate, aggregate.quotes.get(quoteLocator)!)
+    return run => perilSegmentLocator(run, segment, shard)
+  }
+  const line = lineOf(
+    aggregate,
+    boundQuote(aggregate),
+    one => one.locator === locator || (isIssued(one) && one.number < number),
+  )
+  const known = new Map<Uuid, Uuid>()
+  return run => {
+    const found = known.get(run)
+    if (found !== undefined) return found
+    const pieces = piecesOf(aggregate.perilRuns.get(run)!, line, aggregate.policy.timeZone)
+    const piece =
+      pieces.findLast(one => one.madeBy === locator) ?? pieces.findLast(one => one.replacedBy === locator)
+    const segment = perilSegmentLocator(run, (piece ?? pieces.at(-1)!).segment, shard)
+    known.set(run, segment)
+    return segment
+  }
+}
+
+// The items of an installment as answers carry them (brief 4.1).
+/** Most that one answer itemises; above it, items of the same type and name are one. */
+export const MOST_ITEMISED = 10_000
+
+/** Where a charge's peril characteristics are: what the policy's projection derives them to be. `madeBy` made the charge. */
+export type SegmentLocatorOf = (perilRunLocator: Uuid, madeBy: Uuid) => Uuid
+
+export type ChargeSource = Pick<
+  FinancialTransactionResponse,
+  | 'perilCharacteristicsLocator'
+  | 'perilName'
+  | 'feeLocator'
+  | 'feeName'
+  | 'taxLocator'
+  | 'taxName'
+  | 'commissionLocator'
+  | 'commissionRecipient'
+>
+
+/** The items, posted at that time. */
+export function financialTransactions(
+  { policy }: PolicyAggregate,
+  items: readonly InstallmentItem[],
+  postedAt: Instant,
+  segmentLocatorOf: SegmentLocatorOf,
+): FinancialTransactionResponse[] {
+  const shard = shardOfDigits(policy.locator)
+  return items.map(({ charge, amount }) => ({
+    type: charge.type,
+    amount: toNumber(amount),
+    amountCurrency: amount.currency,
+    postedTimestamp: String(postedAt),
+    startTimestamp: String(charge.start),
+    endTimestamp: String(charge.end),
+    policyModificationLocator: charge.policyModificationLocator,
+    ...sourceOf(charge, shard, segmentLocatorOf),
+  }))
+}
+
+/** What the charge is of, in the words of answers. */
+export function sourceOf(charge: Charge, shard: number, segmentLocatorOf: SegmentLocatorOf): ChargeSource {
+  if ('feeLocator' in charge) return { feeLocator: charge.feeLocator, feeName: charge.feeName }
+  const peril = {
+    perilCharacteristicsLocator: segmentLocatorOf(charge.perilRunLocator, charge.policyModificationLocator),
+    perilName: charge.perilName,
+  }
+  if ('taxName' in charge && charge.taxName !== undefined)
+    return { ...peril, taxLocator: derivedUuid(shard, charge.id), taxName: charge.taxName }
+  if (charge.type === 'commission')
+    return {
+      ...peril,
+      commissionLocator: derivedUuid(shard, charge.id),
+      commissionRecipient: charge.commissionRecipient,
+    }
+  return peril
+}
+
+/** Items of the same type and name summed up: those of a policy of thousands of perils would fill megabytes. */
+export function summedItems(items: readonly InstallmentItem[]): InstallmentItem[] {
+  const sums = new Map<string, InstallmentItem>()
+  for (const item of items) {
+    const { charge } = item
+    const name =
+      'feeLocator' in charge
+        ? charge.feeName
+        : charge.type === 'tax'
+          ? charge.taxName
+          : charge.type === 'commission'
+            ? charge.commissionRecipient
+            : charge.perilName
+    const key = `${charge.type} ${name}`
+    const earlier = sums.get(key)
+    sums.set(key, earlier ? { ...earlier, amount: plus(earlier.amount, item.amount) } : item)
+  }
+  return [...sums.values()]
+}

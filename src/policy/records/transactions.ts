@@ -1,0 +1,153 @@
+// What comes of an invoice that is not paid in time: a grace period, a lapse at its end, and the way back (brief 1.5, 1.7).
+import type { CancellationLocator, EndorsementLocator, Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { EndorsementChanges } from './changes.ts'
+import type { InvoicedTransaction } from './invoice.ts'
+
+/** `settled`: paid in time, or over without effect; `lapsed`: the policy was taken off risk at its end. */
+export type GracePeriodState = 'open' | 'settled' | 'lapsed'
+
+export type GracePeriod = {
+  readonly locator: Uuid
+  /** The invoice that began it. */
+  readonly invoiceLocator: Uuid
+  readonly state: GracePeriodState
+  readonly startAt: Instant
+  readonly endAt: Instant
+  /** When the policy would lapse, instead of at the end. */
+  readonly cancelEffectiveAt?: Instant
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly settledAt?: Instant
+  /** The cancellation that it ended in. */
+  readonly cancellationLocator?: CancellationLocator
+}
+
+/** A policy taken off risk without a cancellation record (legacy). */
+export type Lapse = {
+  readonly locator: Uuid
+  readonly gracePeriodLocator: Uuid
+  readonly modificationLocator: Uuid
+  readonly lapsedAt: Instant
+  /** Until when the policy can be reinstated; the time of the lapse where the product lets none back. */
+  readonly reinstatementPeriodEndAt: Instant
+  readonly createdAt: Instant
+}
+
+export type LapseReinstatementState = 'open' | 'invoiced' | 'issued' | 'closed'
+
+export type LapseReinstatement = {
+  readonly locator: Uuid
+  readonly lapseLocator: Uuid
+  /** In order of time, from `open`; the last one holds. */
+  readonly statuses: readonly { readonly at: Instant; readonly status: LapseReinstatementState }[]
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  /** From when coverage comes back, once invoiced. */
+  readonly effectiveAt?: Instant
+  /** Once invoiced; not issued before its invoice is paid. */
+  readonly modificationLocator?: Uuid
+}
+
+export const reinstatementStatus = ({ statuses }: LapseReinstatement): LapseReinstatementState =>
+  statuses.at(-1)!.status
+
+/** When it came into the state; undefined when it never did. */
+export const since = (
+  { statuses }: LapseReinstatement,
+  state: LapseReinstatementState,
+): Instant | undefined => statuses.find(one => one.status === state)?.at
+
+export type EndorsementState = 'application' | 'quoted' | 'accepted' | 'issued' | 'invalidated' | 'discarded'
+
+/** An endorsement or a renewal: what was asked for, and how far it has come. */
+export type Endorsement = {
+  readonly kind: 'endorsement' | 'renewal'
+  readonly locator: EndorsementLocator
+  /** An endorsement type of the configuration; of a renewal, `renewal`. */
+  readonly name: string
+  /** Of a renewal the end of the new term, which starts at `startAt`; of an endorsement the policy's new end, if any. */
+  readonly endAt?: Instant
+  readonly state: EndorsementState
+  readonly startAt: Instant
+  /** What it changes, as the request said it. */
+  readonly changes: EndorsementChanges
+  /** The exposures that it can change anything of; absent where that is the whole policy. */
+  readonly touches?: readonly Uuid[]
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly issuedAt?: Instant
+  readonly underwriting?: UnderwritingResult
+  /** Once quoted: its modification, and how many were issued before it. */
+  readonly modificationLocator?: Uuid
+  readonly basedOn?: number
+}
+
+export type CancellationState = 'draft' | 'issued' | 'rescinded'
+
+export type ConflictHandling = 'block' | 'invalidate'
+
+export type Cancellation = {
+  readonly locator: CancellationLocator
+  /** A cancellation type of the configuration, `lapse`, or `cancel` of a legacy cancellation. */
+  readonly name: string
+  readonly state: CancellationState
+  readonly effectiveAt: Instant
+  readonly conflictHandling: ConflictHandling
+  readonly category?: string
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly issuedAt?: Instant
+  /** Once issued. */
+  readonly modificationLocator?: Uuid
+}
+
+export type ReinstatementState = 'draft' | 'accepted' | 'issued' | 'expired'
+
+export type Reinstatement = {
+  readonly locator: Uuid
+  readonly cancellationLocator: CancellationLocator
+  readonly state: ReinstatementState
+  readonly effectiveAt: Instant
+  /** Until when it can be accepted and issued. */
+  readonly deadlineAt?: Instant
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+  readonly issuedAt?: Instant
+  /** Once accepted; not issued before the reinstatement is. */
+  readonly modificationLocator?: Uuid
+}
+
+export type UnderwritingDecision = 'accept' | 'reject' | 'none'
+
+/** What underwriting said, and when. */
+export type UnderwritingResult = {
+  readonly decision: UnderwritingDecision
+  readonly notes: readonly string[]
+  readonly at: Instant
+}
+
+export type ModificationKind =
+  | 'creation'
+  | 'endorsement'
+  | 'renewal'
+  | 'cancellation'
+  | 'withdrawal'
+  | 'lapse'
+  | 'reinstatement'
+  /** Fees added and taken back by hand; it touches nothing but fees. */
+  | 'feeUpdate'
+  /** Another payment schedule; it touches nothing but bills. */
+  | 'scheduleChange'
+
+export const INVOICED_TRANSACTIONS: Readonly<Record<ModificationKind, InvoicedTransaction>> = {
+  creation: 'newBusiness',
+  endorsement: 'endorsement',
+  renewal: 'renewal',
+  cancellation: 'cancellation',
+  withdrawal: 'cancellation',
+  lapse: 'cancellation',
+  reinstatement: 'reinstatement',
+  feeUpdate: 'other',
+  scheduleChange: 'installment',
+}

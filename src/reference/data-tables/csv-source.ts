@@ -1,0 +1,153 @@
+// The one CSV of an uploaded file, which is it or is a zip that holds it, read by ranges from where the file is kept.
+import { Inflate } from 'fflate'
+import { crc32 } from '../../../packages/zip/crc32.ts'
+import { type DirectoryEntry, readDirectory } from '../../../packages/zip/directory.ts'
+import { entryPath, isJunk } from '../../../packages/zip/entry-path.ts'
+import { ArchiveRefused } from '../../../packages/zip/refusal.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import type { Held } from './held.ts'
+
+/** A file of which parts can be read. */
+export type RangedFile = {
+  readonly sizeBytes: number
+  read(offset: number, length: number): Promise<Uint8Array>
+}
+
+/** The CSV within its file: the bytes at `offset`, packed by `method` (0 as they are, 8 deflate). */
+export type CsvSource = {
+  readonly offset: number
+  readonly packedBytes: number
+  readonly method: 0 | 8
+  /** Of an entry of a zip, as its directory says. */
+  readonly sizeBytes?: number
+  readonly crc32?: number
+}
+
+const RANGE_BYTES = 1_048_576
+/** Packed bytes unpacked at once: deflate unpacks at most 1032-fold, so at most 4 MiB. */
+const STEP_BYTES = 4_096
+const PIECE_BYTES = 65_536
+/** A zip's directory and what may follow it; a zip of one file has some hundred bytes. */
+const TAIL_BYTES = 1_048_576
+const LOCAL_HEADER_BYTES = 30
+const ENCRYPTED = 0x0001 | 0x0040 | 0x2000
+
+const refused = (message: string): Refusal => new Refusal('invalidTable', message)
+
+/** Where the CSV is. Refuses (400) a zip that holds none, or more than one, or does not read. */
+export async function csvSource(file: RangedFile, largestBytes: number): Promise<CsvSource> {
+  const head = await file.read(0, Math.min(4, file.sizeBytes))
+  if (!beginsLikeZip(head)) return { offset: 0, packedBytes: file.sizeBytes, method: 0 }
+  const entry = await onlyCsv(file)
+  if (entry.flags & ENCRYPTED) throw refused('The CSV in the zip is encrypted; pack it without a password.')
+  if (entry.method !== 0 && entry.method !== 8)
+    throw refused(`The CSV in the zip is packed by method ${entry.method}; pack it by deflate, as usual.`)
+  if (entry.sizeBytes > largestBytes)
+    throw new Refusal(
+      'tooLarge',
+      `The CSV in the zip has more than ${largestBytes / 1_048_576} MiB; split it over several tables.`,
+    )
+  const local = await file.read(entry.headerOffset, LOCAL_HEADER_BYTES)
+  const view = new DataView(local.buffer, local.byteOffset, local.byteLength)
+  if (local.byteLength < LOCAL_HEADER_BYTES || view.getUint32(0, true) !== 0x04034b50) throw damaged()
+  const offset = entry.headerOffset + LOCAL_HEADER_BYTES + view.getUint16(26, true) + view.getUint16(28, true)
+  if (offset + entry.compressedBytes > file.sizeBytes) throw damaged()
+  const { method, sizeBytes } = entry
+  return { offset, packedBytes: entry.compressedBytes, method, sizeBytes, crc32: entry.crc32 }
+}
+
+const damaged = (): Refusal =>
+  refused('The zip is damaged: it does not hold what its table of contents says; make it again.')
+
+const beginsLikeZip = (bytes: Uint8Array): boolean =>
+  bytes[0] === 0x50 &&
+  bytes[1] === 0x4b &&
+  ((bytes[2] === 3 && bytes[3] === 4) || (bytes[2] === 5 && bytes[3] === 6))
+
+async function onlyCsv(file: RangedFile): Promise<DirectoryEntry> {
+  const before = Math.max(0, file.sizeBytes - TAIL_BYTES)
+  let entries: { entry: DirectoryEntry; path: string }[]
+  try {
+    entries = readDirectory(await file.read(before, file.sizeBytes - before), before)
+      .map(entry => ({ entry, ...entryPath(entry.name) }))
+      .filter(({ path, isFolder }) => !isFolder && !isJunk(path))
+  } catch (problem) {
+    if (problem instanceof ArchiveRefused) throw refused(`The zip does not read: ${problem.message}`)
+    throw problem
+  }
+  const [only, ...others] = entries
+  if (only && others.length === 0 && /\.csv$/i.test(only.path)) return only.entry
+  if (entries.some(({ path }) => path === '[Content_Types].xml'))
+    throw refused('The file is a workbook; save the sheet as CSV (UTF-8, commas), and send that.')
+  const named = entries
+    .slice(0, 5)
+    .map(({ path }) => `'${path}'`)
+    .join(', ')
+  throw refused(
+    `The zip must hold exactly one CSV, and ${named === '' ? 'is empty' : `holds ${named}${entries.length > 5 ? ` and ${entries.length - 5} more` : ''}`}.`,
+  )
+}
+
+/** The CSV's bytes, in pieces of at most 64 KiB. Refuses (400) what does not unpack to what the zip says. */
+export async function* csvBytes(
+  file: RangedFile,
+  source: CsvSource,
+  held: Held,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let [length, sum] = [0, 0]
+  for await (const piece of unpacked(file, source, held)) {
+    if (length === 0 && beginsLikeZip(piece)) throw refused('The zip holds a zip; pack the CSV itself.')
+    length += piece.length
+    if (source.sizeBytes !== undefined) {
+      if (length > source.sizeBytes) throw damaged()
+      sum = crc32(piece, sum)
+    }
+    yield piece
+  }
+  if (source.sizeBytes !== undefined && (length !== source.sizeBytes || sum !== source.crc32)) throw damaged()
+}
+
+async function* unpacked(file: RangedFile, source: CsvSource, held: Held): AsyncGenerator<Uint8Array> {
+  const out: Uint8Array[] = []
+  const inflate = new Inflate(chunk => {
+    held.hold(chunk.length)
+    out.push(chunk)
+  })
+  let pushed = 0
+  for await (const range of packedRanges(file, source)) {
+    held.hold(range.length)
+    if (source.method === 0) yield* inPieces(range)
+    else
+      for (let at = 0; at < range.length; at += STEP_BYTES) {
+        try {
+          const step = range.subarray(at, at + STEP_BYTES)
+          pushed += step.length
+          inflate.push(step, pushed === source.packedBytes)
+        } catch {
+          throw damaged()
+        }
+        for (const chunk of out.splice(0)) {
+          yield* inPieces(chunk)
+          held.release(chunk.length)
+        }
+      }
+    held.release(range.length)
+  }
+}
+
+/** The bytes as they are kept. */
+export async function* packedRanges(
+  file: RangedFile,
+  { offset, packedBytes }: CsvSource,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let at = 0; at < packedBytes; at += RANGE_BYTES) {
+    const wanted = Math.min(RANGE_BYTES, packedBytes - at)
+    const range = await file.read(offset + at, wanted)
+    if (range.length !== wanted) throw new Error(`A range of ${wanted} bytes came with ${range.length}.`)
+    yield range
+  }
+}
+
+function* inPieces(bytes: Uint8Array): Generator<Uint8Array, void, undefined> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
+}

@@ -1,0 +1,300 @@
+import { strToU8, zipSync } from 'fflate'
+import { describe, expect, test } from 'vitest'
+import { ArchiveRefused, type RefusalCode } from '../../../packages/zip/refusal.ts'
+import { readArchive } from '../../../src/product/archive/read.ts'
+import { type RawEntry, rawZip, zipOf } from '../archive-maker.ts'
+
+function refusalOf(read: () => unknown): ArchiveRefused {
+  try {
+    read()
+  } catch (error) {
+    if (error instanceof ArchiveRefused) return error
+    throw error
+  }
+  throw new Error('The archive was not refused.')
+}
+
+const refused = (entries: RawEntry[]): RefusalCode => refusalOf(() => readArchive(rawZip(entries))).code
+const pathsOf = (zip: Uint8Array): string[] => readArchive(zip).files.map(file => file.path)
+const textOf = (zip: Uint8Array, path: string): string =>
+  readArchive(zip)
+    .files.find(file => file.path === path)!
+    .text()
+
+const hello = strToU8('hello')
+
+describe('what is refused', () => {
+  test('bytes that are no zip', () => {
+    expect(refusalOf(() => readArchive(new Uint8Array())).code).toBe('notAZip')
+    expect(refusalOf(() => readArchive(strToU8('{"config": true}'.repeat(10)))).code).toBe('notAZip')
+  })
+
+  test('a zip cut off before its table of contents', () => {
+    const zip = zipOf({ 'config.json': 'x'.repeat(1000) })
+    expect(refusalOf(() => readArchive(zip.subarray(0, zip.length - 30))).code).toBe('damagedArchive')
+  })
+
+  test('more than 32 MiB', () => {
+    expect(refusalOf(() => readArchive(new Uint8Array(32 * 1024 * 1024 + 1))).code).toBe('archiveTooLarge')
+  })
+
+  test('a file that unpacks to more than a hundred times its size', () => {
+    const zip = zipSync({
+      'config.json': [new Uint8Array(2_000_000), { level: 9 }],
+      'a.pdf': [Uint8Array.from({ length: 50_000 }, (_, index) => (index * index) >> 3), { level: 0 }],
+    })
+    expect(refusalOf(() => readArchive(zip))).toMatchObject({ code: 'suspiciousRatio', path: 'config.json' })
+  })
+
+  test('many small files that unpack to more than a hundred times the whole', () => {
+    const blanks = new Uint8Array(1_000_000)
+    const files = Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`${index}.csv`, blanks]))
+    expect(refusalOf(() => readArchive(zipSync(files, { level: 9 }))).code).toBe('suspiciousRatio')
+  })
+
+  test('more than 500 MB in total, before anything is unpacked', () => {
+    const entries = Array.from({ length: 6 }, (_, index) => ({ name: `${index}`, sizeBytes: 90_000_000 }))
+    expect(refused(entries)).toBe('unpackedTooLarge')
+  })
+
+  test('more than 20,000 entries', () => {
+    const entries = Array.from({ length: 20_001 }, (_, index) => ({ name: `f${index}` }))
+    expect(refused(entries)).toBe('tooManyEntries')
+  })
+
+  test.each([
+    ['/etc/passwd', 'an absolute path'],
+    ['\\windows\\system', 'an absolute path with backslashes'],
+    ['C:/config.json', 'a drive'],
+    ['../config.json', 'a path that leaves the folder'],
+    ['products/../../config.json', 'a path that leaves the folder on the way'],
+    ['products\\..\\..\\config.json', 'a path that leaves the folder with backslashes'],
+    ['config\u0000.json', 'a control character'],
+  ])('%j: %s', name => {
+    expect(refused([{ name }])).toBe('unsafePath')
+  })
+
+  test.each([1_025, 40_000, 65_535])('a name of %d bytes', length => {
+    for (const name of ['a'.repeat(length), 'a/'.repeat(length).slice(0, length), '~'.repeat(length)])
+      expect(refused([{ name }])).toBe('nameTooLong')
+    expect(refused([{ name: new Uint8Array(length).fill(0xff) }])).toBe('nameTooLong')
+  })
+
+  test('no name of 1,024 bytes', () => {
+    const name = 'a/'.repeat(512).slice(1)
+    expect(() => readArchive(rawZip([{ name: `b${name}` }]))).not.toThrow()
+  })
+
+  test.each([
+    ['symbolic links', 0o120777],
+    ['devices', 0o060666],
+    ['pipes', 0o010666],
+  ])('%s', (_, mode) => {
+    expect(refused([{ name: 'config.json', content: hello, mode }])).toBe('link')
+  })
+
+  test('two entries of one path, also when written differently', () => {
+    expect(refused([{ name: 'config.json' }, { name: 'config.json' }])).toBe('duplicateEntry')
+    expect(refused([{ name: 'a/b.json' }, { name: './a//b.json' }])).toBe('duplicateEntry')
+    expect(refused([{ name: 'a/b.json' }, { name: 'a\\b.json' }])).toBe('duplicateEntry')
+    expect(refused([{ name: 'caf\u00e9.json' }, { name: 'cafe\u0301.json' }])).toBe('duplicateEntry')
+  })
+
+  test('names that are not UTF-8', () => {
+    expect(refused([{ name: Uint8Array.of(0x66, 0xfc, 0x72) }])).toBe('nameNotUtf8')
+  })
+
+  test('archives inside the archive, by name and by content', () => {
+    expect(refused([{ name: 'products/more.zip', content: hello }])).toBe('nestedArchive')
+    expect(refused([{ name: 'products/more.tar.gz', content: hello }])).toBe('nestedArchive')
+    const inner = zipOf({ 'config.json': {} })
+    expect(refused([{ name: 'products/more.bin', content: inner }])).toBe('nestedArchive')
+    for (const level of [0, 6] as const)
+      expect(refusalOf(() => readArchive(zipSync({ 'products/more.bin': inner }, { level }))).code).toBe(
+        'nestedArchive',
+      )
+    const long = zipOf({ 'a.json': 'abcdefghij'.repeat(5_000), 'b.json': 'klmnopqrst'.repeat(5_000) })
+    expect(refusalOf(() => readArchive(zipOf({ 'products/more.bin': long }))).code).toBe('nestedArchive')
+  })
+
+  test('encrypted entries', () => {
+    expect(refused([{ name: 'config.json', content: hello, flags: 1 }])).toBe('encryptedEntry')
+  })
+
+  test('compression other than deflate', () => {
+    expect(refused([{ name: 'config.json', content: hello, method: 93 }])).toBe('unsupportedCompression')
+  })
+
+  test('entries that share bytes', () => {
+    const entries = [
+      { name: 'a.json', content: new Uint8Array(100) },
+      { name: 'b.json', content: new Uint8Array(100), headerOffset: 0 },
+    ]
+    expect(refused(entries)).toBe('damagedArchive')
+  })
+
+  test('entries that point outside the zip', () => {
+    expect(refused([{ name: 'a.json', headerOffset: 5_000 }])).toBe('damagedArchive')
+  })
+
+  test('a table of contents shorter than it says', () => {
+    expect(refusalOf(() => readArchive(rawZip([{ name: 'a.json' }], 3))).code).toBe('damagedArchive')
+  })
+})
+
+describe('what is refused when a file is read', () => {
+  const read = (entry: Omit<RawEntry, 'name'>) =>
+    refusalOf(() => textOf(rawZip([{ name: 'config.json', ...entry }]), 'config.json')).code
+
+  const packed = (content: Uint8Array) => {
+    const zip = zipSync({ x: [content, { level: 9 }] })
+    return zip.subarray(31, 31 + new DataView(zip.buffer).getUint32(18, true))
+  }
+
+  test('more bytes than the directory declares', () => {
+    const content = new Uint8Array(500_000).fill(32)
+    expect(read({ content, packed: packed(content), method: 8, sizeBytes: 10 })).toBe('damagedArchive')
+  })
+
+  test('more bytes than the directory declares, in a file of several steps', () => {
+    const content = Uint8Array.from(
+      { length: 90_000 },
+      (_, index) => Math.imul(index ^ (index >> 3), 0x9e3779b1) >>> 13,
+    )
+    const inflated = packed(content)
+    expect(inflated.byteLength).toBeGreaterThan(20_000)
+    expect(read({ content, packed: inflated, method: 8, sizeBytes: 70_000 })).toBe('damagedArchive')
+  })
+
+  test('fewer bytes than the directory declares', () => {
+    expect(read({ content: hello, packed: packed(hello), method: 8, sizeBytes: 10 })).toBe('damagedArchive')
+    expect(read({ content: hello, sizeBytes: 10 })).toBe('damagedArchive')
+  })
+
+  test('content that does not match its checksum', () => {
+    expect(read({ content: hello, crc32: 1 })).toBe('damagedArchive')
+  })
+
+  test('bytes that are no deflate stream', () => {
+    expect(read({ content: hello, packed: strToU8('\xff\xff\xff\xff'), method: 8 })).toBe('damagedArchive')
+  })
+
+  test('text that is not UTF-8', () => {
+    expect(read({ content: Uint8Array.of(0x22, 0xfc, 0x22) })).toBe('textNotUtf8')
+  })
+
+  test('more than 24 MiB of text in all files together, however often one is read', () => {
+    const content = new Uint8Array(9_000_000).fill(0x20)
+    const { files } = readArchive(rawZip([1, 2, 3].map(index => ({ name: `${index}.csv`, content }))))
+    files[0]!.text()
+    files[0]!.text()
+    files[1]!.text()
+    expect(refusalOf(() => files[2]!.text()).code).toBe('tooMuchText')
+  })
+})
+
+describe('entries that nobody reads are held to their sizes too', () => {
+  const blanks = new Uint8Array(60_000_000)
+  const packed = zipSync({ x: [blanks, { level: 9 }] }).subarray(31, -69)
+  const check = (entry: RawEntry, read: readonly string[] = []) => {
+    const { files, checkUnread } = readArchive(rawZip([entry]))
+    for (const file of files) if (read.includes(file.path)) file.bytes()
+    return refusalOf(checkUnread)
+  }
+  const bomb = { content: hello, packed, method: 8, sizeBytes: 100 }
+
+  test.each(['notes.pdf', '.DS_Store', 'folder/'])('%s that unpacks to 60 MB and says 100 bytes', name => {
+    expect(check({ name, ...bomb })).toMatchObject({ code: 'damagedArchive', path: name.replace('/', '') })
+  })
+
+  test('a small file that is longer or shorter than it says', () => {
+    const small = zipSync({ x: [new Uint8Array(1000), { level: 9 }] }).subarray(31, -69)
+    for (const sizeBytes of [10, 2_000])
+      expect(check({ name: 'a.pdf', packed: small, method: 8, sizeBytes }).code).toBe('damagedArchive')
+    expect(check({ name: 'a.pdf', content: hello, sizeBytes: 10 }).code).toBe('damagedArchive')
+  })
+
+  test('honest ones pass, and what was read is not unpacked again', () => {
+    readArchive(zipOf({ 'config.json': '{}', 'a.pdf': new Uint8Array(90_000), '.git/x': 'x' })).checkUnread()
+    const lie = { name: 'a.json', content: hello, crc32: 1 }
+    const { files, checkUnread } = readArchive(rawZip([lie]))
+    expect(refusalOf(() => files[0]!.bytes()).code).toBe('damagedArchive')
+    checkUnread()
+  })
+})
+
+describe('what is read although it is untidy', () => {
+  test('one wrapping folder is taken off, and files beside it are ignored with a warning', () => {
+    const zip = zipOf({ 'boat-main/config.json': '{}', 'boat-main/products/b/x': '', 'notes.txt': '' })
+    const { files, findings } = readArchive(zip)
+    expect(files.map(file => file.path)).toEqual(['config.json', 'products/b/x'])
+    expect(findings).toMatchObject([{ severity: 'WARNING', path: 'notes.txt', code: 'outsideRoot' }])
+  })
+
+  test('a root that has only products is no wrapping folder', () => {
+    expect(pathsOf(zipOf({ 'products/products/policy/policy.json': '' }))).toEqual([
+      'products/products/policy/policy.json',
+    ])
+  })
+
+  test('what systems and editors leave behind is skipped', () => {
+    const zip = zipOf({
+      'config.json': '{}',
+      '.DS_Store': 'x',
+      '__MACOSX/._config.json': 'x',
+      'products/Thumbs.db': 'x',
+      'products/.git/config': 'x',
+      'products/.policy.json.swp': 'x',
+      'products/policy.json~': 'x',
+      '.idea/old.zip': 'x',
+    })
+    expect(pathsOf(zip)).toEqual(['config.json'])
+  })
+
+  test('a byte-order mark and CR LF are read', () => {
+    expect(textOf(zipOf({ 'config.json': '\ufeff{\r\n}\r' }), 'config.json')).toBe('{\n}\n')
+  })
+
+  test('backslashes separate folders, with one warning', () => {
+    const { files, findings } = readArchive(
+      rawZip([{ name: 'products\\a.json' }, { name: 'products\\b.json' }]),
+    )
+    expect(files.map(file => file.path)).toEqual(['products/a.json', 'products/b.json'])
+    expect(findings).toMatchObject([{ code: 'backslashInPath' }])
+  })
+
+  test('folders have entries of their own', () => {
+    expect(pathsOf(rawZip([{ name: 'products/' }, { name: 'products/a.json' }]))).toEqual(['products/a.json'])
+  })
+
+  test('sizes stand only in the data descriptor and the directory', () => {
+    const zip = zipOf({ 'config.json': '{"timezone":"UTC"}' })
+    const view = new DataView(zip.buffer, zip.byteOffset)
+    for (const at of [14, 18, 22]) view.setUint32(at, 0, true)
+    view.setUint16(6, 8, true)
+    expect(textOf(zip, 'config.json')).toBe('{"timezone":"UTC"}')
+  })
+
+  test('sizes stand in 64-bit fields', () => {
+    const zip = rawZip([{ name: 'a' }, { name: 'config.json', content: hello, isZip64: true }])
+    expect(textOf(zip, 'config.json')).toBe('hello')
+  })
+
+  test('an office document that lies about is listed, not refused', () => {
+    expect(pathsOf(zipOf({ 'config.json': '{}', 'rates.xlsx': zipOf({ 'a.xml': '<a/>' }) }))).toEqual([
+      'config.json',
+      'rates.xlsx',
+    ])
+  })
+
+  test('a comment follows the table of contents', () => {
+    const zip = rawZip([{ name: 'config.json', content: hello }])
+    const commented = new Uint8Array([...zip, ...strToU8('bye')])
+    new DataView(commented.buffer).setUint16(zip.length - 2, 3, true)
+    expect(textOf(commented, 'config.json')).toBe('hello')
+  })
+
+  test('an empty zip has no files', () => {
+    expect(pathsOf(rawZip([]))).toEqual([])
+  })
+})

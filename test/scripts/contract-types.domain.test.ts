@@ -1,0 +1,88 @@
+// The client's types, as scripts/contract-types.ts writes them of an OpenAPI document.
+import { expect, test } from 'vitest'
+import { contractTypes, type OpenApiDocument } from '../../scripts/contract-types.ts'
+
+type Schemas = NonNullable<NonNullable<OpenApiDocument['components']>['schemas']>
+
+/** The types of the schemas alone, without line breaks and indentation. */
+function typesOf(schemas: Schemas): string {
+  const text = contractTypes({ paths: {}, components: { schemas } })
+  const [, types] = /schemas: \{(.*?)\};\n {4}responses: never;/s.exec(text)!
+  return types!.replace(/\s+/g, ' ').trim()
+}
+
+test.each<[string, Schemas[string], string]>([
+  ['a value that may be null', { type: ['string', 'null'] }, 'string | null'],
+  ['an integer', { type: 'integer' }, 'number'],
+  ['one of some texts', { type: ['string', 'null'], enum: ['a', 'b'] }, '"a" | "b" | null'],
+  ['a list of what may be null', { type: 'array', items: { type: ['number', 'null'] } }, '(number | null)[]'],
+  ['a file', { type: 'string', format: 'binary' }, 'Blob'],
+  ['a map', { type: 'object', additionalProperties: { type: 'number' } }, '{ [key: string]: number; }'],
+  ['a map of anything', { type: 'object', additionalProperties: true }, '{ [key: string]: unknown; }'],
+  ['an object without properties', { type: 'object' }, 'Record<string, never>'],
+  ['another schema', { $ref: '#/components/schemas/Other' }, 'components["schemas"]["Other"]'],
+  ['anything', {}, 'unknown'],
+  [
+    'either of two',
+    { anyOf: [{ $ref: '#/components/schemas/Other' }, { type: 'null' }] },
+    'components["schemas"]["Other"] | null',
+  ],
+  [
+    'all of two',
+    { allOf: [{ $ref: '#/components/schemas/Other' }, { anyOf: [{ type: 'string' }, { type: 'number' }] }] },
+    'components["schemas"]["Other"] & (string | number)',
+  ],
+  [
+    'properties that are required and that are not',
+    { type: 'object', properties: { a: { type: 'string' }, 'b-c': { type: 'boolean' } }, required: ['a'] },
+    '{ a: string; "b-c"?: boolean; }',
+  ],
+])('%s', (_, schema, type) => {
+  const comment = schema.format
+    ? `/** Format: ${schema.format} */ `
+    : schema.enum
+      ? '/** @enum {string|null} */ '
+      : ''
+  expect(typesOf({ Tested: schema })).toBe(`${comment}Tested: ${type};`)
+})
+
+test('a call has its parameters by place, its body and its answers', () => {
+  const text = contractTypes({
+    paths: {
+      '/policies/{locator}': {
+        patch: {
+          operationId: 'patchPolicy',
+          parameters: [
+            { in: 'path', name: 'locator', required: true, schema: { type: 'string' } },
+            { $ref: '#/components/parameters/Key' },
+          ],
+          requestBody: { required: true, content: { 'application/json': { schema: { type: 'number' } } } },
+          responses: { 204: { headers: { ETag: { schema: { type: 'string' } } } } },
+        },
+      },
+    },
+    components: {
+      parameters: { Key: { in: 'header', name: 'Idempotency-Key', schema: { type: 'string' } } },
+    },
+  }).replace(/\s+/g, ' ')
+  expect(text).toContain('patch: operations["patchPolicy"];')
+  expect(text).toContain(
+    'patchPolicy: { parameters: { query?: never; header?: { "Idempotency-Key"?: components["parameters"]["Key"]; }; path: { locator: string; }; cookie?: never; };',
+  )
+  expect(text).toContain('requestBody: { content: { "application/json": number; }; };')
+  expect(text).toContain(
+    'responses: { 204: { headers: { ETag?: string; [name: string]: unknown; }; content?: never; }; };',
+  )
+})
+
+test('what a schema says of itself is a comment, which it cannot end', () => {
+  const schema = { type: 'string', description: 'Up to */ here.', default: 'a' }
+  expect(typesOf({ Tested: schema })).toBe(
+    '/** * @description Up to *\\/ here. * @default a */ Tested: string;',
+  )
+})
+
+test('a keyword that the types would ignore is refused', () => {
+  const schema = { type: 'object', patternProperties: {} } as Schemas[string]
+  expect(() => typesOf({ Tested: schema })).toThrow('makes no type of patternProperties')
+})
