@@ -1,4 +1,4 @@
-// Signing in, accounts and their passwords. Which tenant is meant may stand in the query or in the body (contract 1, Authentication).
+// Signing in, accounts and their passwords. The query or the body names the tenant (contract 1, Authentication).
 import { z } from '@hono/zod-openapi'
 import {
   booleanOr,
@@ -62,7 +62,7 @@ export type PasswordChangeRequest = z.infer<typeof PasswordChangeRequest>
 export const PasswordSetRequest = z.object({ password: Password }).openapi('PasswordSetRequest')
 export type PasswordSetRequest = z.infer<typeof PasswordSetRequest>
 
-/** RFC 5321 allows 254 characters. What is before and behind the @ is for mail servers to say. */
+/** RFC 5321 allows 254 characters. Mail servers decide about the rest. */
 const Email = z
   .string()
   .max(254)
@@ -141,10 +141,10 @@ export const AccountListResponse = z
   .openapi('AccountListResponse')
 export type AccountListResponse = z.infer<typeof AccountListResponse>
 
-/** Most passwords that a new one is held against: each takes a fifth of a second. */
+/** The most former passwords that a new one is compared with: each takes a fifth of a second. */
 const LONGEST_HISTORY = 10
 
-/** What is left out is as in the brief's stricter rules. */
+/** Rules that are left out are those of the brief's stricter set. */
 export const PasswordRulesRequest = z
   .object({
     minimumLength: integerOr(STRICT_RULES.minimumLength, SHORTEST_PASSWORD, 64),

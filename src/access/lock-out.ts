@@ -1,6 +1,6 @@
-// After so many failures in a row no password signs in for a while (brief 7). The count is the database's: each failure
-// is added where it is committed, and a right password counts only if the account is open at its own commit. So however
-// many guesses are under way at once, no more of them can succeed.
+// After some failures in a row no password signs in for a while (brief 7). The database counts: each failure is added where it
+// is committed, and a right password counts only if the account is open at its own commit. So of any number of simultaneous
+// guesses, no more than the limit can succeed.
 import { and, eq, or, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
@@ -8,13 +8,13 @@ import { administrators } from '../platform/control-tables.ts'
 import type { Database, Query } from '../platform/database.ts'
 import { accounts } from './tables.ts'
 
-/** Failures in a row that lock an account; */
+/** The number of failures in a row that locks an account. */
 export const MOST_FAILURES = 5
 
-/** and for how long, in real time, unless an administrator unlocks it. Guesses meanwhile do not prolong it. */
+/** How long it stays locked, in real time, unless an administrator unlocks it. Further guesses do not prolong it. */
 export const LOCKED_MS = 30 * 60 * 1000
 
-/** Whether no password signs in now. `now` is the real time. */
+/** Whether the account is locked. `now` is the real time. */
 export const isLocked = ({ lockedUntil }: { lockedUntil: number | null }, now: Instant): boolean =>
   lockedUntil !== null && lockedUntil > now
 
@@ -23,18 +23,18 @@ type Lockable = typeof accounts | typeof administrators
 const isOpen = ({ lockedUntil }: Lockable, now: Instant) =>
   or(sql`${lockedUntil} is null`, sql`${lockedUntil} <= ${now}`)
 
-/** Counts a failure, and locks at the last that is allowed. What is locked stays so, until then. */
+/** Counts a failure, and locks at the limit. A locked account stays locked until its time. */
 export const failureQuery = (database: Database, table: Lockable, locator: Uuid, now: Instant): Query =>
   database.build
     .update(table as typeof administrators)
     .set({
-      // A lock that is over ended its row of failures.
+      // A lock that has expired starts a new count.
       failedSignIns: sql`case when ${table.lockedUntil} is null then ${table.failedSignIns} + 1 else 1 end`,
       lockedUntil: sql`case when ${table.lockedUntil} is null and ${table.failedSignIns} + 1 >= ${MOST_FAILURES} then ${now + LOCKED_MS} end`,
     })
     .where(and(eq(table.locator, locator), isOpen(table, now)))
 
-/** Ends the row of failures and the lock; writes nothing where there is none. */
+/** Clears the count and the lock; writes nothing where there is none. */
 export const openQuery = (database: Database, table: Lockable, locator: Uuid): Query =>
   database.build
     .update(table as typeof administrators)
@@ -50,8 +50,8 @@ export const openQuery = (database: Database, table: Lockable, locator: Uuid): Q
 type Read = { readonly locator: Uuid; readonly tokenEpoch: number }
 
 /**
- * The tenant's account is open, and has the password that it had: each change of it is another epoch. Its hash may be
- * another, since whoever signs in at the same time may have hashed it again. For a guard.
+ * Guard: the tenant's account is open and its password unchanged (each change is another epoch). Its hash may differ, since
+ * another sign-in may have hashed it again.
  */
 export const mayEnter = ({ locator, tokenEpoch }: Read, now: Instant): SQL =>
   sql`exists (select 1 from ${accounts} where ${and(
@@ -62,7 +62,7 @@ export const mayEnter = ({ locator, tokenEpoch }: Read, now: Instant): SQL =>
     sql`${accounts.deletedAt} is null`,
   )})`
 
-/** The administration account is and has. */
+/** The same guard for an administration account. */
 export const administratorMayEnter = ({ locator, tokenEpoch }: Read, now: Instant): SQL =>
   and(
     eq(administrators.locator, locator),

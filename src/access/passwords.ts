@@ -6,7 +6,7 @@ import { now } from '../kernel/time.ts'
 /** N = 2^14, r = 8, p = 5: 16 MiB and a fifth of a second. */
 const COST = { ln: 14, r: 8, p: 5 }
 
-/** What production lets one scrypt do, N·r·p, and what of memory one may take: 128·N·r. */
+/** Production's caps on one scrypt call: its work N·r·p, and its memory 128·N·r. */
 const MOST_WORK = 1_048_576
 const MOST_MEMORY_BYTES = 32 * 1_048_576
 
@@ -17,19 +17,18 @@ const SALT_BYTES = 16
 const HASH_BYTES = 32
 
 /**
- * Passwords that one isolate hashes or has in line; who comes then is refused with 429. A hash holds up everything else
- * in the isolate, so only one is made at a time, and this bounds the wait (1.6 s, twice that where all have two) and not the
- * memory (16 MiB). Two
- * with no line would refuse the third of three people who sign in at the same moment.
+ * How many passwords one isolate hashes or queues; beyond that, requests are refused with 429. A hash blocks everything else in
+ * the isolate, so they run one at a time. The limit bounds the wait (1.6 s, or twice that where each request has two), not the
+ * memory (16 MiB). Two without a queue would refuse the third of three people who sign in at once.
  */
 export const MOST_HASHES_IN_LINE = 8
 
-/** A request that its client gave up leaves its place behind; after this it counts no more. */
+/** A place whose client gave up stops counting after this time. */
 const PLACE_ENDS_MS = 10_000
 
 const line = new Map<symbol, number>()
 
-/** Waits for the other requests of this moment, so that they are counted before the isolate is busy. */
+/** Lets the other requests of this moment be counted before the isolate is busy. */
 async function inLine<T>(work: () => T): Promise<T> {
   for (const [place, since] of line) if (now() - since > PLACE_ENDS_MS) line.delete(place)
   if (line.size >= MOST_HASHES_IN_LINE)
@@ -85,7 +84,7 @@ function readHash(text: string): Stored | undefined {
   }
 }
 
-/** Stands in for the hash of a user who does not exist: as much work, and never right. */
+/** In place of the hash of a user who does not exist: as much work, and never right. */
 const NOBODY: Stored = { cost: COST, salt: new Uint8Array(SALT_BYTES), hash: new Uint8Array(HASH_BYTES) }
 
 /** Whether the password is the one that was hashed; the same work when `stored` is undefined. */
@@ -101,8 +100,8 @@ const verifier =
   }
 
 /**
- * Verifies several at one place in line. Whoever has two accounts that could be meant is refused before the first is
- * tried or not at all: refused in between, a password would have been tried and no failure counted.
+ * Verifies several in one place of the queue. A request with two candidate accounts is refused before the first is tried or not
+ * at all: refused in between, it would have tried a password without counting a failure.
  */
 export const verifying = <T>(pepper: string, work: (verify: Verify) => T): Promise<T> =>
   inLine(() => work(verifier(pepper)))
@@ -114,7 +113,7 @@ export const verifyPassword = (
   pepper: string,
 ): Promise<boolean> => verifying(pepper, verify => verify(password, stored))
 
-/** Whether the hash was made at another cost than today's; replaced at the next sign-in. */
+/** Whether the hash has another cost than today's; the next sign-in replaces it. */
 export function needsRehash(stored: string): boolean {
   const known = readHash(stored)
   return !known || known.cost.ln !== COST.ln || known.cost.r !== COST.r || known.cost.p !== COST.p

@@ -1,6 +1,6 @@
-// Ending the access tokens of one account, everywhere within the 5 s for which isolates trust what they read of a tenant.
-// The account's own row has the epoch that its next tokens get. The control database tells everybody else, for as long as
-// tokens of an earlier epoch may live; it is read with the tenant, so that no request looks an account up.
+// Ends the access tokens of one account everywhere, within the 5 s for which isolates trust what they read of a tenant. The
+// account's row has the epoch of its next tokens. The control database announces it to all isolates for as long as tokens of an
+// earlier epoch can be valid; it is read with the tenant, so no request looks the account up.
 import { and, eq, lt, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
@@ -18,20 +18,24 @@ import {
 import type { FoundToken } from './auth-tokens/store.ts'
 import { TOKEN_LIFE_MS } from './tokens.ts'
 
-/** Twice the life of a token: one may be signed a moment after the revocation by who had read the account before. */
+/** Twice the life of a token: a request that read the account before the revocation may sign one a moment after. */
 const KEPT_MS = 2 * TOKEN_LIFE_MS
 
-/** Revoked accounts of a tenant that every isolate keeps in mind. Beyond, all tokens of the tenant end instead. */
+/**
+ * How many revoked accounts of a tenant isolates keep in memory. Beyond that, all tokens of the tenant end instead.
+ */
 export const MOST_REVOCATIONS = 500
 
-/** Whose tokens end: the account, and the epoch that its row has now. `tenant` undefined: an administration account. */
+/** The account whose tokens end, and its new epoch. `tenant` is undefined for an administration account. */
 export type Revocation = {
   readonly tenant: Pick<Tenant, 'locator'> | undefined
   readonly accountLocator: Uuid
   readonly epoch: number
 }
 
-/** Tells everybody. Called once the account's row is committed; a second time changes nothing. */
+/**
+ * Announces the revocation to all isolates. Called once the account's row is committed; repeating it changes nothing.
+ */
 export async function announceRevocation(
   { env, calls }: { readonly env: Env; readonly calls: Calls },
   { tenant, accountLocator, epoch }: Revocation,
@@ -61,7 +65,7 @@ export async function announceRevocation(
 
 export const REVOCATION_TIMER = 'account.revocation'
 
-/** Set in the commit of the account's row: it tells everybody though whoever committed it was cut off. */
+/** Set in the commit of the account's row, so that the revocation is announced even if the request was cut off. */
 export const revocationTimer = (tenant: Tenant, accountLocator: Uuid, epoch: number): NewTimer => ({
   dueAt: tenantNow(tenant),
   kind: REVOCATION_TIMER,
@@ -69,7 +73,7 @@ export const revocationTimer = (tenant: Tenant, accountLocator: Uuid, epoch: num
   payload: { epoch: String(epoch) },
 })
 
-/** When the timer is due. */
+/** Carries out the timer. */
 export const revocationDue = (
   { subject, payload }: { subject: string; payload: Record<string, string> },
   place: { readonly env: Env; readonly tenant: Tenant; readonly calls: Calls },
@@ -80,15 +84,15 @@ export const revocationDue = (
     epoch: Number(payload.epoch),
   })
 
-// Long-lived tokens that an isolate has looked up, and those that it looked for in vain: trusted for 5 s, as tenants are.
+// Long-lived tokens that an isolate has looked up, found or not: trusted for 5 s, like tenants.
 type Known = { readonly found: FoundToken | undefined; readonly readAt: Instant }
 
-/** The one that was looked up first is forgotten first. */
+/** The oldest entry is dropped first. */
 const MOST_KNOWN = 1_000
 
 const known = new Map<string, Known>()
 
-/** What was looked up under the key less than 5 s ago, or is now. */
+/** The entry under the key, from less than 5 s ago or from a new look-up. */
 export async function knownAuthToken(
   key: string,
   lookUp: () => Promise<FoundToken | undefined>,

@@ -1,13 +1,13 @@
-// What somebody may, as a set: for whoever may give no more than what they have.
+// Checks of a caller's permissions against others': nobody can give, or act on, more rights than they have.
 import { Refusal } from '../kernel/errors.ts'
 import type { Caller } from '../platform/context.ts'
 import { may, type Permission, permissionsHeld } from '../platform/http/permissions.ts'
 import type { Tenant } from '../platform/tenancy.ts'
 
-/** Permissions that a refusal names; the rest is counted. */
+/** How many permissions a refusal names; the others are counted. */
 const MOST_NAMED = 20
 
-/** Refuses (422) to give what is lacking, naming it: `who` is the beginning of a sentence. */
+/** Refuses (422) to give permissions that are not held, and names them. `who` begins the sentence. */
 export function requireWithin(given: readonly Permission[], held: readonly Permission[], who: string): void {
   const excess = given.filter(one => !held.includes(one))
   if (excess.length === 0) return
@@ -20,8 +20,8 @@ type Target = Made &
   Pick<Caller, 'username' | 'accountType' | 'permissions'> & { readonly isService: boolean }
 
 /**
- * Refuses (422) to change, end or reset an account that may do what the caller may not. Your own account is yours, and so is a
- * service account that you made: it has the type of your account, and its tokens what you could give them.
+ * Refuses (422) to change, end or reset an account with more rights than the caller. You may act on your own account, and on a
+ * service account that you made: it has your account's type, and its tokens have permissions that you could give.
  */
 export function requireAuthority(caller: Caller, account: Target): void {
   if (account.locator === caller.accountLocator) return
@@ -33,12 +33,12 @@ export function requireAuthority(caller: Caller, account: Target): void {
   )
 }
 
-/** An account of the tenant: itself, or made by whom. */
+/** An account of the tenant, and who made it. */
 type Made = { readonly locator: string; readonly createdBy: string | null }
 
 /**
- * Refuses (403) who may act on no account but their own, and those that they made (`users.custom`), to act on another.
- * `anyOf` are the permissions to act on every account of the tenant.
+ * Refuses (403) callers who may only act on their own account and on those that they made (`users.custom`), when they act on
+ * another. `anyOf` are the permissions to act on every account of the tenant.
  */
 export function requireReach(caller: Caller, account: Made, anyOf: readonly Permission[]): void {
   if (anyOf.some(one => may(caller, one))) return
@@ -50,8 +50,8 @@ export function requireReach(caller: Caller, account: Made, anyOf: readonly Perm
 }
 
 /**
- * Refuses (403) a long-lived token of an administration account that is for other tenants than this one, which may be one
- * that a deploy is to make. Whoever signed in is for all.
+ * Refuses (403) a long-lived token of an administration account that was made for other tenants. The tenant may be one that a
+ * deploy is about to create. Signed-in sessions work for all tenants.
  */
 export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 'name' | 'type'>): void {
   if (!tenants || [name, `type:${type}`, 'any'].some(one => tenants.includes(one))) return

@@ -1,4 +1,4 @@
-// Roles that a tenant's configuration defines (security/roles.json), and what they make of who signs in.
+// The roles that a tenant's configuration defines (security/roles.json), and the permissions that they give an account.
 import type { Caller } from '../platform/context.ts'
 import { ALL_PERMISSIONS, groupOf, holds, isReserved, type Permission } from '../platform/http/permissions.ts'
 import type { TenantRoles, TestUserType } from '../product/roles.ts'
@@ -10,7 +10,7 @@ const listed = (permissions: readonly string[]): Permission[] =>
       (permissions.includes(permission) || permissions.includes(`${groupOf(permission)}.*`)),
   )
 
-/** A list that grants the same with fewer words: groups that are held whole are written `group.*`. */
+/** The shortest list that grants the same: whole groups become `group.*`. */
 function compact(held: ReadonlySet<Permission>): string[] {
   const groups = Map.groupBy(ALL_PERMISSIONS, groupOf)
   return [...groups].flatMap(([group, all]): string[] =>
@@ -22,14 +22,14 @@ function compact(held: ReadonlySet<Permission>): string[] {
 
 /** An account as roles see it. */
 type RoleHolder = Pick<Caller, 'username' | 'accountType'> & {
-  /** Whether a deploy made it or somebody did: an archive's roles are those of its own users. */
+  /** Whether a deploy or a person made the account: an archive's roles are for the archive's users only. */
   readonly source: 'archive' | 'interface'
 }
 
 /**
- * What an account may by the roles of its tenant's newest configuration, for its token; undefined where they say nothing of
- * it, so that its account type counts. An account that somebody made has nothing of an archive's user of that name: or else
- * who may add accounts could be there first, under the name of one that is to come.
+ * The permissions that the roles of the tenant's newest configuration give an account, for its token; undefined when they do
+ * not mention it and its account type decides. An account that a person made gets nothing from an archive's user of the same
+ * name: otherwise somebody who may add accounts could take a name before the archive does.
  */
 export function rolePermissions(
   { username, accountType, source }: RoleHolder,

@@ -1,5 +1,4 @@
-// Signing in: as a user of a tenant, as an administration account, as an administrator of one tenant; and
-// renewing a token.
+// Signs in a user of a tenant, an administration account, or an administrator of one tenant; renews tokens.
 import { Refusal } from '../kernel/errors.ts'
 import type { PublicContext, SignedInContext } from '../platform/http/route.ts'
 import { HOME_SHARD, shardDatabase } from '../platform/tenancy.ts'
@@ -20,7 +19,7 @@ import {
 } from './store.ts'
 import { RENEWABLE_MS, revoked, unauthenticated } from './tokens.ts'
 
-/** A user of the tenant that query or body name; with neither, an administration account. */
+/** Signs in a user of the tenant that query or body name; without one, an administration account. */
 export async function authenticate(
   query: AuthenticateQuery,
   body: AuthenticateRequest | undefined,
@@ -42,8 +41,8 @@ export async function authenticate(
 const ADMINISTRATORS: ReadonlySet<string> = new Set(['account.tenant.admin', 'account.test.tenant.admin'])
 
 /**
- * An administrator of the tenant that exactly one property names: one of its own, or an administration account,
- * which then is an administrator of that tenant and nothing more.
+ * Signs in an administrator of the tenant that exactly one property names: an account of the tenant, or an administration
+ * account, which then is an administrator of that tenant and nothing more.
  */
 export async function authenticateAdmin(
   query: AuthenticateAdminQuery,
@@ -70,8 +69,8 @@ export async function authenticateAdmin(
 }
 
 /**
- * A new token for the account of a valid one, as the account is now; until 12 hours after the password was
- * given.
+ * Makes a new token for the account of a valid one, with the account's rights as they are now; until 12 hours after the
+ * password was given.
  */
 export async function renewAuthentication(context: SignedInContext): Promise<AuthenticateResponse> {
   const { env, calls, tenant, caller, signedInAt, accountEpoch, now } = context
@@ -89,7 +88,7 @@ export async function renewAuthentication(context: SignedInContext): Promise<Aut
   const account = own ?? (await readAdministrator(env, key, calls))
   if (!account || account.disabledAt !== null)
     throw unauthenticated('The account is no more; sign in with another.')
-  // The row itself, and not what was heard of it lately: the new token outlives what is heard.
+  // Read the row itself, not what isolates heard within 5 s: the new token outlives that.
   if (accountEpoch < account.tokenEpoch) throw revoked()
   return authentication(context, account, tenant && { ...tenant, ...more }, signedInAt)
 }

@@ -1,5 +1,5 @@
-// From the Authorization header to who may go on. No round trip but the tenant, read at most every 5 s; of a long-lived
-// token the token itself too.
+// Finds the caller by the Authorization header. The only round trip is the tenant, at most every 5 s; for a long-lived token,
+// the token too.
 
 import type { SignedIn } from '../platform/http/access-check.ts'
 import type { Exchange } from '../platform/http/exchange.ts'
@@ -8,7 +8,7 @@ import { holderOfAuthToken } from './auth-tokens/holder.ts'
 import { isAuthToken } from './auth-tokens/text.ts'
 import { readToken, revoked, tokenOf } from './tokens.ts'
 
-/** Who is signed in: else 401. Whether they may is asked by access-check.ts. */
+/** The caller; 401 without a valid token. access-check.ts decides what they may do. */
 export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> {
   const token = tokenOf(exchange.request)
   return isAuthToken(token)
@@ -21,7 +21,7 @@ async function withAuthToken({ calls, now }: Exchange, env: Env, token: string):
   return { caller, tenant, signedInAt: undefined, accountEpoch: 0, isPasswordExpired: false }
 }
 
-/** 401 when the token is of a tenant that is gone, recreated or revoked since, or of an account that was revoked. */
+/** 401 when the token's tenant was deleted, recreated or revoked, or its account was revoked. */
 async function withAccessToken({ calls, now }: Exchange, env: Env, token: string): Promise<SignedIn> {
   const { tenant: claimed, ...claims } = await readToken(env, token, now)
   const { tenant, revocations } = claimed

@@ -1,5 +1,5 @@
-// One try to sign in: who has the password, what is recorded of it, and the token. Whoever fails hears the same, whatever
-// was wrong, after as many hashes: an unknown user, a wrong password, an account that is locked or disabled.
+// One attempt to sign in: the password check, what is recorded, and the token. Every failure has the same answer after the same
+// number of hashes: unknown user, wrong password, locked or disabled account.
 import { sql } from 'drizzle-orm'
 import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
@@ -22,12 +22,12 @@ import { issueToken, type TokenHolder } from './tokens.ts'
 
 export type Credentials = { readonly username: string; readonly password: string }
 
-/** A tenant with the zone of its newest configuration, and what it asks of passwords. */
+/** A tenant with the zone of its newest configuration and its rules for passwords. */
 export type EnteredTenant = Tenant & { readonly timeZone: string; readonly rules: PasswordRules }
 
 type LoginEvent = NewEvent & { type: 'login.success' | 'login.failure' }
 
-/** Whom the stream names when nobody of that name exists. */
+/** The name in the stream when no such user exists. */
 const NOBODY = '00000000-0000-4000-8000-000000000000' as Uuid
 
 const TENANT_ADMINISTRATOR = 'account.tenant.admin'
@@ -43,7 +43,7 @@ type FailureReason =
   | 'noPassword'
   | 'closedMeanwhile'
 
-/** Why the account lets nobody in, whatever the password; `now` is the real time. */
+/** Why the account cannot sign in even with the right password; `now` is the real time. */
 function closedBecause(account: StoredAccount | undefined, now: Instant): FailureReason | undefined {
   if (!account) return 'unknownUser'
   if (account.disabledAt !== null) return 'disabled'
@@ -51,7 +51,7 @@ function closedBecause(account: StoredAccount | undefined, now: Instant): Failur
   return account.passwordHash === null ? 'noPassword' : undefined
 }
 
-/** The first that has the password and is open. Those that are not there or closed are worked on all the same. */
+/** The first open account with that password. Missing and closed accounts take the same work. */
 const whoHas = (
   password: string,
   candidates: readonly (StoredAccount | undefined)[],
@@ -64,7 +64,7 @@ const whoHas = (
     ),
   )
 
-/** As much work as for a tenant that is there with so many accounts that could be meant; then the refusal. */
+/** Does as much work as for an existing tenant with this many candidate accounts, then refuses. */
 export async function refuseUnknownTenant(
   { password }: Credentials,
   candidates: number,
@@ -75,8 +75,8 @@ export async function refuseUnknownTenant(
 }
 
 /**
- * Signs in the first of the candidates that has the password; what happened is in the tenant's stream and audit trail
- * either way. A place without a candidate is undefined, so that it takes as long.
+ * Signs in the first candidate with that password. The tenant's stream and audit trail report the result either way. A missing
+ * candidate is undefined, so that it takes as long.
  */
 export async function signInToTenant(
   tenant: EnteredTenant,
@@ -101,7 +101,7 @@ export async function signInToTenant(
 
 const UNAUTHENTICATED = 'account.unauthenticated'
 
-/** Signs in the administration account, to no tenant. */
+/** Signs in the administration account, without a tenant. */
 export async function signInAdministrator(
   account: StoredAccount | undefined,
   { username, password }: Credentials,
@@ -126,7 +126,7 @@ export async function signInAdministrator(
   throw signInFailed()
 }
 
-/** Records that the account enters the tenant; false when it was closed, or given another password, meanwhile. */
+/** Records the sign-in; false when the account was closed or got another password meanwhile. */
 async function enter(
   tenant: EnteredTenant,
   account: StoredAccount,
@@ -161,7 +161,7 @@ async function enter(
   }
 }
 
-/** As `enter`, of the administration account itself; `isAudited` where no tenant's trail tells of it. */
+/** Like `enter`, for the administration account itself; `isAudited` when no tenant's trail reports it. */
 async function enterAdministration(
   account: StoredAccount,
   password: string,
@@ -172,7 +172,7 @@ async function enterAdministration(
   const passwordHash =
     needsRehash(account.passwordHash!) && (await hashPassword(password, env.PASSWORD_PEPPER))
   const open = administratorMayEnter(account, now)
-  // The trail comes first: once the account has changed, its hash may be another.
+  // The audit entry comes first: after the account has changed, its hash may be another.
   const told = administrationAuditRow(
     database,
     { caller: callerOf(account, undefined), requestId, now },
@@ -190,7 +190,10 @@ async function enterAdministration(
   return entered.length > 0
 }
 
-/** Tells of a failure, and counts it for each account whose password was tried; for nobody too, since that takes as long. */
+/**
+ * Reports a failure and counts it for each account whose password was tried. An unknown user is reported too, since that must
+ * take as long.
+ */
 async function countFailures(
   tenant: EnteredTenant,
   tried: readonly (StoredAccount | undefined)[],
@@ -203,7 +206,7 @@ async function countFailures(
     tried.find(one => one && (one.accountType === ADMINISTRATION_ACCOUNT) === isAdministration)?.locator ??
     NOBODY
   const [database, control] = [shardDatabase(env, tenant, HOME_SHARD, calls), controlDatabase(env, calls)]
-  // Two: an administration account could have been meant.
+  // Two: an administration account is a candidate too.
   if (tried.length > 1) await control.batch([failureQuery(control, administrators, locatorOf(true), now)])
   await record(
     tenant,
@@ -218,7 +221,7 @@ async function countFailures(
   )
 }
 
-/** The event and the entry of the audit trail, in one commit with what else a try changes. */
+/** The event and the audit entry, in one commit with the other changes of an attempt. */
 async function record(
   tenant: Tenant,
   caller: Caller,

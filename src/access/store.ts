@@ -10,17 +10,17 @@ import { type PasswordRules, PLAIN_RULES } from './password-rules/rules.ts'
 import { rolePermissions } from './roles.ts'
 import { accounts, passwordRules } from './tables.ts'
 
-/** An account is looked for by what the person typed, or by what a token says. */
+/** How an account is found: by the user name that was typed, or by the locator in a token. */
 export type AccountKey = { readonly username: string } | { readonly locator: Uuid }
 
-/** An account as signing in sees it: a tenant's, or an administration account. */
+/** An account for signing in: a tenant's, or an administration account. */
 export type StoredAccount = {
   readonly locator: Uuid
   readonly username: string
   readonly name: string
   readonly email: string | null
   readonly accountType: string
-  /** What the roles of the tenant's configuration make of it; absent: what its type may. */
+  /** What the roles of the tenant's configuration grant it; absent when its type decides. */
   readonly permissions?: readonly string[]
   readonly isService: boolean
   readonly passwordHash: string | null
@@ -33,13 +33,13 @@ export type StoredAccount = {
   readonly createdAt: number
 }
 
-/** Administrators have no type of their own: who may do all is `account.internal`. */
+/** Administration accounts have one type, with all rights: `account.internal`. */
 export const ADMINISTRATION_ACCOUNT = 'account.internal'
 
-/** The zone that tokens name until the tenant has a configuration. */
+/** The zone in tokens until the tenant has a configuration. */
 export const ZONE_WITHOUT_CONFIGURATION = 'UTC'
 
-/** The tenant that all given properties name, as it is now; undefined when there is none. */
+/** The tenant that all given properties name, read now; undefined when there is none. */
 export async function readNamedTenant(
   env: Env,
   named: TenantNamed,
@@ -107,7 +107,7 @@ export async function readAccount(database: Database, key: AccountKey): Promise<
   }
 }
 
-/** Accounts of people and programs in the order in which they were made; deleted ones are left out. */
+/** Accounts of people and programs, oldest first, without deleted ones. */
 export const accountsQuery = (database: Database, { offset, count }: { offset: number; count: number }) =>
   database.build
     .select()
@@ -148,7 +148,7 @@ export async function readAdministrator(
   )
 }
 
-/** A query that gives the account a new hash of the same password, if it has that password still. */
+/** A query that stores a new hash of the same password, if the account still has that password. */
 export const replaceHash = (database: Database, account: StoredAccount, passwordHash: string): Query =>
   database.build
     .update(accounts)
@@ -167,12 +167,12 @@ export async function readRoom(
   return { isTaken: named !== undefined, count: counted?.count ?? 0 }
 }
 
-/** Holds while the user name is free, and there are fewer accounts than so many. */
+/** True in the batch while the user name is free and there are fewer accounts than the limit. */
 export const hasRoomFor = (username: string, most: number) =>
   sql`not exists (select 1 from ${accounts} where ${isAccount({ username })})
     and (select count(*) from ${accounts} where ${isNull(accounts.deletedAt)}) < ${most}`
 
-/** What a sign-in says of its tenant; all that is given must fit. */
+/** The tenant that a sign-in names; every property given must match. */
 export type TenantNamed = {
   readonly tenantName: string | undefined
   readonly hostName: string | undefined

@@ -18,22 +18,22 @@ export const accounts = sqliteTable(
         'account.tenant.claims.only.user',
       ],
     }).notNull(),
-    /** Of a program: it has long-lived tokens and never a password. */
+    /** A program's account: it has long-lived tokens and never a password. */
     isService: integer({ mode: 'boolean' }).notNull().default(false),
-    /** Null: no password signs in. */
+    /** Null: the account cannot sign in with a password. */
     passwordHash: text(),
-    /** Hashes of passwords that were, newest first; as many as the tenant's rules look back. */
+    /** Hashes of former passwords, newest first, as many as the tenant's rules look back. */
     formerHashes: text({ mode: 'json' }).$type<readonly string[]>().notNull().default(sql`'[]'`),
-    /** In real time. Null: set by an archive, and so never too old. */
+    /** In real time. Null: set by an archive, and therefore never too old. */
     passwordChangedAt: integer(),
     /** Failed sign-ins in a row; */
     failedSignIns: integer().notNull().default(0),
-    /** and until when, in real time, none works because of them. */
+    /** The end of a lock, in real time. */
     lockedUntil: integer(),
     /** Access tokens of an earlier epoch are refused. */
     tokenEpoch: integer().notNull().default(0),
     disabledAt: integer(),
-    /** The row stays, for what names the account; its user name is free. */
+    /** The row stays, since records name the account; its user name is free. */
     deletedAt: integer(),
     /** `archive`: made from the configuration's test users; a later deploy may change or remove it. */
     source: text({ enum: ['archive', 'interface'] }).notNull(),
@@ -49,11 +49,11 @@ export const authTokens = sqliteTable(
   'auth_token',
   {
     locator: text().primaryKey(),
-    /** Whose it is. */
+    /** The account that it belongs to. */
     accountLocator: text().notNull(),
-    /** One of its account's tokens has it. */
+    /** Unique within its account. */
     name: text().notNull(),
-    /** SHA-256 of the whole token, hex: with 178 random bits there is nothing to try out. */
+    /** SHA-256 of the whole token, in hex. It has 178 random bits, so it cannot be guessed. */
     hash: text().notNull(),
     permissions: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
     tenants: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
@@ -68,7 +68,7 @@ export const authTokens = sqliteTable(
   ],
 )
 
-/** One row at most: what the tenant asks of passwords beyond what all must be. */
+/** At most one row: the tenant's own rules for passwords. */
 export const passwordRules = sqliteTable('password_rules', {
   locator: text({ enum: ['rules'] }).primaryKey(),
   rules: text({ mode: 'json' }).$type<PasswordRules>().notNull(),

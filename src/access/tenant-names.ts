@@ -1,20 +1,20 @@
 // Names of tenants and their hosts (resources brief 10.6). A name is the first label of the host name.
 import { Refusal } from '../kernel/errors.ts'
 
-/** What DNS allows for a label: the name must be one. */
+/** The longest label that DNS allows: a name must be a label. */
 export const LONGEST_TENANT_NAME = 63
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
 const SUFFIX = /^[a-z0-9-]{1,40}$/
 const DEFAULT_SUFFIX = 'configeditor'
 
-/** So that user, hyphen and the longest suffix fit into a name. */
+/** Leaves room for a hyphen and the longest suffix. */
 const LONGEST_USER = LONGEST_TENANT_NAME - 1 - 40
 
-/** Stands in for a user name without any of the letters and digits that a host name can have. */
+/** In place of a user name that has no letters or digits for a host name. */
 const USER_WITHOUT_LETTERS = 'user'
 
-/** The name; 400 when no host can have it. */
+/** The name; 400 when it cannot be part of a host name. */
 export function checkedTenantName(name: string): string {
   if (name.length <= LONGEST_TENANT_NAME && NAME.test(name)) return name
   throw new Refusal(
@@ -23,7 +23,9 @@ export function checkedTenantName(name: string): string {
   )
 }
 
-/** `<user>-<suffix>`: the name of an administrator's test tenant; 400 for a suffix that no host can have. */
+/**
+ * `<user>-<suffix>`: the name of an administrator's test tenant; 400 for a suffix that cannot be part of a host name.
+ */
 export function testTenantName(username: string, suffix: string = DEFAULT_SUFFIX): string {
   if (!SUFFIX.test(suffix) || suffix.endsWith('-'))
     throw new Refusal(

@@ -1,4 +1,4 @@
-// Access tokens: JWTs, so that a request needs no look-up. Clients read the claims with dots (brief 0.13).
+// Access tokens are JWTs, so that a request needs no look-up. Clients read claims with dots in their names (brief 0.13).
 import { jwtVerify, SignJWT } from 'jose'
 import { Refusal } from '../kernel/errors.ts'
 import { readUuid, type Uuid } from '../kernel/locators.ts'
@@ -12,14 +12,14 @@ export const TOKEN_LIFE_MS = 60 * 60 * 1000
 /** How long after the sign-in a token may be renewed (brief 7). */
 export const RENEWABLE_MS = 12 * 60 * 60 * 1000
 
-/** Who a token is for. Without a tenant it is an administration account's. */
+/** The holder of a token. Without a tenant, an administration account. */
 export type TokenHolder = {
   readonly caller: Caller
   /** The person's name. */
   readonly accountName: string
-  /** How often all tokens of the account were revoked; left out: never. */
+  /** How often all tokens of the account were revoked; 0 when left out. */
   readonly accountEpoch?: number
-  /** Whether the password is older than the tenant allows: then it is good for a new one and for nothing else. */
+  /** Whether the password is too old: then the token can only be used to set a new one. */
   readonly isPasswordExpired?: boolean
   /** With the zone of its newest configuration, which is for the claim only. */
   readonly tenant:
@@ -28,7 +28,7 @@ export type TokenHolder = {
   readonly signedInAt: Instant
 }
 
-/** What a valid token says. The tenant may be gone, recreated or revoked since, and so may the account. */
+/** The contents of a valid token. Its tenant or account may have been deleted, recreated or revoked since. */
 export type TokenClaims = {
   readonly caller: Caller
   readonly accountEpoch: number
@@ -72,7 +72,7 @@ export async function issueToken(
   return { token, expiresAt }
 }
 
-/** Tokens whose signatures an isolate remembers to have checked: the oldest use is forgotten first. */
+/** How many verified tokens an isolate remembers; the least recently used is dropped first. */
 const MOST_CHECKED = 1_000
 
 type Checked = { readonly claims: TokenClaims; readonly expiresAt: number }
@@ -80,7 +80,7 @@ type Checked = { readonly claims: TokenClaims; readonly expiresAt: number }
 const checked = new Map<string, Checked>()
 let checkedWith: string | undefined
 
-/** The claims of a token that this service signed and that has not expired; else a 401. */
+/** The claims of a token that this service signed and that has not expired; otherwise 401. */
 export async function readToken(env: TokenKeys, token: string, now: Instant): Promise<TokenClaims> {
   if (checkedWith !== env.TOKEN_KEYS) checked.clear()
   checkedWith = env.TOKEN_KEYS

@@ -1,5 +1,6 @@
 // Configurations in the memory of an isolate, so that a request needs no round trip for one. An entry is named by its hash and
 // the tenant's generation and never expires: a repair gives the version another hash.
+import { BoundedCache } from '../kernel/bounded-cache.ts'
 import type { Calls } from '../platform/calls.ts'
 import type { AdministrationContext, RequestContext } from '../platform/context.ts'
 import { HOME_SHARD, shardDatabase, type Tenant } from '../platform/tenancy.ts'
@@ -23,11 +24,7 @@ export type LoadedConfiguration = {
 /** Characters of compiled JSON that an isolate keeps; in memory they are some three times as many bytes. */
 export const MOST_CACHED_CHARACTERS = 16 * 1024 * 1024
 
-type Entry = { loaded: LoadedConfiguration; characters: number }
-
-/** In the order of use: the first was used the longest ago. */
-const entries = new Map<string, Entry>()
-let cachedCharacters = 0
+const configurations = new BoundedCache<LoadedConfiguration>(MOST_CACHED_CHARACTERS)
 
 type TemplateCompiler = typeof import('./templates/liquid.ts').compileTemplate
 
@@ -42,32 +39,16 @@ export async function loadConfiguration(
   calls: Calls,
 ): Promise<LoadedConfiguration> {
   const key = compiledKey(tenant, hash)
-  const entry = entries.get(key)
-  if (entry) {
-    entries.delete(key)
-    entries.set(key, entry)
-    return entry.loaded
-  }
+  const known = configurations.get(key)
+  if (known) return known
   const [{ configuration, characters }, { compileTemplate }] = await Promise.all([
     getConfiguration(env, tenant, hash, calls),
     import('./templates/liquid.ts'),
     loadPatternEngine(),
   ])
   const loaded = loadedConfiguration(configuration, hash, compileTemplate)
-  keep(key, { loaded, characters })
+  configurations.set(key, loaded, characters)
   return loaded
-}
-
-function keep(key: string, entry: Entry): void {
-  // Another request may have loaded it meanwhile.
-  if (entry.characters > MOST_CACHED_CHARACTERS || entries.has(key)) return
-  entries.set(key, entry)
-  cachedCharacters += entry.characters
-  for (const [oldest, { characters }] of entries) {
-    if (cachedCharacters <= MOST_CACHED_CHARACTERS) break
-    entries.delete(oldest)
-    cachedCharacters -= characters
-  }
 }
 
 /** Templates and look-ups of a configuration that is in memory. */

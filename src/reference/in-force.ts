@@ -3,8 +3,7 @@ import { notFound, Refusal } from '../kernel/errors.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { Database } from '../platform/database.ts'
 import type { ResourceType } from '../product/resources.ts'
-import type { Resource } from './resource.ts'
-import { selectInForce } from './selection.ts'
+import { type Resource, selectInForce } from './resource.ts'
 import { findCandidates, findResource } from './store.ts'
 
 export type Wanted = {

@@ -1,5 +1,4 @@
 // Resources and groups as answers show them.
-
 import type { ResourceType } from '../product/resources.ts'
 import type {
   BasicResourceResponse,
@@ -8,8 +7,7 @@ import type {
   ResourceResponse,
 } from './contract.ts'
 import { type DocumentUses, isOfDocuments } from './document-use.ts'
-import type { Resource, ResourceGroup } from './resource.ts'
-import type { Considered, Selecting, Selection } from './selection.ts'
+import type { Considered, Resource, ResourceGroup, Selecting, Selection } from './resource.ts'
 
 const dateTime = (at: number): string => new Date(at).toISOString()
 

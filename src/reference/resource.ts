@@ -1,7 +1,7 @@
 // What a resource is: data or text that products run on, which changes on dates of its own (resources brief 2).
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
-import type { ResourceType, TemplateFormat } from '../product/resources.ts'
+import type { ResourceType, Selectable, TemplateFormat } from '../product/resources.ts'
 
 /** An uploaded thing by its own name. Its contents are those of its newest revision. */
 export type Resource = {
@@ -44,3 +44,61 @@ export type ResourceGroup = {
   readonly version: number
   readonly resourceNames: readonly string[]
 }
+
+// Which resource of a static name is in force at a time, in a place (resources brief 2). Everything that uses resources
+// asks here.
+export type Selecting = {
+  readonly at: Instant
+  readonly jurisdiction?: string | undefined
+}
+
+/** A group that was asked, newest start first, and what came of it. */
+export type Considered = {
+  readonly group: ResourceGroup
+  /** `fits`: chosen; `nothing`: it has no instance of the static name; `otherPlace`: those it has are for elsewhere. */
+  readonly outcome: 'fits' | 'nothing' | 'otherPlace'
+}
+
+export type Selection<R extends Selectable> = {
+  readonly chosen: { readonly resource: R; readonly group: ResourceGroup } | undefined
+  /** The groups in the order in which they were asked, the one that decided last. */
+  readonly considered: readonly Considered[]
+}
+
+/**
+ * The instance in force. `instances` are all of one static name. Of the groups that have begun and are not retired, the
+ * one that began last and has an instance that fits decides. With a jurisdiction, instances that list it come before
+ * those that list none; without, those that list none fit, or the only one that the group has.
+ */
+export function selectInForce<R extends Selectable>(
+  instances: readonly R[],
+  groups: readonly ResourceGroup[],
+  { at, jurisdiction }: Selecting,
+): Selection<R> {
+  const byName = new Map(instances.map(one => [one.name, one]))
+  const considered: Considered[] = []
+  for (const group of [...groups].sort(newestFirst)) {
+    if (group.retired || group.selectionStart > at) continue
+    const own = group.resourceNames.flatMap(name => byName.get(name) ?? [])
+    const resource = fitting(own, jurisdiction)
+    if (resource) {
+      considered.push({ group, outcome: 'fits' })
+      return { chosen: { resource, group }, considered }
+    }
+    considered.push({ group, outcome: own.length === 0 ? 'nothing' : 'otherPlace' })
+  }
+  return { chosen: undefined, considered }
+}
+
+function fitting<R extends Selectable>(own: readonly R[], jurisdiction: string | undefined): R | undefined {
+  const everywhere = own.find(one => one.jurisdictions.length === 0)
+  if (jurisdiction !== undefined)
+    return own.find(one => one.jurisdictions.includes(jurisdiction)) ?? everywhere
+  return everywhere ?? (own.length === 1 ? own[0] : undefined)
+}
+
+/** Later start first; of the same start the one made later, then by locator. */
+const newestFirst = (a: ResourceGroup, b: ResourceGroup): number =>
+  b.selectionStart - a.selectionStart ||
+  b.createdAt - a.createdAt ||
+  (a.locator < b.locator ? 1 : a.locator > b.locator ? -1 : 0)

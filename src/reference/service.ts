@@ -15,8 +15,7 @@ import type {
 import { documentUses } from './document-use.ts'
 import { notInForce, unknownStaticName, type Wanted } from './in-force.ts'
 import { explained, nothingInForce, resourceResponse } from './projection.ts'
-import type { Resource } from './resource.ts'
-import { selectInForce } from './selection.ts'
+import { type Resource, selectInForce } from './resource.ts'
 import { candidateQueries, candidatesOf, findCandidates, listQuery, resourceQuery } from './store.ts'
 
 /**

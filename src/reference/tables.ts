@@ -117,3 +117,10 @@ export const tableUses = sqliteTable(
   },
   table => [primaryKey({ columns: [table.policyLocator, table.modificationLocator, table.revision] })],
 )
+
+/** Items of secrets, in the home shard. Only those in force are kept: what was replaced shall be gone. */
+export const secrets = sqliteTable('secret', {
+  resourceName: text().primaryKey(),
+  /** `SecretItems` as JSON, sealed (platform/sealed) for the tenant and the name. */
+  items: text().notNull(),
+})

@@ -1,5 +1,5 @@
-// Moving a test tenant's clock. It goes from one due timer to the next, as time would, and stands in the control
-// database at every step: cut off anywhere, it has moved as far as its work is done, and the rest is still due.
+// Moves a test tenant's clock from one due timer to the next, as time would. The control database has the clock at every step:
+// after an interruption it stands where its work is done, and the rest is still due.
 import { sql } from 'drizzle-orm'
 import { recordAudit } from '../access/audit/store.ts'
 import { ZONE_WITHOUT_CONFIGURATION } from '../access/store.ts'
@@ -29,13 +29,15 @@ import { versionQuery } from '../product/store.ts'
 import type { ClockRequest, ClockResponse } from './routes.ts'
 import { clockQuery } from './store.ts'
 
-/** Round trips after which a call begins no more steps: a Worker may make 1,000; a step and the end may take 180. */
+/**
+ * A call begins no further step after this many round trips: a Worker may make 1,000, and one step with the end may take 180.
+ */
 const MOST_CALLS = 800
 
 /**
- * Moves the clock of a test tenant forward and does what falls due on the way, each at its time. A call does a
- * bounded amount: with `completed` false the clock stands at the last time that was worked off, and the next call
- * goes on. A repeat by Idempotency-Key goes on to the time that the first one named. 400 for production tenants.
+ * Moves the clock of a test tenant forward and carries out what falls due, each at its time. A call does a bounded amount:
+ * `completed` false means that the clock stands at the last finished time and the next call continues. A repeat by
+ * Idempotency-Key continues to the time that the first request named. 400 for production tenants.
  */
 export async function moveClock(request: ClockRequest, context: RequestContext): Promise<ClockResponse> {
   if (context.tenant.type !== 'test')
@@ -54,12 +56,12 @@ export async function moveClock(request: ClockRequest, context: RequestContext):
   try {
     return await moveTo(target, tenant, context)
   } finally {
-    // Late enough for every isolate to know of the new time: what comes next is due sooner by it.
+    // Late enough for every isolate to know the new time, by which the next timer is due sooner.
     await armDispatchers(context, 2 * TENANT_TRUST_MS)
   }
 }
 
-/** The target of the request; one that came before under this Idempotency-Key keeps the target it had. */
+/** The target of the request; a repeat under the same Idempotency-Key keeps its first target. */
 async function agreedTarget(
   request: ClockRequest,
   context: RequestContext,
@@ -111,7 +113,7 @@ async function moveTo(target: Instant, from: Tenant, context: RequestContext): P
   return answer(later(target, begun), true)
 }
 
-/** When the next timer of each shard is due; `LATEST` where none waits. */
+/** The due time of each shard's next timer; `LATEST` for none. */
 const dueTimes = ({ env, calls }: RequestContext, tenant: Tenant): Promise<Instant[]> =>
   Promise.all(
     tenant.shards.map(async (_, shard) => {
@@ -123,7 +125,10 @@ const dueTimes = ({ env, calls }: RequestContext, tenant: Tenant): Promise<Insta
     }),
   )
 
-/** Fires what is due in the shard; how many failed, which wait until the move is over, with those for later: they would hold it up. */
+/**
+ * Carries out the shard's due timers and returns how many failed. Those wait until the move is over, with those for later,
+ * since they would hold it up.
+ */
 async function fireIn(place: TimerPlace, target: Instant): Promise<number> {
   const { failed, later: put } = await fireClaim(place)
   if (failed.length + put.length === 0) return 0
@@ -132,7 +137,7 @@ async function fireIn(place: TimerPlace, target: Instant): Promise<number> {
   return failed.length
 }
 
-/** Sets how far the clock is ahead, unless it is further already; the tenant with the offset that holds now. */
+/** Sets how far the clock is ahead, unless it is further already; the tenant with the offset in force. */
 async function setClock({ env, calls }: RequestContext, tenant: Tenant, offsetMs: number): Promise<Tenant> {
   const control = controlDatabase(env, calls)
   const [[row]] = await control.batch([clockQuery(control, tenant, offsetMs)])
@@ -144,25 +149,25 @@ async function setClock({ env, calls }: RequestContext, tenant: Tenant, offsetMs
   )
 }
 
-/** Sees to it that every dispatcher looks when that time has passed. */
+/** Arms every dispatcher for that time. */
 const armDispatchers = (context: RequestContext, afterMs: number): Promise<unknown> =>
   Promise.all(context.tenant.shards.map((_, shard) => armDispatcherAt(context, shard, now() + afterMs)))
 
-/** Years that one call moves a clock at most, and that a clock is ahead of the real time at most. */
+/** How many years a call can move a clock, and a clock can be ahead of the real time. */
 export const MOST_YEARS_A_MOVE = 10
 export const MOST_YEARS_AHEAD = 100
 
-/** What the target is reckoned from: the tenant's time and zone, and the real time. */
+/** What the target is computed from: the tenant's time and zone, and the real time. */
 export type Clocks = { readonly tenant: Instant; readonly zone: TimeZone; readonly real: Instant }
 
-/** The time that the request names; 400 when it lies in the tenant's past, or too far ahead. */
+/** The time that the request names; 400 when it is in the tenant's past or too far ahead. */
 export function clockTarget({ timestamp, advance }: ClockRequest, { tenant, zone, real }: Clocks): Instant {
   const furthest = add(tenant, MOST_YEARS_A_MOVE, 'year', zone)
   const tooFar = new Refusal(
     'invalidRequest',
     `One call moves the clock by at most ${MOST_YEARS_A_MOVE} years, here to ${furthest}; call several times.`,
   )
-  // Calendar arithmetic has an end of its own, which a billion years would pass.
+  // Calendar arithmetic fails beyond its own range, for example after a billion years.
   if (advance && advance.amount > UNITS_IN_FURTHEST[advance.unit]) throw tooFar
   const target = advance ? add(tenant, advance.amount, advance.unit, zone) : timestamp!
   if (target < tenant)
@@ -180,7 +185,7 @@ export function clockTarget({ timestamp, advance }: ClockRequest, { tenant, zone
   return target
 }
 
-/** Above these counts a span is longer than any move, whatever the calendar. */
+/** Larger counts exceed every allowed move. */
 const UNITS_IN_FURTHEST = {
   second: 400_000_000,
   minute: 6_000_000,

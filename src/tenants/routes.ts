@@ -18,7 +18,7 @@ import { breaks } from '../platform/wire-problem.ts'
 import { moveClock } from './clock.ts'
 import { setSettings } from './store.ts'
 
-/** A span of the calendar in the tenant's zone; of the units, at most what lies within the limits of a move. */
+/** A calendar span in the tenant's zone; each unit at most as large as a move may be. */
 export const ClockAdvance = z
   .object({
     amount: requestInteger(1, 1_000_000_000),
@@ -27,7 +27,7 @@ export const ClockAdvance = z
   .openapi('ClockAdvance')
 export type ClockAdvance = z.infer<typeof ClockAdvance>
 
-/** To when the clock moves: exactly one of the two. */
+/** The target of the clock: exactly one of the two. */
 export const ClockRequest = z
   .object({ timestamp: OptionalTimestamp, advance: optionalRecord(ClockAdvance) })
   .check(ctx => {
@@ -38,14 +38,14 @@ export const ClockRequest = z
   .openapi('ClockRequest')
 export type ClockRequest = z.infer<typeof ClockRequest>
 
-/** The time to which the clock was moved, and runs on from; all that was due until then has been tried. */
+/** The time that the clock was moved to and runs on from. Everything due until then was attempted. */
 export const ClockResponse = z
   .object({
     timestamp: Timestamp,
-    /** Where the move ends; not reached yet unless `completed`. */
+    /** The target of the move; not reached yet unless `completed`. */
     targetTimestamp: Timestamp,
     completed: Flag,
-    /** Of what fell due: what could not be done, and is tried again a minute after the target. */
+    /** How many timers failed; they are tried again a minute after the target. */
     failed: Integer,
   })
   .openapi('ClockResponse')
@@ -103,7 +103,7 @@ export const settingRoutes: readonly Route[] = [
   }),
 ]
 
-/** An origin as browsers write it; neither `*` nor `null` is one. */
+/** An origin in the form that browsers send; neither `*` nor `null`. */
 function checkedOrigin(text: string): string {
   const wrong = new Refusal(
     'invalidRequest',
@@ -111,7 +111,7 @@ function checkedOrigin(text: string): string {
   )
   if (text.length > 300 || !URL.canParse(text)) throw wrong
   const { origin, protocol } = new URL(text)
-  // A star would be taken by its letter, and fit nobody.
+  // A star would be taken literally and match no origin.
   if (origin !== text || text.includes('*') || (protocol !== 'https:' && protocol !== 'http:')) throw wrong
   return origin
 }

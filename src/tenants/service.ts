@@ -1,5 +1,5 @@
-// Making, listing, recreating and deleting tenants: all in the control database, none of it a deploy of the
-// Worker (docs/design.md, section 6). The scripts call the same functions on Node.
+// Creates, lists, recreates and deletes tenants: all in the control database, never a deploy of the Worker (docs/design.md,
+// section 6). The scripts call the same functions on Node.
 
 import { checkedTenantName, hostNameOf } from '../access/tenant-names.ts'
 import { notFound, Refusal } from '../kernel/errors.ts'
@@ -46,24 +46,30 @@ export { type WipeResult, wipeReturned } from './wipe.ts'
 export type NewTenant = {
   name: string
   type: TenantType
-  /** Whether deployTest is closed to it. Production tenants always are versioned; test tenants when said so. */
+  /** Whether deployTest is refused. Production tenants always have versions; test tenants when asked. */
   versioned?: boolean
-  /** Where its data is to lie; anywhere when it is not said. */
+  /** The place of its data; anywhere when left out. */
   place?: Place
 }
 
-/** Twice what an isolate trusts of a tenant: from then on a key of a repeatable request leads to the same shard everywhere. */
+/**
+ * Twice the time for which isolates trust what they read of a tenant: afterwards a repeated request's key leads to the same
+ * shard everywhere.
+ */
 const OPENS_AFTER_MS = 2 * TENANT_TRUST_MS
 
-/** Twice what an isolate trusts of a tenant: after that no isolate reads, searches or changes fewer shards than there are. */
+/**
+ * Twice the time for which isolates trust what they read of a tenant: afterwards every isolate reads, searches and changes all
+ * shards.
+ */
 export const SHARDS_KNOWN_AFTER_MS = 2 * TENANT_TRUST_MS
 
-/** Seconds after which returned databases have been wiped, most of the time: two runs of the housekeeping. */
+/** Seconds after which returned databases are usually wiped: two runs of the housekeeping. */
 const WIPED_WITHIN_SECONDS = 120
 
 /**
- * Makes the tenant and claims its databases in one batch, which `told` is in too: what the audit trail has of it. Refuses a name that is taken (409) or no host name
- * (400), a pool that is empty or waits for migrations in that place, and a place whose bucket is not bound (503).
+ * Creates the tenant and claims its databases in one batch, with the audit entry `told`. Refuses a name that is taken (409) or
+ * cannot be a host name (400), a pool that is empty or waits for migrations in that place, and a place without a bucket (503).
  */
 export async function createTenant(
   env: Env,
@@ -90,8 +96,8 @@ export async function createTenant(
 }
 
 /**
- * Gives the tenant fresh databases and raises its generation; its tokens end, its data is wiped by the
- * housekeeping, its audit trail too: `told` as of `createTenant`. 409 when another request recreated or deleted it meanwhile; 503 as `createTenant`.
+ * Gives the tenant fresh databases and raises its generation. Its tokens end; the housekeeping wipes its data, with its audit
+ * trail. `told` as for `createTenant`. 409 when another request recreated or deleted it meanwhile; 503 as `createTenant`.
  */
 export async function recreateTenant(
   env: Env,
@@ -103,7 +109,7 @@ export async function recreateTenant(
   return changed(database, [...recreateTenantQueries(database, tenant, now()), ...told], tenant)
 }
 
-/** Deletes the tenant of that name; 404 when there is none. Its databases are wiped and free again later. */
+/** Deletes the tenant; 404 when there is none of that name. Its databases are wiped later and are free again. */
 export async function deleteTenant(env: Env, name: string, calls: Calls = noCalls()): Promise<void> {
   const tenant = await readTenant(env, { name }, calls)
   if (!tenant) throw notFound('tenant', name)
@@ -113,10 +119,10 @@ export async function deleteTenant(env: Env, name: string, calls: Calls = noCall
 }
 
 /**
- * Gives the tenant of that name databases up to `shards`, for policyholders that are new: what there is stays where it is. None
- * comes into the new ones before `openNewShards`, which is for the caller to call once every isolate knows of them: after
- * `SHARDS_KNOWN_AFTER_MS`. 404 when there is no such tenant; 400 for fewer shards than it has, or more than a locator can tell;
- * 409 when it changed meanwhile; 503 as `createTenant`.
+ * Gives the tenant databases up to `shards`, for new policyholders; existing records stay where they are. The new shards get no
+ * policyholder before the caller calls `openNewShards`, after `SHARDS_KNOWN_AFTER_MS`, when every isolate knows them. 404 when
+ * there is no such tenant; 400 for fewer shards than it has, or more than locators allow; 409 when it changed meanwhile; 503 as
+ * `createTenant`.
  */
 export async function addShards(
   env: Env,
@@ -136,13 +142,13 @@ export async function addShards(
   return changed(database, addShardsQueries(database, tenant, shards), tenant)
 }
 
-/** Whether the tenant has shards that wait for `openNewShards`. */
+/** Whether shards of the tenant wait for `openNewShards`. */
 export const hasNewShards = ({ opensAt = [] }: Pick<Tenant, 'opensAt'>): boolean => opensAt.includes(NOT_OPEN)
 
 /**
- * Fills the tenant's new shards with what every shard has, and has policyholders come into them when every isolate knows. Each
- * isolate must know of the shards by now: what changes from now on of what every shard has is brought to them by who changes it.
- * A second time it changes nothing. 404 as `addShards`.
+ * Fills the tenant's new shards with what every shard has, and opens them for policyholders at a time when every isolate knows.
+ * Every isolate must know the shards by now, since later changes of what every shard has are copied by whoever makes them.
+ * Repeating it changes nothing. 404 as `addShards`.
  */
 export async function openNewShards(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
   const tenant = await readTenant(env, { name }, calls)
@@ -158,7 +164,7 @@ export async function openNewShards(env: Env, name: string, calls: Calls = noCal
   return changed(database, [openShardsQuery(database, tenant, (now() + OPENS_AFTER_MS) as Instant)], tenant)
 }
 
-/** The active tenants in the order of their names. */
+/** The active tenants by name. */
 export async function listTenants(env: Env, calls: Calls = noCalls()): Promise<Tenant[]> {
   const database = controlDatabase(env, calls)
   const [rows] = await database.batch([tenantsQuery(database)])
@@ -172,7 +178,7 @@ export async function makeVersioned(env: Env, tenant: Tenant, calls: Calls = noC
   forgetTenants()
 }
 
-/** Gives the tenant quotas of its own in the place of those it had; 404 when there is none of that name. */
+/** Replaces the tenant's quotas; 404 when there is none of that name. */
 export async function setQuotas(
   env: Env,
   name: string,
@@ -185,7 +191,7 @@ export async function setQuotas(
   forgetTenants()
 }
 
-/** Ends the tenant's tokens, everywhere within the 5 s for which isolates trust what they read of it. */
+/** Ends all tokens of the tenant, everywhere within 5 s. */
 export async function revokeTokens(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> {
   const database = controlDatabase(env, calls)
   await database.batch([revokeTokensQuery(database, tenant.locator)])
@@ -216,7 +222,7 @@ const movedOn = (name: string): Refusal =>
     `The tenant '${name}' was recreated or deleted by another request at the same time; send it again.`,
   )
 
-/** Reads which constraint stopped the batch. */
+/** Reads which constraint failed the batch. */
 async function refusalFor(
   database: Database,
   { name, place }: Pick<Tenant, 'name' | 'place'>,
@@ -246,15 +252,15 @@ async function refusalFor(
   )
 }
 
-/** What `npm run pool -- grow N` is told for databases of a place. */
+/** The arguments of `npm run pool -- grow N` for databases of a place. */
 const placeOptions = (place: Place): string =>
   place && (isJurisdiction(place) ? ` --jurisdiction ${place}` : ` --location ${place}`)
 
-// What every shard of a tenant has, beside its own policyholders and all that is theirs: the versions of the configuration, which
-// policies read in the batch that reads them, and the webhooks, from which deliveries are made in the batch of their event.
+// Every shard has, beside its own policyholders and their records, the versions of the configuration (policies read them in
+// their own batch) and the webhooks (the batch of an event makes its deliveries from them).
 /**
- * Brings the shards what the home shard has of it. What another brings at the same time, because it changed, is newer, and
- * stays; a webhook that is deleted meanwhile goes with the copying that its deletion has due.
+ * Copies them from the home shard. A copy that another request brings at the same time is newer and stays; the deletion of a
+ * webhook removes its copies.
  */
 export async function fillShards(
   env: Env,

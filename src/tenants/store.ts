@@ -1,6 +1,6 @@
-// The control database's rows of tenants, and the claiming of databases. Every change is one batch in which a
-// constraint trips when what it builds on is not so: the name is taken (tenant_name is unique), no database is
-// free (shard.binding is not null), the tenant has moved on (tenant.generation is not null).
+// Rows of tenants in the control database, and the claiming of databases. Every change is one batch in which a constraint fails
+// when its condition is not met: the name is taken (tenant_name is unique), no database is free (shard.binding is not null),
+// the tenant has changed (tenant.generation is not null).
 import { and, count, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
@@ -13,23 +13,25 @@ import { type Tenant, type TenantRow, type TenantScope, tenantOfRows } from '../
 /** Databases that a new or recreated tenant gets. */
 const SHARDS_OF_A_TENANT = 1
 
-/** A digit locator has room for so many (kernel/locators.ts). */
+/** A digit locator has room for this many (kernel/locators.ts). */
 export const MOST_SHARDS = 64
 
-/** In the tenant's place. One that is ahead is as good: migrations only expand (docs/design.md, section 6). */
+/**
+ * In the tenant's place. A database ahead of the code serves too: migrations only expand (docs/design.md, section 6).
+ */
 const claimable = sql`${pool.state} = 'free' and ${pool.migration} >= ${NEWEST_TENANT_MIGRATION} and ${pool.place} = ${tenants.place}`
 
-/** The tenant row and its databases, all or nothing. A deleted tenant gives its name up. */
+/** The tenant's row and its databases, all or nothing. A deleted tenant gives up its name. */
 export const insertTenantQueries = (database: Database, row: typeof tenants.$inferInsert): Query[] => [
   database.build.delete(tenants).where(and(eq(tenants.name, row.name), eq(tenants.status, 'deleted'))),
   database.build.insert(tenants).values(row),
   ...claimQueries(database, row.locator, NEW_SHARDS),
 ]
 
-/** Never, as a time that rows can have: of shards that no policyholder comes into before they are filled. */
+/** A time that never comes: for shards that must be filled before policyholders come into them. */
 export const NOT_OPEN = 8_640_000_000_000_000 as Instant
 
-/** More databases for a tenant that has `tenant.shards` and is still of this generation, up to `shards`; not open yet. */
+/** More databases, up to `shards`, for a tenant of this generation that has `tenant.shards`; not open yet. */
 export const addShardsQueries = (database: Database, tenant: Tenant, shards: number): Query[] => [
   database.build
     .update(tenants)
@@ -40,7 +42,7 @@ export const addShardsQueries = (database: Database, tenant: Tenant, shards: num
   ...claimQueries(database, tenant.locator, { from: tenant.shards.length, to: shards, opensAt: NOT_OPEN }),
 ]
 
-/** Has new policyholders come into those of these shards that are not open yet, from `opensAt` on. */
+/** Opens the shards that are not open yet, from `opensAt` on. */
 export const openShardsQuery = (
   database: Database,
   { locator, shards: open }: Pick<Tenant, 'locator' | 'shards'>,
@@ -60,7 +62,7 @@ export const openShardsQuery = (
 const shardsOf = (database: Database, locator: string) =>
   database.build.select({ shards: count() }).from(shards).where(eq(shards.tenantLocator, locator))
 
-/** Fresh databases for a tenant that is still of this generation; the old ones are returned. */
+/** Fresh databases for a tenant of this generation; the old ones are returned. */
 export const recreateTenantQueries = (database: Database, tenant: Tenant, at: Instant): Query[] => [
   ...returnQueries(database, tenant.locator, at),
   database.build
@@ -75,7 +77,7 @@ export const recreateTenantQueries = (database: Database, tenant: Tenant, at: In
   ...claimQueries(database, tenant.locator, NEW_SHARDS),
 ]
 
-/** The row stays, so that its tokens are known to be void; the databases are returned. */
+/** The row stays, so that its tokens are known to be void; its databases are returned. */
 export const deleteTenantQueries = (database: Database, locator: Uuid, at: Instant): Query[] => [
   ...returnQueries(database, locator, at),
   database.build
@@ -87,7 +89,7 @@ export const deleteTenantQueries = (database: Database, locator: Uuid, at: Insta
 const bindingsOf = (database: Database, locator: string) =>
   database.build.select({ binding: shards.binding }).from(shards).where(eq(shards.tenantLocator, locator))
 
-/** Called before the tenant's row changes: the generation is that of the files in R2. */
+/** Call it before the tenant's row changes: the generation names its files in R2. */
 const returnQueries = (database: Database, locator: string, at: Instant): Query[] => [
   database.build
     .update(pool)
@@ -101,12 +103,12 @@ const returnQueries = (database: Database, locator: string, at: Instant): Query[
   database.build.delete(shards).where(eq(shards.tenantLocator, locator)),
 ]
 
-/** Numbers of shards, from one and up to another, and from when on new policyholders come into them. */
+/** The numbers of shards from one to another, and when they open. */
 type NewShards = { readonly from: number; readonly to: number; readonly opensAt: number }
 
 const NEW_SHARDS: NewShards = { from: 0, to: SHARDS_OF_A_TENANT, opensAt: 0 }
 
-/** Nothing is claimed for a tenant that is no more. */
+/** Claims nothing for a tenant that no longer exists. */
 const claimQueries = (database: Database, locator: string, { from, to, opensAt }: NewShards): Query[] =>
   Array.from({ length: to - from }, (_, at) => [
     database.build.run(sql`
@@ -120,11 +122,11 @@ const claimQueries = (database: Database, locator: string, { from, to, opensAt }
       .where(inArray(pool.binding, bindingsOf(database, locator))),
   ]).flat()
 
-/** From now on deploys make versions, and it cannot be undone (resources brief 10.5). */
+/** Deploys make versions from now on; this cannot be undone (resources brief 10.5). */
 export const versionedQuery = (database: Database, locator: Uuid): Query =>
   database.build.update(tenants).set({ versioned: true }).where(eq(tenants.locator, locator))
 
-/** Sets what the tenant is to have of its own. */
+/** Sets the tenant's own settings. */
 export const setSettings = (
   database: Database,
   locator: Uuid,
@@ -133,8 +135,8 @@ export const setSettings = (
   database.batch([database.build.update(tenants).set(settings).where(eq(tenants.locator, locator))])
 
 /**
- * Sets how far the tenant's clock is ahead, unless it is further already, and tells the offset that holds; nothing
- * when the tenant has been recreated or deleted. Only test tenants have such a clock.
+ * Sets how far the tenant's clock is ahead, unless it is further already, and returns the offset in force; nothing when the
+ * tenant was recreated or deleted. Only test tenants have such a clock.
  */
 export const clockQuery = (database: Database, { locator, generation }: TenantScope, offsetMs: number) =>
   database.build
@@ -150,14 +152,14 @@ export const clockQuery = (database: Database, { locator, generation }: TenantSc
     )
     .returning({ clockOffsetMs: tenants.clockOffsetMs })
 
-/** Ends every token of the tenant that was issued until now. */
+/** Ends every token of the tenant that was issued so far. */
 export const revokeTokensQuery = (database: Database, locator: Uuid): Query =>
   database.build
     .update(tenants)
     .set({ tokenEpoch: sql`${tenants.tokenEpoch} + 1` })
     .where(eq(tenants.locator, locator))
 
-/** Active tenants with a row for each of their databases, in the order of names. */
+/** Active tenants by name, with a row for each database. */
 export const tenantsQuery = (database: Database, where?: SQL) =>
   database.build
     .select({ tenant: tenants, binding: shards.binding, opensAt: shards.opensAt, migration: pool.migration })
@@ -174,7 +176,7 @@ export const tenantQuery = (database: Database, locator: string) =>
 export const readTenants = (rows: readonly TenantRow[]): Tenant[] =>
   [...Map.groupBy(rows, ({ tenant }) => tenant.locator).values()].flatMap(of => tenantOfRows(of) ?? [])
 
-/** How many databases of a place are in each state, and how many of the free ones lack a migration. */
+/** How many databases of a place are in each state, and how many free ones lack a migration. */
 export const poolQuery = (database: Database, place: Place) =>
   database.build
     .select({
@@ -189,7 +191,7 @@ export const poolQuery = (database: Database, place: Place) =>
 /** A database that waits to be wiped. */
 export type ReturnedDatabase = { binding: string; place: Place; returnedAt: Instant; former: TenantScope }
 
-/** Some of them by chance, so that one that takes long keeps no other waiting; see `readReturned`. */
+/** A random selection, so that a slow one does not keep the others waiting; see `readReturned`. */
 export const returnedQuery = (database: Database, most: number) =>
   database.build.select().from(pool).where(eq(pool.state, 'returned')).orderBy(sql`random()`).limit(most)
 
@@ -200,14 +202,14 @@ export const readReturned = (row: typeof pool.$inferSelect): ReturnedDatabase =>
   former: { locator: row.formerTenant as Uuid, generation: row.formerGeneration! },
 })
 
-/** Whether the database still waits since that return, and not since a later one. */
+/** Whether the database still waits since that return, not since a later one. */
 const isStillReturned = ({ binding, returnedAt }: ReturnedDatabase) =>
   and(eq(pool.binding, binding), eq(pool.state, 'returned'), eq(pool.returnedAt, returnedAt))
 
 export const isReturnedQuery = (database: Database, returned: ReturnedDatabase) =>
   database.build.select({ binding: pool.binding }).from(pool).where(isStillReturned(returned))
 
-/** Nothing when it was freed meanwhile, whatever has become of it since. */
+/** Returns nothing when it was freed meanwhile. */
 export const freeQuery = (database: Database, returned: ReturnedDatabase) =>
   database.build
     .update(pool)

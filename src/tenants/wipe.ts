@@ -1,12 +1,11 @@
-// Databases of tenants that are gone are emptied and given back to the pool with their files deleted, some at a
-// time, by the scheduled handler. No lock and no lease: a run may be cut off anywhere, and two may overlap.
+// The scheduled handler empties the databases of removed tenants, some at a time, deletes their files and gives the databases
+// back to the pool. There is no lock and no lease: a run may be interrupted anywhere, and two may overlap.
 //
-// A run that finds rows or files deletes them. Only one that finds none gives the database back, and only when
-// nobody can believe in the tenant any more: isolates trust what they read of a tenant for some seconds, and a
-// request may write a moment after. What a run may do is bound to the return that it saw, by its time: had
-// another run freed the database, a tenant claimed it and given it back, it would be another return. Deleting
-// rows is bound to what was seen before the pool said `returned` too, the record of writes, to which every write
-// of a tenant adds a row: had a new tenant written meanwhile, the batch would fail.
+// A run that finds rows or files deletes them. Only a run that finds none gives the database back, and only when no isolate can
+// still trust the tenant: isolates trust what they read for some seconds, and a request may write a moment later. Everything
+// that a run does is bound to the return that it saw, by its time: if another run freed the database, and a tenant claimed it
+// and gave it back, that is another return. Deleting rows is also bound to the record of writes as it was before the pool said
+// `returned`: every write of a tenant adds a row to it, so if a new tenant has written meanwhile, the batch fails.
 import { sql } from 'drizzle-orm'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
@@ -27,17 +26,17 @@ const DATABASES_A_RUN = 8
 const BATCHES_A_RUN = 10
 /** Rows of each table that one batch deletes. */
 const ROWS_A_BATCH = 5_000
-/** Ample for an isolate to read the tenant again, and for the requests that it had begun to end. */
+/** Enough for isolates to read the tenant again and for their running requests to end. */
 const MAY_BE_WRITTEN_MS = 6 * TENANT_TRUST_MS
 
 export type WipeResult = {
-  /** Bindings of databases that are free again. */
+  /** The bindings of databases that are free again. */
   freed: string[]
-  /** Bindings of databases of which rows or files were deleted. */
+  /** The bindings of databases that had rows or files deleted. */
   emptied: string[]
 }
 
-/** One run, at the time `at`, over databases that were returned. Never touches one that a tenant has. */
+/** One run, at the time `at`, over returned databases. Never touches a tenant's database. */
 export async function wipeReturned(
   env: Env,
   calls: Calls = noCalls(),
@@ -73,7 +72,7 @@ export async function wipeReturned(
 
 type Seen = {
   tablesWithRows: string[]
-  /** Newest and number of the rows in the record of writes. */
+  /** The newest row of the record of writes, and their number. */
   record: string
 }
 
@@ -81,7 +80,7 @@ const recordOfWrites = sql`(select count(*) || '/' || coalesce(max(${writes.key}
 
 const quoted = (table: string) => sql.raw(`"${table.replaceAll('"', '""')}"`)
 
-/** `migration` stays: the schema does. Names with an underscore first are the platform's own. */
+/** `migration` stays, since the schema stays. Names that begin with an underscore belong to D1. */
 async function look(database: Database): Promise<Seen> {
   const [tables] = (await database.batch([
     database.build.all(
@@ -106,7 +105,7 @@ async function empty(database: Database, seen: Seen): Promise<void> {
       ),
     )
     const queries: Query[] = [
-      // No guard has this name: the column is not null, so the batch fails when the record is another.
+      // No guard has this name, and the column is not null, so the batch fails when the record has changed.
       database.build.run(
         sql`insert into ${guards} (name) select null where ${recordOfWrites} is not ${record}`,
       ),
@@ -120,12 +119,12 @@ async function empty(database: Database, seen: Seen): Promise<void> {
   }
 }
 
-// Files of tenants that are gone. Names of files hold the tenant's generation, and none is ever used again: so
-// whatever lies there may be deleted at any time, by any number of runs at once.
-/** Lists of at most 1,000 names that one run works off for a tenant. */
+// Names of files contain the tenant's generation, which is never used again. So any number of runs may delete files of removed
+// tenants at any time.
+/** How many lists of at most 1,000 names one run works off for a tenant. */
 const LISTS_A_RUN = 10
 
-/** Deletes files of the former tenant, a bounded number; whether it found any. */
+/** Deletes a bounded number of the former tenant's files; returns whether it found any. */
 export async function deleteFormerFiles(
   bucket: R2Bucket,
   former: TenantScope,

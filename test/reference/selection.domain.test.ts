@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import { clashes, type Selectable } from '../../src/product/resources.ts'
-import type { ResourceGroup } from '../../src/reference/resource.ts'
-import { selectInForce } from '../../src/reference/selection.ts'
+import { type ResourceGroup, selectInForce } from '../../src/reference/resource.ts'
 
 const instance = (name: string, ...jurisdictions: string[]) => ({ name, staticName: 'rates', jurisdictions })
 

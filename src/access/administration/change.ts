@@ -1,4 +1,5 @@
-// Changes of one account, each in one commit with the entry of the audit trail, decided anew when another was faster.
+// Changes one account in one commit with its audit entry. When another request changed the account first, the change is decided
+// again.
 import { eq, sql } from 'drizzle-orm'
 import { notFound } from '../../kernel/errors.ts'
 import { readUuid } from '../../kernel/locators.ts'
@@ -13,7 +14,7 @@ import { requireAuthority } from '../rights.ts'
 import { readAccount, type StoredAccount } from '../store.ts'
 import { accounts, authTokens } from '../tables.ts'
 
-/** What becomes of an account. */
+/** The change of an account. */
 export type AccountChange = {
   readonly set: Partial<typeof accounts.$inferInsert>
   /** Ends its access tokens, everywhere within 5 s. */
@@ -26,7 +27,10 @@ export type AccountChange = {
 
 type Decide = (account: StoredAccount, rules: PasswordRules) => Promise<AccountChange> | AccountChange
 
-/** Reads the account (404 when there is none, or it was deleted), decides, commits. 422 for one with more rights than the caller's. A repeat is answered as the first. */
+/**
+ * Reads the account (404 when there is none, or it was deleted), decides and commits. 422 when the account has more rights than
+ * the caller. A repeat returns the original response.
+ */
 export async function changeAccount(
   context: RequestContext,
   locator: string,
@@ -84,7 +88,7 @@ export async function accountAt(
   return { account, rules }
 }
 
-/** Holds while nobody has changed what decisions build on. */
+/** True in the batch while nothing that the decision rests on has changed. */
 const isUnchanged = ({ locator, tokenEpoch, passwordHash, disabledAt }: StoredAccount) =>
   sql`exists (select 1 from ${accounts} where ${accounts.locator} = ${locator} and ${accounts.deletedAt} is null
     and ${accounts.tokenEpoch} = ${tokenEpoch} and ${accounts.passwordHash} is ${passwordHash}

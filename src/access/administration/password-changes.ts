@@ -22,8 +22,8 @@ import { revoked, unauthenticated } from '../tokens.ts'
 import { formerHashes } from './service.ts'
 
 /**
- * Changes the password of whoever calls; every access token of theirs ends, this one too. 403 `wrongPassword` for a wrong
- * old one; 400 `weakPassword` for a new one that breaks rules. Long-lived tokens stay: they were not made with it.
+ * Changes the caller's own password and ends all of their access tokens, this one included. 403 `wrongPassword` for a wrong old
+ * password; 400 `weakPassword` for a new one that breaks the rules. Long-lived tokens stay, since no password made them.
  */
 export async function changeOwnPassword(
   request: PasswordChangeRequest,
@@ -151,7 +151,7 @@ async function isRight(password: string, account: StoredAccount, { env }: Enviro
   return fits && !isLocked(account, realNow())
 }
 
-/** The present one is never taken again, whatever the tenant's rules. */
+/** The present password is never accepted as the new one, even where the tenant has no rules. */
 async function requireNew(
   oldPassword: string,
   password: string,
@@ -172,9 +172,9 @@ const wrongPassword = (): Refusal =>
   )
 
 /**
- * Unlocks a user of the tenant that is named; without one, another administration account, or for an administrator of a
- * tenant a user of that. An account that is not locked stays as it is. Nobody unlocks themselves: who has only a token
- * could go on guessing at the password. Tokens are not touched: a lock is for passwords.
+ * Unlocks a user of the named tenant. Without a tenant: another administration account, or, for an administrator of a tenant, a
+ * user of that tenant. Does nothing to an account that is not locked. You cannot unlock yourself: somebody with a stolen token
+ * could go on guessing the password. Tokens stay valid, since a lock is for passwords.
  */
 export async function unlock(request: AccountUnlockRequest, context: SignedInContext): Promise<void> {
   const { username } = request

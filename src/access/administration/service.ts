@@ -1,4 +1,4 @@
-// What administrators do with the accounts of their tenant: adding, listing, disabling, deleting, setting passwords.
+// Adds, lists, disables and deletes the accounts of a tenant, and sets their passwords.
 import { Refusal } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
 import { type Instant, now as realNow } from '../../kernel/time.ts'
@@ -38,12 +38,12 @@ export const MOST_ACCOUNTS = 10_000
 
 type TenantAccountType = (typeof accounts.$inferSelect)['type']
 
-/** In place of a type: a program. */
+/** The type that stands for a program's account. */
 const SERVICE = 'service'
 
 /**
- * Adds an account: of a person, with a password that fits the rules, or with type `service` of a program, which has none.
- * 422 for a type that may what the caller may not; 409 for a user name that is taken.
+ * Adds an account: a person's, with a password that fits the rules, or with type `service` a program's, which has none. 422 for
+ * a type with more rights than the caller; 409 for a user name that is taken.
  */
 export async function addAccount(request: AccountAddRequest, context: RequestContext): Promise<JsonText> {
   const { tenant, caller, env, now } = context
@@ -120,7 +120,7 @@ const usernameTaken = (username: string): Refusal =>
 
 const TEST_ADMINISTRATOR = 'account.test.tenant.admin'
 
-/** The type of a person's account, however it is spelt; 400 for one that the tenant cannot have. */
+/** The type of a person's account, in any spelling; 400 for one that the tenant cannot have. */
 function personType(given: string, tenant: Tenant): TenantAccountType {
   if (given === TEST_ADMINISTRATOR && tenant.type === 'test') return TEST_ADMINISTRATOR
   const type = given === TEST_ADMINISTRATOR ? undefined : typeOfRole(given)
@@ -132,13 +132,13 @@ function personType(given: string, tenant: Tenant): TenantAccountType {
 }
 
 /**
- * A program may at most what whoever made it may: each of its tokens is held against its account's type, against whoever
- * makes the token, and has what it lists and no more.
+ * A program has at most the rights of the account that made it: each of its tokens is checked against its account's type and
+ * against the caller, and has only the permissions that it lists.
  */
 const ownType = (callersType: string): TenantAccountType =>
   accounts.type.enumValues.find(type => type === callersType) ?? 'account.tenant.read.only.user'
 
-/** In the order in which they were made; deleted ones are left out. */
+/** Oldest first, without deleted accounts. */
 export async function listAccounts(
   { offset, count }: AccountsQuery,
   context: RequestContext,
@@ -157,7 +157,9 @@ export async function readOneAccount(locator: string, context: RequestContext): 
   return accountResponse(account, context.tenant, realNow())
 }
 
-/** Nothing signs a disabled account in; its access tokens end everywhere within 5 s, and its long-lived ones rest. */
+/**
+ * A disabled account cannot sign in; its access tokens end everywhere within 5 s, and its long-lived tokens do not work.
+ */
 export async function disableAccount(locator: string, context: RequestContext): Promise<JsonText> {
   return jsonText(
     await changeAccount(context, locator, account => {
@@ -178,7 +180,7 @@ export async function disableAccount(locator: string, context: RequestContext): 
   )
 }
 
-/** Undoes `disableAccount`, whoever did that: password and long-lived tokens work again. */
+/** Undoes `disableAccount`: password and long-lived tokens work again. */
 export async function enableAccount(locator: string, context: RequestContext): Promise<JsonText> {
   return jsonText(
     await changeAccount(context, locator, account => {
@@ -195,7 +197,7 @@ export async function enableAccount(locator: string, context: RequestContext): P
   )
 }
 
-/** What the account did keeps its name; the user name is free for another. */
+/** Records of what the account did keep its name; the user name is free for another account. */
 export async function deleteAccount(locator: string, context: RequestContext): Promise<void> {
   await changeAccount(context, locator, account => {
     requireReach(context.caller, account, ['users.write'])
@@ -215,8 +217,8 @@ export async function deleteAccount(locator: string, context: RequestContext): P
 }
 
 /**
- * Sets another's password, without knowing the old one: the way back for who forgot it. It unlocks, and ends access tokens.
- * 422 for an account that may what the caller may not, whose rights would be the caller's otherwise.
+ * Sets another account's password without the old one, for somebody who forgot it. Unlocks the account and ends its access
+ * tokens. 422 for an account with more rights than the caller, who would gain them otherwise.
  */
 export async function setPassword(
   locator: string,
@@ -251,13 +253,13 @@ export async function setPassword(
   })
 }
 
-/** The hashes that are to be remembered once the account has another password. */
+/** The former hashes to remember once the account has another password. */
 export const formerHashes = (
   { passwordHash, formerHashes: before }: StoredAccount,
   { history }: PasswordRules,
 ): string[] => [...(passwordHash === null ? [] : [passwordHash]), ...before].slice(0, history)
 
-/** Whoever could shut themselves out could leave a tenant without an administrator. */
+/** You cannot disable or delete your own account: that could leave a tenant without an administrator. */
 function requireAnother(account: StoredAccount, { caller }: RequestContext, what: string): void {
   if (account.locator === caller.accountLocator)
     throw new Refusal('wrongState', `You cannot ${what} your own account; another administrator can.`)
@@ -268,14 +270,14 @@ const shown = (account: StoredAccount, { tenant }: RequestContext) => ({
   text: JSON.stringify(accountResponse(account, tenant, realNow())),
 })
 
-/** What the tenant asks of passwords. */
+/** The tenant's rules for passwords. */
 export async function readPasswordRules(context: RequestContext): Promise<PasswordRules> {
   const database = homeDatabase(context)
   const [[row]] = await database.batch([database.build.select().from(passwordRules)])
   return row?.rules ?? PLAIN_RULES
 }
 
-/** Sets what passwords must be from now on; those that there are stay, until they are too old. */
+/** Sets the rules for new passwords. Existing passwords stay valid until they are too old. */
 export async function writePasswordRules(rules: PasswordRules, context: RequestContext): Promise<JsonText> {
   const database = homeDatabase(context)
   const answer = { status: 200, text: JSON.stringify(rules) }
@@ -307,7 +309,7 @@ export const accountResponse = (
   name: account.name,
   createdTimestamp: String(account.createdAt),
   accountType: account.accountType as AccountResponse['accountType'],
-  // One that is deleted is not found.
+  // A deleted account is not found.
   deleted: false,
   email: account.email ?? '',
   locked: isLocked(account, now),

@@ -12,7 +12,7 @@ import {
   Timestamp,
 } from '../../platform/wire.ts'
 
-/** What is audited. */
+/** The actions that are audited. */
 export const AUDIT_ACTIONS = [
   'auxdata.write',
   'auxdata.delete',

@@ -1,5 +1,5 @@
-// Permission refusals in the audit trail. A client that is refused again and again must not fill it, so that of an hour
-// the first refusal of an account, a method and a path is kept, and no other.
+// Permission refusals in the audit trail. To keep a client that is refused again and again from filling it, only the first
+// refusal in an hour is recorded for each account, method and path.
 
 import { derivedUuid } from '../../kernel/locators.ts'
 import { now } from '../../kernel/time.ts'
@@ -20,13 +20,13 @@ import { audits } from './tables.ts'
 
 const HOUR_MS = 3_600_000
 
-/** What this isolate has recorded, so that a repeat costs no write; forgotten when it has become much. */
+/** What this isolate has recorded already, so that a repeat costs no write. Cleared when it grows too large. */
 const recorded = new Set<string>()
 const MOST_REMEMBERED = 10_000
 
 /**
- * Records that the caller was refused the route: in the tenant's trail, or in that of administration accounts. After the
- * answer: it is the same whether this succeeds, and a failure is logged.
+ * Records that the caller was refused the route, in the tenant's trail or in that of administration accounts. Runs after the
+ * answer, which does not depend on it; a failure is logged.
  */
 export async function recordRefusal(
   env: Env,

@@ -44,7 +44,7 @@ export async function readAudit(
   return { entries: rows.map(response), ...more }
 }
 
-/** As `readAudit`, of what administration accounts did outside of tenants. */
+/** Like `readAudit`, for what administration accounts did outside of tenants. */
 export async function readAdministrationAudit(
   { pageSize, pagingToken, ...filter }: AuditQuery,
   { env, calls }: AdministrationContext,

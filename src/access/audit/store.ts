@@ -9,14 +9,14 @@ import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
 import type { AuditAction } from './contract.ts'
 import { audits } from './tables.ts'
 
-/** What was done, and to what. */
+/** One action and its subject. */
 export type AuditEntry = {
   readonly action: AuditAction
   readonly subject: string
   readonly details: Readonly<Record<string, unknown>>
 }
 
-/** Queries for the batch of what the entries tell of. */
+/** Queries that record the entries, for the same batch as what they report. */
 export const auditRows = (
   database: Database,
   { caller, requestId, now }: Pick<RequestContext, 'caller' | 'requestId' | 'now'>,
@@ -46,7 +46,7 @@ export type AuditFilter = {
   readonly endTimestamp?: Instant | undefined
 }
 
-/** What the rows of the trail must be. */
+/** Conditions for the rows that match the filter. */
 export function auditConditions(
   { action, subject, username, accountLocator, requestId, startTimestamp, endTimestamp }: AuditFilter,
   table: typeof audits | typeof administrationAudits,
@@ -63,8 +63,8 @@ export function auditConditions(
 }
 
 /**
- * Records the entry. To be called before what it tells of, once that is known to be allowed: then the trail may tell of
- * something that a failure prevented, but nothing happens that it does not tell of.
+ * Records the entry before the action that it reports, once that is known to be allowed. The trail may then report an action
+ * that a failure prevented, but no action goes unreported.
  */
 export async function recordAudit(context: RequestContext, entry: AuditEntry): Promise<void> {
   const { env, tenant, calls } = context
@@ -72,7 +72,10 @@ export async function recordAudit(context: RequestContext, entry: AuditEntry): P
   await database.batch(auditRows(database, context, HOME_SHARD, [entry]) as [Query, ...Query[]])
 }
 
-/** A query for the batch of what the entry tells of; with `holds`, only if that is so at its place in the batch. */
+/**
+ * A query that records the entry, for the same batch as what it reports; with `holds`, only if that is true at its place in the
+ * batch.
+ */
 export const administrationAuditRow = (
   database: Database,
   { caller, requestId, now }: Pick<RequestContext, 'caller' | 'requestId' | 'now'>,

@@ -1,8 +1,8 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /**
- * The audit trail: who did what, when, to what; written in the batch of what it tells of, and never changed. It lies in the
- * shard of that batch. Values are not in it: they may be personal data, which erasure must reach.
+ * The audit trail: who did what to which record, and when. Entries are written in the batch of the action, in its shard, and
+ * never change. They hold no values: those may be personal data, which erasure must reach.
  */
 export const audits = sqliteTable(
   'audit',
@@ -11,7 +11,7 @@ export const audits = sqliteTable(
     createdAt: integer().notNull(),
     /** `group.action`, e.g. `auxdata.write`. */
     action: text().notNull(),
-    /** What it was done to: a record's locator, or any other name. */
+    /** The subject: a record's locator, or another name. */
     subject: text().notNull(),
     details: text({ mode: 'json' }).$type<Readonly<Record<string, unknown>>>().notNull(),
     accountLocator: text().notNull(),

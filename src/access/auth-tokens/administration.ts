@@ -1,5 +1,5 @@
-// Long-lived tokens of administration accounts: for pipelines, which then need no password that may do everything. They
-// are for configurations and for nothing else, and for the tenants that they list.
+// Long-lived tokens of administration accounts, so that pipelines need no password with all rights. They work for
+// configurations only, and for the tenants that they list.
 import { Refusal } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
 import { now as realNow } from '../../kernel/time.ts'
@@ -23,13 +23,13 @@ import {
 } from './store.ts'
 import { hashOfAuthToken, NO_TENANT, newAuthToken } from './text.ts'
 
-/** What such a token may have: whoever steals one is to make no accounts and unlock none with it. */
+/** The permissions that such a token may have. A stolen one must not make or unlock accounts. */
 const GRANTABLE = ALL_PERMISSIONS.filter(permission => permission.startsWith('deployments.'))
 
-/** Names that stand for more than one tenant. */
+/** Names for more than one tenant. */
 const SCOPES: ReadonlySet<string> = new Set(['any', 'type:test', 'type:production'])
 
-/** A token for the administration account that asks; the token itself, this once. */
+/** Makes a token for the calling administration account. The token is returned this once. */
 export async function createAdministrationToken(
   request: AuthTokenCreateRequest,
   context: SignedInContext,
@@ -60,7 +60,7 @@ export async function createAdministrationToken(
   }
   const [, , , tokens] = await database.batch([
     expiredQuery(database, now),
-    // Before the token: once that is there, there is no room for one of its name.
+    // Before the token is inserted: `room` is false afterwards.
     administrationAuditRow(
       database,
       context,
@@ -84,7 +84,7 @@ export async function createAdministrationToken(
   throw new Refusal('tooLarge', `The account has ${MOST_TOKENS} tokens, which is the most; delete some.`)
 }
 
-/** The tenants by name, which may be made later; 400 without any, since then it would be for all or for none. */
+/** The named tenants, which need not exist yet. 400 without any, since that could mean all or none. */
 function checkedScope(wanted: readonly string[]): string[] {
   const tenants = [...new Set(wanted)]
   if (tenants.length === 0)

@@ -1,4 +1,4 @@
-// Who a long-lived token stands for: its account, with what both the token and the account may today.
+// The account that a long-lived token belongs to, with the permissions that both the token and the account have now.
 import type { Instant } from '../../kernel/time.ts'
 import type { Calls } from '../../platform/calls.ts'
 import type { Caller } from '../../platform/context.ts'
@@ -19,9 +19,9 @@ const unknown = () =>
   unauthenticated('The token is not valid: it was deleted, has expired, or never was one. Make another.')
 
 /**
- * The account and its tenant, which an administration account has not. 401 for a token that is unknown or has expired, or
- * whose account was deleted or disabled. One that is locked is so for passwords only: or else whoever guesses at them could
- * stop a program that has a token.
+ * The account and its tenant (none for an administration account). 401 for a token that is unknown or has expired, or whose
+ * account was deleted or disabled. A locked account's tokens work: otherwise guessing passwords could stop a program that uses
+ * a token.
  */
 export async function holderOfAuthToken(
   env: Env,

@@ -1,4 +1,4 @@
-// Making, listing and deleting long-lived tokens; ending everything that an account signs in with.
+// Makes, lists and deletes long-lived tokens; revokes everything that an account signs in with.
 import { Refusal } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now as realNow } from '../../kernel/time.ts'
@@ -26,8 +26,8 @@ export const MOST_TOKENS = 100
 export const LONGEST_LIFE_MS = 5 * 366 * 24 * 60 * 60 * 1000
 
 /**
- * A token for whoever asks, in the tenant that they are signed in to; the token itself, this once. A session that has ended
- * leaves none behind in the 5 s until that is heard everywhere.
+ * Makes a token for the caller, in the tenant that they are signed in to. The token is returned this once. A session that has
+ * ended cannot leave a token behind in the 5 s until all isolates know of its end.
  */
 export async function createOwnToken(
   request: AuthTokenCreateRequest,
@@ -113,7 +113,7 @@ async function createToken(
         ]),
       ],
       events: [],
-      // The token is kept nowhere, not even as the answer to a repeat.
+      // The token is stored nowhere, not even as the answer to a repeat.
       answer,
       subject: locator,
     })
@@ -129,7 +129,7 @@ const shownOnce = (name: string): Refusal =>
     `This request made the token '${name}' before, and it was shown then: it is kept nowhere. Delete it and make another.`,
   )
 
-/** The time; 400 for one that lies behind or too far ahead, 422 for one after that of the token in use. */
+/** The time; 400 when it is past or too far ahead, 422 when it is later than that of the token in use. */
 export function checkedExpiry(wanted: number, now: Instant, callersOwn: Instant | undefined): number {
   const wrong = (message: string): Refusal => new Refusal('invalidRequest', message)
   if (wanted <= now) throw wrong("'expiresAt' must lie in the future.")
@@ -142,7 +142,7 @@ export function checkedExpiry(wanted: number, now: Instant, callersOwn: Instant 
   return wanted
 }
 
-/** The list without what stands twice; 400 for permissions that there are not. */
+/** The list without repetitions; 400 for unknown permissions. */
 export function checkedPermissions(wanted: readonly string[]): string[] {
   const listed = [...new Set(wanted)]
   const unknown = listed.filter(
@@ -155,7 +155,7 @@ export function checkedPermissions(wanted: readonly string[]): string[] {
   )
 }
 
-/** What is repeated of a word that is none of ours. */
+/** How a message shows an unknown word: never a token. */
 const shownWord = (word: string): string =>
   `'${isAuthToken(word) ? 'bdy_***' : word.slice(0, 80).toWellFormed()}'`
 
@@ -173,7 +173,7 @@ function checkedTenants(wanted: readonly string[], { name, hostName, locator, ty
   )
 }
 
-/** Says why there is no room; the guard holds it at the commit. */
+/** Refuses with the reason when there is no room; the guard holds it at the commit. */
 async function requireRoom(
   database: Database,
   account: StoredAccount,
@@ -193,10 +193,10 @@ async function requireRoom(
     throw new Refusal('tooLarge', `The account has ${MOST_TOKENS} tokens, which is the most; delete some.`)
 }
 
-/** The account's tokens, oldest first, those that have expired too until they are removed. */
+/** The account's tokens, oldest first, with expired ones until they are removed. */
 export async function listTokens(locator: string, context: RequestContext): Promise<AuthTokenResponse[]> {
   const database = homeDatabase(context)
-  // An administration account in the tenant is none of its accounts, and has none.
+  // An administration account is not an account of the tenant, and has no tokens in it.
   if (locator === context.caller.accountLocator) return tokensOf(database, context.caller.accountLocator)
   const { account } = await accountAt(database, locator)
   requireReach(context.caller, account, ['users.read'])
@@ -227,7 +227,7 @@ export const tokenResponse = ({
   tenants: [...tenants],
 })
 
-/** Repeats a name, and never a token. */
+/** Shows a name, never a token. */
 export const noSuchToken = (username: string, tokenOrName: string): Refusal =>
   new Refusal(
     'notFound',
@@ -278,7 +278,7 @@ export async function revokeTokens(locator: string, context: RequestContext): Pr
   })
 }
 
-/** As `revokeTokens`, and the password goes too: until an administrator sets another, nothing signs the account in. */
+/** Like `revokeTokens`, and the password goes too: the account cannot sign in until an administrator sets another. */
 export async function deleteCredentials(locator: string, context: RequestContext): Promise<void> {
   await changeAccount(context, locator, account => {
     requireReach(context.caller, account, ['users.write'])

@@ -8,16 +8,16 @@ import { ADMINISTRATION_ACCOUNT, type StoredAccount } from '../store.ts'
 import { accounts, authTokens } from '../tables.ts'
 import { hashOfAuthToken, isAuthToken } from './text.ts'
 
-/** A token as requests need it, with the account as it is now. */
+/** A token with its account as it is now. */
 export type FoundToken = {
   readonly accountLocator: Uuid
   readonly username: string
   readonly accountType: string
-  /** What the roles of the tenant's newest configuration make of the account; absent: what its type may. */
+  /** What the roles of the tenant's newest configuration grant the account; absent when its type decides. */
   readonly accountPermissions?: readonly string[]
   /** The token's own. */
   readonly permissions: readonly string[]
-  /** Of an administration account's: for which tenants it is. */
+  /** The tenants of an administration account's token. */
   readonly tenants?: readonly string[]
   readonly expiresAt: number
 }
@@ -55,7 +55,7 @@ export async function findToken(database: Database, text: string): Promise<Found
   return { ...found, ...(accountPermissions && { accountPermissions }) }
 }
 
-/** The account's tokens in the order in which they were made. */
+/** The account's tokens, oldest first. */
 export const tokensQuery = (database: Database, accountLocator: Uuid) =>
   database.build
     .select()
@@ -63,7 +63,7 @@ export const tokensQuery = (database: Database, accountLocator: Uuid) =>
     .where(eq(authTokens.accountLocator, accountLocator))
     .orderBy(asc(authTokens.createdAt), asc(authTokens.locator))
 
-/** Queries that put the token there, and remove what has expired in the tenant. */
+/** Queries that insert the token and remove the tenant's expired ones. */
 export const putTokenQueries = (
   database: Database,
   row: typeof authTokens.$inferInsert,
@@ -73,7 +73,10 @@ export const putTokenQueries = (
   database.build.insert(authTokens).values(row),
 ]
 
-/** Holds while the account, whose tokens nobody has revoked since it was read, may have one more token of that name. */
+/**
+ * True in the batch while the account's tokens have not been revoked since it was read, and it has room for one more of that
+ * name.
+ */
 export const hasRoomFor = (
   { locator: accountLocator, tokenEpoch }: Pick<StoredAccount, 'locator' | 'tokenEpoch'>,
   name: string,
@@ -119,7 +122,7 @@ export async function findAdministrationToken(
   return row && { ...row, accountType: ADMINISTRATION_ACCOUNT }
 }
 
-/** The account's tokens in the order in which they were made. */
+/** The account's tokens, oldest first. */
 export const administrationTokensQuery = (database: Database, accountLocator: Uuid) =>
   database.build
     .select()
@@ -130,7 +133,7 @@ export const administrationTokensQuery = (database: Database, accountLocator: Uu
 export const expiredQuery = (database: Database, now: number) =>
   database.build.delete(administrationTokens).where(lte(administrationTokens.expiresAt, now))
 
-/** Puts the token there if `holds`. */
+/** Inserts the token if `holds`. */
 export const insertQuery = (
   database: Database,
   row: typeof administrationTokens.$inferInsert,
@@ -144,8 +147,8 @@ export const insertQuery = (
     where ${holds}`)
 
 /**
- * Holds while the account may have one more token of that name, and sessions of the epoch still count: one that has ended is
- * heard of everywhere within 5 s, and is to leave no token behind that goes on.
+ * True in the batch while the account has room for one more token of that name and sessions of the epoch count. The end of a
+ * session is known everywhere within 5 s; it must leave no lasting token behind.
  */
 export const hasRoom = (accountLocator: Uuid, epoch: number, name: string, most: number) =>
   sql`exists (select 1 from ${administrators}

@@ -1,6 +1,6 @@
-// What a long-lived token looks like: `bdy_`, the tenant, 30 random characters, and a checksum of all that; 62 characters
-// of which none needs quoting. Scanners for leaked secrets know it by prefix and checksum, and a typing error costs no
-// look-up. The tenant stands in it so that it is looked for in that tenant's database only.
+// A long-lived token is `bdy_`, the tenant, 30 random characters and a checksum, of 62 characters that need no quoting.
+// Scanners for leaked secrets recognise it by prefix and checksum, and a typing error costs no look-up. With the tenant in it,
+// only that tenant's database is searched.
 import { createHash, randomBytes } from 'node:crypto'
 import { crc32 } from '../../../packages/zip/crc32.ts'
 import { readUuid, type Uuid } from '../../kernel/locators.ts'
@@ -20,10 +20,10 @@ const SHAPE = new RegExp(
   `^${AUTH_TOKEN_PREFIX}([${DIGITS}]{${TENANT_CHARACTERS}})[${DIGITS}]{${RANDOM_CHARACTERS}}([${DIGITS}]{${CHECKSUM_CHARACTERS}})$`,
 )
 
-/** Stands in a token of an administration account, which has no tenant. */
+/** In place of the tenant, in a token of an administration account. */
 export const NO_TENANT = '00000000-0000-4000-8000-000000000000' as Uuid
 
-/** Whether the text means to be a long-lived token, of whatever worth. */
+/** Whether the text looks like a long-lived token, valid or not. */
 export const isAuthToken = (text: string): boolean => text.startsWith(AUTH_TOKEN_PREFIX)
 
 /** A new token of an account of the tenant, or with `NO_TENANT` of an administration account. */
@@ -44,7 +44,7 @@ export function tenantOfAuthToken(text: string): Uuid | undefined {
   return readUuid(hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'))
 }
 
-/** What is kept of a token. */
+/** The hash that is stored for a token. */
 export const hashOfAuthToken = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 const checksum = (bare: string): string =>
@@ -56,7 +56,7 @@ function written(value: bigint, characters: number): string {
   return text
 }
 
-/** Each character as likely as any other: bytes that would favour the first ones are passed over. */
+/** All characters are equally likely: bytes that would favour the first ones are skipped. */
 function randomText(): string {
   let text = ''
   while (text.length < RANDOM_CHARACTERS)

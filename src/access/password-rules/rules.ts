@@ -1,4 +1,4 @@
-// What a password must be: what all must, and what the tenant asks beyond that (resources brief 11).
+// The rules for passwords: those that hold for all, and the stricter ones of a tenant (resources brief 11).
 import { Refusal } from '../../kernel/errors.ts'
 
 /** Characters of any password; NFKC, as it is hashed. */
@@ -9,18 +9,18 @@ export const LONGEST_PASSWORD = 256
 export type PasswordRules = {
   readonly minimumLength: number
   readonly maximumLength: number
-  /** Whether there must be one at least. */
+  /** Whether at least one is required. */
   readonly digit: boolean
   readonly upper: boolean
   readonly lower: boolean
   readonly special: boolean
-  /** How many passwords before the present one are not taken again. */
+  /** How many former passwords cannot be used again. */
   readonly history: number
-  /** After so many days a password is good for choosing another and for nothing else; 0: never. */
+  /** After this many days a password can only be used to choose another; 0 means never. */
   readonly expiryDays: number
 }
 
-/** Without rules of the tenant's own. */
+/** For a tenant without rules. */
 export const PLAIN_RULES: PasswordRules = {
   minimumLength: SHORTEST_PASSWORD,
   maximumLength: LONGEST_PASSWORD,
@@ -32,7 +32,7 @@ export const PLAIN_RULES: PasswordRules = {
   expiryDays: 0,
 }
 
-/** The stricter rules of the brief: what a tenant gets that asks for rules and leaves something out. */
+/** The brief's stricter rules: the defaults for a tenant that sets rules. */
 export const STRICT_RULES: PasswordRules = {
   minimumLength: 16,
   maximumLength: 64,
@@ -46,17 +46,17 @@ export const STRICT_RULES: PasswordRules = {
 
 const DAY_MS = 86_400_000
 
-/** Whether the password, changed then, is too old now; both in real time. One that an archive set never is. */
+/** Whether a password that was set at `changedAt` is too old now, in real time. One that an archive set never is. */
 export const isTooOld = (
   { expiryDays }: Pick<PasswordRules, 'expiryDays'>,
   changedAt: number | null,
   now: number,
 ): boolean => expiryDays > 0 && changedAt !== null && now - changedAt >= expiryDays * DAY_MS
 
-/** Whose password it is to be. */
+/** The account that the password is for. */
 export type PasswordOwner = { readonly username: string; readonly email: string | null }
 
-/** Everything that is wrong with the password, each the end of a sentence; never the password itself. */
+/** Every rule that the password breaks, each as the end of a sentence; never the password itself. */
 export async function passwordProblems(
   password: string,
   rules: PasswordRules,

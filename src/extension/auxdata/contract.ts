@@ -9,7 +9,7 @@ const UNSTORABLE = rule('has characters that cannot be kept: NUL, or half of a p
 
 const UiType = z.enum(['normal', 'hidden', 'readonly'])
 
-/** Left out, a value or uiType stays as it is; of a new key they are `""` and `normal`. */
+/** A value or uiType that is left out stays; for a new key they are `""` and `normal`. */
 export const AuxDataCreateRequest = z
   .object({
     key: z.string().min(1).max(LONGEST_AUX_NAME).refine(isStorable, UNSTORABLE),

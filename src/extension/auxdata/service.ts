@@ -46,7 +46,7 @@ export async function readAuxKeys(
   return { keys, page }
 }
 
-/** Sets the keys that the request names; others of the locator stay. */
+/** Sets the keys in the request; other keys of the locator stay. */
 export async function mergeAuxData(
   context: RequestContext,
   locator: string,
@@ -64,7 +64,7 @@ export async function mergeAuxData(
   ])
 }
 
-/** The one key that the request sets, where `If-Match` is about it. */
+/** The only key that the request sets, when `If-Match` applies to it. */
 function keyOf({ ifMatch }: RequestContext, auxData: AuxDataSetCreateRequest['auxData']): string {
   const keys = [...new Set(auxData.map(({ key }) => key))]
   if (ifMatch !== undefined && keys.length !== 1)
@@ -75,7 +75,7 @@ function keyOf({ ifMatch }: RequestContext, auxData: AuxDataSetCreateRequest['au
   return keys[0] ?? ''
 }
 
-/** Deletes the key, if it is there. */
+/** Deletes the key if it exists. */
 export const removeAuxData = (context: RequestContext, locator: string, key: string): Promise<void> =>
   written(context, locator, key, (database, shard) => [
     auditDeletion(database, context, shard, locator, key),
@@ -103,7 +103,7 @@ async function written(
   )
 }
 
-/** With `If-Match` one round trip more, which reads what the key has. */
+/** With `If-Match`, one more round trip reads the present value. */
 async function guardsOf(
   { ifMatch }: RequestContext,
   database: Database,

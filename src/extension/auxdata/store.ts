@@ -11,7 +11,7 @@ import { auxData } from './tables.ts'
 
 export type AuxRow = typeof auxData.$inferSelect
 
-/** What is to be written; without a value the one there is stays, and without a uiType that one does. */
+/** A write. Without a value or uiType the stored one stays. */
 export type AuxChange = {
   readonly locator: string
   readonly key: string
@@ -22,7 +22,7 @@ export type AuxChange = {
 /** Keys of one page (brief 7). */
 export const AUX_PAGE = 100
 
-/** Where the data of a locator lies: with the record that it names. */
+/** The shard of a locator's data: that of the record that it names. */
 export function shardOfAuxData({ shards }: Pick<Tenant, 'shards'>, locator: string): number {
   const digits = readDigits(locator)
   const uuid = readUuid(locator)
@@ -37,7 +37,7 @@ export const auxDataQuery = ({ build }: Database, locator: string, key: string) 
     .from(auxData)
     .where(and(eq(auxData.locator, locator), eq(auxData.key, key)))
 
-/** The key is as it was read, or still is not there. */
+/** True in the batch while the key is as it was read, or still does not exist. */
 export function asReadGuard(locator: string, key: string, read: AuxRow | undefined): Guard {
   const there = sql`from ${auxData} where ${auxData.locator} = ${locator} and ${auxData.key} = ${key}`
   return {
@@ -48,7 +48,7 @@ export function asReadGuard(locator: string, key: string, read: AuxRow | undefin
   }
 }
 
-/** A page of the keys of a locator, in their order; pages count from 0. */
+/** A page of a locator's keys, in order; pages count from 0. */
 export const auxKeysQuery = ({ build }: Database, locator: string, page: number) =>
   build
     .select({ key: auxData.key, uiType: auxData.uiType })
@@ -58,7 +58,7 @@ export const auxKeysQuery = ({ build }: Database, locator: string, page: number)
     .limit(AUX_PAGE)
     .offset(page * AUX_PAGE)
 
-/** Rows of the locators with the keys: at most `most` of them, in the order of their keys. */
+/** At most `most` rows of the locators with these keys, ordered by key. */
 export const auxRowsQuery = (
   { build }: Database,
   locators: readonly string[],
@@ -87,7 +87,7 @@ export const auxPairsQuery = (
         select value ->> 0, value ->> 1 from json_each(${JSON.stringify(pairs.map(({ locator, key }) => [locator, key]))}))`,
     )
 
-/** Queries that make the changes; of several to one key each property has what the last one gave it. */
+/** Queries that carry out the writes; of several to one key, the last value of each property counts. */
 export function putAuxData({ build }: Database, changes: readonly AuxChange[], at: Instant): Query[] {
   const chunks: string[][] = []
   let characters = Number.POSITIVE_INFINITY
@@ -127,7 +127,7 @@ function merged(changes: readonly AuxChange[]): Iterable<AuxChange> {
 export const deleteAuxData = ({ build }: Database, locator: string, key: string): Query =>
   build.delete(auxData).where(and(eq(auxData.locator, locator), eq(auxData.key, key)))
 
-/** The entry of a deletion, to stand before it: none where there is nothing to delete. */
+/** The audit entry of a deletion, which goes before it; none where there is nothing to delete. */
 export const auditDeletion = (
   { build }: Database,
   { caller, requestId, now }: Pick<RequestContext, 'caller' | 'requestId' | 'now'>,
@@ -141,12 +141,12 @@ export const auditDeletion = (
       ${caller.accountLocator}, ${caller.username}, ${requestId}
     from ${auxData} where ${auxData.locator} = ${locator} and ${auxData.key} = ${key}`)
 
-/** Keys that one entry lists. */
+/** How many keys one entry lists. */
 const MOST_KEYS = 200
 
 type Change = { readonly locator: string; readonly key: string; readonly plugin?: string }
 
-/** The entries of changes that are made together, one for each locator and plugin, or several where there are many keys. */
+/** The audit entries of simultaneous writes: one for each locator and plugin, or several for many keys. */
 export function auditOf(changes: readonly Change[]): AuditEntry[] {
   const groups = Map.groupBy(changes, ({ locator, plugin }) => JSON.stringify([locator, plugin]))
   return [...groups.values()].flatMap(group => {

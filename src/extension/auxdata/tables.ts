@@ -1,9 +1,8 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /**
- * Auxiliary data: text under a locator and a key, whatever the locator names, or nothing at all. Not versioned, and
- * not deleted with what the locator names (brief 7). It lies in the shard that the locator tells; where it tells
- * none, in shard 0.
+ * Auxiliary data: text under a locator and a key. The locator may name any record, or none. It is not versioned and not deleted
+ * with the record (brief 7). It is in the locator's shard; without one, in shard 0.
  */
 export const auxData = sqliteTable(
   'aux_data',
@@ -17,6 +16,6 @@ export const auxData = sqliteTable(
   table => [primaryKey({ columns: [table.locator, table.key] })],
 )
 
-/** Characters of a locator or a key, and of a value. */
+/** The most characters of a locator or key, and of a value. */
 export const LONGEST_AUX_NAME = 256
 export const LONGEST_AUX_VALUE = 100_000

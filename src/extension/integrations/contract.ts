@@ -36,7 +36,7 @@ const Headers = z
   )
   .openapi({ description: 'Sent with every call.' })
 
-/** `hmacEnabled` is whether there is a secret, unless it is told. */
+/** `hmacEnabled` defaults to whether there is a secret. */
 export const SecuritySpecRequest = z
   .object({
     hmacEnabled: OptionalBoolean.openapi({ description: 'Sign calls; true where there is a secret.' }),
@@ -62,7 +62,7 @@ const connection = {
   securitySpec: optionalRecord(SecuritySpecRequest),
 }
 
-/** The plugin in autofill sequences, and the path of these. */
+/** Reserved: the plugin in autofill sequences, and the path of the sequences. */
 const RESERVED: ReadonlySet<string> = new Set(['internal', 'autofill'])
 
 const StorableName = Name.refine(isStorable, rule('must be text without NUL')).refine(

@@ -5,8 +5,8 @@ import { callIntegration, integrationFailed } from './call/call.ts'
 import { integrationsOf } from './store.ts'
 
 /**
- * Finds external raters for policies of the shard by the name that a product gives. An integration of another type is
- * none. One that was registered or changed elsewhere is seen some seconds later.
+ * Finds external raters for policies of the shard by the name that a product gives. Ignores integrations of other types. A
+ * change in another isolate is seen some seconds later.
  */
 export const externalRaters =
   (context: RequestContext, shard: number) =>
@@ -26,10 +26,13 @@ export const externalRaters =
     }
   }
 
-/** A service of the tenant's that rates in the place of plugins and templates. */
+/** A service of the tenant that rates in place of plugins and templates. */
 export type ExternalRater = {
-  /** What `read` makes of its answer. Refuses (502) when it fails, and as `read` does; tells by `warn` what was ignored. */
+  /**
+   * Calls the service and returns what `read` makes of its answer. Refuses (502) when it fails, and as `read` does; reports by
+   * `warn` what was ignored.
+   */
   call<T>(input: PerilRatesInput, read: (answer: unknown, warn: (warning: string) => void) => T): Promise<T>
-  /** The refusal (502) of an answer that is none. */
+  /** The refusal (502) of an unusable answer. */
   failed(reason: string): Refusal
 }

@@ -10,14 +10,14 @@ import {
 
 const tags = ['Integrations']
 
-/** Who may deploy, or an administrator of the tenant (resources brief 11). */
+/** For accounts that may deploy, or an administrator of the tenant (resources brief 11). */
 const reading = ['integrations.read', 'deployments.deploy'] as const
 const writing = ['integrations.write', 'deployments.deploy'] as const
 
 const all = { schema: ExternalServiceIntegrationsResponse, description: 'All integrations of the tenant.' }
 const call = { schema: IntegrationCallBodiesResponse, description: 'The call with its bodies.' }
 
-// What these do is loaded when it is first asked for: the service starts without it.
+// The service is loaded at the first request: start-up does without it.
 const service = () => import('./service.ts')
 const callLog = () => import('./call/reading.ts')
 

@@ -1,4 +1,4 @@
-// What of a connection is secret, and how answers and logs show it.
+// Which parts of a connection are secret, and how answers and logs show them.
 import { MASK, SHORTEST_SECRET } from '../../platform/outbound/masking.ts'
 import { besideReferences } from '../../platform/outbound/secret-references.ts'
 import type { Connection } from './integration.ts'
@@ -6,18 +6,18 @@ import type { Connection } from './integration.ts'
 const SECRET_NAME =
   /auth|token|secret|passw|pwd|passphrase|credential|cookie|session|signature|sig$|key|^code$/i
 
-/** A scheme and what follows it; a JWT; and long runs of letters and digits such as no one makes up by hand. */
+/** A scheme with its value, a JWT, or a long run of letters and digits that nobody would type. */
 const SECRET_VALUES = [
   /^(basic|bearer|digest|negotiate|token|apikey|hmac|aws4-hmac-sha256)\s+\S/i,
   /^ey[\w-]{8,}\.[\w-]+\.[\w-]*$/,
   /^(?=.*\d)(?=.*[a-z])[\w+/=~-]{20,}$/i,
 ]
 
-/** Whether a header or a parameter of an address looks secret, by its name or by its value. */
+/** Whether a header or query parameter looks secret, by its name or its value. */
 export const looksSecret = (name: string, value: string): boolean =>
   SECRET_NAME.test(name) || SECRET_VALUES.some(pattern => pattern.test(value.trim()))
 
-/** A reference to a secret, with a scheme before it at most: it may be read by everyone. */
+/** A reference to a secret, perhaps after a scheme: everybody may read it. */
 const isReferenceAlone = (value: string): boolean => {
   const beside = besideReferences(value)
   return beside !== value && /^[\w-]*\s*$/.test(beside) && beside.length <= LONGEST_SCHEME
@@ -42,8 +42,8 @@ export function maskedUrl(address: string): string {
 }
 
 /**
- * Texts that are in no log: the signing secret, what headers and address have that looks secret, and what was put into the
- * headers of secrets. Of the connection as it was sent.
+ * Texts that no log may contain: the signing secret, what looks secret in headers and address, and the values of secrets that
+ * headers contained, of the connection as it was sent.
  */
 export function secretsOf({ headers, url, security }: Connection, put: readonly string[] = []): string[] {
   const carried = [...Object.entries(headers), ...new URL(url).searchParams]

@@ -1,4 +1,4 @@
-// Registering, changing and removing external services (resources brief 6.1). Every call answers the whole list.
+// Registers, changes and removes external services (resources brief 6.1). Every call answers the whole list.
 import { type SQL, sql } from 'drizzle-orm'
 import { auditRows } from '../../access/audit/store.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
@@ -12,7 +12,7 @@ import { MASK } from '../../platform/outbound/masking.ts'
 import { HOME_SHARD, homeDatabase, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { policies } from '../../policy/tables/policies.ts'
 import { configurationVersions } from '../../product/tables.ts'
-import { requireMaySend } from '../../reference/secrets/naming.ts'
+import { requireMaySend } from '../../reference/secrets/sending.ts'
 import { assertFillsNothing } from './autofill/service.ts'
 import type {
   ExternalServiceIntegrationAddRequest,
@@ -25,7 +25,7 @@ import type { Connection, Integration, Security } from './integration.ts'
 import { maskedHeaders, maskedUrl } from './secrecy.ts'
 import { deleteIntegration, forgetIntegrations, putIntegration, readIntegrations } from './store.ts'
 
-/** Integrations of a tenant; more answer 413. */
+/** The most integrations of a tenant; more answer 413. */
 const MOST_INTEGRATIONS = 100
 
 export async function listIntegrations(
@@ -51,7 +51,7 @@ export async function addIntegration(
   })
 }
 
-/** Replaces all of it but its name and type: what the request leaves out is gone. */
+/** Replaces everything but the name and type: what the request leaves out is removed. */
 export async function replaceIntegration(
   name: string,
   request: ExternalServiceIntegrationUpdateRequest,
@@ -71,7 +71,9 @@ export async function replaceIntegration(
   })
 }
 
-/** Refuses (409) while the newest configuration names it, or one that policies are of, or an operation that it fills in. */
+/**
+ * Refuses (409) while the newest configuration, an older one that policies have, or an autofill operation names it.
+ */
 export async function removeIntegration(name: string, context: RequestContext): Promise<JsonText> {
   return await changed(context, name, async present => {
     const integration = neededIntegration(present, name)
@@ -84,7 +86,7 @@ export async function removeIntegration(name: string, context: RequestContext): 
 
 type Present = ReadonlyMap<string, Integration>
 
-/** Commits what `plan` makes of the integration of that name, undefined for nothing, and answers the list. */
+/** Commits what `plan` returns for the integration of that name (undefined for none), and answers the list. */
 async function changed(
   context: RequestContext,
   name: string,
@@ -130,7 +132,7 @@ async function changed(
   }
 }
 
-/** A deploy at the same moment may name it. */
+/** A simultaneous deploy may name it. */
 const notNamed = (name: string): Guard => ({
   name: 'guard_configuration_version',
   holds: sql`not ${namedByNewest(name)}`,
@@ -146,7 +148,7 @@ const factsOf = async (
   ...(removed ? [deleteIntegration(database, removed.locator)] : []),
 ]
 
-/** A commit's answer for the wire; one that was too long to keep is the list as it is now. */
+/** The answer of a commit; one that was too long to store is the list as it is now. */
 async function answerOf(
   context: RequestContext,
   answer: Awaited<ReturnType<typeof commit>>,
@@ -181,7 +183,7 @@ const isNameTaken = (problem: unknown): boolean =>
   problem instanceof Error &&
   `${problem.message} ${String(problem.cause)}`.includes('UNIQUE constraint failed: integration.name')
 
-/** All integrations for the wire, without their secrets. */
+/** All integrations without their secrets. */
 export const integrationsResponse = (
   tenant: Tenant,
   integrations: Iterable<Integration>,
@@ -215,15 +217,15 @@ const naming = (name: string): SQL =>
 
 const newest = sql`(select max(version) from ${configurationVersions})`
 
-/** Holds when the newest configuration names the integration. */
+/** True in the batch when the newest configuration names the integration. */
 export const namedByNewest = (name: string): SQL =>
   sql`exists (select 1 from (${naming(name)}) where version = ${newest})`
 
 type Naming = { readonly version: number; readonly product: string }
 
 /**
- * Who needs the integration, as the beginning of a sentence: the newest configuration, or an older one that policies
- * are of, which are rated by it when they change. Undefined where nobody does.
+ * What needs the integration, as the beginning of a sentence: the newest configuration, or an older one whose policies are
+ * rated by it when they change. Undefined for nothing.
  */
 export async function useOf(context: RequestContext, name: string): Promise<string | undefined> {
   const home = homeDatabase(context)
@@ -250,7 +252,10 @@ export async function useOf(context: RequestContext, name: string): Promise<stri
   return version === undefined ? undefined : `Configuration version ${version}, which policies are of,`
 }
 
-/** The connection of the request; refuses (400) a mask where `before` has nothing to keep. */
+/**
+ * The connection in the request. What it leaves out is removed; `********` keeps a secret. Refuses (400) a mask with nothing to
+ * keep.
+ */
 export function connectionOf(
   { url, headers, securitySpec }: ExternalServiceIntegrationUpdateRequest,
   before: Connection | undefined,
@@ -262,7 +267,7 @@ export function connectionOf(
   }
 }
 
-/** The 400 for a mask that stands for nothing. */
+/** The 400 for a mask without a stored value. */
 export const nothingKept = (what: string): Refusal =>
   new Refusal(
     'invalidRequest',
@@ -281,7 +286,7 @@ function keptHeaders(headers: Connection['headers'], before: Connection['headers
   )
 }
 
-/** The address with the kept values in the place of masks; refuses (400) a mask where `before` has none. */
+/** The address with stored values in place of masks; refuses (400) a mask without one. */
 export function keptUrl(address: string, before: string | undefined): string {
   const url = new URL(address)
   const masked = [...url.searchParams].filter(([, value]) => value === MASK)

@@ -1,4 +1,4 @@
-// Integrations as rows of the home shard, and in the memory of an isolate, so that a call needs no round trip for one.
+// Integrations as rows of the home shard, and in the memory of an isolate, so that calls need no round trip for them.
 import { asc, eq } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
@@ -9,7 +9,7 @@ import { homeDatabase, sealedPlace, type Tenant } from '../../platform/tenancy.t
 import type { Connection, Integration, IntegrationType } from './integration.ts'
 import { integrations } from './tables.ts'
 
-/** How long an isolate trusts what it read: so long after a change the old address may still be called. */
+/** How long an isolate trusts what it read: for this long after a change, the old address may still be called. */
 const TRUST_MS = 5_000
 
 const MOST_CACHED_TENANTS = 1_000
@@ -18,10 +18,10 @@ type Cached = { readonly byName: ReadonlyMap<string, Integration>; readonly read
 
 const cached = new Map<string, Cached>()
 
-/** What an operation needs to know to read integrations. */
+/** What reading integrations requires. */
 export type IntegrationContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
 
-/** The tenant's integrations by name, in the order of their creation: one round trip. */
+/** The tenant's integrations by name, oldest first: one round trip. */
 export async function readIntegrations(
   context: IntegrationContext,
 ): Promise<ReadonlyMap<string, Integration>> {
@@ -34,7 +34,7 @@ export async function readIntegrations(
   return new Map(read.map(one => [one.name, one]))
 }
 
-/** The same, read at most every 5 s in an isolate: for those who call them. */
+/** The same, read at most every 5 s in an isolate, for calls. */
 export async function integrationsOf(context: IntegrationContext): Promise<ReadonlyMap<string, Integration>> {
   const key = sealedPlace(context.tenant)
   const known = cached.get(key)
@@ -79,6 +79,6 @@ export async function putIntegration(
 export const deleteIntegration = (database: Database, locator: Uuid): Query =>
   database.build.delete(integrations).where(eq(integrations.locator, locator))
 
-/** Names of the tenant's integrations of the type; to be read in the batch of whoever needs them. */
+/** The names of the tenant's integrations of the type, to be read in the caller's batch. */
 export const integrationNamesQuery = (database: Database, type: IntegrationType) =>
   database.build.select({ name: integrations.name }).from(integrations).where(eq(integrations.type, type))

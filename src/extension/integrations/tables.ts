@@ -3,8 +3,8 @@ import type { AttemptMade } from './call/exchange.ts'
 import { INTEGRATION_TYPES } from './integration.ts'
 
 /**
- * External services of the tenant, in its home shard: they are the tenant's own, go with it when it is recreated or
- * deleted, and are changed under the guards and the record of its writes.
+ * The tenant's external services, in its home shard: they go with the tenant when it is recreated or deleted, and change under
+ * its guards and record of writes.
  */
 export const integrations = sqliteTable(
   'integration',
@@ -12,7 +12,9 @@ export const integrations = sqliteTable(
     locator: text().primaryKey(),
     name: text().notNull(),
     type: text({ enum: INTEGRATION_TYPES }).notNull(),
-    /** The `Connection` as JSON, sealed (platform/sealed): headers, addresses and the secret may be worth stealing. */
+    /**
+     * The `Connection` as JSON, sealed (platform/sealed), since headers, addresses and the secret may be worth stealing.
+     */
     connection: text().notNull(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
@@ -21,8 +23,7 @@ export const integrations = sqliteTable(
 )
 
 /**
- * Every call of an integration, in the shard of what it was made for; kept 30 days. The bodies are in R2, under the
- * call's locator (call/bodies.ts).
+ * Every call of an integration, in the shard of its record, for 30 days. The bodies are in R2 under the call's locator.
  */
 export const integrationCalls = sqliteTable(
   'integration_call',
@@ -48,9 +49,9 @@ export const integrationCalls = sqliteTable(
     requestHash: text().notNull(),
     responseBytes: integer(),
     responseHash: text(),
-    /** Why the answer was of no use; null when it was. */
+    /** Why the answer was unusable; null when it was used. */
     failure: text(),
-    /** What of the answer was ignored. */
+    /** The parts of the answer that were ignored. */
     warnings: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
     /** The call that this one repeats. */
     replayOf: text(),

@@ -1,6 +1,5 @@
 // The calls of plugins that one attempt at an operation makes. What a call asks for and is not at hand is fetched, and
 // the call made again from the start; so tenant code is synchronous. What it writes waits for the transaction.
-
 import { loadSandbox } from '../../bundles/load.ts'
 import { isStorable, storable } from '../../kernel/characters.ts'
 import { Refusal } from '../../kernel/errors.ts'
@@ -10,8 +9,11 @@ import { SHORTEST_SECRET, withoutSecrets } from '../../platform/outbound/masking
 import type { LoadedConfiguration } from '../../product/cache.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { PluginFunction } from '../../product/plugins.ts'
-import type { TransactionTables, WantedRange } from '../../reference/data-tables/rating-tables.ts'
-import { NeedsTableRows } from '../../reference/data-tables/table-rows.ts'
+import {
+  NeedsTableRows,
+  type TransactionTables,
+  type WantedRange,
+} from '../../reference/data-tables/rating-tables.ts'
 import { isolateRunner } from './isolate.ts'
 import { LONGEST_CALL_MS, LONGEST_REASON, MOST_ROUNDS } from './limits.ts'
 import { localRunner } from './process-runner.ts'

@@ -1,6 +1,7 @@
 // Patterns of fields, by an engine that takes linear time. It is large: loaded with the first configuration.
 import type { RE2JS } from 're2js'
 import { loadPatterns } from '../../bundles/load.ts'
+import { BoundedCache } from '../../kernel/bounded-cache.ts'
 
 let engine: typeof RE2JS | undefined
 
@@ -12,8 +13,7 @@ export async function loadPatternEngine(): Promise<void> {
 /** Instructions of the largest pattern that a configuration may have. */
 const LARGEST_PATTERN_SIZE = 2_000
 
-const LARGEST_CACHE = 256
-const compiled = new Map<string, RE2JS>()
+const compiled = new BoundedCache<RE2JS>(256)
 
 function patternEngine(): typeof RE2JS {
   if (!engine) throw new Error('No pattern is matched before loadPatternEngine().')
@@ -28,10 +28,7 @@ export function assertPattern(source: string): void {
 function compile(source: string): RE2JS {
   const engine = patternEngine()
   const pattern = compiled.get(source) ?? engine.compile(engine.translateRegExp(source))
-  compiled.delete(source)
   compiled.set(source, pattern)
-  const [oldest] = compiled.keys()
-  if (compiled.size > LARGEST_CACHE && oldest !== undefined) compiled.delete(oldest)
   return pattern
 }
 

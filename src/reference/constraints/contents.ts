@@ -1,14 +1,15 @@
 // The rows of constraint tables: short ones stay in the isolate's memory, long ones are read anew from R2, piece by piece,
 // for each pass over them; what was asked of those is remembered (`known-answers.ts`). Contents never change under their
 // revision.
-
+import { BoundedCache } from '../../kernel/bounded-cache.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { type CsvSource, csvBytes, csvSource } from '../data-tables/csv-source.ts'
+import type { ConstraintTableDeclaration } from '../../product/resources.ts'
+import { type CsvSource, csvBytes, csvSource, Held } from '../data-tables/csv-source.ts'
 import { revisionKey, storedFile } from '../data-tables/file.ts'
-import { Held } from '../data-tables/held.ts'
-import { LARGEST_TABLE_BYTES } from '../data-tables/limits.ts'
-import { ConstraintReading } from './reading.ts'
+import { type Column, LARGEST_TABLE_BYTES, layoutOf } from '../data-tables/layout.ts'
+import { Notes } from '../data-tables/notes.ts'
+import { checkCells, RowReading } from '../data-tables/row-reading.ts'
 
 export type Contents = {
   /** Names the contents, in an isolate's memory. */
@@ -22,21 +23,14 @@ export type Contents = {
 /** Bytes of CSV that are kept as rows, of all tables together; in memory they are some times as many. */
 const MOST_KEPT_BYTES = 4 * 1_048_576
 
-type Kept = {
-  readonly columns: readonly string[]
-  readonly rows: readonly string[][]
-  readonly bytes: number
-}
+type Kept = { readonly columns: readonly string[]; readonly rows: readonly string[][] }
 
 /** What reading a long file begins with. */
 type Beginning = { readonly source: CsvSource; readonly columns: readonly string[] }
 
-const MOST_BEGINNINGS = 200
-const beginnings = new Map<string, Beginning>()
+const beginnings = new BoundedCache<Beginning>(200)
 
-/** In the order of use: the first was used the longest ago. */
-const kept = new Map<string, Kept>()
-let keptBytes = 0
+const kept = new BoundedCache<Kept>(MOST_KEPT_BYTES)
 
 type Place = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
 
@@ -44,11 +38,7 @@ type Place = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
 export async function openContents(context: Place, revision: Uuid, sizeBytes: number): Promise<Contents> {
   const key = revisionKey(context.tenant, revision)
   const known = kept.get(key)
-  if (known) {
-    kept.delete(key)
-    kept.set(key, known)
-    return inMemory(key, known)
-  }
+  if (known) return inMemory(key, known)
   const file = storedFile(context, revision, sizeBytes)
   const begun = beginnings.get(key)
   const source = begun?.source ?? (await csvSource(file, LARGEST_TABLE_BYTES))
@@ -63,7 +53,6 @@ export async function openContents(context: Place, revision: Uuid, sizeBytes: nu
   if (bytes > MOST_KEPT_BYTES) {
     for await (const _ of pieces) if (reading.columns) break
     const columns = namesOf(reading)
-    if (beginnings.size >= MOST_BEGINNINGS) beginnings.clear()
     beginnings.set(key, { source, columns })
     return { key, columns, rows: () => pass().pieces }
   }
@@ -76,8 +65,8 @@ export async function openContents(context: Place, revision: Uuid, sizeBytes: nu
   }
   const rows: string[][] = []
   for await (const piece of pieces) for (const cells of piece) rows.push(cells.map(shared))
-  const read = { columns: namesOf(reading), rows, bytes }
-  keep(key, read)
+  const read = { columns: namesOf(reading), rows }
+  kept.set(key, read, bytes)
   return inMemory(key, read)
 }
 
@@ -91,14 +80,50 @@ const inMemory = (key: string, { columns, rows }: Kept): Contents => ({
   },
 })
 
-function keep(key: string, read: Kept): void {
-  // Another request may have read it meanwhile.
-  if (kept.has(key)) return
-  kept.set(key, read)
-  keptBytes += read.bytes
-  for (const [oldest, { bytes }] of kept) {
-    if (keptBytes <= MOST_KEPT_BYTES) break
-    kept.delete(oldest)
-    keptBytes -= bytes
+// From the bytes of a CSV to the rows of a constraint table; nothing is kept but the notes.
+const NUL = 'which no value has'
+
+/** The reading of one file. `rows` gives the cells of its rows; the rest is known when they have come to their end. */
+export class ConstraintReading {
+  readonly notes = new Notes()
+  readonly #rows: RowReading<string[]>
+  #columns: readonly Column[] | undefined
+
+  constructor(declared: ConstraintTableDeclaration | undefined) {
+    const { notes } = this
+    this.#rows = new RowReading({
+      notes,
+      header: (cells, line) => {
+        this.#columns = columnsOf(cells, line, declared, notes)
+        return this.#columns !== undefined
+      },
+      row: (cells, line) =>
+        checkCells(cells, line, this.#columns!, notes, NUL) === 'sound' ? cells : undefined,
+      empty: 'The table has no rows below its header, so that it allows nothing.',
+    })
   }
+
+  /** Undefined while the header has not been read, or makes no sense. */
+  get columns(): readonly Column[] | undefined {
+    return this.#columns
+  }
+
+  /** As of `RowReading`. */
+  rows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string[][], void, undefined> {
+    return this.#rows.rows(bytes)
+  }
+}
+
+/** A constraint table has no keys; all else of its header is that of a data table. */
+function columnsOf(
+  header: readonly string[],
+  line: number,
+  declared: ConstraintTableDeclaration | undefined,
+  notes: Notes,
+): readonly Column[] | undefined {
+  const asTable = declared && {
+    ...declared,
+    columns: declared.columns.map(({ name, dataType }) => ({ name, dataType, isKey: false })),
+  }
+  return layoutOf(header, line, 'table', asTable, notes)?.layout.columns
 }

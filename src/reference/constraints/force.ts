@@ -1,5 +1,6 @@
 // Constraint tables in force for one transaction, to be asked (resources brief 2 and 3).
 import { inArray, sql } from 'drizzle-orm'
+import { BoundedCache } from '../../kernel/bounded-cache.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -13,14 +14,12 @@ import type {
   SelectionTimeBasis,
 } from '../../product/resources.ts'
 import { notInForce } from '../in-force.ts'
-import type { Resource, ResourceRevision } from '../resource.ts'
-import { selectInForce } from '../selection.ts'
+import { type Resource, type ResourceRevision, selectInForce } from '../resource.ts'
 import { candidateQueries, candidatesOf } from '../store.ts'
 import { resourceRevisions, resources } from '../tables.ts'
 import { type Contents, openContents } from './contents.ts'
 import type { AskableTable, TableOf } from './evaluation.ts'
-import { answered } from './known-answers.ts'
-import { TableScan } from './scan.ts'
+import { type Question, TableScan } from './scan.ts'
 
 export type TablesInForce = {
   /** Refuses (404 `resourceNotInForce`) a table of which none is in force. */
@@ -164,6 +163,41 @@ function askable(
       })
     },
   }
+}
+
+type Answer = readonly string[]
+
+/**
+ * Answers by contents and question, sized by their characters. Contents never change under their revision, so that a table of a
+ * million rows is read once for each question.
+ */
+const known = new BoundedCache<Answer>(2 * 1_048_576)
+/** Characters; a longer answer is not kept. */
+const LONGEST_ANSWER = 64 * 1_024
+
+const nameOf = (contents: string, question: Question): string => `${contents}/${JSON.stringify(question)}`
+
+/** The answers in the order of the questions; those that are not known are asked for together, if there are any. */
+async function answered(
+  contents: string,
+  questions: readonly Question[],
+  ask: (unknown: readonly Question[]) => Promise<readonly Answer[]>,
+): Promise<readonly Answer[]> {
+  const names = questions.map(question => nameOf(contents, question))
+  const found = names.map(name => known.get(name))
+  const unknown = questions.filter((_, at) => found[at] === undefined)
+  const asked = unknown.length === 0 ? [] : [...(await ask(unknown))].reverse()
+  return found.map((answer, at) => {
+    if (answer) return answer
+    const made = asked.pop()!
+    remember(names[at]!, made)
+    return made
+  })
+}
+
+function remember(name: string, answer: Answer): void {
+  const size = answer.reduce((sum, text) => sum + text.length + 20, 100 + name.length)
+  if (size <= LONGEST_ANSWER) known.set(name, answer, size)
 }
 
 /** Reads the tables of these static names that are in force. */

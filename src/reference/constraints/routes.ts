@@ -1,6 +1,6 @@
 import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
 import { BasicResourceResponse, ResourceCreateQuery } from '../contract.ts'
-import { LARGEST_TABLE_BYTES } from '../data-tables/limits.ts'
+import { LARGEST_TABLE_BYTES } from '../data-tables/layout.ts'
 import { ConstraintRecordQuery, ConstraintRecordResponse } from './contract.ts'
 
 /** Code that most requests never need. */

@@ -1,6 +1,6 @@
 // Questions to a constraint table, answered all together in one pass over its rows, whatever their number: rows of a
 // large table come in pieces and are not kept.
-import { canonicalDecimal } from '../data-tables/decimals.ts'
+import { canonicalDecimal } from '../data-tables/values.ts'
 
 /** How two texts are the same: to the letter, or as numbers, so that `1` is `1.0`. */
 export type Comparison = 'text' | 'number' | 'truth'

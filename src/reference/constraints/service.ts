@@ -1,5 +1,4 @@
 // Constraint tables as the Worker serves them. Their rows stay in the file: whoever asks a table reads it (contents.ts).
-
 import type { Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { JsonText } from '../../platform/http/route.ts'
@@ -7,10 +6,9 @@ import type { Upload } from '../../platform/http/upload.ts'
 import { newestConfiguration } from '../../product/cache.ts'
 import type { Configuration } from '../../product/configuration.ts'
 import { graphOfProduct, policyholderGraph } from '../../product/constraint-graph.ts'
-import { csvBytes, csvSource } from '../data-tables/csv-source.ts'
+import { csvBytes, csvSource, Held } from '../data-tables/csv-source.ts'
 import { storedFile } from '../data-tables/file.ts'
-import { Held } from '../data-tables/held.ts'
-import { LARGEST_TABLE_BYTES } from '../data-tables/limits.ts'
+import { LARGEST_TABLE_BYTES } from '../data-tables/layout.ts'
 import { invalidTable, type Notes } from '../data-tables/notes.ts'
 import {
   downloadOf,
@@ -20,8 +18,8 @@ import {
   replacedTable,
   uploaded,
 } from '../table-upload.ts'
+import { ConstraintReading } from './contents.ts'
 import { columnIn, declarationOf } from './force.ts'
-import { ConstraintReading } from './reading.ts'
 
 const TYPE = 'constraintTable'
 

@@ -1,6 +1,7 @@
 // What an isolate knows of tables: which contents are in force, trusted as long as a tenant is; and records, which never
 // change, since new contents have a new number.
 
+import { BoundedCache } from '../../kernel/bounded-cache.ts'
 import { now } from '../../kernel/time.ts'
 import { TENANT_TRUST_MS, type Tenant } from '../../platform/tenancy.ts'
 import type { Resource, ResourceGroup } from '../resource.ts'
@@ -26,99 +27,60 @@ export type Candidates = {
 const scopeOf = ({ locator, generation }: Pick<Tenant, 'locator' | 'generation'>): string =>
   `${locator}/${generation}`
 
-const MOST_NAMES = 1_000
-const candidatesByName = new Map<string, { candidates: Candidates; readAt: number }>()
+type ReadCandidates = { readonly candidates: Candidates; readonly readAt: number }
+const candidatesByName = new BoundedCache<ReadCandidates>(1_000)
 
 export function knownCandidates(tenant: Tenant, name: string): Candidates | undefined {
   const known = candidatesByName.get(`${scopeOf(tenant)}/${name}`)
   return known && now() - known.readAt < TENANT_TRUST_MS ? known.candidates : undefined
 }
 
-/** `readAt`: before they were asked for, so that nothing is trusted for longer. */
+/** `readAt`: the time before they were asked for, so that nothing is trusted for longer. */
 export function keepCandidates(tenant: Tenant, name: string, candidates: Candidates, readAt: number): void {
-  if (candidatesByName.size >= MOST_NAMES) candidatesByName.clear()
   candidatesByName.set(`${scopeOf(tenant)}/${name}`, { candidates, readAt })
 }
 
 /** After a change of the tenant's resources or groups; other isolates find out within seconds. */
 export function forgetTables(tenant: Tenant): void {
   const prefix = `${scopeOf(tenant)}/`
-  for (const key of candidatesByName.keys()) if (key.startsWith(prefix)) candidatesByName.delete(key)
+  for (const key of [...candidatesByName.keys()]) if (key.startsWith(prefix)) candidatesByName.delete(key)
 }
 
-/** Characters of records that an isolate keeps. */
-const MOST_CHARACTERS = 4 * 1_048_576
+/** Characters of an entry beside its name and cells. */
 const ENTRY_CHARACTERS = 100
 
-/** A row, its absence, or the rows next to a bound. */
-type Kept = FoundRow | Neighbours | null
-type Entry = { readonly kept: Kept; readonly characters: number }
-/** In the order of use: the first was used the longest ago. */
-const entries = new Map<string, Entry>()
-let characters = 0
+/** Sized by their characters. Null means that there is no such row. */
+const rows = new BoundedCache<FoundRow | null>(3 * 1_048_576)
+const neighbours = new BoundedCache<Neighbours>(1_048_576)
 
-const entryName = (
-  tenant: Tenant,
-  kind: 'row' | 'near',
-  contents: number,
-  key: string,
-  bound: string,
-): string => `${scopeOf(tenant)}/${kind}/${contents}/${bound}/${key}`
+/** The row that has the key, and in a range table the greatest start up to the bound. */
+type RowName = readonly [tenant: Tenant, contents: number, key: string, bound: string]
 
-function known(name: string): Kept | undefined {
-  const entry = entries.get(name)
-  if (!entry) return undefined
-  entries.delete(name)
-  entries.set(name, entry)
-  return entry.kept
+const nameOf = ([tenant, contents, key, bound]: RowName): string =>
+  `${scopeOf(tenant)}/${contents}/${bound}/${key}`
+
+const sizeOf = (name: string, cells: readonly (readonly string[])[]): number =>
+  cells.flat().reduce((sum, cell) => sum + cell.length, ENTRY_CHARACTERS + name.length)
+
+export const knownRow = (...name: RowName): FoundRow | null | undefined => rows.get(nameOf(name))
+
+export function keepRow(...[tenant, contents, key, bound, row]: [...RowName, row: FoundRow | null]): void {
+  const name = nameOf([tenant, contents, key, bound])
+  rows.set(name, row, sizeOf(name, row ? [row.cells] : []))
 }
 
-function keep(name: string, kept: Kept, cells: readonly (readonly string[])[]): void {
-  const length = cells.flat().reduce((sum, cell) => sum + cell.length, 0)
-  const size = ENTRY_CHARACTERS + name.length + length
-  characters += size - (entries.get(name)?.characters ?? 0)
-  entries.delete(name)
-  entries.set(name, { kept, characters: size })
-  for (const [oldest, entry] of entries) {
-    if (characters <= MOST_CHARACTERS) break
-    entries.delete(oldest)
-    characters -= entry.characters
-  }
-}
+export const knownNeighbours = (...name: RowName): Neighbours | undefined => neighbours.get(nameOf(name))
 
-/** Null: it is known that there is none. */
-export const knownRow = (
-  tenant: Tenant,
-  contents: number,
-  key: string,
-  bound: string,
-): FoundRow | null | undefined =>
-  known(entryName(tenant, 'row', contents, key, bound)) as FoundRow | null | undefined
-
-export const keepRow = (
-  tenant: Tenant,
-  contents: number,
-  key: string,
-  bound: string,
-  row: FoundRow | null,
-): void => keep(entryName(tenant, 'row', contents, key, bound), row, row ? [row.cells] : [])
-
-export const knownNeighbours = (
-  tenant: Tenant,
-  contents: number,
-  key: string,
-  bound: string,
-): Neighbours | undefined => known(entryName(tenant, 'near', contents, key, bound)) as Neighbours | undefined
-
-export const keepNeighbours = (
-  tenant: Tenant,
-  contents: number,
-  key: string,
-  bound: string,
-  near: Neighbours,
-): void =>
-  keep(
-    entryName(tenant, 'near', contents, key, bound),
+export function keepNeighbours(
+  ...[tenant, contents, key, bound, near]: [...RowName, near: Neighbours]
+): void {
+  const name = nameOf([tenant, contents, key, bound])
+  neighbours.set(
+    name,
     near,
-    [...near.below, ...near.above].map(({ cells }) => cells),
+    sizeOf(
+      name,
+      [...near.below, ...near.above].map(({ cells }) => cells),
+    ),
   )
+}

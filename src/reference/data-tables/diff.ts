@@ -7,15 +7,15 @@ import type { Database } from '../../platform/database.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import { KEY_SEPARATOR } from '../../product/templates/look-up-key.ts'
 import { notInForce, unknownStaticName } from '../in-force.ts'
-import { selectInForce } from '../selection.ts'
+import { selectInForce } from '../resource.ts'
 import { findResource, findRevision } from '../store.ts'
 import type { TableDiffQuery, TableDiffResponse } from './contract.ts'
 import { findDifferences, type Position, type RowDifference } from './diff-store.ts'
 import type { TableLayout } from './layout.ts'
 import { reloadedContents } from './loading.ts'
-import { typedRow } from './record.ts'
 import { findTablesAndRows } from './record-store.ts'
 import { findContents, type TableContents } from './store.ts'
+import { typedRow } from './values.ts'
 
 type Side = { readonly name: string; readonly contents: TableContents }
 

@@ -1,7 +1,6 @@
 // A zip with one file, written as its bytes come.
 import { crc32 } from '../../../packages/zip/crc32.ts'
-import { type CsvSource, csvBytes, packedRanges, type RangedFile } from './csv-source.ts'
-import { Held } from './held.ts'
+import { type CsvSource, csvBytes, Held, packedRanges, type RangedFile } from './csv-source.ts'
 
 const DEFLATE = 8
 /** The name is UTF-8. */

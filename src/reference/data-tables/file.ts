@@ -1,11 +1,9 @@
 // Files of tables in R2: an upload goes there as it comes, in parts of a multipart upload, and is read again by ranges.
-
 import type { Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { contentsHash, type Upload } from '../../platform/http/upload.ts'
 import { fileKey, type Tenant, tenantFiles } from '../../platform/tenancy.ts'
-import type { RangedFile } from './csv-source.ts'
-import type { Held } from './held.ts'
+import type { Held, RangedFile } from './csv-source.ts'
 
 /** R2 takes parts of one size, 5 MiB at least; the last may be shorter. */
 const PART_BYTES = 5 * 1_048_576

@@ -2,7 +2,7 @@
 // beyond them.
 import { decimal } from '../../kernel/money.ts'
 import type { TableLayout } from './layout.ts'
-import { type TableRecord, typedRow } from './record.ts'
+import { type TableRecord, typedRow } from './values.ts'
 
 export const RANGE_OPERATIONS = [
   'record',

@@ -1,7 +1,6 @@
 // Tables as rating, underwriting and plugins use them (resources brief 1.6): of a static name, the resource in force at the
 // time that its declaration names wins over the configuration's table. Look-ups are synchronous; what is not at hand is
 // noted, fetched in one query for all, and everything is rated again. A tenant without tables is asked nothing.
-
 import { Refusal } from '../../kernel/errors.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -10,7 +9,7 @@ import type { LoadedConfiguration } from '../../product/cache.ts'
 import type { SelectionBasis } from '../../product/resources.ts'
 import { KEY_SEPARATOR, readLookUpKey } from '../../product/templates/look-up-key.ts'
 import type { LookupResult } from '../../product/templates/lookups.ts'
-import { selectInForce } from '../selection.ts'
+import { selectInForce } from '../resource.ts'
 import {
   type Candidate,
   type Candidates,
@@ -21,9 +20,7 @@ import {
   knownNeighbours,
   knownRow,
 } from './cache.ts'
-import { canonicalDecimal, sortableDecimal } from './decimals.ts'
 import { INTERPOLATIONS, type Neighbours, RANGE_OPERATIONS, rangeRecord } from './interpolation.ts'
-import type { TableRecord } from './record.ts'
 import {
   findAllTables,
   findNeighbours,
@@ -31,8 +28,10 @@ import {
   neighboursKey,
   type WantedNeighbours,
 } from './record-store.ts'
-import { NeedsTableRows } from './table-rows.ts'
-import { TYPE_RULES } from './values.ts'
+import { canonicalDecimal, sortableDecimal, type TableRecord, TYPE_RULES } from './values.ts'
+
+/** Thrown in place of what rests on rows of tables that are not at hand: they are fetched, and it is done again. */
+export class NeedsTableRows extends Error {}
 
 /** What a plugin asks of a range table. */
 export type WantedRange = {

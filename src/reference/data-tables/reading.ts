@@ -1,12 +1,10 @@
 // From the bytes of a CSV to rows that can be looked up; nothing is kept but the notes.
-
 import type { RangeTableDeclaration, TableDeclaration } from '../../product/resources.ts'
 import { KEY_SEPARATOR } from '../../product/templates/look-up-key.ts'
-import { canonicalDecimal, MOST_DECIMAL_DIGITS, sortableDecimal } from './decimals.ts'
 import { layoutOf, type ReadLayout, type TableKind, type TableLayout } from './layout.ts'
 import { Notes } from './notes.ts'
 import { checkCells, RowReading } from './row-reading.ts'
-import { TYPE_RULES } from './values.ts'
+import { canonicalDecimal, MOST_DECIMAL_DIGITS, sortableDecimal, TYPE_RULES } from './values.ts'
 
 /** A row as it is stored. `key` joins the canonical texts of its keys; `start` and `end` are sortable decimals. */
 export type TableRow = {

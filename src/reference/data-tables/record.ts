@@ -5,7 +5,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import { KEY_SEPARATOR } from '../../product/templates/look-up-key.ts'
 import { notInForce, unknownStaticName } from '../in-force.ts'
-import { selectInForce } from '../selection.ts'
+import { selectInForce } from '../resource.ts'
 import {
   type Candidate,
   type Candidates,
@@ -16,10 +16,9 @@ import {
   knownCandidates,
   knownRow,
 } from './cache.ts'
-import { canonicalDecimal, sortableDecimal } from './decimals.ts'
 import type { TableKind, TableLayout } from './layout.ts'
 import { findRow, findTablesAndRows } from './record-store.ts'
-import { type CellValue, TYPE_RULES, typedValue } from './values.ts'
+import { canonicalDecimal, sortableDecimal, type TableRecord, TYPE_RULES, typedRow } from './values.ts'
 
 type WantedRecord = {
   readonly kind: TableKind
@@ -32,9 +31,6 @@ type WantedRecord = {
   /** Of range tables: a plain decimal. */
   readonly bound?: string | undefined
 }
-
-/** All columns of a row, typed. */
-export type TableRecord = Readonly<Record<string, CellValue>>
 
 /**
  * The record. One round trip; none where the isolate knows what is in force and the row. Refuses: 400 for keys that the
@@ -121,7 +117,3 @@ function recordOf(
   const searched = [...named, ...(kind === 'rangeTable' ? [`bound ${boundText}`] : [])].join(', ')
   throw new Refusal('tableRecordNotFound', `The table '${name}' has no record of ${searched}.`)
 }
-
-/** The cells by their columns' names. */
-export const typedRow = ({ columns }: TableLayout, cells: readonly string[]): TableRecord =>
-  Object.fromEntries(columns.map(({ name, type }, at) => [name, typedValue(type, cells[at] ?? '')]))

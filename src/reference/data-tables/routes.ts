@@ -7,7 +7,7 @@ import {
   TableDiffResponse,
   TableLookupResponse,
 } from './contract.ts'
-import { LARGEST_TABLE_BYTES } from './limits.ts'
+import { LARGEST_TABLE_BYTES } from './layout.ts'
 
 /** Code that most requests never need. */
 const service = () => import('./service.ts')

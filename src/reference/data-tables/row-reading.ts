@@ -2,8 +2,7 @@
 // be, each kind of table says.
 import { CsvFault, CsvReader, type CsvRow, NotUtf8, Utf8Text } from '../../../packages/csv/reader.ts'
 import { Refusal } from '../../kernel/errors.ts'
-import type { Column } from './layout.ts'
-import { LARGEST_TABLE_BYTES, MOST_ROWS } from './limits.ts'
+import { type Column, LARGEST_TABLE_BYTES, MOST_ROWS } from './layout.ts'
 import type { Notes } from './notes.ts'
 import { TYPE_RULES } from './values.ts'
 

@@ -1,5 +1,4 @@
 // Data tables and range tables as the Worker serves them.
-
 import { eq } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -18,10 +17,9 @@ import {
   replacedTable,
   uploaded,
 } from '../table-upload.ts'
-import { unreadTimer } from './collection.ts'
 import type { RangeRecordQuery, RecordQuery, TableLookupResponse } from './contract.ts'
 import type { TableKind } from './layout.ts'
-import { abandon, loadTable } from './loading.ts'
+import { abandon, loadTable, unreadTimer } from './loading.ts'
 import { readRecord } from './record.ts'
 import { loadedRows, loadingGuard } from './store.ts'
 

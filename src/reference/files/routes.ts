@@ -1,8 +1,7 @@
 import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
 import { LONGEST_FONT_STATIC_NAME } from '../../product/resources.ts'
 import { BasicResourceResponse, ResourceCreateQuery, ResourceName, SelectionQuery } from '../contract.ts'
-import { documentFormat } from './document-format.ts'
-import { fontFile } from './font-format.ts'
+import { documentFormat, fontFile } from './formats.ts'
 import type { FileKind } from './service.ts'
 
 /** Code that most requests never need. */

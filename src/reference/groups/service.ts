@@ -16,7 +16,7 @@ import type {
   ResourceGroupUpdateRequest,
 } from '../contract.ts'
 import { groupResponse } from '../projection.ts'
-import { recordedOnce } from '../recorded.ts'
+import { recordedOnce } from '../recording.ts'
 import type { ResourceGroup } from '../resource.ts'
 import { findGroup, findResources, groupGuard, groupRows, hasGroupNamed, listGroups } from '../store.ts'
 import { changedGroup, checkMembers, newGroup, retiredGroup } from './change.ts'

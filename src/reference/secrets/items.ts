@@ -1,9 +1,9 @@
 // What a secret is made of, and what a request makes of it (resources brief 5).
-
 import { Refusal } from '../../kernel/errors.ts'
 import { MASK, SHORTEST_SECRET } from '../../platform/outbound/masking.ts'
 import { SECRET_ITEM_NAME } from '../../platform/outbound/secret-references.ts'
 import type { SecretDataType, SecretDeclaration } from '../../product/configuration.ts'
+import { hostsProblem, normalHosts } from '../../product/resources.ts'
 
 /** Values by the names of items: any JSON, but no null. */
 export type SecretItems = Readonly<Record<string, unknown>>
@@ -105,3 +105,19 @@ const FITS: Record<SecretDataType, (value: unknown) => boolean> = {
 /** An item as a header can have it; undefined for lists and objects. */
 export const plainText = (value: unknown): string | undefined =>
   ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined
+
+// The hosts that a secret may be sent to. A secret that names none goes to every address that may be called.
+/** The hosts in lower case, each once; refuses (400) what is no host. */
+export function checkedHosts(wanted: readonly string[]): string[] {
+  const hosts = normalHosts(wanted)
+  const problem = hostsProblem(hosts)
+  if (problem !== undefined) throw new Refusal('invalidRequest', `'allowedHosts' has ${problem}.`)
+  return hosts
+}
+
+/** Whether a secret with these hosts may be sent to the address. `*.example.com` is every name below example.com. */
+export function maySendTo(allowedHosts: readonly string[] | undefined, url: string): boolean {
+  if (allowedHosts === undefined) return true
+  const host = new URL(url).hostname.replace(/\.+$/, '')
+  return allowedHosts.some(one => (one.startsWith('*.') ? host.endsWith(one.slice(1)) : host === one))
+}

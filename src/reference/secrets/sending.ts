@@ -1,6 +1,12 @@
 // Headers as they are sent: with the items of the secrets that are in force in the place of references to them.
 
+import { type AuditEntry, auditRows } from '../../access/audit/store.ts'
+import { BoundedCache } from '../../kernel/bounded-cache.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import { type Instant, now } from '../../kernel/time.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Query } from '../../platform/database.ts'
+import { requirePermission } from '../../platform/http/permissions.ts'
 import { isHeaderValue } from '../../platform/outbound/contract.ts'
 import {
   hasReference,
@@ -8,11 +14,10 @@ import {
   type SecretReference,
   withReferences,
 } from '../../platform/outbound/secret-references.ts'
-import { homeDatabase, sealedPlace, type Tenant, tenantNow } from '../../platform/tenancy.ts'
-import { selectInForce } from '../selection.ts'
+import { HOME_SHARD, homeDatabase, sealedPlace, type Tenant, tenantNow } from '../../platform/tenancy.ts'
+import { selectInForce } from '../resource.ts'
 import { findCandidates } from '../store.ts'
-import { maySendTo } from './hosts.ts'
-import { plainText, type SecretContents } from './items.ts'
+import { maySendTo, plainText, type SecretContents } from './items.ts'
 import { readContentsOf, type SecretContext } from './store.ts'
 
 type Headers = Readonly<Record<string, string | readonly string[]>>
@@ -24,10 +29,10 @@ export type Resolved<H extends Headers> =
 
 /** How long an isolate trusts what it read, as of integrations: so long after a change the old value may be sent. */
 const TRUST_MS = 5_000
-const MOST_CACHED_TENANTS = 1_000
 
 type Cached = { readonly secret: SecretContents | undefined; readonly readAt: Instant }
-const cached = new Map<string, Map<string, Cached>>()
+/** By tenant, then by static name. */
+const cached = new BoundedCache<Map<string, Cached>>(1_000)
 
 /** Called after a change: this isolate reads them again. */
 export const forgetSecrets = (tenant: Tenant): void => {
@@ -97,7 +102,6 @@ async function secretsInForce(
   if (wanted.length > 0) {
     for (const [name, secret] of await readInForce(context, wanted))
       known.set(name, { secret, readAt: now() })
-    if (cached.size >= MOST_CACHED_TENANTS) cached.clear()
     cached.set(key, known)
   }
   return new Map(staticNames.map(name => [name, known.get(name)?.secret]))
@@ -123,4 +127,87 @@ export async function readInForce(
       }),
     ),
   )
+}
+
+// Items of secrets that plugins ask for. Each read is in the audit trail before the plugin has the value.
+type Asked = { readonly staticName: string; readonly item: string }
+type Given = readonly [staticName: string, item: string, value: unknown]
+
+/** The items of the secrets in force, for no jurisdiction; null where there is none. */
+export async function secretsForPlugin(
+  context: RequestContext,
+  asked: readonly Asked[],
+  plugin: string,
+): Promise<Given[]> {
+  const secrets = await readInForce(context, [...new Set(asked.map(one => one.staticName))])
+  const given = asked.map(({ staticName, item }): Given => {
+    const items = secrets.get(staticName)?.items
+    return [staticName, item, items && Object.hasOwn(items, item) ? items[item] : null]
+  })
+  const entries = [...secrets.keys()].flatMap((staticName): AuditEntry[] => {
+    const items = given.filter(([of, , value]) => of === staticName && value !== null).map(([, item]) => item)
+    return items.length === 0
+      ? []
+      : [{ action: 'secrets.read', subject: staticName, details: { staticName, items, plugin } }]
+  })
+  const database = homeDatabase(context)
+  const rows = auditRows(database, context, HOME_SHARD, entries)
+  if (rows.length > 0) await database.batch(rows as [Query, ...Query[]])
+  return given
+}
+
+// Who may have a webhook or an integration send a secret: a test delivery shows the value to the owner of the address, so
+// to name a secret is to read it.
+/** Where headers are sent to. */
+export type Sender = {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
+}
+
+/** What a change makes of a sender; `before` is absent for a new one. */
+export type SenderChange = { readonly before?: Sender | undefined; readonly after: Sender }
+
+/** Each header that names a secret, with its address: what is in here as it was sends nothing new, nor to another place. */
+const named = (sender: Sender | undefined): string[] =>
+  sender
+    ? Object.entries(sender.headers)
+        .flatMap(([name, values]) => [values].flat().map(value => [name.toLowerCase(), value] as const))
+        .filter(([, value]) => referencesIn(value).length > 0)
+        .map(([name, value]) => JSON.stringify([new URL(sender.url).href, name, value]))
+    : []
+
+/**
+ * Refuses (403) a caller without `secrets.read` to name secrets in headers, or to send headers that name them to another
+ * address; and (400) an address that a secret in force must not be sent to. Where nothing of that changes nothing is read.
+ */
+export async function requireMaySend(
+  context: RequestContext,
+  changes: readonly SenderChange[],
+): Promise<void> {
+  const changed = changes
+    .filter(({ before, after }) => {
+      const kept = new Set(named(before))
+      return named(after).some(one => !kept.has(one))
+    })
+    .map(({ after }) => after)
+  if (changed.length === 0) return
+  requirePermission(context.caller, ['secrets.read'])
+  const namesOf = (sender: Sender): string[] => [
+    ...new Set(
+      Object.values(sender.headers)
+        .flat()
+        .flatMap(referencesIn)
+        .map(one => one.staticName),
+    ),
+  ]
+  const secrets = await readInForce(context, [...new Set(changed.flatMap(namesOf))])
+  for (const sender of changed)
+    for (const staticName of namesOf(sender)) {
+      const hosts = secrets.get(staticName)?.allowedHosts
+      if (!maySendTo(hosts, sender.url))
+        throw new Refusal(
+          'invalidRequest',
+          `The secret '${staticName}' may be sent to ${hosts!.join(', ')} only, not to '${new URL(sender.url).hostname}'.`,
+        )
+    }
 }

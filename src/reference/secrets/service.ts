@@ -9,11 +9,13 @@ import type { Database } from '../../platform/database.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { MASK } from '../../platform/outbound/masking.ts'
 import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
+import { loadConfiguration, newestConfiguration } from '../../product/cache.ts'
+import type { Configuration, SecretDeclaration } from '../../product/configuration.ts'
+import type { VersionRow } from '../../product/store.ts'
 import type { SelectionQuery } from '../contract.ts'
 import { readResource } from '../in-force.ts'
-import { assertNew } from '../new-resource.ts'
 import { basicResourceResponse } from '../projection.ts'
-import { recordedOnce } from '../recorded.ts'
+import { assertNew, recordedOnce } from '../recording.ts'
 import type { Resource } from '../resource.ts'
 import { contentsGuard, findResource, newNameGuard, resourceRows } from '../store.ts'
 import type {
@@ -23,9 +25,7 @@ import type {
   SecretUpdateQuery,
   SecretUpdateRequest,
 } from './contract.ts'
-import { declarationOf } from './declared.ts'
-import { checkedHosts } from './hosts.ts'
-import { changedItems, newItems, type SecretContents } from './items.ts'
+import { changedItems, checkedHosts, newItems, type SecretContents } from './items.ts'
 import { forgetSecrets } from './sending.ts'
 import { putSecret, readContents, readNamed, sealedContents } from './store.ts'
 
@@ -168,3 +168,31 @@ const secretResponse = ({ resource, items, allowedHosts }: NamedSecret): SecretR
   secret: Object.fromEntries(Object.keys(items).map(name => [name, MASK])),
   ...(allowedHosts && { allowedHosts: [...allowedHosts] }),
 })
+
+/** How the newest configuration declares the secret; undefined: it does not. */
+export async function declarationOf(
+  context: RequestContext,
+  staticName: string,
+): Promise<SecretDeclaration | undefined> {
+  const configuration = await newestConfiguration(context)
+  return configuration && declarationIn(configuration, staticName)
+}
+
+const declarationIn = ({ secrets }: Configuration, staticName: string): SecretDeclaration | undefined =>
+  Object.hasOwn(secrets, staticName) ? secrets[staticName] : undefined
+
+/** Whether the version declares the secret, or has a script that reads secrets and writes this one's name out. */
+export async function isReferredToBy(
+  context: RequestContext,
+  version: VersionRow | undefined,
+  staticName: string,
+): Promise<boolean> {
+  if (!version) return false
+  const { env, tenant, calls } = context
+  const { configuration } = await loadConfiguration(env, tenant, version.hash, calls)
+  if (declarationIn(configuration, staticName)) return true
+  const written = ["'", '"', '`'].map(quote => quote + staticName + quote)
+  return Object.values(configuration.scripts).some(
+    source => source.includes('getSecret') && written.some(name => source.includes(name)),
+  )
+}

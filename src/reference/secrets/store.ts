@@ -5,9 +5,8 @@ import { type Database, putRows, type Query } from '../../platform/database.ts'
 import { seal, unseal } from '../../platform/sealed.ts'
 import { sealedPlace, type Tenant } from '../../platform/tenancy.ts'
 import type { Resource } from '../resource.ts'
-import { resourceGroupMembers, resourceGroups, resourceRevisions, resources } from '../tables.ts'
+import { resourceGroupMembers, resourceGroups, resourceRevisions, resources, secrets } from '../tables.ts'
 import type { SecretContents, SecretItems } from './items.ts'
-import { secrets } from './tables.ts'
 
 /** What it takes to open secrets. */
 export type SecretContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>

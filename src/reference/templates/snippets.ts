@@ -3,12 +3,41 @@
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
 import { includedSnippets } from '../../product/check/product/templates.ts'
-import type { TemplateFormat } from '../../product/resources.ts'
+import { RESOURCE_NAME, type ResourceType, type TemplateFormat } from '../../product/resources.ts'
 import type { CompiledTemplate } from '../../product/templates/liquid.ts'
 import { revisionFile } from '../files/service.ts'
-import type { Resource } from '../resource.ts'
-import type { NamedResources } from './named.ts'
+import { type Resource, type Selecting, selectInForce } from '../resource.ts'
+import { findCandidates } from '../store.ts'
+
+// Resources by their static names, for what is made at one time of several of them: each name is asked for once, and those
+// that are known beforehand in one round trip.
+export class NamedResources {
+  readonly #database: Database
+  readonly #known = new Map<string, ReturnType<typeof findCandidates>>()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** Reads what there is of the names, in one round trip; none where all are known. What is no static name is passed over. */
+  async expect(names: readonly string[]): Promise<void> {
+    const unknown = [...new Set(names)].filter(name => RESOURCE_NAME.test(name) && !this.#known.has(name))
+    if (unknown.length === 0) return
+    const read = findCandidates(this.#database, unknown)
+    for (const name of unknown) this.#known.set(name, read)
+    await read
+  }
+
+  /** The resource of the type that is in force under the static name. */
+  async inForce(name: string, type: ResourceType, where: Selecting): Promise<Resource | undefined> {
+    await this.expect([name])
+    const { resources, groups } = (await this.#known.get(name)) ?? { resources: [], groups: [] }
+    const own = resources.filter(one => one.staticName === name && one.type === type)
+    return selectInForce(own, groups, where).chosen?.resource
+  }
+}
 
 /** A template or snippet as text: a resource's, or one of a configuration. */
 export type TemplateText = {

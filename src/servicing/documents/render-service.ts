@@ -14,12 +14,13 @@ import { SelectionQuery } from '../../reference/contract.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { readResource } from '../../reference/in-force.ts'
 import type { Resource } from '../../reference/resource.ts'
-import { filesInForce } from '../../reference/templates/files.ts'
-import { NamedResources } from '../../reference/templates/named.ts'
+import { filesInForce } from '../../reference/templates/document-resources.ts'
 import { renderedTemplate } from '../../reference/templates/rendering.ts'
-import { Snippets, textOf } from '../../reference/templates/snippets.ts'
+import { NamedResources, Snippets, textOf } from '../../reference/templates/snippets.ts'
 import { finishedHtml, fontsOf, imageName, missingLetters, withImages } from './html-page.ts'
 import { pdfRenderer } from './pdf-renderer.ts'
+
+// A template tried out by who writes it: rendered over data of the request. Nothing is stored.
 
 // A template tried out by who writes it: rendered over data of the request. Nothing is stored.
 

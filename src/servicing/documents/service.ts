@@ -166,7 +166,7 @@ export async function renderPolicyDocument(
   const [{ rendered }, { pdfRenderer }, { documentResources }] = await Promise.all([
     import('./preview.ts'),
     import('./pdf-renderer.ts'),
-    import('../../reference/templates/for-documents.ts'),
+    import('../../reference/templates/document-resources.ts'),
   ])
   const tables = new RatingTables(context)
   await tables.open()

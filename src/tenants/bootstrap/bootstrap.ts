@@ -1,13 +1,13 @@
-// What an archive gives a tenant to start with: `bootstrap/resources` (resources brief 2).
+// The resources that an archive gives a new tenant: `bootstrap/resources` (resources brief 2).
 import type { Bootstrap, ResourceType } from '../../product/resources.ts'
 
-/** Kind of the timer that makes the items; its payload names the archive. */
+/** The kind of the timer that creates the items; its payload names the archive. */
 export const BOOTSTRAP_TIMER = 'resource.bootstrap'
 
 export const BOOTSTRAP_STATUSES = ['queued', 'created', 'failed'] as const
 export type BootstrapStatus = (typeof BOOTSTRAP_STATUSES)[number]
 
-/** One resource or group, in the order in which they are made: resources first. */
+/** One resource or group. Resources come before groups. */
 export type BootstrapItem = {
   readonly ordinal: number
   readonly kind: 'resource' | 'group'
@@ -17,11 +17,11 @@ export type BootstrapItem = {
   readonly status: BootstrapStatus
   /** Why it failed. */
   readonly message: string | null
-  /** How often its making was begun. */
+  /** How many attempts were begun. */
   readonly attempts: number
 }
 
-/** The items as they are before any is made. */
+/** The items before any is created. */
 export const queuedItems = ({ resources, groups }: Bootstrap): BootstrapItem[] =>
   [
     ...resources.map(({ name, type }) => ({ kind: 'resource' as const, name, type })),

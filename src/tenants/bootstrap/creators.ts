@@ -1,19 +1,18 @@
-// How the resource of a file of the archive is made: by the same functions as one that is uploaded.
+// Creates the resource of a file of the archive, by the functions that serve uploads.
 import type { RequestContext } from '../../platform/context.ts'
 import type { Upload } from '../../platform/http/upload.ts'
 import type { ArchiveFile } from '../../product/archive/read.ts'
 import type { BootstrapResource, ResourceType } from '../../product/resources.ts'
 import { createConstraintTable } from '../../reference/constraints/service.ts'
 import { createTable } from '../../reference/data-tables/service.ts'
-import { documentFormat } from '../../reference/files/document-format.ts'
-import { fontFile } from '../../reference/files/font-format.ts'
+import { documentFormat, fontFile } from '../../reference/files/formats.ts'
 import { createFile, type FileKind } from '../../reference/files/service.ts'
 import { createSecret } from '../../reference/secrets/service.ts'
 import { templateKind } from '../../reference/templates/kinds.ts'
 
 type Creator = (item: BootstrapResource, file: ArchiveFile, context: RequestContext) => Promise<unknown>
 
-/** The file as a request brings one. */
+/** The file in the form of an upload. */
 function uploadOf({ path, bytes }: ArchiveFile, mediaType: string | undefined): Upload {
   const content = bytes() as Uint8Array<ArrayBuffer>
   return {
@@ -41,7 +40,7 @@ const oneFile =
       context,
     )
 
-/** Its ending tells the dialect: `.vm` and `.velocity` are Velocity, all others Liquid. */
+/** The dialect by the file's ending: `.vm` and `.velocity` are Velocity, all others Liquid. */
 const template = (type: 'documentTemplate' | 'documentTemplateSnippet'): Creator =>
   oneFile(path => templateKind(type, /\.(vm|velocity)$/i.test(path) ? 'velocity' : 'liquid'), 'text/plain')
 

@@ -1,5 +1,5 @@
-// Makes what a tenant is to start with, item by item. Cut off or failed in between it is called again, and goes on with
-// what still waits: each item has an idempotency key of its own, so none is made twice.
+// Creates a new tenant's resources, one item at a time. After an interruption it is called again and continues with the waiting
+// items; each has its own idempotency key, so none is created twice.
 import { isRefused } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -13,7 +13,7 @@ import type { BootstrapItem } from './bootstrap.ts'
 import { createFromFile } from './creators.ts'
 import { readItems, writeItem } from './store.ts'
 
-/** What fails for no fault of its own is tried so often. */
+/** How many attempts an item gets that fails through no fault of its own. */
 const MOST_ATTEMPTS = 5
 
 export async function bootstrapDue({ payload }: Timer, { env, tenant, calls }: TimerPlace): Promise<void> {
@@ -53,7 +53,7 @@ export async function bootstrapDue({ payload }: Timer, { env, tenant, calls }: T
 
 type FileAt = (path: string) => Parameters<typeof createFromFile>[1] | undefined
 
-/** Undefined once it is made; why it cannot be; or `later` where another attempt may succeed. */
+/** Undefined when it is created; otherwise why it cannot be, or `later` when another attempt may succeed. */
 async function made(
   { kind, name }: BootstrapItem,
   { resources, groups }: Bootstrap,

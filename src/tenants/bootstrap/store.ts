@@ -4,7 +4,7 @@ import { type Database, putRows, type Query } from '../../platform/database.ts'
 import type { ResourceType } from '../../product/resources.ts'
 import type { BootstrapItem, BootstrapStatus } from './bootstrap.ts'
 
-/** Rows of items that wait; for the commit of the tenant's first configuration. */
+/** Rows of waiting items, for the commit of the tenant's first configuration. */
 export const bootstrapRows = (database: Database, items: readonly BootstrapItem[]): Query[] =>
   putRows(database, bootstrapItems, items)
 
@@ -15,7 +15,7 @@ export async function readItems(database: Database): Promise<BootstrapItem[]> {
   return rows
 }
 
-/** One that is made or has failed stays so. */
+/** A finished item never changes again. */
 export async function writeItem(database: Database, item: BootstrapItem): Promise<void> {
   const { ordinal, status, message, attempts } = item
   await database.batch([
@@ -26,7 +26,7 @@ export async function writeItem(database: Database, item: BootstrapItem): Promis
   ])
 }
 
-/** What the tenant was to start with, in the home shard; written with its first configuration, and never again. */
+/** A new tenant's resources, in the home shard; written once, with its first configuration. */
 export const bootstrapItems = sqliteTable('resource_bootstrap', {
   ordinal: integer().primaryKey(),
   kind: text().$type<BootstrapItem['kind']>().notNull(),

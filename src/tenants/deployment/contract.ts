@@ -121,7 +121,7 @@ export type DeploymentStatusResponse = z.infer<typeof DeploymentStatusResponse>
 
 const named = { name: Text, displayName: Text }
 
-/** GET /products answers a list: what the latest version offers, for a client to build its requests from. */
+/** GET /products: what the latest version offers, from which a client builds its requests. */
 export const ProductResponse = z
   .object({
     locator: Text,

@@ -26,7 +26,7 @@ import { listProducts, listVersions, readStatus, readVersion } from './versions.
 
 const tags = ['Configuration deployment']
 
-/** To read and check archives is much code for calls that are seldom: loaded with the first of them. */
+/** Reading and checking archives is much code for rare calls, so the first call loads it. */
 const deploying = () => import('./service.ts')
 
 const DESCRIPTION =

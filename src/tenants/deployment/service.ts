@@ -1,5 +1,5 @@
-// Deploying and repairing configurations, as an administration account. The archive is checked before anything
-// is touched: a mistake in it is an answer with `success: false`, and no tenant is made for it.
+// Deploys and repairs configurations, for administration accounts. The archive is checked before anything changes: a mistake is
+// an answer with `success: false`, and no tenant is created for it.
 import { administrationAuditRow } from '../../access/audit/store.ts'
 import { requireTenant } from '../../access/rights.ts'
 import { checkedTenantName, hostNameOf, testTenantName } from '../../access/tenant-names.ts'
@@ -35,7 +35,7 @@ import {
 
 type Answer = Promise<DeployResult | JsonText>
 
-/** A test tenant's next version; the tenant is made when there is none of that name. */
+/** The next version of a test tenant, which is created if there is none of that name. */
 export async function deployToTest(
   { tenantName, recreate }: StudioDeployForm,
   file: FilePart | undefined,
@@ -58,7 +58,7 @@ export async function deployToProduction(
   return deploy(context, { name: tenantName, tenant, recreate: false, versioned: true }, file)
 }
 
-/** Other files for a version of a tenant of the type. */
+/** Replaces the files of a version, for a tenant of the type. */
 export async function repair(
   type: TenantType,
   { tenantName, version }: RepairForm,
@@ -69,7 +69,7 @@ export async function repair(
   return repaired(context, tenant, version, file)
 }
 
-/** The older deploy of test tenants: the administrator's own, named by a suffix, and not versioned. */
+/** The older deploy of test tenants: the administrator's own tenant, named by a suffix, without versions. */
 export async function deployTest(
   { tenantNameSuffix }: DeployTestForm,
   file: FilePart | undefined,
@@ -85,7 +85,7 @@ export async function deployTest(
   return deploy(context, { name, tenant, recreate: false, versioned: false }, file)
 }
 
-/** The older deploy of production tenants: repairs the latest version of one that is versioned and has any. */
+/** The older deploy of production tenants: repairs the latest version of one that has versions. */
 export async function deployAssets(
   { tenantName }: DeployForm,
   file: FilePart | undefined,
@@ -120,7 +120,7 @@ async function neededTenant(type: TenantType, name: string, context: Administrat
 
 type Plan = {
   name: string
-  /** Undefined: to be made, as a test tenant. */
+  /** Undefined: a test tenant to be created. */
   tenant: Tenant | undefined
   recreate: boolean
   versioned: boolean
@@ -151,10 +151,10 @@ async function deploy(
   return resultOf(tenant, released)
 }
 
-/** With it an archive asks for versions (resources brief 10.3). */
+/** An archive with this file asks for versions (resources brief 10.3). */
 const VERSIONING = 'property.product.versioning.m2.enabled'
 
-/** In the trail of administration accounts, since a tenant that is made again begins with an empty one of its own. */
+/** In the trail of administration accounts: a recreated tenant starts with an empty trail. */
 const told = (context: AdministrationContext, name: string, what: 'made' | 'recreated'): Query[] => [
   administrationAuditRow(controlDatabase(context.env, context.calls), context, {
     action: 'tenants.write',
@@ -173,7 +173,7 @@ async function tenantMade(
     const made = told(context, name, 'made')
     return { tenant: await createTenant(env, { name, type: 'test', versioned }, calls, made), isNew: true }
   } catch (problem) {
-    // Another deploy that names the tenant was faster: this one is the second.
+    // Another deploy created the tenant first: this one deploys its second version.
     const isTaken = problem instanceof Refusal && problem.code === 'alreadyExists'
     const tenant = isTaken ? await tenantOfType('test', name, context) : undefined
     if (!tenant) throw problem

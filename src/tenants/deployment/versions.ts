@@ -1,4 +1,4 @@
-// What is deployed: versions, their archives, and the products of the latest.
+// Reads what is deployed: versions, their archives, and the latest version's products.
 import { requireTenant } from '../../access/rights.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
@@ -19,7 +19,7 @@ import type {
   ProductResponse,
 } from './contract.ts'
 
-/** Every deploy and repair, in their order. */
+/** Every deploy and repair, oldest first. */
 export async function listVersions(
   { tenantName }: DeploymentQuery,
   context: SignedInContext,
@@ -32,7 +32,7 @@ export async function listVersions(
   }))
 }
 
-/** The archive that the version stands for, at an address that holds for a while, and what it stood for before. */
+/** The version's archive at a temporary address, and the archives that it had before. */
 export async function readVersion(
   configVersion: string,
   { tenantName }: DeploymentQuery,
@@ -61,8 +61,7 @@ export async function readVersion(
 }
 
 /**
- * Whether the version, or the latest, is deployed. A version that would be the next may be on its way; one
- * beyond is none (404).
+ * Whether the version (or the latest) is deployed. The next version may be on its way; a later one does not exist (404).
  */
 export async function readStatus(
   { tenantName, version }: DeploymentStatusQuery,
@@ -116,7 +115,7 @@ function productResponse(
   }
 }
 
-/** An administration account names the tenant; a tenant's account reads its own, whatever it names is no other. */
+/** An administration account names the tenant. A tenant's account reads its own; any other name is refused. */
 async function tenantToRead(tenantName: string | undefined, context: SignedInContext): Promise<Tenant> {
   const { env, calls, tenant: own, caller } = context
   if (own) {

@@ -3,8 +3,13 @@ import { zipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../../src/kernel/errors.ts'
 import type { RangeTableDeclaration, TableDeclaration } from '../../../src/product/resources.ts'
-import { csvBytes, csvSource, type RangedFile } from '../../../src/reference/data-tables/csv-source.ts'
-import { Held, MOST_HELD_BYTES } from '../../../src/reference/data-tables/held.ts'
+import {
+  csvBytes,
+  csvSource,
+  Held,
+  MOST_HELD_BYTES,
+  type RangedFile,
+} from '../../../src/reference/data-tables/csv-source.ts'
 import type { TableKind } from '../../../src/reference/data-tables/layout.ts'
 import { TableReading } from '../../../src/reference/data-tables/reading.ts'
 

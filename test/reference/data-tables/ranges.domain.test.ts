@@ -1,13 +1,12 @@
 import Big from 'big.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalDecimal, sortableDecimal } from '../../../src/reference/data-tables/decimals.ts'
 import {
   type Interpolation,
   type RangeOperation,
   rangeRecord,
 } from '../../../src/reference/data-tables/interpolation.ts'
-import { typedValue } from '../../../src/reference/data-tables/values.ts'
+import { canonicalDecimal, sortableDecimal, typedValue } from '../../../src/reference/data-tables/values.ts'
 
 const digits = (most: number) =>
   fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: most }).map(list => list.join(''))

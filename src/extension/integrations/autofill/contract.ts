@@ -1,4 +1,4 @@
-// Operations that are filled in by calls registered for them (brief 5.6, "Autofill order").
+// Operations with the calls that fill them in (brief 5.6, "Autofill order").
 import { z } from '@hono/zod-openapi'
 import { Text, Texts } from '../../../platform/wire.ts'
 import { rule } from '../../../platform/wire-problem.ts'

@@ -7,13 +7,15 @@ import {
 
 const tags = ['Integrations']
 
-/** As of integrations: who may deploy, or an administrator of the tenant (resources brief 11). */
+/**
+ * The permissions of integrations: for accounts that may deploy, or an administrator of the tenant (resources brief 11).
+ */
 const reading = ['integrations.read', 'deployments.deploy'] as const
 const writing = ['integrations.write', 'deployments.deploy'] as const
 
 const answer = { schema: AutofillCallResponse, description: 'The operation with its calls.' }
 
-// What these do is loaded when it is first asked for: the service starts without it.
+// The service is loaded at the first request: start-up does without it.
 const service = () => import('./service.ts')
 
 export const autofillRoutes: readonly Route[] = [

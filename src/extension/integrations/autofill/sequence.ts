@@ -1,16 +1,16 @@
-// Which calls fill a request in, and in which order (brief 5.6, "Autofill order").
+// Which calls fill a request in, and in what order (brief 5.6, "Autofill order").
 
 import { Refusal } from '../../../kernel/errors.ts'
 import type { AutofillOperations } from '../../../platform/control-tables.ts'
 import type { AutofillInput } from '../../plugins/contract.ts'
 
-/** What call sequences name the product's own plugin; every other name is an integration's. */
+/** The name of the product's own plugin in call sequences; every other name is an integration's. */
 export const INTERNAL = 'internal'
 
-/** What is filled in: an operation's three parts. */
+/** The parts of an operation that is filled in. */
 export type Filling = Pick<AutofillInput, 'operation' | 'operationType' | 'productName'>
 
-/** The names under which the operation may be registered; the first that is counts. */
+/** The names under which the operation may be registered; the first registered one counts. */
 const namesOf = ({ productName, operation, operationType }: Filling): string[] => [
   `${productName}.${operation}.${operationType}`,
   `${productName}.${operation}.*`,
@@ -18,17 +18,17 @@ const namesOf = ({ productName, operation, operationType }: Filling): string[] =
   '*.*.*',
 ]
 
-/** Whether an operation of that name can ever be found. */
+/** Whether any operation can have that name. */
 export const isOperationName = (name: string): boolean =>
   name === '*.*.*' ||
   (/^.+\.(\*\.\*|(newBusiness|endorsement|renewal)\.(create|update|\*))$/s.test(name) &&
     !name.startsWith('*.'))
 
 /**
- * The calls in their order; each sees what those before it filled in. What the request says counts, and an empty list is
- * none; else the registered operation that fits best; else the product's plugin, where it is switched on: whoever
- * switches it on in policy.json means it to be called (the brief is silent on that). An operation may be registered for
- * products that have no plugin; a request that asks for one which is not there is refused (400).
+ * The calls in order; each sees what earlier ones filled in. The request's own list counts first (an empty list means no
+ * calls), then the registered operation that fits best, then the product's plugin if policy.json switches it on (the brief does
+ * not say; switching it on means that it should be called). An operation may be registered for products without a plugin; a
+ * request that names a missing plugin is refused (400).
  */
 export function callSequence(
   asked: readonly string[] | undefined,

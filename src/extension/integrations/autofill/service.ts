@@ -1,5 +1,5 @@
-// Registering which calls fill in which operations. The tenant carries them (platform/tenancy), so that no request has
-// to look them up; another isolate knows of a change within 5 s.
+// Registers which calls fill in which operations. The tenant's record carries them (platform/tenancy), so no request looks them
+// up; other isolates know a change within 5 s.
 import { and, eq, sql } from 'drizzle-orm'
 import { recordAudit } from '../../../access/audit/store.ts'
 import { notFound, Refusal } from '../../../kernel/errors.ts'
@@ -26,10 +26,10 @@ import type {
 } from './contract.ts'
 import { INTERNAL } from './sequence.ts'
 
-/** Operations of a tenant; more answer 413. They go with every message to a policy's object. */
+/** The most operations of a tenant; more answer 413. They travel with every message to a policy's object. */
 const MOST_OPERATIONS = 50
 
-/** All of them, in the order of their names. */
+/** All operations by name. */
 export async function listOperations(context: RequestContext): Promise<AutofillIntegrationResponse> {
   const operations = await registered(context)
   return {
@@ -45,7 +45,7 @@ export async function readOperation(context: RequestContext, locator: string): P
   return response(name, operation)
 }
 
-/** Registers the operation, or gives one of that name other calls. Refuses (400) names that no integration has. */
+/** Registers the operation, or replaces its calls. Refuses (400) names that are no integration's. */
 export async function putOperation(
   context: RequestContext,
   { operation: name, callSequence }: AutofillIntegrationCreateRequest,
@@ -84,7 +84,7 @@ export async function assertFillsNothing(context: RequestContext, integration: s
   )
 }
 
-/** As they are now: the tenant of the request may be 5 s old. */
+/** Read again: the tenant of the request may be 5 s old. */
 async function registered({ env, tenant, calls }: RequestContext): Promise<AutofillOperations> {
   return (await readTenant(env, { locator: tenant.locator }, calls))?.autofill ?? {}
 }
@@ -121,8 +121,7 @@ const response = (
   callSequence: [...callSequence],
 })
 
-// Registered operations as a part of the tenant's row in the control database.
-/** Sets the operation, or removes it for null; nothing comes back where the tenant has been recreated or deleted. */
+/** Sets the operation, or removes it for null; returns nothing when the tenant was recreated or deleted. */
 export const operationQuery = (
   database: Database,
   { locator, generation }: TenantScope,

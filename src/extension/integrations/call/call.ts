@@ -1,5 +1,5 @@
-// Calls an external service of the tenant: values in, parsed JSON out (resources brief 6.2–6.4). Every call is logged,
-// whatever becomes of the operation that it was made for.
+// Calls an external service of the tenant: values in, parsed JSON out (resources brief 6.2–6.4). Every call is logged, whatever
+// the outcome of its operation.
 import { createHash } from 'node:crypto'
 import { storable } from '../../../kernel/characters.ts'
 import { Refusal } from '../../../kernel/errors.ts'
@@ -16,7 +16,7 @@ import { maskedUrl, secretsOf } from '../secrecy.ts'
 import { CALL_TIMEOUT_MS, type Exchanged, exchange, isDown, LARGEST_BODY, notSent } from './exchange.ts'
 import { type CallBodies, keepCall, type LoggedCall } from './log.ts'
 
-/** What is called for: `operation` and the policy are for the log, which lies in the shard. */
+/** The purpose of the call. `operation` and the policy are for the log, which is in the shard. */
 export type CallPurpose = {
   readonly shard: number
   readonly operation: string
@@ -30,15 +30,15 @@ export type IntegrationCall<T> = CallPurpose & {
 }
 
 /**
- * Makes of the parsed answer what the caller works with. Throws a Refusal, that of `integrationFailed` for an answer
- * that is none; tells by `warn` what it ignored. Both are logged with the call.
+ * Turns the parsed answer into what the caller works with. Throws a Refusal (that of `integrationFailed` for an unusable
+ * answer) and reports by `warn` what it ignored. Both are logged with the call.
  */
 export type Reader<T> = (answer: unknown, warn: (warning: string) => void) => T
 
 const nameOf = ({ type, name }: Pick<Integration, 'type' | 'name'>): string =>
   `${type === 'external_rater' ? 'External rater' : 'Service'} '${name}'`
 
-/** The 502 that says why nothing could be made of the service's answer. */
+/** The 502 that says why the service's answer was unusable. */
 export function integrationFailed(
   integration: Pick<Integration, 'type' | 'name'>,
   reason: string,
@@ -49,9 +49,9 @@ export function integrationFailed(
 }
 
 /**
- * What `read` makes of the service's answer. Refuses (502) when the service cannot be reached, takes longer than 20 s in
- * all, answers anything but 2xx with JSON of at most 10 MB, or has failed so often that its circuit is open; (413) input
- * that is larger; and as `read` does. Nothing but the log is written.
+ * Calls the service and returns what `read` makes of its answer. Refuses (502) when the service cannot be reached, takes longer
+ * than 20 s in all, answers anything but 2xx with JSON of at most 10 MB, or has failed so often that its circuit is open; (413)
+ * input that is too large; and as `read` does. Writes nothing but the log.
  */
 export async function callIntegration<T>(
   context: RequestContext,
@@ -76,13 +76,13 @@ export async function callIntegration<T>(
   return made.value
 }
 
-/** A call that was made, with what is to be logged of it. */
+/** A completed call, with what the log needs. */
 export type MadeCall<T> = { readonly logged: LoggedCall; readonly bodies: CallBodies } & (
   | { readonly value: T }
   | { readonly refusal: Refusal }
 )
 
-/** Makes the call, whatever the circuit says, and tells the circuit. Refuses (413) input that is too large. */
+/** Makes the call without asking the circuit, and reports the result to it. Refuses (413) input that is too large. */
 export async function makeCall<T>(
   context: RequestContext,
   integration: Integration,
@@ -106,7 +106,7 @@ export async function makeCall<T>(
   const sent = 'problem' in resolved ? integration : { ...integration, headers: resolved.headers }
   const exchanged =
     'problem' in resolved ? notSent(resolved.problem) : await exchange(context.env, sent, key, body)
-  // What was not sent says nothing of the service.
+  // A call that was not sent says nothing about the service.
   if (!('problem' in resolved)) circuitOf(circuitKey(integration)).record(!isDown(exchanged.ending), now())
 
   const secrets = secretsOf(sent, 'problem' in resolved ? [] : resolved.values)
@@ -143,7 +143,7 @@ export async function makeCall<T>(
   return { logged, bodies: { request: withoutSecrets(body, secrets), response }, ...outcome }
 }
 
-/** A change of the integration begins a circuit of its own: the address may be another. */
+/** A changed integration has a new circuit, since its address may be another. */
 const circuitKey = ({ locator, updatedAt }: Integration): string => `${locator}/${updatedAt}`
 
 export const sha256 = (content: string | Uint8Array): string =>
@@ -193,13 +193,13 @@ function parsedJson(bytes: Uint8Array): Parsed {
   }
 }
 
-/** Copied by assignment, this one name would change an object's prototype. */
+/** Assigning this name would change an object's prototype. */
 const withoutProto = (name: string, value: unknown): unknown => (name === '__proto__' ? undefined : value)
 
-/** Characters of what a service says of its failure that a client is told. */
+/** How many characters of a service's error a client sees. */
 const LONGEST_TOLD = 300
 
-/** What raters say of a failure: `{"error": …}` (resources brief 6.3). */
+/** The form in which raters report a failure: `{"error": …}` (resources brief 6.3). */
 function saidBy(parsed: Parsed, shown: (text: string) => string): string {
   const value = 'value' in parsed ? parsed.value : undefined
   const said = typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined
@@ -213,13 +213,13 @@ function saidBy(parsed: Parsed, shown: (text: string) => string): string {
 //
 // An isolate has circuits of its own. None asks a database before a call, and each finds out by itself, by as many
 // failures as it takes; policies of a tenant run in a handful of isolates.
-/** Failed calls in a row that open it. */
+/** How many failed calls in a row open it. */
 export const OPENING_FAILURES = 5
 
-/** How long it stays open, before one call tries again. */
+/** How long it stays open before one call tries again. */
 export const OPEN_MS = 30_000
 
-/** A call that tries is given up for lost after this time; no call takes longer. */
+/** A trying call is considered lost after this time; no call takes longer. */
 const TRYING_MS = 25_000
 
 export class Circuit {
@@ -227,7 +227,7 @@ export class Circuit {
   #opensUntil = 0
   #triesUntil = 0
 
-  /** Milliseconds for which calls are refused; 0: this one may be made, and what came of it is to be recorded. */
+  /** Milliseconds for which calls are refused; 0: this call may be made, and its result must be recorded. */
   admit(at: Instant): number {
     if (this.#failures < OPENING_FAILURES) return 0
     const closedUntil = Math.max(this.#opensUntil, this.#triesUntil)
@@ -236,7 +236,7 @@ export class Circuit {
     return 0
   }
 
-  /** What came of a call: whether the service is up. */
+  /** The result of a call: whether the service is up. */
   record(isUp: boolean, at: Instant): void {
     this.#triesUntil = 0
     if (isUp) this.#failures = 0
@@ -251,7 +251,7 @@ const MOST_CIRCUITS = 10_000
 
 const circuits = new Map<string, Circuit>()
 
-/** The circuit of that key in this isolate. A key that was changed begins anew. */
+/** The circuit of that key in this isolate. A changed key has a new circuit. */
 export function circuitOf(key: string): Circuit {
   const known = circuits.get(key)
   if (known) return known

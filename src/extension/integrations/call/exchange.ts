@@ -7,27 +7,27 @@ import { retryAfterMs } from '../../../platform/outbound/retry-after.ts'
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'
 import type { Connection } from '../integration.ts'
 
-/** A call with its retry has ended after this time. */
+/** The time limit of a call with its retry. */
 export const CALL_TIMEOUT_MS = 20_000
 
-/** Bytes of a body, of the request and of the answer. */
+/** The most bytes of a request or answer body. */
 export const LARGEST_BODY = 10_000_000
 
-/** Before the retry; as long as the answer asks, where it asks for no more than the second. */
+/** The wait before the retry, or what the answer asks for if that is no more than the second value. */
 const PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 5_000
 
-/** How an attempt ended: with an answer, or in one word without. */
+/** The end of an attempt: an answer, or one word for why there is none. */
 type Ending =
   | { kind: 'answered'; status: number; bytes: Uint8Array; askedMs: number | undefined }
   | { kind: 'timeout' | 'unreachable' | 'cutOff' | 'tooLarge' | 'addressRefused' }
-  /** Nothing was sent: a secret that a header refers to is not to be had. */
+  /** Nothing was sent: a secret that a header refers to is missing. */
   | { kind: 'secretMissing'; reason: string }
 
-/** An attempt for the log: its HTTP status or the word for how it ended. */
+/** An attempt for the log: its HTTP status, or the word for its end. */
 export type AttemptMade = { readonly outcome: string; readonly durationMs: number }
 
-/** How the call ended, by its last attempt. */
+/** The end of the call, by its last attempt. */
 export type Exchanged = {
   readonly ending: Ending
   readonly attempts: readonly AttemptMade[]
@@ -42,8 +42,8 @@ export const notSent = (reason: string): Exchanged => ({
 })
 
 /**
- * Posts the body. Tried once more where nothing can have come of it, or the other side says so: no connection, 429,
- * 502, 503, 504; under the same `Idempotency-Key`. Redirects are not followed. Never throws.
+ * Posts the body. Retries once when the call cannot have had an effect or the other side asks for it (no connection, 429, 502,
+ * 503, 504), under the same `Idempotency-Key`. Does not follow redirects. Never throws.
  */
 export async function exchange(
   env: Env,
@@ -70,7 +70,7 @@ export async function exchange(
   return { ending, attempts, durationMs: now() - begun }
 }
 
-/** How long to wait before the retry; undefined where there is to be none. */
+/** The wait before the retry; undefined for no retry. */
 function pauseAfter(ending: Ending): number | undefined {
   if (ending.kind === 'unreachable') return PAUSE_MS
   if (ending.kind !== 'answered' || ![429, 502, 503, 504].includes(ending.status)) return undefined
@@ -78,7 +78,7 @@ function pauseAfter(ending: Ending): number | undefined {
   return pauseMs <= LONGEST_PAUSE_MS ? pauseMs : undefined
 }
 
-/** Whether it says that the service is down, rather than that it did not like what it was sent. */
+/** Whether the answer means that the service is down, not that it rejected the request. */
 export const isDown = (ending: Ending): boolean =>
   ending.kind === 'answered'
     ? ending.status >= 500 || ending.status === 429
@@ -91,7 +91,7 @@ async function post(
   body: string,
   timeoutMs: number,
 ): Promise<Ending> {
-  // Looked at again, since what an address may be is decided by where the service runs today.
+  // Checked again, since the environment of the service decides which addresses are allowed.
   if (addressProblem(connection.url, mayCallThisMachine(env))) return { kind: 'addressRefused' }
   const signal = AbortSignal.timeout(Math.max(1, timeoutMs))
   const broken = (problem: unknown, otherwise: 'unreachable' | 'cutOff'): Ending => ({
@@ -133,7 +133,7 @@ function headersOf({ headers: own, security }: Connection, key: string, body: st
   return headers
 }
 
-/** The body; undefined when it is larger than it may be, and then it is read no further. */
+/** The body; undefined when it is too large, without reading further. */
 async function bytesOf({ body }: Response): Promise<Uint8Array | undefined> {
   if (!body) return new Uint8Array()
   const read: Uint8Array[] = []

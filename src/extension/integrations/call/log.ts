@@ -1,5 +1,4 @@
-// The log of calls: a row in the shard of what the call was made for, and the two bodies in R2, since the database
-// takes no row of their size.
+// The log of calls: a row in the shard of the call's record, and the two bodies in R2, since they are too large for a row.
 import { sql } from 'drizzle-orm'
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
@@ -11,19 +10,19 @@ import { integrationCalls } from '../tables.ts'
 
 export type LoggedCall = typeof integrationCalls.$inferInsert & { locator: Uuid; createdAt: Instant }
 
-/** What was sent and what came back, without secrets; `response` is null when no answer came. */
+/** The request and the response without secrets; `response` is null when there was none. */
 export type CallBodies = { readonly request: string; readonly response: string | null }
 
 export const KEEP_CALLS_MS = 30 * 24 * 60 * 60 * 1000
 
-/** Rows deleted in one go; R2 deletes as many objects at once. */
+/** How many rows one run deletes; R2 deletes as many objects at once. */
 const MOST_PURGED = 1_000
 
 const bodiesKey = (tenant: Tenant, locator: string): string => fileKey(tenant, 'integration-calls', locator)
 
 /**
- * Keeps the call: its row first, since bodies without one would stay for ever. Bodies that could not be kept leave the row
- * without them.
+ * Stores the call. Its row comes first, since bodies without a row would stay for ever. When the bodies cannot be stored, the
+ * row stays without them.
  */
 export async function keepCall(
   { env, tenant, calls }: RequestContext,
@@ -39,7 +38,7 @@ export async function keepCall(
   })
 }
 
-/** The bodies of the call; undefined when they are not kept (any more). */
+/** The bodies of the call; undefined when they are not stored (any more). */
 export async function readBodies(
   { env, tenant, calls }: RequestContext,
   locator: Uuid,
@@ -49,13 +48,13 @@ export async function readBodies(
   return kept ? ((await kept.json()) as CallBodies) : undefined
 }
 
-/** The oldest calls that are too old at `at`, in real time. */
+/** The oldest calls that have expired at `at`, in real time. */
 export const oldCallsQuery = (database: Database, at: Instant) =>
   database.build.all<{ locator: string }>(
     sql`select locator from ${integrationCalls} where at <= ${at - KEEP_CALLS_MS} order by at limit ${MOST_PURGED}`,
   )
 
-/** Deletes the calls, their bodies first: cut off in between, they are found again. */
+/** Deletes the calls, bodies first: after an interruption they are found again. */
 export async function purgeCalls(
   env: Env,
   tenant: Tenant,

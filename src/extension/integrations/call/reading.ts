@@ -1,4 +1,4 @@
-// The log of an integration's calls, and calls made once more from it (resources brief 6.4).
+// Reads the log of an integration's calls, and repeats calls from it (resources brief 6.4).
 import { and, eq, gte, isNotNull, isNull, lt, type SQL } from 'drizzle-orm'
 import { notFound, Refusal } from '../../../kernel/errors.ts'
 import { readUuid } from '../../../kernel/locators.ts'
@@ -56,8 +56,8 @@ export async function readCall(
 }
 
 /**
- * Sends the logged request once more, to where the integration is today, and answers the call that this was: what came
- * back, or why nothing did. Nothing else comes of it. 409 when the body is not kept as it was sent.
+ * Sends the logged request again to the integration's present address, and returns the new call: the response, or why there was
+ * none. It has no other effect. 409 when the body was not stored as it was sent.
  */
 export async function replayCall(
   name: string,

@@ -1,5 +1,5 @@
-// What a changed configuration would do to policies that were made with the one before: their data is stored
-// under names of fields, exposures and perils, and read back by them (resources brief 10.5).
+// How a changed configuration affects existing policies: their data is stored and read by the names of fields, exposures and
+// perils (resources brief 10.5).
 import type {
   Configuration,
   FieldDefinition,
@@ -7,7 +7,7 @@ import type {
   ProductDefinition,
 } from '../../../product/configuration.ts'
 
-/** Codes of incompatible changes, each with what it means for stored policies. */
+/** Codes of incompatible changes, each with its meaning for existing policies. */
 export const changeCodes = {
   productRemoved: 'Policies of the product cannot be read any more.',
   exposureRemoved: 'Exposures of that name cannot be read any more.',
@@ -21,8 +21,8 @@ export const changeCodes = {
 } as const
 
 /**
- * A change that policies of the product cannot follow, or those of any product for undefined. `path` is the file
- * of the archive to look at.
+ * A change that existing policies of the product cannot follow (of any product, when undefined). `path` is the file of the
+ * archive to look at.
  */
 export type IncompatibleChange = {
   product: string | undefined
@@ -31,7 +31,7 @@ export type IncompatibleChange = {
   message: string
 }
 
-/** The changes of the tenant, then of its products in the order of the configuration before. */
+/** The changes of the tenant, then of its products, in the order of the former configuration. */
 export function incompatibleChanges(before: Configuration, after: Configuration): IncompatibleChange[] {
   const ofProducts = Object.values(before.products).flatMap(product => {
     const { name } = product

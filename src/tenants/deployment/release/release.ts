@@ -1,5 +1,5 @@
-// One deploy or repair of a tenant: from a compiled archive to the committed version. What a try has read is
-// guarded; when another request was faster, the next try reads again.
+// One deploy or repair, from a compiled archive to the committed version. Guards hold what an attempt has read; when another
+// request was faster, the next attempt reads again.
 import type { SQL } from 'drizzle-orm'
 import { integrationNamesQuery } from '../../../extension/integrations/store.ts'
 import { Refusal } from '../../../kernel/errors.ts'
@@ -23,13 +23,13 @@ import {
 import { type AccountPlan, type PresentAccount, planAccounts } from './test-users.ts'
 import { type Released, releaseWriter, type Upload } from './writer.ts'
 
-/** So many deploys to one tenant at the same time all succeed. */
+/** How many simultaneous deploys to one tenant all succeed. */
 const ATTEMPTS = 20
 
-/** What a release builds on. */
+/** The state that a release rests on. */
 type Present = {
   latest: VersionRow | undefined
-  /** The version that is asked for. */
+  /** The requested version. */
   asked: VersionRow | undefined
   accounts: PresentAccount[]
   /** Names of the tenant's external raters. */
@@ -41,8 +41,7 @@ const NOTHING: Present = { latest: undefined, asked: undefined, accounts: [], co
 const SAME_ACCOUNTS: AccountPlan = { write: [], remove: [], revokesTokens: false, findings: [] }
 
 /**
- * Deploys the archive as the next version. `isNew`: the tenant's databases were claimed for this deploy, so that
- * there is nothing to read in them.
+ * Deploys the archive as the next version. `isNew`: the tenant's databases were claimed for this deploy and are empty.
  */
 export function deployVersion(context: RequestContext, upload: Upload, isNew: boolean): Promise<Released> {
   const write = releaseWriter(context, upload)
@@ -67,8 +66,8 @@ export function deployVersion(context: RequestContext, upload: Upload, isNew: bo
 }
 
 /**
- * Puts the archive in the place of the one that the version stands for; 400 when there is no such version. It
- * is refused when the version's policies could not be read any more. Test users follow the latest version.
+ * Replaces the archive of the version; 400 when there is no such version. Refuses a change that would make the version's
+ * policies unreadable. Test users follow the latest version.
  */
 export function repairVersion(context: RequestContext, upload: Upload, version: number): Promise<Released> {
   const write = releaseWriter(context, upload)
@@ -97,7 +96,7 @@ export function repairVersion(context: RequestContext, upload: Upload, version: 
   })
 }
 
-/** What a tenant starts with is made with its first configuration, and not again. */
+/** A new tenant's resources are created with its first configuration only. */
 const lateBootstrap = ({ configuration }: Upload): Finding[] =>
   configuration.bootstrap === undefined
     ? []
@@ -138,7 +137,7 @@ async function readPresent(
   return { latest, asked, accounts, connected: raters.map(({ name }) => name) }
 }
 
-/** Undefined for no version, and for one that cannot be read any more, which a deploy or repair makes good. */
+/** Undefined for no version, and for one that cannot be read any more, which a deploy or repair replaces. */
 async function configurationOf(
   { env, tenant, calls }: RequestContext,
   row: VersionRow | undefined,
@@ -152,7 +151,7 @@ async function configurationOf(
   }
 }
 
-/** Where there are incompatible changes, and those of them that policies meet: of the version, or of any. */
+/** The incompatible changes, and those of them that affect policies of the version (of any, when undefined). */
 async function changesOf(
   { env, tenant, calls }: RequestContext,
   before: Configuration | undefined,
@@ -182,8 +181,8 @@ const finding = (
 ): Finding => ({ severity, path, code, message: `${message} ${advice}` })
 
 /**
- * Only test tenants have the users of the archive (resources brief 10.3). Whoever has a token has what the roles were when
- * it was given, so that other roles end the tokens.
+ * Only test tenants have the archive's users (resources brief 10.3). A token carries the roles of the time when it was issued,
+ * so other roles end the tokens.
  */
 function accountsOf(
   { tenant }: RequestContext,

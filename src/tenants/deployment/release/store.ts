@@ -10,7 +10,7 @@ import type { VersionRow } from '../../../product/store.ts'
 import { configurationVersions, deployments } from '../../../product/tables.ts'
 import type { WantedAccount } from './test-users.ts'
 
-/** The accounts that archives made, and those that have a user name of this one. */
+/** Accounts that archives made, and those with a user name of this archive. */
 export const archiveAccountsQuery = (database: Database, usernames: readonly string[]) =>
   database.build
     .select({
@@ -32,10 +32,10 @@ export const archiveAccountsQuery = (database: Database, usernames: readonly str
       ),
     )
 
-/** Products by name; null: whichever, the tenant as a whole. */
+/** Products by name; null for the tenant as a whole. */
 export type Scope = string | null
 
-/** Those of the scopes that have policies; of the version, or of any for undefined. */
+/** The scopes that have policies, of the version or, when undefined, of any. */
 export const usedScopesQuery = (database: Database, scopes: readonly Scope[], version: number | undefined) =>
   database.build.all<{ name: Scope }>(sql`
     select wanted.value as name from json_each(${JSON.stringify(scopes)}) as wanted
@@ -46,15 +46,15 @@ export const usedScopesQuery = (database: Database, scopes: readonly Scope[], ve
       )}
     )`)
 
-/** Holds while the latest version is this one; 0 for none. */
+/** True in the batch while this is the latest version; 0 for none. */
 export const latestVersionIs = (version: number) =>
   sql`coalesce((select max(${configurationVersions.version}) from ${configurationVersions}), 0) = ${version}`
 
-/** Holds while the version stands for this archive. */
+/** True in the batch while the version has this archive. */
 export const versionHasHash = (version: number, hash: string) =>
   sql`(select ${configurationVersions.hash} from ${configurationVersions} where ${configurationVersions.version} = ${version}) = ${hash}`
 
-/** Holds while none of the scopes has a policy of the version. */
+/** True in the batch while no scope has a policy of the version. */
 export const noPolicyOf = (scopes: readonly Scope[], version: number) => sql`not exists (
   select 1 from ${policies} where ${and(
     eq(policies.configVersion, version),
@@ -64,7 +64,7 @@ export const noPolicyOf = (scopes: readonly Scope[], version: number) => sql`not
   )}
 )`
 
-/** What a deploy or repair leaves: what the version stands for now, and that and when it was done. */
+/** The rows of a deploy or repair: the version's archive, and the entry in its history. */
 export const releaseQueries = (
   database: Database,
   row: VersionRow,
@@ -81,7 +81,7 @@ export const releaseQueries = (
   }),
 ]
 
-/** Accounts with their passwords hashed. What else is kept of an account that is there already stays. */
+/** Accounts with hashed passwords. Other columns of existing accounts stay. */
 export const accountQueries = (
   database: Database,
   write: readonly (WantedAccount & { passwordHash: string })[],

@@ -1,11 +1,11 @@
-// The users of an archive become accounts of its test tenant (resources brief 10.3), and follow the archive:
-// they change with it and go with it. Accounts made through the interface are left alone.
+// An archive's users become accounts of its test tenant (resources brief 10.3) and follow the archive: they change and go with
+// it. Accounts made through the interface stay as they are.
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
 import type { Finding, TestUser } from '../../../product/configuration.ts'
 import { accountType, type TestUserType } from '../../../product/roles.ts'
 
-/** Each new password costs a fifth of a second of the Worker. */
+/** Each new password takes the Worker a fifth of a second. */
 export const MOST_TEST_USERS = 100
 
 const FILE = 'security/test_users.json'
@@ -21,9 +21,9 @@ export type PresentAccount = {
   createdAt: Instant
 }
 
-/** An account to write. Without a hash the password is to be hashed. */
+/** An account to write. Without a hash, its password still has to be hashed. */
 export type WantedAccount = {
-  /** The account as it is; undefined for a new one. */
+  /** The existing account; undefined for a new one. */
   present: PresentAccount | undefined
   user: TestUser
   type: TestUserType
@@ -33,12 +33,14 @@ export type WantedAccount = {
 export type AccountPlan = {
   write: WantedAccount[]
   remove: Uuid[]
-  /** Whether somebody holds a token that says more than is so then: an account goes, or is of another type. */
+  /**
+   * Whether tokens are in use that would grant more than the account has afterwards: it goes, or its type changes.
+   */
   revokesTokens: boolean
   findings: Finding[]
 }
 
-/** More users than a deploy makes: an error. */
+/** The error for more users than a deploy can create. */
 export const userFindings = (users: readonly TestUser[]): Finding[] =>
   users.length <= MOST_TEST_USERS
     ? []
@@ -52,8 +54,8 @@ export const userFindings = (users: readonly TestUser[]): Finding[] =>
       ]
 
 /**
- * What makes the accounts those of `users`. `before` are the users of the archive that the present accounts
- * come from: who is the same in both is left alone, who has the same password keeps its hash.
+ * The changes that turn the present accounts into those of `users`. `before` are the users of the archive that made them: an
+ * unchanged user is left alone, an unchanged password keeps its hash.
  */
 export function planAccounts(
   users: readonly TestUser[],

@@ -1,5 +1,4 @@
-// The writing half of a release: files to R2 first, then everything else in one batch, so that a version never
-// stands for an archive that is not there.
+// Writes a release: files to R2 first, then everything else in one batch, so that no version exists without its archive.
 import { auditRows } from '../../../access/audit/store.ts'
 import { hashPassword } from '../../../access/passwords.ts'
 import {
@@ -33,7 +32,7 @@ export type Upload = {
   readonly findings: readonly Finding[]
 }
 
-/** What the deploy responses of the contract have in common. */
+/** The common part of the contract's deploy responses. */
 export type DeployResult = {
   success: boolean
   hostname: string
@@ -42,7 +41,7 @@ export type DeployResult = {
   logfile: string
 }
 
-/** The answer of what was committed, or why nothing was: what policies are made of would be gone. */
+/** The answer of the commit, or why nothing was committed: policies rely on what would be gone. */
 export type Released = JsonAnswer | AnswerBySubject | { refused: Finding[] }
 
 export type Release = {
@@ -54,11 +53,11 @@ export type Release = {
   /** Names of the tenant's external raters. */
   connected: readonly string[]
   accounts: AccountPlan
-  /** What the tenant starts with. */
+  /** A new tenant's resources. */
   bootstrap?: Bootstrap | undefined
 }
 
-/** What a deploy or repair that was carried out is answered. */
+/** The answer of a successful deploy or repair. */
 export const deployedResult = (
   { hostName, name, locator }: Tenant,
   version: number,
@@ -71,13 +70,13 @@ export const deployedResult = (
   logfile: formatLog(findings, { version, hostname: hostName }),
 })
 
-/** Stored answers that are too long to keep are told by this. */
+/** The marker of stored answers that are too long to keep. */
 export const versionSubject = (version: number): string => `configuration ${version}`
 
 export const versionOfSubject = (subject: string): number =>
   Number(subject.slice(subject.lastIndexOf(' ') + 1))
 
-/** Writes a release; called again for another try, it neither sends files nor hashes passwords twice. */
+/** Writes a release. Called again for another attempt, it does not send files or hash passwords twice. */
 export function releaseWriter(
   context: RequestContext,
   upload: Upload,
@@ -133,14 +132,14 @@ export function releaseWriter(
       answer: { status: 200, text: JSON.stringify(result) },
       subject: versionSubject(version),
     })
-    // Not before the commit: a sign-in in between would give another token of the account as it was.
+    // Not before the commit: a sign-in in between would issue a token with the account's former rights.
     if (accounts.revokesTokens) await revokeTokens(env, tenant, calls)
     await copyVersions(context)
     return answer
   }
 }
 
-/** Makes what the tenant starts with, on behalf of whoever deployed it. */
+/** Creates the new tenant's resources on behalf of the account that deployed. */
 const bootstrapTimer = ({ tenant, caller }: RequestContext, hash: string): NewTimer => ({
   dueAt: tenantNow(tenant),
   kind: BOOTSTRAP_TIMER,
@@ -156,8 +155,8 @@ function externalRatersOf({ products }: Configuration): Record<string, string> |
 }
 
 /**
- * Policies of every shard read their version in their own batch. All versions are copied, so that a copy that
- * failed is made good by the next release.
+ * Policies of every shard read their version in their own batch. All versions are copied, so that the next release repairs a
+ * copy that failed.
  */
 async function copyVersions(context: RequestContext): Promise<void> {
   const { env, tenant, calls } = context

@@ -1,16 +1,14 @@
 // What a tenant's resources give to the documents of its policies: a template, its snippets, fonts and static files of
 // the static names that a configuration uses. What is in force comes before the configuration's own (resources brief 1.6).
-
 import { Refusal } from '../../kernel/errors.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import type { StaticFiles } from '../../product/stored-files.ts'
 import type { TemplateEnvironment } from '../../product/templates/lookups.ts'
 import { staticNameOf } from '../document-use.ts'
-import { filesInForce } from './files.ts'
-import { NamedResources } from './named.ts'
+import { revisionFile } from '../files/service.ts'
 import type { RenderedTemplate } from './rendering.ts'
-import { Snippets, type TemplateText, type TimeAndPlace, textOf } from './snippets.ts'
+import { NamedResources, Snippets, type TemplateText, type TimeAndPlace, textOf } from './snippets.ts'
 
 export type DocumentResources = {
   /** Tells beforehand which templates will be asked for: their names are read in one round trip. */
@@ -56,4 +54,32 @@ export function documentResources(
     },
     files: (where, configured) => filesInForce(context, named, where, configured),
   }
+}
+
+// Files that a rendered template names: fonts of `@font-face` and images, by static name, as they are in force at the
+// template's time and place; else those of the configuration.
+const FONT_ENDING = /^(?:ttf|otf|woff2?)$/i
+
+/** `brand_sans.ttf` is the font, `terms` or `terms.pdf` the static document, of that static name. */
+const partsOf = (name: string): { staticName: string; ending: string } => {
+  const [, staticName = '', ending = ''] = /^(.*?)(?:\.(\w{1,5}))?$/.exec(name) ?? []
+  return { staticName, ending }
+}
+
+export function filesInForce(
+  context: Pick<RequestContext, 'tenant' | 'env' | 'calls'>,
+  named: NamedResources,
+  where: TimeAndPlace,
+  configured: StaticFiles | undefined,
+): StaticFiles {
+  const read = async (name: string): Promise<Uint8Array | undefined> => {
+    const { staticName, ending } = partsOf(name)
+    const type = FONT_ENDING.test(ending) ? 'customFont' : 'staticDocument'
+    const resource = await named.inForce(staticName, type, where)
+    if (resource) return new Uint8Array(await (await revisionFile(context, resource)).arrayBuffer())
+    return configured?.(name)
+  }
+  return Object.assign(read, {
+    expect: (names: readonly string[]) => named.expect(names.map(name => partsOf(name).staticName)),
+  })
 }

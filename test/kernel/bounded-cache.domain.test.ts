@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { BoundedCache } from '../../src/kernel/bounded-cache.ts'
+
+describe('a bounded cache', () => {
+  it('gives up the value that was used the longest ago', () => {
+    const cache = new BoundedCache<number>(2)
+    cache.set('a', 1)
+    cache.set('b', 2)
+    expect(cache.get('a')).toBe(1)
+    cache.set('c', 3)
+    expect([...cache.keys()]).toEqual(['a', 'c'])
+    expect(cache.get('b')).toBeUndefined()
+  })
+
+  it('counts sizes, those of replaced and deleted values no more', () => {
+    const cache = new BoundedCache<string | null>(10)
+    cache.set('a', 'large', 9)
+    cache.set('a', null, 4)
+    cache.set('b', 'other', 6)
+    expect([...cache.keys()]).toEqual(['a', 'b'])
+    expect(cache.get('a')).toBeNull()
+    cache.delete('b')
+    cache.set('c', 'third', 6)
+    expect([...cache.keys()]).toEqual(['a', 'c'])
+  })
+
+  it('keeps nothing that is larger than itself', () => {
+    const cache = new BoundedCache<string>(10)
+    cache.set('a', 'small', 1)
+    cache.set('b', 'huge', 11)
+    expect([...cache.keys()]).toEqual(['a'])
+  })
+})
