@@ -1,10 +1,8 @@
-import { fillPlaceholders } from 'drizzle-orm'
+import { Column, fillPlaceholders, is, noopDecoder, SQL } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import { getTableConfig, SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { noteBookmark } from './bookmarks.ts'
-import type { Calls } from './calls.ts'
-import { type ReadRows, rowReader } from './result-rows.ts'
+import { type Calls, noteBookmark } from './calls.ts'
 
 export type Query = BatchItem<'sqlite'>
 
@@ -217,4 +215,62 @@ export function deleteRows(
 ): Query[] {
   if (locators.length === 0) return []
   return [database.effect(textsOf(table).remove, JSON.stringify(locators))]
+}
+
+// Drizzle looks at every value of every row for the kind of its column. Looking at each column once for all rows takes half the
+// time, 2.5 ms less for a thousand rows of twelve columns, and a large policy has thousands.
+
+type Decoder = { mapFromDriverValue(value: unknown): unknown }
+
+/** A column of the result: its name in the row, and what makes its value of the database's where that is another one. */
+type Cell = { readonly name: string; readonly decoder: Decoder | undefined }
+
+type Selected = { readonly path: readonly string[]; readonly field: unknown }
+
+type Row = Readonly<Record<string, unknown>>
+
+/** Makes rows of the rows of a result. */
+export type ReadRows = (rows: readonly Row[]) => object[]
+
+/** The reader for a query that selects columns and expressions side by side; undefined for all others, as for rows of a join. */
+export function rowReader(prepared: object): ReadRows | undefined {
+  const { fields, executeMethod, customResultMapper } = prepared as {
+    readonly fields?: readonly Selected[]
+    readonly executeMethod?: string
+    readonly customResultMapper?: unknown
+  }
+  if (!fields || executeMethod !== 'all' || customResultMapper) return undefined
+  const cells: Cell[] = []
+  for (const { path, field } of fields) {
+    const decoder = decoderOf(field)
+    if (path.length !== 1 || !decoder) return undefined
+    cells.push({ name: path[0]!, decoder: isIdentity(decoder) ? undefined : decoder })
+  }
+  return rows => readRows(rows, cells)
+}
+
+function decoderOf(field: unknown): Decoder | undefined {
+  if (is(field, Column)) return field
+  if (is(field, SQL.Aliased)) return decoderOf(field.sql)
+  return is(field, SQL) ? (field as unknown as { readonly decoder: Decoder }).decoder : undefined
+}
+
+const isIdentity = ({ mapFromDriverValue }: Decoder): boolean =>
+  mapFromDriverValue === Column.prototype.mapFromDriverValue ||
+  mapFromDriverValue === noopDecoder.mapFromDriverValue
+
+/** Columns of a row are in the order of the query, and the same in every row. */
+function readRows(rows: readonly Row[], cells: readonly Cell[]): object[] {
+  const [first] = rows
+  if (!first) return []
+  const columns = Object.keys(first)
+  return rows.map(row => {
+    const made: Record<string, unknown> = {}
+    for (let at = 0; at < cells.length; at += 1) {
+      const { name, decoder } = cells[at]!
+      const value = row[columns[at]!]
+      made[name] = decoder === undefined || value === null ? value : decoder.mapFromDriverValue(value)
+    }
+    return made
+  })
 }

@@ -9,7 +9,7 @@ import { type Calls, noCalls } from './calls.ts'
 import type { AutofillOperations } from './control-tables.ts'
 import * as control from './control-tables.ts'
 import { bytesOf, type Database, openDatabase } from './database.ts'
-import { NEWEST_TENANT_MIGRATION } from './newest-migration.ts'
+import { NEWEST_TENANT_MIGRATION } from './migrations.ts'
 import { bucketBinding, type Place } from './places.ts'
 import type { Quotas } from './quotas.ts'
 

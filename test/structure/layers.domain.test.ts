@@ -57,12 +57,12 @@ describe('the check of layers', () => {
     const upward = upwardImports(
       small,
       graph({
-        'src/kernel/money.ts': ['src/billing/bill.ts', 'src/kernel/time.ts'],
+        'src/kernel/money.ts': ['src/billing/invoicing.ts', 'src/kernel/time.ts'],
         'src/kernel/time.ts': [],
-        'src/billing/bill.ts': ['src/kernel/money.ts'],
+        'src/billing/invoicing.ts': ['src/kernel/money.ts'],
       }),
     )
-    expect(upward).toEqual(['src/kernel/money.ts -> src/billing/bill.ts'])
+    expect(upward).toEqual(['src/kernel/money.ts -> src/billing/invoicing.ts'])
   })
 
   it('places a file by the longest folder that it lies in', () => {

@@ -1,5 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync'
-import { isLongerThan } from '../../kernel/characters.ts'
+import { isLongerThan } from '../../kernel/text.ts'
 import type { ArchiveFile } from '../archive/read.ts'
 import { isLookupTable, type LookupTable } from '../configuration.ts'
 import { readText } from './json/decode.ts'

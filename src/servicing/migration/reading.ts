@@ -2,10 +2,10 @@
 import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import { notFound } from '../../kernel/errors.ts'
 import { readUuid, type Uuid } from '../../kernel/locators.ts'
-import { type OffsetPage, offsetPage } from '../../kernel/offset-page.ts'
 import { now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
+import { type OffsetPage, offsetPage } from '../../platform/paging.ts'
 import type {
   AccountMigrationIdMappingsResponse,
   AccountMigrationResponse,

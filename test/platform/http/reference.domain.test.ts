@@ -6,7 +6,7 @@ import { examplesOf } from '../../../scripts/examples/choose.ts'
 import { plain } from '../../../scripts/examples/plain.ts'
 import { loadDocument, loadRoutes } from '../../../scripts/routes.ts'
 import type { Example } from '../../../src/platform/http/reference/examples.ts'
-import { operationId } from '../../../src/platform/http/reference/operation-id.ts'
+import { operationId } from '../../../src/platform/http/reference/operations.ts'
 import type { Route } from '../../../src/platform/http/route.ts'
 
 type Content = Record<string, { example?: unknown }>

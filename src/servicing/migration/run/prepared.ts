@@ -1,5 +1,5 @@
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { INVOICE_TIMER } from '../../../billing/bill.ts'
+import { INVOICE_TIMER } from '../../../billing/invoicing.ts'
 import { derivedUuid, shardOfDigits } from '../../../kernel/locators.ts'
 import { type Instant, later } from '../../../kernel/time.ts'
 import type { Guard, NewTimer } from '../../../platform/commit.ts'
