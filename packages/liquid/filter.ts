@@ -1,5 +1,6 @@
 import { type Liquid, type Token, toValue } from 'liquidjs/dist/liquid.browser.mjs'
 import type { RenderingContext } from './context.ts'
+import { instantOf } from './date-format.ts'
 import { FILTER_WORK, STEP_WORK } from './limits.ts'
 
 /**
@@ -50,3 +51,10 @@ export function carriedOut(
 
 const sizeOf = (value: unknown): number =>
   typeof value === 'string' || Array.isArray(value) ? value.length : 0
+
+/** Milliseconds, `now`, `2026-01-31` (its start in the tenant's zone) or a full ISO time. Undefined for all else. */
+export function timestampOf(value: unknown, context: RenderingContext): number | undefined {
+  const { environment, dialect } = context.state
+  if (typeof value === 'string' && /^\s*(?:now|today)\s*$/.test(value)) return environment.now
+  return instantOf(value, environment.timeZone, dialect.calendar)
+}

@@ -4,15 +4,13 @@
 import type { Uuid } from '../kernel/locators.ts'
 import { type CurrencyCode, money } from '../kernel/money.ts'
 import { earlier, endOfDay, type Instant, later } from '../kernel/time.ts'
-import { chargesOf, restsApart } from '../policy/bills/amounts-due.ts'
+import { chargesOf, openInstallments, restsApart } from '../policy/bills/amounts-due.ts'
 import { type Charge, lineOfCharge, NOTHING_KEPT } from '../policy/bills/charge.ts'
 import { installmentItems, totalsDue } from '../policy/bills/items.ts'
 import type { Modification, PolicyAggregate } from '../policy/records/aggregate.ts'
 import type { Installment, PlannedInstallment } from '../policy/records/installment.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
-import { openInstallments } from './balance.ts'
-import { type Replan, termsOf } from './replan.ts'
-import { installmentOf, numbered, periodsFrom } from './schedule.ts'
+import { type BillPlan, installmentOf, numbered, onlyInstallment, periodsFrom, termsOf } from './schedule.ts'
 
 type Draft = Omit<Installment, 'number'>
 
@@ -25,7 +23,7 @@ export function planAfterCancellation(
   before: PolicyAggregate,
   modification: Modification,
   now: Instant,
-): Replan {
+): BillPlan {
   const at = modification.effectiveAt
   const own = chargesOf(before, modification)
   const open = inOrder(openInstallments(before))
@@ -57,7 +55,7 @@ export function planAfterEndorsement(
   scheduleName: string,
   product: ProductDefinition,
   now: Instant,
-): Replan {
+): BillPlan {
   const { effectiveAt: from, policyEnd } = modification
   const { timeZone } = before.policy
   const own = chargesOf(before, modification)
@@ -108,7 +106,7 @@ export function planAfterFeeUpdate(
   before: PolicyAggregate,
   modification: Modification,
   now: Instant,
-): Replan {
+): BillPlan {
   const own = chargesOf(before, modification)
   const taken = new Set(own.filter(one => one.keptUntil === NOTHING_KEPT).map(lineOfCharge))
   // What a product plans itself stays as it planned it.
@@ -139,7 +137,7 @@ type Balance = {
 }
 
 /** The plan without negative bills: what one cannot bear, the one before it does; what none can, is given back at once. */
-function balanced(before: PolicyAggregate, balance: Balance): Replan {
+function balanced(before: PolicyAggregate, balance: Balance): BillPlan {
   const { own, atOnce } = balance
   if (own.length === 0) return { charges: [], plan: [], open: [] }
   const { currency } = before.policy
@@ -150,7 +148,7 @@ function balanced(before: PolicyAggregate, balance: Balance): Replan {
     const plan = numbered([atOnce, ...planned])
     const charges = [...own, ...restsApart(before, open)]
     const negative = totalsDue(plan, charges, currency).findLastIndex(({ minor }, at) => at > 0 && minor < 0)
-    if (negative < 0) return { charges, plan: told(plan, charges, currency), open }
+    if (negative < 0) return { charges, plan: withoutEmptyBills(plan, charges, currency), open }
     const at = negative - 1
     if (at > 0)
       planned = [
@@ -167,7 +165,7 @@ function balanced(before: PolicyAggregate, balance: Balance): Replan {
 }
 
 /** The plan without an invoice at once that bills nothing; installments whose items come to nothing are silent. */
-function told(
+function withoutEmptyBills(
   plan: readonly Installment[],
   charges: readonly Charge[],
   currency: CurrencyCode,
@@ -213,19 +211,7 @@ const joined = (first: Draft, second: Draft): Draft => ({
 })
 
 /** What is charged or given back at once: one invoice, due by the end of today. */
-function atOnceOf(
-  { policy }: PolicyAggregate,
-  { effectiveAt: start, policyEnd }: Modification,
-  now: Instant,
-): Draft {
-  const latest = later(policyEnd, later(policy.originalEnd, start))
-  const end = latest > start ? latest : ((start + 1) as Instant)
-  return {
-    start,
-    end,
-    issueAt: now,
-    dueAt: endOfDay(now, policy.timeZone),
-    periods: [{ start, end, wholeMs: end - start }],
-    replans: { bill: 'atOnce', open: [] },
-  }
-}
+const atOnceOf = (before: PolicyAggregate, modification: Modification, now: Instant): Draft => ({
+  ...onlyInstallment(before, modification, now),
+  replans: { bill: 'atOnce', open: [] },
+})

@@ -2,24 +2,23 @@
 // invoiced yet is taken over, and what it would have billed lies on the periods of the schedule, together with what the
 // change itself charges. Nothing is lost or created: what was invoiced stays, the rest of every charge is split anew.
 import type { CurrencyCode } from '../kernel/money.ts'
-import { earlier, endOfDay, type Instant, type Span, type TimeZone } from '../kernel/time.ts'
-import { restsOf } from '../policy/bills/amounts-due.ts'
+import { endOfDay, type Instant, type TimeZone } from '../kernel/time.ts'
+import { chargesOf, openAfter, openInstallments, restsOf } from '../policy/bills/amounts-due.ts'
 import type { Charge } from '../policy/bills/charge.ts'
 import { installmentItems, totalsDue } from '../policy/bills/items.ts'
-import { isIssued } from '../policy/fold/line.ts'
-import type { PolicyAggregate } from '../policy/records/aggregate.ts'
-import type { BillingPeriod, Installment, PlannedInstallment } from '../policy/records/installment.ts'
+import type { Modification, PolicyAggregate } from '../policy/records/aggregate.ts'
+import type { BillingPeriod, Installment } from '../policy/records/installment.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
-import { openAfter } from './balance.ts'
-import { carryingForward } from './bill.ts'
-import { installmentOf, numbered, paidTogether, periodsFrom, scheduleFor } from './schedule.ts'
-
-/** What the new plan bills, its installments, and those that it takes over. */
-export type Replan = {
-  readonly charges: readonly Charge[]
-  readonly plan: readonly Installment[]
-  readonly open: readonly PlannedInstallment[]
-}
+import {
+  type BillPlan,
+  carryingForward,
+  installmentOf,
+  numbered,
+  paidTogether,
+  periodsFrom,
+  scheduleFor,
+  termsOf,
+} from './schedule.ts'
 
 export type ReplanOrder = {
   /** What the change itself charges. */
@@ -42,7 +41,7 @@ export function replan(
   { charges: own, scheduleName, from, policyEnd }: ReplanOrder,
   product: ProductDefinition,
   now: Instant,
-): Replan {
+): BillPlan {
   const { timeZone, currency } = before.policy
   const open = openAfter(before, from)
   const charges = [...own, ...restsOf(before, open)]
@@ -58,16 +57,6 @@ export function replan(
     plan: carryingForward(plan, product, currency),
     open,
   }
-}
-
-/** The terms of the policy up to its end: schedules begin anew with each, and the last goes on to the end. */
-export function termsOf({ modifications }: PolicyAggregate, policyEnd: Instant): Span[] {
-  const terms = [...modifications.values()]
-    .filter(one => isIssued(one) && (one.kind === 'creation' || one.kind === 'renewal'))
-    .map(one => ({ start: one.effectiveAt, end: earlier(one.policyEnd, policyEnd) }))
-    .filter(term => term.start < term.end)
-    .sort((a, b) => a.start - b.start)
-  return terms.map((term, at) => (at === terms.length - 1 ? { ...term, end: policyEnd } : term))
 }
 
 type PlanContext = {
@@ -106,4 +95,23 @@ function planned(
     const periods = together.flatMap(one => one.periods)
     return { ...together[0]!, end: together.at(-1)!.end, periods, issueAt: now, dueAt: endOfToday }
   }
+}
+
+/** From the endorsement on; from the planned bill that contains its time where that one can give what else came at once. */
+export function rescheduled(
+  before: PolicyAggregate,
+  modification: Modification,
+  scheduleName: string,
+  product: ProductDefinition,
+  now: Instant,
+): BillPlan {
+  const { effectiveAt, policyEnd } = modification
+  const charges = chargesOf(before, modification)
+  const from = (at: Instant): BillPlan =>
+    replan(before, { charges, scheduleName, from: at, policyEnd }, product, now)
+  const plan = from(effectiveAt)
+  const [first] = totalsDue(plan.plan, plan.charges, before.policy.currency)
+  if (!first || first.minor >= 0) return plan
+  const containing = openInstallments(before).find(one => one.start < effectiveAt && effectiveAt < one.end)
+  return containing ? from(containing.start) : plan
 }

@@ -2,21 +2,28 @@
 // now, and what was given back of bills already made, is one invoice at once. Without a gap each bill that comes back is
 // the one that the cancellation took over, to the cent; with a gap, what comes back is spread over the planned bills from
 // the reinstatement on.
-import type { LocatorSupply } from '../kernel/locators.ts'
-import { earlier, type Instant, later } from '../kernel/time.ts'
-import { amountsDue, chargesOf, installmentOf, standingInvoices } from '../policy/bills/amounts-due.ts'
-import { type Modification, type PolicyAggregate, putRecords } from '../policy/records/aggregate.ts'
-import type { PlannedInstallment } from '../policy/records/installment.ts'
-import type { PaymentScheduleType } from '../product/configuration.ts'
-import { onlyInstallment, openInstallments } from './balance.ts'
-import { termsOf } from './replan.ts'
-import { periodsFrom } from './schedule.ts'
 
-export type Return = {
-  readonly plan: readonly PlannedInstallment[]
-  /** Installments that the plan takes over. */
-  readonly open: readonly PlannedInstallment[]
-}
+import type { Uuid } from '../kernel/locators.ts'
+import { earlier, type Instant, later } from '../kernel/time.ts'
+import {
+  amountsDue,
+  chargesOf,
+  installmentOf,
+  openAfter,
+  standingInvoices,
+} from '../policy/bills/amounts-due.ts'
+import { type Modification, type PolicyAggregate, putRecords } from '../policy/records/aggregate.ts'
+import type { Installment, PlannedInstallment, Replanned } from '../policy/records/installment.ts'
+import type { PaymentScheduleType, ProductDefinition } from '../product/configuration.ts'
+import {
+  type BillPlan,
+  comingBack,
+  onlyInstallment,
+  type PlannedBill,
+  periodsFrom,
+  recorded,
+  termsOf,
+} from './schedule.ts'
 
 /** The bills that come back after the reinstatement's own; those whose issue time has passed are made at once. */
 export function returningBills(
@@ -32,73 +39,55 @@ export function returningBills(
     .sort((a, b) => a.dueAt - b.dueAt || a.start - b.start)
 }
 
-/** `before` has the modification, and what it made. */
-export function planOfReinstatement(
+/** The plan of a reinstatement; `before` has its modification, and what it made. */
+export function planAfterReinstatement(
   before: PolicyAggregate,
   modification: Modification,
-  cancellation: Modification,
-  schedule: PaymentScheduleType,
-  context: { now: Instant; supply: LocatorSupply },
-): Return {
-  if (chargesOf(before, modification).length === 0) return { plan: [], open: [] }
-  const { now } = context
+  { paymentSchedules }: ProductDefinition,
+  now: Instant,
+): BillPlan {
+  const charges = chargesOf(before, modification)
+  if (charges.length === 0) return { charges, plan: [], open: [] }
+  const cancellation = before.modifications.get(modification.undoes!)!
+  const schedule = paymentSchedules.find(one => one.name === before.policy.paymentScheduleName)!
   const coming = returningBills(before, cancellation, now)
-  const own = onlyInstallment(before, modification, context)
-  return modification.effectiveAt > lostFrom(before, cancellation)
-    ? afterGap(before, modification, own, coming, schedule, context)
-    : asBefore(before, modification, own, coming, lostBy(before, cancellation), context)
+  const own = onlyInstallment(before, modification, now)
+  const hasGap = modification.effectiveAt > lostFrom(before, cancellation)
+  const bills = hasGap
+    ? planAfterGap(before, modification, own, coming, schedule.type)
+    : planAsBefore(before, modification, own, coming, lostBy(before, cancellation))
+  return { charges, ...bills }
 }
 
 /** The bills as they were; beside them the reinstatement's own asks for the rest, with what is planned in their place. */
-function asBefore(
+function planAsBefore(
   before: PolicyAggregate,
   modification: Modification,
-  own: PlannedInstallment,
+  own: Installment,
   coming: readonly PlannedInstallment[],
   lost: readonly PlannedInstallment[],
-  { supply }: { supply: LocatorSupply },
-): Return {
+): Pick<BillPlan, 'plan' | 'open'> {
   const since = lost.map(one => one.start).sort((a, b) => a - b)[0]
-  const open = since === undefined ? [] : openInstallments(before).filter(one => one.start >= since)
+  const open = since === undefined ? [] : openAfter(before, since)
   const absorbed = open.map(one => ({ ...one, absorbedBy: [...one.absorbedBy, modification.locator] }))
-  const planOf = (first: PlannedInstallment, others: readonly PlannedInstallment[]): PlannedInstallment[] => [
-    { ...first, ...(others.length > 0 && { leavesOut: others.map(one => one.locator) }) },
-    ...others.map(
-      ({ locator, start, end, issueAt, dueAt, writeOff }, at): PlannedInstallment => ({
-        locator: supply.uuid(),
-        modificationLocator: modification.locator,
-        number: at + 2,
+  for (let kept = 0; ; kept += 1) {
+    const others = coming.slice(kept)
+    const { start, end, issueAt, dueAt } = coming[kept - 1] ?? own
+    const replans: Replanned =
+      kept === 0 ? { bill: 'atOnce', open: [] } : { bill: 'planned', open: open.map(one => one.locator) }
+    const plan: PlannedBill[] = [
+      {
+        ...own,
         start,
         end,
         issueAt,
         dueAt,
-        periods: [],
-        absorbedBy: [],
-        ...(writeOff && { writeOff }),
-        takesOver: [locator],
-      }),
-    ),
-  ]
-  const dueOf = (plan: readonly PlannedInstallment[]): number =>
-    firstDue(before, modification, [...absorbed, ...plan])
-  const first: PlannedInstallment = { ...own, replans: { bill: 'atOnce', open: [] } }
-  for (let kept = 0; ; kept += 1) {
-    const others = coming.slice(kept)
-    const { start, end, issueAt, dueAt } = coming[kept - 1] ?? own
-    const plan = planOf(
-      kept === 0
-        ? first
-        : {
-            ...own,
-            start,
-            end,
-            issueAt,
-            dueAt,
-            replans: { bill: 'planned', open: open.map(one => one.locator) },
-          },
-      others,
-    )
-    const due = dueOf(plan)
+        replans,
+        ...(others.length > 0 && { leavesOut: others.map(one => one.locator) }),
+      },
+      ...comingBack(others),
+    ]
+    const due = firstDue(before, modification, plan, absorbed)
     // What the bills that come back would have too much lies on the first of them.
     if (due < 0 && others.length > 0) continue
     return { plan: due === 0 ? silent(plan) : plan, open }
@@ -109,15 +98,14 @@ function asBefore(
  * What comes back over the time that is left, on the bills of that time. Only flat fees come back with time in the gap:
  * that time is on the next bill.
  */
-function afterGap(
+function planAfterGap(
   before: PolicyAggregate,
   modification: Modification,
-  own: PlannedInstallment,
+  own: Installment,
   lost: readonly PlannedInstallment[],
   schedule: PaymentScheduleType,
-  { supply }: { supply: LocatorSupply },
-): Return {
-  const { effectiveAt: from, policyEnd, locator } = modification
+): Pick<BillPlan, 'plan' | 'open'> {
+  const { effectiveAt: from, policyEnd } = modification
   const coming = lost.filter(one => one.end > from)
   const { timeZone } = before.policy
   const terms = termsOf(before, policyEnd)
@@ -131,43 +119,41 @@ function afterGap(
     .map(tile => ({ ...tile, end: earlier(tile.end, from) }))
   const billOf = (at: Instant): PlannedInstallment | undefined =>
     coming.find(one => one.start <= at && at < one.end)
-  const atOnce = tiles.filter(tile => !billOf(tile.start))
-  const first: PlannedInstallment = { ...own, periods: atOnce, replans: { bill: 'atOnce', open: [] } }
-  const bills = [
-    first,
-    ...coming.map(
-      ({ start, end, issueAt, dueAt, writeOff }, at): PlannedInstallment => ({
-        locator: supply.uuid(),
-        modificationLocator: locator,
-        number: at + 2,
-        start: later(start, from),
-        end,
-        issueAt,
-        dueAt,
-        periods: tiles.filter(tile => billOf(tile.start) === coming[at]),
-        absorbedBy: [],
-        ...(writeOff && { writeOff }),
-      }),
-    ),
+  const bills: PlannedBill[] = [
+    { ...own, periods: tiles.filter(tile => !billOf(tile.start)), replans: { bill: 'atOnce', open: [] } },
+    ...comingBack(coming).map(({ takesOver: _, ...one }, at) => ({
+      ...one,
+      start: later(one.start, from),
+      periods: tiles.filter(tile => billOf(tile.start) === coming[at]),
+    })),
   ]
   const next = bills.find(one => one.periods.length > 0)
   const plan = bills.map(one => (one === next ? { ...one, periods: [...gap, ...one.periods] } : one))
   return { plan: firstDue(before, modification, plan) === 0 ? silent(plan) : plan, open: [] }
 }
 
-const silent = ([first, ...others]: readonly PlannedInstallment[]): PlannedInstallment[] => [
+const silent = ([first, ...others]: readonly PlannedBill[]): PlannedBill[] => [
   { ...first!, replans: { ...first!.replans!, isSilent: true } },
   ...others,
 ]
 
 /** What the first installment of the modification's plan would ask for, in minor units. */
-const firstDue = (
+function firstDue(
   before: PolicyAggregate,
   modification: Modification,
-  installments: readonly PlannedInstallment[],
-): number =>
-  amountsDue({ ...before, installments: putRecords(before.installments, installments) }, modification)[0]!
-    .minor
+  plan: readonly PlannedBill[],
+  absorbed: readonly PlannedInstallment[] = [],
+): number {
+  // Locators for the sum alone: the plan that is chosen is recorded with others.
+  const drafts = recorded(plan, modification, { uuid: temporaryLocators() })
+  const installments = putRecords(before.installments, [...absorbed, ...drafts])
+  return amountsDue({ ...before, installments }, modification)[0]!.minor
+}
+
+const temporaryLocators = (): (() => Uuid) => {
+  let count = 0
+  return () => `draft/${++count}` as Uuid
+}
 
 /** Installments that the cancellation took over. */
 const lostBy = ({ installments }: PolicyAggregate, { locator }: Modification): PlannedInstallment[] =>

@@ -1,5 +1,8 @@
+// Plans by a payment schedule (brief 4.2): the periods of a term, the installments that pay for them, and when the invoice of
+// each is made and due.
 import { Refusal } from '../kernel/errors.ts'
-import { money, sum } from '../kernel/money.ts'
+import type { LocatorSupply } from '../kernel/locators.ts'
+import { type CurrencyCode, money, sum } from '../kernel/money.ts'
 import {
   add,
   type CalendarUnit,
@@ -10,12 +13,16 @@ import {
   type Span,
   type TimeZone,
 } from '../kernel/time.ts'
+import { chargesOf } from '../policy/bills/amounts-due.ts'
 import { type Charge, isPayable } from '../policy/bills/charge.ts'
+import { isIssued } from '../policy/fold/line.ts'
+import type { Modification, PolicyAggregate } from '../policy/records/aggregate.ts'
 import {
   type BillingPeriod,
   type Installment,
   isSilent,
   LARGEST_PLAN_PERIODS,
+  type PlannedInstallment,
 } from '../policy/records/installment.ts'
 import type { PaymentScheduleType, ProductDefinition } from '../product/configuration.ts'
 
@@ -170,3 +177,101 @@ export function paidTogether(
   const others = groups.slice(past.length)
   return past.length === 0 ? others : [past.flat(), ...others]
 }
+
+/** An installment of a plan that is not recorded yet. */
+export type PlannedBill = Installment & Pick<PlannedInstallment, 'takesOver' | 'leavesOut' | 'paidBefore'>
+
+/** What the new plan bills, its installments, and those that it takes over. */
+export type BillPlan = {
+  readonly charges: readonly Charge[]
+  readonly plan: readonly PlannedBill[]
+  readonly open: readonly PlannedInstallment[]
+}
+
+/** The terms of the policy up to its end: schedules begin anew with each, and the last goes on to the end. */
+export function termsOf({ modifications }: PolicyAggregate, policyEnd: Instant): Span[] {
+  const terms = [...modifications.values()]
+    .filter(one => isIssued(one) && (one.kind === 'creation' || one.kind === 'renewal'))
+    .map(one => ({ start: one.effectiveAt, end: earlier(one.policyEnd, policyEnd) }))
+    .filter(term => term.start < term.end)
+    .sort((a, b) => a.start - b.start)
+  return terms.map((term, at) => (at === terms.length - 1 ? { ...term, end: policyEnd } : term))
+}
+
+/** The whole of the modification as one installment, due at the end of today. */
+export function onlyInstallment(
+  { policy }: PolicyAggregate,
+  { effectiveAt: start, policyEnd }: Modification,
+  now: Instant,
+): Installment {
+  const end = later(policyEnd, later(policy.originalEnd, start))
+  const span = { start, end: end > start ? end : ((start + 1) as Instant) }
+  return {
+    ...span,
+    number: 1,
+    issueAt: now,
+    dueAt: endOfDay(now, policy.timeZone),
+    periods: [{ ...span, wholeMs: span.end - span.start }],
+  }
+}
+
+/** The installments that the modification's term is billed by, planned now by a schedule of the product. */
+export function termPlan(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  scheduleName: string,
+  product: ProductDefinition,
+  now: Instant,
+): Installment[] {
+  const schedule = product.paymentSchedules.find(one => one.name === scheduleName)
+  if (!schedule) throw new Error(`Product '${product.name}' has no payment schedule '${scheduleName}'.`)
+  const plan = planInstallments({
+    charges: chargesOf(aggregate, modification),
+    schedule: schedule.type,
+    terms: product.defaultPaymentTerms,
+    coverage: { start: modification.effectiveAt, end: modification.policyEnd },
+    now,
+    timeZone: aggregate.policy.timeZone,
+  })
+  return carryingForward(plan, product, aggregate.policy.currency)
+}
+
+/** The plan of a product that carries small invoices forward: all installments do that have another after them. */
+export function carryingForward(
+  plan: readonly Installment[],
+  { invoicing }: ProductDefinition,
+  currency: CurrencyCode,
+): Installment[] {
+  if (invoicing.carryForwardBelow === undefined) return [...plan]
+  const carriesBelow = money(invoicing.carryForwardBelow, currency).minor
+  return plan.map((one, at) => (at < plan.length - 1 ? { ...one, carriesBelow } : one))
+}
+
+/**
+ * Installments that a cancellation or a lapse took over, as they come back after the first of a reinstatement's plan: with
+ * their dates, each asking for what it asked for.
+ */
+export const comingBack = (coming: readonly PlannedInstallment[]): PlannedBill[] =>
+  coming.map(({ locator, start, end, issueAt, dueAt, writeOff }, at) => ({
+    number: at + 2,
+    start,
+    end,
+    issueAt,
+    dueAt,
+    periods: [],
+    ...(writeOff && { writeOff }),
+    takesOver: [locator],
+  }))
+
+/** The plan as the modification's records. */
+export const recorded = (
+  plan: readonly PlannedBill[],
+  modification: Modification,
+  supply: Pick<LocatorSupply, 'uuid'>,
+): PlannedInstallment[] =>
+  plan.map(installment => ({
+    ...installment,
+    locator: supply.uuid(),
+    modificationLocator: modification.locator,
+    absorbedBy: [],
+  }))

@@ -1,8 +1,7 @@
 // Bookmarks of D1 (`x-d1-bookmark`): a client that sends what its last answer had reads what it wrote, from whichever copy of
 // the database is next to it. Without one every read is the primary's. Writes always are: what is decided rests on what is so.
-
 import { Refusal } from '../kernel/errors.ts'
-import type { Calls } from './calls.ts'
+import { type Calls, laterBookmark } from './calls.ts'
 import type { Tenant } from './tenancy.ts'
 
 export const BOOKMARK_HEADER = 'x-d1-bookmark'
@@ -37,18 +36,8 @@ export function readBookmarks(header: string | null, tenant: Tenant): Readonly<R
 /** What the answer has: of each shard the later of what was brought and what was seen. Undefined where there is neither. */
 export function writeBookmarks({ brought = {}, bookmarks = {} }: Calls, tenant: Tenant): string | undefined {
   const each = tenant.shards.flatMap((binding, shard) => {
-    const latest = later(brought[binding], bookmarks[binding])
+    const latest = laterBookmark(brought[binding], bookmarks[binding])
     return latest === undefined ? [] : [`${shard}=${latest}`]
   })
   return each.length === 0 ? undefined : `${scopeOf(tenant)}.${each.join(',')}`
-}
-
-/** Bookmarks of one database sort as texts, the older before the newer. */
-const later = (one: string | undefined, other: string | undefined): string | undefined =>
-  one === undefined || (other !== undefined && other > one) ? other : one
-
-/** Notes how far the database has come. */
-export function noteBookmark(calls: Calls, binding: string, bookmark: string): void {
-  const noted = later(calls.bookmarks?.[binding], bookmark)
-  if (noted !== undefined) calls.bookmarks = { ...calls.bookmarks, [binding]: noted }
 }

@@ -1,5 +1,3 @@
-import { noteBookmark } from './bookmarks.ts'
-
 /**
  * Round trips that a request has made, the one cost that does not depend on the machine, and the rows that D1 read and
  * wrote for it, index entries included. Every binding is reached through a function that counts here; answers carry
@@ -57,3 +55,13 @@ export function serverTiming(calls: Calls, durationMs: number): string {
     ', ',
   )
 }
+
+/** Notes how far the database has come. */
+export function noteBookmark(calls: Calls, binding: string, bookmark: string): void {
+  const noted = laterBookmark(calls.bookmarks?.[binding], bookmark)
+  if (noted !== undefined) calls.bookmarks = { ...calls.bookmarks, [binding]: noted }
+}
+
+/** Bookmarks of one database sort as texts, the older before the newer. */
+export const laterBookmark = (one: string | undefined, other: string | undefined): string | undefined =>
+  one === undefined || (other !== undefined && other > one) ? other : one

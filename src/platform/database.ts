@@ -1,10 +1,9 @@
-import { fillPlaceholders } from 'drizzle-orm'
+import { Column, fillPlaceholders, is, noopDecoder, SQL } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import { getTableConfig, SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { noteBookmark } from './bookmarks.ts'
-import type { Calls } from './calls.ts'
-import { type ReadRows, rowReader } from './result-rows.ts'
+import { memoByObject } from '../kernel/maps.ts'
+import { type Calls, noteBookmark } from './calls.ts'
 
 export type Query = BatchItem<'sqlite'>
 
@@ -134,12 +133,8 @@ type TableTexts = {
   remove: string
 }
 
-const textsByTable = new WeakMap<SQLiteTable, TableTexts>()
-
 /** The texts of statements, worked out once for each table. */
-function textsOf(table: SQLiteTable): TableTexts {
-  const known = textsByTable.get(table)
-  if (known) return known
+const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
   const { name, columns, primaryKeys } = getTableConfig(table)
   const keyed = primaryKeys[0]?.columns ?? columns.filter(column => column.primary)
   const names = columns.map(column => snakeCase(column.name))
@@ -152,16 +147,14 @@ function textsOf(table: SQLiteTable): TableTexts {
       ? 'nothing'
       : `update set ${rest.map(c => `"${c}" = excluded."${c}"`).join(', ')}`
   const conflict = keys.length === 0 ? '' : ` on conflict (${quoted(keys)}) do ${update}`
-  const texts = {
+  return {
     columns: columns.map(column => ({ name: column.name, column: isAsItIs(column) ? undefined : column })),
     // Each row is cut out of the list once for all of its columns: of `value` itself each of them would do so again, as it would
     // where SQLite made one query of the two, which the limit keeps it from.
     put: `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(?) limit -1) where true${conflict}`,
     remove: `delete from "${name}" where locator in (select value from json_each(?))`,
   }
-  textsByTable.set(table, texts)
-  return texts
-}
+})
 
 /** Whether values go to the database as they are. */
 const isAsItIs = (column: SQLiteColumn): boolean =>
@@ -217,4 +210,62 @@ export function deleteRows(
 ): Query[] {
   if (locators.length === 0) return []
   return [database.effect(textsOf(table).remove, JSON.stringify(locators))]
+}
+
+// Drizzle looks at every value of every row for the kind of its column. Looking at each column once for all rows takes half the
+// time, 2.5 ms less for a thousand rows of twelve columns, and a large policy has thousands.
+
+type Decoder = { mapFromDriverValue(value: unknown): unknown }
+
+/** A column of the result: its name in the row, and what makes its value of the database's where that is another one. */
+type Cell = { readonly name: string; readonly decoder: Decoder | undefined }
+
+type Selected = { readonly path: readonly string[]; readonly field: unknown }
+
+type Row = Readonly<Record<string, unknown>>
+
+/** Makes rows of the rows of a result. */
+export type ReadRows = (rows: readonly Row[]) => object[]
+
+/** The reader for a query that selects columns and expressions side by side; undefined for all others, as for rows of a join. */
+export function rowReader(prepared: object): ReadRows | undefined {
+  const { fields, executeMethod, customResultMapper } = prepared as {
+    readonly fields?: readonly Selected[]
+    readonly executeMethod?: string
+    readonly customResultMapper?: unknown
+  }
+  if (!fields || executeMethod !== 'all' || customResultMapper) return undefined
+  const cells: Cell[] = []
+  for (const { path, field } of fields) {
+    const decoder = decoderOf(field)
+    if (path.length !== 1 || !decoder) return undefined
+    cells.push({ name: path[0]!, decoder: isIdentity(decoder) ? undefined : decoder })
+  }
+  return rows => readRows(rows, cells)
+}
+
+function decoderOf(field: unknown): Decoder | undefined {
+  if (is(field, Column)) return field
+  if (is(field, SQL.Aliased)) return decoderOf(field.sql)
+  return is(field, SQL) ? (field as unknown as { readonly decoder: Decoder }).decoder : undefined
+}
+
+const isIdentity = ({ mapFromDriverValue }: Decoder): boolean =>
+  mapFromDriverValue === Column.prototype.mapFromDriverValue ||
+  mapFromDriverValue === noopDecoder.mapFromDriverValue
+
+/** Columns of a row are in the order of the query, and the same in every row. */
+function readRows(rows: readonly Row[], cells: readonly Cell[]): object[] {
+  const [first] = rows
+  if (!first) return []
+  const columns = Object.keys(first)
+  return rows.map(row => {
+    const made: Record<string, unknown> = {}
+    for (let at = 0; at < cells.length; at += 1) {
+      const { name, decoder } = cells[at]!
+      const value = row[columns[at]!]
+      made[name] = decoder === undefined || value === null ? value : decoder.mapFromDriverValue(value)
+    }
+    return made
+  })
 }

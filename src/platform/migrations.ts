@@ -1,3 +1,5 @@
+import journal from '../../migrations/tenant/meta/_journal.json' with { type: 'json' }
+
 // The migrations runner: the same code for a local file, a test and a database in production, where only the
 // target differs. A migration is one atomic batch with its own record in it, so a run that was cut off anywhere
 // is simply run again.
@@ -150,3 +152,7 @@ export function bindingTarget(name: string, client: D1Database): MigrationTarget
     },
   }
 }
+
+// drizzle-kit's own list of the migrations, so that nobody has to repeat the name of the newest.
+/** Newest migration of tenant databases that this code knows; names sort in the order they apply. */
+export const NEWEST_TENANT_MIGRATION: string = journal.entries.at(-1)!.tag

@@ -1,8 +1,14 @@
 // Pages of a list that lies in several shards: each shard is read on its own, in the order of (createdAt,
 // locator), and the token tells where each goes on.
+
+import { and, asc, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { Refusal } from '../kernel/errors.ts'
 import { type PolicyLocator, readDigits, readUuid, SHARDS, type Uuid } from '../kernel/locators.ts'
 import { type Instant, instant } from '../kernel/time.ts'
+import type { RequestContext } from './context.ts'
+import type { Database } from './database.ts'
+import { shardDatabase } from './tenancy.ts'
 
 /** The last row that a page had of a shard. */
 export type Position<L> = { readonly createdAt: Instant; readonly locator: L }
@@ -95,3 +101,72 @@ export function mergedPage<T extends Position<Uuid> | Position<PolicyLocator>>(
 
 const precedes = <T extends Position<string | number>>(a: T, b: T): boolean =>
   a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.locator < b.locator)
+
+// Pages of lists that clients ask for by offset and count (contract 2).
+
+/** With `extended` the page tells whether anything follows. */
+export type OffsetPage<T> = { listCompleted: boolean; items: T[] } | T[]
+
+/** The page of rows that were asked for with one more than it has. */
+export function offsetPage<Row, T>(
+  rows: readonly Row[],
+  { count, extended }: { readonly count: number; readonly extended: boolean },
+  show: (row: Row) => T,
+): OffsetPage<T> {
+  const items = rows.slice(0, count).map(show)
+  return extended ? { listCompleted: rows.length <= count, items } : items
+}
+
+// A page of a table's rows from all shards of a tenant, oldest first: logs and trails, whose rows lie where they arose.
+type OrderedTable = SQLiteTable & { createdAt: SQLiteColumn; locator: SQLiteColumn }
+
+type Place = { locator: Uuid; createdAt: Instant }
+
+export type PagedRow<T extends OrderedTable> = Omit<T['$inferSelect'], keyof Place> & Place
+
+export type PageQuery = { readonly pageSize: number; readonly pagingToken?: string | undefined }
+
+/** The rows that fit, in the order of (createdAt, locator); with a token where more follow. One round trip for each shard. */
+export const pageOfShards = <T extends OrderedTable>(
+  { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
+  table: T,
+  conditions: readonly SQL[],
+  page: PageQuery,
+): Promise<{ rows: PagedRow<T>[]; pagingToken?: string }> =>
+  pageOfDatabases(
+    tenant.shards.map((_, shard) => shardDatabase(env, tenant, shard, calls)),
+    table,
+    conditions,
+    page,
+  )
+
+/** As `pageOfShards`, of any databases that have the table. */
+export async function pageOfDatabases<T extends OrderedTable>(
+  databases: readonly Database[],
+  table: T,
+  conditions: readonly SQL[],
+  { pageSize, pagingToken }: PageQuery,
+): Promise<{ rows: PagedRow<T>[]; pagingToken?: string }> {
+  const positions = readPagingToken(pagingToken, UUID_FORM)
+  const shards = await Promise.all(
+    databases.map(async (database, shard) => {
+      const after = positions[shard]
+      const [rows] = await database.batch([
+        database.build
+          .select()
+          .from(table as SQLiteTable)
+          .where(
+            and(
+              ...conditions,
+              after && sql`(${table.createdAt}, ${table.locator}) > (${after.createdAt}, ${after.locator})`,
+            ),
+          )
+          .orderBy(asc(table.createdAt), asc(table.locator))
+          .limit(pageSize + 1),
+      ])
+      return { rows: rows as Place[], found: rows.length }
+    }),
+  )
+  const { rows, next } = mergedPage(shards, positions, pageSize)
+  return { rows: rows as PagedRow<T>[], ...(next && { pagingToken: writePagingToken(next, UUID_FORM) }) }
+}

@@ -2,8 +2,8 @@
 // document, and it is loaded when a rater is called: schemas cost time to make.
 import Big from 'big.js'
 import { z } from 'zod'
-import { isStorable, storable } from '../kernel/characters.ts'
 import { type Decimal, decimal, RATE_PLACES } from '../kernel/money.ts'
+import { isStorable, storable } from '../kernel/text.ts'
 import type { SegmentRate } from './rates-asked.ts'
 
 const AMOUNT = `must be an amount: a number or its digits, below 10^13, with at most ${RATE_PLACES} places`

@@ -1,7 +1,7 @@
 // Resources of every type as the Worker lists them.
 import { notFound, Refusal } from '../kernel/errors.ts'
-import { offsetPage } from '../kernel/offset-page.ts'
 import type { RequestContext } from '../platform/context.ts'
+import { offsetPage } from '../platform/paging.ts'
 import { homeDatabase } from '../platform/tenancy.ts'
 import { RESOURCE_TYPES, type ResourceType } from '../product/resources.ts'
 import { versionQuery } from '../product/store.ts'

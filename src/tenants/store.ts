@@ -6,7 +6,7 @@ import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
 import { pool, shards, tenants } from '../platform/control-tables.ts'
 import type { Database, Query } from '../platform/database.ts'
-import { NEWEST_TENANT_MIGRATION } from '../platform/newest-migration.ts'
+import { NEWEST_TENANT_MIGRATION } from '../platform/migrations.ts'
 import type { Place } from '../platform/places.ts'
 import { type Tenant, type TenantRow, type TenantScope, tenantOfRows } from '../platform/tenancy.ts'
 

@@ -1,6 +1,6 @@
 // What a transaction would change, worked out by the same plan that carries it out, and stored nowhere.
 
-import { ownBills } from '../billing/own-bills.ts'
+import { ownBills } from '../billing/plugin-bills.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { CancellationLocator, EndorsementLocator, Uuid } from '../kernel/locators.ts'
 import { type Instant, later } from '../kernel/time.ts'

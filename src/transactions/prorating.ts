@@ -4,7 +4,7 @@
 //
 // Asked is only of what is split, so that creations, renewals, fees by hand and withdrawals, which take all there is,
 // ask nothing.
-import { BUILT_IN_BILLS, type OwnBills } from '../billing/own-plan.ts'
+import { BUILT_IN_BILLS, type OwnBills } from '../billing/plugin-bills.ts'
 import { shardOfDigits, transientLocators } from '../kernel/locators.ts'
 import { earlier, type Instant } from '../kernel/time.ts'
 import { NOTHING_PRORATED, type Prorated } from '../policy/fold/prorated.ts'

@@ -1,7 +1,7 @@
 // What a plugin may answer to createInstallments, and what it is told of anything else.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AskedPlan, answeredPlan } from '../../src/billing/plan-answer.ts'
+import { type AskedPlan, answeredPlan } from '../../src/billing/plugin-plan.ts'
 import { readAnswer } from '../../src/extension/plugins/answers.ts'
 import { InstallmentsResult } from '../../src/extension/plugins/contract.ts'
 import { Refusal } from '../../src/kernel/errors.ts'

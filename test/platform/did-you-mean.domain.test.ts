@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { didYouMean, nearest } from '../../src/kernel/did-you-mean.ts'
+import { didYouMean, nearest } from '../../src/kernel/text.ts'
 
 const TYPES = ['string', 'number', 'date', 'select', 'lookup', 'email', 'phone', 'group', 'media']
 

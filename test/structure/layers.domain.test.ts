@@ -8,7 +8,7 @@ import {
   layerOf,
   readImports,
   upwardImports,
-} from '../../scripts/imports.ts'
+} from '../../tools/imports.ts'
 
 const layers = JSON.parse(readFileSync('layers.json', 'utf8')) as Layers
 const imports = readImports('.')
@@ -57,12 +57,12 @@ describe('the check of layers', () => {
     const upward = upwardImports(
       small,
       graph({
-        'src/kernel/money.ts': ['src/billing/bill.ts', 'src/kernel/time.ts'],
+        'src/kernel/money.ts': ['src/billing/invoicing.ts', 'src/kernel/time.ts'],
         'src/kernel/time.ts': [],
-        'src/billing/bill.ts': ['src/kernel/money.ts'],
+        'src/billing/invoicing.ts': ['src/kernel/money.ts'],
       }),
     )
-    expect(upward).toEqual(['src/kernel/money.ts -> src/billing/bill.ts'])
+    expect(upward).toEqual(['src/kernel/money.ts -> src/billing/invoicing.ts'])
   })
 
   it('places a file by the longest folder that it lies in', () => {

@@ -5,18 +5,10 @@ import {
   DatePatternError,
   formatDate,
   formatDirectives,
-  instantOf,
 } from '../date-format.ts'
-import type { Filter, Filters } from '../filter.ts'
+import { type Filter, type Filters, timestampOf } from '../filter.ts'
 import { printed } from '../printing.ts'
 import { asInteger, asNumber } from '../values.ts'
-
-/** Milliseconds, `now`, `2026-01-31` (its start in the tenant's zone) or a full ISO time. Undefined for all else. */
-export function timestampOf(value: unknown, context: RenderingContext): number | undefined {
-  const { environment, dialect } = context.state
-  if (typeof value === 'string' && /^\s*(?:now|today)\s*$/.test(value)) return environment.now
-  return instantOf(value, environment.timeZone, dialect.calendar)
-}
 
 /** Filters of a time. Nothing gives nothing; what is no time fails. */
 const ofTime =

@@ -1,6 +1,6 @@
 // Auxiliary data: text under a locator and a key (contract 1).
 import { z } from '@hono/zod-openapi'
-import { isStorable } from '../../kernel/characters.ts'
+import { isStorable } from '../../kernel/text.ts'
 import { Integer, list, optional, requestInteger, Text } from '../../platform/wire.ts'
 import { rule } from '../../platform/wire-problem.ts'
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from './tables.ts'

@@ -1,6 +1,6 @@
 import { auditRows } from '../../access/audit/store.ts'
-import { isStorable } from '../../kernel/characters.ts'
 import { Refusal } from '../../kernel/errors.ts'
+import { isStorable } from '../../kernel/text.ts'
 import { commit, type Guard, isBySubject, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'

@@ -1,6 +1,6 @@
 // External service integrations (contract 2, Integrations; resources brief 6.1) and the log of their calls (6.4).
 import { z } from '@hono/zod-openapi'
-import { isStorable } from '../../kernel/characters.ts'
+import { isStorable } from '../../kernel/text.ts'
 import { checkHeaders, HeaderValue, OutboundUrl } from '../../platform/outbound/contract.ts'
 import { isSecret } from '../../platform/outbound/signature.ts'
 import {

@@ -2,9 +2,9 @@
 // read by hand here, several times faster than by the schema, which reads the rest (contract.ts).
 
 import type { z } from 'zod'
-import { isStorable } from '../../kernel/characters.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { type Decimal, decimal } from '../../kernel/money.ts'
+import { isStorable } from '../../kernel/text.ts'
 import { pathText } from '../../platform/wire-problem.ts'
 import type { PluginFunction } from '../../product/plugins.ts'
 import type { PerilRate } from './contract.ts'
@@ -15,7 +15,7 @@ export type PerilRates = {
   readonly exceptionMessage?: string | undefined
 }
 
-/** Reads the answer of the function of that file. Refuses (422) what is not so, with where and why. */
+/** Reads the answer of the function of that file. Refuses (422) a wrong answer, with the place and the reason. */
 export async function readPerilRates(answer: unknown, path: string): Promise<PerilRates> {
   const rates = plainRates(answer)
   if (rates) return { rates }
@@ -29,7 +29,7 @@ export async function readPerilRates(answer: unknown, path: string): Promise<Per
   return { rates: new Map(Object.entries(pricedPerilCharacteristics)), exceptionMessage }
 }
 
-/** The rates, if the answer is nothing but plain ones; the same that the schema gives. */
+/** The rates when all of them are plain: the same values as by the schema. */
 export function plainRates(answer: unknown): ReadonlyMap<string, PerilRate> | undefined {
   if (!isRecord(answer) || !isNone(answer.exceptionMessage)) return undefined
   const { pricedPerilCharacteristics: priced } = answer
@@ -75,7 +75,7 @@ function plainCommissions(list: unknown): NonNullable<PerilRate['commissions']> 
 /** Digits, not negative, and below the greatest amount. */
 const PLAIN = /^\d{1,12}(\.\d{1,20})?$/
 
-/** The amount, undefined where there is none; false for what is not plain. */
+/** The amount; undefined when there is none, false when it is not plain. */
 function plainAmount(wire: unknown): Decimal | undefined | false {
   if (isNone(wire)) return undefined
   if (typeof wire !== 'string' && typeof wire !== 'number') return false
@@ -88,10 +88,13 @@ const isNone = (value: unknown): value is undefined | null => value === undefine
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Problems of an answer that are told; a plugin that is wrong in one peril is so in a thousand. */
+/** How many problems of an answer are reported: a plugin that is wrong for one peril is wrong for a thousand. */
 const MOST_TOLD = 5
 
-/** What the plugin answered, read by its contract. Refuses (422) what is not so, with where and why; `path` is its file. */
+/**
+ * The plugin's answer, read by its contract. Refuses (422) a wrong answer, with the place and the reason; `path` is the
+ * plugin's file.
+ */
 export function readAnswer<S extends z.ZodType>(
   name: PluginFunction,
   schema: S,
@@ -109,9 +112,9 @@ export function readAnswer<S extends z.ZodType>(
 
 type Issue = { readonly path: readonly PropertyKey[]; readonly message: string }
 
-/** What is wrong with an answer, or with the part of it that is at `within`: the place, once, and the reason. */
+/** The problems of an answer, or of its part at `within`: each place once, with the reason. */
 export function problemOf({ path, message }: Issue, ...within: string[]): string {
-  // Contracts without words of their own tell the place themselves, and of a whole value as of a request.
+  // Messages of zod itself name the place, and describe a whole value as part of a request.
   const own = path.length > 0 ? `'${pathText(path)}' ` : 'The request '
   const reason = (message.startsWith(own) ? message.slice(own.length) : message).replace(/\.$/, '')
   const place = [...within, ...path.map(String)].join('.')

@@ -1,9 +1,10 @@
-// What plugins are given and what they may give back (brief 5.6). Numbers go in as text; they come back as numbers or as
-// text. Unknown properties of answers are ignored. None of it is in the OpenAPI document, and it is loaded when a plugin is called: schemas cost time to make.
+// The inputs and answers of plugins (brief 5.6). Numbers go in as text and come back as numbers or text. Unknown properties of
+// answers are ignored. These schemas are not in the OpenAPI document; they are loaded when a plugin is first called, since
+// creating them takes time.
 import '../../platform/wire.ts'
 import { z } from 'zod'
-import { isStorable, storable } from '../../kernel/characters.ts'
 import { type Decimal, decimal } from '../../kernel/money.ts'
+import { isStorable, storable } from '../../kernel/text.ts'
 import { type Instant, instant } from '../../kernel/time.ts'
 import type { FinancialTransactionResponse, FutureInvoiceResponse } from '../../policy/contract/billing.ts'
 import type { PolicyDocumentResponse } from '../../policy/contract/documents.ts'
@@ -17,10 +18,10 @@ import type { FieldValues } from '../../product/fields/values.ts'
 
 const AMOUNT = 'must be an amount: a number or its digits, below 10^13'
 
-/** What a sum with something missing in it comes to, told by its name: it is what authors look for first. */
+/** The result of a sum with something missing, shown by its name: authors look for that first. */
 const notANumber = (text: string): string => (/^(NaN|-?Infinity)$/.test(text) ? `, not ${text}` : '')
 
-/** An amount in major units as an exact decimal. `NaN` and the like come as text, which no amount is. */
+/** An amount in major units as an exact decimal. `NaN` and the like arrive as text, which is no amount. */
 const SignedAmount = z.union([z.number(), z.string()], AMOUNT).transform((wire, ctx): Decimal => {
   const text = String(wire).trim()
   if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(text) && text.length <= 400) {
@@ -36,7 +37,7 @@ const Amount = SignedAmount.refine(amount => amount.gte(0), 'must not be negativ
 
 const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform(value => value ?? undefined)
 
-/** Characters of a text that is kept, such as a note. */
+/** The most characters of a stored text such as a note. */
 const LONGEST_TEXT = 2_000
 
 const Text = z
@@ -55,12 +56,12 @@ const Timestamp = z.union([z.number(), z.string()], INSTANT).transform((wire, ct
 
 // ------------------------------------------------------------------------------------------------ input
 
-/** A response as plugins see it: its numbers are text (input.ts). */
+/** A response in the form for plugins: its numbers are text (input.ts). */
 export type Textual<T> = T extends number ? string : T extends object ? { [K in keyof T]: Textual<T[K]> } : T
 
 export type PluginPolicy = Textual<PolicyResponse>
 
-/** What is common to plugins that are not given the whole policy. */
+/** The common input of plugins that do not get the whole policy. */
 export type PolicyInfo = {
   locator: string
   policyholderLocator: string
@@ -107,7 +108,7 @@ export type ProrationInput = {
     | 'withdrawal'
     | 'action'
   segmentSplitTimestamp: string
-  /** As the transaction leaves it, and as it was. */
+  /** After the transaction, and before it. */
   paymentScheduleName: string
   oldPaymentScheduleName: string
   tenantTimeZone: string
@@ -117,13 +118,13 @@ export type ProrationInput = {
   items: ProrationItem[]
 }
 
-/** An amount that is split; the part before the split is asked for. */
+/** An amount to split; the plugin answers the part before the split. */
 export type ProrationItem = {
   /** Unique in the call. */
   id: string
   type: 'premium' | 'technicalPremium' | 'tax' | 'fee' | 'commission'
   amount: string
-  /** The same of what comes after the segment, where the transaction takes, replaces or brings back that too. */
+  /** The same for what comes after the segment, when the transaction takes, replaces or brings that back too. */
   followingAmount: string
   segmentStartTimestamp: string
   segmentEndTimestamp: string
@@ -135,18 +136,18 @@ export type ProrationItem = {
   feeName?: string
 }
 
-/** A charge that is to be put on installments (brief 4.3): amount + previouslyInvoicedAmount = originalAmount. */
+/** A charge to put on installments (brief 4.3): amount + previouslyInvoicedAmount = originalAmount. */
 export type PluginCharge = ChargeSource & {
   chargeId: string
   type: FinancialTransactionResponse['type']
-  /** `previously_invoiced`: the rest of a charge whose other parts were invoiced; with `isNew` false. */
+  /** `previously_invoiced`: the rest of a charge of which other parts were invoiced; `isNew` is false. */
   category: 'new' | 'previously_invoiced'
   isNew: boolean
   amount: string
   originalAmount: string
   previouslyInvoicedAmount: string
   amountCurrency: string
-  /** The time that the amount pays for. */
+  /** The span that the amount pays for. */
   coverageStartTimestamp: string
   coverageEndTimestamp: string
   policyModificationLocator: string
@@ -158,7 +159,7 @@ export type InstallmentsInput = {
   transactionType: InstallmentsInput['operation']
   policy: PluginPolicy
   charges: PluginCharge[]
-  /** Those that the answer takes the place of: what is left to bill of them is among the charges. */
+  /** The installments that the answer replaces: what they would still have billed is among the charges. */
   plannedInvoices: Textual<FutureInvoiceResponse>[]
   paymentScheduleName: string
   oldPaymentScheduleName?: string
@@ -210,7 +211,7 @@ export type AutofillInput = {
 
 // ------------------------------------------------------------------------------------------------ answers
 
-/** `amount` is how older scripts say `exactAmount`. */
+/** Older scripts write `amount` for `exactAmount`. */
 const CommissionRate = z
   .object({
     recipient: z.string().min(1).max(128).refine(isStorable, 'cannot be kept as it is'),
@@ -224,7 +225,9 @@ const CommissionRate = z
     'needs yearlyAmount or exactAmount',
   )
 
-/** `premium` and `technicalPremium` are how older scripts say what is exact, as older external raters do (resources brief 6.3). */
+/**
+ * Older scripts and older external raters write `premium` and `technicalPremium` for the exact amounts (resources brief 6.3).
+ */
 const PerilRate = z
   .object({
     yearlyPremium: optional(Amount),
@@ -246,7 +249,7 @@ const PerilRate = z
   )
 export type PerilRate = z.output<typeof PerilRate>
 
-/** A blank one is none, as an external rater's is: scripts begin with `exceptionMessage: ''`. */
+/** A blank message means none, as for external raters: scripts begin with `exceptionMessage: ''`. */
 const ExceptionMessage = optional(Text.transform(text => text.trim() || undefined))
 
 export const PerilRatesResult = z.object({
@@ -324,7 +327,7 @@ export const PostIssuanceResult = z.object({
   ),
 })
 
-/** A part of the update request (src/autofill); the contract of the request that is filled in reads it. */
+/** A part of the update request; the contract of the request that is filled in reads it. */
 export const AutofillResult = z.looseObject(
   { exceptionMessage: ExceptionMessage },
   'must be an object, a part of the update request',

@@ -1,4 +1,4 @@
-// Fetches what plugins ask for: auxiliary data in one query a shard, records by the reads of their capabilities.
+// Fetches what plugins ask for: auxiliary data in one query per shard, records through the readers of their capabilities.
 import { eq } from 'drizzle-orm'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import {
@@ -34,7 +34,7 @@ import type { Entity } from './program.ts'
 import type { Known } from './runner.ts'
 import type { Fetching } from './session.ts'
 
-/** Rows of auxiliary data of one locator that are fetched together; of one with more, only the keys asked for. */
+/** How many rows of auxiliary data of one locator are fetched together; beyond that, only the requested keys. */
 const MOST_OF_A_LOCATOR = 200
 
 /** The stored record, as its own answer shows it; a text that no locator of its kind can be is none. */
@@ -98,8 +98,8 @@ const READERS: Record<Entity, Reader> = {
 }
 
 /**
- * `locators` are those of the call's input: a plugin that asks for a key of one will ask for that of the next, so the
- * key is fetched of all of them.
+ * `locators` are those in the call's input: a plugin that asks for a key of one will ask for that of the next, so the key is
+ * fetched for all of them.
  */
 export const fetchingFor =
   (context: RequestContext): Fetching =>
@@ -119,7 +119,7 @@ export const fetchingFor =
     return { ...found, entities: records, rows: [], secrets: items }
   }
 
-/** The record as plugins see records; null where there is none. */
+/** The record in the form for plugins; null for none. */
 async function recordOf(context: RequestContext, entity: string, locator: string): Promise<unknown> {
   try {
     return asPluginInput(await READERS[entity as Entity](context, locator))
@@ -131,7 +131,7 @@ async function recordOf(context: RequestContext, entity: string, locator: string
 
 type Asked = { readonly locator: string; readonly key: string }
 
-/** Just these: all data of many locators may be of any size. */
+/** Only these: all data of many locators could be of any size. */
 async function gatheredAuxData(
   { env, tenant, calls }: RequestContext,
   asked: readonly Asked[],

@@ -1,9 +1,9 @@
-// Input of plugins: what answers show, with every number as text (brief 5.5), so that none loses a digit.
+// The input of plugins: responses with every number as text (brief 5.5), so that no digit is lost.
 import { type CurrencyCode, minorDigits } from '../../kernel/money.ts'
 
 /**
- * The value with its numbers as text. An amount, which has its currency beside it, has all its minor digits: `379.10`.
- * What has no numbers in it is not copied: a policy of a thousand vehicles has few.
+ * The value with its numbers as text. An amount with its currency beside it has all its minor digits: `379.10`. What has no
+ * numbers is not copied.
  */
 export function asPluginInput(value: unknown): unknown {
   if (typeof value === 'number') return String(value)

@@ -1,4 +1,4 @@
-// The code of the isolate that tenant code runs in (isolate.ts).
+// The code of the isolate that runs tenant code (isolate.ts).
 import { ISOLATE_LIMITS } from './limits.ts'
 import { COPIES, unpack } from './packed.ts'
 import { realmSettings } from './program.ts'
@@ -8,10 +8,9 @@ import { lookupIn, tableNames, travellingTables } from './travelling.ts'
 import { zoneOffsets } from './zone-offset.ts'
 
 /**
- * The isolate's code: the realm, every script under its own path, and the tables that are small enough. Scripts are made
- * functions from text while the isolate starts, which the platform allows then and never after. As CommonJS modules
- * they would run half as fast: each name of the language, such as `Number`, is looked up each time in an object of the
- * module's, which may have it too.
+ * The isolate's code: the realm, every script under its own path, and the tables that are small enough. Scripts become
+ * functions while the isolate starts; the platform allows that then and never after. As CommonJS modules they would run half as
+ * fast, since each look-up of a global such as `Number` would go through an object of the module.
  */
 export function workerCode(program: PluginProgram): WorkerLoaderWorkerCode {
   const modules: WorkerLoaderWorkerCode['modules'] = {}
@@ -57,9 +56,9 @@ export default class extends WorkerEntrypoint { run(call, packed) { return realm
 }
 
 /**
- * Gives what makes a script's function: a new one each time, since a script can get at it and leave something on it. Runs
- * inside the isolate: it stands alone. `evaluate` is the engine's `eval`, which under another name than its own sees
- * nothing but globals. What the parser let pass and the engine does not fails where it is required.
+ * Returns a factory for a script's function: a new function each time, since a script could leave something on it. Runs inside
+ * the isolate, so it refers to nothing outside itself. `evaluate` is the engine's `eval`; under another name it sees only
+ * globals. Code that the parser accepts and the engine does not fails where it is required.
  */
 function compiling(
   evaluate: (text: string) => () => () => void,
@@ -76,5 +75,7 @@ function compiling(
   }
 }
 
-/** What makes the engine call the code by its path: a comment, which a path with lines of its own would end. */
+/**
+ * The comment that makes the engine name the code by its path; none for a path with line breaks, which would end the comment.
+ */
 const calledBy = (path: string): string => (/\s/.test(path) ? '' : `\n//# sourceURL=${path}`)

@@ -1,5 +1,5 @@
-// Tenant code in an isolate of its own (Dynamic Workers): one for each program, kept warm by the platform under the
-// program's name. Its limits are the platform's to enforce; a runtime on one's own machine enforces none of them.
+// Runs tenant code in isolates (Dynamic Workers): one per program, which the platform keeps warm under the program's name. The
+// platform enforces its limits; a local runtime enforces none.
 import { Refusal } from '../../kernel/errors.ts'
 import { now } from '../../kernel/time.ts'
 import { ISOLATE_LIMITS, LONGEST_CALL_MS } from './limits.ts'
@@ -14,12 +14,12 @@ import {
   tooLong,
 } from './runner.ts'
 
-/** Raised whenever the sandbox's own code makes something else of the same program. */
+/** Raise it whenever the sandbox's own code changes what it makes of a program. */
 const SANDBOX_FORMAT = 6
 
 type Entrypoint = { run(call: string, packed: Packed): Promise<unknown> }
 
-/** What gives a program's isolate its code: it comes from the module apart (sandboxed.ts). */
+/** Returns the code of a program's isolate, from the bundle (sandboxed.ts). */
 type CodeOf = (program: PluginProgram) => WorkerLoaderWorkerCode
 
 export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunner => ({
@@ -35,14 +35,14 @@ export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunne
       const ending = await endingOf(loader, name, () => codeOf(program), text, packed, leftMs)
       if (ending.kind === 'answered') return ending.outcome
       if (ending.kind === 'refused') return failed({ reason: ending.problem })
-      // The next call finds another isolate, whatever has become of this one.
+      // The next call gets another isolate.
       leave(usual, name)
       if (ending.kind === 'late') return tooLong()
       if (ending.kind === 'limit')
         return failed({ reason: `was stopped by the sandbox: ${ending.problem}`, limit: true })
       if (ending.kind === 'broken') {
         console.error(JSON.stringify({ at: 'plugin isolate', program: program.key, problem: ending.problem }))
-        // A call changes nothing: once more, elsewhere. What breaks two isolates breaks every one.
+        // A call changes nothing, so it is repeated in another isolate. A program that breaks two isolates breaks every one.
         if (problem !== undefined) return failed({ reason: `was ended by the sandbox: ${ending.problem}` })
         problem = ending.problem
       }
@@ -53,28 +53,28 @@ export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunne
   },
 })
 
-/** Names of isolates in the place of those that are left, by the program. */
+/** The names of isolates that replace abandoned ones, by program. */
 const instead = new Map<string, string>()
 
-/** So many are remembered. */
+/** How many are remembered. */
 const MOST_REMEMBERED = 1_000
 
-/** A fresh isolate is not spoiled, unless a call at the same moment does it again. */
+/** A fresh isolate is unspoiled unless a simultaneous call spoils it again. */
 const MOST_ISOLATES = 3
 
-/** The program's calls go to a fresh isolate from now on, unless another call has found the same already. */
+/** Sends the program's calls to a fresh isolate from now on, unless another call has done so already. */
 function leave(usual: string, name: string): void {
   if ((instead.get(usual) ?? usual) !== name) return
   if (instead.size === MOST_REMEMBERED) instead.clear()
   instead.set(usual, `${usual}/${crypto.randomUUID()}`)
 }
 
-/** How a call ended. */
+/** The end of a call. */
 type Ending =
   | { readonly kind: 'answered'; readonly outcome: CallOutcome }
   /** An earlier call changed the language there for good, or no answer came in time. */
   | { readonly kind: 'spoiled' | 'late' }
-  /** The platform does not take the code, ended it at a limit, or ended it in any other way. */
+  /** The platform rejected the code, ended it at a limit, or ended it in another way. */
   | { readonly kind: 'refused' | 'limit' | 'broken'; readonly problem: string }
 
 async function endingOf(
@@ -102,7 +102,7 @@ async function endingOf(
     return await Promise.race([answered, late])
   } catch (thrown) {
     const problem = thrown instanceof Error ? thrown.message : String(thrown)
-    // As what is too large: its message says so.
+    // For example for code that is too large: the message says so.
     if (problem.startsWith('Failed to start Worker')) return { kind: 'refused', problem }
     return { kind: AT_LIMIT.test(problem) ? 'limit' : 'broken', problem }
   } finally {
@@ -110,5 +110,7 @@ async function endingOf(
   }
 }
 
-/** What the platform says of a Worker that it ended: for CPU time, for memory, or since no answer could come any more. */
+/**
+ * The platform's messages for a Worker that it ended: for CPU time, for memory, or because no answer could come any more.
+ */
 const AT_LIMIT = /exceeded|limit|code had hung|never generate a response/i

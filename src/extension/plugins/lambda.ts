@@ -1,4 +1,4 @@
-// A function of the tenant's own, called by name: free JSON in, free JSON out (brief 5.6).
+// Calls a function of the tenant by name: free JSON in, free JSON out (brief 5.6).
 
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { commit, isBySubject, storedAnswer } from '../../platform/commit.ts'
@@ -13,14 +13,14 @@ import { versionQuery } from '../../product/store.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { PluginSessions } from './sessions.ts'
 
-/** Where the function is when no product's policy.json names it (brief 5.1). */
+/** The path of the function when no product's policy.json names it (brief 5.1). */
 const USUAL_PATH = 'lambda/lambda.js'
 
 /**
- * Calls `executeLambda(operation, payload)` of the latest configuration: of the first product, by name, that switches
- * it on, else of scripts/lambda/lambda.js; and answers what that returns. It belongs to no policy: what it writes is
- * auxiliary data of locators that lie in shard 0, as `global` does, and counts when it returns. Tables are those in force
- * at the time of the request, for no jurisdiction.
+ * Calls `executeLambda(operation, payload)` of the latest configuration and answers its result: of the first product, by name,
+ * that switches it on; otherwise of scripts/lambda/lambda.js. It belongs to no policy: what it writes is auxiliary data of
+ * locators in shard 0, such as `global`, and takes effect when it returns. Tables are those in force at the time of the
+ * request, for no jurisdiction.
  */
 export async function executeLambda(
   context: RequestContext,

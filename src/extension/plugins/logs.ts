@@ -1,10 +1,10 @@
-// The log of plugins as rows of the shard where the call was made. It is no part of the transaction: what failed is
-// what one wants to read of.
+// The log of plugins, as rows of the shard of the call. It is not part of the transaction: failures are what people want to
+// read about.
 import { eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
-import { type PagedRow, pageOfShards } from '../../platform/shard-pages.ts'
+import { type PagedRow, pageOfShards } from '../../platform/paging.ts'
 import type { PluginLogPageResponse, PluginLogResponse, PluginLogsQuery } from './contract-log.ts'
 import { pluginLogs } from './tables.ts'
 
@@ -12,13 +12,13 @@ export type PluginLog = typeof pluginLogs.$inferInsert
 
 export const KEEP_LOGS_MS = 7 * 24 * 60 * 60 * 1000
 
-/** Rows deleted in one go. */
+/** How many rows one run deletes. */
 const MOST_PURGED = 1_000
 
 export const logRows = (database: Database, logs: readonly PluginLog[]): Query[] =>
   putRows(database, pluginLogs, logs)
 
-/** A query that deletes logs that are too old at `at`, in real time; the oldest of them. */
+/** A query that deletes the oldest logs that have expired at `at`, in real time. */
 export const purgeLogs = (database: Database, at: Instant): Query =>
   database.build.run(
     sql`delete from ${pluginLogs} where rowid in (

@@ -7,9 +7,9 @@ export type Packed = {
   /** All texts, one after the other. */
   readonly text: string
   readonly constants: readonly Constant[]
-  /** Names of the properties of objects that have the same ones, in order. */
+  /** Property names of each shape of object, in order. */
   readonly shapes: readonly (readonly string[])[]
-  /** Records of one shape in one place are of a kind: the shape of each kind. */
+  /** The shape of each kind. Records of one shape in one place are of one kind. */
   readonly kinds: readonly number[]
   readonly changes: readonly Change[]
   /** The values in order, each eight times a number plus one of CODES. */
@@ -19,8 +19,8 @@ export type Packed = {
 export type Constant = number | boolean | null
 
 /**
- * What differs from the last record of the kind: of `names` the values are told; those of `empty` have nothing in them, as
- * the last one's had, and each record has its own.
+ * The difference from the last record of the kind: `names` have new values; `empty` have empty objects, a new one in each
+ * record.
  */
 export type Change = {
   readonly kind: number
@@ -31,7 +31,7 @@ export type Change = {
 export const CODES = {
   /** The number is its length. */
   newText: 0,
-  /** Which of the texts so far. */
+  /** The number of an earlier text. */
   earlierText: 1,
   constant: 2,
   /** Its length; its entries follow. */
@@ -41,15 +41,15 @@ export const CODES = {
 } as const
 
 /**
- * The value. Runs inside the isolate: it stands alone, and knows CODES by heart. `copies` are functions of the text
- * COPIES.
+ * Unpacks the value. Runs inside the isolate, so it refers to nothing outside itself and has CODES written out. `copies` are
+ * the functions of the text COPIES.
  */
 export function unpack(
   { text, constants, shapes, kinds, changes, data }: Packed,
   copies: readonly ((record: object) => object)[],
 ): unknown {
-  // What has all its properties from the start is filled several times faster than what grows; and what is an object's
-  // own, be it named __proto__, is assigned as it is.
+  // An object with all properties from the start is filled several times faster than one that grows. An own property named
+  // __proto__ is assigned as it is.
   const empty = shapes.map(
     names => JSON.parse(`{${names.map(name => `${JSON.stringify(name)}:null`).join(',')}}`) as object,
   )
@@ -90,21 +90,23 @@ export function unpack(
   return read()
 }
 
-/** The same function many times over: an engine copies fastest where it meets objects of one shape only. */
+/** The same function many times: an engine copies fastest where it meets objects of one shape only. */
 export const COPIES = `[${Array.from({ length: 64 }, () => 'record => ({ ...record })').join()}]`
 
 // Packing compares each record with the last one of its kind in place, and allocates nothing per value.
-/** Texts that follow each other in one place: the next one stands as far on, among all texts, as the last one did. */
+/**
+ * Consecutive texts in one place. The next one is usually as many numbers on, among all texts, as the last one was.
+ */
 type Track = {
   at: number
   step: number
-  /** The step before: lists of four perils have two of them. */
+  /** The step before that: lists of four perils alternate between two. */
   otherStep: number
-  /** How many of them were new, of late. */
+  /** How many recent texts were new. */
   fresh: number
 }
 
-/** After so many new texts in a row, more are not looked for among the earlier ones, nor remembered. */
+/** After this many new texts in a row, further texts are neither looked up among earlier ones nor remembered. */
 const MOST_FRESH = 32
 
 /** Records of one shape in one place. */
@@ -115,17 +117,17 @@ type Kind = {
   readonly last: unknown[]
   readonly tracks: readonly Track[]
   readonly inner: (Place | undefined)[]
-  /** Changes by what they tell, a bit for each column, and by what is empty. */
+  /** Changes by their sent columns, one bit each, and by their empty columns. */
   readonly changes: Map<number, number>
-  /** What the last one told, and what was empty of it; and its change. */
+  /** The sent and empty columns of the last record, and its change. */
   told: number
   empty: number
   change: number
-  /** The kind that last came after it. */
+  /** The kind that followed it last time. */
   next: Kind | undefined
 }
 
-/** What an object has under a name, or a list holds. */
+/** The value of a property, or the entries of a list. */
 type Place = {
   readonly kinds: Map<string, Kind>
   recent: Pick<Kind, 'next'>
@@ -133,13 +135,13 @@ type Place = {
   entries: Place | undefined
 }
 
-/** Values of a record that are to be told, and their columns; and a bit for each of those that stay empty. */
+/** The values of a record to send, with their columns; and a bit for each column that stays empty. */
 type Difference = { readonly columns: number[]; readonly values: unknown[]; count: number; empty: number }
 
-/** Columns beyond it have no bit, and are told each time. */
+/** Columns beyond this have no bit and are always sent. */
 const LAST_BIT = 29
 
-/** Of columns beyond it, empty objects are told as others are: the bits of both are one exact number. */
+/** Empty objects in columns beyond this are sent like other values: both sets of bits fit one exact number. */
 const LAST_EMPTY_BIT = 21
 
 const NONE = -1
@@ -153,16 +155,16 @@ const newPlace = (): Place => ({
   entries: undefined,
 })
 
-/** Where values are written until they are all known: the next call finds the room that the last one needed. */
+/** A buffer for values until all are known; the next call reuses it. */
 let room = new Int32Array(4_096)
 
-/** More room, of 4 bytes each, is not kept. */
+/** A larger buffer is not kept (4 bytes each). */
 const MOST_KEPT = 2 ** 18
 
-/** JSON knows no -0, and no number that is none. */
+/** JSON has no -0, NaN or Infinity. */
 const asJson = (one: number): number | null => (Number.isFinite(one) ? one + 0 : null)
 
-/** Packs what JSON can say of the value: properties that are undefined are left out, such entries of lists are null. */
+/** Packs the JSON form of the value: undefined properties are left out, undefined entries of lists become null. */
 export function pack(value: unknown): Packed {
   const packing = new Packing()
   packing.put(value, newPlace(), 0)
@@ -178,7 +180,7 @@ class Packing {
   readonly #shapeOf = new Map<string, number>()
   readonly #kinds: number[] = []
   readonly #changes: Change[] = []
-  /** By how deep a record lies: while it is told, those within it are. */
+  /** By depth: while a record is packed, so are those within it. */
   readonly #differences: Difference[] = []
   #data = room
   #length = 0
@@ -211,7 +213,7 @@ class Packing {
     if (depth === this.#differences.length)
       this.#differences.push({ columns: [], values: [], count: 0, empty: 0 })
     const difference = this.#differences[depth]!
-    // Kinds follow each other as they did before: liability, own damage, theft, glass.
+    // Kinds repeat in the same order: liability, own damage, theft, glass.
     let kind = place.recent.next
     if (kind === undefined || !differs(record, kind, difference)) {
       kind = this.#kindOf(record, place)
@@ -328,13 +330,13 @@ class Packing {
   }
 }
 
-/** Whether the record is of the kind; what differs from the last one is in `difference` then. */
+/** Whether the record is of the kind; if so, `difference` has what differs from the last one. */
 function differs(record: Record<string, unknown>, { names, last }: Kind, difference: Difference): boolean {
   const { columns, values } = difference
   let column = 0
   let count = 0
   let empty = 0
-  // Nothing is as fast over objects of many shapes.
+  // The fastest loop over objects of many shapes.
   for (const name in record) {
     const one = record[name]
     if (one === undefined) continue
@@ -345,7 +347,7 @@ function differs(record: Record<string, unknown>, { names, last }: Kind, differe
     }
     if (column <= LAST_EMPTY_BIT && isEmpty(one)) {
       empty |= 1 << column
-      // Of whatever comes next here, the one that is copied will have something else.
+      // The record that is copied next will have something else here.
       last[column] = undefined
     } else {
       columns[count] = column
@@ -359,7 +361,7 @@ function differs(record: Record<string, unknown>, { names, last }: Kind, differe
   return column === names.length
 }
 
-/** As of the first of its kind. */
+/** For the first record of a kind. */
 function differsInAll(record: Record<string, unknown>, { names }: Kind, difference: Difference): void {
   const { columns, values } = difference
   for (let column = 0; column < names.length; column += 1) {
@@ -370,7 +372,7 @@ function differsInAll(record: Record<string, unknown>, { names }: Kind, differen
   difference.empty = 0
 }
 
-/** Most records have several objects with nothing in them: fields, groups and media that there are none of. */
+/** Most records have several empty objects: no fields, groups or media. */
 function isEmpty(one: unknown): boolean {
   if (typeof one !== 'object' || one === null || Array.isArray(one)) return false
   for (const _ in one) return false

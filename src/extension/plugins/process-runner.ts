@@ -1,15 +1,15 @@
-// Tenant code under QuickJS, in the plugin runner: a process beside the service, which ends what does not answer.
+// Runs tenant code under QuickJS in the plugin runner, a process beside the service that ends what does not answer.
 import { Refusal } from '../../kernel/errors.ts'
 import { ANSWER_MS, LONGEST_CALL_MS, LONGEST_SENT_CALL, LONGEST_SENT_PROGRAM } from './limits.ts'
 import { HEADERS, PATHS, PROGRAM_UNKNOWN, runnerSecret, sentProgram, tenantOf } from './protocol.ts'
 import { type CallOutcome, failed, type PluginProgram, type PluginRunner, readOutcome } from './runner.ts'
 
-/** Where the runner listens, as `http://127.0.0.1:4711`, and the secret that it was started with. */
+/** The runner's address, such as `http://127.0.0.1:4711`, and the secret of its start. */
 export type RunnerPlace = { readonly address: string; readonly secret: string }
 
 type Send = (address: string, request: RequestInit) => Promise<Response>
 
-/** A runner that died is back within this, in milliseconds after each failure to reach it. */
+/** The waits, in milliseconds, after each failure to reach the runner, which restarts within them. */
 const WAITS = [100, 200, 400, 800] as const
 
 /** How often a program is sent for one call: others may push it out of the runner's memory. */
@@ -26,7 +26,7 @@ export const processRunner = (
         reason: `is given ${body.length} bytes of JSON, more than ${LONGEST_SENT_CALL}`,
         limit: true,
       })
-    // Of all attempts together: the runner ends a call in time by itself.
+    // For all attempts together: the runner itself ends a call in time.
     const signal = AbortSignal.timeout(mostMs + ANSWER_MS)
     const asked = {
       method: 'POST',
@@ -51,7 +51,7 @@ const headersOf = ({ secret }: RunnerPlace, program: PluginProgram): Record<stri
   [HEADERS.tenant]: encodeURIComponent(tenantOf(program)),
 })
 
-/** What is wrong with the program, if anything. */
+/** The problem of the program, if any. */
 async function sendProgram(
   place: RunnerPlace,
   program: PluginProgram,
@@ -68,7 +68,7 @@ async function sendProgram(
   return undefined
 }
 
-/** A call changes nothing, so that it can be made again when the runner dies on the way. */
+/** A call changes nothing, so it can be repeated when the runner dies. */
 async function reached(ask: () => Promise<Response>, signal: AbortSignal): Promise<Response> {
   for (const wait of [...WAITS, undefined]) {
     try {
@@ -105,7 +105,7 @@ function refused({ status, headers }: Response): Refusal {
   return new Refusal('unavailable', 'The plugin runner refuses the service; start the service anew.', {}, 5)
 }
 
-/** The runner that this start of the service has beside it. */
+/** The runner beside this start of the service. */
 export async function localRunner(env: Env): Promise<PluginRunner> {
   const { PLUGIN_RUNNER_ADDRESS: address, PLUGIN_RUNNER_START: start, TOKEN_SECRET } = env
   if (!address || !start)

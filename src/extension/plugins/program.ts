@@ -1,4 +1,4 @@
-// The tenant code of a configuration, ready for a sandbox; made once for as long as the configuration is in memory.
+// The tenant code of a configuration, prepared for a sandbox once for as long as the configuration is in memory.
 
 import type { TenantScope } from '../../platform/tenancy.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
@@ -35,7 +35,7 @@ export function pluginProgram(
   return { key: `${locator}/${generation}/${configVersion}/${configuration.hash}`, configuration, scripts }
 }
 
-/** What the realm is told of the program; plain data. */
+/** The program's settings for the realm, as plain data. */
 export const realmSettings = ({
   scripts,
 }: PluginProgram): Pick<RealmHost, 'scripts' | 'entities' | 'mayReturnNothing' | 'limits'> => ({
@@ -57,7 +57,7 @@ export const realmSettings = ({
   },
 })
 
-/** What `socotraApi.fetchByLocator` can fetch. */
+/** The records that `socotraApi.fetchByLocator` can fetch. */
 export const ENTITIES = [
   'Policy',
   'Policyholder',

@@ -1,10 +1,10 @@
-// What the service and its plugin runner say to each other, over HTTP on the loopback address (docs/plugins.md). A program
-// is sent once and kept there under its key; a call names it.
+// The protocol between the service and its plugin runner, over HTTP on the loopback address (docs/plugins.md). A program is
+// sent once and kept under its key; a call names it.
 import { realmSettings } from './program.ts'
 import type { PluginProgram } from './runner.ts'
 import { type TableNames, tableNames, travellingTables } from './travelling.ts'
 
-/** The first part of every path: changed whenever one side would misread the other. */
+/** The first part of every path. Change it whenever one side would misread the other. */
 export const PROTOCOL = 'v1'
 
 export const PATHS = { programs: `/${PROTOCOL}/programs`, calls: `/${PROTOCOL}/calls` } as const
@@ -12,13 +12,13 @@ export const PATHS = { programs: `/${PROTOCOL}/programs`, calls: `/${PROTOCOL}/c
 export const HEADERS = {
   /** Key of the program (runner.ts), percent-encoded. */
   program: 'x-plugin-program',
-  /** Whose call it is: each tenant has one running at a time. */
+  /** The tenant of the call: each tenant has one call running at a time. */
   tenant: 'x-plugin-tenant',
-  /** Milliseconds that the call may take, with its wait for its turn. */
+  /** Milliseconds that the call may take, with its wait. */
   most: 'x-plugin-most-ms',
 } as const
 
-/** The runner does not have the program, or has it no more: send it, and call again. */
+/** The runner does not have the program (any more): send it, and call again. */
 export const PROGRAM_UNKNOWN = 412
 
 /** The body of a program, as JSON. */
@@ -38,12 +38,12 @@ export const sentProgram = (program: PluginProgram): SentProgram => ({
   tableNames: tableNames(program),
 })
 
-/** The tenant that a program is of: the first part of its key. */
+/** The tenant of a program: the first part of its key. */
 export const tenantOf = ({ key }: PluginProgram): string => key.slice(0, key.indexOf('/'))
 
 /**
- * What the service proves itself by: made of a secret of its own and of the name of this start, so that each start has another
- * one, and no command line or file shows it.
+ * The service's proof of identity, made of a secret and the name of this start. Each start has another one, and no command line
+ * or file shows it.
  */
 export async function runnerSecret(tokenSecret: string, start: string): Promise<string> {
   const bytes = (text: string) => new Uint8Array(new TextEncoder().encode(text))

@@ -1,6 +1,6 @@
-// Tenant code under QuickJS, an interpreter in WebAssembly: jumps, memory and stack are counted, the work inside a
-// function of the language is not. So it runs in a process that can be ended (runner/cell.ts). Each call has an interpreter
-// of its own. Tens of times slower than an isolate.
+// Runs tenant code under QuickJS, an interpreter in WebAssembly. It counts jumps, memory and stack, but not the work inside a
+// built-in function, so it runs in a process that can be ended (runner/cell.ts). Each call has its own interpreter. Tens of
+// times slower than an isolate.
 import variant from '@jitl/quickjs-wasmfile-release-sync'
 import {
   newQuickJSWASMModuleFromVariant,
@@ -28,9 +28,9 @@ export type QuickjsProgram = {
 export type QuickjsOutcome = { readonly text: string; readonly isStopped: boolean }
 
 export type Quickjs = {
-  /** Carries out the call, a PluginCall as JSON. Throws when the machine itself broke: it is of no use any more. */
+  /** Carries out the call, a PluginCall as JSON. Throws when the machine itself broke; do not use it again. */
   run(program: QuickjsProgram, call: string): QuickjsOutcome
-  /** Makes ready what the next call begins with. */
+  /** Prepares the next call. */
   prepare(): void
 }
 
@@ -41,12 +41,12 @@ const stoppedBy = (reason: string): QuickjsOutcome => ({
 
 const TOO_LONG = stoppedBy('takes more steps than a plugin may (a loop without end?)')
 
-/** Of a machine that broke, too: a script can break it by its demands alone. */
+/** Also for a machine that broke: a script's demands alone can break it. */
 export const TOO_MUCH = stoppedBy('needs more memory than a plugin may have')
 
 const PAGE_BYTES = 64 * 1024
 
-/** What the interpreter needs beside the tenant's code. */
+/** The interpreter's own memory, beside the tenant's. */
 const OWN_BYTES = 16 * 1024 * 1024
 
 const own: Own = (record, name) =>
@@ -63,7 +63,7 @@ export const quickjsProgram = ({ settings, scripts, tables, tableNames }: SentPr
 
 /** `wasmModule` is the interpreter, compiled. */
 export async function quickjs(wasmModule: WebAssembly.Module): Promise<Quickjs> {
-  // Its memory never grows: the library loses hold of what a promise's job made while it did.
+  // Its memory never grows: the library would lose track of objects that a promise job made meanwhile.
   const pages = Math.ceil((MOST_MEMORY_BYTES + OWN_BYTES) / PAGE_BYTES)
   const wasmMemory = new WebAssembly.Memory({ initial: pages, maximum: pages })
   const module = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmModule, wasmMemory }))
@@ -80,13 +80,13 @@ export async function quickjs(wasmModule: WebAssembly.Module): Promise<Quickjs> 
   }
 }
 
-/** An interpreter that has read the sandbox's own side, and no code of a tenant yet. */
+/** An interpreter that has read the sandbox's own code and no tenant code yet. */
 type Prepared = {
   readonly runtime: QuickJSRuntime
   readonly context: QuickJSContext
   /** Makes the realm. */
   readonly make: QuickJSHandle
-  /** Whether the call has had all its jumps. */
+  /** Whether the call has used up its jumps. */
   isOver(): boolean
 }
 
@@ -141,7 +141,7 @@ function carriedOut(
 
 type Result = ReturnType<QuickJSContext['callFunction']>
 
-/** The value, or undefined when it was never reached. */
+/** The value; undefined when it was never reached. */
 function reached(result: Result): QuickJSHandle | undefined {
   if (!result.error) return result.value
   result.error.dispose()

@@ -17,7 +17,7 @@ export const pluginRoutes: readonly Route[] = [
     body: { schema: Anything, required: false, keepsProto: true },
     answer: { schema: Anything, description: 'What the function returned.' },
     handle: async ({ params, body }, context) => {
-      // Calling plugins is much code, which the start-up does without.
+      // Calling plugins is much code, which start-up does without.
       const { executeLambda } = await import('./lambda.ts')
       return await executeLambda(context, params.operation, body)
     },

@@ -1,12 +1,12 @@
-// A sandbox for tenant code: values in, values out. No network, no clock and no randomness but what is handed in.
-// There are two, of one behaviour (test/plugins/runners.service.test.ts): isolate.ts, and process-runner.ts, which calls
+// A sandbox for tenant code: values in, values out. No network; clock and randomness are handed in. There are two
+// implementations with one behaviour (test/plugins/runners.service.test.ts): isolate.ts, and process-runner.ts, which calls
 // QuickJS (quickjs.ts) in a process beside the service.
 import type { CustomEventType } from '../../platform/events/types.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
 import { LONGEST_CALL_MS, MOST_LOG_LINES, MOST_WRITES } from './limits.ts'
 import type { CompiledScript } from './script.ts'
 
-/** The tenant code of one configuration. Programs of one `key` are the same. */
+/** The tenant code of one configuration. Programs with the same `key` are the same. */
 export type PluginProgram = {
   /** Names tenant, generation, configuration version and archive. */
   readonly key: string
@@ -17,43 +17,45 @@ export type PluginProgram = {
 
 export type UiType = 'normal' | 'hidden' | 'readonly'
 
-/** What a call knows of what it may ask for; the rest is fetched when it does. */
+/** What a call has at hand; the rest is fetched when it asks. */
 export type Known = {
   /** Locator, key and value; the value is `''` where there is none. */
   aux: (readonly [locator: string, key: string, value: string])[]
-  /** Locators all of whose keys are in `aux`. */
+  /** Locators of which `aux` has all keys. */
   auxLocators: string[]
   /** Entity, locator and the record; null where there is none. */
   entities: (readonly [entity: string, locator: string, record: unknown])[]
-  /** Rows of tables that do not travel: product, table, key and value; null where there is none. */
+  /** Rows of tables that are not sent with the program: product, table, key and value; null where there is none. */
   rows: (readonly [table: string, key: string, value: string | null])[]
-  /** Items of secrets: static name, item and value; null where there is none. Of this call alone. */
+  /** Items of secrets: static name, item and value; null where there is none. For this call only. */
   secrets?: (readonly [staticName: string, item: string, value: unknown])[]
-  /** Records of range tables: table, what was asked as JSON, and the record as JSON; null where there is none. */
+  /** Records of range tables: table, the question as JSON, and the record as JSON; null where there is none. */
   ranges?: (readonly [table: string, wanted: string, record: string | null])[]
 }
 
-/** Plain data: it crosses to the sandbox as JSON. */
+/** Plain data, which crosses to the sandbox as JSON. */
 export type PluginCall = {
   readonly product: string
   /** File of the function, below `scripts/`. */
   readonly path: string
   readonly function: string
   readonly arguments: readonly unknown[]
-  /** The time that `Date` tells, in milliseconds, and what `Math.random` begins with. */
+  /** The time of `Date`, in milliseconds, and the seed of `Math.random`. */
   readonly now: number
   readonly seed: number
   readonly known: Known
   /**
-   * What is not at hand stops the call; but where it gathers, it goes on as if there were none, to learn what else it asks for.
-   * Nothing but `missing` counts of it then, of which the first alone is sure to be asked for.
+   * A missing value stops the call. In a gathering call it continues as if there were none, to find out what else it asks for;
+   * then only `missing` counts, and only its first entry is certain.
    */
   readonly gathers?: boolean
-  /** Tables that are resources of the tenant: their rows are fetched, whatever the configuration has. */
+  /**
+   * Tables that are resources of the tenant: their rows are fetched even if the configuration has a table of that name.
+   */
   readonly resourceTables: readonly string[]
 }
 
-/** What a call asked for and was not at hand. */
+/** What a call asked for that was not at hand. */
 export type Missing =
   | { readonly kind: 'aux'; readonly locator: string; readonly key: string }
   | { readonly kind: 'entity'; readonly entity: string; readonly locator: string }
@@ -73,7 +75,7 @@ export type CustomEvent = { readonly type: CustomEventType; readonly data: Reado
 
 export type CallFailure = {
   readonly reason: string
-  /** Where in the tenant's own files, as `main/rater.js:12`. */
+  /** The place in the tenant's files, such as `main/rater.js:12`. */
   readonly at?: string
   /** A counted limit was passed. */
   readonly limit?: boolean
@@ -91,13 +93,13 @@ export type CallOutcome = {
 
 export type PluginRunner = {
   /**
-   * Whatever the code does is in the outcome, also that it took longer than `mostMs`. Throws only when the sandbox itself
-   * cannot be reached.
+   * Everything that the code does is in the outcome, including that it took longer than `mostMs`. Throws only when the sandbox
+   * itself cannot be reached.
    */
   run(program: PluginProgram, call: PluginCall, mostMs?: number): Promise<CallOutcome>
 }
 
-/** What a sandbox answers in which an earlier call changed the language for good: nothing runs there any more. */
+/** The answer of a sandbox in which an earlier call changed the language for good. Nothing runs there any more. */
 export const SPOILED = 'spoiled'
 
 export const failed = (failure: CallFailure): CallOutcome => ({
@@ -108,24 +110,24 @@ export const failed = (failure: CallFailure): CallOutcome => ({
   events: [],
 })
 
-/** Of a call that was ended from outside. */
+/** The outcome of a call that was ended from outside. */
 export const tooLong = (): CallOutcome =>
   failed({ reason: `takes longer than ${LONGEST_CALL_MS / 1000} seconds`, limit: true })
 
-/** What the sandbox answered; a text that no realm makes is a failure like any other. */
+/** Reads the sandbox's answer. A text that no realm produces is a failure like any other. */
 export function readOutcome(text: unknown): CallOutcome {
   if (typeof text === 'string') {
     try {
       const outcome: unknown = JSON.parse(text)
       if (isOutcome(outcome)) return outcome
     } catch {
-      // No JSON: as below.
+      // Not JSON: as below.
     }
   }
   return failed({ reason: 'the sandbox was broken from within' })
 }
 
-/** A script may make much of the language while it runs, so that what the realm gathered is looked at here again. */
+/** A script can change much of the language while it runs, so what the realm collected is checked again here. */
 function isOutcome(outcome: unknown): outcome is CallOutcome {
   if (!isRecord(outcome)) return false
   const { failure, missing, logs, writes, events } = outcome
@@ -141,7 +143,7 @@ function isOutcome(outcome: unknown): outcome is CallOutcome {
 const LEVELS = new Set<unknown>(['debug', 'info', 'warn', 'error'])
 const UI_TYPES = new Set<unknown>([undefined, 'normal', 'hidden', 'readonly'])
 
-/** What a call that is stopped asks for, by its kind. */
+/** What a stopped call asks for, by kind. */
 const ASKED: Readonly<Record<string, readonly string[]>> = {
   aux: ['locator', 'key'],
   entity: ['entity', 'locator'],
@@ -175,5 +177,5 @@ const isWrite = ({ locator, key, value, uiType }: Unread): boolean =>
 const isEvent = ({ type, data }: Unread): boolean =>
   isText(type) && CUSTOM_TYPE.test(type) && isRecord(data) && Object.values(data).every(isText)
 
-/** As socotraApi.createCustomEvent takes them (sandbox/realm.ts). */
+/** Custom events as socotraApi.createCustomEvent takes them (sandbox/realm.ts). */
 const CUSTOM_TYPE = /^custom(\.[A-Za-z0-9_-]{1,60}){1,4}$/

@@ -1,8 +1,10 @@
-// A script of the archive as the sandbox takes it: a function of CommonJS' five names, whose lines are the file's
-// own. ES modules are rewritten to that form: what they import is read when they are loaded.
+// Turns a script of the archive into the sandbox's form: a function of CommonJS' five names, with the file's own line numbers.
+// ES modules are rewritten to that form; their imports are read when they are loaded.
 import { type Node, parse } from 'acorn'
 
-/** `text` is a function expression; with a `problem` the file cannot run, and what requires it is told so. */
+/**
+ * `text` is a function expression. With a `problem` the file cannot run, and whatever requires it gets the problem.
+ */
 export type CompiledScript = { readonly text: string; readonly problem?: ScriptProblem }
 
 /** Line and column count from 1. */
@@ -13,7 +15,7 @@ const TAIL = '\n})'
 
 const wrapped = (body: string): CompiledScript => ({ text: HEAD + body + TAIL })
 
-/** Reads the script at the path, by its ending and, of `.js`, by what it says. */
+/** Reads the script at the path, by its ending and, for `.js`, by its contents. */
 export function compileScript(path: string, source: string): CompiledScript {
   if (path.endsWith('.json')) return jsonScript(source)
   const script = path.endsWith('.mjs') ? undefined : parsed(source, 'script')
@@ -79,7 +81,7 @@ function parsed(
 
 const withoutHashBang = (source: string): string => source.replace(/^#!.*/, '')
 
-/** The script, unless it loads code in a way that a plugin has none of. */
+/** The script, unless it loads code in a way that plugins cannot. */
 function checked(program: Program, script: CompiledScript): CompiledScript {
   const found = firstLoading(program)
   if (!found) return script
@@ -104,7 +106,7 @@ function firstLoading(node: unknown): Node | undefined {
 
 const nameOf = ({ name, value }: Named): string => name ?? value!
 
-/** The module's own text with imports and exports taken out, and what stands for them before its first line. */
+/** The module's text without imports and exports, and the text that replaces them before its first line. */
 function asCommonJs(source: string, program: Program): string {
   const before: string[] = []
   const edits: { start: number; end: number; text: string }[] = []
@@ -167,7 +169,7 @@ function imports(specifiers: NonNullable<Statement['specifiers']>, required: str
   ]
 }
 
-/** Names that `export const { a, b: [c] } = …` and the like declare. */
+/** The names that `export const { a, b: [c] } = …` and the like declare. */
 function declaredNames({ id, declarations }: Declared): string[] {
   if (id) return [nameOf(id)]
   return (declarations ?? []).flatMap(one => patternNames(one.id))

@@ -1,8 +1,8 @@
-// The calls of plugins that one attempt at an operation makes. What a call asks for and is not at hand is fetched, and
-// the call made again from the start; so tenant code is synchronous. What it writes waits for the transaction.
+// The plugin calls of one attempt at an operation. What a call asks for and does not find is fetched, and the call repeated
+// from the start, so tenant code is synchronous. What it writes waits for the transaction.
 import { loadSandbox } from '../../bundles/load.ts'
-import { isStorable, storable } from '../../kernel/characters.ts'
 import { Refusal } from '../../kernel/errors.ts'
+import { isStorable, storable } from '../../kernel/text.ts'
 import { now as currentTime } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { SHORTEST_SECRET, withoutSecrets } from '../../platform/outbound/masking.ts'
@@ -31,20 +31,20 @@ import {
   tooLong,
 } from './runner.ts'
 
-/** What fetches what calls ask for: everything that is missing at once. */
+/** Fetches everything that is missing at once. */
 export type Fetching = (
   missing: readonly Missing[],
   locators: readonly string[],
   plugin: PluginFunction,
 ) => Promise<Known>
 
-/** On whose behalf a plugin is called. */
+/** The policy or product on whose behalf a plugin is called. */
 export type PluginSubject = {
   readonly configuration: LoadedConfiguration
   readonly configVersion: number
   readonly product: ProductDefinition
   readonly policyLocator?: string
-  /** Tables as the transaction sees them; the configuration's where there are none. */
+  /** The tables of the transaction; the configuration's tables when left out. */
   readonly tables?: TransactionTables
 }
 
@@ -58,10 +58,10 @@ export type LoggedCall = {
   readonly lines: readonly LogLine[]
 }
 
-/** What a call wrote, and the function that did. */
+/** What a call wrote, and its function. */
 export type PluginWrite = AuxWrite & { readonly plugin: PluginFunction }
 
-/** The tenant, and the time that plugins are told. */
+/** The tenant, and the time that plugins see. */
 export type SessionContext = Pick<RequestContext, 'tenant' | 'now'>
 
 export class PluginSession {
@@ -69,13 +69,13 @@ export class PluginSession {
   readonly #context: SessionContext
   readonly #fetching: Fetching
   readonly #problemOf: (write: AuxWrite) => string | undefined
-  /** Whose rows of tables are known: another transaction may see others. */
+  /** The transaction whose table rows are known: another may see others. */
   #tables: TransactionTables | undefined
   #known: Known = { aux: [], auxLocators: [], entities: [], rows: [], ranges: [] }
   readonly #writes: PluginWrite[] = []
   readonly #events: CustomEvent[] = []
   readonly #logs: LoggedCall[] = []
-  /** Of all secrets that calls read. */
+  /** The values of all secrets that calls read. */
   readonly #secrets = new Set<string>()
   /** How many writes, events and logs there were before the last call. */
   #before = { writes: 0, events: 0, logs: 0 }
@@ -93,12 +93,12 @@ export class PluginSession {
     this.#problemOf = problemOf
   }
 
-  /** Auxiliary data that calls wrote, in order; it counts with the transaction. */
+  /** Auxiliary data that calls wrote, in order; written with the transaction. */
   get writes(): readonly PluginWrite[] {
     return this.#writes
   }
 
-  /** Custom events of the calls, in order; those of a call that failed too. */
+  /** Custom events of the calls, in order; also those of a failed call. */
   get events(): readonly CustomEvent[] {
     return this.#events
   }
@@ -107,11 +107,11 @@ export class PluginSession {
     return this.#logs
   }
 
-  /** What the function of the product answers. Refuses (422) when it fails or passes a limit. */
+  /** Calls the product's function and returns its answer. Refuses (422) when it fails or passes a limit. */
   async call(subject: PluginSubject, name: PluginFunction, given: readonly unknown[]): Promise<unknown> {
     const { path } = subject.product.plugins[name]!
     this.#before = { writes: this.#writes.length, events: this.#events.length, logs: this.#logs.length }
-    // Each call asks for itself, so that each read is told of.
+    // Each call asks again, so that each read is audited.
     this.#known = { ...this.#known, secrets: [] }
     const settled = await this.#settled(subject, name, path, given)
     for (const text of secretTexts(this.#known)) this.#secrets.add(text)
@@ -131,8 +131,8 @@ export class PluginSession {
   }
 
   /**
-   * The transaction goes on without what the last call answered, or failed to: what it wrote counts for nothing, its
-   * events say that it failed, and the log says why, and what became of it.
+   * Continues the transaction without the last call's answer, or after its failure: what it wrote is dropped, its events report
+   * a failure, and the log says why and what happens instead.
    */
   disregard(subject: PluginSubject, name: PluginFunction, why: string): void {
     const { writes, events, logs } = this.#before
@@ -147,7 +147,7 @@ export class PluginSession {
     this.#logs.push({ ...(logged ?? logOf(subject, name)), failure })
   }
 
-  /** The text with `********` in the place of secrets that calls read: an answer that is refused is told with the reason. */
+  /** The text with `********` in place of secrets that calls read: the refusal of an answer quotes it. */
   shown(text: string): string {
     return withoutSecrets(text, [...this.#secrets])
   }
@@ -192,12 +192,12 @@ export class PluginSession {
           tables ?? { lookup: configuration.lookup(product.name), range: () => undefined },
           name,
         )
-        // Who asks twice asks in a loop, say for a row of each vehicle.
+        // A call that asks twice asks in a loop, for example for a row of each vehicle.
         gathers = mayGather
         continue
       }
       if (!isRepeated) return outcome
-      // With nothing in the place of what is not at hand it may have run without end.
+      // Without the missing values it may have run endlessly.
       mayGather = false
       gathers = false
     }
@@ -226,7 +226,7 @@ export class PluginSession {
     if (elsewhere.length === 0) return
     const fetched = await this.#fetching(elsewhere, locatorsIn(given), plugin)
     const { aux, auxLocators, entities, secrets = [] } = fetched
-    // What this transaction wrote itself comes after what is stored, and so counts.
+    // This transaction's own writes come after what is stored, so they count.
     this.#known = {
       aux: [...aux, ...this.#known.aux],
       auxLocators: [...this.#known.auxLocators, ...auxLocators],
@@ -239,8 +239,8 @@ export class PluginSession {
 }
 
 /**
- * What was asked for, with what is found of it. Nothing, where it is refused and was asked for after something else: it may have
- * been made of what was not at hand, and is asked for again where it was not.
+ * What was asked for, with what was found. A refused question that came after another is dropped: it may rest on a missing
+ * value, and is asked again if not.
  */
 function ofGathered<M extends Missing, F>(
   one: M,
@@ -269,8 +269,8 @@ const logOf = (
 })
 
 /**
- * The outcome whose log, failure and events have `********` in the place of secrets that the call read; and its answer, in
- * what people are to read of it. What a lambda answers is answered verbatim (brief 5.6).
+ * The outcome with `********` in place of secrets in its log, failure, events, and the parts of its answer that people read. A
+ * lambda's answer is returned verbatim (brief 5.6).
  */
 function withoutValues(outcome: CallOutcome, name: PluginFunction, known: Known): CallOutcome {
   const values = secretTexts(known)
@@ -289,7 +289,7 @@ function withoutValues(outcome: CallOutcome, name: PluginFunction, known: Known)
   }
 }
 
-/** The answer with its refusal and its notes, which are words; amounts and names are read as they are. */
+/** The answer with its refusal and notes masked; amounts and names are read as they are. */
 function wordsShown(answer: unknown, shown: (text: string) => string): unknown {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return answer
   const { exceptionMessage, notes } = answer as { exceptionMessage?: unknown; notes?: unknown }
@@ -313,7 +313,7 @@ function secretTexts({ secrets = [] }: Known): string[] {
   return found.filter(text => text.length >= SHORTEST_SECRET)
 }
 
-/** The outcome with texts that the database can keep; data with one that it cannot is a failure of the call. */
+/** The outcome with texts that the database can store; data that it cannot store is a failure of the call. */
 function keepable(outcome: CallOutcome): CallOutcome {
   const { failure, logs, writes, events } = outcome
   const lost = writes.find(({ locator, key, value }) => ![locator, key, value].every(isStorable))
@@ -332,7 +332,7 @@ function keepable(outcome: CallOutcome): CallOutcome {
   }
 }
 
-/** Every locator that the input names: where data of one is asked for, that of the others will be. */
+/** Every locator in the input: when the data of one is asked for, that of the others will be. */
 function locatorsIn(given: unknown): string[] {
   const found = new Set<string>()
   const waiting: unknown[] = [given]

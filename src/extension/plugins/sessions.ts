@@ -1,5 +1,5 @@
-// The plugin calls of one operation, on a policy or on none, over its attempts: what the last one wrote goes into the batch of the
-// transaction; its log is kept, and its custom events are told, even when the operation failed (resources brief 8.3).
+// The plugin calls of one operation over its attempts, for a policy or none. What the last attempt wrote goes into the
+// transaction's batch. Its log is stored and its custom events emitted even when the operation fails (resources brief 8.3).
 import { auditRows } from '../../access/audit/store.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { newUuid, type PolicyLocator } from '../../kernel/locators.ts'
@@ -14,7 +14,7 @@ import { logRows } from './logs.ts'
 import type { AuxWrite } from './runner.ts'
 import { openSandbox, PluginSession } from './session.ts'
 
-/** The shard that the operation writes. */
+/** The shard of the operation. */
 type Place = { readonly context: RequestContext; readonly database: Database; readonly shard: number }
 
 export class PluginSessions {
@@ -27,7 +27,7 @@ export class PluginSessions {
     this.#policy = policy
   }
 
-  /** For the calls of an attempt; those of the one before count no more. */
+  /** Begins an attempt; the calls of the one before count no more. */
   begin(): PluginSession {
     const { context } = this.#place
     const open = () => openSandbox(context.env)
@@ -35,14 +35,14 @@ export class PluginSessions {
     return this.#last
   }
 
-  /** Data of a record in another shard is not written with the transaction. */
+  /** Data of a record in another shard cannot be written with the transaction. */
   #problemOf({ locator }: AuxWrite): string | undefined {
     const { context, shard } = this.#place
     if (shardOfAuxData(context.tenant, locator) === shard) return undefined
     return `A plugin set auxiliary data of '${locator}', which lies in another database than ${this.#policy === undefined ? 'data of no policy' : `policy ${this.#policy}`}, and so cannot be written with it.`
   }
 
-  /** What the last attempt's calls write with the transaction. */
+  /** Queries for what the last attempt's calls write with the transaction. */
   facts(): Query[] {
     const { context, database, shard } = this.#place
     const writes = this.#last?.writes ?? []
@@ -68,7 +68,7 @@ export class PluginSessions {
     )
   }
 
-  /** Tells the custom events of an operation that failed, in a commit of their own. */
+  /** Emits the custom events of a failed operation, in their own commit. */
   async tellOfFailure(): Promise<void> {
     const events = this.events()
     if (events.length === 0) return
@@ -83,7 +83,7 @@ export class PluginSessions {
     })
   }
 
-  /** A refusal without the secrets that the last attempt's calls read; any other problem as it is. */
+  /** The refusal without the secrets that the last attempt's calls read; any other problem unchanged. */
   withoutSecrets(problem: unknown): unknown {
     const plugins = this.#last
     if (!(problem instanceof Refusal) || !plugins) return problem
@@ -93,12 +93,12 @@ export class PluginSessions {
     return new Refusal(code, plugins.shown(message), isSecret ? {} : details, retryAfterSeconds)
   }
 
-  /** Keeps the log after the answer. */
+  /** Stores the log after the answer. */
   keepLogs(): void {
     const logs = this.#last?.logs ?? []
     if (logs.length === 0) return
     const { context, database, shard } = this.#place
-    // Those of a time are listed by their locators: in the order of the calls.
+    // Entries of one time are listed by locator: in the order of the calls.
     const locators = logs.map(() => newUuid(shard)).sort()
     const rows = logs.map((log, at) => ({
       ...log,

@@ -1,9 +1,9 @@
-// Tables that travel with a program to its sandbox, and the look-up in them there. Rows of any other table are asked for.
+// The tables that are sent to the sandbox with a program, and their look-up there. Rows of other tables are fetched on request.
 import { isLookupTable } from '../../product/configuration.ts'
 import { LARGEST_TRAVELLING_TABLE, MOST_TRAVELLING } from './limits.ts'
 import type { PluginProgram } from './runner.ts'
 
-/** The path of the table that each name stands for, of each product and of the tenant. */
+/** The path of the table behind each name, for each product and for the tenant. */
 export type TableNames = {
   products: Record<string, Record<string, string>>
   tenant: Record<string, string>
@@ -24,7 +24,7 @@ export function tableNames({ configuration: { configuration } }: PluginProgram):
   }
 }
 
-/** Tables by their path, each as the JSON of its keys and values; of rows with the same key the first counts. */
+/** Tables by path, each as the JSON of its keys and values; of rows with the same key the first counts. */
 export function travellingTables({ configuration: { configuration } }: PluginProgram): Map<string, string> {
   const texts = new Map<string, string>()
   let characters = 0
@@ -40,15 +40,15 @@ export function travellingTables({ configuration: { configuration } }: PluginPro
   return texts
 }
 
-/** A table as it travelled; its rows are read when they are first asked for. */
+/** A table as it was sent; its rows are parsed at the first look-up. */
 export type TravelledTable = { text: string; rows?: Record<string, string> }
 
-/** A property of the record itself. */
+/** An own property of the record. */
 export type Own = <T>(record: Record<string, T> | undefined, name: string) => T | undefined
 
 /**
- * Looks a key up: null where there is no such row, undefined where the table did not travel. Runs inside the isolate too,
- * so it stands alone. A script can reach nothing that it keeps.
+ * Looks a key up: null for no such row, undefined when the table was not sent. Runs inside the isolate too, so it refers to
+ * nothing outside itself. Scripts cannot reach what it keeps.
  */
 export function lookupIn(
   tables: Record<string, TravelledTable>,

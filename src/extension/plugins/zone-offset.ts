@@ -1,8 +1,8 @@
 import type { ZoneOffset } from './sandbox/intl.ts'
 
 /**
- * How far zones are ahead of UTC, by the runtime's own `Intl`. Stands alone: the isolate has its own copy, and keeps what
- * it knows from call to call: it uses nothing on the way that a script may have changed.
+ * The offset of zones from UTC, by the runtime's `Intl`. It refers to nothing outside itself: the isolate has its own copy,
+ * which remembers offsets between calls and uses nothing that a script may have changed.
  */
 export function zoneOffsets(): ZoneOffset {
   type Known = { readonly format: Intl.DateTimeFormat; offsets: Record<number, number>; count: number }
@@ -30,12 +30,12 @@ export function zoneOffsets(): ZoneOffset {
     const { year, month, day, hour, minute, second } = part
     return Date.UTC(year!, month! - 1, day!, hour!, minute!, second!) - at
   }
-  // A fleet asks thousands of times for the same few days. To the second, since zones changed at odd ones once.
+  // A fleet asks thousands of times for the same few days. To the second, since some zones changed at odd seconds.
   const MOST_KNOWN = 1_000
-  // There are fewer zones, but each has many names: in capitals, in small letters, in both.
+  // There are fewer zones than this, but each has many spellings.
   const MOST_ZONES = 500
   return (at, asked) => {
-    // A script may hand in what is another text each time that it is looked at.
+    // A script may pass an object that is another text each time that it is read.
     const zone = `${asked}`
     try {
       if (!(zone in zones)) {

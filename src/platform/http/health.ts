@@ -1,6 +1,12 @@
 import { z } from '@hono/zod-openapi'
+import { sql } from 'drizzle-orm'
+import journal from '../../../migrations/control/meta/_journal.json' with { type: 'json' }
 import { Refusal } from '../../kernel/errors.ts'
-import { readiness } from '../readiness.ts'
+import type { Calls } from '../calls.ts'
+import { pool } from '../control-tables.ts'
+import { NEWEST_TENANT_MIGRATION } from '../migrations.ts'
+import { controlDatabase } from '../tenancy.ts'
+import { tokenKeys } from '../token-keys.ts'
 import { publicRoute, type Route, signedInRoute } from './route.ts'
 
 const tags = ['Service']
@@ -51,3 +57,55 @@ export const serviceRoutes: readonly Route[] = [
     },
   }),
 ]
+
+// What the service needs before it can answer: keys, and a control database that has the code's migrations.
+/** Newest migration of the control database that this code knows; names sort in the order they apply. */
+const NEWEST_CONTROL_MIGRATION: string = journal.entries.at(-1)!.tag
+
+const SHORTEST_SECRET = 32
+
+/** `missing` says of each thing what to do, and of no secret what it is. */
+export type Readiness = {
+  readonly missing: readonly string[]
+  /** Tenant databases that wait for a migration: their tenants are answered 503 meanwhile, all others are served. */
+  readonly databasesBehind: number
+}
+
+/** One round trip. */
+export async function readiness(env: Env, calls: Calls): Promise<Readiness> {
+  const [keys, control] = await Promise.all([missingKeys(env), controlState(env, calls)])
+  return { missing: [...keys, ...control.missing], databasesBehind: control.databasesBehind }
+}
+
+async function missingKeys(env: Env): Promise<string[]> {
+  const unusable = await tokenKeys(env).then(
+    () => [],
+    problem => [(problem as Error).message],
+  )
+  const short = (['TOKEN_SECRET', 'SEALING_KEY'] as const)
+    .filter(name => (env[name] ?? '').split(',').some(secret => secret.trim().length < SHORTEST_SECRET))
+    .map(name => `${name} must be set, with at least ${SHORTEST_SECRET} characters.`)
+  return [...unusable, ...short, ...(env.PASSWORD_PEPPER ? [] : ['PASSWORD_PEPPER must be set.'])]
+}
+
+async function controlState(env: Env, calls: Calls): Promise<Readiness> {
+  const database = controlDatabase(env, calls)
+  const unready = (what: string): Readiness => ({ missing: [what], databasesBehind: 0 })
+  try {
+    const [applied, behind] = await database.batch([
+      database.build.all<{ name: string }>(sql`select name from migration`),
+      database.build.all<{ databases: number }>(
+        sql`select count(*) as databases from ${pool} where ${pool.migration} is null or ${pool.migration} < ${NEWEST_TENANT_MIGRATION}`,
+      ),
+    ])
+    if (!applied.some(({ name }) => name === NEWEST_CONTROL_MIGRATION))
+      return unready(`The control database lacks the migration ${NEWEST_CONTROL_MIGRATION}.`)
+    return { missing: [], databasesBehind: behind[0]?.databases ?? 0 }
+  } catch (problem) {
+    return unready(
+      /no such table/.test(`${problem} ${(problem as Error).cause}`)
+        ? 'The control database has no migrations yet.'
+        : 'The control database does not answer.',
+    )
+  }
+}

@@ -2,19 +2,18 @@
 import type { z } from '@hono/zod-openapi'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { BOOKMARK_HEADER, readBookmarks } from '../bookmarks.ts'
-import type { Caller, RequestContext } from '../context.ts'
+import type { Caller, IdempotencyKey, RequestContext } from '../context.ts'
 import { type IfMatch, readIfMatch } from '../entity-tags.ts'
 import { type FilePlace, filePlace } from '../large-files.ts'
 import { assertRoom } from '../quotas.ts'
+import { keyedHash } from '../sealed.ts'
 import { storedBytes, type Tenant, tenantNow } from '../tenancy.ts'
 import { contractRefusal } from '../wire-problem.ts'
 import { type Callers, requireAccess, type SignedIn } from './access-check.ts'
 import { checkTarget, type Exchange, queryValues } from './exchange.ts'
 import { mayNameFiles, withFileAddresses } from './file-links.ts'
 import { type Form, readForm } from './form-body.ts'
-import { idempotencyKey, type SentBody } from './idempotency.ts'
 import { readJson } from './json-body.ts'
-import { asksForFile, requireAcceptable } from './negotiation.ts'
 import { limitAddress, limitCaller } from './rate-limits.ts'
 import { writeOf } from './records.ts'
 import { answerResponse } from './respond.ts'
@@ -171,4 +170,86 @@ function fitting(schema: z.ZodType, value: unknown, code: 'invalidRequest' | 'in
   const result = schema.safeParse(value)
   if (result.success) return result.data
   throw contractRefusal(result.error, code)
+}
+
+const KEY = /^[\x21-\x7e]{1,255}$/
+
+/** The body as it was sent, for the hash: bytes of JSON, a form by its parts, or none. */
+export type SentBody = { readonly bytes: Uint8Array } | { readonly form: Form } | undefined
+
+/**
+ * The key of a write that the client may repeat, with a hash of all that makes the request this one; undefined
+ * without the header. A form counts by its parts, since clients draw a new boundary for every try. The hash is keyed:
+ * bodies have passwords and secrets, and the row is kept for weeks.
+ */
+export function idempotencyKey(
+  { request, url }: Exchange,
+  env: Pick<Env, 'SEALING_KEY'>,
+  caller: Caller,
+  body: SentBody,
+): IdempotencyKey | undefined {
+  // Migrations spell it with an X (resources brief 9.1).
+  const key = request.headers.get('idempotency-key') ?? request.headers.get('x-idempotency-key')
+  if (key === null) return undefined
+  if (!KEY.test(key))
+    throw new Refusal(
+      'invalidParameter',
+      'The Idempotency-Key must have 1 to 255 visible ASCII characters and no blanks.',
+    )
+  const hash = keyedHash(env)
+  hash.update(`${request.method} ${url.pathname.replace(/\/$/, '')}${url.search}\n`)
+  if (body && 'bytes' in body) hash.update(body.bytes)
+  else if (body) {
+    const { texts, file } = body.form
+    hash.update(JSON.stringify(Object.entries(texts).sort(([a], [b]) => (a < b ? -1 : 1))))
+    if (file) hash.update('\n').update(file.bytes)
+  }
+  return { key: `${caller.accountLocator}:${key}`, bodyHash: hash.digest('hex') }
+}
+
+// What a client takes. Compression is no matter of the service's: Cloudflare compresses between its edge and the client, as the
+// client takes it, at no cost in CPU time, and the local runtime does as the edge.
+/** Parts of a list with their weights, in lower case: `text/html;q=0.8` is `['text/html', 0.8]`. */
+const weighted = (list: string): (readonly [string, number])[] =>
+  list
+    .toLowerCase()
+    .split(',')
+    .map(part => {
+      const [name = '', ...parameters] = part.split(';').map(text => text.trim())
+      const weight = parameters.find(text => text.startsWith('q='))
+      return [name, weight === undefined ? 1 : Number(weight.slice(2)) || 0] as const
+    })
+    .filter(([name]) => name !== '')
+
+/** Whether the list takes the name: the first of its wildcards, from the closest to the widest, that stands in it decides. */
+function takes(list: string, ...names: readonly string[]): boolean {
+  const parts = weighted(list)
+  for (const name of names) {
+    const part = parts.find(([listed]) => listed === name)
+    if (part) return part[1] > 0
+  }
+  return parts.length === 0
+}
+
+/** Whether the client asks for a file by its media type, at least as much as for JSON. Wildcards ask for no file. */
+export function asksForFile({ headers }: Request, { answer }: Route): boolean {
+  const parts = new Map(weighted(headers.get('accept') ?? ''))
+  const file = Math.max(0, ...(answer.fileMedia ?? []).map(media => parts.get(media) ?? 0))
+  return file > 0 && file >= (parts.get('application/json') ?? 0)
+}
+
+/**
+ * Refuses (406) who takes no JSON where the answer is JSON: before anything is done, since nobody could tell what was. Files
+ * are sent as what they are, and probes and sign-ins are answered whoever asks.
+ */
+export function requireAcceptable(request: Request, route: Route): void {
+  const { access, answer } = route
+  const accept = request.headers.get('accept')
+  if (accept === null || access.kind === 'public' || !answer.schema || answer.media !== undefined) return
+  if (asksForFile(request, route)) return
+  if (!takes(accept, 'application/json', 'application/*', '*/*'))
+    throw new Refusal(
+      'notAcceptable',
+      'The answer is application/json, which the Accept header leaves out; add it.',
+    )
 }

@@ -1,3 +1,7 @@
+// What the bills of a policy come to, worked out whenever it is read: what a transaction charges, what its plan bills, and
+// what of that is still to be invoiced.
+//
+// Amounts of issued invoices follow from these formulas: they may never change.
 import type { Uuid } from '../../kernel/locators.ts'
 import { fromMinor, type Money, minus, negated, plus, sum } from '../../kernel/money.ts'
 import { earlier, type Instant, later } from '../../kernel/time.ts'
@@ -198,35 +202,32 @@ export function restsOf(
   isAsked: Asked = one => isInvoiced(aggregate, one),
 ): Charge[] {
   const rests = new Map<string, Charge>()
-  const add = (rest: Charge): void => {
+  for (const { rest } of restsIn(aggregate, installments, restOf, known, isAsked)) {
     const other = rests.get(rest.id)
     rests.set(rest.id, other ? joined(other, rest) : rest)
-  }
-  for (const [owner, open] of Map.groupBy(installments, one => one.modificationLocator)) {
-    const from = aggregate.modifications.get(owner)!
-    const billed = known.get(owner) ?? billedCharges(aggregate, from, known)
-    known.set(owner, billed)
-    const numbers = new Set(open.map(one => one.number))
-    const gone = new Set(open.flatMap(one => feesThatGo(aggregate, one, isAsked)).map(fee => fee.locator))
-    const kept = billed.filter(charge => charge.type !== 'fee' || !gone.has(charge.feeLocator))
-    restOf(planOf(aggregate, from), kept, numbers).forEach(add)
-    for (const one of open) {
-      const { added, leftOut } = alsoBilled(aggregate, one)
-      restsOf(aggregate, added, known, askedWith(aggregate, one, isAsked)).forEach(add)
-      for (const rest of restsOf(aggregate, leftOut, known)) add({ ...rest, amount: negated(rest.amount) })
-    }
   }
   return [...rests.values()].filter(rest => rest.amount.minor !== 0)
 }
 
 /** As `restsOf`, of each installment by itself (`from`). */
-export function restsApart(
+export const restsApart = (
   aggregate: PolicyAggregate,
   installments: readonly PlannedInstallment[],
   known: BilledCharges = new Map(),
-): Charge[] {
-  const rests: Charge[] = []
-  const isAsked: Asked = () => false
+): Charge[] =>
+  Array.from(
+    restsIn(aggregate, installments, restsByInstallment, known, () => false),
+    ({ rest, by }) => (by ? { ...rest, from: by.locator } : rest),
+  )
+
+/** The rests of each plan by that function, and those of other installments that one asks for or leaves out (`by`). */
+function* restsIn(
+  aggregate: PolicyAggregate,
+  installments: readonly PlannedInstallment[],
+  restsOn: typeof restsByInstallment,
+  known: BilledCharges,
+  isAsked: Asked,
+): Generator<{ rest: Charge; by?: PlannedInstallment }> {
   for (const [owner, open] of Map.groupBy(installments, one => one.modificationLocator)) {
     const from = aggregate.modifications.get(owner)!
     const billed = known.get(owner) ?? billedCharges(aggregate, from, known)
@@ -234,16 +235,15 @@ export function restsApart(
     const numbers = new Set(open.map(one => one.number))
     const gone = new Set(open.flatMap(one => feesThatGo(aggregate, one, isAsked)).map(fee => fee.locator))
     const kept = billed.filter(charge => charge.type !== 'fee' || !gone.has(charge.feeLocator))
-    rests.push(...restsByInstallment(planOf(aggregate, from), kept, numbers))
-    for (const one of open) {
-      const { added, leftOut } = alsoBilled(aggregate, one)
-      const more = restsOf(aggregate, added, known, askedWith(aggregate, one, isAsked))
-      const less = restsOf(aggregate, leftOut, known)
-      rests.push(...more.map(rest => ({ ...rest, from: one.locator })))
-      rests.push(...less.map(rest => ({ ...rest, amount: negated(rest.amount), from: one.locator })))
+    for (const rest of restsOn(planOf(aggregate, from), kept, numbers)) yield { rest }
+    for (const by of open) {
+      const { added, leftOut } = alsoBilled(aggregate, by)
+      for (const rest of restsOf(aggregate, added, known, askedWith(aggregate, by, isAsked)))
+        yield { rest, by }
+      for (const rest of restsOf(aggregate, leftOut, known))
+        yield { rest: { ...rest, amount: negated(rest.amount) }, by }
     }
   }
-  return rests
 }
 
 /** Two rests of one charge, left by two plans. */
@@ -346,3 +346,27 @@ export function plannedTotals(aggregate: PolicyAggregate): Money[] {
     return totals[number - 1]!
   })
 }
+
+/** Installments of what is issued that start then or later and have no invoice that stands. */
+export const openAfter = (aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] =>
+  openInstallments(aggregate).filter(one => one.start >= at)
+
+/** Installments of what is issued that have no invoice that stands. */
+export function openInstallments(aggregate: PolicyAggregate): PlannedInstallment[] {
+  const invoiced = new Set(
+    standingInvoices(aggregate).map(one => keyOf(one.policyModificationLocator, one.installmentNumber)),
+  )
+  return [...aggregate.installments.values()].filter(
+    one =>
+      !isAbsorbed(aggregate, one) &&
+      !isSilent(one) &&
+      counts(aggregate, one.modificationLocator) &&
+      !invoiced.has(keyOf(one.modificationLocator, one.number)),
+  )
+}
+
+const keyOf = (modification: Uuid, number: number): string => `${modification}/${number}`
+
+/** The plan of what is issued; those of other quotes are for show. */
+const counts = ({ modifications }: PolicyAggregate, locator: Uuid): boolean =>
+  modifications.get(locator)?.issuedAt !== undefined

@@ -1,14 +1,14 @@
 // The plan of a transaction: which billing periods are paid together, when the invoice of each is made and
 // when it is due. A plan says nothing about amounts: every charge is split over it by the same formula when it
-// is read (items.ts), so what is stored grows with the installments and with the charges, not with both. Only a plan
-// that a plugin made (own-plan.ts) has amounts of its own, charge by charge, since no formula gives them.
+// is read (bills/items.ts), so what is stored grows with the installments and with the charges, not with both. Only a plan
+// that a plugin made (billing/plugin-bills.ts) has amounts of its own, charge by charge, since no formula gives them.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Money } from '../../kernel/money.ts'
 import type { Instant, Span } from '../../kernel/time.ts'
 
 /**
  * One planned invoice. `start` and `end` are those of its periods, which follow one another without a gap; the first bill
- * after a reinstatement has periods of the gap before them too (returning.ts).
+ * after a reinstatement has periods of the gap before them too (billing/returning.ts).
  */
 export type Installment = Span & {
   /** From 1, in order of time. */
@@ -31,7 +31,7 @@ export type Installment = Span & {
   readonly replans?: Replanned
 }
 
-/** Of a plan that continues what was planned (brief 4.5, continued-plan.ts): what the installment is to it. */
+/** Of a plan that continues what was planned (brief 4.5, bills/continued-plan.ts): what the installment is to it. */
 export type Replanned = {
   /** `atOnce` bills what is charged or given back at once; a `planned` one, what is billed when it would have been. */
   readonly bill: 'atOnce' | 'planned'

@@ -1,4 +1,4 @@
-import { nearest } from '../../kernel/did-you-mean.ts'
+import { nearest } from '../../kernel/text.ts'
 import { type FindingCode, LARGEST_FINDING_COUNT, type Report } from './report.ts'
 
 /** Files and folders that the format names, wherever they stand. */

@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../../../packages/zip/refusal.ts'
-import { didYouMean } from '../../kernel/did-you-mean.ts'
+import { didYouMean } from '../../kernel/text.ts'
 import type { Finding } from '../configuration.ts'
 
 /** Where something was found. Lines and columns count from 1. */

@@ -1,4 +1,4 @@
-import { isLongerThan } from '../../kernel/characters.ts'
+import { isLongerThan } from '../../kernel/text.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 import type { FieldDefinition, LookupTable } from '../configuration.ts'
 import { type Applicability, applicability, conditionsInWords } from './conditions.ts'

@@ -1,5 +1,5 @@
-import { isLongerThan, isStorable } from '../../kernel/characters.ts'
 import { type Decimal, decimal } from '../../kernel/money.ts'
+import { isLongerThan, isStorable } from '../../kernel/text.ts'
 import { type FieldError, fieldError } from './errors.ts'
 
 /** Field name to its values as text. A field without a value has no entry, or in an update an empty one. */

@@ -5,7 +5,7 @@ import {
   createLiquid,
   type Rendering as LiquidRendering,
 } from '../../../packages/liquid/engine.ts'
-import { didYouMean } from '../../kernel/did-you-mean.ts'
+import { didYouMean } from '../../kernel/text.ts'
 import { CALENDAR, isCurrency } from './calendar.ts'
 import { effectFilters, noEffects, type RatingEffects, settledEffects } from './effects.ts'
 import { lookupFilters, type TemplateEnvironment } from './lookups.ts'

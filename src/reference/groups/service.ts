@@ -2,12 +2,12 @@
 
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { derivedUuid, newUuid, readUuid } from '../../kernel/locators.ts'
-import { type OffsetPage, offsetPage } from '../../kernel/offset-page.ts'
 import { commit } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { requireMatch } from '../../platform/entity-tags.ts'
 import type { JsonText } from '../../platform/http/route.ts'
+import { type OffsetPage, offsetPage } from '../../platform/paging.ts'
 import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
 import type {
   GroupListQuery,

@@ -2,9 +2,9 @@
 
 import { notFound } from '../../kernel/errors.ts'
 import { readUuid } from '../../kernel/locators.ts'
-import { type OffsetPage, offsetPage } from '../../kernel/offset-page.ts'
 import { now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import { type OffsetPage, offsetPage } from '../../platform/paging.ts'
 import type {
   AccountMigrationIdMappingsResponse,
   AccountMigrationResponse,

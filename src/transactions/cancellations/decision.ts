@@ -1,6 +1,6 @@
 // What each action on a policy's cancellations decides: pure plans over what was loaded.
 
-import { ownBills } from '../../billing/own-bills.ts'
+import { ownBills } from '../../billing/plugin-bills.ts'
 import type { CancellationLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { chain, type Planned } from '../../policy/planned.ts'

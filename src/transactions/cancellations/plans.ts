@@ -1,12 +1,10 @@
 // What each action on a cancellation makes of its policy, and the events that tell of it (brief 1.5, 1.7). Pure.
-import { billAnew } from '../../billing/balance.ts'
-import { planAfterCancellation } from '../../billing/continuing.ts'
-import type { OwnBills } from '../../billing/own-plan.ts'
-import { invoiceTimers } from '../../billing/timers.ts'
+import { billTransaction } from '../../billing/bill-transaction.ts'
+import type { OwnBills } from '../../billing/plugin-bills.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { CancellationLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
-import { invoiceEvents, policyEvent } from '../../policy/events.ts'
+import { policyEvent } from '../../policy/events.ts'
 import type { Planned } from '../../policy/planned.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { Cancellation, ConflictHandling } from '../../policy/records/transactions.ts'
@@ -118,7 +116,7 @@ export async function planCancellationIssue(
     updatedAt: context.now,
     modificationLocator: modification.locator,
   }
-  const billed = await billCancellation(withCancellation(aggregate, issued), modification, context)
+  const billed = await billTransaction(withCancellation(aggregate, issued), modification, context)
   return {
     aggregate: billed.aggregate,
     events: [
@@ -191,28 +189,12 @@ export async function planCancelled(
   const cleared = withoutConflicts(before, '', 'invalidate', context.now)
   const { aggregate, modification } = cancelled(cleared.aggregate, order, context)
   const recorded = recordOf ? withCancellation(aggregate, recordOf(modification)) : aggregate
-  const billed = await billCancellation(recorded, modification, context)
+  const billed = await billTransaction(recorded, modification, context)
   return {
     aggregate: billed.aggregate,
     modification,
     events: [...cleared.events, cancelEvent(billed.aggregate, modification), ...billed.events],
     timers: [...(cleared.timers ?? []), ...(billed.timers ?? [])],
-  }
-}
-
-async function billCancellation(
-  before: PolicyAggregate,
-  modification: Modification,
-  { now, supply, ownBills }: CancellingContext,
-): Promise<Planned> {
-  const own = await ownBills(before, modification)
-  const { aggregate, made } = own
-    ? billAnew(before, modification, own.bills, { now, supply: own.supply })
-    : billAnew(before, modification, planAfterCancellation(before, modification, now), { now, supply })
-  return {
-    aggregate,
-    events: made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
-    timers: invoiceTimers(aggregate, modification, now),
   }
 }
 

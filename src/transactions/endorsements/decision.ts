@@ -1,7 +1,7 @@
 // What each action on a policy's endorsements decides: validate, price, underwrite, bill, in that order.
-import { withPlan } from '../../billing/bill.ts'
-import { ownTransaction, plansItsBills } from '../../billing/own-bills.ts'
-import type { Replan } from '../../billing/replan.ts'
+import { withPlan } from '../../billing/new-business.ts'
+import { ownTransaction, plansItsBills } from '../../billing/plugin-bills.ts'
+import type { BillPlan } from '../../billing/schedule.ts'
 import type { TransactionNames } from '../../extension/plugins/contract.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { type EndorsementLocator, shardOfDigits, transientLocators } from '../../kernel/locators.ts'
@@ -263,7 +263,7 @@ async function ownBillsOf(
   endorsement: Endorsement,
   loaded: Loaded,
   attempt: Attempt,
-): Promise<Replan | undefined> {
+): Promise<BillPlan | undefined> {
   const modification = before.modifications.get(endorsement.modificationLocator!)!
   if (!plansItsBills(loaded) || !isPlannedAnew(before, endorsement, modification)) return undefined
   const transaction = {

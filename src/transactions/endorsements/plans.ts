@@ -1,14 +1,12 @@
 // What each action on an endorsement makes of its policy, and the events that tell of it (brief 1.4). Pure.
-import { billAnew } from '../../billing/balance.ts'
-import { withoutPlan } from '../../billing/bill.ts'
-import type { Replan } from '../../billing/replan.ts'
-import { invoicedAtOnce } from '../../billing/schedule.ts'
-import { invoiceTimers } from '../../billing/timers.ts'
+import { makeBills, planBills } from '../../billing/bill-transaction.ts'
+import { withoutPlan } from '../../billing/new-business.ts'
+import { type BillPlan, invoicedAtOnce } from '../../billing/schedule.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { EndorsementLocator, Uuid } from '../../kernel/locators.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
-import { invoiceEvents, policyEvent } from '../../policy/events.ts'
+import { policyEvent } from '../../policy/events.ts'
 import { lineOf, withIssued } from '../../policy/fold/line.ts'
 import type { Planned } from '../../policy/planned.ts'
 import {
@@ -27,7 +25,6 @@ import type { EndorsementContext } from './content.ts'
 import { endorsementEvent } from './events.ts'
 import { joinedChanges, namedChanges } from './joined-changes.ts'
 import { issuedCount, undecided } from './referral.ts'
-import { billPlanOf } from './schedule.ts'
 import { policyOnIssue } from './terms.ts'
 import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
@@ -164,7 +161,7 @@ export function planEndorsementQuote(
 export function planEndorsementAcceptance(
   before: PolicyAggregate,
   endorsement: Endorsement,
-  bills: Replan,
+  bills: BillPlan,
   { now, supply }: Pick<EndorsementContext, 'now' | 'supply'>,
 ): Planned {
   assertEndorsementAllows(endorsement, 'accept')
@@ -181,15 +178,8 @@ export function planEndorsementAcceptance(
     { ...unplanned, modifications: putRecords(before.modifications, [modification]) },
     accepted,
   )
-  const { aggregate, made } = billAnew(recorded, modification, bills, { now, supply })
-  return {
-    aggregate,
-    events: [
-      endorsementEvent(aggregate, 'accept', accepted),
-      ...made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
-    ],
-    timers: invoiceTimers(aggregate, modification, now),
-  }
+  const billed = makeBills(recorded, modification, bills, { now, supply })
+  return { ...billed, events: [endorsementEvent(billed.aggregate, 'accept', accepted), ...billed.events] }
 }
 
 /** How an endorsement or renewal that may be accepted is billed. */
@@ -197,14 +187,15 @@ export function billsOfAcceptance(
   before: PolicyAggregate,
   endorsement: Endorsement,
   { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
-): Replan {
+): BillPlan {
   assertEndorsementAllows(endorsement, 'accept')
   const modification = before.modifications.get(endorsement.modificationLocator!)!
-  return billPlanOf(before, endorsement, modification, product, now)
+  const { newPaymentScheduleName } = endorsement.changes
+  return planBills(before, modification, { product, now, newPaymentScheduleName })
 }
 
 /** Digits that acceptance takes: one for each invoice that is due at once. */
-export const digitsForAcceptance = (bills: Replan, now: Instant): number => invoicedAtOnce(bills.plan, now)
+export const digitsForAcceptance = (bills: BillPlan, now: Instant): number => invoicedAtOnce(bills.plan, now)
 
 export function planEndorsementIssue(
   before: PolicyAggregate,

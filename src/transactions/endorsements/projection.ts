@@ -1,7 +1,7 @@
 // An endorsement or a renewal as answers show it: what was asked for, and how far it has come.
-
+import { planBills } from '../../billing/bill-transaction.ts'
 import { plannedBy } from '../../billing/projection.ts'
-import type { Replan } from '../../billing/replan.ts'
+import type { BillPlan } from '../../billing/schedule.ts'
 import { shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { chargesOf, invoiceOfTransaction, planOf } from '../../policy/bills/amounts-due.ts'
 import { installmentFeeCharges } from '../../policy/bills/charge.ts'
@@ -22,7 +22,6 @@ import { readFieldValues } from '../../product/fields/values.ts'
 import type { RenewalResponse } from '../renewals/contract.ts'
 import type { EndorsementResponse } from './contract.ts'
 import { personsDecision } from './referral.ts'
-import { billPlanOf } from './schedule.ts'
 
 export function endorsementResponse(
   aggregate: PolicyAggregate,
@@ -114,7 +113,12 @@ function planned(
   const lastSegmentOf = (maker: Uuid): PolicySegment =>
     [...segments.values()].findLast(one => one.madeBy === maker)!
   const bills =
-    shownBills(aggregate, modification) ?? billPlanOf(aggregate, transaction, modification, product, quotedAt)
+    shownBills(aggregate, modification) ??
+    planBills(aggregate, modification, {
+      product,
+      now: quotedAt,
+      newPaymentScheduleName: transaction.changes.newPaymentScheduleName,
+    })
   const all = installmentItems(bills.plan, bills.charges)
   const shown = [...bills.plan.entries()].filter(([, one]) => !isSilent(one))
   const plan = shown.map(([, one]) => one)
@@ -142,7 +146,7 @@ function planned(
 function shownBills(
   aggregate: PolicyAggregate,
   modification: Modification,
-): Pick<Replan, 'charges' | 'plan'> | undefined {
+): Pick<BillPlan, 'charges' | 'plan'> | undefined {
   const plan = planOf(aggregate, modification)
   if (plan.length === 0) return undefined
   const others = [...aggregate.modifications.values()].filter(isIssued)

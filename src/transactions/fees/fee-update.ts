@@ -2,16 +2,14 @@
 // own in the line, so that cancellations, reinstatements and withdrawals after it find its fees like any others, and
 // what was billed before it does not change; it is billed at once. Before a policy is issued its fees are those that
 // its configuration gives it (they are worked out anew whenever it is priced), so that there is nothing to update.
-import { billAnew } from '../../billing/balance.ts'
-import { planAfterFeeUpdate } from '../../billing/continuing.ts'
+import { makeBills, planBills } from '../../billing/bill-transaction.ts'
 import { withFeeReversed } from '../../billing/fee-reversal.ts'
-import { invoiceTimers } from '../../billing/timers.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, decimal, type Money, minorDigits, money, zero } from '../../kernel/money.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
 import type { FeeCreateRequest, FeeUpdateRequest } from '../../policy/contract/fees.ts'
-import { invoiceEvents, policyEvent, versioned } from '../../policy/events.ts'
+import { policyEvent, versioned } from '../../policy/events.ts'
 import { type FeeInForce, feesOf, isReversedByHand } from '../../policy/fold/fees.ts'
 import { isIssued, isStanding } from '../../policy/fold/line.ts'
 import { newModification } from '../../policy/new-modification.ts'
@@ -78,16 +76,14 @@ export function planFeeUpdate(
     installments: putRecords(before.installments, installments.values()),
   }
   assertWithinLimits(updated)
-  const plan = planAfterFeeUpdate(updated, modification, now)
-  const { aggregate, made } = billAnew(updated, modification, plan, { now, supply })
-  return {
-    aggregate,
-    events: [
-      policyEvent(aggregate, 'policy.update', { ...versioned(aggregate), modificationLocator: locator }),
-      ...made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
-    ],
-    timers: invoiceTimers(aggregate, modification, now),
-  }
+  const bills = planBills(updated, modification, { product, now })
+  const billed = makeBills(updated, modification, bills, { now, supply })
+  const { aggregate } = billed
+  const update = policyEvent(aggregate, 'policy.update', {
+    ...versioned(aggregate),
+    modificationLocator: locator,
+  })
+  return { ...billed, events: [update, ...billed.events] }
 }
 
 /** The fee as the request says it, named by the product and with an amount that is charged. */

@@ -14,12 +14,14 @@
 // installments ask for that are due after R. Those go on as they were planned, each for its own amount, whether
 // they had been written off or never invoiced: F in all. P + (B + N − P − F) + F = N + B: every cent is billed once. Taken
 // back at once, with no gap, a policy is paid by exactly the amounts by which it would have been paid without the lapse.
-import { type BalanceContext, billed, onlyInstallment, openInstallments } from '../../billing/balance.ts'
+
+import { makeBills } from '../../billing/bill-transaction.ts'
 import { planWriteOff } from '../../billing/payments/write-off.ts'
+import { comingBack, onlyInstallment, recorded } from '../../billing/schedule.ts'
+import type { LocatorSupply } from '../../kernel/locators.ts'
 import { sum } from '../../kernel/money.ts'
 import { endOfDay, type Instant, later } from '../../kernel/time.ts'
-import { installmentOf, invoicesOf, planOf } from '../../policy/bills/amounts-due.ts'
-import { invoiceEvents } from '../../policy/events.ts'
+import { installmentOf, invoicesOf, openInstallments, planOf } from '../../policy/bills/amounts-due.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { PlannedInstallment } from '../../policy/records/installment.ts'
@@ -31,7 +33,7 @@ import { isOwed } from './past-due.ts'
 export function billLapse(
   before: PolicyAggregate,
   modification: Modification,
-  { now, supply }: BalanceContext,
+  { now, supply }: { now: Instant; supply: LocatorSupply },
 ): Planned {
   const owed = [...before.invoices.values()].filter(one => isOutstanding(one) && isOwed(before, one))
   const given = planWriteOff(before, owed, now)
@@ -45,11 +47,10 @@ export function billLapse(
       return minor === 0 ? [] : [[installmentOf(before, invoice).locator, minor]]
     }),
   )
-  const plan = { ...onlyInstallment(before, modification, { now, supply }), paidBefore }
-  const { aggregate, made } = billed(given.aggregate, modification, [plan], stopped, { now, supply })
-  const { invoice, totalDue } = made[0]!
-  const invoiced = { aggregate, events: invoiceEvents(aggregate, invoice, totalDue) }
-  return chain(given, invoiced, totalDue.minor > 0 ? planWriteOff(aggregate, [invoice], now) : undefined)
+  const plan = [{ ...onlyInstallment(before, modification, now), paidBefore }]
+  const billed = makeBills(given.aggregate, modification, { plan, open: stopped }, { now, supply })
+  const { invoice, totalDue } = billed.made[0]!
+  return chain(given, billed, totalDue.minor > 0 ? planWriteOff(billed.aggregate, [invoice], now) : undefined)
 }
 
 /** The plan of a reinstatement: what is to be paid up to its time, payable until `dueAt`, and what goes on after it. */
@@ -58,35 +59,19 @@ export function reinstatementPlan(
   modification: Modification,
   lapse: Modification,
   dueAt: Instant,
-  { now, supply }: BalanceContext,
+  { now, supply }: { now: Instant; supply: LocatorSupply },
 ): PlannedInstallment[] {
   const [ofLapse] = planOf(before, lapse)
   const endOfThatDay = endOfDay(modification.effectiveAt, before.policy.timeZone)
   const coming = stoppedBy(before, lapse).filter(one => one.dueAt > endOfThatDay)
   const isUnpaid = standingPayments(before, invoicesOf(before, lapse)[0]!).length === 0
-  return [
-    {
-      ...onlyInstallment(before, modification, { now, supply }),
-      dueAt,
-      ...(isUnpaid && { takesOver: [ofLapse!.locator] }),
-      leavesOut: coming.map(one => one.locator),
-    },
-    ...coming.map(
-      ({ locator, start, end, issueAt, dueAt, writeOff }, at): PlannedInstallment => ({
-        locator: supply.uuid(),
-        modificationLocator: modification.locator,
-        number: at + 2,
-        start,
-        end,
-        issueAt,
-        dueAt,
-        periods: [],
-        absorbedBy: [],
-        ...(writeOff && { writeOff }),
-        takesOver: [locator],
-      }),
-    ),
-  ]
+  const own = {
+    ...onlyInstallment(before, modification, now),
+    dueAt,
+    ...(isUnpaid && { takesOver: [ofLapse!.locator] }),
+    leavesOut: coming.map(one => one.locator),
+  }
+  return recorded([own, ...comingBack(coming)], modification, supply)
 }
 
 /** Installments that a lapse wrote off or dropped, in the order in which they would have been due. */

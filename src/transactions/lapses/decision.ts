@@ -1,6 +1,6 @@
 // What each operation on grace periods and legacy lapses decides: pure plans over what was loaded.
 
-import { ownBills } from '../../billing/own-bills.ts'
+import { ownBills } from '../../billing/plugin-bills.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, sum, toNumber } from '../../kernel/money.ts'

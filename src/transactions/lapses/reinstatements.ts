@@ -2,13 +2,10 @@
 //
 // The contract names no end of an offer. It is the end of the reinstatement period: until then the invoice is
 // payable, and what is still pending then is closed.
-import { invoiceWhatIsDue } from '../../billing/bill.ts'
-import { planInvoices } from '../../billing/invoicing.ts'
-import { invoiceTimers } from '../../billing/timers.ts'
+import { invoiceTimers, invoiceWhatIsDue } from '../../billing/invoicing.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { installmentOf, installmentsToInvoice, planOf } from '../../policy/bills/amounts-due.ts'
-import { invoiceEvents } from '../../policy/events.ts'
 import type { Planned } from '../../policy/planned.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { carriedForward, isOutstanding } from '../../policy/records/invoice.ts'
@@ -88,10 +85,7 @@ export function planInvoicing(
   )
   return {
     aggregate,
-    events: [
-      lapseReinstatementEvent(aggregate, 'policy.reinstatement.invoice', invoiced),
-      ...billed.made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
-    ],
+    events: [lapseReinstatementEvent(aggregate, 'policy.reinstatement.invoice', invoiced), ...billed.events],
   }
 }
 
@@ -168,7 +162,7 @@ export function planIssue(
     issued,
   )
   const billing = goingOn(back, modification, now)
-  const invoiced = planInvoices(billing, modification, now, supply)
+  const invoiced = invoiceWhatIsDue(billing, modification, { now, supply })
   return {
     aggregate: invoiced.aggregate,
     events: [lapseReinstatementEvent(billing, 'policy.reinstatement.issue', issued), ...invoiced.events],

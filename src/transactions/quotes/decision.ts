@@ -1,5 +1,5 @@
 // What each action on a quote decides: pure plans over what was loaded.
-import { billOnAcceptance, showBills } from '../../billing/invoicing.ts'
+import { billOnAcceptance, showBills } from '../../billing/new-business.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { QuoteLocator } from '../../kernel/locators.ts'
 import { chain, type Planned } from '../../policy/planned.ts'

@@ -1,6 +1,5 @@
 // What each action on a quote makes of its policy's aggregate, and the events that tell of it (brief 1.3). Pure.
-
-import { planNewBusiness } from '../../billing/bill.ts'
+import { planNewBusiness } from '../../billing/new-business.ts'
 import { planVoidInvoices } from '../../billing/payments/voiding.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator } from '../../kernel/locators.ts'
@@ -142,7 +141,7 @@ function decided(
     },
     changed,
   )
-  // Where a plugin plans the bills, that is a step of its own (billing/invoicing.ts).
+  // Where a plugin plans the bills, that is a step of its own (billing/new-business.ts).
   const isPlanned = accepted && !hasPlugin(product, 'createInstallments')
   const aggregate = isPlanned ? planNewBusiness(recorded, changed, { product, now, supply }) : recorded
   const type = accepted ? 'policy.quote.quoted' : 'policy.quote.declined'

@@ -1,5 +1,5 @@
 // What each action on a policy's reinstatements decides: pure plans over what was loaded.
-import { ownBills } from '../../billing/own-bills.ts'
+import { ownBills } from '../../billing/plugin-bills.ts'
 import type { CancellationLocator, Uuid } from '../../kernel/locators.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { boundQuote, type PolicyAggregate } from '../../policy/records/aggregate.ts'

@@ -1,13 +1,10 @@
 // What each action on a reinstatement makes of its policy, and the events that tell of it (brief 1.6). Pure.
-import { billAnew, billed } from '../../billing/balance.ts'
-import type { Invoicing } from '../../billing/bill.ts'
-import type { OwnBills } from '../../billing/own-plan.ts'
-import { planOfReinstatement, returningBills } from '../../billing/returning.ts'
-import { invoiceTimers } from '../../billing/timers.ts'
+import { billTransaction } from '../../billing/bill-transaction.ts'
+import type { OwnBills } from '../../billing/plugin-bills.ts'
+import { returningBills } from '../../billing/returning.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { add, type Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
-import { invoiceEvents } from '../../policy/events.ts'
 import type { Planned } from '../../policy/planned.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { Cancellation, Reinstatement, UnderwritingResult } from '../../policy/records/transactions.ts'
@@ -92,18 +89,6 @@ const cancellationOf = (
   locator: Reinstatement['cancellationLocator'],
 ): Modification => before.modifications.get(before.cancellations.get(locator)!.modificationLocator!)!
 
-function billBuiltIn(
-  before: PolicyAggregate,
-  modification: Modification,
-  { product, now, supply }: Pick<EffectContext, 'product' | 'now' | 'supply'>,
-): Invoicing {
-  const cancellation = before.modifications.get(modification.undoes!)!
-  const { paymentScheduleName } = before.policy
-  const { type } = product.paymentSchedules.find(one => one.name === paymentScheduleName)!
-  const { plan, open } = planOfReinstatement(before, modification, cancellation, type, { now, supply })
-  return billed(before, modification, plan, open, { now, supply })
-}
-
 /** Makes the segments, not issued yet, and bills them, whatever underwriting says. Takes as many digits as said above. */
 export async function planReinstatementAcceptance(
   before: PolicyAggregate,
@@ -111,7 +96,7 @@ export async function planReinstatementAcceptance(
   underwriting: UnderwritingResult,
   context: EffectContext & { ownBills: OwnBills },
 ): Promise<Planned> {
-  const { now, ownBills } = context
+  const { now } = context
   assertReinstatementAllows(reinstatement, 'accept')
   assertNotWithdrawn(before)
   assertNoConflicts(before, reinstatement.locator)
@@ -129,18 +114,9 @@ export async function planReinstatementAcceptance(
     modifications: putRecords(carried.aggregate.modifications, [modification]),
   }
   const recorded = withReinstatement(underwritten, accepted)
-  const own = await ownBills(recorded, modification)
-  const { aggregate, made } = own
-    ? billAnew(recorded, modification, own.bills, { now, supply: own.supply })
-    : billBuiltIn(recorded, modification, context)
-  return {
-    aggregate,
-    events: [
-      reinstatementEvent(aggregate, 'reinstatement.accept', accepted),
-      ...made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
-    ],
-    timers: invoiceTimers(aggregate, modification, now),
-  }
+  const billed = await billTransaction(recorded, modification, context)
+  const accepting = reinstatementEvent(billed.aggregate, 'reinstatement.accept', accepted)
+  return { ...billed, events: [accepting, ...billed.events] }
 }
 
 /** How the reinstatement is carried out. */

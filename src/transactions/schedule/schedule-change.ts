@@ -1,15 +1,14 @@
 // Another payment schedule for an issued policy, in one step and without an endorsement (brief 0.11): what is not
 // invoiced yet is planned anew from today on. A modification of its own, since plans and invoices belong to one; it
 // charges nothing, and answers do not list it.
-import { billAnew } from '../../billing/balance.ts'
-import { ownReschedule } from '../../billing/own-bills.ts'
-import { type Replan, replan } from '../../billing/replan.ts'
-import { invoicedAtOnce } from '../../billing/schedule.ts'
-import { invoiceTimers } from '../../billing/timers.ts'
+import { makeBills } from '../../billing/bill-transaction.ts'
+import { ownReschedule } from '../../billing/plugin-bills.ts'
+import { replan } from '../../billing/replan.ts'
+import { type BillPlan, invoicedAtOnce } from '../../billing/schedule.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
 import { zero } from '../../kernel/money.ts'
 import { type Instant, later, startOfDay } from '../../kernel/time.ts'
-import { invoiceEvents, policyEvent, versioned } from '../../policy/events.ts'
+import { policyEvent, versioned } from '../../policy/events.ts'
 import { newModification } from '../../policy/new-modification.ts'
 import type { Planned } from '../../policy/planned.ts'
 import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
@@ -45,7 +44,7 @@ export async function decideScheduleChange(
 function planScheduleChange(
   before: PolicyAggregate,
   { scheduleName, from }: { scheduleName: string; from: Instant },
-  anew: Replan,
+  anew: BillPlan,
   { now, supply }: { now: Instant; supply: LocatorSupply },
 ): Planned {
   const modification = newModification(
@@ -67,17 +66,11 @@ function planScheduleChange(
     modifications: putRecords(before.modifications, [modification]),
   }
   assertWithinLimits(changed)
-  const { aggregate, made } = billAnew(changed, modification, anew, { now, supply })
-  return {
-    aggregate,
-    events: [
-      policyEvent(aggregate, 'policy.update', {
-        ...versioned(aggregate),
-        modificationLocator: modification.locator,
-        paymentScheduleName: scheduleName,
-      }),
-      ...made.flatMap(({ invoice, totalDue }) => invoiceEvents(aggregate, invoice, totalDue)),
-    ],
-    timers: invoiceTimers(aggregate, modification, now),
-  }
+  const billed = makeBills(changed, modification, anew, { now, supply })
+  const update = policyEvent(billed.aggregate, 'policy.update', {
+    ...versioned(billed.aggregate),
+    modificationLocator: modification.locator,
+    paymentScheduleName: scheduleName,
+  })
+  return { ...billed, events: [update, ...billed.events] }
 }

@@ -1,14 +1,13 @@
 // Calls an external service of the tenant: values in, parsed JSON out (resources brief 6.2–6.4). Every call is logged, whatever
 // the outcome of its operation.
 import { createHash } from 'node:crypto'
-import { storable } from '../../../kernel/characters.ts'
 import { Refusal } from '../../../kernel/errors.ts'
 import { derivedUuid, newUuid, type Uuid } from '../../../kernel/locators.ts'
+import { storable } from '../../../kernel/text.ts'
 import { type Instant, now } from '../../../kernel/time.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { utf8Text } from '../../../platform/http/bytes.ts'
-import { DEEPEST_JSON } from '../../../platform/http/json-body.ts'
-import { jsonDepth } from '../../../platform/http/json-fault.ts'
+import { DEEPEST_JSON, jsonDepth } from '../../../platform/http/json-body.ts'
 import { withoutSecrets } from '../../../platform/outbound/masking.ts'
 import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
 import type { Integration } from '../integration.ts'
@@ -208,11 +207,10 @@ function saidBy(parsed: Parsed, shown: (text: string) => string): string {
     : ''
 }
 
-// A circuit for each integration: after some failures in a row it opens, and calls are refused at once, so that
-// nobody waits for a service that is down, and it is left in peace; after a while one call tries whether it is up.
-//
-// An isolate has circuits of its own. None asks a database before a call, and each finds out by itself, by as many
-// failures as it takes; policies of a tenant run in a handful of isolates.
+// Each integration has a circuit: after some failures in a row it opens, and calls are refused at once, so that nobody waits for
+// a service that is down. After a while one call tries whether it is up. Each isolate has its own circuits, which cost no round
+// trip: each finds out by itself, and the policies of a tenant run in a handful of isolates.
+
 /** How many failed calls in a row open it. */
 export const OPENING_FAILURES = 5
 

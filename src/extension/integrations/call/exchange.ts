@@ -1,9 +1,10 @@
 // One call of an external service over HTTP: the post, its one retry, and the answer's bytes (resources brief 6.4).
+
+import { retryAfterMs } from '../../../kernel/date-time.ts'
 import { Refusal } from '../../../kernel/errors.ts'
 import { now } from '../../../kernel/time.ts'
 import { pieces } from '../../../platform/http/bytes.ts'
 import { addressProblem, mayCallThisMachine } from '../../../platform/outbound/address.ts'
-import { retryAfterMs } from '../../../platform/outbound/retry-after.ts'
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'
 import type { Connection } from '../integration.ts'
 

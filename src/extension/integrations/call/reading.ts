@@ -4,7 +4,7 @@ import { notFound, Refusal } from '../../../kernel/errors.ts'
 import { readUuid } from '../../../kernel/locators.ts'
 import { commit, storedAnswer } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
-import { type PagedRow, pageOfShards } from '../../../platform/shard-pages.ts'
+import { type PagedRow, pageOfShards } from '../../../platform/paging.ts'
 import { shardDatabase, shardOfRecord } from '../../../platform/tenancy.ts'
 import type {
   IntegrationCallBodiesResponse,

@@ -1,10 +1,10 @@
-/** Milliseconds that local time is ahead of UTC at a time in a zone; undefined for a zone that is none. */
+/** Milliseconds by which local time is ahead of UTC at a time in a zone; undefined for no such zone. */
 export type ZoneOffset = (at: number, zone: string) => number | undefined
 
 /**
- * An `Intl` of its own, so that every sandbox prints the same: numbers and dates as American English has them,
- * whatever locale is asked for. But for `en-CA` and `sv-SE`: scripts ask for these to get days as `2026-01-31`. Of zones it
- * knows all. Runs inside the sandbox: it stands alone.
+ * The sandbox's own `Intl`, so that every sandbox formats alike: numbers and dates in American English for every locale, except
+ * `en-CA` and `sv-SE`, which scripts use for days such as `2026-01-31`. It knows all zones. Runs inside the sandbox: it refers
+ * to nothing outside itself.
  */
 export function ownIntl(zoneOffset: ZoneOffset): void {
   const { construct } = Reflect
@@ -65,7 +65,7 @@ export function ownIntl(zoneOffset: ZoneOffset): void {
     list.push({ type, value })
   }
 
-  // Records without a prototype: whatever a script calls its style, it finds none of the language's own.
+  // Records without a prototype, so that no name of a style finds a property of the language.
   const DATE_STYLES: Record<string, object> = {
     __proto__: null as never,
     short: { month: 'numeric', day: 'numeric', year: '2-digit' },
@@ -119,9 +119,9 @@ export function ownIntl(zoneOffset: ZoneOffset): void {
     readonly #options: DateOptions
     /** Year, month and day in digits, in this order. */
     readonly #isIso: boolean
-    /** And the time in 24 hours after it. */
+    /** And the time in 24 hours. */
     readonly #isSwedish: boolean
-    /** Stands between date and time. */
+    /** The text between date and time. */
     readonly #between: string
     constructor(locales?: unknown, { dateStyle, timeStyle, ...given }: DateOptions = {}) {
       const options: DateOptions = {
@@ -186,7 +186,7 @@ export function ownIntl(zoneOffset: ZoneOffset): void {
     }
   }
 
-  /** The language's own formats are made with `new` or without it. */
+  /** The language's own formats work with and without `new`. */
   const callable = (name: string, own: typeof NumberFormat | typeof DateTimeFormat): unknown => {
     function Format(...given: unknown[]): unknown {
       return construct(own, given, new.target ?? own)

@@ -1,10 +1,11 @@
-/** Puts the language back as it was; answers what a script changed in a way that nobody can put back. */
+/** Restores the language; returns what a script changed irreversibly. */
 export type PutBack = () => string | undefined
 
 /**
- * Remembers every object of the language: globals, what they lead to, and what no name leads to, as iterators. Functions
- * that are nothing but functions, as `Math.max`, take no more properties from then on, so that they need not be looked
- * at again. Runs inside the sandbox: it stands alone, and uses nothing on the way back that a script may have changed.
+ * Remembers every object of the language: globals, what they lead to, and objects without a name such as iterators. Functions
+ * that are nothing but functions, such as `Math.max`, accept no further properties from then on, so they need not be checked
+ * again. Runs inside the sandbox: it refers to nothing outside itself, and restoring uses nothing that a script may have
+ * changed.
  */
 export function keptLanguage(): PutBack {
   type Kept = {
@@ -21,7 +22,7 @@ export function keptLanguage(): PutBack {
   const seen = new Set<unknown>()
   const found: [unknown, string][] = []
 
-  // What others inherit from comes back first.
+  // Prototypes come back first.
   for (const one of [Object, Function, Array]) found.push([one.prototype, `${one.name}.prototype`])
   for (const key of ownKeys(globalThis)) {
     const { value } = getOwnPropertyDescriptor(globalThis, key)!

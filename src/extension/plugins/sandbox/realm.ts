@@ -1,17 +1,17 @@
 import type { AuxWrite, CallFailure, CustomEvent, LogLevel, LogLine, Missing, PluginCall } from '../runner.ts'
 import type { PutBack } from './language.ts'
 
-/** What the sandbox is given from outside; nothing else of the outside is within its reach. */
+/** What the sandbox gets from outside; it can reach nothing else. */
 export type RealmHost = {
-  /** Paths of all scripts, with what is wrong with those that cannot run. */
+  /** Paths of all scripts, with the problem of each that cannot run. */
   readonly scripts: readonly { path: string; problem?: { message: string; line: number } }[]
-  /** The function of a script (script.ts), which no earlier call has seen. */
+  /** The function of a script (script.ts), unseen by earlier calls. */
   script(path: string): (...given: unknown[]) => void
-  /** A row of a table; null where there is none, undefined where it is not at hand. */
+  /** A row of a table; null for none, undefined when it is not at hand. */
   lookup(product: string, table: string, key: string): string | null | undefined
   /** Reads arguments that do not come as JSON. */
   unpack?(packed: unknown): unknown
-  /** Names of what can be fetched. */
+  /** The records that can be fetched. */
   readonly entities: readonly string[]
   /** Functions that may return nothing, which is `null` then. */
   readonly mayReturnNothing: readonly string[]
@@ -31,15 +31,15 @@ export type RealmHost = {
 }
 
 /**
- * Carries out a call, one after the other: a PluginCall and a CallOutcome as JSON, or SPOILED. Where `packed` is given, the
+ * Carries out calls one after the other: a PluginCall in, a CallOutcome (or SPOILED) out, both as JSON. With `packed`, the
  * call's arguments are what `host.unpack` makes of it.
  */
 export type Realm = { run(call: string, packed?: unknown): Promise<string> }
 
 /**
- * The sandbox's own side of a call: requires the tenant's files, calls the function, gathers what it made. Each call
- * finds everything as the first one did. Runs inside the sandbox: it stands alone. What outlives a call is out of the
- * reach of scripts, which may have changed whatever a method or a promise looks up.
+ * The sandbox's own side of a call: requires the tenant's files, calls the function, collects the result. Each call finds
+ * everything as the first one did. Runs inside the sandbox: it refers to nothing outside itself. What outlives a call is out of
+ * scripts' reach, since they may have changed anything that a method or a promise looks up.
  */
 export function realm(
   setClock: (now: number, seed: number) => void,
@@ -63,7 +63,7 @@ export function realm(
   const mayReturnNothing = Object.create(null) as Record<string, true>
   for (const name of host.mayReturnNothing) mayReturnNothing[name] = true
 
-  /** Whatever a script made of lists. */
+  /** Works whatever a script did to lists. */
   const append = <T>(list: T[], value: T): void => {
     const whole = { __proto__: null, value, writable: true, enumerable: true, configurable: true }
     defineProperty(list, list.length, whole)
@@ -96,10 +96,10 @@ export function realm(
     }
   }
 
-  /** Deeper than any script derives its errors, and than a proxy may lead on. */
+  /** Deeper than any script derives errors, and than a proxy may lead. */
   const MOST_CLASSES = 10
 
-  /** Names of the classes that an error is of: where one calls its own constructor is no place that it was thrown at. */
+  /** The classes of an error: a constructor's own line is not the place where the error was thrown. */
   const classesOf = (thrown: object): Record<string, true> => {
     const names = Object.create(null) as Record<string, true>
     let one = getPrototypeOf(thrown)
@@ -110,7 +110,7 @@ export function realm(
     return names
   }
 
-  /** The first of the tenant's own lines on the way to where it was thrown, if any beside those that made the error. */
+  /** The first of the tenant's own lines towards the place of the throw, except those that made the error. */
   const placeOf = (thrown: unknown, places: WeakMap<object, string>): string | undefined => {
     try {
       if (typeof thrown !== 'object' || thrown === null) return undefined
@@ -127,7 +127,7 @@ export function realm(
       }
       return made
     } catch {
-      // Whatever its `stack` is, it tells no place.
+      // Whatever its `stack` is, it gives no place.
     }
     return undefined
   }
@@ -190,7 +190,7 @@ export function realm(
     return load
   }
 
-  /** Of a call that did not spoil the sandbox for the next one. */
+  /** The outcome of a call that did not spoil the sandbox for the next one. */
   async function carriedOut(text: string, packed: unknown): Promise<string> {
     const called = parse(text) as PluginCall
     const { product, path, function: name, now, seed, known, resourceTables, gathers } = called
@@ -212,7 +212,7 @@ export function realm(
       (known.ranges ?? []).map(([table, wanted, record]) => [pair(table, wanted), record]),
     )
     const stopped = { message: 'the call is stopped to fetch what it asks for' }
-    /** Once stopped it stays so, whatever catches it: `missing` is out of the tenant's reach. */
+    /** Once stopped it stays stopped, whatever catches the error: `missing` is out of the tenant's reach. */
     let isStopped = false
     const stop = (): never => {
       isStopped = true
@@ -222,7 +222,7 @@ export function realm(
       if (isStopped) throw stopped
     }
     const asked = Object.create(null) as Record<string, true>
-    /** Asks for what is not at hand. Where the call gathers, it goes on with `instead`, else it is stopped. */
+    /** Asks for a missing value. A gathering call continues with `instead`; otherwise the call stops. */
     const ask = <T>(one: Missing, key: string, instead: T): T => {
       const named = one.kind + key
       if (!(named in asked)) {
@@ -232,7 +232,7 @@ export function realm(
       const most = one.kind === 'entity' ? limits.gatheredRecords : limits.gathered
       return gathers && missing.length < most ? instead : stop()
     }
-    /** Stands for a record of a range table whose columns are not known yet. */
+    /** In place of a range table's record whose columns are not known yet. */
     const unknownRecord = (): unknown =>
       new OwnProxy({}, { get: (_, column) => (typeof column === 'string' ? '' : undefined) })
     const within = (what: string, value: string, most: number): string => {
@@ -240,7 +240,7 @@ export function realm(
         throw new RangeError(`${what} has ${value.length} characters, more than ${most}`)
       return value
     }
-    /** Nobody wants the text of an object without one of its own. */
+    /** The text of an object without its own is useless. */
     const asText = (what: string, value: unknown): string => {
       const text = value === undefined || value === null ? '' : textOf(value)
       if (typeof value === 'object' && text === '[object Object]')
@@ -338,7 +338,7 @@ export function realm(
         const one = pair(whose, which)
         const value = secrets.get(one)
         if (value !== undefined) return parse(stringify(value))
-        // Each read is told of: none is made for a call that may not come as far with what it asked for before.
+        // Each read is audited: none is made for a call that may not come this far with what it asked for before.
         if (missing.length > 0) return stop()
         ask({ kind: 'secret', staticName: whose, item: which }, one, null)
         return stop()
@@ -396,7 +396,7 @@ export function realm(
     }
     define('socotraApi', api)
     const nothing = (): void => {}
-    // All that a console has: a line that somebody forgot is no reason not to rate.
+    // A whole console: a forgotten line is no reason not to rate.
     define('console', {
       log: log('info'),
       info: log('info'),
@@ -428,11 +428,12 @@ export function realm(
     const fail = (reason: string, at?: string, limit?: boolean): void => {
       failure = { reason, at, limit }
     }
-    // JSON has no such numbers: they go as text, which no amount is. Written once: an answer may look different again.
+    // JSON has no such numbers: they go as text, which is no amount. Written once, since an answer may look different the
+    // second time.
     const readable = (_key: string, value: unknown): unknown =>
       typeof value === 'bigint' || (typeof value === 'number' && !isNumber(value)) ? textOf(value) : value
     const places = new WeakMap<object, string>()
-    // Nothing but `null` is awaited: of a promise, a script may have changed what awaiting it does.
+    // Only `null` is awaited: a script may have changed what awaiting a promise does.
     try {
       const exports = loader(places)(path) as Record<string, unknown> | null
       const target = exports?.[name] ?? (exports?.default as Record<string, unknown> | undefined)?.[name]
@@ -476,11 +477,11 @@ export function realm(
     } catch (thrown) {
       fail(reasonOf(thrown), placeOf(thrown, places) ?? path)
     }
-    // What the tenant made of the language's own objects shall not reach into the answer, nor into the next call.
+    // The tenant's changes to built-in objects must not reach the answer or the next call.
     lasting = putBack()
     if (lasting !== undefined) {
       const reason = `changes ${lasting} for good; a plugin may not, since the next call would find it so`
-      // Nothing that it said can be read any more as it was said.
+      // Nothing in it can be trusted as it was written.
       return failureAlone(reason, path)
     }
     const beside = stringify({ failure, missing, logs, writes, events })
@@ -488,7 +489,9 @@ export function realm(
     return failure || made === undefined ? beside : `{"value":${made},${beside.slice(1)}`
   }
 
-  /** A failure alone, whatever has become of the language: each text is JSON, nothing else is asked how it is written. */
+  /**
+   * A failure on its own, whatever happened to the language: each text is JSON already, and nothing is asked how it is written.
+   */
   const failureAlone = (reason: string, at: string): string =>
     `{"failure":{"reason":${stringify(reason)},"at":${stringify(at)}},"missing":[],"logs":[],"writes":[],"events":[]}`
 
@@ -499,7 +502,7 @@ export function realm(
   let first: Waiting | undefined
   let last: Waiting | undefined
 
-  /** A promise that is awaited as promises are, whatever has become of them. */
+  /** A promise that is awaited like any other, whatever happened to the language. */
   const itsTurn = (): Promise<void> => {
     const turn = new OwnPromise<void>(resolve => {
       const waiting: Waiting = { go: resolve, next: undefined }
@@ -524,9 +527,9 @@ export function realm(
       if (isBusy) await itsTurn()
       isBusy = true
       try {
-        // Who called has the promise by now, before a script runs.
+        // The caller has the promise before a script runs.
         await null
-        // What an earlier call left running may have laid hands on the language since.
+        // Something that an earlier call left running may have changed the language since.
         if (hasRun) lasting ??= putBack()
         hasRun = true
         if (lasting !== undefined) return 'spoiled'

@@ -1,11 +1,10 @@
-// The sandbox's own code as text, to be run where nothing of this program is: functions that stand alone.
+// The sandbox's own code as text, to run where this program is not: functions that refer to nothing outside themselves.
 import { ownIntl } from './intl.ts'
 import { keptLanguage } from './language.ts'
 import { realm } from './realm.ts'
 
 /**
- * An expression: a function of a RealmHost and of how far a zone is ahead of UTC at a time, which makes the sandbox
- * what it is to be and gives the Realm.
+ * An expression: a function of a RealmHost and a zone-offset function that sets the sandbox up and returns its Realm.
  */
 export const REALM_SOURCE = `((host, zoneOffset) => {
 const setClock = (${fixedClock})();
@@ -15,8 +14,8 @@ return (${realm})(setClock, host, (${keptLanguage})());
 })`
 
 /**
- * `Date` that tells the time of the call, in UTC, and prints the same in every sandbox. `Math.random` from the seed
- * of the call. Runs inside the sandbox: it stands alone.
+ * `Date` with the time of the call, in UTC, formatted alike in every sandbox. `Math.random` from the call's seed. Runs inside
+ * the sandbox: it refers to nothing outside itself.
  */
 export function fixedClock(): (now: number, seed: number) => void {
   const Real = Date
@@ -56,7 +55,7 @@ export function fixedClock(): (now: number, seed: number) => void {
   define(Real.prototype, 'toDateString', printing(dateText))
   define(Real.prototype, 'toTimeString', printing(timeText))
 
-  // A generator of 32 bits (mulberry32): plenty for what a plugin may want with chance.
+  // A 32-bit generator (mulberry32): enough for what a plugin may want with chance.
   define(Math, 'random', () => {
     state = (state + 0x6d2b79f5) | 0
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
@@ -70,8 +69,8 @@ export function fixedClock(): (now: number, seed: number) => void {
 }
 
 /**
- * Leaves of the global object what the language itself has, the same in every sandbox: no network, no timers, no
- * making of code from text. Runs inside the sandbox: it stands alone.
+ * Reduces the global object to the language itself, the same in every sandbox: no network, no timers, no code from text. Runs
+ * inside the sandbox: it refers to nothing outside itself.
  */
 export function tidyGlobals(): void {
   const language = new Set<string>(
@@ -110,10 +109,10 @@ export function tidyGlobals(): void {
     if (prototype === Function.prototype) define(globalThis, 'Function', Refusing)
   }
   define(globalThis, 'global', globalThis)
-  // Not every engine has it, and classes of errors call it as if all had.
+  // Not every engine has it, and error classes call it.
   if (!('captureStackTrace' in Error))
     define(Error, 'captureStackTrace', (on: object) => define(on, 'stack', new Error().stack))
-  // `RegExp.$1` and its like, which tell what another call matched last, and not every engine has.
+  // `RegExp.$1` and the like, which reveal another call's last match and are not in every engine.
   const told = new Set<PropertyKey>(['prototype', 'length', 'name', 'escape', Symbol.species])
   for (const key of Reflect.ownKeys(RegExp)) if (!told.has(key)) Reflect.deleteProperty(RegExp, key)
 }

@@ -1,11 +1,11 @@
 /** An endpoint that has not answered after this time has failed (resources brief 7.3). */
 import { secretsOf } from '../../../extension/integrations/secrecy.ts'
-import { storable } from '../../../kernel/characters.ts'
+import { retryAfterMs } from '../../../kernel/date-time.ts'
+import { storable } from '../../../kernel/text.ts'
 import { type Instant, now } from '../../../kernel/time.ts'
 import type { AttemptMade, WebhookEndpoint } from '../../../platform/events/tables.ts'
 import { addressProblem, mayCallThisMachine } from '../../../platform/outbound/address.ts'
 import { withoutSecrets } from '../../../platform/outbound/masking.ts'
-import { retryAfterMs } from '../../../platform/outbound/retry-after.ts'
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'
 import type { Resolved } from '../../../reference/secrets/sending.ts'
 import { type Outcome, outcomeText } from './judge.ts'

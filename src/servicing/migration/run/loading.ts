@@ -1,6 +1,6 @@
 // The rows of whole policies: as `differenceQueries` writes one, but of all policies together, so that the statements of a
 // batch are as many for many policies as for one.
-import { INVOICE_TIMER } from '../../../billing/bill.ts'
+import { INVOICE_TIMER } from '../../../billing/invoicing.ts'
 import { derivedUuid, shardOfDigits } from '../../../kernel/locators.ts'
 import { type Instant, later } from '../../../kernel/time.ts'
 import type { NewTimer } from '../../../platform/commit.ts'

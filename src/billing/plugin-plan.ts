@@ -1,0 +1,292 @@
+// What createInstallments is given, and its answer as a plan (brief 4.3, 5.6). Checked whole: money that it loses, makes or
+// puts on charges that nobody gave it would be lost or made in the insurer's book. Pure.
+import { nonsense } from '../extension/plugins/answers.ts'
+import type {
+  InstallmentsAnswer,
+  InstallmentsInput,
+  PluginCharge,
+  Textual,
+} from '../extension/plugins/contract.ts'
+import { asPluginInput } from '../extension/plugins/input.ts'
+import { shardOfDigits, type Uuid } from '../kernel/locators.ts'
+import {
+  type CurrencyCode,
+  type Decimal,
+  exactMoney,
+  fromMinor,
+  type Money,
+  minorDigits,
+  minus,
+  money,
+  toDecimal,
+  toText,
+} from '../kernel/money.ts'
+import {
+  add,
+  EARLIEST,
+  earlier,
+  endOfDay,
+  type Instant,
+  LATEST,
+  later,
+  type Span,
+  type TimeZone,
+} from '../kernel/time.ts'
+import { chargesOf, planOf } from '../policy/bills/amounts-due.ts'
+import { type Charge, installmentFeeCharges } from '../policy/bills/charge.ts'
+import type { FutureInvoiceResponse } from '../policy/contract/billing.ts'
+import { billedItemsOf, segmentLocators, shownItems, sourceOf } from '../policy/projection/billed-items.ts'
+import type { PolicyAggregate } from '../policy/records/aggregate.ts'
+import type { Installment, InstallmentFee, PlannedInstallment } from '../policy/records/installment.ts'
+import type { ProductDefinition } from '../product/configuration.ts'
+import { numbered } from './schedule.ts'
+
+export type AskedPlan = {
+  readonly operation: InstallmentsInput['operation']
+  /** What the plugin was given to place: of each charge all of its amount. At least one. */
+  readonly charges: readonly Charge[]
+  readonly product: Pick<ProductDefinition, 'fees' | 'plugins'>
+  /** From the start of the contract to its end. */
+  readonly contract: Span
+  readonly currency: CurrencyCode
+  readonly timeZone: TimeZone
+  readonly now: Instant
+  readonly uuid: () => Uuid
+}
+
+type AnsweredInstallment = InstallmentsAnswer['installments'][number]
+
+/**
+ * The plan that the answer is, in the order of issueTimestamp. What is to be issued in the past is issued at once, and
+ * what was due then by the end of today (brief 4.2); installments that bill nothing are left out. Refuses (422) with all
+ * that is wrong with it.
+ */
+export function answeredPlan({ installments }: InstallmentsAnswer, asked: AskedPlan): Installment[] {
+  const known = new Set(asked.charges.map(charge => charge.id))
+  const problems = [
+    ...installments.flatMap((one, at) => problemsOf(one, `installments.${at}`, known, asked)),
+    ...problemsOfSums(installments, asked),
+  ]
+  const sorted = [...installments].sort(
+    (a, b) => a.issueTimestamp - b.issueTimestamp || a.startTimestamp - b.startTimestamp,
+  )
+  if (asked.operation === 'endorsement' && sorted[0]!.invoiceItems.every(item => item.amount.eq(0)))
+    problems.push('the first installment of an endorsement has none of invoiceItems, and needs one')
+  if (problems.length > 0)
+    throw nonsense('createInstallments', problems, asked.product.plugins.createInstallments!.path)
+  return numbered(sorted.map(one => installmentOf(one, asked)).filter(isBilling))
+}
+
+const isBilling = ({ items = {}, fees = [] }: Omit<Installment, 'number'>): boolean =>
+  fees.length > 0 || Object.keys(items).length > 0
+
+function installmentOf(
+  { startTimestamp, endTimestamp, issueTimestamp, dueTimestamp, ...one }: AnsweredInstallment,
+  { currency, timeZone, now, uuid, product }: AskedPlan,
+): Omit<Installment, 'number'> {
+  const parts = new Map<string, number>()
+  for (const { chargeId, amount } of one.invoiceItems)
+    parts.set(chargeId, (parts.get(chargeId) ?? 0) + amountOf(amount, currency)!.minor)
+  const items = Object.fromEntries([...parts].filter(([, minor]) => minor !== 0))
+  const fees = (one.installmentFees ?? [])
+    .map(
+      ({ feeName: name, description, amount }): InstallmentFee => ({
+        locator: uuid(),
+        name,
+        description: description ?? product.fees.find(fee => fee.name === name)!.displayName,
+        amount: amountOf(amount, currency)!,
+      }),
+    )
+    .filter(fee => fee.amount.minor !== 0)
+  return {
+    start: startTimestamp as Instant,
+    end: endTimestamp as Instant,
+    issueAt: later(issueTimestamp as Instant, now),
+    dueAt: dueTimestamp < now ? endOfDay(now, timeZone) : (dueTimestamp as Instant),
+    periods: [],
+    items,
+    ...(fees.length > 0 && { fees }),
+    ...(one.writeOff && { writeOff: true }),
+  }
+}
+
+/** What is wrong with an installment by itself. `known`: ids of the charges. */
+function problemsOf(
+  one: AnsweredInstallment,
+  where: string,
+  known: ReadonlySet<string>,
+  asked: AskedPlan,
+): string[] {
+  const { currency, product } = asked
+  const inexact = (amount: Decimal, what: string): string[] =>
+    amountOf(amount, currency)
+      ? []
+      : [
+          `${what} ${amount.toFixed()} has more than the ${minorDigits(currency)} decimal places of ${currency}`,
+        ]
+  return [
+    ...timeProblems(one, where, asked),
+    ...one.invoiceItems.flatMap(({ chargeId, amount }, at) => [
+      ...inexact(amount, `${where}.invoiceItems.${at}.amount`),
+      ...(known.has(chargeId)
+        ? []
+        : [`${where}.invoiceItems.${at}.chargeId '${chargeId}' is not among charges`]),
+    ]),
+    ...(one.installmentFees ?? []).flatMap(({ feeName, amount }, at) => [
+      ...inexact(amount, `${where}.installmentFees.${at}.amount`),
+      ...(product.fees.some(fee => fee.name === feeName)
+        ? []
+        : [`${where}.installmentFees.${at}.feeName '${feeName}' is not declared in fees.json`]),
+    ]),
+  ]
+}
+
+/** In months: how far from the contract's span times of a plan may lie. Seconds in the place of milliseconds do not. */
+const MOST_BEFORE = 12
+const MOST_AFTER = 120
+
+function timeProblems(
+  one: AnsweredInstallment,
+  where: string,
+  { contract, now, timeZone }: AskedPlan,
+): string[] {
+  const earliest = later(EARLIEST, add(contract.start, -MOST_BEFORE, 'month', timeZone))
+  const latest = earlier(LATEST, add(later(contract.end, now), MOST_AFTER, 'month', timeZone))
+  const problems = TIMES.flatMap(name => {
+    const at = one[name]
+    if (at < earliest)
+      return [`${where}.${name} ${at} lies more than a year before the contract's start ${contract.start}`]
+    return at > latest
+      ? [`${where}.${name} ${at} lies more than ten years after the contract's end ${contract.end}`]
+      : []
+  })
+  if (one.endTimestamp <= one.startTimestamp)
+    problems.push(
+      `${where}.endTimestamp ${one.endTimestamp} must lie after startTimestamp ${one.startTimestamp}`,
+    )
+  if (one.dueTimestamp < one.issueTimestamp)
+    problems.push(
+      `${where}.dueTimestamp ${one.dueTimestamp} must not lie before issueTimestamp ${one.issueTimestamp}`,
+    )
+  return problems
+}
+
+const TIMES = ['startTimestamp', 'endTimestamp', 'issueTimestamp', 'dueTimestamp'] as const
+
+/** Charges of which the items are more or less than there is; of amounts that are none it says nothing. */
+function problemsOfSums(
+  installments: readonly AnsweredInstallment[],
+  { charges, currency }: AskedPlan,
+): string[] {
+  const placed = new Map<string, number>()
+  for (const { chargeId, amount } of installments.flatMap(one => one.invoiceItems)) {
+    const minor = amountOf(amount, currency)?.minor ?? Number.NaN
+    placed.set(chargeId, (placed.get(chargeId) ?? 0) + minor)
+  }
+  return charges.flatMap(charge => {
+    const minor = placed.get(charge.id) ?? 0
+    if (minor === charge.amount.minor || Number.isNaN(minor)) return []
+    const sum = toText(fromMinor(minor, currency))
+    return [
+      `the items of charge '${charge.id}' (${described(charge)}) come to ${sum} ${currency}, and its amount is ${toText(charge.amount)}`,
+    ]
+  })
+}
+
+function described(charge: Charge): string {
+  switch (charge.type) {
+    case 'fee':
+      return `fee ${charge.feeName}`
+    case 'tax':
+      return `tax ${charge.taxName} of ${charge.perilName}`
+    case 'commission':
+      return `commission of ${charge.commissionRecipient} for ${charge.perilName}`
+    default:
+      return `${charge.type} of ${'feeName' in charge ? charge.feeName : charge.perilName}`
+  }
+}
+
+/** Of a minor unit: what sums of binary fractions, as 0.1 + 0.2, are off. */
+const NOISE = 0.001
+
+/** The amount in whole minor units; undefined where it has a part of one. */
+function amountOf(amount: Decimal, currency: CurrencyCode): Money | undefined {
+  const exact = exactMoney(amount, currency)
+  if (exact) return exact
+  const near = money(amount, currency)
+  const off = amount
+    .minus(toDecimal(near))
+    .abs()
+    .times(10 ** minorDigits(currency))
+  return off.lt(NOISE) ? near : undefined
+}
+
+// What createInstallments is given to plan: the charges, and the planned invoices that its answer takes the place of, in
+// the words of answers with numbers as text (brief 4.1, 4.3, 5.6). Pure.
+/** The transaction's own charges, which are new, and the rests of others that were invoiced in part or not at all. */
+export function pluginCharges(
+  aggregate: PolicyAggregate,
+  own: readonly Charge[],
+  rests: readonly Charge[],
+): PluginCharge[] {
+  const originals = originalsOf(aggregate, rests)
+  const segmentLocatorOf = segmentLocators(aggregate)
+  const shard = shardOfDigits(aggregate.policy.locator)
+  const shown = (charge: Charge, original: Charge): PluginCharge => {
+    const { start, end } = charge.rest ?? charge
+    const isNew = charge === original
+    return {
+      chargeId: charge.id,
+      type: charge.type,
+      category: isNew ? 'new' : 'previously_invoiced',
+      isNew,
+      amount: toText(charge.amount),
+      originalAmount: toText(original.amount),
+      previouslyInvoicedAmount: toText(minus(original.amount, charge.amount)),
+      amountCurrency: charge.amount.currency,
+      coverageStartTimestamp: String(start),
+      coverageEndTimestamp: String(end),
+      policyModificationLocator: charge.policyModificationLocator,
+      ...('perilLocator' in charge && { perilLocator: charge.perilLocator }),
+      ...sourceOf(charge, shard, segmentLocatorOf),
+    }
+  }
+  return [
+    ...own.map(charge => shown(charge, charge)),
+    ...rests.map(rest => shown(rest, originals.get(rest.id)!)),
+  ]
+}
+
+/** The charges that rests are of, as their transactions made them. */
+function originalsOf(aggregate: PolicyAggregate, rests: readonly Charge[]): ReadonlyMap<string, Charge> {
+  const makers = new Set(rests.map(rest => rest.policyModificationLocator))
+  return new Map(
+    [...makers]
+      .map(locator => aggregate.modifications.get(locator)!)
+      .flatMap(maker => [...chargesOf(aggregate, maker), ...installmentFeeCharges(planOf(aggregate, maker))])
+      .map(charge => [charge.id, charge]),
+  )
+}
+
+/** Most items of planned invoices that a plugin is given one by one: reading them is work for the sandbox. */
+const MOST_GIVEN = 1_000
+
+/** The planned invoices. Above 1,000 items in all, those of the same type and name are one; the charges have each. */
+export function pluginPlannedInvoices(
+  aggregate: PolicyAggregate,
+  installments: readonly PlannedInstallment[],
+): Textual<FutureInvoiceResponse>[] {
+  const planned = installments.map(billedItemsOf(aggregate))
+  const itemised = planned.reduce((count, items) => count + items.length, 0) <= MOST_GIVEN
+  const responses = installments.map(
+    ({ issueAt, dueAt, start, end, writeOff = false }, at): FutureInvoiceResponse => ({
+      issueTimestamp: String(issueAt),
+      dueTimestamp: String(dueAt),
+      startTimestamp: String(start),
+      endTimestamp: String(end),
+      writeOff,
+      financialTransactions: shownItems(aggregate, planned[at]!, issueAt, itemised),
+    }),
+  )
+  return asPluginInput(responses) as Textual<FutureInvoiceResponse>[]
+}

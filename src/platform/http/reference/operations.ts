@@ -1,0 +1,169 @@
+// Names of operations, for generated clients and links into the reference. A name follows from method and path alone, so
+// that no new operation changes another's.
+
+import { ERROR_KINDS, type ErrorCode } from '../../../kernel/errors.ts'
+import type { Route } from '../route.ts'
+
+/** The legacy record of the same name has its plural elsewhere. */
+const OWN_NAMES: Readonly<Record<string, string>> = {
+  'get /reinstatement/{reinstatementLocator}': 'getLegacyReinstatement',
+}
+
+const singular = (word: string): string => word.replace(/ies$/, 'y').replace(/(?<=[^s])s$/, '')
+
+const pascal = (text: string): string =>
+  text.replace(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase())
+
+const parameterOf = (segment: string | undefined): string | undefined => segment?.match(/^\{(\w+)\}$/)?.[1]
+
+/**
+ * One record of a list is its singular, and a parameter that says no more than the word before it goes without saying:
+ * `get /policies/{policyLocator}/quotes` is `getPolicyQuotes`, `get /auxData/{locator}` is `getAuxDataByLocator`. The
+ * tenant in a path is always the caller's.
+ */
+export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
+  const segments = path.split('/').filter(segment => segment !== '' && segment !== '{tenantLocator}')
+  const words = segments.map((segment, at) => {
+    const parameter = parameterOf(segment)
+    if (parameter === undefined)
+      return pascal(parameterOf(segments[at + 1]) === undefined ? segment : singular(segment))
+    const before = segments[at - 1] ?? ''
+    const isSaid = singular(before) !== before || parameter.startsWith(before)
+    return isSaid ? '' : `By${pascal(parameter)}`
+  })
+  return OWN_NAMES[`${method} ${path}`] ?? method + words.join('')
+}
+
+// Which refusals an operation has: those that follow from what it is, and those that tests saw it give.
+/** What a status means, before the codes that it comes with. */
+const MEANINGS: Readonly<Record<number, string>> = {
+  400: 'The request does not fit; all problems are listed.',
+  401: 'Nobody is signed in by it.',
+  403: 'The account may not do this.',
+  404: 'No such record, or none that this tenant has.',
+  409: 'The state of things does not allow it.',
+  413: 'It passes a limit.',
+  415: 'The body is of a type that is not read here.',
+  422: 'It cannot be carried out as it is asked for.',
+  429: 'There are too many requests.',
+  502: 'Another service, which the tenant has named, failed.',
+  503: 'It cannot be carried out at the moment.',
+}
+
+/** Not of the route: there is none, or the service failed. */
+const NOBODYS: ReadonlySet<ErrorCode> = new Set(['unknownPath', 'methodNotAllowed', 'internal'])
+
+/** Writes that record nothing, so that a key cannot have been used with another body. */
+const RECORDS_NOTHING =
+  /\/(?:price|preview\w*|snapshot|coverageSummary|evaluate|amountDue|render\w*|check\w*Premium)$/
+
+const when = (condition: unknown, ...codes: readonly ErrorCode[]): readonly ErrorCode[] =>
+  condition ? codes : []
+
+function codesOf({ access, path, method, body, form, upload, query }: Route): ErrorCode[] {
+  const isWrite = method !== 'get'
+  const isKeyed = isWrite && access.kind !== 'public'
+  const sent = form ?? upload
+  return [
+    ...when(body, 'malformedJson', 'invalidRequest'),
+    ...when(form, 'malformedMultipart', 'invalidRequest'),
+    ...when(query || isKeyed, 'invalidParameter'),
+    ...when(access.kind !== 'public', 'unauthenticated'),
+    ...when('permissions' in access && access.permissions, 'forbidden'),
+    ...when(path.includes('{tenantLocator}'), 'notFound'),
+    ...when(isKeyed && access.kind === 'tenant' && !RECORDS_NOTHING.test(path), 'idempotencyConflict'),
+    ...when(body ?? sent, 'tooLarge', 'unsupportedMediaType'),
+    'tooManyRequests',
+    'overloaded',
+    'unavailable',
+    ...when(access.kind === 'tenant', 'tenantBehind'),
+  ]
+}
+
+/** Statuses with what they mean and the codes that they come with, by their numbers. */
+export function refusalsOf(route: Route, seen: readonly ErrorCode[]): ReadonlyMap<number, string> {
+  const byStatus = new Map<number, ErrorCode[]>()
+  for (const code of new Set([...codesOf(route), ...seen.filter(code => !NOBODYS.has(code))])) {
+    const { status } = ERROR_KINDS[code]
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  }
+  return new Map(
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, codes]) => [
+        status,
+        `${MEANINGS[status]} Codes: ${codes.map(code => `\`${code}\``).join(', ')}.`,
+      ]),
+  )
+}
+
+// Headings of the reference, in the order in which a newcomer needs them.
+
+type Tag = { readonly name: string; readonly description: string }
+
+export const TAGS: readonly Tag[] = [
+  {
+    name: 'Accounts',
+    description: 'Signing in, the accounts of a tenant, their passwords, and what they may do.',
+  },
+  { name: 'Auth tokens', description: 'Long-lived tokens of programs.' },
+  {
+    name: 'Policyholders',
+    description: 'Persons and companies that are insured; what they are found by; their erasure.',
+  },
+  {
+    name: 'Policies',
+    description: 'From the draft to the issue; prices, underwriting, and a policy as it was known at a time.',
+  },
+  { name: 'Quotes', description: 'Several offers of one policy, of which one is accepted.' },
+  { name: 'Quick quotes', description: 'A price for a request, without a policy.' },
+  { name: 'Endorsements', description: 'Changes of a policy in force, from a time on.' },
+  { name: 'Renewals', description: 'Another term behind the last one.' },
+  { name: 'Cancellations', description: 'The end of a policy before its term, and what is given back.' },
+  { name: 'Reinstatements', description: 'The way back of a cancelled policy.' },
+  { name: 'Grace periods', description: 'The time between an invoice past due and the end of cover.' },
+  { name: 'Legacy lapse and reinstatement', description: 'Lapse for non-payment as older products have it.' },
+  { name: 'Invoices', description: 'Invoices, what they bill, payments, credit and disbursements.' },
+  { name: 'Calculations', description: 'Premium formulas tried out.' },
+  { name: 'Constraints', description: 'What values a field may have, given those of others.' },
+  { name: 'Documents', description: 'Documents of policies: uploaded, removed, tried out.' },
+  { name: 'Media', description: 'Files that fields name.' },
+  { name: 'Files', description: 'Files by their signed addresses.' },
+  { name: 'Auxiliary data', description: 'Text of clients, under a locator and a key.' },
+  { name: 'Event stream', description: 'Everything that happened, in its order.' },
+  { name: 'Events', description: 'Events by their newer names, and schedules of custom ones.' },
+  {
+    name: 'Webhooks',
+    description: 'Events posted to addresses of the tenant; under `webhooks`, what each says.',
+  },
+  { name: 'Diverted events', description: 'Events that a webhook did not take, put aside.' },
+  { name: 'Configuration deployment', description: 'Products as files: deployed, repaired, read back.' },
+  { name: 'Resource groups', description: 'Which resources are in force from when on, and where.' },
+  { name: 'Resources', description: 'Resources of all types.' },
+  { name: 'Tables', description: 'Tables that rating and plugins look up.' },
+  { name: 'Range tables', description: 'Tables that are looked up by the range that a number lies in.' },
+  { name: 'Constraint tables', description: 'Tables that say which values go together.' },
+  { name: 'Templates', description: 'Templates of documents, in Liquid or Velocity.' },
+  { name: 'Template snippets', description: 'Parts of templates.' },
+  { name: 'Static documents', description: 'Documents that are the same for every policy.' },
+  { name: 'Fonts', description: 'Fonts of documents.' },
+  { name: 'Secrets', description: 'Passwords and keys that calls to other services refer to.' },
+  {
+    name: 'Integrations',
+    description: 'Services of the tenant that rating and autofill call; the log of calls.',
+  },
+  { name: 'Plugins', description: 'Functions of the configuration, and their log.' },
+  { name: 'Migration', description: 'Policies, invoices and payments brought in from another system.' },
+  { name: 'Audit', description: 'Who did what to accounts, configurations and settings.' },
+  { name: 'Tenant', description: 'Settings of the tenant.' },
+  { name: 'Test tenants', description: 'What only test tenants can: moving their clock.' },
+  { name: 'Service', description: 'Whether the service answers, and this document.' },
+  { name: 'Deprecated', description: 'Kept for older clients; each says what takes its place.' },
+]
+
+/** The tags of the routes in that order; one that has no heading yet comes last. */
+export const tagsOf = (names: Iterable<string>): { name: string; description?: string }[] => {
+  const used = new Set(names)
+  const headed = TAGS.filter(({ name }) => used.delete(name))
+  return [...headed, ...[...used].map(name => ({ name }))]
+}
