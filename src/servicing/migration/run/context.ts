@@ -10,7 +10,7 @@ import type { ReadTables } from '../../../policyholders/constraints.ts'
 import type { LoadedConfiguration } from '../../../product/cache.ts'
 import type { Migration } from '../store.ts'
 
-export type Ground = {
+export type RunContext = {
   readonly env: Env
   readonly tenant: Tenant
   readonly calls: Calls
@@ -21,7 +21,7 @@ export type Ground = {
   readonly migration: Migration
 }
 
-export type ConfiguredGround = Ground & {
+export type ConfiguredRunContext = RunContext & {
   readonly configuration: LoadedConfiguration
   readonly configVersion: number
   /** When the alarm began: by this time constraint tables are selected, whatever the account. */
@@ -31,7 +31,7 @@ export type ConfiguredGround = Ground & {
 }
 
 /** The context of one commit. Nobody calls then: what is told of it is the service's own doing (resources brief 8.1). */
-export const contextOf = ({ env, tenant, calls, shard }: Ground): RequestContext => ({
+export const contextOf = ({ env, tenant, calls, shard }: RunContext): RequestContext => ({
   env,
   tenant,
   calls,

@@ -1,11 +1,12 @@
-// The queue's consumer: makes the documents that wait, stores the files, and has the policy's object record what came
-// of them. A document never holds up or fails the transaction that it is of.
-import { newUuid, type PolicyLocator } from '../../../kernel/locators.ts'
-import { type Instant, now } from '../../../kernel/time.ts'
-import type { Calls } from '../../../platform/calls.ts'
-import { type RequestContext, SYSTEM_CALLER } from '../../../platform/context.ts'
-import type { Database } from '../../../platform/database.ts'
-import { about, observed } from '../../../platform/observation.ts'
+import { ConversionError } from '../../../packages/pdf/page.ts'
+import { loadMerger } from '../../bundles/load.ts'
+import { newUuid, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
+import { type Instant, now } from '../../kernel/time.ts'
+import type { Calls } from '../../platform/calls.ts'
+import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import { filePlace } from '../../platform/large-files.ts'
+import { about, observed } from '../../platform/observation.ts'
 import {
   fileKey,
   shardDatabase,
@@ -13,22 +14,26 @@ import {
   tenantFiles,
   tenantNow,
   tenantOfShard,
-} from '../../../platform/tenancy.ts'
-import { waiting } from '../../../policy/projection/documents.ts'
-import { documentPath, type PolicyDocument } from '../../../policy/records/document.ts'
-import { loadPolicy } from '../../../policy/store/loading.ts'
-import type { Loaded } from '../../../policy/surroundings.ts'
-import { policyholderAt, replacedVersionsQuery } from '../../../policyholders/store.ts'
-import { staticFiles } from '../../../product/stored-files.ts'
-import { RatingTables } from '../../../reference/data-tables/rating-tables.ts'
-import { documentResources } from '../../../reference/templates/document-resources.ts'
-import type { DocumentHint } from '../../../transactions/documents/job-hint.ts'
-import { claimJob, endIdleJob, postponeJob } from '../../../transactions/documents/job-store.ts'
-import type { Made } from '../../../transactions/documents/made.ts'
-import { askPolicy } from '../../../transactions/object/message.ts'
-import { type MakingContext, makeDocument } from '../make.ts'
-import { pdfRenderer } from '../pdf-renderer.ts'
-import { mergeSources } from './merge-sources.ts'
+} from '../../platform/tenancy.ts'
+import { waiting } from '../../policy/projection/documents.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { documentPath, type PolicyDocument } from '../../policy/records/document.ts'
+import { loadPolicy } from '../../policy/store/loading.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import { policyholderAt, replacedVersionsQuery } from '../../policyholders/store.ts'
+import { staticFiles } from '../../product/stored-files.ts'
+import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
+import { documentResources } from '../../reference/templates/document-resources.ts'
+import type { DocumentHint } from '../../transactions/documents/job-hint.ts'
+import { claimJob, endIdleJob, postponeJob } from '../../transactions/documents/job-store.ts'
+import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/limits.ts'
+import type { Made } from '../../transactions/documents/made.ts'
+import { askPolicy } from '../../transactions/object/message.ts'
+import { type MakingContext, makeDocument, type Product } from './make.ts'
+import { pdfRenderer } from './pdf-renderer.ts'
+
+// The queue's consumer: makes the documents that wait, stores the files, and has the policy's object record what came
+// of them. A document never holds up or fails the transaction that it is of.
 
 /** Documents that are made and recorded together; more of a policy wait for the next message. */
 const MOST_TOGETHER = 10
@@ -206,4 +211,84 @@ async function recordMade(
     locator,
     operation: { kind: 'documentsMade', made, policyholderVersion },
   })
+}
+
+// Makes the file of a consolidated document of the files of its sources.
+/** Bytes of all sources together: they are in memory at once. */
+const LARGEST_SOURCES_BYTES = LARGEST_UPLOAD_BYTES
+
+/** A source as it stands now: recorded, or made in the same round. */
+type Source = { readonly name: string; readonly locator: Uuid } & (
+  | { readonly state: 'ready' | 'waiting' }
+  | { readonly state: 'failed'; readonly why: string }
+)
+
+/**
+ * What becomes of the document, by what `made` says of documents of this round and the policy of the others. A source
+ * that failed makes it fail; one that its template wanted none of is left out, and with none left there is no
+ * document. Undefined while a source waits to be made. Throws where a file cannot be read now, to be tried again.
+ */
+export async function mergeSources(
+  document: PolicyDocument,
+  aggregate: PolicyAggregate,
+  made: readonly Made[],
+  context: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
+): Promise<Product | undefined> {
+  const sources = document.sources!.flatMap(locator => sourceOf(locator, aggregate, made) ?? [])
+  if (sources.some(one => one.state === 'waiting')) return undefined
+  for (const one of sources)
+    if (one.state === 'failed')
+      return {
+        outcome: 'dataError',
+        failure: `'${one.name}' is to be a part of it, and could not be made: ${one.why}`,
+      }
+  if (sources.length === 0) return { outcome: 'none' }
+  return await merged(document, sources, context)
+}
+
+function sourceOf(locator: Uuid, { documents }: PolicyAggregate, made: readonly Made[]): Source | undefined {
+  const document = documents.get(locator)
+  const outcome = made.find(one => one.locator === locator)
+  if (!document || outcome?.outcome === 'none') return undefined
+  const own = { locator, name: outcome?.outcome === 'ready' ? outcome.fileName : document.fileName }
+  const state = outcome?.outcome ?? document.state
+  if (state === 'ready') return { ...own, state }
+  if (state === 'draft') return { ...own, state: 'waiting' }
+  const why = (outcome && 'failure' in outcome ? outcome.failure : document.failure) ?? state
+  return { ...own, state: 'failed', why }
+}
+
+async function merged(
+  { displayName, createdAt }: PolicyDocument,
+  sources: readonly Source[],
+  { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
+): Promise<Product> {
+  const place = filePlace()
+  try {
+    let size = 0
+    const files: { name: string; bytes: Uint8Array }[] = []
+    for (const { locator, name } of sources) {
+      calls.r2 += 1
+      const file = await tenantFiles(env, tenant).get(fileKey(tenant, ...documentPath(locator)))
+      if (!file) throw new Error(`The file of document ${locator} is not there.`)
+      size += file.size
+      if (size > LARGEST_SOURCES_BYTES) {
+        await file.body.cancel()
+        return {
+          outcome: 'conversionError',
+          failure: `With '${name}' its parts are larger than ${LARGEST_SOURCES_BYTES} bytes, the most that can be merged.`,
+        }
+      }
+      place.reach(size)
+      files.push({ name, bytes: new Uint8Array(await file.arrayBuffer()) })
+    }
+    const { mergePdfs } = await loadMerger()
+    return { outcome: 'ready', type: 'pdf', bytes: await mergePdfs(files, displayName, createdAt) }
+  } catch (problem) {
+    if (problem instanceof Error && problem.name === ConversionError.NAME)
+      return { outcome: 'conversionError', failure: problem.message }
+    throw problem
+  } finally {
+    place.leave()
+  }
 }
