@@ -1,5 +1,5 @@
 // The rows of constraint tables: short ones stay in the isolate's memory, long ones are read anew from R2, piece by piece,
-// for each pass over them; what was asked of those is remembered (`known-answers.ts`). Contents never change under their
+// for each pass over them; answers from those are remembered (`force.ts`). Contents never change under their
 // revision.
 import { BoundedCache } from '../../kernel/bounded-cache.ts'
 import type { Uuid } from '../../kernel/locators.ts'
@@ -80,7 +80,6 @@ const inMemory = (key: string, { columns, rows }: Kept): Contents => ({
   },
 })
 
-// From the bytes of a CSV to the rows of a constraint table; nothing is kept but the notes.
 const NUL = 'which no value has'
 
 /** The reading of one file. `rows` gives the cells of its rows; the rest is known when they have come to their end. */
