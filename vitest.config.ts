@@ -84,7 +84,9 @@ export default defineConfig({
             './test/support/browser-run-server.ts',
             './test/support/plugin-runner-server.ts',
           ],
+          isolate: false,
           setupFiles: [
+            './test/support/fresh-start/setup.ts',
             './test/support/emission/setup.ts',
             './test/support/exchanges/setup.ts',
             './test/support/query-plans/setup.ts',
