@@ -18,7 +18,7 @@ import { standingCancellations } from '../../src/policies/standing-cancellations
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { reinstated } from '../../src/reinstatements/effect.ts'
 import { chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
-import { size } from '../support/sizes.ts'
+import { runsOf, size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 import {
   accountOf,
@@ -33,7 +33,7 @@ import {
 } from './made-book.ts'
 
 const SEED = 20261122
-const runs = (small: number, full: number) => ({ seed: SEED, numRuns: size(small, full) })
+const runs = (small: number, full: number) => ({ seed: SEED, numRuns: runsOf(small, full) })
 const product = plainConfiguration.products.plain!
 
 const priceOf = (policy: PolicyAggregate) =>

@@ -8,7 +8,7 @@ import { comparable } from '../support/comparable.ts'
 import type { Example } from '../support/configurations.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
 import { type ProraterName, prorations, withProrater } from '../support/prorater.ts'
-import { size } from '../support/sizes.ts'
+import { runsOf, size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 import {
   answerNow,
@@ -27,7 +27,7 @@ import { inSteps, tell } from '../support/story-telling.ts'
 
 const SEED = 20261121
 
-const runs = (small: number, full: number) => ({ seed: SEED, numRuns: size(small, full) })
+const runs = (small: number, full: number) => ({ seed: SEED, numRuns: runsOf(small, full) })
 
 const cents = (amount: number): number => Math.round(amount * 100)
 

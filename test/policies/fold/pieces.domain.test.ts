@@ -14,7 +14,7 @@ import type {
 import type { Step } from '../../../src/policies/fold/line.ts'
 import { inForce, type Piece, piecesOf } from '../../../src/policies/fold/pieces.ts'
 import { measureOf, shares } from '../../../src/policies/fold/shares.ts'
-import { size } from '../../support/sizes.ts'
+import { runsOf } from '../../support/sizes.ts'
 
 const EUR = 'EUR' as CurrencyCode
 const BERLIN = 'Europe/Berlin' as TimeZone
@@ -305,7 +305,7 @@ describe('whatever is split, cancelled and reinstated in whatever order', () => 
           }
         },
       ),
-      { seed: 20261121, numRuns: size(500, 20_000) },
+      { seed: 20261121, numRuns: runsOf(500, 20_000) },
     )
   })
 })
