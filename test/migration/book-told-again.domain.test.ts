@@ -16,7 +16,7 @@ import type { Ground } from '../../src/policies/surroundings.ts'
 import { carriedAgain } from '../support/carried-again.ts'
 import { type Example, groundOf } from '../support/configurations.ts'
 import { afterStep, type Book, type BookStep, bookSteps, emptyBook } from '../support/payment-story.ts'
-import { runsOf, size } from '../support/sizes.ts'
+import { size } from '../support/sizes.ts'
 import { type LiveBook, toldAgain } from '../support/told-again.ts'
 import { answersOf, toldBilling, toldPolicy, toldPrice } from '../support/told-answers.ts'
 import { Untellable } from '../support/told-history.ts'
@@ -136,7 +136,7 @@ describe.each<Example>(['motor', 'home'])(`a paid book on the ${'%s'} example (s
             ).length
           }
         }),
-        { seed: SEED, numRuns: runsOf(25, 300) },
+        { seed: SEED, numRuns: size(25, 300) },
       )
       expect(Math.min(...Object.values(seen))).toBeGreaterThan(size(0, 5))
     },

@@ -12,7 +12,7 @@ import type { ItemMapping } from '../../src/migration/item.ts'
 import { locatorSupply, type Uuid } from '../../src/platform/locators.ts'
 import { fromMinor, minus, plus, sum, toText, zero } from '../../src/platform/money.ts'
 import type { PolicyAggregate } from '../../src/policies/aggregate.ts'
-import { runsOf } from '../support/sizes.ts'
+import { size } from '../support/sizes.ts'
 import {
   accountOf,
   BOOK_BEGINS,
@@ -161,7 +161,7 @@ describe(`an account that is migrated in two attempts (seed ${SEED})`, () => {
           expect(toText(second.totals.paid)).toBe(toText(atOnce.totals.paid))
         },
       ),
-      { seed: SEED, numRuns: runsOf(12, 2_000) },
+      { seed: SEED, numRuns: size(12, 2_000) },
     )
     expect(shared).toBeGreaterThan(10)
   })

@@ -47,7 +47,7 @@ import { month, SCHEDULES } from '../support/boat-product.ts'
 import { ownBillsFiles } from '../support/own-bills.ts'
 import { attemptAt, inState } from '../support/policy-story.ts'
 import { scatteredBills } from '../support/scattered-bills.ts'
-import { runsOf, size } from '../support/sizes.ts'
+import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 
 const SEED = 20261121
@@ -434,7 +434,7 @@ describe(`bills (seed ${SEED})`, () => {
             shown,
           )
         }),
-        { seed: SEED, numRuns: runsOf(120, 6_000) },
+        { seed: SEED, numRuns: size(120, 6_000) },
       )
       for (const kind of [...Object.keys(KINDS), 'giveFeeBack'])
         expect([kind, seen.get(kind) ?? 0]).not.toEqual([kind, 0])

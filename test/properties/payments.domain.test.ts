@@ -182,7 +182,7 @@ describe.each(BOOKS)(
               }
             }
           }),
-          { seed: SEED, numRuns: runsOf(60, 1_500) },
+          { seed: SEED, numRuns: size(60, 1_500) },
         )
         const { out, offsets, ...payments } = seen
         for (const count of Object.values(payments)) expect(count).toBeGreaterThan(10)

@@ -27,7 +27,7 @@ import { comparable } from '../support/comparable.ts'
 import type { Example } from '../support/configurations.ts'
 import { attemptAt, beginStory, type Story } from '../support/policy-story.ts'
 import { type ProraterName, withProrater } from '../support/prorater.ts'
-import { runsOf, size } from '../support/sizes.ts'
+import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 import { invoiced, modificationsAddUp, priceOf, same, viewOf } from '../support/story-checks.ts'
 import { type NewBusiness, newBusiness } from '../support/story-steps.ts'
@@ -36,7 +36,7 @@ import { inSteps, tell } from '../support/story-telling.ts'
 const SEED = 20261121
 const EXAMPLES: Example[] = ['motor', 'home']
 
-const runs = (small: number) => ({ seed: SEED, numRuns: runsOf(small, 50 * small) })
+const runs = (small: number) => ({ seed: SEED, numRuns: size(small, 50 * small) })
 
 type Move = {
   readonly kind: 'endorse' | 'shorten' | 'extend' | 'takenBack' | 'renew' | 'cancel' | 'wait'

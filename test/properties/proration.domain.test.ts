@@ -101,7 +101,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
             expect([...invoiced(asked).values()]).toEqual([...invoiced(plain).values()])
           }
         }),
-        runs(10, 1_500),
+        { seed: SEED, numRuns: size(10, 1_500) },
       )
       expect(prorations.length).toBeGreaterThan(before + 20)
     },
@@ -136,7 +136,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
           const answer = (of: typeof aggregate) => policyResponse(of, product, { summarizeQuotes: false })
           same(answer(storedAggregate(aggregate)), answer(aggregate))
         }),
-        runs(8, 1_000),
+        { seed: SEED, numRuns: size(8, 1_000) },
       )
       expect(counted).toBeGreaterThan(50)
     },

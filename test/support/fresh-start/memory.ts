@@ -8,3 +8,6 @@ export function atFileStart(forget: () => void): void {
 export function forgetEarlierFiles(): void {
   for (const forget of forgets) forget()
 }
+
+/** Databases that this runtime's files migrated so far: whether they are empty again is checked. */
+export const migratedDatabases = new Set<string>()
