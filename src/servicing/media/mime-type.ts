@@ -1,5 +1,5 @@
 // What a medium is: by its first bytes, else by what the client says, else by the ending of its name.
-import type { FilePart } from '../../platform/http/route.ts'
+import type { FilePart } from '../../platform/http/body/form.ts'
 
 /** Formats whose files all begin with a mark. */
 const MARKS: readonly [string, RegExp][] = [

@@ -1,6 +1,6 @@
 // What was sent of a migration that was never recorded.
 import type { TimerOwner } from '../../platform/events/timers.ts'
-import { unlessRecorded } from '../../platform/unrecorded.ts'
+import { unlessRecorded } from '../../platform/events/unrecorded.ts'
 import { deleteSources } from './files.ts'
 import { migrations } from './tables.ts'
 
