@@ -4,6 +4,7 @@
 /** Who calls, and what is noted of calls that are refused: for `mount`. */
 import { recordRefusal } from './access/audit/refusals.ts'
 import { signedIn } from './access/sign-in-check.ts'
+import { registerTransactionRecords } from './extension/plugins/transaction-records.ts'
 import { registerTimers, type TimerOwner, type TimerOwners } from './platform/events/timers.ts'
 import type { Callers } from './platform/http/access-check.ts'
 
@@ -21,16 +22,14 @@ export const TIMER_OWNERS: TimerOwners = {
   'event.schedule': async () => (await import('./transactions/custom-events/due.ts')).scheduleDue,
   'invoice.pastDue': () => ofPolicy('invoicePastDue'),
   'medium.file.unrecorded': async () => (await import('./policy/store/media.ts')).deleteUnrecorded,
-  'migration.file.unrecorded': async () =>
-    (await import('./servicing/migration/unrecorded.ts')).deleteUnrecorded,
+  'migration.file.unrecorded': async () => (await import('./servicing/migration/files.ts')).deleteUnrecorded,
   'migration.run': async () => (await import('./servicing/migration/wake.ts')).migrationDue,
   'policy.end': () => ofPolicy('termEndDue'),
   'policy.end.reminder': () => ofPolicy('termEndDue'),
   'policy.gracePeriod.end': () => ofPolicy('gracePeriodOver'),
   'policy.invoice': () => ofPolicy('invoiceDue'),
   'policy.reinstatement.periodEnd': () => ofPolicy('reinstatementPeriodOver'),
-  'policyholder.erasure': async () =>
-    (await import('./servicing/policyholders/store-traces.ts')).eraseRemains,
+  'policyholder.erasure': async () => (await import('./servicing/policyholders/erasure.ts')).eraseRemains,
   'quickQuote.expiry': async () => (await import('./servicing/quick-quotes/store.ts')).removeQuickQuote,
   'reinstatement.deadline': () => ofPolicy('reinstatementDeadline'),
   'resource.bootstrap': async () => (await import('./tenants/bootstrap/run.ts')).bootstrapDue,
@@ -39,3 +38,6 @@ export const TIMER_OWNERS: TimerOwners = {
   'webhook.copy': async () => (await import('./servicing/events/delivery/webhook-copies.ts')).webhookCopyDue,
 }
 registerTimers(TIMER_OWNERS)
+
+/** Records of transactions that plugins read. */
+registerTransactionRecords(async () => (await import('./transactions/kinds.ts')).pluginRecords())
