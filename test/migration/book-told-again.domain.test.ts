@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { accountsOf } from '../../scripts/book/requests.ts'
-import { planWriteOff } from '../../src/billing/payments/write-off.ts'
+import { planWriteOff } from '../../src/billing/payments/plans.ts'
 import { plus, toNumber } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import { restDue } from '../../src/policy/bills/amounts-due.ts'

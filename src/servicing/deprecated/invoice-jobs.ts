@@ -1,10 +1,8 @@
 // Plans of invoices as jobs: each installment is one, completed by the invoice that bills it.
-
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, toNumber } from '../../kernel/money.ts'
 import { amountsDue, futureInstallments, installmentOf, planOf } from '../../policy/bills/amounts-due.ts'
-import { quoteParts } from '../../policy/quote-parts.ts'
-import type { PolicyAggregate, Quote } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, type Quote, quoteParts } from '../../policy/records/aggregate.ts'
 import type { PlannedInstallment } from '../../policy/records/installment.ts'
 import type { Invoice } from '../../policy/records/invoice.ts'
 import type { InvoiceJobResponse } from './contract.ts'

@@ -10,8 +10,8 @@ import {
 } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
+import { requestedDraft } from '../../policy/draft/draft.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
-import { requestedDraft } from '../../policy/requested-draft.ts'
 import type { Ground } from '../../policy/surroundings.ts'
 import { assertWithinLimits } from '../../policy/terms.ts'
 

@@ -1,5 +1,4 @@
 // Quick quotes, as the Worker serves them: priced like a policy's draft, checked by nothing, and kept for 30 days.
-
 import { externalRaters } from '../../extension/integrations/external-raters.ts'
 import { PluginSessions } from '../../extension/plugins/sessions.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
@@ -20,8 +19,7 @@ import type { PolicyPriceResponse } from '../../policy/contract/prices.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import { isIssued } from '../../policy/fold/line.ts'
 import { policyView } from '../../policy/projection/view.ts'
-import { quoteParts } from '../../policy/quote-parts.ts'
-import { selectedQuote } from '../../policy/records/aggregate.ts'
+import { quoteParts, selectedQuote } from '../../policy/records/aggregate.ts'
 import { lineUpTo, selectionBasis } from '../../policy/selection-basis.ts'
 import { loadGround } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'

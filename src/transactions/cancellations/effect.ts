@@ -11,7 +11,7 @@ import { type Piece, piecesOf } from '../../policy/fold/pieces.ts'
 import { premiumChangeOf } from '../../policy/fold/premium.ts'
 import { type Prorated, withSplits } from '../../policy/fold/prorated.ts'
 import { measureOf, portion } from '../../policy/fold/shares.ts'
-import { newModification } from '../../policy/new-modification.ts'
+import { newModification } from '../../policy/planned.ts'
 import {
   boundQuote,
   type Fee,

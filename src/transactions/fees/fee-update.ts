@@ -12,8 +12,7 @@ import type { FeeCreateRequest, FeeUpdateRequest } from '../../policy/contract/f
 import { policyEvent, versioned } from '../../policy/events.ts'
 import { type FeeInForce, feesOf, isReversedByHand } from '../../policy/fold/fees.ts'
 import { isIssued, isStanding } from '../../policy/fold/line.ts'
-import { newModification } from '../../policy/new-modification.ts'
-import type { Planned } from '../../policy/planned.ts'
+import { newModification, type Planned } from '../../policy/planned.ts'
 import {
   boundQuote,
   type Fee,

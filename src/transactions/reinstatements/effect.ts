@@ -7,7 +7,7 @@ import { feesOf, isReversedByHand } from '../../policy/fold/fees.ts'
 import { premiumChangeOf } from '../../policy/fold/premium.ts'
 import { type Prorated, withSplits } from '../../policy/fold/prorated.ts'
 import { measureOf, portion } from '../../policy/fold/shares.ts'
-import { newModification } from '../../policy/new-modification.ts'
+import { newModification } from '../../policy/planned.ts'
 import {
   boundQuote,
   type Fee,

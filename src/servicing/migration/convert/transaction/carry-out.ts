@@ -10,10 +10,9 @@
 // A gap ends segments and cuts no run, as a cancellation does; the very same coverage after it brings back what it ended, and any
 // other has new runs.
 import { sum } from '../../../../kernel/money.ts'
-import { segmentsInForce } from '../../../../policy/fold/line.ts'
+import { segmentsInForce, standingCancellations } from '../../../../policy/fold/line.ts'
 import { premiumChangeOf } from '../../../../policy/fold/premium.ts'
 import type { Modification } from '../../../../policy/records/aggregate.ts'
-import { standingCancellations } from '../../../../policy/standing-cancellations.ts'
 import { type Billed, billedThings } from './billed.ts'
 import {
   beginCarrying,

@@ -1,8 +1,8 @@
 // What a transaction says that is covered from its time on: elements that it changes are cut there, and new runs take their
 // place.
 import type { Uuid } from '../../../../kernel/locators.ts'
+import { endOfRun } from '../../../../policy/fold/line.ts'
 import { inForce, piecesOf } from '../../../../policy/fold/pieces.ts'
-import { endOfRun } from '../../../../policy/fold/run-end.ts'
 import type { ExposureRun, PerilRun } from '../../../../policy/records/aggregate.ts'
 import type { ReadElement } from '../elements.ts'
 import { idOf } from '../making.ts'

@@ -1,8 +1,8 @@
 // Whether a transaction leaves an element as it is.
 import { decimal } from '../../../../kernel/money.ts'
 import { later, type Span } from '../../../../kernel/time.ts'
+import { endOfRun } from '../../../../policy/fold/line.ts'
 import { inForce, piecesOf } from '../../../../policy/fold/pieces.ts'
-import { endOfRun } from '../../../../policy/fold/run-end.ts'
 import type { PerilPrice } from '../../../../policy/records/aggregate.ts'
 import { canonical, type ReadElement } from '../elements.ts'
 import type { Known } from '../making.ts'
