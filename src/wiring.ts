@@ -21,16 +21,14 @@ export const TIMER_OWNERS: TimerOwners = {
   'event.schedule': async () => (await import('./transactions/custom-events/due.ts')).scheduleDue,
   'invoice.pastDue': () => ofPolicy('invoicePastDue'),
   'medium.file.unrecorded': async () => (await import('./policy/store/media.ts')).deleteUnrecorded,
-  'migration.file.unrecorded': async () =>
-    (await import('./servicing/migration/unrecorded.ts')).deleteUnrecorded,
+  'migration.file.unrecorded': async () => (await import('./servicing/migration/files.ts')).deleteUnrecorded,
   'migration.run': async () => (await import('./servicing/migration/wake.ts')).migrationDue,
   'policy.end': () => ofPolicy('termEndDue'),
   'policy.end.reminder': () => ofPolicy('termEndDue'),
   'policy.gracePeriod.end': () => ofPolicy('gracePeriodOver'),
   'policy.invoice': () => ofPolicy('invoiceDue'),
   'policy.reinstatement.periodEnd': () => ofPolicy('reinstatementPeriodOver'),
-  'policyholder.erasure': async () =>
-    (await import('./servicing/policyholders/store-traces.ts')).eraseRemains,
+  'policyholder.erasure': async () => (await import('./servicing/policyholders/erasure.ts')).eraseRemains,
   'quickQuote.expiry': async () => (await import('./servicing/quick-quotes/store.ts')).removeQuickQuote,
   'reinstatement.deadline': () => ofPolicy('reinstatementDeadline'),
   'resource.bootstrap': async () => (await import('./tenants/bootstrap/run.ts')).bootstrapDue,

@@ -28,7 +28,7 @@ export default {
   fetch: (request, env, context) => app.fetch(request, env, context),
   queue: async (batch, env) => {
     if (batch.queue === DOCUMENTS_QUEUE) {
-      const { consumeDocumentHints } = await import('./servicing/documents/job/consume.ts')
+      const { consumeDocumentHints } = await import('./servicing/documents/job.ts')
       return await consumeDocumentHints(batch, env)
     }
     const { consumeAnnouncements } = await import('./servicing/events/delivery/wake.ts')

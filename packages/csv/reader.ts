@@ -8,9 +8,12 @@ export const LONGEST_CELL = 8_192
 /** The text makes no sense from here on. */
 export class CsvFault extends Error {
   readonly line: number
-  constructor(line: number, message: string) {
+  /** The row or cell is over a limit; else a quote is not closed, or may not be. */
+  readonly isTooLarge: boolean
+  constructor(line: number, message: string, isTooLarge = false) {
     super(message)
     this.line = line
+    this.isTooLarge = isTooLarge
   }
 }
 
@@ -28,6 +31,7 @@ const isBlank = (code: number): boolean => code === 0x20 || code === 0x09
 
 export class CsvReader {
   readonly #take: (row: CsvRow) => void
+  readonly #keepsLeadingBlanks: boolean
   #state: State = 'start'
   #cells: string[] = []
   #cell = ''
@@ -38,8 +42,10 @@ export class CsvReader {
   /** The last character was a carriage return: a line feed after it is of the same line end. */
   #afterReturn = false
 
-  constructor(take: (row: CsvRow) => void) {
+  /** With `keepsLeadingBlanks` cells are trimmed at their ends only, and a quote after a blank is part of the cell. */
+  constructor(take: (row: CsvRow) => void, { keepsLeadingBlanks = false } = {}) {
     this.#take = take
+    this.#keepsLeadingBlanks = keepsLeadingBlanks
   }
 
   /** The line that is being read, from 1. */
@@ -62,7 +68,7 @@ export class CsvReader {
       }
       switch (this.#state) {
         case 'start':
-          if (isBlank(code)) at += 1
+          if (isBlank(code) && !this.#keepsLeadingBlanks) at += 1
           else if (code === QUOTE) {
             this.#state = 'quoted'
             this.#quoteLine = this.#line
@@ -146,13 +152,14 @@ export class CsvReader {
       throw new CsvFault(
         this.#state === 'quoted' ? this.#quoteLine : this.#line,
         `A cell has more than ${LONGEST_CELL} characters${this.#state === 'quoted' ? ', or its quote is not closed' : ''}; shorten it.`,
+        this.#state !== 'quoted',
       )
   }
 
   #endCell(): void {
     if (this.#cells.length === MOST_COLUMNS)
-      throw new CsvFault(this.#rowLine, `The row has more than ${MOST_COLUMNS} cells; take some out.`)
-    this.#cells.push(this.#cell.trim())
+      throw new CsvFault(this.#rowLine, `The row has more than ${MOST_COLUMNS} cells; take some out.`, true)
+    this.#cells.push(this.#keepsLeadingBlanks ? this.#cell.trimEnd() : this.#cell.trim())
     this.#cell = ''
     this.#state = 'start'
   }

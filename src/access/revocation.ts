@@ -1,8 +1,10 @@
 // Ends the access tokens of one account everywhere, within the 5 s for which isolates trust what they read of a tenant. The
 // account's row has the epoch of its next tokens. The control database announces it to all isolates for as long as tokens of an
 // earlier epoch can be valid; it is read with the tenant, so no request looks the account up.
+
 import { and, eq, lt, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
+import { Memo } from '../kernel/maps.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import type { Calls } from '../platform/calls.ts'
 import type { NewTimer } from '../platform/commit.ts'
@@ -87,10 +89,7 @@ export const revocationDue = (
 // Long-lived tokens that an isolate has looked up, found or not: trusted for 5 s, like tenants.
 type Known = { readonly found: FoundToken | undefined; readonly readAt: Instant }
 
-/** The oldest entry is dropped first. */
-const MOST_KNOWN = 1_000
-
-const known = new Map<string, Known>()
+const known = new Memo<string, Known>(1_000)
 
 /** The entry under the key, from less than 5 s ago or from a new look-up. */
 export async function knownAuthToken(
@@ -101,9 +100,7 @@ export async function knownAuthToken(
   if (before && now() - before.readAt < TENANT_TRUST_MS) return before.found
   const readAt = now()
   const found = await lookUp()
-  known.delete(key)
   known.set(key, { found, readAt })
-  if (known.size > MOST_KNOWN) known.delete(known.keys().next().value!)
   return found
 }
 

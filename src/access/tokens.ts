@@ -1,7 +1,9 @@
 // Access tokens are JWTs, so that a request needs no look-up. Clients read claims with dots in their names (brief 0.13).
+
 import { jwtVerify, SignJWT } from 'jose'
 import { Refusal } from '../kernel/errors.ts'
 import { readUuid, type Uuid } from '../kernel/locators.ts'
+import { Memo } from '../kernel/maps.ts'
 import { type Instant, instant } from '../kernel/time.ts'
 import type { Caller } from '../platform/context.ts'
 import type { Tenant } from '../platform/tenancy.ts'
@@ -77,7 +79,7 @@ const MOST_CHECKED = 1_000
 
 type Checked = { readonly claims: TokenClaims; readonly expiresAt: number }
 
-const checked = new Map<string, Checked>()
+const checked = new Memo<string, Checked>(MOST_CHECKED)
 let checkedWith: string | undefined
 
 /** The claims of a token that this service signed and that has not expired; otherwise 401. */
@@ -87,9 +89,7 @@ export async function readToken(env: TokenKeys, token: string, now: Instant): Pr
   const known = checked.get(token)
   if (known && known.expiresAt <= now) throw expired()
   const read = known ?? (await checkToken(env, token, now))
-  checked.delete(token)
   checked.set(token, read)
-  if (checked.size > MOST_CHECKED) checked.delete(checked.keys().next().value!)
   return read.claims
 }
 

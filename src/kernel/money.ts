@@ -1,5 +1,6 @@
 import Big from 'big.js'
 import { Refusal } from './errors.ts'
+import { Memo } from './maps.ts'
 
 /** ISO 4217 alphabetic code, e.g. `EUR`. */
 export type CurrencyCode = string & { readonly __brand: 'CurrencyCode' }
@@ -34,19 +35,14 @@ export function decimal(value: string | number | Big): Decimal {
   }
 }
 
-const minorDigitsByCurrency = new Map<string, number>()
+const minorDigitsByCurrency = new Memo<CurrencyCode, number>(500)
 
 /** Minor digits of a currency by ISO 4217: 2 for EUR, 0 for JPY, 3 for BHD. */
-export function minorDigits(currency: CurrencyCode): number {
-  let digits = minorDigitsByCurrency.get(currency)
-  if (digits === undefined) {
-    digits =
-      new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ??
-      2
-    minorDigitsByCurrency.set(currency, digits)
-  }
-  return digits
-}
+export const minorDigits = (currency: CurrencyCode): number =>
+  minorDigitsByCurrency.getOrMake(currency, () => {
+    const format = new Intl.NumberFormat('en', { style: 'currency', currency })
+    return format.resolvedOptions().maximumFractionDigits ?? 2
+  })
 
 let knownCurrencies: ReadonlySet<string> | undefined
 
@@ -56,17 +52,10 @@ export function currencyCode(text: string): CurrencyCode | undefined {
   return knownCurrencies.has(text) ? (text as CurrencyCode) : undefined
 }
 
-const powers = new Map<number, Decimal>()
+const powers = new Memo<number, Decimal>(100)
 
 /** Ten to the power of so many digits. */
-function powerOfTen(digits: number): Decimal {
-  let power = powers.get(digits)
-  if (power === undefined) {
-    power = new Big(10).pow(digits)
-    powers.set(digits, power)
-  }
-  return power
-}
+const powerOfTen = (digits: number): Decimal => powers.getOrMake(digits, () => new Big(10).pow(digits))
 
 /** `value` rounded half-up (away from zero at .5) to the currency's minor units. */
 export function money(value: Decimal | string | number, currency: CurrencyCode): Money {

@@ -1,3 +1,5 @@
+import { memoByObject } from './maps.ts'
+
 /** Whether the database can keep the text: SQLite's holds neither lone surrogates nor NUL. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
@@ -14,7 +16,7 @@ export const isLongerThan = (text: string, most: number): boolean =>
 const MOST_KNOWN = 1_000
 
 /** What the names of a list come to: a list is asked for as often as there are mistakes. */
-const plainLists = new WeakMap<readonly string[], readonly string[]>()
+const plainNames = memoByObject((names: readonly string[]) => names.slice(0, MOST_KNOWN).map(plain))
 
 /** ` Did you mean 'select'?`, to follow a message; empty when nothing known is near. */
 export function didYouMean(name: string, known: readonly string[]): string {
@@ -26,12 +28,13 @@ export function didYouMean(name: string, known: readonly string[]): string {
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const given = plain(name)
   if (given.length < 2) return undefined
-  const names = plainLists.get(known) ?? known.slice(0, MOST_KNOWN).map(plain)
-  plainLists.set(known, names)
+  const names = plainNames(known)
   return known[names.findIndex((one, index) => isNear(given, one) && known[index] !== name)]
 }
 
-const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '')
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[\s_-]/g, '')
+}
 
 function isNear(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1) return false

@@ -19,6 +19,7 @@ import {
   startOfDay as startOfZonedDay,
   toPlainDate,
 } from 'temporal-polyfill/fns/ZonedDateTime'
+import { Memo } from './maps.ts'
 import { type Decimal, RATE_PLACES } from './money.ts'
 
 /** Milliseconds since the Unix epoch. */
@@ -86,15 +87,17 @@ const LENGTH_MS: { readonly [unit in CalendarUnit]?: number } = {
 /** Times farther from 1970 are none of the calendar's, which refuses them. */
 const LARGEST_DATE_MS = 8_640_000_000_000_000
 
-const additions = new Map<string, Instant>()
+/** Most answers that are remembered of what walks the calendar. */
+const MOST_REMEMBERED = 2_000
+
+const additions = new Memo<string, Instant>(MOST_REMEMBERED)
 
 /** Calendar arithmetic in the zone; a day that the month lacks is clamped to its last day. `count` may be negative. */
 export function add(at: Instant, count: number, unit: CalendarUnit, zone: TimeZone): Instant {
   const lengthMs = LENGTH_MS[unit]
   const exact = lengthMs === undefined ? undefined : at + count * lengthMs
   if (exact !== undefined && Math.abs(exact) <= LARGEST_DATE_MS) return exact as Instant
-  return remembered(
-    additions,
+  return additions.getOrMake(
     `${at} ${count} ${unit} ${zone}`,
     () => ADD[unit](zoned(at, zone), count).epochMilliseconds as Instant,
   )
@@ -159,26 +162,13 @@ export const startOfDay = (at: Instant, zone: TimeZone): Instant => dayOf(at, zo
  */
 export const endOfDay = (at: Instant, zone: TimeZone): Instant => dayOf(at, zone).end
 
-/** Most answers that are remembered of what walks the calendar. */
-const MOST_REMEMBERED = 2_000
-
-/** Remembers what was answered for a key, until there are too many of them. */
-function remembered<T>(answers: Map<string, T>, key: string, answer: () => T): T {
-  const known = answers.get(key)
-  if (known !== undefined) return known
-  if (answers.size >= MOST_REMEMBERED) answers.clear()
-  const found = answer()
-  answers.set(key, found)
-  return found
-}
-
-const dayStarts = new Map<string, Instant | undefined>()
+const dayStarts = new Memo<string, Instant | undefined>(MOST_REMEMBERED)
 
 /** Start of the day named `YYYY-MM-DD` in the zone; undefined when there is no such day. */
 export const dayStart = (isoDate: string, zone: TimeZone): Instant | undefined =>
   isoDate.length > 10
     ? undefined
-    : remembered(dayStarts, `${isoDate} ${zone}`, () => startOfNamedDay(isoDate, zone))
+    : dayStarts.getOrMake(`${isoDate} ${zone}`, () => startOfNamedDay(isoDate, zone))
 
 function startOfNamedDay(isoDate: string, zone: TimeZone): Instant | undefined {
   const [, year, month, day] = /^(\d{4})-(\d{2})-(\d{2})$/.exec(isoDate) ?? []
@@ -201,7 +191,7 @@ export function localParts(at: Instant, zone: TimeZone) {
   }
 }
 
-const monthCounts = new Map<string, Decimal>()
+const monthCounts = new Memo<string, Decimal>(MOST_REMEMBERED)
 
 /**
  * Months from `from` to `to`, 7 places: whole calendar months walked from `from` in the zone, then the elapsed
@@ -210,7 +200,7 @@ const monthCounts = new Map<string, Decimal>()
  */
 export function months(from: Instant, to: Instant, zone: TimeZone): Decimal {
   if (to < from) throw new RangeError('months() counts forward only.')
-  return remembered(monthCounts, `${from} ${to} ${zone}`, () => countedMonths(from, to, zone))
+  return monthCounts.getOrMake(`${from} ${to} ${zone}`, () => countedMonths(from, to, zone))
 }
 
 function countedMonths(from: Instant, to: Instant, zone: TimeZone): Decimal {

@@ -2,6 +2,7 @@ import { Column, fillPlaceholders, is, noopDecoder, SQL } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import { getTableConfig, SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { memoByObject } from '../kernel/maps.ts'
 import { type Calls, noteBookmark } from './calls.ts'
 
 export type Query = BatchItem<'sqlite'>
@@ -132,12 +133,8 @@ type TableTexts = {
   remove: string
 }
 
-const textsByTable = new WeakMap<SQLiteTable, TableTexts>()
-
 /** The texts of statements, worked out once for each table. */
-function textsOf(table: SQLiteTable): TableTexts {
-  const known = textsByTable.get(table)
-  if (known) return known
+const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
   const { name, columns, primaryKeys } = getTableConfig(table)
   const keyed = primaryKeys[0]?.columns ?? columns.filter(column => column.primary)
   const names = columns.map(column => snakeCase(column.name))
@@ -150,16 +147,14 @@ function textsOf(table: SQLiteTable): TableTexts {
       ? 'nothing'
       : `update set ${rest.map(c => `"${c}" = excluded."${c}"`).join(', ')}`
   const conflict = keys.length === 0 ? '' : ` on conflict (${quoted(keys)}) do ${update}`
-  const texts = {
+  return {
     columns: columns.map(column => ({ name: column.name, column: isAsItIs(column) ? undefined : column })),
     // Each row is cut out of the list once for all of its columns: of `value` itself each of them would do so again, as it would
     // where SQLite made one query of the two, which the limit keeps it from.
     put: `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(?) limit -1) where true${conflict}`,
     remove: `delete from "${name}" where locator in (select value from json_each(?))`,
   }
-  textsByTable.set(table, texts)
-  return texts
-}
+})
 
 /** Whether values go to the database as they are. */
 const isAsItIs = (column: SQLiteColumn): boolean =>

@@ -1,6 +1,8 @@
 // Numbers for digit locators. A shard's dispatcher leases them in blocks; what an isolate has leased it hands
 // out without a call. A block lost with its isolate leaves a gap, never a repeat.
+
 import { digitLocator } from '../kernel/locators.ts'
+import { Memo } from '../kernel/maps.ts'
 import type { RequestContext } from './context.ts'
 import { callObject, dispatcherObject } from './objects.ts'
 
@@ -10,7 +12,7 @@ export type Block = { next: number; end: number }
 /** Numbers leased at least at once. */
 export const BLOCK_SIZE = 1_000
 
-const blocksByShard = new Map<string, Block>()
+const blocksByShard = new Memo<string, Block>(10_000)
 
 /**
  * `count` digit locators of the shard, increasing. Each request that finds too few left leases for itself:

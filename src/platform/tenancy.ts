@@ -4,6 +4,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { notFound, Refusal } from '../kernel/errors.ts'
 import { type DigitLocator, shardOfDigits, shardOfUuid, type Uuid } from '../kernel/locators.ts'
+import { Memo } from '../kernel/maps.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from './calls.ts'
 import type { AutofillOperations } from './control-tables.ts'
@@ -64,8 +65,7 @@ export type Revocations = ReadonlyMap<string, number>
 export type TenantAccess = { readonly tenant: Tenant | undefined; readonly revocations: Revocations }
 
 type Cached = TenantAccess & { readonly readAt: number }
-const tenantsByKey = new Map<string, Cached>()
-const MOST_CACHED_TENANTS = 10_000
+const tenantsByKey = new Memo<string, Cached>(10_000)
 
 export const controlDatabase = (env: Env, calls: Calls): Database => openDatabase(env.CONTROL, calls)
 
@@ -96,7 +96,6 @@ export async function findTenantAccess(env: Env, key: TenantKey, calls: Calls): 
   const readAt = now()
   const access = await readTenantAccess(env, key, calls)
   if (cached) calls.renewed += 1
-  if (tenantsByKey.size >= MOST_CACHED_TENANTS) tenantsByKey.clear()
   tenantsByKey.set(cacheKey(key), { ...access, readAt })
   return access
 }

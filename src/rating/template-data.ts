@@ -2,6 +2,7 @@
 // field holds one value and as an array where it is repeatable (brief 5.3).
 
 import { DataAmount } from '../../packages/liquid/values.ts'
+import { Memo } from '../kernel/maps.ts'
 import { toNumber } from '../kernel/money.ts'
 import type { PolicyResponse } from '../policy/contract/response.ts'
 import { lazyNames, withLazy } from '../policy/projection/lazy.ts'
@@ -131,16 +132,10 @@ export const policyholderData = (policyholder: Policyholder, fields: readonly Fi
 })
 
 /** Names of the contracts, which are a few hundred. */
-const snakeCaseNames = new Map<string, string>()
-const MOST_SNAKE_CASE_NAMES = 2_000
+const snakeCaseNames = new Memo<string, string>(2_000)
 
-function snakeCase(name: string): string {
-  const known = snakeCaseNames.get(name)
-  if (known !== undefined) return known
-  const snake = name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
-  if (snakeCaseNames.size < MOST_SNAKE_CASE_NAMES) snakeCaseNames.set(name, snake)
-  return snake
-}
+const snakeCase = (name: string): string =>
+  snakeCaseNames.getOrMake(name, () => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`))
 
 function templateValue(value: unknown, name: string): TemplateValue {
   if (Array.isArray(value)) return value.map(one => templateValue(one, ''))

@@ -1,10 +1,10 @@
 // What routes ask for, held against the contracts; and that none is without.
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { PERMISSIONS_DOCUMENT, permissionDocument } from '../../scripts/permission-table.ts'
 import { loadRoutes } from '../../scripts/routes.ts'
 import { ALL_PERMISSIONS } from '../../src/platform/http/permissions.ts'
 import { administrationRoute, tenantRoute } from '../../src/platform/http/route.ts'
+import { PERMISSIONS_DOCUMENT, permissionDocument } from '../../tools/permission-table.ts'
 import { CONTRACT_PERMISSIONS } from './contract-permissions.ts'
 
 const ROUTES = await loadRoutes()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { median, mostCommon, quantile } from '../../bench/figures.ts'
+import { median, mostCommon, quantile } from '../../tools/bench/figures.ts'
 
 describe('the median', () => {
   test('is the middle value, whatever the order', () => {

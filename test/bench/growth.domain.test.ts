@@ -1,6 +1,6 @@
 // How the bench judges whether memory grows with a migrated book.
 import { describe, expect, it } from 'vitest'
-import { assertFlat, growthOf } from '../../bench/migration/growth.ts'
+import { assertFlat, growthOf } from '../../tools/bench/migration/growth.ts'
 
 /** Looks at each fifteenth of 10,000 accounts, as a service would have them whose heap is so at each account. */
 const looks = (megabytes: (accounts: number, at: number) => number) =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type LoadFigures, latencyRatio, problemsOf } from '../../bench/load-run/report.ts'
-import type { Sample } from '../../bench/load-run/samples.ts'
+import { type LoadFigures, latencyRatio, problemsOf } from '../../tools/bench/load-run/report.ts'
+import type { Sample } from '../../tools/bench/load-run/samples.ts'
 
 const before = { from: 0, to: 60_000 }
 const burst = { from: 60_000, to: 70_000 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { type Answer, type Call, drive } from '../../bench/load.ts'
+import { type Answer, type Call, drive } from '../../tools/bench/load.ts'
 
 const ANSWER: Answer = { text: '{}', serverTiming: '', latencyMs: 1 }
 

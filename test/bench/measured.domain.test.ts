@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { writeSection } from '../../scripts/measured.ts'
+import { writeSection } from '../../tools/measured.ts'
 
 let folder: string
 let file: string

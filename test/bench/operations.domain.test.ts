@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { OPERATIONS, type Operation, planName } from '../../bench/operations.ts'
-import { emptyStock, type Side, subjects } from '../../bench/sides.ts'
+import { OPERATIONS, type Operation, planName } from '../../tools/bench/operations.ts'
+import { emptyStock, type Side, subjects } from '../../tools/bench/sides.ts'
 
 const SIDE = {
   records: { policyholder: ['h1', 'h2'], policy: ['p1'], largePolicy: ['l1'], constrained: ['q1~e1'] },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { PARTS, readOptions } from '../../bench/options.ts'
+import { PARTS, readOptions } from '../../tools/bench/options.ts'
 
 describe('the command line', () => {
   test('with nothing on it means five small rounds and no file', () => {

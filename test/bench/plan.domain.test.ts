@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Batch, describePlan, type Observation, planOf } from '../../bench/plan.ts'
+import { type Batch, describePlan, type Observation, planOf } from '../../tools/bench/plan.ts'
 
 const READ: Batch = [{ kind: 'read', rows: 12, bytes: 6_000 }]
 const WRITE: Batch = [

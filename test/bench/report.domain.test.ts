@@ -6,7 +6,7 @@ import {
   operationRows,
   startUpLine,
   table,
-} from '../../bench/report.ts'
+} from '../../tools/bench/report.ts'
 
 test('a table has columns as wide as their widest cell, figures to the right', () => {
   expect(

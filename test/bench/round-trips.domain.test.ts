@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { roundTrips, rowsOf, waitedFor } from '../../bench/round-trips.ts'
 import { noCalls, serverTiming } from '../../src/platform/calls.ts'
+import { roundTrips, rowsOf, waitedFor } from '../../tools/bench/round-trips.ts'
 
 test('the round trips of an answer are those of its Server-Timing header', () => {
   expect(roundTrips(serverTiming({ ...noCalls(), d1: 2, object: 1 }, 7))).toBe('d1 2, object 1')

@@ -1,5 +1,5 @@
 // What clients do with a policy: at each step something that its state allows, as a clerk would who looks at it first.
-import type { Random } from '../../scripts/book/random.ts'
+import type { Random } from '../../tools/book/random.ts'
 import { answerOf, type Client, type Wish } from './client.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000

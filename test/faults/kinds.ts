@@ -1,5 +1,5 @@
 // What goes wrong, and how often.
-import type { Random } from '../../scripts/book/random.ts'
+import type { Random } from '../../tools/book/random.ts'
 
 /** Each kind of fault, in the words of the fault table. */
 export const FAULTS = {

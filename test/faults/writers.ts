@@ -1,6 +1,6 @@
 // What the clients of one run do, all at once: whatever carries it out, and whatever fails meanwhile.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Random, randomOf } from '../../scripts/book/random.ts'
+import { type Random, randomOf } from '../../tools/book/random.ts'
 import { type Asked, Client, type Patience, type Send, type Wish } from './client.ts'
 import { live, newPolicyholder, type Samples } from './journey.ts'
 import { FAULT_KINDS, type FaultKind, type Faults } from './kinds.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { growthPage } from '../../scripts/growth-table.ts'
 import { loadDocument } from '../../scripts/routes.ts'
+import { growthPage } from '../../tools/growth-table.ts'
 
 test('docs/growth.md lists the inputs of the OpenAPI document', async () => {
   // `npm run docs:growth` writes it.

@@ -1,8 +1,6 @@
 // Policies of a made-up book, as they are migrated: what they cost is what their own history costs when the service rates it
 // anew; and they are changed, renewed, cancelled and reinstated like any other.
 import { describe, expect, it } from 'vitest'
-import { accountsOf } from '../../scripts/book/requests.ts'
-import type { Element, Policy, Transaction } from '../../scripts/book/wire.ts'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import { add, type Instant } from '../../src/kernel/time.ts'
 import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
@@ -19,6 +17,8 @@ import { EndorsementCreateRequest } from '../../src/transactions/endorsements/co
 import { decideEndorsement } from '../../src/transactions/endorsements/decision.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
+import { accountsOf } from '../../tools/book/requests.ts'
+import type { Element, Policy, Transaction } from '../../tools/book/wire.ts'
 import { exampleConfiguration, groundOf } from '../support/configurations.ts'
 import {
   billsWhatStands,

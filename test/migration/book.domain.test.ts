@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { generateAccount } from '../../scripts/book/account.ts'
-import { invoiceTotals } from '../../scripts/book/bills.ts'
-import { accountsOf, MOST_REQUEST_BYTES, requests } from '../../scripts/book/requests.ts'
+import { generateAccount } from '../../tools/book/account.ts'
+import { invoiceTotals } from '../../tools/book/bills.ts'
+import { accountsOf, MOST_REQUEST_BYTES, requests } from '../../tools/book/requests.ts'
 
 const ACCOUNTS = 150
 const book = [...accountsOf({ seed: 'test', accounts: ACCOUNTS })].map(({ account }) => account)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { TermMigrationRequest } from '../../src/servicing/migration/contract-request.ts'
-import { derivedCadence } from '../../src/servicing/migration/convert/cadence.ts'
+import { derivedCadence } from '../../src/servicing/migration/convert/policy.ts'
 
 /** A term with installments that were due on these days. */
 const term = (...days: string[]): TermMigrationRequest =>

@@ -1,7 +1,6 @@
 // What migrating an account asks of the platform: the same for a large one as for a small one.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { generateAccount } from '../../scripts/book/account.ts'
 import { newUuid, type Uuid } from '../../src/kernel/locators.ts'
 import { now } from '../../src/kernel/time.ts'
 import { type Calls, noCalls } from '../../src/platform/calls.ts'
@@ -10,6 +9,7 @@ import { tenantOfShard } from '../../src/platform/tenancy.ts'
 import { BODY, sourceKey } from '../../src/servicing/migration/files.ts'
 import { workOn } from '../../src/servicing/migration/run/run.ts'
 import { countsQuery, newMigrationQueries, readCounts } from '../../src/servicing/migration/store.ts'
+import { generateAccount } from '../../tools/book/account.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { motorTenant } from '../support/motor.ts'
 

@@ -1,7 +1,7 @@
 // What goes on by the clock from a migrated policy's last state.
 import { expect, it } from 'vitest'
 import type { Database } from '../../src/platform/database.ts'
-import { courseOfPolicies } from '../../src/servicing/migration/run/loading.ts'
+import { courseOfPolicies } from '../../src/servicing/migration/run/prepared.ts'
 import { converted, DAY, NOW, plainConfiguration } from './made-book.ts'
 
 const [BEGIN, END, CANCELLED] = [NOW - 100 * DAY, NOW + 265 * DAY, NOW + 30 * DAY]

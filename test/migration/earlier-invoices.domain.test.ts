@@ -7,9 +7,13 @@ import { restDue, totalDueOf } from '../../src/policy/bills/amounts-due.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { invoiceStatus } from '../../src/policy/records/invoice.ts'
 import { MigrationRequest } from '../../src/servicing/migration/contract-request.ts'
-import type { AccountRequest } from '../../src/servicing/migration/convert/account/work.ts'
 import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
-import type { Converted, EarlierInvoice, Existing } from '../../src/servicing/migration/convert/converted.ts'
+import type {
+  AccountRequest,
+  Converted,
+  EarlierInvoice,
+  Existing,
+} from '../../src/servicing/migration/convert/converted.ts'
 import type { ItemMapping } from '../../src/servicing/migration/item.ts'
 import { size } from '../support/sizes.ts'
 import {

@@ -1,9 +1,6 @@
 // Faults of 25 kinds in one migration: exactly the accounts that have one fail, each told at its path with its rule; once
 // its items are corrected all is there, and comes to what an undisturbed migration comes to.
 import { beforeAll, describe, expect, it } from 'vitest'
-import { generateAccount } from '../../scripts/book/account.ts'
-import { correctionOf, FAULT_KINDS, type Told, type Wire } from '../../scripts/book/fault-kinds.ts'
-import { accountsOf } from '../../scripts/book/requests.ts'
 import type { CheckInvoicesResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -15,6 +12,9 @@ import type {
   MigrationResponse,
 } from '../../src/servicing/migration/contract.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
+import { generateAccount } from '../../tools/book/account.ts'
+import { correctionOf, FAULT_KINDS, type Told, type Wire } from '../../tools/book/fault-kinds.ts'
+import { accountsOf } from '../../tools/book/requests.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { migratedAccount, migratedInvoice, migratedPayment, migratedPolicy } from '../support/migrated.ts'

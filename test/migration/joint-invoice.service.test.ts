@@ -1,11 +1,11 @@
 // An invoice of several policies that is paid in part: whose share is paid owes nothing, and does not lapse for it.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
-import { AS_OF } from '../../scripts/book/account.ts'
-import { accountsOf } from '../../scripts/book/requests.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { readTenant } from '../../src/platform/tenancy.ts'
 import type { MigrationResponse } from '../../src/servicing/migration/contract.ts'
+import { AS_OF } from '../../tools/book/account.ts'
+import { accountsOf } from '../../tools/book/requests.ts'
 import { violationsOf } from '../faults/checker.ts'
 import { readContents } from '../faults/contents.ts'
 import { callOk } from '../support/api.ts'

@@ -9,9 +9,12 @@ import type { Configuration } from '../../src/product/configuration.ts'
 import { loadPatternEngine } from '../../src/product/fields/patterns.ts'
 import { compileTemplate } from '../../src/product/templates/liquid.ts'
 import { AccountMigrationRequest } from '../../src/servicing/migration/contract-request.ts'
-import type { AccountRequest } from '../../src/servicing/migration/convert/account/work.ts'
 import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
-import type { ConvertContext, Converted } from '../../src/servicing/migration/convert/converted.ts'
+import type {
+  AccountRequest,
+  ConvertContext,
+  Converted,
+} from '../../src/servicing/migration/convert/converted.ts'
 
 await loadPatternEngine()
 

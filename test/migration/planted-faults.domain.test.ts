@@ -1,11 +1,11 @@
 // Faults as they are planted into made-up books: of each kind one is told at its path, and a book without them has none.
 import { expect, it } from 'vitest'
-import { FAULT_KINDS } from '../../scripts/book/fault-kinds.ts'
-import { accountsOf, type BookAccount } from '../../scripts/book/requests.ts'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
 import type { ItemFailure } from '../../src/servicing/migration/item.ts'
 import { readAccount } from '../../src/servicing/migration/request.ts'
+import { FAULT_KINDS } from '../../tools/book/fault-kinds.ts'
+import { accountsOf, type BookAccount } from '../../tools/book/requests.ts'
 import { exampleConfiguration } from '../support/configurations.ts'
 import { size } from '../support/sizes.ts'
 import { NOW } from './made-book.ts'

@@ -1,6 +1,6 @@
 // Which accounts are recorded together.
 import { describe, expect, it } from 'vitest'
-import { beforeTwin, portionsOf } from '../../src/servicing/migration/run/portions.ts'
+import { beforeTwin, portionsOf } from '../../src/servicing/migration/run/run.ts'
 import type { MigrationAccount } from '../../src/servicing/migration/store.ts'
 
 const account = (ordinal: number, more: Partial<MigrationAccount> = {}): MigrationAccount => ({

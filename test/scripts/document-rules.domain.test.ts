@@ -1,6 +1,6 @@
 // What `npm run lint` finds in an OpenAPI document that has the right shape.
 import { expect, test } from 'vitest'
-import { type Document, faultsOf } from '../../scripts/document-rules.ts'
+import { type Document, faultsOf } from '../../tools/document-rules.ts'
 
 const faultless = () => ({
   openapi: '3.1.0',

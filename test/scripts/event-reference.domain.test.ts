@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { EVENTS_BEGIN, EVENTS_PAGE, withEventReference } from '../../scripts/event-reference.ts'
 import { EVENT_TYPES, eventTypes } from '../../src/platform/events/catalogue.ts'
 import { dataContract, exampleData } from '../../src/servicing/events/stream/data-contracts.ts'
+import { EVENTS_BEGIN, EVENTS_PAGE, withEventReference } from '../../tools/event-reference.ts'
 
 test('docs/events.md tells of the catalogue of today; npm run docs:events writes it', () => {
   const page = readFileSync(EVENTS_PAGE, 'utf8')

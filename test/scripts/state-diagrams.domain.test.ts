@@ -6,7 +6,7 @@ import {
   STATES_END,
   stateDiagram,
   withStateDiagrams,
-} from '../../scripts/state-diagrams.ts'
+} from '../../tools/state-diagrams.ts'
 
 test('the README shows the states of today; npm run docs:states writes them', () => {
   const readme = readFileSync(README, 'utf8')

@@ -8,7 +8,7 @@ import {
   layerOf,
   readImports,
   upwardImports,
-} from '../../scripts/imports.ts'
+} from '../../tools/imports.ts'
 
 const layers = JSON.parse(readFileSync('layers.json', 'utf8')) as Layers
 const imports = readImports('.')

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readImports } from '../../scripts/imports.ts'
+import { readImports } from '../../tools/imports.ts'
 
 /** Generated from a package, for the one folder that the Worker loads bundles from. */
 const BUNDLES = 'src/bundles/'

@@ -1,5 +1,5 @@
 // Policyholders of a made-up book whose policies were migrated with their invoices and payments, to go on with live.
-import { accountsOf } from '../../scripts/book/requests.ts'
+
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import { fromMinor } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'
@@ -7,6 +7,7 @@ import { applied, paymentState } from '../../src/policy/records/payment.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
 import { readAccount } from '../../src/servicing/migration/request.ts'
+import { accountsOf } from '../../tools/book/requests.ts'
 import { exampleConfiguration, groundOf } from './configurations.ts'
 import type { Book } from './payment-story.ts'
 

@@ -1,6 +1,8 @@
 // Integrations as rows of the home shard, and in the memory of an isolate, so that calls need no round trip for them.
+
 import { asc, eq } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
+import { Memo } from '../../kernel/maps.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
@@ -16,7 +18,7 @@ const MOST_CACHED_TENANTS = 1_000
 
 type Cached = { readonly byName: ReadonlyMap<string, Integration>; readonly readAt: Instant }
 
-const cached = new Map<string, Cached>()
+const cached = new Memo<string, Cached>(MOST_CACHED_TENANTS)
 
 /** What reading integrations requires. */
 export type IntegrationContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
@@ -40,7 +42,6 @@ export async function integrationsOf(context: IntegrationContext): Promise<Reado
   const known = cached.get(key)
   if (known && now() - known.readAt < TRUST_MS) return known.byName
   const byName = await readIntegrations(context)
-  if (cached.size >= MOST_CACHED_TENANTS) cached.clear()
   cached.set(key, { byName, readAt: now() })
   return byName
 }

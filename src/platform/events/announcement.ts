@@ -1,5 +1,6 @@
 // After the commit: a queue message is a hint that a shard has deliveries due. Before it: the shard's
 // dispatcher is armed, so that what a crash leaves behind is found within a minute.
+import { Memo } from '../../kernel/maps.ts'
 import { now } from '../../kernel/time.ts'
 import type { RequestContext } from '../context.ts'
 import { armDispatcherAt } from '../objects.ts'
@@ -11,8 +12,8 @@ export type Announcement = ShardName
 export const ARM_EVERY_MS = 30_000
 export const ARM_AHEAD_MS = 60_000
 
-const armedAt = new Map<string, number>()
-const MOST_ARMED_SHARDS = 10_000
+/** By shard, of at most so many shards. */
+const armedAt = new Memo<string, number>(10_000)
 
 /**
  * Arms the shard's dispatcher for a minute from now; at most once in 30 s for an isolate. It looks when that minute
@@ -25,7 +26,6 @@ export async function armDispatcher(context: RequestContext, shard: number): Pro
   const last = armedAt.get(key)
   if (last !== undefined && at - last < ARM_EVERY_MS) return
   await armDispatcherAt(context, shard, at + ARM_AHEAD_MS)
-  if (armedAt.size >= MOST_ARMED_SHARDS) armedAt.clear()
   armedAt.set(key, at)
 }
 

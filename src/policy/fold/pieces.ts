@@ -1,7 +1,9 @@
 // A run seen through the policy's segments: one piece for each segment that it lies in, as the line of
 // modifications left them. Pieces are the peril characteristics of the contract; they follow from the run and the
 // segments and have no rows (docs/design.md, section 1).
+
 import type { Uuid } from '../../kernel/locators.ts'
+import { memoByObject } from '../../kernel/maps.ts'
 import { type Money, minus } from '../../kernel/money.ts'
 import { earlier, type Instant, type Span, type TimeZone } from '../../kernel/time.ts'
 import type { Amounts, PerilRun, PolicySegment } from '../records/aggregate.ts'
@@ -152,16 +154,10 @@ function advance(course: Course, step: Step, timeZone: TimeZone): void {
   )
 }
 
-const replacedSegments = new WeakMap<Step, ReadonlySet<Uuid>>()
-
 /** The segments that a step replaced: the same for every run that is brought over it. */
-function replacedIn(step: Step): ReadonlySet<Uuid> {
-  const known = replacedSegments.get(step)
-  if (known) return known
-  const replaced = new Set(step.replaced.map(segment => segment.locator))
-  replacedSegments.set(step, replaced)
-  return replaced
-}
+const replacedIn = memoByObject(
+  (step: Step): ReadonlySet<Uuid> => new Set(step.replaced.map(segment => segment.locator)),
+)
 
 type Part = { segment: PolicySegment; span: Span }
 

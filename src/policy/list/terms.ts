@@ -1,6 +1,8 @@
 // What a policy is found by: values of searchable fields of the policy, its exposures and its perils, wherever they
 // hold in some part of its term. Other quotes than the selected one are not searched.
+
 import type { Uuid } from '../../kernel/locators.ts'
+import { memoByObject } from '../../kernel/maps.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 import type { SearchTerm } from '../../platform/search/matching.ts'
 import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
@@ -67,14 +69,7 @@ type SearchableFields = {
 
 const perilKey = (exposure: string, peril: string): string => JSON.stringify([exposure, peril])
 
-const searchableOf = new WeakMap<ProductDefinition, SearchableFields>()
-
-/** Worked out once for each product that is in memory. */
-function searchableFields(product: ProductDefinition): SearchableFields {
-  const known = searchableOf.get(product) ?? findSearchable(product)
-  searchableOf.set(product, known)
-  return known
-}
+const searchableFields = memoByObject(findSearchable)
 
 function findSearchable({ fields, exposures }: ProductDefinition): SearchableFields {
   const of = (all: Fields) =>

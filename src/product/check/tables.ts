@@ -1,31 +1,26 @@
-import { CsvError, parse } from 'csv-parse/sync'
-import { isLongerThan } from '../../kernel/text.ts'
+import { CsvFault, CsvReader, type CsvRow } from '../../../packages/csv/reader.ts'
 import type { ArchiveFile } from '../archive/read.ts'
 import { isLookupTable, type LookupTable } from '../configuration.ts'
 import { readText } from './json/decode.ts'
 import { LARGEST_WORK, type Report } from './report.ts'
 
-/** Columns of one table and characters of one cell (resources brief 1.2). */
-export const MOST_COLUMNS = 200
-export const LONGEST_CELL = 8_192
-
 /** A CSV table (brief 5.1, resources brief 1.2 and 1.6), or undefined with every problem of it reported. */
 export function readTable(file: ArchiveFile, report: Report): LookupTable | undefined {
   const text = readText(file, report)
-  const read = text === undefined ? undefined : readRecords(file.path, text, report)
-  if (read === undefined) return undefined
-  const { records, isWhole } = read
-  const header = records.shift()
+  const found = text === undefined ? undefined : readRows(file.path, text, report)
+  if (found === undefined) return undefined
+  const { rows: read, isSound } = found
+  const header = read.shift()
   if (header === undefined) {
-    if (!isWhole) return undefined
+    if (!isSound) return undefined
     report.error({ path: file.path }, 'badTable', 'The table is empty. Its first line must name the columns.')
     return undefined
   }
   const columns = readColumns(file.path, header, report)
   if (columns === undefined) return undefined
   const rows: string[][] = []
-  let sound = isWhole
-  for (const { line, cells } of records) {
+  let sound = isSound
+  for (const { line, cells } of read) {
     while (cells.length > columns.length && cells.at(-1) === '') cells.pop()
     if (cells.length !== columns.length) {
       sound = false
@@ -39,42 +34,32 @@ export function readTable(file: ArchiveFile, report: Report): LookupTable | unde
   if (!sound) return undefined
   if (rows.length === 0)
     report.warning({ path: file.path, line: 1 }, 'emptyTable', 'The table has no rows below its header.')
-  if (isLookupTable(columns)) warnOfRepeatedKeys(file.path, records, columns.indexOf('key'), report)
+  if (isLookupTable(columns)) warnOfRepeatedKeys(file.path, read, columns.indexOf('key'), report)
   return { path: file.path, columns, rows }
 }
 
-/** The parser makes an error, with its stack, for every row that is not as long as the first. */
-const UNEVEN_ROW_WORK = 20
+/** The rows before the text stops making sense. Not `isSound`: a problem is reported. */
+type Rows = { readonly rows: CsvRow[]; readonly isSound: boolean }
 
-type CsvRow = { line: number; cells: string[] }
-
-/** `isWhole` is false when the text stops making sense; the rows are those before. */
-type Records = { records: CsvRow[]; isWhole: boolean }
-
-function readRecords(path: string, text: string, report: Report): Records | undefined {
+function readRows(path: string, text: string, report: Report): Rows | undefined {
   const rows: CsvRow[] = []
-  let line = 1
-  let columnCount: number | undefined
-  let isWhole = true
+  let isSound = true
+  const reader = new CsvReader(
+    row => {
+      if (!report.afford('tableCells', row.cells.length)) throw new TooManyCells()
+      rows.push(row)
+      if (row.fault === undefined) return
+      isSound = false
+      report.error({ path, line: row.line }, 'badTable', row.fault)
+    },
+    { keepsLeadingBlanks: true },
+  )
   try {
-    parse(text, {
-      relax_column_count: true,
-      relax_quotes: true,
-      rtrim: true,
-      skip_empty_lines: true,
-      max_record_size: MOST_COLUMNS * LONGEST_CELL,
-      on_record: (cells: string[], { lines }) => {
-        line = lines + 1
-        columnCount ??= cells.length
-        const work = cells.length + (cells.length === columnCount ? 0 : UNEVEN_ROW_WORK)
-        if (!report.afford('tableCells', work)) throw new TooManyCells()
-        const trimmed = cells.map(cell => cell.trimEnd())
-        if (trimmed.some(cell => cell !== '')) rows.push({ line: firstLine(cells, lines), cells: trimmed })
-        return null
-      },
-    })
-  } catch (error) {
-    if (error instanceof TooManyCells) {
+    reader.push(text)
+    reader.end()
+    return { rows, isSound }
+  } catch (problem) {
+    if (problem instanceof TooManyCells) {
       report.error(
         { path },
         'tableTooLarge',
@@ -82,30 +67,14 @@ function readRecords(path: string, text: string, report: Report): Records | unde
       )
       return undefined
     }
-    if (!(error instanceof CsvError)) throw error
-    report.error(
-      { path, line },
-      'badTable',
-      `The table does not parse from here on: ${error.message.replace(/\s+/g, ' ')}`,
-    )
-    isWhole = false
+    if (!(problem instanceof CsvFault)) throw problem
+    const { line, message, isTooLarge } = problem
+    report.error({ path, line }, isTooLarge ? 'tableTooLarge' : 'badTable', message)
+    return isTooLarge ? undefined : { rows, isSound: false }
   }
-  const longest = rows.find(({ cells }) => cells.length > MOST_COLUMNS || cells.some(isTooLong))
-  if (longest === undefined) return { records: rows, isWhole }
-  report.error(
-    { path, line: longest.line },
-    'tableTooLarge',
-    `The row has more than ${MOST_COLUMNS} cells or a cell of more than ${LONGEST_CELL} characters.`,
-  )
-  return undefined
 }
 
-const firstLine = (cells: readonly string[], lastLine: number): number =>
-  cells.reduce((line, cell) => line - (cell.split('\n').length - 1), lastLine)
-
 class TooManyCells extends Error {}
-
-const isTooLong = (cell: string): boolean => isLongerThan(cell, LONGEST_CELL)
 
 function readColumns(path: string, header: CsvRow, report: Report): string[] | undefined {
   const place = { path, line: header.line }

@@ -1,3 +1,4 @@
+import { memoByObject } from '../../kernel/maps.ts'
 import { isLongerThan } from '../../kernel/text.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 import type { FieldDefinition, FieldType, LookupTable } from '../configuration.ts'
@@ -28,14 +29,8 @@ const plural = (count: number, word: string): string => `${count} ${word}${count
 
 type ValueCheck = (value: string) => Breach | undefined
 
-const allowed = new WeakMap<readonly string[], ReadonlySet<string>>()
-
 /** The choices of a field, of which there may be many: a set for as long as its definition is in memory. */
-function allowedIn(values: readonly string[]): ReadonlySet<string> {
-  const known = allowed.get(values) ?? new Set(values)
-  allowed.set(values, known)
-  return known
-}
+const allowedIn = memoByObject((values: readonly string[]): ReadonlySet<string> => new Set(values))
 
 /** For each type, a check of single values; what depends only on the definition and the moment is worked out once. */
 const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckContext) => ValueCheck> = {

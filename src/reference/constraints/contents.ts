@@ -1,5 +1,5 @@
 // The rows of constraint tables: short ones stay in the isolate's memory, long ones are read anew from R2, piece by piece,
-// for each pass over them; what was asked of those is remembered (`known-answers.ts`). Contents never change under their
+// for each pass over them; answers from those are remembered (`force.ts`). Contents never change under their
 // revision.
 import { BoundedCache } from '../../kernel/bounded-cache.ts'
 import type { Uuid } from '../../kernel/locators.ts'

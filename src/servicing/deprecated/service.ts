@@ -1,5 +1,4 @@
 // What the deprecated paths answer, from the records that the others work with.
-
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import {
   type PolicyLocator,
@@ -18,19 +17,18 @@ import { policyLocator } from '../../transactions/policies/service.ts'
 import { quoteResponse } from '../../transactions/quotes/projection.ts'
 import { quoteOf } from '../../transactions/quotes/quote-of.ts'
 import { quoteLocator } from '../../transactions/quotes/service.ts'
-import type {
-  BillingTriggerResponse,
-  BillingTriggerUpdateRequest,
-  InvoiceJobListResponse,
-  PolicySnapshotListResponse,
-  QuoteListResponse,
-  SegmentListResponse,
-  SegmentResponse,
-  WholeListQuery,
+import {
+  type BillingTriggerResponse,
+  type BillingTriggerUpdateRequest,
+  type InvoiceJobListResponse,
+  MOST_WHOLE,
+  type PolicySnapshotListResponse,
+  type QuoteListResponse,
+  type SegmentListResponse,
+  type SegmentResponse,
+  type WholeListQuery,
 } from './contract.ts'
-import { MOST_WHOLE } from './contract.ts'
-import { policyJobs, quoteJobs } from './invoice-jobs.ts'
-import { segmentsOf } from './segments.ts'
+import { policyJobs, quoteJobs, segmentsOf } from './projection.ts'
 import { pageOfPolicies, pageOfQuotes, wholePolicies } from './store.ts'
 
 const databaseOf = (

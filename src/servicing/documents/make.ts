@@ -1,5 +1,4 @@
 // Makes one document: collects what its template sees, renders it, and makes a file of what came out.
-
 import { withFonts } from '../../../packages/pdf/font-names.ts'
 import { ConversionError, pageOf } from '../../../packages/pdf/page.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
@@ -14,10 +13,8 @@ import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import type { DocumentResources } from '../../reference/templates/document-resources.ts'
 import type { TemplateText, TimeAndPlace } from '../../reference/templates/snippets.ts'
 import { typeOfBytes } from '../../transactions/documents/upload.ts'
-import { documentData } from './data.ts'
-import { basisOfDocument, definitionOf } from './definition.ts'
-import { finishedHtml, fontsOf, imageName, withFamilies, withImages } from './html-page.ts'
-import { missingLetters } from './missing-letters.ts'
+import { basisOfDocument, definitionOf, documentData } from './data.ts'
+import { finishedHtml, fontsOf, imageName, missingLetters, withFamilies, withImages } from './html-page.ts'
 import type { PdfRenderer } from './pdf-renderer.ts'
 
 export type MakingContext = {

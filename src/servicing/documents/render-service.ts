@@ -1,24 +1,28 @@
-// A template tried out by who writes it: rendered over data of the request. Nothing is stored.
+import { z } from '@hono/zod-openapi'
 import { withFonts } from '../../../packages/pdf/font-names.ts'
 import { ConversionError, pageOf } from '../../../packages/pdf/page.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
+import { OptionalName, optional, RequestDateTime, requestInteger, Text, Texts } from '../../platform/wire.ts'
+import { DocumentType, PageLayout } from '../../policy/contract/documents.ts'
 import { loadVersion, productOf } from '../../policy/store/loading.ts'
-import { allAt } from '../../product/resources.ts'
+import { allAt, TEMPLATE_FORMATS } from '../../product/resources.ts'
 import { type StaticFiles, staticFiles } from '../../product/stored-files.ts'
-import type { SelectionQuery } from '../../reference/contract.ts'
+import { SelectionQuery } from '../../reference/contract.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { readResource } from '../../reference/in-force.ts'
 import type { Resource } from '../../reference/resource.ts'
 import { filesInForce } from '../../reference/templates/document-resources.ts'
 import { renderedTemplate } from '../../reference/templates/rendering.ts'
 import { NamedResources, Snippets, textOf } from '../../reference/templates/snippets.ts'
-import { finishedHtml, fontsOf, imageName, withImages } from './html-page.ts'
-import { missingLetters } from './missing-letters.ts'
+import { finishedHtml, fontsOf, imageName, missingLetters, withImages } from './html-page.ts'
 import { pdfRenderer } from './pdf-renderer.ts'
-import type { RenderTemplateRequest, RenderTemplateResponse } from './render-contract.ts'
+
+// A template tried out by who writes it: rendered over data of the request. Nothing is stored.
+
+// A template tried out by who writes it: rendered over data of the request. Nothing is stored.
 
 /** Refuses: 404 for an unknown template; 422, with name, line and column, for one that fails or passes a limit. */
 export async function renderTemplateResource(
@@ -109,3 +113,41 @@ async function fileOf(
     throw problem
   }
 }
+
+/** Which template: `byStaticName` reads the name as a static name. The date is that of its snippets and fonts too. */
+export const RenderQuery = SelectionQuery
+
+export const RenderTemplateRequest = z
+  .object({
+    data: optional(z.record(z.string(), z.unknown())).openapi({
+      description: 'What the template sees as `data` (in Velocity `$data`).',
+    }),
+    type: optional(DocumentType).openapi({ description: 'pdf when left out.' }),
+    configVersion: optional(requestInteger(0)).openapi({
+      description: 'Whose tables, time zone and currency hold; the newest when left out.',
+    }),
+    productName: OptionalName.openapi({ description: 'Whose tables and static files are used too.' }),
+    now: optional(RequestDateTime).openapi({ description: 'The time of `now`; the present when left out.' }),
+    pageLayout: optional(PageLayout),
+  })
+  .openapi('RenderTemplateRequest')
+export type RenderTemplateRequest = z.output<typeof RenderTemplateRequest>
+
+const Used = z.object({ name: Text, staticName: Text, revision: Text })
+
+export const RenderTemplateResponse = z
+  .object({
+    type: DocumentType,
+    templateFormat: z.enum(TEMPLATE_FORMATS),
+    html: Text.optional().openapi({ description: 'Of type html.' }),
+    pdf: Text.optional().openapi({ description: 'Of type pdf, in Base64.', format: 'byte' }),
+    undefinedNames: Texts.openapi({
+      description:
+        'What the template asked for and the data does not have, as it stands in the source; at most 200.',
+    }),
+    warnings: Texts,
+    template: Used,
+    snippets: z.array(Used).openapi({ description: 'Those that it included, as they are in force.' }),
+  })
+  .openapi('RenderTemplateResponse')
+export type RenderTemplateResponse = z.output<typeof RenderTemplateResponse>

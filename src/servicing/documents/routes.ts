@@ -8,7 +8,7 @@ import {
 } from '../../policy/contract/documents.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
 import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/limits.ts'
-import { RenderQuery, RenderTemplateRequest, RenderTemplateResponse } from './render-contract.ts'
+import { RenderQuery, RenderTemplateRequest, RenderTemplateResponse } from './render-service.ts'
 
 const tags = ['Documents']
 const policy = { schema: PolicyResponse, description: 'The policy.' }

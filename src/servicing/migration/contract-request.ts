@@ -63,6 +63,9 @@ const OptionalName = optional(Name)
 const createdBy = (standIn: string) =>
   optional(z.string().max(128)).openapi({ description: `Left out: ${standIn}` })
 const OptionalTime = optional(Time)
+const PlanName = OptionalName.openapi({
+  description: 'Left out: none is noted; the product’s own settings rule either way.',
+})
 
 /** A list that an item cannot do without. */
 const neededList = <S extends z.ZodType>(element: S) => z.array(element).max(LONGEST_LIST)
@@ -106,18 +109,10 @@ export const AccountMigrationData = z
       description:
         'Left out: policies without preferences of their own are billed as their installments were due, as far as their product has such a payment schedule, else by its first; a warning says which.',
     }),
-    autoRenewalPlanName: OptionalName.openapi({
-      description: 'Left out: none is noted; the product’s own settings rule either way.',
-    }),
-    delinquencyPlanName: OptionalName.openapi({
-      description: 'Left out: none is noted; the product’s own settings rule either way.',
-    }),
-    excessCreditPlanName: OptionalName.openapi({
-      description: 'Left out: none is noted; the product’s own settings rule either way.',
-    }),
-    shortfallTolerancePlanName: OptionalName.openapi({
-      description: 'Left out: none is noted; the product’s own settings rule either way.',
-    }),
+    autoRenewalPlanName: PlanName,
+    delinquencyPlanName: PlanName,
+    excessCreditPlanName: PlanName,
+    shortfallTolerancePlanName: PlanName,
     createdAt: OptionalTime.openapi({ description: 'Left out: the time of the migration.' }),
     createdBy: createdBy(
       'defaultCreatedBy, else the user who started the migration. So too where it is no locator.',
@@ -261,12 +256,8 @@ export const PolicyMigrationRequest = z
       description:
         'Left out: those of the account; without these, the payment schedule of the product that bills as the installments were due, else its first; a warning says which.',
     }),
-    autoRenewalPlanName: OptionalName.openapi({
-      description: 'Left out: none is noted; the product’s own settings rule either way.',
-    }),
-    delinquencyPlanName: OptionalName.openapi({
-      description: 'Left out: none is noted; the product’s own settings rule either way.',
-    }),
+    autoRenewalPlanName: PlanName,
+    delinquencyPlanName: PlanName,
     currency: optional(z.string().max(3)),
     timezone: optional(z.string().max(64)),
     createdAt: OptionalTime.openapi({ description: 'Left out: the issuedTime of the first transaction.' }),

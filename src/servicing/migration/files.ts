@@ -1,11 +1,13 @@
 // What was sent, in R2: the body of the request, and of each patched account what it is now. All of it goes once the
 // migration has finished, or has rested for so long that nobody will go on with it.
-
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import type { TimerOwner } from '../../platform/events/timers.ts'
 import { fileKey, type Tenant, tenantFiles } from '../../platform/tenancy.ts'
+import { unlessRecorded } from '../../platform/unrecorded.ts'
 import type { MigrationAccount } from './store.ts'
+import { migrations } from './tables.ts'
 
 /** Days after a migration failed, stopped or was paused: then what was sent is deleted. */
 export const KEPT_DAYS = 90
@@ -93,3 +95,8 @@ export async function deleteSources({ env, tenant, calls }: FileContext, migrati
     if (!truncated) return
   }
 }
+
+// What was sent of a migration that was never recorded.
+export const deleteUnrecorded: TimerOwner = unlessRecorded(migrations, (migration, place) =>
+  deleteSources(place, migration),
+)

@@ -1,9 +1,10 @@
 // What there is to read of a migration: how far it is, its accounts, what became of their items, and what failed.
-
+import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import { notFound } from '../../kernel/errors.ts'
-import { readUuid } from '../../kernel/locators.ts'
+import { readUuid, type Uuid } from '../../kernel/locators.ts'
 import { now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
 import { type OffsetPage, offsetPage } from '../../platform/paging.ts'
 import type {
   AccountMigrationIdMappingsResponse,
@@ -23,15 +24,16 @@ import {
 import { type MigrationPlace, migrationPlace, readMigration } from './service.ts'
 import {
   accountQuery,
-  accountsPageQuery,
+  accountsAmong,
   type FailureRow,
-  failuresPageQueries,
+  HAS_FAILURES,
+  HAS_MAPPINGS,
   type MappingRow,
   type MigrationAccount,
   mappingsOfQuery,
-  mappingsPageQueries,
   migrationQuery,
 } from './store.ts'
+import { migrationAccounts, migrationFailures, migrationMappings } from './tables.ts'
 
 export async function getMigration(context: RequestContext, text: string): Promise<MigrationResponse> {
   const { migration, counts } = await readMigration(migrationPlace(context, text))
@@ -119,3 +121,49 @@ export async function listMappings(
     mappingsResponse(account, byAccount.get(account.accountLocator) ?? [], query.by),
   )
 }
+
+export type Page = { readonly offset: number; readonly count: number }
+
+/** A page of the accounts in their order, with one more that tells whether it was the last. */
+export const accountsPageQuery = ({ build }: Database, locator: Uuid, { offset, count }: Page) =>
+  build
+    .select()
+    .from(migrationAccounts)
+    .where(eq(migrationAccounts.migrationLocator, locator))
+    .orderBy(asc(migrationAccounts.ordinal))
+    .limit(count + 1)
+    .offset(offset)
+
+/** The accounts of a page of those with failures, and their failures. */
+export const failuresPageQueries = ({ build }: Database, locator: Uuid, page: Page) => {
+  const among = pageOf(locator, HAS_FAILURES, page)
+  return [
+    accountsAmong(build, locator, among),
+    build
+      .select()
+      .from(migrationFailures)
+      .where(
+        sql`${migrationFailures.migrationLocator} = ${locator} and ${migrationFailures.accountLocator} in ${among}`,
+      )
+      .orderBy(sql`rowid`),
+  ] as const
+}
+
+/** The accounts of a page of those with mappings, and what their items became. */
+export const mappingsPageQueries = ({ build }: Database, locator: Uuid, page: Page) => {
+  const among = pageOf(locator, HAS_MAPPINGS, page)
+  return [
+    accountsAmong(build, locator, among),
+    build
+      .select()
+      .from(migrationMappings)
+      .where(
+        sql`${migrationMappings.migrationLocator} = ${locator} and ${migrationMappings.accountLocator} in ${among}`,
+      )
+      .orderBy(sql`rowid`),
+  ] as const
+}
+
+export const pageOf = (locator: Uuid, condition: SQL, { offset, count }: Page): SQL => sql`(
+  select account_locator from ${migrationAccounts} as m where m.migration_locator = ${locator}
+  and ${condition} order by m.ordinal limit ${count + 1} offset ${offset})`

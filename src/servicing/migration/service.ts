@@ -28,7 +28,7 @@ import { Held } from '../../reference/data-tables/csv-source.ts'
 import { storeStream } from '../../reference/data-tables/file.ts'
 import { BODY, deletedAt, deleteSource, KEPT_DAYS, sourceKey } from './files.ts'
 import { doneOf, migrationResponse } from './projection.ts'
-import { ElementSplitter } from './split.ts'
+import { ElementSplitter, Submission, type SubmittedAccount } from './split.ts'
 import { assertMigrationAllows, MIGRATION_TRANSITIONS, type MigrationAction } from './states.ts'
 import {
   type AccountCounts,
@@ -43,7 +43,6 @@ import {
   readCounts,
   recoverQuery,
 } from './store.ts'
-import { Submission, type SubmittedAccount } from './submission.ts'
 import { haltMigration, runTimer, wakeMigration } from './wake.ts'
 
 export type MigrationPlace = { readonly locator: Uuid; readonly shard: number; readonly database: Database }

@@ -2,10 +2,17 @@
 // be checked as well (convert/diagnosis.ts).
 import type { z } from '@hono/zod-openapi'
 import { AccountMigrationData } from './contract-request.ts'
-import type { AccountRequest } from './convert/account/work.ts'
+import type { AccountRequest } from './convert/converted.ts'
 import { type ItemFailure, type ItemKind, LISTED_KINDS, type StoredProblem } from './item.ts'
-import { ELEMENT_TYPES, ITEM_SCHEMAS, itemId, itemsOf, type ReadAccount } from './request.ts'
-import { type Place, placeOf } from './shape-problems.ts'
+import {
+  ELEMENT_TYPES,
+  ITEM_SCHEMAS,
+  itemId,
+  itemsOf,
+  type Place,
+  placeOf,
+  type ReadAccount,
+} from './request.ts'
 
 const SOME_TIME = '2000-01-01T00:00:00Z'
 

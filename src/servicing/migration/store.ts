@@ -302,29 +302,13 @@ export const mappingsOfQuery = ({ build }: Database, account: Uuid) =>
     .where(eq(migrationMappings.accountLocator, account))
     .orderBy(migrationMappings.kind, sql`rowid`)
 
-export type Page = { readonly offset: number; readonly count: number }
-
-const pageOf = (locator: Uuid, condition: SQL, { offset, count }: Page): SQL => sql`(
-  select account_locator from ${migrationAccounts} as m where m.migration_locator = ${locator}
-  and ${condition} order by m.ordinal limit ${count + 1} offset ${offset})`
-
-/** A page of the accounts in their order, with one more that tells whether it was the last. */
-export const accountsPageQuery = ({ build }: Database, locator: Uuid, { offset, count }: Page) =>
-  build
-    .select()
-    .from(migrationAccounts)
-    .where(eq(migrationAccounts.migrationLocator, locator))
-    .orderBy(asc(migrationAccounts.ordinal))
-    .limit(count + 1)
-    .offset(offset)
-
-const HAS_FAILURES = sql`exists (select 1 from ${migrationFailures} f
+export const HAS_FAILURES = sql`exists (select 1 from ${migrationFailures} f
   where f.migration_locator = m.migration_locator and f.account_locator = m.account_locator)`
-const HAS_MAPPINGS = sql`exists (select 1 from ${migrationMappings} p
+export const HAS_MAPPINGS = sql`exists (select 1 from ${migrationMappings} p
   where p.migration_locator = m.migration_locator and p.account_locator = m.account_locator)`
 
 /** The accounts of the migration whose locators are in the list, in their order. */
-const accountsAmong = (build: Database['build'], locator: Uuid, among: SQL) =>
+export const accountsAmong = (build: Database['build'], locator: Uuid, among: SQL) =>
   build
     .select()
     .from(migrationAccounts)
@@ -332,36 +316,6 @@ const accountsAmong = (build: Database['build'], locator: Uuid, among: SQL) =>
       sql`${migrationAccounts.migrationLocator} = ${locator} and ${migrationAccounts.accountLocator} in ${among}`,
     )
     .orderBy(asc(migrationAccounts.ordinal))
-
-/** The accounts of a page of those with failures, and their failures. */
-export const failuresPageQueries = ({ build }: Database, locator: Uuid, page: Page) => {
-  const among = pageOf(locator, HAS_FAILURES, page)
-  return [
-    accountsAmong(build, locator, among),
-    build
-      .select()
-      .from(migrationFailures)
-      .where(
-        sql`${migrationFailures.migrationLocator} = ${locator} and ${migrationFailures.accountLocator} in ${among}`,
-      )
-      .orderBy(sql`rowid`),
-  ] as const
-}
-
-/** The accounts of a page of those with mappings, and what their items became. */
-export const mappingsPageQueries = ({ build }: Database, locator: Uuid, page: Page) => {
-  const among = pageOf(locator, HAS_MAPPINGS, page)
-  return [
-    accountsAmong(build, locator, among),
-    build
-      .select()
-      .from(migrationMappings)
-      .where(
-        sql`${migrationMappings.migrationLocator} = ${locator} and ${migrationMappings.accountLocator} in ${among}`,
-      )
-      .orderBy(sql`rowid`),
-  ] as const
-}
 
 /** Which of the ids were migrated before, and as which account; of the home shard. */
 export const claimsQuery = ({ build }: Database, originalIds: readonly string[]) =>

@@ -46,6 +46,15 @@ import { tablesInForce } from '../../reference/constraints/force.ts'
 import { hintDocuments } from '../../transactions/documents/job-hint.ts'
 import { eraseStaged } from '../migration/erasure.ts'
 import { removeQuickQuotesOf } from '../quick-quotes/store.ts'
+import { scrubQueries, textQueries } from './erased-texts.ts'
+import {
+  erasureQueries,
+  erasureTimer,
+  policiesGuard,
+  policiesStampQuery,
+  remadeQuery,
+  sharedErasureQueries,
+} from './erasure.ts'
 import {
   assertKnown,
   assertSize,
@@ -55,8 +64,6 @@ import {
   termsAfter,
 } from './overwrite.ts'
 import { largestAfterQuery, overwriteQueries, storedValuesQuery } from './store-overwrite.ts'
-import { policiesGuard, policiesStampQuery, printedQueries, scrubQueries } from './store-printed.ts'
-import { erasureTimer, readTraces, sharedTraceQueries, traceQueries } from './store-traces.ts'
 
 export async function getPolicyholder(context: RequestContext, text: string): Promise<PolicyholderResponse> {
   return policyholderResponse(await readStored(placeOf(context, text)))
@@ -173,13 +180,12 @@ export async function overwriteData(
   let remade: readonly PolicyLocator[] = []
   let erased: readonly StoredValue[] = []
   const answer = await committed(context, database, async () => {
-    const [rows, versions, stored, sizes, stamps, ...printed] = await database.batch([
+    const [rows, versions, stored, sizes, stamps] = await database.batch([
       policyholderQuery(database, locator),
       versionQuery(database, undefined),
       storedValuesQuery(database, locator, Object.keys(replacements)),
       largestAfterQuery(database, locator, replacements),
       policiesStampQuery(database, locator),
-      ...printedQueries(database, locator),
     ])
     const policyholder = theOne(rows, locator)
     requireMatch(context.ifMatch, () => policyholderResponse(policyholder))
@@ -187,10 +193,13 @@ export async function overwriteData(
     assertKnown(replacements, dictionary, stored)
     assertSize(sizes[0]!.largest)
     const response: PolicyholderOverwriteDataResponse = { policyholderLocator: locator }
-    const traces = await database.batch(readTraces(database, locator, stored))
+    const [remadeRows, ...texts] = await database.batch([
+      remadeQuery(database, locator),
+      ...textQueries(database, locator, stored),
+    ])
     const scrub = scrubber(stored, replacements)
     erased = stored
-    remade = traces[2].map(({ policy }) => policy)
+    remade = remadeRows.map(({ policy }) => policy)
     await eraseStaged(context, database, locator, scrub)
     return await commit(context, database, {
       ...written({ ...policyholder, version: policyholder.version + 1 }, 'policyholder.update', shard),
@@ -202,8 +211,8 @@ export async function overwriteData(
           replacements,
           termsAfter(policyholder, replacements, dictionary),
         ),
-        ...traceQueries(database, locator, stored, traces, scrub),
-        ...scrubQueries(database, locator, printed, scrub),
+        ...erasureQueries(database, locator, stored, remade),
+        ...scrubQueries(database, locator, texts, scrub),
         ...removeQuickQuotesOf(database, locator),
       ],
       timers: [erasureTimer(locator, context.now)],
@@ -212,7 +221,7 @@ export async function overwriteData(
   })
   if (shard !== HOME_SHARD) {
     const home = shardDatabase(context.env, context.tenant, HOME_SHARD, context.calls)
-    await home.batch(sharedTraceQueries(home, erased))
+    await home.batch(sharedErasureQueries(home, erased))
   }
   for (const policy of remade) hintDocuments(context, shard, policy)
   if (!isBySubject(answer)) return answer

@@ -1,6 +1,6 @@
 // Where values of a policyholder lie, rewritten in place: the current version and all earlier ones, the search
 // terms, the stored answers. Events hold locators, names and numbers only; for texts of policies see
-// store-printed.ts.
+// erased-texts.ts.
 import { type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'

@@ -1,9 +1,9 @@
-// Quick quotes: what a policy would cost before it is one (contract 2, Constraints). The contract names them only as what constraints are
-// evaluated on; their shape is that of the requests and prices around them.
 import { z } from '@hono/zod-openapi'
 import { Currency, FieldGroupValues, FieldValueLists, Integer, Text, Timestamp } from '../../platform/wire.ts'
 import { PolicyPriceResponse } from '../../policy/contract/prices.ts'
 
+// Quick quotes: what a policy would cost before it is one (contract 2, Constraints). The contract names them only as what constraints are
+// evaluated on; their shape is that of the requests and prices around them.
 const fields = { fieldValues: FieldValueLists, fieldGroupsByLocator: FieldGroupValues }
 
 const Peril = z.object({ locator: Text, name: Text, ...fields }).openapi('QuickQuotePerilResponse')
@@ -31,4 +31,5 @@ export const QuickQuoteResponse = z
     problem: z.object({ code: Text, message: Text }).optional(),
   })
   .openapi('QuickQuoteResponse')
+
 export type QuickQuoteResponse = z.infer<typeof QuickQuoteResponse>

@@ -4,9 +4,11 @@ import { PluginSessions } from '../../extension/plugins/sessions.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import {
   derivedUuid,
+  type LocatorSupply,
   newUuid,
   type PolicyLocator,
   readUuid,
+  shardOfUuid,
   transientLocators,
   type Uuid,
 } from '../../kernel/locators.ts'
@@ -17,12 +19,14 @@ import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { shardDatabase, shardOfRecord } from '../../platform/tenancy.ts'
 import type { PolicyPriceResponse } from '../../policy/contract/prices.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
+import { requestedDraft } from '../../policy/draft/draft.ts'
 import { isIssued } from '../../policy/fold/line.ts'
 import { policyView } from '../../policy/projection/view.ts'
-import { quoteParts, selectedQuote } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, quoteParts, selectedQuote } from '../../policy/records/aggregate.ts'
 import { lineUpTo, selectionBasis } from '../../policy/selection-basis.ts'
 import { loadGround } from '../../policy/store/loading.ts'
-import type { Loaded } from '../../policy/surroundings.ts'
+import type { Ground, Loaded } from '../../policy/surroundings.ts'
+import { assertWithinLimits } from '../../policy/terms.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import { type Attempt, ratingContext } from '../../rating/attempt.ts'
 import { policyPriceResponse } from '../../rating/price.ts'
@@ -32,7 +36,6 @@ import { Autofill } from '../../transactions/autofill/fill.ts'
 import { elementsAt } from '../../transactions/constraints/content.ts'
 import type { Constrainable } from '../../transactions/constraints/service.ts'
 import type { QuickQuoteResponse } from './contract.ts'
-import { locatorsOf, quickDraft } from './draft.ts'
 import { expiryTimer, findQuickQuote, type QuickQuote, quickQuoteRows } from './store.ts'
 
 /** How long a quick quote is kept, in the tenant's time. */
@@ -212,3 +215,46 @@ const fieldsOf = ({ values, groups }: FieldData) => ({
   fieldValues: values,
   fieldGroupsByLocator: Object.fromEntries(groups.map(group => [group.locator, group.values])),
 })
+
+// The content of a quick quote: a policy's draft, that is never recorded. Made anew of the same request it has the same
+// locators, so that constraints can be asked of its elements.
+/** UUIDs that follow from the quick quote's own; what is numbered is only shown, and is numbered by none. */
+export function locatorsOf(quickQuote: Uuid): LocatorSupply {
+  const shard = shardOfUuid(quickQuote)
+  let count = 0
+  return {
+    ...transientLocators(shard),
+    uuid: () => {
+      count += 1
+      return derivedUuid(shard, 'quickQuote', quickQuote, String(count))
+    },
+  }
+}
+
+/**
+ * The draft as it is made at that time. Its values are not checked, but what cannot be read at all, or belongs to no part
+ * of the product, would be priced as if it were not there: it is refused (400).
+ */
+export function quickDraft(
+  request: PolicyCreateRequest,
+  ground: Ground,
+  attempt: { now: Instant; supply: LocatorSupply },
+): PolicyAggregate {
+  const { aggregate, reported } = requestedDraft(request, ground, attempt)
+  const problems = [
+    ...reported.strays.map(({ message }) => message),
+    ...[...reported.byOwner.values()].flatMap(({ errors, fieldGroupErrors }) =>
+      [...errors, ...fieldGroupErrors.flatMap(group => group.errors)].map(({ message }) => message),
+    ),
+  ]
+  if (problems.length > 0)
+    throw new Refusal(
+      'invalidRequest',
+      problems.slice(0, MOST_SHOWN).join(' ') +
+        (problems.length > MOST_SHOWN ? ` And ${problems.length - MOST_SHOWN} more.` : ''),
+    )
+  assertWithinLimits(aggregate)
+  return aggregate
+}
+
+const MOST_SHOWN = 5

@@ -1,4 +1,5 @@
 import { and, eq, gt, inArray, lte } from 'drizzle-orm'
+import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
@@ -6,7 +7,8 @@ import { type Database, putRows, type Query } from '../../platform/database.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import { writes } from '../../platform/tables.ts'
 import { shardDatabase, tenantNow } from '../../platform/tenancy.ts'
-import { quickQuotes } from './tables.ts'
+import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
+import type { QuickQuoteResponse } from './contract.ts'
 
 export type QuickQuote = typeof quickQuotes.$inferSelect
 
@@ -59,3 +61,19 @@ export function removeQuickQuotesOf(database: Database, policyholderLocator: Uui
     database.build.delete(quickQuotes).where(own),
   ]
 }
+
+/** Price requests that are no policies; in the shard of their policyholder, for 30 days. */
+export const quickQuotes = sqliteTable(
+  'quick_quote',
+  {
+    locator: text().primaryKey(),
+    policyholderLocator: text().notNull(),
+    configVersion: integer().notNull(),
+    createdAt: integer().notNull(),
+    expiresAt: integer().notNull(),
+    /** As it was filled in; its content is made of it again whenever it is asked for. */
+    request: text({ mode: 'json' }).$type<PolicyCreateRequest>().notNull(),
+    answer: text({ mode: 'json' }).$type<QuickQuoteResponse>().notNull(),
+  },
+  table => [index('quick_quote_policyholder').on(table.policyholderLocator)],
+)

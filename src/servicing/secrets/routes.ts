@@ -1,5 +1,5 @@
 import { type Route, tenantRoute } from '../../platform/http/route.ts'
-import { SecretDeleteQuery, SecretUsageResponse } from './contract.ts'
+import { SecretDeleteQuery, SecretUsageResponse } from './service.ts'
 
 const tags = ['Secrets']
 

@@ -1,4 +1,6 @@
 // Who refers to a secret: headers of webhooks and integrations, and the deployed configuration, by a declaration or a script.
+
+import { z } from '@hono/zod-openapi'
 import { sql } from 'drizzle-orm'
 import { auditRows } from '../../access/audit/store.ts'
 import { readIntegrations } from '../../extension/integrations/store.ts'
@@ -11,6 +13,7 @@ import { webhooks } from '../../platform/events/tables.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { referencesIn } from '../../platform/outbound/secret-references.ts'
 import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
+import { booleanOr, Flag, Integer, Text } from '../../platform/wire.ts'
 import { versionQuery } from '../../product/store.ts'
 import { recordedOnce } from '../../reference/recording.ts'
 import type { Resource } from '../../reference/resource.ts'
@@ -18,7 +21,6 @@ import { forgetSecrets } from '../../reference/secrets/sending.ts'
 import { isReferredToBy, secretAt } from '../../reference/secrets/service.ts'
 import { secretDeletion } from '../../reference/secrets/store.ts'
 import { contentsGuard, findCandidates } from '../../reference/store.ts'
-import type { SecretDeleteQuery, SecretUsageResponse } from './contract.ts'
 
 const refers = (staticName: string) =>
   sql`exists (select 1 from json_each(${webhooks.secretNames}) where value = ${staticName})`
@@ -128,3 +130,26 @@ function inUse(
     `The secret '${name}' (${staticName}) is in use: ${users.slice(0, 20).join(', ')}. Take the references away, or send force=true.`,
   )
 }
+
+export const SecretDeleteQuery = z.object({
+  force: booleanOr(false).openapi({ description: 'Also while something refers to it.' }),
+})
+
+export type SecretDeleteQuery = z.output<typeof SecretDeleteQuery>
+
+export const SecretUsageResponse = z
+  .object({
+    staticName: Text,
+    webhooks: z.array(z.object({ locator: Text, name: Text })),
+    integrations: z.array(Text).openapi({ description: 'Names.' }),
+    configVersion: Integer.optional().openapi({
+      description: 'The deployed version, where it declares it or a script of it reads it.',
+    }),
+    isNeeded: Flag.openapi({
+      description:
+        'Whether a deletion is refused: something refers to the static name, and may mean this one.',
+    }),
+  })
+  .openapi('SecretUsageResponse')
+
+export type SecretUsageResponse = z.output<typeof SecretUsageResponse>

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { examplesOf } from '../../../scripts/examples/choose.ts'
-import { plain } from '../../../scripts/examples/plain.ts'
 import { loadDocument, loadRoutes } from '../../../scripts/routes.ts'
 import type { Example } from '../../../src/platform/http/reference/examples.ts'
 import { operationId } from '../../../src/platform/http/reference/operations.ts'
 import type { Route } from '../../../src/platform/http/route.ts'
+import { examplesOf } from '../../../tools/examples/choose.ts'
+import { plain } from '../../../tools/examples/plain.ts'
 
 type Content = Record<string, { example?: unknown }>
 type Operation = {

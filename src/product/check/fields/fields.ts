@@ -248,7 +248,7 @@ const MOST_SHOWN = 20
 const inWords = (circle: readonly string[]): string =>
   [...circle.slice(0, MOST_SHOWN), ...(circle.length > MOST_SHOWN ? ['…'] : []), circle[0]].join(' → ')
 
-/** The constraint of one field, by itself: what its keys name is checked when all fields are known (check/constraints.ts). */
+/** The constraint of one field. What its keys name is checked once all fields are known (product/constraint-graph.ts). */
 function constraintOf(
   { name, constraint }: FieldFile | GroupedFieldFile,
   type: FieldType,

@@ -21,7 +21,7 @@ const DOCUMENT_TRIGGERS = ['validated', 'priced', 'underwritten', 'accepted', 'i
 const types = choice(['pdf', 'html']).optional()
 const pageSize = choice(['letter', 'legal', 'A3', 'A4', 'A5', 'B4', 'B5']).optional()
 
-/** A document in the older words and in the newer (resources brief 4.2; product/newer-document.ts). */
+/** A document with the older properties and the newer ones (resources brief 4.2; `documents.ts` says what they mean). */
 const document = z.strictObject({
   displayName: text.optional(),
   fileName: name,

@@ -5,23 +5,19 @@
 // invoice whose payment is still to be put right would be past due meanwhile. So what fails takes along what hangs
 // together with it, which is reported as blocked by it; all else is kept. With control totals an account is all or nothing,
 // since they are of the whole of it.
+
+import { newUuid } from '../../../kernel/locators.ts'
 import { zero } from '../../../kernel/money.ts'
 import { atOnce, type Steps } from '../../../kernel/turns.ts'
 import type { ElementMigrationRequest } from '../contract-request.ts'
-import { balance } from './account/balance.ts'
-import { payDisbursements } from './account/disbursements.ts'
-import { EarlierPolicies } from './account/earlier.ts'
-import { Findings } from './account/findings.ts'
-import { makeInvoices, readInvoices } from './account/invoices.ts'
-import { outcomeOf } from './account/outcome.ts'
-import { readPayments } from './account/payments.ts'
-import { readPolicies } from './account/policies.ts'
-import { readPolicyholder } from './account/policyholder.ts'
-import { recordPayments } from './account/settlement.ts'
-import { controlTotals, totalsOf } from './account/totals.ts'
-import type { AccountRequest, Work } from './account/work.ts'
-import type { ConvertContext, Converted, Existing } from './converted.ts'
-import { Problems } from './problems.ts'
+import type { ItemFailure } from '../item.ts'
+import { amountOf, balance, controlTotals, payDisbursements, totalsOf } from './account/balance.ts'
+import { EarlierPolicies, type Invoices, makeInvoices, readInvoices } from './account/invoices.ts'
+import { outcomeOf, readPolicyholder } from './account/outcome.ts'
+import { readPayments, recordPayments } from './account/payments.ts'
+import type { AccountRequest, ConvertContext, Converted, Existing, Work } from './converted.ts'
+import { type ConvertedPolicy, convertPolicy, readPolicy } from './policy.ts'
+import { Findings, Problems } from './problems.ts'
 
 /** Digit locators that converting the account takes, at most. `before`: invoices of before that it names. */
 export function digitsNeeded(
@@ -78,3 +74,64 @@ export function* conversionOf(request: AccountRequest, context: ConvertContext):
 /** The same in one go. */
 export const convertAccount = (request: AccountRequest, context: ConvertContext): Converted =>
   atOnce(conversionOf(request, context))
+
+// What else is wrong with items that fail: those whose shape does not fit and those that hang together with them are not converted,
+// but are checked, so that an account is told everything at once.
+/** Every rule that an item breaks by itself. Nothing is made, and no locator of the context's supply is taken. */
+export function ownProblems(request: AccountRequest, context: ConvertContext): ItemFailure[] {
+  let digits = 0
+  const supply = { digits: () => (digits += 1), uuid: () => newUuid(context.shard) }
+  const findings = new Findings([])
+  const none = zero(context.configuration.currency)
+  const work: Work = { request, context: { ...context, supply }, findings, warnings: new Problems(), none }
+  if (request.accountData) readPolicyholder(work, request.accountData)
+  const invoices = readInvoices(work, new EarlierPolicies())
+  const inherited = request.accountData?.preferences ?? context.existing?.preferences
+  for (const policy of request.policies) {
+    const problems = findings.of('policies', policy.id)
+    linkInstallments(work, policy, invoices, problems)
+    readPolicy(policy, inherited, work.context, problems, work.warnings)
+  }
+  readPayments(work, invoices)
+  for (const disbursement of request.disbursements) amountOf(work, disbursement)
+  return findings.list()
+}
+
+// The policies of an account, and which invoices their installments went on.
+/** Those that hold by themselves. */
+export function* readPolicies(work: Work, invoices: Invoices): Steps<Map<string, ConvertedPolicy>> {
+  const { request, context, findings, warnings } = work
+  const policies = new Map<string, ConvertedPolicy>()
+  const inherited = request.accountData?.preferences ?? context.existing?.preferences
+  for (const policy of findings.singles('policies', request.policies)) {
+    const problems = findings.of('policies', policy.id)
+    linkInstallments(work, policy, invoices, problems)
+    const createdBy = policy.createdBy ?? request.defaultCreatedBy
+    const converted = yield* convertPolicy({ ...policy, createdBy }, inherited, context, problems, warnings)
+    if (converted) policies.set(policy.id, converted)
+  }
+  return policies
+}
+
+/** Notes which invoices the policy's installments went on; a problem where there is no such invoice. */
+export function linkInstallments(
+  { findings }: Work,
+  policy: AccountRequest['policies'][number],
+  invoices: Invoices,
+  problems: Problems,
+): void {
+  for (const [termAt, { transactions }] of policy.terms.entries())
+    for (const [at, { installments }] of transactions.entries())
+      for (const [index, { id, invoiceId }] of installments.entries()) {
+        if (invoiceId === undefined) continue
+        if (invoices.has(invoiceId)) {
+          findings.link('policies', policy.id, invoiceId)
+          continue
+        }
+        problems.add(
+          'installment',
+          `${policy.id}/terms[${termAt}]/transactions[${at}]/${id ?? `installments[${index}]`}`,
+          `invoiceId '${invoiceId}' must be the id of an invoice of the request, or of one that was migrated for the account before.`,
+        )
+      }
+}

@@ -1,21 +1,22 @@
-// The bills of a migrated policy: what each installment of the other system billed of each charge, as plans of plugins
-// have it (policy/records/installment.ts), and one invoice for what was invoiced together.
-//
-// An invoice bills one installment here. Installments of one transaction that went on the same invoice are one, and of
-// several transactions the last one's takes over the others, as a new plan takes over an open one.
-
 import type { DisplayId, LocatorSupply, Uuid } from '../../../kernel/locators.ts'
-import { fromMinor, type Money } from '../../../kernel/money.ts'
+import { fromMinor, type Money, sum } from '../../../kernel/money.ts'
 import { endOfDay, type Instant, later } from '../../../kernel/time.ts'
 import { chargesOf } from '../../../policy/bills/amounts-due.ts'
 import { type Charge, isPayable } from '../../../policy/bills/charge.ts'
 import type { Modification } from '../../../policy/records/aggregate.ts'
 import type { InstallmentFee, PlannedInstallment } from '../../../policy/records/installment.ts'
-import type { Invoice } from '../../../policy/records/invoice.ts'
+import { type Invoice, invoiceOf } from '../../../policy/records/invoice.ts'
 import { INVOICED_TRANSACTIONS } from '../../../policy/records/transactions.ts'
 import type { ReadTransaction } from './history.ts'
-import type { Making } from './making.ts'
-import type { Billed } from './transaction/billed.ts'
+import type { Carried } from './transaction/carry-out.ts'
+import type { Making } from './transaction/carrying.ts'
+import type { Billed } from './transaction/charged.ts'
+
+// The bills of a migrated policy: what each installment of the other system billed of each charge, as plans of plugins
+// have it (policy/records/installment.ts), and one invoice for what was invoiced together.
+//
+// An invoice bills one installment here. Installments of one transaction that went on the same invoice are one, and of
+// several transactions the last one's takes over the others, as a new plan takes over an open one.
 
 /** The locators that the installments of a transaction have, in their order. */
 export type PlannedBills = {
@@ -248,4 +249,46 @@ function nameOf(charge: Charge): string | undefined {
   if (!isPayable(charge)) return undefined
   if ('feeName' in charge) return charge.feeName
   return 'taxName' in charge && charge.taxName !== undefined ? charge.taxName : charge.perilName
+}
+
+// The bill of a transaction that has no installments, as the other system made none where nothing was to be paid. What it
+// gives back of one thing and charges of the same are charges all the same, and each is billed once: they lie on an invoice
+// of nothing, settled as soon as it is made, which is what a live transaction of that kind leaves where nothing is open.
+/** Bills what the transaction charges, if anything; it has no installments. Takes a digit. */
+export function billOfNothing(
+  making: Making,
+  { request: { issuedTime }, from, term }: ReadTransaction,
+  { modification, billed }: Carried,
+  supply: LocatorSupply,
+): void {
+  const charges = billed.flatMap(one => one.charges)
+  if (charges.length === 0) return
+  const { currency, locator: policyLocator } = making.policy
+  const total = sum(
+    charges.map(charge => charge.amount),
+    currency,
+  )
+  if (total.minor !== 0)
+    throw new Error(`Modification ${modification.number} charges what no installment bills.`)
+  const installment: PlannedInstallment = {
+    locator: supply.uuid(),
+    modificationLocator: modification.locator,
+    number: 1,
+    start: from,
+    end: term.endTime > from ? term.endTime : ((from + 1) as Instant),
+    issueAt: issuedTime,
+    dueAt: issuedTime,
+    periods: [],
+    items: Object.fromEntries(charges.map(({ id, amount }) => [id, amount.minor])),
+    absorbedBy: [],
+  }
+  making.installments.set(installment.locator, installment)
+  const identity = {
+    locator: supply.uuid(),
+    displayId: supply.digits() as DisplayId,
+    policyLocator,
+    policyModificationLocator: modification.locator,
+  }
+  const transaction = INVOICED_TRANSACTIONS[modification.kind]
+  making.invoices.set(identity.locator, invoiceOf(installment, total, transaction, identity, issuedTime))
 }

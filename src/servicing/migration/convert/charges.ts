@@ -1,11 +1,23 @@
 // What a transaction says that an element charges: of which kind, how much, and on which installments (rule 6 of
 // resources brief 9.3).
 
-import { decimal, type Money, money, plus, RATE_PLACES, zero } from '../../../kernel/money.ts'
+import { Refusal } from '../../../kernel/errors.ts'
+import {
+  type CurrencyCode,
+  decimal,
+  exactMoney,
+  fromMinor,
+  LARGEST_MINOR,
+  type Money,
+  money,
+  plus,
+  RATE_PLACES,
+  toText,
+  zero,
+} from '../../../kernel/money.ts'
 import { months, type Span, type TimeZone } from '../../../kernel/time.ts'
 import type { ProductDefinition } from '../../../product/configuration.ts'
 import type { ChargeMigrationRequest, PolicyMigrationRequest } from '../contract-request.ts'
-import { readAmount } from './amount.ts'
 import type { Problems } from './problems.ts'
 
 export type ChargeKind = 'premium' | 'technicalPremium' | 'tax' | 'commission' | 'fee' | 'none'
@@ -148,4 +160,17 @@ function durationOf({ span: { start, end }, basis, timeZone }: ChargeReading) {
   if (basis === 'months') return months(start, end, timeZone)
   if (basis === 'years') return months(start, end, timeZone).div(12)
   return decimal(end - start).div(UNIT_MS[basis])
+}
+
+// Amounts of a request, exact to the currency's places (rule 11 of resources brief 9.3).
+/** The amount, or the rule that it breaks, as the end of a sentence that names it. */
+export function readAmount(text: string, currency: CurrencyCode): Money | string {
+  try {
+    const amount = exactMoney(text, currency)
+    return amount ?? `${text} must have no more decimal places than ${currency} has.`
+  } catch (problem) {
+    if (!(problem instanceof Refusal)) throw problem
+    const largest = toText(fromMinor(LARGEST_MINOR, currency))
+    return `${text} must not be beyond ${largest} ${currency}, the largest amount that is kept.`
+  }
 }

@@ -1,5 +1,4 @@
 // What becomes of an account that is handed over: values in, values out.
-
 import type { LocatorSupply, Uuid } from '../../../kernel/locators.ts'
 import type { Money } from '../../../kernel/money.ts'
 import type { Instant } from '../../../kernel/time.ts'
@@ -7,8 +6,9 @@ import type { NewTimer } from '../../../platform/commit.ts'
 import type { PolicyAggregate } from '../../../policy/records/aggregate.ts'
 import type { Policyholder } from '../../../policyholders/policyholder.ts'
 import type { Configuration, ProductDefinition } from '../../../product/configuration.ts'
-import type { Preferences } from '../contract-request.ts'
+import type { AccountMigrationRequest, MigrationRequest, Preferences } from '../contract-request.ts'
 import type { ItemFailure, ItemMapping, StoredProblem } from '../item.ts'
+import type { Findings, Problems } from './problems.ts'
 
 export type ConvertContext = {
   readonly configuration: Configuration
@@ -104,4 +104,30 @@ export type Converted = {
   readonly warnings: readonly StoredProblem[]
   /** Of what is in here, beside what the account had. */
   readonly totals: ControlTotals
+}
+
+/** An account, or (without `accountData`) further items of one that exists. */
+export type AccountRequest = MigrationRequest & Partial<Pick<AccountMigrationRequest, 'accountData'>>
+
+/** The account that is being converted: what was sent of it, and what was found wrong or odd so far. */
+export type Work = {
+  readonly request: AccountRequest
+  readonly context: ConvertContext
+  readonly findings: Findings
+  readonly warnings: Problems
+  /** Nothing, in the tenant's currency. */
+  readonly none: Money
+}
+
+export const accountIdOf = ({ request, context }: Work): string =>
+  request.accountData?.id ?? context.accountId ?? context.accountLocator
+
+// What the other system said of a record that the record has no place for: auxiliary data under its locator.
+/** The key under which it is. */
+export const ORIGIN_KEY = 'migration.origin'
+
+/** One row, or none where nothing was said. */
+export function originRows(locator: string, said: Readonly<Record<string, unknown>>): AuxRow[] {
+  const value = JSON.stringify(said)
+  return value === '{}' ? [] : [{ locator, key: ORIGIN_KEY, value }]
 }

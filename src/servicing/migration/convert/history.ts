@@ -3,7 +3,6 @@
 //
 // Transactions of a term are listed in order. Those of several terms may overlap in time, as a change of the old term after
 // the new one was issued does: then they take effect by their issuedTime, though a term never before the one before it.
-
 import type { LocatorSupply } from '../../../kernel/locators.ts'
 import type { CurrencyCode } from '../../../kernel/money.ts'
 import { type Instant, later, type TimeZone } from '../../../kernel/time.ts'
@@ -14,7 +13,6 @@ import type {
   TransactionMigrationRequest,
 } from '../contract-request.ts'
 import { type ElementReading, type ReadTree, readTree } from './elements.ts'
-import { keyInTerm } from './making.ts'
 import type { Problems } from './problems.ts'
 
 export type Category =
@@ -254,3 +252,9 @@ function inOrder(read: ReadTransaction[], terms: number): ReadTransaction[] {
   }
   return ordered
 }
+
+/** An element's key in `perils` and `runs`. */
+export const keyInTerm = (termAt: number, id: string): string => `${termAt} ${id}`
+
+/** The element's id in such a key. */
+export const idOf = (key: string): string => key.slice(key.indexOf(' ') + 1)

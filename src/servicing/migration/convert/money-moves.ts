@@ -12,7 +12,7 @@ import { type Instant, later } from '../../../kernel/time.ts'
 import { type Invoice, type InvoiceSettlement, invoiceStatus } from '../../../policy/records/invoice.ts'
 import { applied, type Payment, paymentState } from '../../../policy/records/payment.ts'
 import type { FieldValues } from '../../../product/fields/values.ts'
-import type { Making } from './making.ts'
+import type { Making } from './transaction/carrying.ts'
 
 /** What a payment changes of a policy. */
 export type Payable = Pick<Making, 'invoices' | 'payments'>

@@ -1,5 +1,6 @@
 // One account: read, converted, and made ready to be recorded. Nothing of it is written here.
 
+import { readDateTime } from '../../../kernel/date-time.ts'
 import { isRefused } from '../../../kernel/errors.ts'
 import { locatorSupply, type Uuid } from '../../../kernel/locators.ts'
 import { inTurns } from '../../../kernel/turns.ts'
@@ -7,17 +8,15 @@ import type { RequestContext } from '../../../platform/context.ts'
 import { takeLocators } from '../../../platform/sequence.ts'
 import { constraintErrors } from '../../../policyholders/constraints.ts'
 import { toldTotals } from '../contract-request.ts'
-import { accountValues } from '../convert/account/policyholder.ts'
-import { conversionOf, digitsNeeded } from '../convert/account.ts'
+import { accountValues } from '../convert/account/outcome.ts'
+import { conversionOf, digitsNeeded, ownProblems } from '../convert/account.ts'
 import type { ConvertContext } from '../convert/converted.ts'
-import { ownProblems } from '../convert/diagnosis.ts'
-import { doubtfulTimes } from '../doubtful-times.ts'
 import { type ItemFailure, LISTED_KINDS, type StoredProblem } from '../item.ts'
-import { itemFailure, itemId, itemsOf, type ReadAccount, readAccount } from '../request.ts'
+import { ELEMENT_TYPES, itemFailure, itemId, itemsOf, type ReadAccount, readAccount } from '../request.ts'
 import { type Failing, readFailing } from '../stand-ins.ts'
 import type { MigrationAccount } from '../store.ts'
+import type { ConfiguredRunContext } from './context.ts'
 import { earlierOf, knownOf } from './earlier.ts'
-import type { ConfiguredGround } from './ground.ts'
 import { type Outcome, type PreparedAccount, preparedOf } from './prepared.ts'
 
 /** Elements and runs between turns for others (convert/account.ts): some hundredths of a second. */
@@ -28,27 +27,27 @@ const MOST_WORK_IN_A_TURN = 200
  * Throws what is no fault of its data.
  */
 export async function preparedAccount(
-  ground: ConfiguredGround,
+  run: ConfiguredRunContext,
   context: RequestContext,
   account: MigrationAccount,
   value: unknown,
   claimedBy: string | undefined,
 ): Promise<PreparedAccount> {
-  const outcome = await outcomeOf(ground, context, account, value, claimedBy)
-  return preparedOf(ground, context, account, outcome)
+  const outcome = await outcomeOf(run, context, account, value, claimedBy)
+  return preparedOf(run, context, account, outcome)
 }
 
 async function outcomeOf(
-  ground: ConfiguredGround,
+  run: ConfiguredRunContext,
   context: RequestContext,
   account: MigrationAccount,
   value: unknown,
   claimedBy: string | undefined,
 ): Promise<Outcome> {
-  const { migration, configuration, configVersion, shard } = ground
+  const { migration, configuration, configVersion, shard } = run
   const { accountLocator, originalId } = account
   const isFull = migration.type === 'fullMigration'
-  const known = isFull && account.source === 'body' ? undefined : await knownOf(ground, account)
+  const known = isFull && account.source === 'body' ? undefined : await knownOf(run, account)
   const before = known?.done.size ?? 0
   const refused = (errors: readonly string[]): Outcome => ({
     converted: undefined,
@@ -66,10 +65,10 @@ async function outcomeOf(
   const isAccountWrong = failures.some(({ kind }) => kind === 'account')
   // What is wrong with its items is told too; what they add up to says nothing then.
   const checked = isAccountWrong ? { ...request, accounting: undefined } : request
-  const earlier = known && !isNew ? await earlierOf(ground, known, checked, sent) : undefined
+  const earlier = known && !isNew ? await earlierOf(run, known, checked, sent) : undefined
   try {
     const digits = digitsNeeded(checked, earlier?.existing.invoices)
-    const disallowed = await disallowedOf(ground, accountLocator, checked.accountData)
+    const disallowed = await disallowedOf(run, accountLocator, checked.accountData)
     const supply = locatorSupply(shard, await takeLocators(context, shard, digits))
     const conversion: ConvertContext = {
       configuration: configuration.configuration,
@@ -79,7 +78,7 @@ async function outcomeOf(
       shard,
       accountLocator,
       accountId: originalId,
-      callerLocator: ground.migration.createdBy as Uuid,
+      callerLocator: run.migration.createdBy as Uuid,
       ...(earlier && { existing: earlier.existing }),
       failed: failures,
       disallowed,
@@ -127,7 +126,7 @@ function withFurther(
 
 /** What constraint tables find wrong with the account's data: no round trip where no constrained field has a value. */
 async function disallowedOf(
-  { configuration: { configuration }, begunAt, readTables }: ConfiguredGround,
+  { configuration: { configuration }, begunAt, readTables }: ConfiguredRunContext,
   locator: Uuid,
   data: ReadAccount['accountData'],
 ): Promise<readonly string[]> {
@@ -166,4 +165,72 @@ function wholeIfBalanced(
     ? []
     : [itemFailure('account', originalId, [`blocked by ${by}`])]
   return { ...outcome, converted: undefined, failures: [...account, ...failures, ...waiting] }
+}
+
+// Times that may be others than were meant: nobody can tell, so it is said.
+const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?$/i
+const IS_TIME = /(?:Time|^createdAt)$/
+
+/** Milliseconds of less than some months around 1970 are more likely seconds, or a day as 20260131. */
+const LEAST_PLAUSIBLE_MS = 10_000_000_000
+
+/** Values of the other system: what is in them is no time of ours. */
+const PASSED_OVER: ReadonlySet<string> = new Set([
+  'data',
+  'staticData',
+  'auxData',
+  'coverageTerms',
+  'preferences',
+])
+
+type Doubt = 'zone' | 'milliseconds'
+type Found = Record<Doubt, { readonly name: string; readonly text: string }[]>
+
+const SENTENCES: Readonly<Record<Doubt, (name: string, text: string, others: string) => string>> = {
+  zone: (name, text, others) =>
+    `${name} '${text}' says no time zone and is read as UTC${others}. Write an offset, as in 2026-01-31T00:00:00-05:00.`,
+  milliseconds: (name, text, others) =>
+    `${name} '${text}' is read as milliseconds since 1970, which is ${new Date(Number(text)).toISOString()}${others}. Write seconds or a day as in 2026-01-31T00:00:00-05:00.`,
+}
+
+/** For each item that has such times a warning of each kind, which names the first. */
+export function doubtfulTimes(value: Readonly<Record<string, unknown>>, originalId: string): StoredProblem[] {
+  const items = LISTED_KINDS.flatMap(kind =>
+    itemsOf(value, kind).map((item, index) => ({
+      item,
+      elementType: ELEMENT_TYPES[kind],
+      locator: itemId(kind, item, index),
+    })),
+  )
+  const account = { item: value.accountData, elementType: ELEMENT_TYPES.account, locator: originalId }
+  return [account, ...items].flatMap(({ item, elementType, locator }) => {
+    const found: Found = { zone: [], milliseconds: [] }
+    collect(item, found)
+    const errors = (['zone', 'milliseconds'] as const).flatMap(doubt => {
+      const [first, ...more] = found[doubt]
+      const others = more.length > 0 ? `, and so are ${more.length} more of its times` : ''
+      return first ? [SENTENCES[doubt](first.name, first.text, others)] : []
+    })
+    return errors.length > 0 ? [{ elementType, locator, errors }] : []
+  })
+}
+
+function collect(part: unknown, found: Found): void {
+  if (typeof part !== 'object' || part === null) return
+  for (const [name, inner] of Object.entries(part)) {
+    const isWritten = typeof inner === 'string' || typeof inner === 'number'
+    if (!isWritten) {
+      if (!PASSED_OVER.has(name)) collect(inner, found)
+    } else if (IS_TIME.test(name)) {
+      const doubt = doubtOf(String(inner).trim())
+      if (doubt) found[doubt].push({ name, text: String(inner).trim() })
+    }
+  }
+}
+
+function doubtOf(text: string): Doubt | undefined {
+  // What is no time at all is an error.
+  if (readDateTime(text.replace(' ', 'T')) === undefined) return undefined
+  if (WITHOUT_ZONE.test(text)) return 'zone'
+  return Math.abs(Number(text)) < LEAST_PLAUSIBLE_MS ? 'milliseconds' : undefined
 }

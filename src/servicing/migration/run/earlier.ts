@@ -27,18 +27,18 @@ import { coverEnds } from '../../../transactions/cancellations/effective.ts'
 import { scheduleChanges } from '../../../transactions/custom-events/plan.ts'
 import { pastDueTimers } from '../../../transactions/lapses/timers.ts'
 import { Preferences } from '../contract-request.ts'
-import { hasMereCredit, namedBefore } from '../convert/account/earlier.ts'
+import { hasMereCredit, namedBefore } from '../convert/account/invoices.ts'
 import { partNode } from '../convert/account/outcome.ts'
-import type {
-  AddedParts,
-  Converted,
-  EarlierInvoice,
-  EarlierPart,
-  EarlierPolicy,
-  Existing,
-  PolicyChange,
+import {
+  type AddedParts,
+  type Converted,
+  type EarlierInvoice,
+  type EarlierPart,
+  type EarlierPolicy,
+  type Existing,
+  ORIGIN_KEY,
+  type PolicyChange,
 } from '../convert/converted.ts'
-import { ORIGIN_KEY } from '../convert/origin.ts'
 import { itemId, itemsOf, type MigratedItems, type ReadAccount } from '../request.ts'
 import {
   changedMappingRows,
@@ -47,7 +47,7 @@ import {
   mappingsGuard,
   mappingsOfQuery,
 } from '../store.ts'
-import type { ConfiguredGround } from './ground.ts'
+import type { ConfiguredRunContext } from './context.ts'
 
 export type Known = MigratedItems & {
   readonly mappings: readonly MappingRow[]
@@ -58,7 +58,7 @@ export type Known = MigratedItems & {
 
 /** Of an account of which something was migrated before, or that was here: one round trip. */
 export async function knownOf(
-  { database, configuration }: ConfiguredGround,
+  { database, configuration }: ConfiguredRunContext,
   { accountLocator, migrationLocator }: MigrationAccount,
 ): Promise<Known> {
   const [mappings, credits, last, origins] = await database.batch([
@@ -106,7 +106,7 @@ export type Earlier = {
 
 /** One round trip more where the request names invoices of before, or has credit that stands with one. */
 export async function earlierOf(
-  ground: ConfiguredGround,
+  run: ConfiguredRunContext,
   known: Known,
   request: ReadAccount,
   sent: Readonly<Record<string, unknown>>,
@@ -115,7 +115,7 @@ export async function earlierOf(
   const rows = known.mappings.filter(({ kind, originalId }) => kind === 'invoices' && named.has(originalId))
   const last = hasMereCredit(request) ? known.lastInvoice : undefined
   const locators = [...rows.flatMap(partsOf), ...(last ? [last] : [])]
-  const read = locators.length > 0 ? await readPolicies(ground, locators) : new Map<never, never>()
+  const read = locators.length > 0 ? await readPolicies(run, locators) : new Map<never, never>()
   const byInvoice = new Map(
     [...read.values()].flatMap(({ policy }) =>
       [...policy.aggregate.invoices.keys()].map(invoice => [invoice, { policy, invoice }] as const),
@@ -166,7 +166,7 @@ const VERSIONS = byChoice((build, condition) =>
 )
 
 async function readPolicies(
-  { env, tenant, calls, database }: ConfiguredGround,
+  { env, tenant, calls, database }: ConfiguredRunContext,
   invoiceLocators: readonly Uuid[],
 ): Promise<Earlier['policies']> {
   const selection = { invoiceLocators: JSON.stringify(invoiceLocators) }
@@ -215,7 +215,7 @@ export function earlierGuards(account: Uuid, { known, policies: read }: Earlier)
 
 /** The rows of what changes of it, of all policies together, and what goes on by the clock. */
 export function changedRows(
-  { database }: ConfiguredGround,
+  { database }: ConfiguredRunContext,
   earlier: Earlier,
   { changes, added }: Pick<Converted, 'changes' | 'added'>,
   now: Instant,

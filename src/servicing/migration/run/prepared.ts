@@ -1,22 +1,35 @@
-// What is to be recorded of an account: rows as they travel, and what else its batch has to do. So accounts are worked on one
-// after the other, each by itself, and recorded together.
-
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { INVOICE_TIMER } from '../../../billing/invoicing.ts'
+import { derivedUuid, shardOfDigits } from '../../../kernel/locators.ts'
+import { type Instant, later } from '../../../kernel/time.ts'
 import type { Guard, NewTimer } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
-import type { Query } from '../../../platform/database.ts'
+import { type Database, putTexts, type Query, rowTexts } from '../../../platform/database.ts'
+import { termChange } from '../../../policy/list/terms.ts'
+import type { PolicyAggregate } from '../../../policy/records/aggregate.ts'
 import { creditGuard } from '../../../policy/store/credit.ts'
+import { COLLECTION_NAMES, COLLECTIONS, policyRow } from '../../../policy/store/rows.ts'
+import { NOTHING_UNREAD } from '../../../policy/surroundings.ts'
 import { disbursements } from '../../../policy/tables/billing.ts'
+import { policies, policyTerms } from '../../../policy/tables/policies.ts'
+import { policyState } from '../../../policy/transitions.ts'
 import { termRows } from '../../../policyholders/store.ts'
 import { policyholders, policyholderTerms } from '../../../policyholders/tables.ts'
 import { searchTerms } from '../../../policyholders/values.ts'
+import type { Configuration } from '../../../product/configuration.ts'
+import { coverEnds } from '../../../transactions/cancellations/effective.ts'
+import { scheduleChanges } from '../../../transactions/custom-events/plan.ts'
+import { pastDueTimers } from '../../../transactions/lapses/timers.ts'
+import { endsNaturally, termEndTimers } from '../../../transactions/term-end.ts'
 import type { AuxRow, Converted } from '../convert/converted.ts'
 import type { ItemFailure, ItemMapping } from '../item.ts'
 import { type AccountOutcome, failureRows, type MigrationAccount, mappingRows } from '../store.ts'
 import { migrationFailures, migrationMappings } from '../tables.ts'
+import type { ConfiguredRunContext } from './context.ts'
 import { changedRows, type Earlier, earlierGuards } from './earlier.ts'
-import type { ConfiguredGround } from './ground.ts'
-import { addPolicies, courseOfPolicies } from './loading.ts'
-import { TableRows } from './table-rows.ts'
+
+// What is to be recorded of an account: rows as they travel, and what else its batch has to do. So accounts are worked on one
+// after the other, each by itself, and recorded together.
 
 /** What became of an account, before it is recorded. */
 export type Outcome = {
@@ -43,20 +56,20 @@ export type PreparedAccount = {
 const MOST_WARNINGS = 100
 
 export function preparedOf(
-  ground: ConfiguredGround,
+  run: ConfiguredRunContext,
   { now: at }: RequestContext,
   account: MigrationAccount,
   { converted, failures, before, earlier }: Outcome,
 ): PreparedAccount {
-  const { database, migration, configuration } = ground
+  const { database, migration, configuration } = run
   const { accountLocator, totalItems } = account
   const kept = migration.validateOnly ? undefined : converted
   const became = converted ? mappingsOf(converted, account) : []
   const processed = became.length + before
   const course = kept && courseOfPolicies(database, configuration.configuration, kept.policies, at)
-  const changed = kept && earlier && changedRows(ground, earlier, kept, at)
+  const changed = kept && earlier && changedRows(run, earlier, kept, at)
   const rows = new TableRows()
-  if (kept) addRecords(rows, ground, at, account, kept)
+  if (kept) addRecords(rows, run, at, account, kept)
   rows.add(migrationMappings, mappingRows(account, kept ? became : [], at))
   rows.add(migrationFailures, failureRows(account, failures))
   return {
@@ -82,7 +95,7 @@ export function preparedOf(
 
 function addRecords(
   rows: TableRows,
-  { configuration: { configuration } }: ConfiguredGround,
+  { configuration: { configuration } }: ConfiguredRunContext,
   at: RequestContext['now'],
   { accountLocator }: MigrationAccount,
   { account, policies, disbursements: paidOut }: Converted,
@@ -115,4 +128,97 @@ function mappingsOf(
 ): ItemMapping[] {
   const items = mappings.filter(({ kind }) => kind !== 'account')
   return account ? [{ kind: 'account', originalId, locator: accountLocator }, ...items] : items
+}
+
+// Rows of many tables, table by table: what several accounts write is one statement of each table, however many they are.
+export class TableRows {
+  /** As they travel. Tables in the order in which they were first named; rows as they were added. */
+  readonly #texts = new Map<SQLiteTable, string[]>()
+
+  add<T extends SQLiteTable>(table: T, rows: readonly T['$inferInsert'][]): void {
+    this.#take(table, rowTexts(table, rows))
+  }
+
+  /** Adds what the other has. */
+  join(other: TableRows): void {
+    for (const [table, texts] of other.#texts) this.#take(table, texts)
+  }
+
+  /** Queries that insert the rows, or put them in the place of rows with the same key. */
+  queries(database: Database): Query[] {
+    return [...this.#texts].flatMap(([table, texts]) => putTexts(database, table, texts))
+  }
+
+  #take(table: SQLiteTable, texts: readonly string[]): void {
+    if (texts.length === 0) return
+    const known = this.#texts.get(table)
+    if (!known) this.#texts.set(table, [...texts])
+    else for (const text of texts) known.push(text)
+  }
+}
+
+// The rows of whole policies: as `differenceQueries` writes one, but of all policies together, so that the statements of a
+// batch are as many for many policies as for one.
+/** Adds the policies with everything in them, and what they are found by. */
+export function addPolicies(
+  rows: TableRows,
+  { products }: Configuration,
+  aggregates: readonly PolicyAggregate[],
+): void {
+  rows.add(
+    policies,
+    aggregates.map(one => policyRow(one, NOTHING_UNREAD)),
+  )
+  for (const aggregate of aggregates) {
+    const { policy } = aggregate
+    const ofPolicy = <R extends object>(row: R) => ({ ...row, policyLocator: policy.locator })
+    for (const name of COLLECTION_NAMES) {
+      const { table, toRow } = COLLECTIONS[name]
+      const records = [...(aggregate[name] as ReadonlyMap<unknown, unknown>).values()]
+      rows.add(table, records.map(record => ofPolicy(toRow(record as never))) as never)
+    }
+    rows.add(policyTerms, termChange(products[policy.productName]!, undefined, aggregate).added.map(ofPolicy))
+  }
+}
+
+/** What goes on by the clock from the policies' last state: bills, what is unpaid, the end, schedules of events. */
+export function courseOfPolicies(
+  database: Database,
+  { products, customEvents }: Configuration,
+  aggregates: readonly PolicyAggregate[],
+  now: Instant,
+): { facts: Query[]; timers: NewTimer[] } {
+  const scheduled = aggregates.map(one => scheduleChanges(database, undefined, one, customEvents, now))
+  const timers = aggregates.flatMap(aggregate => {
+    const product = products[aggregate.policy.productName]!
+    return [
+      ...billingTimers(aggregate, now),
+      ...pastDueTimers(undefined, aggregate, product),
+      ...coverEnds(undefined, aggregate, now).timers,
+      ...(policyState(aggregate) === 'issued' && endsNaturally(aggregate)
+        ? termEndTimers(aggregate.policy, product, now)
+        : []),
+    ]
+  })
+  return {
+    facts: scheduled.flatMap(({ facts }) => facts),
+    timers: [...timers, ...scheduled.flatMap(one => one.timers)],
+  }
+}
+
+/** One for each time at which planned installments are to be invoiced; for those whose time has passed, now. */
+function billingTimers({ policy, installments, invoices }: PolicyAggregate, now: Instant): NewTimer[] {
+  const invoiced = new Set(
+    [...invoices.values()].map(one => `${one.policyModificationLocator} ${one.installmentNumber}`),
+  )
+  const planned = [...installments.values()].filter(
+    one => one.absorbedBy.length === 0 && !invoiced.has(`${one.modificationLocator} ${one.number}`),
+  )
+  return [...new Set(planned.map(({ issueAt }) => later(issueAt, now)))].map(dueAt => ({
+    locator: derivedUuid(shardOfDigits(policy.locator), INVOICE_TIMER, String(policy.locator), String(dueAt)),
+    dueAt,
+    kind: INVOICE_TIMER,
+    subject: String(policy.locator),
+    payload: {},
+  }))
 }

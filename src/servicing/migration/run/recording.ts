@@ -15,9 +15,8 @@ import {
   processedGuard,
   putBackQuery,
 } from '../store.ts'
-import type { ConfiguredGround, Ground } from './ground.ts'
-import type { PreparedAccount } from './prepared.ts'
-import { TableRows } from './table-rows.ts'
+import type { ConfiguredRunContext, RunContext } from './context.ts'
+import { type PreparedAccount, TableRows } from './prepared.ts'
 
 /** Accounts that the same batch begins, and those that were begun and are not worked on after all. */
 export type Besides = {
@@ -27,17 +26,17 @@ export type Besides = {
 
 /** Records the accounts. Throws `GuardTripped` where what one of them rests on has changed. */
 export async function record(
-  ground: ConfiguredGround,
+  run: ConfiguredRunContext,
   context: RequestContext,
   accounts: readonly PreparedAccount[],
   { next, left }: Besides,
 ): Promise<void> {
-  const { database, migration, configuration, configVersion, shard, home } = ground
+  const { database, migration, configuration, configVersion, shard, home } = run
   const { locator } = migration
   const { now: at } = context
   const claims = accounts.filter(({ isMade }) => isMade).map(({ account }) => account)
   const claimsHere = home === database ? claims : []
-  if (claims.length > claimsHere.length) await claimElsewhere(ground, claims)
+  if (claims.length > claimsHere.length) await claimElsewhere(run, claims)
   const rows = new TableRows()
   for (const one of accounts) rows.join(one.rows)
   const auxData = accounts.flatMap(one => one.auxData)
@@ -81,7 +80,7 @@ export const ordinalsOf = (accounts: readonly MigrationAccount[]): number[] =>
   accounts.map(({ ordinal }) => ordinal)
 
 /** Ids that lie in another database: they are the accounts' before anything of these is written, also after a crash. */
-async function claimElsewhere({ home }: Ground, claims: readonly MigrationAccount[]): Promise<void> {
+async function claimElsewhere({ home }: RunContext, claims: readonly MigrationAccount[]): Promise<void> {
   const [, found] = await home.batch([
     claimQuery(home, claims),
     claimsQuery(

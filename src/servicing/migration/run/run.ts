@@ -1,6 +1,5 @@
 // A migration's object calls this at each alarm: some accounts, one after the other, a portion of them in one batch with their
 // states. So a crash, a deploy or an eviction repeats what was not committed, and loses nothing that was.
-
 import type { Uuid } from '../../../kernel/locators.ts'
 import { type Calls, noCalls } from '../../../platform/calls.ts'
 import { commit, GuardTripped } from '../../../platform/commit.ts'
@@ -41,8 +40,7 @@ import {
   waitingQuery,
 } from '../store.ts'
 import { preparedAccount } from './account.ts'
-import { type ConfiguredGround, contextOf, type Ground } from './ground.ts'
-import { beforeTwin, type Portion, portionsOf } from './portions.ts'
+import { type ConfiguredRunContext, contextOf, type RunContext } from './context.ts'
 import type { PreparedAccount } from './prepared.ts'
 import { ordinalsOf, record } from './recording.ts'
 
@@ -80,29 +78,29 @@ export async function workOn(
   const [rows] = await database.batch([migrationQuery(database, locator)])
   const migration = rows[0] as Migration | undefined
   if (!migration) return undefined
-  const ground: Ground = { env, tenant, calls, shard: shard.shard, database, home, migration }
-  if (migration.state !== 'submitted' && migration.state !== 'processing') return await rested(ground)
+  const run: RunContext = { env, tenant, calls, shard: shard.shard, database, home, migration }
+  if (migration.state !== 'submitted' && migration.state !== 'processing') return await rested(run)
   const [, places] = await home.batch([takePlaceQuery(home, locator), placeQuery(home, locator)])
   if (!places[0]) return TURN_MS
-  if (migration.state === 'submitted') return (await begun(ground)) ? 0 : TURN_MS
-  return await someAccounts(ground, isHalted)
+  if (migration.state === 'submitted') return (await begun(run)) ? 0 : TURN_MS
+  return await someAccounts(run, isHalted)
 }
 
 /** Whoever waits for its turn may have it; what was sent goes once all of it is migrated, or nobody went on with it. */
-async function rested(ground: Ground): Promise<undefined> {
-  const { home, migration, tenant } = ground
+async function rested(run: RunContext): Promise<undefined> {
+  const { home, migration, tenant } = run
   await home.batch([leavePlaceQuery(home, migration.locator)])
   if (migration.state === 'finished' || tenantNow(tenant) >= deletedAt(migration.updatedAt))
-    await deleteSources(ground, migration.locator)
+    await deleteSources(run, migration.locator)
   return undefined
 }
 
 /** Whether it is processing now; false when somebody else changed its state. */
-async function begun(ground: Ground): Promise<boolean> {
-  const { database, migration } = ground
+async function begun(run: RunContext): Promise<boolean> {
+  const { database, migration } = run
   const [rows] = await database.batch([countsQuery(database, migration.locator)])
   const counts = readCounts(rows)
-  const context = contextOf(ground)
+  const context = contextOf(run)
   const place = migrationPlace(context, migration.locator)
   return await unlessChanged(async () => {
     await commitChange(context, place, migration, 'start', {
@@ -121,8 +119,8 @@ async function unlessChanged(work: () => Promise<void>): Promise<boolean> {
   }
 }
 
-async function someAccounts(ground: Ground, isHalted: () => boolean): Promise<number | undefined> {
-  const { env, tenant, calls, database, home, migration } = ground
+async function someAccounts(run: RunContext, isHalted: () => boolean): Promise<number | undefined> {
+  const { env, tenant, calls, database, home, migration } = run
   const { locator } = migration
   const [rows, versions, checked] = await database.batch([
     waitingQuery(database, locator, MOST_ACCOUNTS_AT_ONCE),
@@ -130,7 +128,7 @@ async function someAccounts(ground: Ground, isHalted: () => boolean): Promise<nu
     checkedQuery(database, migration),
   ])
   const waiting = rows as MigrationAccount[]
-  if (waiting.length === 0) return await ended(ground)
+  if (waiting.length === 0) return await ended(run)
   const [first] = waiting
   const [claims] = await home.batch([
     claimsQuery(
@@ -140,7 +138,7 @@ async function someAccounts(ground: Ground, isHalted: () => boolean): Promise<nu
   ])
   if (first!.tries >= MOST_CUT_OFF) {
     const said = `The service was cut off ${first!.tries} times while it worked on the account; recover the migration to try again. If the account is large, send it anew with less, and the rest to POST …/migrations/accounts/{accountLocator}.`
-    await givenUp(ground, first!, first!.tries, said)
+    await givenUp(run, first!, first!.tries, said)
     return 0
   }
   const claimedBy = new Map(
@@ -154,11 +152,11 @@ async function someAccounts(ground: Ground, isHalted: () => boolean): Promise<nu
     ...(waitAgain.length > 0 ? [waitAgainQuery(database, locator, ordinalsOf(waitAgain))] : []),
   ])
   const configuration = await loadConfiguration(env, tenant, versions[0]!.hash, calls)
-  const configured: ConfiguredGround = {
-    ...{ ...ground, configuration, configVersion: versions[0]!.version },
-    ...{ begunAt: tenantNow(tenant), readTables: tableReader(ground) },
+  const configured: ConfiguredRunContext = {
+    ...{ ...run, configuration, configVersion: versions[0]!.version },
+    ...{ begunAt: tenantNow(tenant), readTables: tableReader(run) },
   }
-  const sources = new Sources(ground, locator)
+  const sources = new Sources(run, locator)
   for (const [at, portion] of portions.entries()) {
     const read = async (account: MigrationAccount, context: RequestContext): Promise<PreparedAccount> => {
       const value = await sources.read(account)
@@ -177,25 +175,25 @@ type Work = {
 
 /** Milliseconds until the next look, where it is not to go on with `next`; that is begun otherwise. */
 async function onePortion(
-  ground: ConfiguredGround,
+  run: ConfiguredRunContext,
   portion: Portion,
   next: Portion,
   work: Work,
 ): Promise<number | undefined> {
-  const { database, migration } = ground
-  const context = contextOf(ground)
+  const { database, migration } = run
+  const context = contextOf(run)
   const { prepared, fault } = await preparedPortion(portion, context, work)
   const left = portion.slice(prepared.length + (fault ? 1 : 0))
   const goesOn = !fault && left.length === 0
   if (prepared.length > 0)
     try {
-      await record(ground, context, prepared, { next: goesOn ? next : [], left })
+      await record(run, context, prepared, { next: goesOn ? next : [], left })
     } catch (problem) {
-      return await notRecorded(ground, prepared, problem)
+      return await notRecorded(run, prepared, problem)
     }
   else if (left.length > 0)
     await database.batch([putBackQuery(database, migration.locator, ordinalsOf(left))])
-  if (fault) return await afterFault(ground, fault.account, fault.problem)
+  if (fault) return await afterFault(run, fault.account, fault.problem)
   return goesOn && next.length > 0 ? undefined : 0
 }
 
@@ -223,26 +221,26 @@ async function preparedPortion(
 
 /** Nothing of them is recorded. Which of several is to blame nobody can tell: from now on each goes by itself. */
 async function notRecorded(
-  ground: Ground,
+  run: RunContext,
   [first, ...others]: readonly PreparedAccount[],
   problem: unknown,
 ): Promise<number> {
   // What they rest on has changed: one was patched, or the configuration deployed anew.
   if (problem instanceof GuardTripped) return 0
   const { account } = first!
-  if (others.length === 0) return await afterFault(ground, account, problem)
+  if (others.length === 0) return await afterFault(run, account, problem)
   told(account, account.tries + 1, problem)
   return RETRY_MS[0]!
 }
 
 /** The account is tried again, three times in all; then it is in error, and the others go on. */
-async function afterFault(ground: Ground, account: MigrationAccount, problem: unknown): Promise<number> {
-  const { database, tenant } = ground
+async function afterFault(run: RunContext, account: MigrationAccount, problem: unknown): Promise<number> {
+  const { database, tenant } = run
   const tries = account.tries + 1
   told(account, tries, problem)
   if (tries >= MOST_TRIES) {
     await givenUp(
-      ground,
+      run,
       account,
       tries,
       `The service failed ${tries} times; recover the migration to try again.`,
@@ -266,13 +264,13 @@ function told({ migrationLocator, ordinal }: MigrationAccount, tries: number, pr
 
 /** The account is in error, unless it was recorded after all; the others go on. */
 async function givenUp(
-  ground: Ground,
+  run: RunContext,
   account: MigrationAccount,
   tries: number,
   said: string,
 ): Promise<void> {
-  const { database, shard } = ground
-  const context = contextOf(ground)
+  const { database, shard } = run
+  const context = contextOf(run)
   await unlessChanged(async () => {
     await commit(context, database, {
       shard,
@@ -295,13 +293,13 @@ async function givenUp(
 }
 
 /** No account waits any more: the state that it comes to, with its event. */
-async function ended(ground: Ground): Promise<number | undefined> {
-  const { database, migration } = ground
+async function ended(run: RunContext): Promise<number | undefined> {
+  const { database, migration } = run
   const { locator } = migration
   const [rows] = await database.batch([countsQuery(database, locator)])
   const counts = readCounts(rows)
   const action = outcomeOf(counts)
-  const context = contextOf(ground)
+  const context = contextOf(run)
   const state = MIGRATION_TRANSITIONS[action].to as Migration['state']
   await unlessChanged(async () => {
     await commitChange(context, migrationPlace(context, locator), migration, action, {
@@ -315,4 +313,58 @@ async function ended(ground: Ground): Promise<number | undefined> {
     })
   })
   return 0
+}
+
+// Which accounts go into one batch: several small ones, or one that is large, or that was begun before.
+/** Accounts that are recorded in one batch. */
+export type Portion = readonly MigrationAccount[]
+
+const MOST_ACCOUNTS = 16
+const MOST_ITEMS = 600
+/** Of what was sent of them. */
+const MOST_BYTES = 1_048_576
+
+/**
+ * Accounts in their order, in portions. One that was begun before is a portion by itself: whatever cut it off is told from its
+ * neighbours so, and holds them up no longer.
+ */
+export function portionsOf(accounts: readonly MigrationAccount[], mostItems: number): Portion[] {
+  const portions: MigrationAccount[][] = []
+  let [items, bytes, all] = [0, 0, 0]
+  for (const account of accounts) {
+    if (all > mostItems) break
+    const portion = portions.at(-1)
+    items += account.totalItems
+    bytes += account.length
+    all += account.totalItems
+    const isAlone = account.tries > 0 || (portion?.[0]?.tries ?? 0) > 0
+    if (portion && !isAlone && portion.length < MOST_ACCOUNTS && items <= MOST_ITEMS && bytes <= MOST_BYTES) {
+      portion.push(account)
+      continue
+    }
+    portions.push([account])
+    items = account.totalItems
+    bytes = account.length
+  }
+  return portions
+}
+
+/**
+ * The accounts before a second one of an id of which nothing was migrated: whether the first was made has to be read again. So
+ * no two of a portion have the same id.
+ */
+export function beforeTwin(
+  accounts: readonly MigrationAccount[],
+  { type }: Pick<Migration, 'type'>,
+  claimedBy: ReadonlyMap<string, string>,
+): readonly MigrationAccount[] {
+  if (type !== 'fullMigration') return accounts
+  const seen = new Set<string>()
+  const twin = accounts.findIndex(({ originalId }) => {
+    if (claimedBy.has(originalId)) return false
+    if (seen.has(originalId)) return true
+    seen.add(originalId)
+    return false
+  })
+  return twin < 0 ? accounts : accounts.slice(0, twin)
 }

@@ -1,10 +1,12 @@
 // Whether invoices are what payments and credit make of them: rules 8 and 9 of resources brief 9.3.
-import { type Money, minus, negated, plus, toText } from '../../../../kernel/money.ts'
+import { type Money, minus, negated, plus, sum, toText } from '../../../../kernel/money.ts'
 import { POLICY_LIMITS } from '../../../../policy/records/aggregate.ts'
+import { type DisbursementMigrationRequest, toldTotals } from '../../contract-request.ts'
+import { readAmount } from '../charges.ts'
+import { accountIdOf, type ControlTotals, type ConvertedDisbursement, type Work } from '../converted.ts'
 import type { CreditMove } from '../money-moves.ts'
-import { balanceOf, type InvoiceItem, type Invoices, partsOf } from './invoices.ts'
+import { assertCurrency, balanceOf, type InvoiceItem, type Invoices, partsOf } from './invoices.ts'
 import { livePayments, missingCredit, type Payments } from './payments.ts'
-import type { Work } from './work.ts'
 
 /**
  * Holds what is left against the rules; what fails takes along more, until the rest holds. The movements of the account's
@@ -155,3 +157,128 @@ function coverFromCredit(
 
 const uncovered = ({ total, paid }: Short, left: Money): string =>
   `invoiceState settled must have payments and credit of its total ${toText(total)}; it has payments of ${toText(paid)}, and a credit of ${toText(left)} is left.`
+
+// What was paid out of the account's credit.
+export type PaidOut = {
+  readonly disbursements: readonly ConvertedDisbursement[]
+  /** All movements of the credit: those that came in, and what was paid out. */
+  readonly moves: readonly CreditMove[]
+}
+
+/** Those that the credit of their time does for, in the order of time. */
+export function payDisbursements(work: Work, payments: Payments, before: readonly CreditMove[]): PaidOut {
+  const { request, context, findings, warnings, none } = work
+  const { existing, supply } = context
+  const moves = [...before]
+  const incoming = before.toSorted((a, b) => a.at - b.at)
+  let seen = 0
+  // What the account has at the time of the disbursement, and in the end, after the ones before it.
+  let available = existing?.credit ?? none
+  let left = creditLeft(work, before)
+  let missing: { readonly id: string | undefined } | undefined
+  const disbursements: ConvertedDisbursement[] = []
+  const ordered = findings
+    .singles('disbursements', request.disbursements)
+    .sort((a, b) => a.disbursementTime - b.disbursementTime)
+  for (const one of ordered) {
+    const { id, disbursementTime: at, disbursementType, data } = one
+    if (at > context.now) warnings.add('disbursement', id, 'disbursementTime lies in the future.')
+    const amount = amountOf(work, one)
+    for (; seen < incoming.length && incoming[seen]!.at <= at; seen += 1)
+      available = plus(available, incoming[seen]!.by)
+    if (!findings.fails('disbursements', id) && amount.minor > Math.min(available.minor, left.minor)) {
+      // None of these fails because of a disbursement, so that one look is enough.
+      missing ??= { id: missingMoney(work, payments) }
+      findings.wrong(
+        'disbursements',
+        id,
+        missing.id === undefined
+          ? `sources of ${toText(amount)} must not be more than the credit at that time, ${toText(available)}.`
+          : `blocked by ${missing.id}`,
+      )
+    }
+    if (findings.fails('disbursements', id)) continue
+    moves.push({ at, by: negated(amount) })
+    available = minus(available, amount)
+    left = minus(left, amount)
+    const type = disbursementType ?? ''
+    disbursements.push({ locator: supply.uuid(), originalId: id, type, amount, at, data })
+  }
+  return { disbursements, moves }
+}
+
+/** What fails and may have brought credit: of payments more than an invoice asked for, of invoices a refund. */
+const missingMoney = (work: Work, payments: Payments): string | undefined =>
+  missingCredit(work, payments) ?? work.findings.failing('payments') ?? work.findings.failing('invoices')
+
+/** What its sources come to; those that are wrong, nothing. */
+export function amountOf(work: Work, { id, sources, currency: own }: DisbursementMigrationRequest): Money {
+  const { findings, none } = work
+  const { currency } = work.context.configuration
+  assertCurrency(work, 'disbursements', id, own)
+  const amounts = sources.map(({ amount }, index) => {
+    const exact = readAmount(amount, currency)
+    const wrong = (rule: string): void =>
+      findings.wrong('disbursements', id, `sources[${index}].amount ${rule}`)
+    if (typeof exact === 'string') wrong(exact)
+    else if (exact.minor <= 0) wrong('must lie above zero.')
+    return typeof exact === 'string' ? none : exact
+  })
+  if (sources.length === 0) findings.wrong('disbursements', id, 'sources must have at least one source.')
+  return sum(amounts, currency)
+}
+
+// What an account comes to, held against what the other system says that it comes to (rule 10 of resources brief 9.3).
+export function totalsOf(
+  work: Work,
+  invoices: Invoices,
+  payments: Payments,
+  { disbursements, moves }: PaidOut,
+): ControlTotals {
+  const { currency } = work.context.configuration
+  const live = [...invoices.values()].filter(({ id }) => !work.findings.fails('invoices', id))
+  return {
+    invoiced: sum(
+      live.flatMap(({ state, added }) => (state === 'discarded' ? [] : added.map(part => part.due))),
+      currency,
+    ),
+    paid: sum(
+      livePayments(work, payments).flatMap(({ byInvoice, credit }) => [...byInvoice.values(), credit]),
+      currency,
+    ),
+    credit: creditLeft(work, moves),
+    disbursed: sum(
+      disbursements.map(one => one.amount),
+      currency,
+    ),
+  }
+}
+
+/** What the other system says that there is, and is not, fails the account: nothing of it is kept. */
+export function controlTotals(work: Work, totals: ControlTotals): void {
+  const { request, context, findings } = work
+  const told = toldTotals(request)
+  if (told.length === 0) return
+  const id = accountIdOf(work)
+  const failing = findings.failing()
+  if (failing !== undefined) {
+    if (!findings.fails('account', id)) findings.wrong('account', id, `blocked by ${failing}`)
+    return
+  }
+  const { currency } = context.configuration
+  for (const [name, text] of told) {
+    const own = Object.hasOwn(totals, name) ? totals[name as keyof ControlTotals] : undefined
+    const place = `accounting.originalAccountBalances.${name}`
+    if (!own) {
+      findings.wrong('account', id, `${place} must be one of ${Object.keys(totals).join(', ')}.`)
+      continue
+    }
+    const amount = readAmount(text, currency)
+    if (typeof amount === 'string' || amount.minor !== own.minor)
+      findings.wrong(
+        'account',
+        id,
+        `${place} is ${text}, but what was sent comes to ${toText(own)} ${currency}.`,
+      )
+  }
+}

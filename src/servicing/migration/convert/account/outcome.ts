@@ -1,19 +1,28 @@
 // What came of an account: its records, what its ids became, and what failed.
-import { derivedUuid, type Uuid } from '../../../../kernel/locators.ts'
-import type { PolicyAggregate } from '../../../../policy/records/aggregate.ts'
+import { derivedUuid, readUuid, type Uuid } from '../../../../kernel/locators.ts'
+import { add, endOfDay, type Instant } from '../../../../kernel/time.ts'
+import { type PolicyAggregate, putRecords } from '../../../../policy/records/aggregate.ts'
+import { isOutstanding } from '../../../../policy/records/invoice.ts'
 import type { Policyholder } from '../../../../policyholders/policyholder.ts'
+import { changePolicyholderValues } from '../../../../policyholders/values.ts'
+import type { Configuration } from '../../../../product/configuration.ts'
+import { pastDueFrom } from '../../../../transactions/lapses/past-due.ts'
+import type { AccountMigrationData } from '../../contract-request.ts'
 import { type ItemKind, type ItemMapping, LISTED_KINDS, type MappingNode } from '../../item.ts'
-import type { AuxRow, ControlTotals, Converted } from '../converted.ts'
-import { originRows } from '../origin.ts'
+import {
+  type AuxRow,
+  accountIdOf,
+  type ControlTotals,
+  type ConvertContext,
+  type Converted,
+  ORIGIN_KEY,
+  originRows,
+  type Work,
+} from '../converted.ts'
 import type { ConvertedPolicy } from '../policy.ts'
-import type { PaidOut } from './disbursements.ts'
-import { addedParts, type EarlierPolicies } from './earlier.ts'
-import { withGrace } from './grace.ts'
-import type { Invoices } from './invoices.ts'
-import type { Payments } from './payments.ts'
-import { accountOrigin } from './policyholder.ts'
-import type { Paid } from './settlement.ts'
-import { accountIdOf, type Work } from './work.ts'
+import type { PaidOut } from './balance.ts'
+import { addedParts, type EarlierPolicies, type Invoices } from './invoices.ts'
+import type { Paid, Payments } from './payments.ts'
 
 /** What was worked out; of what failed it may have something all the same. */
 export type Worked = {
@@ -131,3 +140,68 @@ function nothing(work: Work): Converted {
     totals: { invoiced: none, paid: none, credit: none, disbursed: none },
   }
 }
+
+// Grace of invoices that were past due for long before the account came.
+//
+// A grace period begins when its invoice is due, and at its end the policy loses its cover from then on. Of an invoice whose
+// grace would be over by now, that would take back cover that the other system gave, and nobody was told here that it
+// might be lost. So such a one has the product's days from the day of the move. Any other has what is left of its own.
+/** The policy with an end of grace for each such invoice. */
+export function withGrace(
+  policy: PolicyAggregate,
+  { configuration, now }: Pick<ConvertContext, 'configuration' | 'now'>,
+): PolicyAggregate {
+  const { productName, timeZone } = policy.policy
+  const { gracePeriodDays } = configuration.products[productName]!.lapse
+  if (gracePeriodDays === undefined) return policy
+  const late = [...policy.invoices.values()].filter(invoice => {
+    const from = isOutstanding(invoice) ? pastDueFrom(policy, invoice) : undefined
+    return from !== undefined && add(from, gracePeriodDays, 'day', timeZone) <= now
+  })
+  if (late.length === 0) return policy
+  const graceEndAt = endOfDay(add(now, gracePeriodDays, 'day', timeZone), timeZone)
+  return {
+    ...policy,
+    invoices: putRecords(
+      policy.invoices,
+      late.map(invoice => ({ ...invoice, graceEndAt })),
+    ),
+  }
+}
+
+// The account itself, as a policyholder.
+/** The account's data as values of a policyholder, with every problem. */
+export const accountValues = (
+  { policyholderFields, timeZone }: Pick<Configuration, 'policyholderFields' | 'timeZone'>,
+  { data }: Pick<AccountMigrationData, 'data'>,
+  now: Instant,
+): ReturnType<typeof changePolicyholderValues> =>
+  changePolicyholderValues(policyholderFields, {}, data, { completed: true, timeZone, now })
+
+export function readPolicyholder(
+  { request, context, findings }: Work,
+  data: AccountMigrationData,
+): Policyholder {
+  const { configuration, now, accountLocator, callerLocator, supply } = context
+  const { values, errors } = accountValues(configuration, data, now)
+  for (const { message } of errors) findings.wrong('account', data.id, message)
+  for (const message of context.disallowed ?? []) findings.wrong('account', data.id, message)
+  const createdAt = data.createdAt ?? now
+  const createdBy = data.createdBy ?? request.defaultCreatedBy
+  return {
+    locator: accountLocator,
+    version: 1,
+    completed: true,
+    accountLocator: (createdBy && readUuid(createdBy)) || callerLocator,
+    entity: { locator: supply.uuid(), values, subEntities: [] },
+    createdAt,
+    updatedAt: createdAt,
+  }
+}
+
+/** What the other system said of the account that the policyholder has no place for. */
+export const accountOrigin = ({ data: _, ...rest }: AccountMigrationData, locator: string): AuxRow => ({
+  locator,
+  key: ORIGIN_KEY,
+  value: JSON.stringify(rest),
+})

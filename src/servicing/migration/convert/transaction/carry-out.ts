@@ -10,27 +10,30 @@
 // A gap ends segments and cuts no run, as a cancellation does; the very same coverage after it brings back what it ended, and any
 // other has new runs.
 import { sum } from '../../../../kernel/money.ts'
+import { later, type Span } from '../../../../kernel/time.ts'
 import { segmentsInForce, standingCancellations } from '../../../../policy/fold/line.ts'
 import { premiumChangeOf } from '../../../../policy/fold/premium.ts'
-import type { Modification } from '../../../../policy/records/aggregate.ts'
-import { type Billed, billedThings } from './billed.ts'
+import type { Modification, PolicySegment } from '../../../../policy/records/aggregate.ts'
+import type { ReadElement } from '../elements.ts'
 import {
   beginCarrying,
   type Carrying,
   changeModification,
+  countReach,
+  findReach,
   type Given,
+  inReach,
   isInTerm,
+  keepReach,
   lengthOf,
   lineNow,
   modificationOf,
 } from './carrying.ts'
+import { type Billed, billedThings } from './charged.ts'
 import { charge } from './charging.ts'
 import { cover } from './cover.ts'
-import { kindOf } from './kind.ts'
-import { countReach, findReach, inReach, keepReach } from './reach.ts'
-import { recordModification } from './record.ts'
+import { kindOf, recordModification } from './record.ts'
 import { isUndone, restore } from './restoring.ts'
-import { cutSegments, replacedSegments } from './segments.ts'
 
 export type Carried = {
   readonly modification: Modification
@@ -85,4 +88,44 @@ function setEndAndChange(carrying: Carrying): void {
       )
     : premiumChangeOf(inReach(carrying), quote, modificationOf(carrying))
   changeModification(carrying, { premiumChange })
+}
+
+// Segments of the policy: a transaction ends those of its term from its time on, and puts others there.
+/** Segments of the term that are in force from the transaction's time on, and how much of it they cover, in milliseconds. */
+export function replacedSegments(carrying: Carrying): { replaced: PolicySegment[]; covered: number } {
+  const { from, isFirstOfTerm } = carrying.transaction
+  const replaced = isFirstOfTerm
+    ? []
+    : segmentsInForce(carrying.before).filter(one => isInTerm(carrying, one.start) && one.end > from)
+  return { replaced, covered: replaced.reduce((all, one) => all + one.end - later(one.start, from), 0) }
+}
+
+/** Segments end at the time; where there is coverage after it, with other data. */
+export function cutSegments(
+  { making: { segments }, transaction: { from, term }, by, made, quote, supply }: Carrying,
+  replaced: readonly PolicySegment[],
+  root: ReadElement | undefined,
+): void {
+  const part = (span: Span, data: PolicySegment['data'], predecessor?: PolicySegment): void => {
+    const segment: PolicySegment = {
+      ...made,
+      ...span,
+      locator: supply.uuid(),
+      quoteLocator: quote.locator,
+      data,
+      ...(predecessor && { predecessor: predecessor.locator }),
+    }
+    segments.set(segment.locator, segment)
+  }
+  let end = from
+  for (const segment of replaced) {
+    segments.set(segment.locator, { ...segment, replacedBy: by })
+    if (segment.start < from) part({ start: segment.start, end: from }, segment.data, segment)
+    if (!root) continue
+    const start = later(segment.start, from)
+    if (end < start) part({ start: end, end: start }, root.data)
+    part({ start, end: segment.end }, root.data, segment)
+    end = segment.end
+  }
+  if (root && end < term.endTime) part({ start: end, end: term.endTime }, root.data)
 }

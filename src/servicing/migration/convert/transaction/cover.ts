@@ -1,16 +1,21 @@
 // What a transaction says that is covered from its time on: elements that it changes are cut there, and new runs take their
 // place.
-import type { Uuid } from '../../../../kernel/locators.ts'
+import type { DisplayId, Uuid } from '../../../../kernel/locators.ts'
+import { decimal } from '../../../../kernel/money.ts'
+import { later, type Span } from '../../../../kernel/time.ts'
 import { endOfRun } from '../../../../policy/fold/line.ts'
 import { inForce, piecesOf } from '../../../../policy/fold/pieces.ts'
-import type { ExposureRun, PerilRun } from '../../../../policy/records/aggregate.ts'
-import type { ReadElement } from '../elements.ts'
-import { idOf } from '../making.ts'
-import { type Carrying, keyOfElement, lengthOf, runsOf } from './carrying.ts'
-import { exposureOf, perilOf } from './insured.ts'
-import { unpriced } from './prices.ts'
-import { reachNew } from './reach.ts'
-import { goesOn } from './unchanged.ts'
+import type {
+  Exposure,
+  ExposureRun,
+  Peril,
+  PerilPrice,
+  PerilRun,
+} from '../../../../policy/records/aggregate.ts'
+import { canonical, type ReadElement } from '../elements.ts'
+import { idOf } from '../history.ts'
+import { type Carrying, type Known, keyOfElement, lengthOf, reachNew, runsOf } from './carrying.ts'
+import { unpriced } from './charging.ts'
 
 /** `covered`: how much of its term is covered without it from its time on, in milliseconds. */
 export function cover(carrying: Carrying, covered: number): void {
@@ -80,4 +85,101 @@ function endElement(carrying: Carrying, id: string): void {
     if (pieces.some(piece => piece.end > from))
       perilRuns.set(run.locator, { ...run, cuts: [...run.cuts, cut] })
   }
+}
+
+// Whether a transaction leaves an element as it is.
+type KnownRun = NonNullable<ReturnType<Known['runs']['get']>>
+
+/** `isWhole`: all of the term from the time on is covered already. */
+export function goesOn(carrying: Carrying, was: KnownRun, element: ReadElement, isWhole: boolean): boolean {
+  if (was.fingerprint !== element.fingerprint) return false
+  if (element.level !== 'exposure') {
+    const { price } = carrying.making.perilRuns.get(was.locator)!
+    if (!isWhole || isRepriced(price!, element)) return false
+  }
+  return was.start <= carrying.transaction.from || isSameThroughout(carrying, element)
+}
+
+/** Whether all that is in force of the element from the time on, put there by several changes, is what is said of it. */
+function isSameThroughout(carrying: Carrying, { id, level, data, amounts }: ReadElement): boolean {
+  const { transaction, making, known, before } = carrying
+  const { from, term } = transaction
+  let covered = 0
+  const isSame = ({ start, end }: Span, own: unknown, other: unknown): boolean => {
+    if (end <= from) return true
+    covered += end - later(start, from)
+    return canonical(own) === canonical(other)
+  }
+  if (level === 'exposure') {
+    const counted = new Set(before.map(step => step.modification.locator))
+    const exposure = known.exposures.get(id)
+    const own = (exposure && known.exposureRuns.get(exposure)) ?? []
+    for (const run of own.map(locator => making.exposureRuns.get(locator)!)) {
+      const span = { start: run.start, end: endOfRun(run, counted) }
+      if (run.end !== term.endTime || span.end <= span.start) continue
+      if (!isSame(span, run.data, data)) return false
+    }
+  } else
+    for (const run of runsOf(carrying, id))
+      for (const piece of inForce(piecesOf(run, before, making.policy.timeZone)))
+        if (!isSame(piece, [run.data, run.amounts], [data, amounts])) return false
+  return covered === term.endTime - from
+}
+
+/** Whether it charges anything for the element, or says another rate of it. */
+const isRepriced = (price: PerilPrice, { charges }: ReadElement): boolean =>
+  charges.some(({ kind, amount, items, month }) => {
+    if (kind === 'fee') return false
+    if (items.some(item => item.amount.minor !== 0)) return true
+    if (kind === 'premium') return month !== undefined && !decimal(month).eq(price.premium.month)
+    if (kind !== 'technicalPremium') return false
+    return month === undefined
+      ? amount.minor !== 0
+      : price.technicalPremium === undefined || !decimal(month).eq(price.technicalPremium.month)
+  })
+
+// Exposures and perils that elements become: an exposure by its id for good, a peril once in each term.
+/** Takes a digit if the exposure is new. */
+export function exposureOf(
+  { making, known, made, supply, quote }: Carrying,
+  { id, type }: ReadElement,
+): Uuid {
+  const found = known.exposures.get(id)
+  if (found) return found
+  const { createdAt, updatedAt } = made
+  const exposure: Exposure = {
+    locator: supply.uuid(),
+    displayId: supply.digits() as DisplayId,
+    quoteLocator: quote.locator,
+    name: type,
+    ...{ createdAt, updatedAt },
+  }
+  making.exposures.set(exposure.locator, exposure)
+  known.exposures.set(id, exposure.locator)
+  return exposure.locator
+}
+
+/** Takes a digit if the peril is new in its term. */
+export function perilOf(carrying: Carrying, { id, type, exposureId, parentId }: ReadElement): Uuid {
+  const { making, made, supply } = carrying
+  const { perils, renewalGroups, exposures } = carrying.known
+  const key = keyOfElement(carrying, id)
+  const found = perils.get(key)
+  if (found) return found
+  const { createdAt, updatedAt } = made
+  const locator = supply.uuid()
+  const peril: Peril = {
+    locator,
+    displayId: supply.digits() as DisplayId,
+    exposureLocator: exposures.get(exposureId)!,
+    name: type,
+    renewalGroup: renewalGroups.get(id) ?? locator,
+    // What an element lies in is covered first.
+    ...(parentId !== undefined && { parentLocator: perils.get(keyOfElement(carrying, parentId))! }),
+    ...{ createdAt, updatedAt },
+  }
+  making.perils.set(locator, peril)
+  perils.set(key, locator)
+  renewalGroups.set(id, peril.renewalGroup)
+  return locator
 }

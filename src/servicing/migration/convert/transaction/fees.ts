@@ -1,13 +1,11 @@
 // Fees that a transaction charges, and gives back.
 import type { Uuid } from '../../../../kernel/locators.ts'
-import { type Money, negated, zero } from '../../../../kernel/money.ts'
-import { later } from '../../../../kernel/time.ts'
+import { type Money, minus, negated, zero } from '../../../../kernel/money.ts'
+import { type Instant, later } from '../../../../kernel/time.ts'
 import { type FeeInForce, feeInForce } from '../../../../policy/fold/fees.ts'
-import type { Fee } from '../../../../policy/records/aggregate.ts'
-import { keyOf } from '../places.ts'
-import { shrunk } from '../shrunk-fee.ts'
+import type { Fee, FeePart } from '../../../../policy/records/aggregate.ts'
 import { type Carrying, isInTerm, lineNow, modificationOf, totalOf } from './carrying.ts'
-import { keyOfFee } from './missing.ts'
+import { keyOf, keyOfFee } from './charged.ts'
 
 export function chargeFees(carrying: Carrying): void {
   const { transaction, making, feesFor } = carrying
@@ -105,4 +103,33 @@ function endFees(carrying: Carrying): void {
     if (change.removed.length > 0)
       making.fees.set(fee.locator, { ...fee, changes: [...fee.changes, { by, ...change }] })
   }
+}
+
+// What is left of a fee of which a transaction gives something back.
+/**
+ * A fee's parts without an amount, which is taken from the last of them first. Where the cover ends at the time, what is left
+ * of a part lies before it, as a live cancellation leaves it.
+ */
+export function shrunk(
+  parts: readonly FeePart[],
+  by: Money,
+  from: Instant,
+  isGap: boolean,
+): { parts: FeePart[]; removed: FeePart[] } {
+  const kept: FeePart[] = []
+  const removed: FeePart[] = []
+  let left = by
+  for (const part of [...parts].reverse()) {
+    const { start, end, amount } = part
+    // Of what was given back as a fee of its own, nothing is to be taken.
+    const own = amount.minor < 0 ? zero(amount.currency) : left.minor < amount.minor ? left : amount
+    left = minus(left, own)
+    const rest = minus(amount, own)
+    const endsThere = isGap && start < from && from < end
+    const isTaken = own.minor !== 0 || endsThere || (isGap && from <= start && amount.minor === 0)
+    if (isTaken) removed.unshift({ start: endsThere ? from : start, end, amount: own })
+    if (rest.minor !== 0 || endsThere || !isTaken)
+      kept.unshift({ start, end: endsThere ? from : end, amount: rest })
+  }
+  return { parts: kept, removed }
 }

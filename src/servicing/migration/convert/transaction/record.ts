@@ -1,9 +1,10 @@
-// The modification that a transaction becomes, with the record of what it carries out.
 import type { CancellationLocator, DisplayId, EndorsementLocator } from '../../../../kernel/locators.ts'
 import type { Modification } from '../../../../policy/records/aggregate.ts'
 import type { ModificationKind } from '../../../../policy/records/transactions.ts'
-import { isCancellationName } from '../history.ts'
+import { type Category, isCancellationName } from '../history.ts'
 import type { Carrying } from './carrying.ts'
+
+// The modification that a transaction becomes, with the record of what it carries out.
 
 /** Names of what is no endorsement: of that, its type. */
 const NAMES: Partial<Readonly<Record<ModificationKind, string>>> = {
@@ -87,4 +88,27 @@ function recorded(carrying: Carrying, kind: ModificationKind, undone: readonly M
     basedOn: making.modifications.size,
   })
   return { ...modification, transactionLocator: String(locator) }
+}
+
+// Which kind of modification a transaction becomes: by what it does, whatever it is called (rule 4 of resources brief 9.3).
+const KINDS: Readonly<Record<Category, ModificationKind>> = {
+  issuance: 'renewal',
+  renewal: 'renewal',
+  change: 'endorsement',
+  reversal: 'endorsement',
+  aggregate: 'endorsement',
+  cancellation: 'cancellation',
+  reinstatement: 'reinstatement',
+}
+
+/** `endsGap`: it covers what a cancellation left uncovered. */
+export function kindOf({ transaction, isCreation }: Carrying, endsGap: boolean): ModificationKind {
+  const { isGap, isFirstOfTerm, category, tree } = transaction
+  if (isCreation) return 'creation'
+  if (isFirstOfTerm) return 'renewal'
+  if (isGap) return 'cancellation'
+  if (endsGap) return 'reinstatement'
+  const kind = KINDS[category]
+  // A reinstatement of what is not cancelled, and what has no segment, change the policy like an endorsement.
+  return kind === 'reinstatement' || kind === 'cancellation' || !tree ? 'endorsement' : kind
 }

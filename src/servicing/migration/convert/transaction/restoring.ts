@@ -7,10 +7,8 @@ import { endOfRun } from '../../../../policy/fold/line.ts'
 import { piecesOf } from '../../../../policy/fold/pieces.ts'
 import type { Modification, PerilRun, PolicySegment } from '../../../../policy/records/aggregate.ts'
 import { canonical, type ReadElement } from '../elements.ts'
-import { changedAmounts, hasOtherRate, hasPlace, readKey } from '../places.ts'
-import { type Carrying, idsOfPerils, keptOf, lineNow, runsOf } from './carrying.ts'
-import { missingAmounts } from './missing.ts'
-import { findReach, runsIn } from './reach.ts'
+import { type Carrying, findReach, idsOfPerils, keptOf, lineNow, runsIn, runsOf } from './carrying.ts'
+import { changedAmounts, hasOtherRate, hasPlace, missingAmounts, readKey } from './charged.ts'
 
 /** Whether the coverage that the transaction says is the very one that the cancellation ended. */
 export const isUndone = (carrying: Carrying, cancellation: Modification): boolean =>

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { Memo, memoByObject, need } from '../../src/kernel/maps.ts'
+
+describe('need', () => {
+  it('is the value of the key, and throws where there is none', () => {
+    const map = new Map([['a', 1]])
+    expect(need(map, 'a', 'run')).toBe(1)
+    expect(() => need(map, 'b', 'run')).toThrow("There is no run 'b'.")
+  })
+})
+
+describe('a memo', () => {
+  it('makes a value once, and forgets the oldest when there would be too many', () => {
+    const memo = new Memo<string, number>(2)
+    let made = 0
+    const make = () => ++made
+    expect([memo.getOrMake('a', make), memo.getOrMake('b', make), memo.getOrMake('a', make)]).toEqual([
+      1, 2, 1,
+    ])
+    memo.getOrMake('c', make)
+    expect([memo.get('a'), memo.get('b'), memo.get('c')]).toEqual([undefined, 2, 3])
+  })
+
+  it('keeps a value that is set again as the newest', () => {
+    const memo = new Memo<string, number>(2)
+    for (const key of ['a', 'b', 'a', 'c']) memo.set(key, key.charCodeAt(0))
+    expect([memo.get('a'), memo.get('b'), memo.get('c')]).toEqual([97, undefined, 99])
+    memo.clear()
+    expect(memo.get('a')).toBeUndefined()
+  })
+
+  it('by object makes a value once for each object', () => {
+    let made = 0
+    const count = memoByObject((_: object) => ++made)
+    const [one, other] = [{}, {}]
+    expect([count(one), count(other), count(one)]).toEqual([1, 2, 1])
+  })
+})

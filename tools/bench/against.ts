@@ -1,0 +1,51 @@
+// `npm run bench -- --against COMMIT`: the service of another commit, made from a checkout of its own with the packages of this one.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Credentials } from '../../scripts/api-client.ts'
+import { CONFIG_FILE } from '../../scripts/write-config.ts'
+import { startWorker, type Worker } from './worker-process.ts'
+
+/** Prints the administration account of the databases that it makes in the folder that is named. */
+const PREPARING = `
+const { prepareStores } = await import('./tools/bench/world.ts').catch(() => import('./bench/world.ts'))
+const log = console.log
+console.log = console.error
+log(JSON.stringify(await prepareStores(process.argv[2])))`
+
+const PREPARING_FILE = 'prepare-bench.mjs'
+
+export type OtherService = { worker: Worker; administrator: Credentials; dataFolder: string }
+
+/** Checks the commit out below `folder` and starts its service; `removeCheckout` takes it away again. */
+export async function startOther(commit: string, folder: string): Promise<OtherService> {
+  const checkout = checkoutIn(folder)
+  mkdirSync(folder, { recursive: true })
+  execFileSync('git', ['worktree', 'add', '--detach', checkout, commit], { stdio: 'pipe' })
+  symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'))
+  const dataFolder = resolve(folder, 'other')
+  // A file, since what is told on the command line is handed on to threads, which are no modules.
+  writeFileSync(join(checkout, PREPARING_FILE), PREPARING)
+  const printed = execFileSync(process.execPath, ['--no-warnings', PREPARING_FILE, dataFolder], {
+    cwd: checkout,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const administrator = JSON.parse(printed) as Credentials
+  const worker = await startWorker({
+    config: join(checkout, CONFIG_FILE),
+    script: join(checkout, 'src/worker.ts'),
+    ...{ dataFolder, checkout },
+  })
+  return { worker, administrator, dataFolder }
+}
+
+const checkoutIn = (folder: string): string => resolve(folder, 'checkout')
+
+export function removeCheckout(folder: string): void {
+  try {
+    execFileSync('git', ['worktree', 'remove', '--force', checkoutIn(folder)], { stdio: 'pipe' })
+  } catch {
+    // None was made.
+  }
+}

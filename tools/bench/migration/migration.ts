@@ -1,0 +1,253 @@
+// `npm run bench -- --migration [--accounts N]`: a made-up book is migrated in ten requests, four of which run at once. How many
+// accounts a second, beside a Worker that only inserts as many rows in the same batches; what an account asks of the platform;
+// and does memory stay as it was?
+import { mkdirSync, openAsBlob, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ApiClient, signIn } from '../../../scripts/api-client.ts'
+import { testUsers } from '../../../scripts/example.ts'
+import { CONFIG_FILE } from '../../../scripts/write-config.ts'
+import type { BookOptions } from '../../book/account.ts'
+import { type Written, writeBook } from '../../generate-book.ts'
+import { deployFiles, paperlessFiles } from '../example-tenant.ts'
+import { startWatched } from '../heap.ts'
+import { connect } from '../load.ts'
+import { startWorker } from '../worker-process.ts'
+import { prepareStores } from '../world.ts'
+import { growthOf, type Look, MOST_GROWN_MB, usualOf } from './growth.ts'
+import { type AccountCost, costOf, type MigrationRecording } from './recording.ts'
+
+const REQUESTS = 10
+/** As many migrations of a tenant run at a time. */
+const AT_ONCE = 4
+/** Accounts whose batches are recorded, and which the floor inserts again and again. */
+const RECORDED = 40
+/** The heap is looked at each time so much more of the book is migrated. */
+const LOOKS = 15
+/** Accounts that are migrated before the others, for what an isolate loads and compiles once. */
+const WARM = 40
+/** A request that was refused since others are being read is sent again after so long. */
+const BUSY_MS = 1_000
+const LONGEST_WAIT_MS = 120 * 60_000
+
+export type MigrationFigures = {
+  book: Omit<Written, 'files'>
+  seconds: number
+  accountsPerSecond: number
+  floorAccountsPerSecond: number
+  ratio: number
+  cost: AccountCost
+  /** At each fifteenth of the book at which the inspector answered. */
+  heap: Look[]
+  /** In use when nothing is under way any more. */
+  rested: number | undefined
+  /** Megabytes (growth.ts). */
+  growth: number | undefined
+}
+
+type Say = (line: string) => void
+type Target = { readonly client: ApiClient; readonly origin: string; readonly root: string }
+
+export async function measureMigration(
+  folder: string,
+  accounts: number,
+  say: Say,
+): Promise<MigrationFigures> {
+  const recording = await recorded(join(folder, 'recorded'), say)
+  const floorAccountsPerSecond = await floorRate(join(folder, 'floor'), recording, Math.min(accounts, 2_000))
+  say(`the floor inserts ${floorAccountsPerSecond.toFixed(1)} accounts a second`)
+  const measured = await migrateAll(join(folder, 'service'), accounts, say)
+  return {
+    ...measured,
+    floorAccountsPerSecond,
+    ratio: measured.accountsPerSecond / floorAccountsPerSecond,
+    cost: costOf(recording, RECORDED),
+  }
+}
+
+/** What so many accounts ask of the platform, one migration alone. */
+async function recorded(folder: string, say: Say): Promise<MigrationRecording> {
+  const { files } = bookIn(join(folder, 'book'), { seed: 'recorded' }, RECORDED, RECORDED)
+  const administrator = await prepareStores(folder)
+  const service = await startWorker({
+    config: CONFIG_FILE,
+    script: 'tools/bench/migration/worker.ts',
+    dataFolder: folder,
+  })
+  const target = await targetOf(service.origin, administrator)
+  say(`recording what ${RECORDED} accounts ask of the platform`)
+  await settled(target, await sent(target, files[0]!))
+  const recording = (await (await fetch(`${service.origin}/recording`)).json()) as MigrationRecording
+  await service.stop()
+  return recording
+}
+
+/** Accounts a second, where somebody only inserts the rows of as many. */
+async function floorRate(folder: string, recording: MigrationRecording, accounts: number): Promise<number> {
+  const floor = await startWorker({
+    config: 'tools/bench/floor/wrangler.toml',
+    script: 'tools/bench/floor/worker.ts',
+    dataFolder: folder,
+  })
+  const connection = connect(floor.origin, AT_ONCE)
+  const plan = { hashes: false, worker: recording.batches, object: undefined, answerBytes: 2 }
+  await connection.send({ method: 'PUT', path: '/plan/migration', body: JSON.stringify(plan) })
+  const run = () => connection.send({ method: 'POST', path: '/run/migration/book', body: '[]' })
+  await run()
+  let left = Math.max(AT_ONCE, Math.ceil(accounts / RECORDED))
+  const runs = left
+  const begun = performance.now()
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      while (left > 0) {
+        left -= 1
+        await run()
+      }
+    }),
+  )
+  const seconds = (performance.now() - begun) / 1_000
+  connection.close()
+  await floor.stop()
+  return (runs * RECORDED) / seconds
+}
+
+async function migrateAll(
+  folder: string,
+  accounts: number,
+  say: Say,
+): Promise<Pick<MigrationFigures, 'book' | 'seconds' | 'accountsPerSecond' | 'heap' | 'rested' | 'growth'>> {
+  // Before the service is started: nothing else happens here while a book is made, and connections end.
+  const { files, ...book } = bookIn(join(folder, 'book'), { seed: 'bench' }, accounts, accounts / REQUESTS)
+  const warm = bookIn(join(folder, 'warm'), { seed: 'warm' }, WARM, WARM)
+  const administrator = await prepareStores(folder)
+  const { service, usedMegabytes } = await startWatched({
+    config: CONFIG_FILE,
+    script: 'src/worker.ts',
+    dataFolder: folder,
+  })
+  const target = await targetOf(service.origin, administrator)
+  await warmedUp(target, warm.files[0]!)
+  say(
+    `${book.accounts} accounts, ${book.policies} policies, ${book.invoices} invoices in ${files.length} requests`,
+  )
+  const heap: Look[] = []
+  const begun = performance.now()
+  const look = async (done: number): Promise<void> => {
+    const megabytes = await usedMegabytes()
+    if (megabytes !== undefined) heap.push({ accounts: done, megabytes })
+    const used = megabytes === undefined ? 'the inspector is silent' : `${megabytes.toFixed(1)} MB in use`
+    say(
+      `${done} of ${book.accounts} accounts after ${((performance.now() - begun) / 1_000).toFixed(0)} s, ${used}`,
+    )
+  }
+  const locators = await Promise.all(files.map(file => sent(target, file)))
+  rmSync(join(folder, 'book'), { recursive: true })
+  let looks = 0
+  let seconds = 0
+  for (let done = 0; done < book.accounts; ) {
+    const states = await Promise.all(locators.map(locator => stateOf(target, locator)))
+    done = states.reduce((sum, one) => sum + one.processedAccounts, 0)
+    if (states.some(one => ['failed', 'error'].includes(one.migrationState)))
+      throw new Error('Accounts of the book could not be migrated.')
+    if (performance.now() - begun > LONGEST_WAIT_MS) throw new Error(`Only ${done} accounts are migrated.`)
+    seconds = (performance.now() - begun) / 1_000
+    if (done >= ((looks + 1) * book.accounts) / LOOKS) {
+      looks = Math.floor((done * LOOKS) / book.accounts)
+      await look(done)
+    }
+    await sleep(500)
+  }
+  const rested = await leftOf(heap, usedMegabytes)
+  await service.stop()
+  return {
+    ...{ book, seconds, heap, rested },
+    accountsPerSecond: book.accounts / seconds,
+    growth: growthOf(heap, rested),
+  }
+}
+
+function bookIn(folder: string, options: BookOptions, accounts: number, ofRequest: number): Written {
+  mkdirSync(folder, { recursive: true })
+  // A book of today: what would have happened since by the clock is not carried out meanwhile.
+  const asOf = new Date().toISOString().slice(0, 10)
+  return writeBook(folder, { ...options, asOf, accounts, accountsOfRequest: Math.ceil(ofRequest) })
+}
+
+async function targetOf(
+  origin: string,
+  administrator: Awaited<ReturnType<typeof prepareStores>>,
+): Promise<Target> {
+  const example = await deployFiles(await signIn(origin, administrator), 'motor', paperlessFiles())
+  const { username, password } = testUsers().find(({ roles }) => roles.includes('admin'))!
+  const client = await signIn(origin, { username, password, hostName: example.hostname })
+  return { client, origin, root: `/migration/${example.tenantLocator}/migrations` }
+}
+
+/** What is due of the first accounts is told at once, as that of the others is from a minute after they were migrated. */
+async function warmedUp(target: Target, file: string): Promise<void> {
+  await settled(target, await sent(target, file))
+  await target.client.call('POST', '/test/clock', { advance: { amount: 1, unit: 'second' } })
+}
+
+type State = { locator: string; migrationState: string; processedAccounts: number }
+
+/** Sends the file as it lies there, without holding it; again, where the service reads as many large ones as it takes. */
+async function sent({ client, origin, root }: Target, file: string): Promise<string> {
+  for (;;) {
+    const response = await fetch(`${origin}${root}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${client.token}`, 'content-type': 'application/json' },
+      body: await openAsBlob(file),
+    })
+    if (response.ok) return ((await response.json()) as State).locator
+    if (response.status !== 503)
+      throw new Error(`A request was answered ${response.status}: ${await response.text()}`)
+    await response.text()
+    await sleep(BUSY_MS)
+  }
+}
+
+const stateOf = ({ client, root }: Target, locator: string): Promise<State> =>
+  client.call('GET', `${root}/${locator}`)
+
+/** The least of the looks until it is what was usual, or three minutes are over: what is past due is told until then. */
+async function leftOf(
+  heap: readonly Look[],
+  look: () => Promise<number | undefined>,
+): Promise<number | undefined> {
+  const usual = usualOf(heap)
+  let least: number | undefined
+  for (
+    let looks = 0;
+    looks < 9 && usual !== undefined && !(least !== undefined && least <= usual);
+    looks += 1
+  ) {
+    await sleep(20_000)
+    const megabytes = await look()
+    if (megabytes !== undefined) least = Math.min(least ?? megabytes, megabytes)
+  }
+  return least
+}
+
+async function settled(target: Target, locator: string): Promise<void> {
+  for (;;) {
+    const { migrationState } = await stateOf(target, locator)
+    if (migrationState === 'finished') return
+    if (!['submitted', 'processing'].includes(migrationState))
+      throw new Error(`The migration is ${migrationState}.`)
+    await sleep(100)
+  }
+}
+
+/** The figures as lines for people. */
+export const migrationLines = (figures: MigrationFigures): string => {
+  const { book, seconds, accountsPerSecond, floorAccountsPerSecond, ratio, cost, heap, rested, growth } =
+    figures
+  const one = (value: number): string => value.toFixed(2)
+  return [
+    `${book.accounts} accounts, ${book.policies} policies, ${book.transactions} transactions, ${book.invoices} invoices: all migrated, in ${seconds.toFixed(1)} s`,
+    `${accountsPerSecond.toFixed(1)} accounts a second, the floor ${floorAccountsPerSecond.toFixed(1)}: ratio ${one(ratio)}`,
+    `of an account: ${one(cost.roundTrips)} D1 round trips, ${cost.statements.toFixed(1)} statements, ${cost.rowsRead.toFixed(0)} rows read, ${cost.rowsWritten.toFixed(0)} written; R2 ${one(cost.r2)}, queue ${one(cost.queue)}, object ${one(cost.object)} calls`,
+    `heap after a collection, at each fifteenth: ${heap.map(({ megabytes }) => megabytes.toFixed(1)).join(' ')} MB; ${growth === undefined ? 'too few looks' : `${rested?.toFixed(1)} MB when all was done, ${growth.toFixed(1)} MB more than from the fourth to the seventh (at most ${MOST_GROWN_MB})`}`,
+  ].join('\n')
+}

@@ -1,0 +1,62 @@
+// The service with what its migrations' objects ask of the platform noted, and read at /recording. Never measured.
+import service, { MigrationObject as ServiceMigrationObject } from '../../../src/worker.ts'
+import { watched } from '../recorder/watched.ts'
+import type { MigrationRecording } from './recording.ts'
+
+export { DeliveryObject, DispatcherObject, PolicyObject } from '../../../src/worker.ts'
+
+/** The Worker and its objects share an isolate here. */
+const recording: MigrationRecording = {
+  ...{ batches: [], rowsRead: 0, rowsWritten: 0 },
+  ...{ r2: 0, queue: 0, object: 0 },
+}
+
+/** The same binding, with its calls counted. */
+function counted<T extends object>(binding: T, names: readonly string[], count: () => void): T {
+  return new Proxy(binding, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name)
+      if (typeof value !== 'function') return value
+      return (...given: unknown[]) => {
+        if (names.includes(String(name))) count()
+        return (value as (...given: unknown[]) => unknown).apply(target, given)
+      }
+    },
+  })
+}
+
+function observed(env: Env): Env {
+  const seen = watched(env, (batch, rows) => {
+    recording.batches.push(batch)
+    recording.rowsRead += rows.read
+    recording.rowsWritten += rows.written
+  })
+  return {
+    ...seen,
+    FILES: counted(env.FILES, ['get', 'put', 'list', 'delete', 'head'], () => {
+      recording.r2 += 1
+    }),
+    ANNOUNCEMENTS: counted(env.ANNOUNCEMENTS, ['send', 'sendBatch'], () => {
+      recording.queue += 1
+    }),
+    // Each call gets the object anew.
+    DISPATCHER: counted(env.DISPATCHER, ['get'], () => {
+      recording.object += 1
+    }),
+  }
+}
+
+export class MigrationObject extends ServiceMigrationObject {
+  constructor(state: DurableObjectState, env: Env) {
+    super(state, observed(env))
+  }
+}
+
+export default {
+  fetch: (request, env, context) =>
+    new URL(request.url).pathname === '/recording'
+      ? Response.json(recording)
+      : service.fetch(request, env, context),
+  queue: service.queue,
+  scheduled: service.scheduled,
+} satisfies ExportedHandler<Env, unknown>

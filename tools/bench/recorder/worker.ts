@@ -1,0 +1,45 @@
+// The service with its databases, files and queues watched: what a request asks of them is noted, and read at /recording. For
+// one request at a time; never measured.
+import service, { PolicyObject as ServicePolicyObject } from '../../../src/worker.ts'
+import type { Batch, Recording } from '../plan.ts'
+import { watchedFiles, watchedQueue } from './calls.ts'
+import { watched } from './watched.ts'
+
+export { DeliveryObject, DispatcherObject, MigrationObject } from '../../../src/worker.ts'
+
+const nothing = (): Recording => ({ worker: [], object: [], files: [], messages: [] })
+
+/** The Worker and its objects share an isolate here. */
+let recording = nothing()
+
+function observed(env: Env, note: (batch: Batch) => void): Env {
+  return {
+    ...watched(env, note),
+    FILES: watchedFiles(env.FILES, call => recording.files.push(call)),
+    ANNOUNCEMENTS: watchedQueue(env.ANNOUNCEMENTS, bytes => recording.messages.push(bytes)),
+    DOCUMENTS: watchedQueue(env.DOCUMENTS, bytes => recording.messages.push(bytes)),
+  }
+}
+
+export class PolicyObject extends ServicePolicyObject {
+  constructor(state: DurableObjectState, env: Env) {
+    super(
+      state,
+      observed(env, batch => recording.object.push(batch)),
+    )
+  }
+}
+
+export default {
+  async fetch(request, env, context) {
+    if (new URL(request.url).pathname === '/recording') return Response.json(recording)
+    recording = nothing()
+    return service.fetch(
+      request,
+      observed(env, batch => recording.worker.push(batch)),
+      context,
+    )
+  },
+  queue: service.queue,
+  scheduled: service.scheduled,
+} satisfies ExportedHandler<Env, unknown>

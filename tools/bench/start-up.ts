@@ -1,0 +1,92 @@
+// What the Worker costs before its first request: CPU to evaluate its bundle, against an empty app with as many
+// routes; and the size of the bundle.
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { CONFIG_FILE } from '../../scripts/write-config.ts'
+import { median } from './figures.ts'
+
+const run = promisify(execFile)
+
+export const START_UP_GOAL = 3
+export const BUNDLE_GOAL_BYTES = 1024 * 1024
+
+export type StartUp = {
+  routes: number
+  /** CPU milliseconds, medians. */
+  serviceMs: number
+  emptyAppMs: number
+  ratio: number
+}
+
+/** `apart`: the modules of src/bundles/ with fonts and WebAssembly, which are sent too and loaded when first needed. */
+export type BundleSize = { bytes: number; gzippedBytes: number; apart: { gzippedBytes: number } }
+
+/** Bundles the service and the empty app, evaluates both `evaluations` times, one after the other. */
+export async function measureStartUp(
+  folder: string,
+  evaluations: number,
+): Promise<{ startUp: StartUp; bundle: BundleSize }> {
+  const service = await bundled(CONFIG_FILE, join(folder, 'service'))
+  const routes = await figureOf('tools/bench/count-routes.ts', service)
+  const emptyApp = await bundled('tools/bench/empty-app/wrangler.toml', join(folder, 'empty-app'), [
+    '--define',
+    `ROUTES:${routes}`,
+  ])
+  const serviceMs: number[] = []
+  const emptyAppMs: number[] = []
+  for (let at = 0; at < evaluations; at += 1) {
+    serviceMs.push(await evaluationMs(service))
+    emptyAppMs.push(await evaluationMs(emptyApp))
+  }
+  const [ours, empty] = [median(serviceMs), median(emptyAppMs)]
+  return {
+    startUp: { routes, serviceMs: ours, emptyAppMs: empty, ratio: ours / empty },
+    bundle: bundleSize(service),
+  }
+}
+
+/** Folder of the modules that a deploy would send. */
+async function bundled(config: string, folder: string, more: readonly string[] = []): Promise<string> {
+  await run(
+    process.execPath,
+    [
+      resolve('node_modules/wrangler/bin/wrangler.js'),
+      ...['deploy', '--dry-run', '--config', config, '--outdir', folder],
+      ...more,
+    ],
+    { env: { ...process.env, WRANGLER_SEND_METRICS: 'false' } },
+  )
+  return folder
+}
+
+const evaluationMs = async (folder: string): Promise<number> =>
+  (await figureOf('tools/bench/evaluate.ts', folder)) / 1_000
+
+/** What the script, in a process of its own, prints of the bundle. */
+async function figureOf(script: string, folder: string): Promise<number> {
+  const { stdout } = await run(process.execPath, [
+    '--no-warnings',
+    '--experimental-vm-modules',
+    script,
+    join(folder, 'worker.js'),
+  ])
+  return Number(stdout)
+}
+
+/** All modules as one stream, as the platform counts them; maps and notes beside them are not sent. */
+function bundleSize(folder: string): BundleSize {
+  const modules = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile() && !entry.name.endsWith('.map') && entry.name !== 'README.md')
+    .map(({ parentPath, name }) => join(parentPath, name))
+  const isApart = (path: string): boolean => /\.(?:ttf|wasm|bundle\.mjs)$/.test(path)
+  const { bytes, gzippedBytes } = sizeOf(modules.filter(path => !isApart(path)))
+  return { bytes, gzippedBytes, apart: sizeOf(modules.filter(isApart)) }
+}
+
+function sizeOf(paths: readonly string[]): { bytes: number; gzippedBytes: number } {
+  const bytes = Buffer.concat(paths.map(path => readFileSync(path)))
+  return { bytes: bytes.length, gzippedBytes: gzipSync(bytes, { level: 9 }).length }
+}

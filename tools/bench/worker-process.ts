@@ -1,0 +1,72 @@
+// The service and the floor alike, with the same flags; all of them ended when the bench is over.
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { freePort } from '../../scripts/free-port.ts'
+import { type Service, waitForHealth } from '../../scripts/service.ts'
+import { signalGroup, spawnWranglerDev } from '../../scripts/wrangler-dev.ts'
+import { groupCpuMs } from './cpu.ts'
+
+/** Whatever was started and has not ended. */
+export const running = new Set<Service>()
+let over = false
+
+/** Ends what still runs, also when the bench fails or is interrupted; nothing is started after it. */
+export const stopWorkers = async (): Promise<void> => {
+  over = true
+  await Promise.all([...running].map(worker => worker.stop()))
+}
+
+export type WorkerSource = {
+  config: string
+  script: string
+  dataFolder: string
+  inspectorPort?: number
+  /** The checkout that it is made from; the one that the bench runs in unless told. */
+  checkout?: string
+}
+
+export type Worker = Service & {
+  /** CPU milliseconds that its runtime has used until now; undefined where the machine does not tell. */
+  cpuMs(): number | undefined
+}
+
+/** Resolves when GET /health answers 200. */
+export async function startWorker({
+  config,
+  script,
+  dataFolder,
+  inspectorPort,
+  checkout,
+}: WorkerSource): Promise<Worker> {
+  mkdirSync(dataFolder, { recursive: true })
+  const port = await freePort()
+  if (over) throw new Error('The bench has ended.')
+  const child = spawnWranglerDev({
+    ...{ config, script, port, inspectorPort, dataFolder, checkout },
+  })
+  const group = child.pid
+  const worker: Worker = {
+    cpuMs: () => groupCpuMs(group, 'workerd'),
+    origin: `http://127.0.0.1:${port}`,
+    ended: once(child, 'exit').then(async ([code]) => {
+      await endGroup(group)
+      running.delete(worker)
+      return (code as number | null) ?? 1
+    }),
+    async stop() {
+      signalGroup(group, 'SIGTERM')
+      const forced = setTimeout(() => signalGroup(group, 'SIGKILL'), 10_000)
+      await worker.ended
+      clearTimeout(forced)
+    },
+  }
+  running.add(worker)
+  await waitForHealth(worker)
+  return worker
+}
+
+/** Ends what the first process of the group has left, which may still write into the data folder. */
+async function endGroup(group: number): Promise<void> {
+  for (let tries = 0; tries < 100 && signalGroup(group, 'SIGKILL'); tries += 1) await sleep(50)
+}
