@@ -44,3 +44,5 @@ const nextNumber = ({ modifications }: PolicyAggregate): number =>
     (next, one) => (one.invalidatedAt === undefined ? Math.max(next, one.number + 1) : next),
     1,
   )
+
+export type Carried = { aggregate: PolicyAggregate; modification: Modification }

@@ -5,6 +5,7 @@ import type { QuoteLocator } from '../../kernel/locators.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { type PolicyAggregate, quoteParts } from '../../policy/records/aggregate.ts'
 import { digitsForChanges } from '../../policy/records/changes.ts'
+import { quoteOf } from '../../policy/records/look-ups.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { assertWithinLimits } from '../../policy/terms.ts'
 import { policyState } from '../../policy/transitions.ts'
@@ -23,7 +24,6 @@ import {
   planReferral,
   planSelection,
 } from './plans.ts'
-import { quoteOf } from './quote-of.ts'
 
 export type QuoteOperation =
   | { action: 'update'; request: PolicyQuoteUpdateRequest }
