@@ -14,8 +14,8 @@ import { assertAllowed, type TransitionTable } from '../../src/platform/events/t
 import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
 import type { ConflictResponse } from '../../src/policy/contract/requests.ts'
 import { policyEvent, versioned } from '../../src/policy/events.ts'
-import { newModification } from '../../src/policy/planned.ts'
 import type { Planned } from '../../src/policy/planned.ts'
+import { newModification } from '../../src/policy/planned.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../src/policy/records/aggregate.ts'
 import { KINDS } from '../../src/transactions/kinds.ts'
 import {
