@@ -1,5 +1,10 @@
 import { env } from 'cloudflare:workers'
-import { bindingTarget, migrateAll, newestMigration, readMigrations } from '../../src/platform/migrations.ts'
+import {
+  bindingTarget,
+  migrateAll,
+  newestMigration,
+  readMigrations,
+} from '../../src/platform/database/migrations.ts'
 // Tests that call a part of the service directly need what the Worker registers, too.
 import '../../src/wiring.ts'
 import { migratedDatabases } from './fresh-start/memory.ts'

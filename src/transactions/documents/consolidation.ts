@@ -12,7 +12,7 @@ import {
 } from '../../policy/records/aggregate.ts'
 import { type DocumentSubject, isUploaded, type PolicyDocument } from '../../policy/records/document.ts'
 import type { ModificationKind } from '../../policy/records/transactions.ts'
-import { uploadedName } from '../../transactions/documents/upload.ts'
+import { uploadedName } from './upload.ts'
 
 export type IssuanceOperation = 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
 
