@@ -13,18 +13,17 @@ import {
   totalDueOf,
 } from '../../src/policy/bills/amounts-due.ts'
 import { type Charge, isPayable } from '../../src/policy/bills/charge.ts'
-import { holdbacksInForce } from '../../src/policy/fold/holdbacks.ts'
-import { isIssued, lineOf, segmentsInForce } from '../../src/policy/fold/line.ts'
+import { holdbacksInForce } from '../../src/policy/fold/fees.ts'
+import { isIssued, lineOf, segmentsInForce, standingCancellations } from '../../src/policy/fold/line.ts'
 import { inForce } from '../../src/policy/fold/pieces.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
 import { policyView } from '../../src/policy/projection/view.ts'
 import { boundQuote, type PolicyAggregate, putRecords } from '../../src/policy/records/aggregate.ts'
-import { standingCancellations } from '../../src/policy/standing-cancellations.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { cancelled } from '../../src/transactions/cancellations/effect.ts'
 import { reinstated } from '../../src/transactions/reinstatements/effect.ts'
 import { chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
-import { size } from '../support/sizes.ts'
+import { runsOf, size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 import {
   accountOf,
@@ -39,7 +38,7 @@ import {
 } from './made-book.ts'
 
 const SEED = 20261122
-const runs = (small: number, full: number) => ({ seed: SEED, numRuns: size(small, full) })
+const runs = (small: number, full: number) => ({ seed: SEED, numRuns: runsOf(small, full) })
 const product = plainConfiguration.products.plain!
 
 const priceOf = (policy: PolicyAggregate) =>

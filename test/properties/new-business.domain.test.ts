@@ -8,8 +8,7 @@ import { allowedActions } from '../../src/platform/events/transitions.ts'
 import { amountsDue } from '../../src/policy/bills/amounts-due.ts'
 import { PolicyCreateRequest, PolicyUpdateRequest } from '../../src/policy/contract/requests.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
-import { quoteParts } from '../../src/policy/quote-parts.ts'
-import { type PolicyAggregate, selectedQuote } from '../../src/policy/records/aggregate.ts'
+import { type PolicyAggregate, quoteParts, selectedQuote } from '../../src/policy/records/aggregate.ts'
 import { COLLECTION_NAMES, COLLECTIONS } from '../../src/policy/store/rows.ts'
 import { POLICY_TRANSITIONS, type PolicyAction, policyState } from '../../src/policy/transitions.ts'
 import type { Attempt } from '../../src/rating/attempt.ts'
@@ -22,7 +21,7 @@ import {
   decideUpdate,
 } from '../../src/transactions/new-business/decision.ts'
 import { type Example, groundOf, plentyOfLocators, workedPolicies } from '../support/configurations.ts'
-import { size } from '../support/sizes.ts'
+import { runsOf } from '../support/sizes.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12) as Instant
 const SEED = 20261121
@@ -233,7 +232,7 @@ for (const example of EXAMPLES)
             )
           },
         ),
-        { seed: SEED, numRuns: size(100, 2_000), verbose: 1 },
+        { seed: SEED, numRuns: runsOf(100, 2_000), verbose: 1 },
       )
     })
   })

@@ -3,15 +3,15 @@ import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
+import { unlessRecorded } from '../../platform/events/unrecorded.ts'
 import { fileKey, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
-import { unlessRecorded } from '../../platform/unrecorded.ts'
 import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import { valuesOf } from '../../product/fields/values.ts'
 import { type ExposureRun, type PolicyAggregate, putRecords } from '../records/aggregate.ts'
 import { dataOfPayment, type Medium, mediumPath } from '../records/medium.ts'
 import type { Loaded } from '../surroundings.ts'
-import { media } from '../tables/media.ts'
+import { media } from '../tables/documents.ts'
 
 /** Those of the media that were uploaded: one round trip. */
 export async function readMedia(context: RequestContext, locators: readonly Uuid[]): Promise<Medium[]> {

@@ -4,14 +4,14 @@ import { newUuid, readUuid } from '../../kernel/locators.ts'
 import { commit, isBySubject, type JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { putRows } from '../../platform/database.ts'
-import type { FilePart } from '../../platform/http/route.ts'
+import { expectRecord } from '../../platform/events/unrecorded.ts'
+import type { FilePart } from '../../platform/http/body/form.ts'
 import { fileKey, HOME_SHARD, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
-import { expectRecord } from '../../platform/unrecorded.ts'
 import type { Media } from '../../policy/contract/documents.ts'
-import { mediaResponse } from '../../policy/projection/media.ts'
+import { mediaResponse } from '../../policy/projection/documents.ts'
 import { type Medium, mediumPath } from '../../policy/records/medium.ts'
 import { deleteFile, readMedia } from '../../policy/store/media.ts'
-import { media } from '../../policy/tables/media.ts'
+import { media } from '../../policy/tables/documents.ts'
 
 const cleanName = (name: string): string =>
   name

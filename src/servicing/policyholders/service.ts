@@ -1,5 +1,4 @@
 // Policyholders as the Worker serves them: read in one batch, decide, commit in another.
-
 import { Refusal } from '../../kernel/errors.ts'
 import { newUuid, type PolicyLocator } from '../../kernel/locators.ts'
 import {
@@ -13,8 +12,8 @@ import {
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
-import { requireMatch } from '../../platform/entity-tags.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
+import { requireMatch } from '../../platform/http/entity-tags.ts'
 import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../../platform/paging.ts'
 import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
 import { invalid, newPolicyholder, updatedPolicyholder } from '../../policyholders/change.ts'
@@ -28,11 +27,9 @@ import type {
   PolicyholderResponse,
   PolicyholderUpdateRequest,
 } from '../../policyholders/contract.ts'
-import type { Dictionary } from '../../policyholders/dictionary.ts'
 import { dictionaryOf, loadPolicyholder, placeOf, readStored, theOne } from '../../policyholders/loading.ts'
-import type { Policyholder } from '../../policyholders/policyholder.ts'
+import type { Dictionary, Policyholder } from '../../policyholders/policyholder.ts'
 import { policyholderResponse } from '../../policyholders/projection.ts'
-import { searchableNames, searchTerms } from '../../policyholders/search.ts'
 import { shardForCreate } from '../../policyholders/shard-choice.ts'
 import {
   insertQueries,
@@ -42,7 +39,7 @@ import {
   updateQueries,
   versionGuard,
 } from '../../policyholders/store.ts'
-import { validationFieldError } from '../../policyholders/values.ts'
+import { searchableNames, searchTerms, validationFieldError } from '../../policyholders/values.ts'
 import { assertSearchable, searchOf } from '../../product/search-terms.ts'
 import { versionQuery } from '../../product/store.ts'
 import { tablesInForce } from '../../reference/constraints/force.ts'
