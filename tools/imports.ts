@@ -5,14 +5,27 @@ import { dirname, join, normalize } from 'node:path'
 /** The folders whose structure is checked. */
 const SOURCES = ['src', 'durable', 'packages']
 
-/** `import … from '…'` and `export … from '…'`, over several lines; and `import('…')`. */
-const IMPORT = /(?:^|\n)\s*(?:import|export)\s[^;'"]*?from\s*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/g
+/** `import … from '…'` and `export … from '…'`, over several lines; and `import('…')`. The first group is what is imported. */
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\s([^;'"]*?)from\s*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/g
 
-/** The files that each file imports, types included, by their paths from the root of the checkout. */
+/** The files that each file imports, by their paths from the root of the checkout. */
 export type Imports = ReadonlyMap<string, ReadonlySet<string>>
 
-/** Reads the imports of every source file below `root`. Generated bundles and declarations are left out. */
-export function readImports(root: string): Imports {
+/** Whether `import type { … }` or `import { type …, type … }` stands there: no code of that file runs because of it. */
+const isOfTypes = (imported: string): boolean =>
+  imported.startsWith('type ') ||
+  (/^\{[^}]*\}\s*$/.test(imported) &&
+    imported
+      .replace(/[{}]/g, '')
+      .split(',')
+      .every(name => name.trim() === '' || name.trim().startsWith('type ')))
+
+/**
+ * Reads the imports of every source file below `root`, those of types included unless `valuesOnly`. Leaves out generated bundles
+ * and declarations.
+ */
+export function readImports(root: string, valuesOnly = false): Imports {
   const files = SOURCES.flatMap(folder =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(file => join(folder, file)),
   ).filter(
@@ -21,7 +34,9 @@ export function readImports(root: string): Imports {
   const known = new Set(files)
   const importsOf = (file: string): Set<string> => {
     const text = readFileSync(join(root, file), 'utf8')
-    const specifiers = [...text.matchAll(IMPORT)].map(found => (found[1] ?? found[2])!)
+    const specifiers = [...text.matchAll(IMPORT)]
+      .filter(([, imported]) => !(valuesOnly && imported !== undefined && isOfTypes(imported)))
+      .map(([, , from, loaded]) => (from ?? loaded)!)
     const imported = specifiers.map(specifier => normalize(join(dirname(file), specifier)))
     return new Set(imported.filter(path => known.has(path)))
   }
@@ -58,6 +73,8 @@ export type Layers = {
     readonly folders: readonly string[]
     readonly holds: string
   }[]
+  /** Pairs of folders within one layer that import values of each other, each with the reason. */
+  readonly pairs: readonly { readonly between: readonly [string, string]; readonly reason: string }[]
   /** Imports that go up all the same, as `from -> to`. The list only ever shrinks. */
   readonly exceptions: readonly string[]
 }
@@ -82,4 +99,17 @@ export function upwardImports(layers: Layers, imports: Imports): string[] {
     for (const other of imported)
       if (layerOf(layers, other) > layerOf(layers, file)) upward.push(`${file} -> ${other}`)
   return upward.sort()
+}
+
+/** Pairs of folders that import from each other, neither within the other, as `a <-> b` in alphabetical order. */
+export function mutualFolders(imports: Imports): string[] {
+  const edges = new Set<string>()
+  for (const [file, imported] of imports)
+    for (const other of imported) edges.add(`${dirname(file)} ${dirname(other)}`)
+  const isWithin = (inner: string, outer: string): boolean => `${inner}/`.startsWith(`${outer}/`)
+  return [...edges]
+    .map(edge => edge.split(' ') as [string, string])
+    .filter(([a, b]) => a < b && edges.has(`${b} ${a}`) && !isWithin(b, a))
+    .map(([a, b]) => `${a} <-> ${b}`)
+    .sort()
 }

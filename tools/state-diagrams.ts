@@ -7,7 +7,7 @@ import { PAYMENT_TRANSITIONS } from '../src/policy/records/payment.ts'
 import { POLICY_TRANSITIONS } from '../src/policy/transitions.ts'
 import { ACCOUNT_TRANSITIONS, MIGRATION_TRANSITIONS } from '../src/servicing/migration/states.ts'
 import { CANCELLATION_TRANSITIONS } from '../src/transactions/cancellations/transitions.ts'
-import { ENDORSEMENT_TRANSITIONS } from '../src/transactions/endorsements/transitions.ts'
+import { ENDORSEMENT_TRANSITIONS } from '../src/transactions/endorsements/operation.ts'
 import {
   GRACE_PERIOD_TRANSITIONS,
   LAPSE_REINSTATEMENT_TRANSITIONS,

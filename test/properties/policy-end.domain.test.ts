@@ -16,9 +16,9 @@ import { EndorsementCreateRequest } from '../../src/transactions/endorsements/co
 import {
   decideEndorsement,
   type EndorsementDecision,
-  type EndorsementOperation,
   NEW_POLICY_END,
 } from '../../src/transactions/endorsements/decision.ts'
+import type { EndorsementOperation } from '../../src/transactions/endorsements/operation.ts'
 import { decideChange } from '../../src/transactions/mechanism/planned-change.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { comparable } from '../support/comparable.ts'

@@ -1,5 +1,6 @@
 // policyWhenIssued on random histories of both examples: the policy that an accepted endorsement or renewal foresees
 // is the policy that is read after the issue. The whole answers are compared; `foreseeable` lists what may differ.
+import '../../src/transactions/kinds.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
@@ -16,7 +17,6 @@ import { runsOf, size } from '../support/sizes.ts'
 import { same } from '../support/story-checks.ts'
 import { newBusiness, type Step, step } from '../support/story-steps.ts'
 import { attempted, tell } from '../support/story-telling.ts'
-import '../../src/transactions/kinds.ts'
 
 const SEED = 20261122
 const AN_HOUR = 3_600_000

@@ -6,6 +6,7 @@ import {
   type Imports,
   type Layers,
   layerOf,
+  mutualFolders,
   readImports,
   upwardImports,
 } from '../../tools/imports.ts'
@@ -13,9 +14,8 @@ import {
 const layers = JSON.parse(readFileSync('layers.json', 'utf8')) as Layers
 const imports = readImports('.')
 
-/** Circles across folders, and those of more than three files within one, that stand today. These only ever shrink. */
-const CIRCLES_ACROSS_FOLDERS = 6
-const LARGEST_CIRCLE = 58
+/** Files of one folder that may import each other in a circle. */
+const LARGEST_CIRCLE = 3
 
 const graph = (edges: Record<string, string[]>): Imports =>
   new Map(Object.entries(edges).map(([file, imported]) => [file, new Set(imported)]))
@@ -36,11 +36,20 @@ describe('the layers', () => {
     expect(layers.exceptions.filter(edge => !upward.includes(edge))).toEqual([])
   })
 
-  it('have no circles of files but those that stand, types included', () => {
+  it('have no circles of files across folders, and no large ones within a folder, types included', () => {
     const circles = circlesOf(imports)
-    const acrossFolders = circles.filter(files => new Set(files.map(dirname)).size > 1)
-    expect(acrossFolders.length).toBeLessThanOrEqual(CIRCLES_ACROSS_FOLDERS)
-    expect(circles[0]?.length ?? 0).toBeLessThanOrEqual(LARGEST_CIRCLE)
+    expect(circles.filter(files => new Set(files.map(dirname)).size > 1)).toEqual([])
+    expect(circles.filter(files => files.length > LARGEST_CIRCLE)).toEqual([])
+  })
+
+  it('have no folders that import values of each other, but for the pairs that layers.json gives a reason for', () => {
+    const mutual = mutualFolders(readImports('.', true))
+    expect(mutual).toEqual(layers.pairs.map(({ between }) => between.join(' <-> ')).sort())
+    for (const { between, reason } of layers.pairs) {
+      const [a, b] = between.map(folder => layerOf(layers, `${folder}/any.ts`))
+      expect(a, between.join()).toBe(b)
+      expect(reason).toMatch(/\w{3}/)
+    }
   })
 })
 
@@ -50,6 +59,7 @@ describe('the check of layers', () => {
       { name: 'kernel', folders: ['src/kernel'], holds: '' },
       { name: 'billing', folders: ['src/billing', 'src/kernel/later.ts'], holds: '' },
     ],
+    pairs: [],
     exceptions: [],
   }
 
@@ -77,5 +87,12 @@ describe('the check of layers', () => {
       ['d', 'e'],
     ])
     expect(circlesOf(graph({ a: ['b', 'c'], b: ['c'], c: [] }))).toEqual([])
+  })
+
+  it('finds folders that import from each other, and none within one another', () => {
+    const found = mutualFolders(
+      graph({ 'a/x': ['b/y', 'a/in/z'], 'b/y': ['a/w', 'c/v'], 'a/in/z': ['a/x'], 'a/w': [], 'c/v': [] }),
+    )
+    expect(found).toEqual(['a <-> b'])
   })
 })

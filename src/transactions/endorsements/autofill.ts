@@ -7,8 +7,7 @@ import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { Autofill } from '../autofill/fill.ts'
 import { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
 import { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
-import type { EndorsementOperation } from './decision.ts'
-import { assertEndorsementAllows } from './transitions.ts'
+import { assertEndorsementAllows, type EndorsementOperation } from './operation.ts'
 
 /** A new endorsement's request, filled in. Refuses (409) where the policy cannot be endorsed, before anything is called. */
 export async function fillNewEndorsement(

@@ -24,15 +24,15 @@ import { assertWithinLimits, paymentSchedule } from '../../policy/terms.ts'
 import { type Attempt, ratingContext } from '../../rating/attempt.ts'
 import { underwriteQuote } from '../../rating/rate.ts'
 import type { RatingContext } from '../../rating/rater.ts'
-import { assertUnderwritten, type Referral } from '../../rating/referral.ts'
+import { assertUnderwritten } from '../../rating/referral.ts'
 import { withConstraints } from '../constraints/validation.ts'
 import { hasConflicts, withoutConflicts } from '../mechanism/conflicts.ts'
 import { prorationOf } from '../mechanism/prorating.ts'
-import type { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
 import { digitsForRenewal, renewed } from '../renewals/effect.ts'
 import type { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
-import { type Endorsed, endorsed } from './effect.ts'
+import { type Endorsed, endorsed, pricedEndorsement } from './effect.ts'
 import { planEndorsementInvalidation } from './invalidation.ts'
+import { assertEndorsementAllows, type EndorsementOperation, touchesOf } from './operation.ts'
 import {
   billsOfAcceptance,
   digitsForAcceptance,
@@ -44,26 +44,8 @@ import {
   planEndorsementUpdate,
   planRenewalCreation,
 } from './plans.ts'
-import { pricedEndorsement } from './pricing.ts'
 import { personsDecision, planReferral } from './referral.ts'
 import { billsOthers, isPlannedAnew, policyOnIssue } from './schedule.ts'
-import { touchesOf } from './touches.ts'
-import { assertEndorsementAllows } from './transitions.ts'
-
-export type EndorsementOperation =
-  | { action: 'create'; request: EndorsementCreateRequest }
-  | { action: 'renew'; request: RenewalCreateRequest }
-  | {
-      action: 'update'
-      endorsement: EndorsementLocator
-      update: EndorsementUpdateRequest & Pick<RenewalUpdateRequest, 'renewalEndTimestamp'>
-    }
-  | {
-      action: 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard'
-      endorsement: EndorsementLocator
-      conflictHandling?: ConflictHandling
-    }
-  | ({ action: 'refer'; endorsement: EndorsementLocator } & Referral)
 
 /** What begins a new endorsement or renewal. */
 export type Beginning = Extract<EndorsementOperation, { action: 'create' | 'renew' }>

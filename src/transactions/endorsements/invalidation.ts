@@ -5,8 +5,8 @@ import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import type { Planned } from '../../policy/planned.ts'
 import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
-import { endorsementEvent } from './events.ts'
-import { assertEndorsementAllows } from './transitions.ts'
+import { assertEndorsementAllows } from './operation.ts'
+import { endorsementEvent } from './plans.ts'
 
 /**
  * Takes a quoted or accepted endorsement or renewal back for good: its invoices are void, payments of them reversed,

@@ -1,5 +1,4 @@
 // Endorsements and renewals as a kind of operation: one record with the same actions for both.
-
 import { Refusal } from '../../kernel/errors.ts'
 import type { EndorsementLocator } from '../../kernel/locators.ts'
 import { underwritingResponse } from '../../policy/projection/parts.ts'
@@ -9,17 +8,10 @@ import { plannedPriceChange, priceChangeOf } from '../mechanism/price-change.ts'
 import type { RenewalCreateRequest } from '../renewals/contract.ts'
 import { fillNewEndorsement, fillNewRenewal, fillOperation } from './autofill.ts'
 import type { EndorsementCreateRequest } from './contract.ts'
-import {
-  type Beginning,
-  carriedOut,
-  decideEndorsement,
-  type EndorsementOperation,
-  foreseen,
-  previewed,
-} from './decision.ts'
+import { type Beginning, carriedOut, decideEndorsement, foreseen, previewed } from './decision.ts'
 import { planEndorsementInvalidation } from './invalidation.ts'
+import { type EndorsementOperation, partOf } from './operation.ts'
 import { transactionResponse } from './projection.ts'
-import { partOf } from './touches.ts'
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {

@@ -6,6 +6,7 @@ import { Refusal } from '../../kernel/errors.ts'
 import type { EndorsementLocator, Uuid } from '../../kernel/locators.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
+import type { NewEvent } from '../../platform/events/outbox.ts'
 import { policyEvent } from '../../policy/events.ts'
 import { lineOf, withIssued } from '../../policy/fold/line.ts'
 import type { Carried, Planned } from '../../policy/planned.ts'
@@ -21,12 +22,10 @@ import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { termEndTimers } from '../term-end.ts'
 import type { EndorsementContext } from './content.ts'
-import { endorsementEvent, withEndorsement } from './events.ts'
 import { joinedChanges, namedChanges } from './joined-changes.ts'
+import { assertEndorsementAllows, touchesOf } from './operation.ts'
 import { issuedCount, undecided } from './referral.ts'
 import { policyOnIssue } from './schedule.ts'
-import { touchesOf } from './touches.ts'
-import { assertEndorsementAllows } from './transitions.ts'
 
 /** `endAt` is a new end of the policy. */
 export type EndorsementTerms = {
@@ -290,3 +289,29 @@ function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instan
     )
   return { startAt, endAt: endAt === policy.effectiveEnd ? undefined : endAt }
 }
+
+type Told = 'create' | 'update' | 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard'
+
+/** An event of an endorsement or a renewal (brief 9). */
+export const endorsementEvent = (
+  aggregate: PolicyAggregate,
+  told: Told,
+  { kind, locator, name, startAt, state, modificationLocator }: Endorsement,
+  more: Record<string, string> = {},
+): NewEvent =>
+  policyEvent(aggregate, `${kind}.${told}`, {
+    ...(kind === 'renewal'
+      ? { renewalLocator: String(locator) }
+      : { endorsementLocator: String(locator), endorsementName: name }),
+    effectiveTimestamp: String(startAt),
+    state,
+    ...(modificationLocator && (state === 'accepted' || state === 'issued') ? { modificationLocator } : {}),
+    ...more,
+  })
+
+/** The policy with the endorsement or renewal in it, as old as that. */
+export const withEndorsement = (aggregate: PolicyAggregate, endorsement: Endorsement): PolicyAggregate => ({
+  ...aggregate,
+  policy: { ...aggregate.policy, updatedAt: endorsement.updatedAt },
+  endorsements: putRecords(aggregate.endorsements, [endorsement]),
+})

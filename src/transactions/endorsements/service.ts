@@ -14,7 +14,7 @@ import type { Loaded } from '../../policy/surroundings.ts'
 import { operate, policyLocator } from '../policies/service.ts'
 import type { RenewalResponse } from '../renewals/contract.ts'
 import type { EndorsementResponse } from './contract.ts'
-import type { EndorsementOperation } from './decision.ts'
+import type { EndorsementOperation } from './operation.ts'
 import { transactionResponse } from './projection.ts'
 import { policyWhenIssued } from './when-issued.ts'
 

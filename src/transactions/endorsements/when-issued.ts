@@ -1,5 +1,5 @@
-// The policy as GET /policy shows it once an accepted endorsement or renewal is issued. The plan of issuing decides
-// that, so nothing here repeats its rules. Nothing is stored.
+// The policy as GET /policy shows it once an accepted endorsement or renewal is issued: computed by the plan of issuing, and not
+// stored.
 import { Refusal } from '../../kernel/errors.ts'
 import type { EndorsementLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'

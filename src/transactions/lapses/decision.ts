@@ -13,9 +13,7 @@ import { gracePeriodOf, lapseReinstatementOf } from '../../policy/records/look-u
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { Attempt } from '../../rating/attempt.ts'
 import { prorated } from '../mechanism/prorating.ts'
-import { planClosing } from './closing.ts'
 import type { ReinstatementAmountDueResponse } from './contract.ts'
-import { planReinstatementRemoval, planReinstatementUpload } from './documents.ts'
 import { reinstatementInvoice } from './events.ts'
 import {
   DIGITS_FOR_LAPSE,
@@ -25,11 +23,13 @@ import {
   planGraceStart,
   planGraceUpdate,
 } from './grace-periods.ts'
-import { planPastDueNotice } from './past-due-notice.ts'
+import { planReinstatementRemoval, planReinstatementUpload } from './kind.ts'
+import { planPastDueNotice } from './past-due.ts'
 import { preGrace } from './pre-grace.ts'
 import {
   digitsForIssue,
   madeFrom,
+  planClosing,
   planInvoicing,
   planIssue,
   planOpening,

@@ -1,13 +1,19 @@
 // Grace periods, legacy lapses and the way back from them, as kinds of operations.
+
+import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
+import type { Planned } from '../../policy/planned.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { UnplacedDocument } from '../../policy/records/document.ts'
 import { gracePeriodOf, lapseReinstatementOf } from '../../policy/records/look-ups.ts'
-import { reinstatementStatus } from '../../policy/records/transactions.ts'
+import { type LapseReinstatement, reinstatementStatus } from '../../policy/records/transactions.ts'
+import { planRemoval, planUpload, type UploadOwner } from '../documents/upload.ts'
 import { json, showNothing } from '../mechanism/answers.ts'
 import { defineKind, type Response } from '../mechanism/kind.ts'
-import { planClosing } from './closing.ts'
 import { decideAmountDue, decideLapse, type LapseOperation } from './decision.ts'
 import { gracePeriodResponse, lapseReinstatementResponse } from './projection.ts'
+import { planClosing } from './reinstatements.ts'
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
@@ -69,3 +75,32 @@ export const amountDueKind = defineKind<'amountDue'>({
     return { answer: json(await decideAmountDue(loaded, reinstatement, effectiveAt, attempt)) }
   },
 })
+
+// Documents uploaded to the reinstatement of a legacy lapse follow the rules of a policy's: they can be added unless it is given
+// up, and removed only before it is issued (contract 1; brief 0.6).
+const asOwner = (reinstatement: LapseReinstatement): UploadOwner => ({
+  subject: 'lapseReinstatement',
+  subjectLocator: reinstatement.locator,
+  title: `Reinstatement ${reinstatement.locator}`,
+  isIssued: reinstatementStatus(reinstatement) === 'issued',
+})
+
+/** Refuses (409) a closed reinstatement. */
+export function planReinstatementUpload(
+  before: PolicyAggregate,
+  reinstatement: LapseReinstatement,
+  upload: UnplacedDocument,
+  now: Instant,
+): Planned {
+  const { subject, subjectLocator, title } = asOwner(reinstatement)
+  if (reinstatementStatus(reinstatement) === 'closed')
+    throw new Refusal('wrongState', `${title} is closed; documents are no longer added to it.`)
+  return planUpload(before, { ...upload, subject, subjectLocator }, now)
+}
+
+/** Refuses (409) what the service made, and everything once the reinstatement is issued. */
+export const planReinstatementRemoval = (
+  before: PolicyAggregate,
+  reinstatement: LapseReinstatement,
+  document: Uuid,
+): Planned => planRemoval(before, asOwner(reinstatement), document)

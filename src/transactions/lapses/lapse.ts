@@ -1,8 +1,9 @@
 // A legacy lapse: the policy off risk, without a cancellation record (brief 1.7). Pure.
 import { add, type Instant } from '../../kernel/time.ts'
+import { isIssued } from '../../policy/fold/line.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
-import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
-import type { GracePeriod, Lapse } from '../../policy/records/transactions.ts'
+import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
+import type { GracePeriod, Lapse, ModificationKind } from '../../policy/records/transactions.ts'
 import type { EffectContext } from '../../rating/attempt.ts'
 import { cancelled } from '../cancellations/effect.ts'
 import { withoutConflicts } from '../mechanism/conflicts.ts'
@@ -50,4 +51,21 @@ export function planLapse(
     { aggregate: lapsed, events: [lapseEvent(lapsed, lapse, grace.invoiceLocator)] },
     billLapse(lapsed, modification, context),
   )
+}
+
+/** Modifications that end cover, bring it back or add to it. */
+const OF_COVER: ReadonlySet<ModificationKind> = new Set([
+  'lapse',
+  'cancellation',
+  'withdrawal',
+  'reinstatement',
+  'renewal',
+])
+
+/** The lapse that the policy is in: nothing that was issued since has moved its end. */
+export function lapseInForce(aggregate: PolicyAggregate): Lapse | undefined {
+  const last = [...aggregate.modifications.values()]
+    .filter(one => isIssued(one) && OF_COVER.has(one.kind))
+    .reduce<Modification | undefined>((a, b) => (a && a.number > b.number ? a : b), undefined)
+  return [...aggregate.lapses.values()].find(one => one.modificationLocator === last?.locator)
 }

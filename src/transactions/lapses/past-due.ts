@@ -1,8 +1,11 @@
 // Invoices that are unpaid past their due time (brief 1.5).
 
+import type { Uuid } from '../../kernel/locators.ts'
 import type { Money } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { amountsDue, totalDueOf } from '../../policy/bills/amounts-due.ts'
+import { invoiceEvent } from '../../policy/events.ts'
+import type { Planned } from '../../policy/planned.ts'
 import type { Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { type Invoice, isOutstanding } from '../../policy/records/invoice.ts'
 import type { ModificationKind } from '../../policy/records/transactions.ts'
@@ -39,4 +42,19 @@ export function pastDueInvoices(aggregate: PolicyAggregate, now: Instant): Invoi
     dueOf.set(modification, due)
     return due[invoice.installmentNumber - 1]!.minor > 0
   })
+}
+
+/** Tells that the invoice is past due (brief 9); undefined when it is paid, void, or has more time by now. */
+export function planPastDueNotice(
+  aggregate: PolicyAggregate,
+  invoiceLocator: Uuid,
+  now: Instant,
+): Planned | undefined {
+  const invoice = aggregate.invoices.get(invoiceLocator)
+  const from = invoice && pastDueFrom(aggregate, invoice)
+  if (!invoice || from === undefined || from > now || !isOwed(aggregate, invoice)) return undefined
+  return {
+    aggregate,
+    events: [invoiceEvent(aggregate, 'invoice.pastDue', invoice, totalDueOf(aggregate, invoice))],
+  }
 }

@@ -3,9 +3,10 @@
 // The contract names no end of an offer. It is the end of the reinstatement period: until then the invoice is
 // payable, and what is still pending then is closed.
 import { invoiceTimers, invoiceWhatIsDue } from '../../billing/invoicing.ts'
+import { planVoidInvoices } from '../../billing/payments/plans.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { type Instant, later } from '../../kernel/time.ts'
-import { installmentOf, installmentsToInvoice, planOf } from '../../policy/bills/amounts-due.ts'
+import { installmentOf, installmentsToInvoice, invoicesOf, planOf } from '../../policy/bills/amounts-due.ts'
 import type { Planned } from '../../policy/planned.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { carriedForward, isOutstanding } from '../../policy/records/invoice.ts'
@@ -19,9 +20,8 @@ import { withoutConflicts } from '../mechanism/conflicts.ts'
 import { reinstated } from '../reinstatements/effect.ts'
 import { termEndTimers } from '../term-end.ts'
 import { goingOn, reinstatementPlan } from './billing.ts'
-import { planClosing } from './closing.ts'
 import { lapseReinstatementEvent } from './events.ts'
-import { lapseInForce } from './lapse-in-force.ts'
+import { lapseInForce } from './lapse.ts'
 import { reinstatementPeriodTimer } from './timers.ts'
 import { assertLapseReinstatementAllows } from './transitions.ts'
 
@@ -213,4 +213,41 @@ function assertInPeriod({ lapsedAt, reinstatementPeriodEndAt }: Lapse, now: Inst
       'wrongState',
       `The reinstatement period ended at ${reinstatementPeriodEndAt}; the policy cannot be reinstated any more.`,
     )
+}
+
+/** Closes a reinstatement that was not paid: its invoice is void, what was paid of it is reversed, and what it made counts for
+ * nothing. */
+export function planClosing(
+  before: PolicyAggregate,
+  reinstatement: LapseReinstatement,
+  now: Instant,
+): Planned {
+  assertLapseReinstatementAllows(reinstatement, 'close')
+  const closed: LapseReinstatement = {
+    ...reinstatement,
+    statuses: [...reinstatement.statuses, { at: now, status: 'closed' }],
+    updatedAt: now,
+  }
+  const lapseReinstatements = putRecords(before.lapseReinstatements, [closed])
+  const modification = closed.modificationLocator && before.modifications.get(closed.modificationLocator)
+  if (!modification) {
+    const aggregate = { ...before, lapseReinstatements }
+    return {
+      aggregate,
+      events: [lapseReinstatementEvent(aggregate, 'policy.reinstatement.close', closed)],
+    }
+  }
+  const voided = planVoidInvoices(before, invoicesOf(before, modification), now)
+  const aggregate: PolicyAggregate = {
+    ...voided.aggregate,
+    policy: { ...before.policy, updatedAt: now },
+    lapseReinstatements,
+    modifications: putRecords(before.modifications, [
+      { ...modification, invalidatedAt: now, updatedAt: now },
+    ]),
+  }
+  return {
+    aggregate,
+    events: [...voided.events, lapseReinstatementEvent(aggregate, 'policy.reinstatement.close', closed)],
+  }
 }

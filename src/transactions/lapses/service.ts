@@ -9,7 +9,7 @@ import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tena
 import { gracePeriodOf, lapseReinstatementOf } from '../../policy/records/look-ups.ts'
 import { loadPolicy, policyOf } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import type { Upload } from '../../servicing/documents/service.ts'
+import type { Upload } from '../documents/stored-files.ts'
 import { operate, policyLocator } from '../policies/service.ts'
 import type {
   GraceLapseReinstatementResponse,
@@ -117,7 +117,7 @@ export async function actOnReinstatement(
 }
 
 /** Files are handled by code that most requests never need. */
-const files = () => import('../../servicing/documents/service.ts')
+const files = () => import('../documents/stored-files.ts')
 
 /** Stores the file, then adds it to the reinstatement: a look-up more than for a policy's, to find the policy. */
 export async function addReinstatementDocument(

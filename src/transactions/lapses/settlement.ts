@@ -6,9 +6,8 @@ import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { type Invoice, isOutstanding } from '../../policy/records/invoice.ts'
 import { type LapseReinstatement, reinstatementStatus } from '../../policy/records/transactions.ts'
 import type { EffectContext } from '../../rating/attempt.ts'
-import { planClosing } from './closing.ts'
 import { planSettlement } from './grace-periods.ts'
-import { digitsForIssue, planIssue } from './reinstatements.ts'
+import { digitsForIssue, planClosing, planIssue } from './reinstatements.ts'
 
 /**
  * What follows from a payment of the invoice, as it stands after it, paid in full or in part: the reinstatement that

@@ -1,5 +1,5 @@
 // Policies of the motor example in the states that other records start from.
-
+import '../../../src/transactions/kinds.ts'
 import { add, type Instant } from '../../../src/kernel/time.ts'
 import { PolicyCreateRequest } from '../../../src/policy/contract/requests.ts'
 import type { Planned } from '../../../src/policy/planned.ts'
@@ -9,7 +9,7 @@ import {
   decideCancellation,
 } from '../../../src/transactions/cancellations/decision.ts'
 import { EndorsementCreateRequest } from '../../../src/transactions/endorsements/contract.ts'
-import type { EndorsementOperation } from '../../../src/transactions/endorsements/decision.ts'
+import type { EndorsementOperation } from '../../../src/transactions/endorsements/operation.ts'
 import {
   decideCreation,
   decideFinalization,
@@ -18,7 +18,6 @@ import {
 import { RenewalCreateRequest } from '../../../src/transactions/renewals/contract.ts'
 import { groundOf, workedPolicies } from '../configurations.ts'
 import { attemptAt, STORY_BEGINS } from '../policy-story.ts'
-import '../../../src/transactions/kinds.ts'
 
 export const attempt = () => attemptAt(STORY_BEGINS)
 /** Past every deadline. */

@@ -19,7 +19,7 @@ import {
   ENDORSEMENT_TRANSITIONS,
   type EndorsementAction,
   RENEWAL_TRANSITIONS,
-} from '../../../src/transactions/endorsements/transitions.ts'
+} from '../../../src/transactions/endorsements/operation.ts'
 import { decideReinstatement } from '../../../src/transactions/reinstatements/decision.ts'
 import {
   REINSTATEMENT_TRANSITIONS,

@@ -1,0 +1,128 @@
+// Operations on an endorsement or a renewal: their messages, the state table (brief 1.4), and how far each reaches into its
+// policy: what it rates again, and which exposures it can change.
+import { Refusal } from '../../kernel/errors.ts'
+import type { EndorsementLocator, Uuid } from '../../kernel/locators.ts'
+import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
+import { type EndorsementChanges, namedExposures } from '../../policy/records/changes.ts'
+import type { Endorsement, EndorsementState } from '../../policy/records/transactions.ts'
+import type { Part } from '../../policy/surroundings.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
+import type { Referral } from '../../rating/referral.ts'
+import type { ConflictHandling } from '../cancellations/contract.ts'
+import type { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
+import type { Repricing } from './content.ts'
+import type { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
+
+/** What the type says; `input` asks the request, which must answer. */
+export function repricingOf(
+  product: ProductDefinition,
+  name: string,
+  changes: EndorsementChanges,
+): Repricing {
+  const type = product.endorsements.find(one => one.name === name)
+  if (!type)
+    throw new Refusal(
+      'invalidRequest',
+      `The policy's configuration has no endorsement '${name}' any more; discard this one, and apply for another.`,
+    )
+  switch (type.reprice) {
+    case 'all':
+      return 'all'
+    case 'always':
+      return 'changed'
+    case 'input':
+      if (changes.reprice === undefined)
+        throw new Refusal('invalidRequest', `Endorsement '${name}' needs reprice: send true or false.`)
+      return changes.reprice ? 'changed' : 'never'
+    default:
+      return 'never'
+  }
+}
+
+/**
+ * The exposures that its changes name; undefined where they reach the whole policy: where its other exposures are rated
+ * anew or end at another time, or what was planned to be invoiced for them moves.
+ */
+export function touchesOf(
+  { kind, name, changes, endAt }: Pick<Endorsement, 'kind' | 'name' | 'changes' | 'endAt'>,
+  product: ProductDefinition,
+): readonly Uuid[] | undefined {
+  if (kind === 'renewal' || endAt !== undefined || changes.newPaymentScheduleName !== undefined)
+    return undefined
+  const repricing = repricingOf(product, name, changes)
+  if (repricing === 'all' || (repricing === 'changed' && changesPolicy(changes))) return undefined
+  return namedExposures(changes) as Uuid[]
+}
+
+const changesPolicy = (changes: EndorsementChanges): boolean =>
+  Object.keys(changes.fieldValues ?? {}).length > 0 ||
+  [changes.addFieldGroups, changes.updateFieldGroups, changes.removeFieldGroups].some(list => list?.length)
+
+/** The part of the policy that may be enough for the operation; undefined for renewals, which go over all of it. */
+export function partOf(operation: EndorsementOperation): Part | undefined {
+  switch (operation.action) {
+    case 'create':
+      return { exposures: namedExposures(operation.request) }
+    case 'renew':
+      return undefined
+    case 'update':
+      return { exposures: namedExposures(operation.update), endorsement: operation.endorsement }
+    default:
+      return { exposures: [], endorsement: operation.endorsement }
+  }
+}
+
+// Endorsements and renewals have the same states, with events of their own.
+export type EndorsementAction = 'update' | 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard' | 'refer'
+
+type Table = TransitionTable<EndorsementAction, EndorsementState>
+
+const tableOf = (kind: Endorsement['kind'], legacy: 'policy.endorse' | 'policy.renew'): Table => ({
+  update: { from: ['application'], to: 'application', event: `${kind}.update`, past: 'updated' },
+  quote: { from: ['application'], to: 'quoted', event: `${kind}.quote`, past: 'quoted' },
+  /** Of an application passes through quoting. */
+  accept: { from: ['application', 'quoted'], to: 'accepted', event: `${kind}.accept`, past: 'accepted' },
+  /** Passes through what is still before it: quoting, acceptance. */
+  issue: {
+    from: ['application', 'quoted', 'accepted'],
+    to: 'issued',
+    event: [`${kind}.issue`, legacy],
+    past: 'issued',
+  },
+  invalidate: {
+    from: ['quoted', 'accepted'],
+    to: 'invalidated',
+    event: `${kind}.invalidate`,
+    past: 'invalidated',
+  },
+  discard: { from: ['application'], to: 'discarded', event: `${kind}.discard`, past: 'discarded' },
+  /** A person decides in underwriting's place; it is quoted, or refused, by that. */
+  refer: { from: ['application'], to: 'application', event: `${kind}.update`, past: 'decided by a person' },
+})
+
+export const ENDORSEMENT_TRANSITIONS: Table = tableOf('endorsement', 'policy.endorse')
+export const RENEWAL_TRANSITIONS: Table = tableOf('renewal', 'policy.renew')
+
+export function assertEndorsementAllows(
+  { kind, locator, state }: Endorsement,
+  action: EndorsementAction,
+): void {
+  const [table, noun] =
+    kind === 'renewal' ? [RENEWAL_TRANSITIONS, 'Renewal'] : [ENDORSEMENT_TRANSITIONS, 'Endorsement']
+  assertAllowed(table, `${noun} ${locator}`, state, action)
+}
+
+export type EndorsementOperation =
+  | { action: 'create'; request: EndorsementCreateRequest }
+  | { action: 'renew'; request: RenewalCreateRequest }
+  | {
+      action: 'update'
+      endorsement: EndorsementLocator
+      update: EndorsementUpdateRequest & Pick<RenewalUpdateRequest, 'renewalEndTimestamp'>
+    }
+  | {
+      action: 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard'
+      endorsement: EndorsementLocator
+      conflictHandling?: ConflictHandling
+    }
+  | ({ action: 'refer'; endorsement: EndorsementLocator } & Referral)
