@@ -8,7 +8,7 @@ import { policyEvent } from '../../policy/events.ts'
 import type { Planned } from '../../policy/planned.ts'
 import { type PolicyAggregate, putRecords, removeRecords } from '../../policy/records/aggregate.ts'
 import type { DocumentFailure, PolicyDocument } from '../../policy/records/document.ts'
-import { withoutReplaced } from '../../servicing/documents/consolidation.ts'
+import { withoutReplaced } from './consolidation.ts'
 
 export type Made = { locator: Uuid } & (
   | { outcome: 'ready'; type: DocumentType; fileName: string; warning?: string }

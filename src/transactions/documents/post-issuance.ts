@@ -15,7 +15,7 @@ import {
   type Issuance,
   issuances,
   withConsolidations,
-} from '../../servicing/documents/consolidation.ts'
+} from './consolidation.ts'
 import type { DocumentPlan } from './planned.ts'
 
 /**

@@ -1,0 +1,148 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { retryAfterMs } from '../../../../src/kernel/date-time.ts'
+import type { RetryStrategy, WebhookFailureHandling } from '../../../../src/platform/events/tables.ts'
+import { judge, LONGEST_DELAY_MS, type Outcome } from '../../../../src/servicing/events/delivery/judge.ts'
+import { OWN_FAILURE_HANDLING } from '../../../../src/servicing/events/delivery/webhook.ts'
+
+const answered = (status: number, retryAfterMs?: number): Outcome => ({
+  kind: 'answered',
+  status,
+  retryAfterMs,
+})
+
+const handling = (changes: Partial<WebhookFailureHandling> = {}): WebhookFailureHandling => ({
+  triggers: ['4xx', '5xx', 'timeout'],
+  divert: false,
+  suspend: false,
+  ...changes,
+})
+
+const linear: RetryStrategy = { type: 'linear', interval: 10, attempts: 3 }
+const exponential: RetryStrategy = { type: 'exponential', interval: 10, attempts: 10 }
+const MIDDLE = 0.5
+
+describe('an attempt', () => {
+  it('succeeds with any 2xx, and with nothing else', () => {
+    for (const status of [200, 201, 204, 299])
+      expect(judge(answered(status), 1, handling(), MIDDLE)).toEqual({ state: 'sent' })
+    for (const status of [199, 300, 304, 400, 500])
+      expect(judge(answered(status), 1, handling(), MIDDLE).state).toBe('failed')
+  })
+
+  it('without a strategy is the only one', () => {
+    expect(judge(answered(503), 1, handling(), MIDDLE)).toEqual({
+      state: 'failed',
+      handled: true,
+      suspend: false,
+    })
+    expect(judge({ kind: 'timeout' }, 1, handling({ suspend: true }), MIDDLE)).toEqual({
+      state: 'failed',
+      handled: true,
+      suspend: true,
+    })
+  })
+
+  it('that fails for a reason not named in the triggers is final and suspends nothing', () => {
+    const only503 = handling({ triggers: ['503'], retryStrategy: linear, suspend: true })
+    expect(judge(answered(500), 1, only503, MIDDLE)).toEqual({
+      state: 'failed',
+      handled: false,
+      suspend: false,
+    })
+    expect(judge(answered(503), 1, only503, MIDDLE).state).toBe('pending')
+    expect(judge({ kind: 'timeout' }, 1, only503, MIDDLE).state).toBe('failed')
+    expect(judge(answered(302), 1, handling({ retryStrategy: linear }), MIDDLE).state).toBe('failed')
+    expect(
+      judge(answered(302), 1, handling({ triggers: ['3xx'], retryStrategy: linear }), MIDDLE).state,
+    ).toBe('pending')
+  })
+
+  it('that finds no one listening counts as a timeout, one that was refused does not', () => {
+    const retried = handling({ retryStrategy: linear })
+    expect(judge({ kind: 'unreachable' }, 1, retried, MIDDLE).state).toBe('pending')
+    expect(judge({ kind: 'addressRefused' }, 1, retried, MIDDLE).state).toBe('failed')
+  })
+
+  it('that is told 410 suspends at once, whatever the triggers', () => {
+    expect(judge(answered(410), 1, handling({ triggers: [], retryStrategy: linear }), MIDDLE)).toEqual({
+      state: 'failed',
+      handled: true,
+      suspend: true,
+    })
+  })
+})
+
+describe('the next attempt', () => {
+  const waits = (retryStrategy: RetryStrategy, attempts: number[]) =>
+    attempts.map(attempt => judge(answered(500), attempt, handling({ retryStrategy }), MIDDLE))
+
+  it('comes after interval·n when linear, and not after the last', () => {
+    expect(waits(linear, [1, 2, 3])).toEqual([
+      { state: 'pending', delayMs: 10_000 },
+      { state: 'pending', delayMs: 20_000 },
+      { state: 'failed', handled: true, suspend: false },
+    ])
+  })
+
+  it('comes after interval·2^(n−1) when exponential', () => {
+    expect(waits(exponential, [1, 2, 3, 9])).toEqual([
+      { state: 'pending', delayMs: 10_000 },
+      { state: 'pending', delayMs: 20_000 },
+      { state: 'pending', delayMs: 40_000 },
+      { state: 'pending', delayMs: 2_560_000 },
+    ])
+  })
+
+  it('waits as long as Retry-After asks, up to a day', () => {
+    const retried = handling({ retryStrategy: linear })
+    expect(judge(answered(503, 60_000), 1, retried, MIDDLE)).toEqual({ state: 'pending', delayMs: 60_000 })
+    expect(judge(answered(503, 1_000), 1, retried, MIDDLE)).toEqual({ state: 'pending', delayMs: 10_000 })
+    expect(judge(answered(503, 1e12), 1, retried, MIDDLE)).toEqual({
+      state: 'pending',
+      delayMs: LONGEST_DELAY_MS,
+    })
+  })
+
+  it('is spread by at most a tenth and never later than a day', () => {
+    const strategy = fc.record({
+      type: fc.constantFrom('linear' as const, 'exponential' as const),
+      interval: fc.integer({ min: 1, max: 86_400 }),
+      attempts: fc.constant(10),
+    })
+    fc.assert(
+      fc.property(
+        strategy,
+        fc.integer({ min: 1, max: 9 }),
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        (s, n, chance) => {
+          const plain = s.interval * 1000 * (s.type === 'linear' ? n : 2 ** (n - 1))
+          const verdict = judge(answered(500), n, handling({ retryStrategy: s }), chance)
+          if (verdict.state !== 'pending') throw new Error('it must be tried again')
+          expect(verdict.delayMs).toBeGreaterThanOrEqual(Math.min(LONGEST_DELAY_MS, Math.floor(plain * 0.9)))
+          expect(verdict.delayMs).toBeLessThanOrEqual(Math.min(LONGEST_DELAY_MS, Math.ceil(plain * 1.1)))
+        },
+      ),
+      { seed: 20261101 },
+    )
+  })
+})
+
+it('without failure handling an event is tried 15 times, over most of a day', () => {
+  const verdicts = Array.from({ length: 15 }, (_, at) =>
+    judge(answered(503), at + 1, OWN_FAILURE_HANDLING, MIDDLE),
+  )
+  const waits = verdicts.flatMap(verdict => (verdict.state === 'pending' ? verdict.delayMs / 1000 : []))
+  expect(waits.slice(0, 5)).toEqual([5, 10, 20, 40, 80])
+  expect(waits.reduce((sum, wait) => sum + wait)).toBe(81_915)
+  expect(verdicts.at(-1)).toEqual({ state: 'failed', handled: true, suspend: false })
+  expect(judge(answered(410), 1, OWN_FAILURE_HANDLING, MIDDLE)).toMatchObject({ suspend: true })
+})
+
+it('Retry-After is read as seconds or as an HTTP date, and anything else is ignored', () => {
+  const at = Date.parse('2026-11-01T10:00:00Z')
+  expect(retryAfterMs('120', at)).toBe(120_000)
+  expect(retryAfterMs('Sun, 01 Nov 2026 10:01:00 GMT', at)).toBe(60_000)
+  expect(retryAfterMs('Sun, 01 Nov 2026 09:00:00 GMT', at)).toBe(0)
+  for (const text of [null, '', 'soon', '-5', '1.5', '1e3']) expect(retryAfterMs(text, at)).toBeUndefined()
+})

@@ -1,0 +1,144 @@
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { KEEP_WRITES_MS } from '../../../src/platform/commit.ts'
+import { dispatcherObject } from '../../../src/platform/objects.ts'
+import { shardName, type Tenant } from '../../../src/platform/tenancy.ts'
+import { workOff } from '../../../src/servicing/events/dispatch.ts'
+import { prepareDatabases } from '../../support/databases.ts'
+import { openReceiver } from '../../support/receiver.ts'
+import { deliver, deliveriesIn, happen, makeTenant, makeWebhook } from './tenant.ts'
+
+beforeAll(() => prepareDatabases({ tenants: 20 }))
+
+let tenant: Tenant
+let client: D1Database
+
+beforeEach(async () => {
+  tenant = await makeTenant()
+  client = (env as unknown as Record<string, D1Database>)[tenant.shards[0]!]!
+})
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const work = () => workOff(env, shardName(tenant, 0))
+const count = async (table: string) =>
+  (await client.prepare(`select count(*) as n from ${table}`).first<{ n: number }>())!.n
+
+describe('the dispatcher', () => {
+  it('makes deliveries whose hint was lost', async () => {
+    const receiver = await openReceiver()
+    await makeWebhook(tenant, { url: receiver.url })
+    await happen(tenant, [{}])
+    await work()
+    expect(await receiver.wait(1)).toHaveLength(1)
+  })
+
+  it('tells when the next retry is due', async () => {
+    const receiver = await openReceiver({ status: 500 })
+    const retryStrategy = { type: 'linear', interval: 100, attempts: 2 }
+    await makeWebhook(tenant, { url: receiver.url, failureHandling: { retryStrategy } })
+    await happen(tenant, [{}])
+    await deliver(tenant)
+    const due = await work()
+    expect(due).toBe((await deliveriesIn(tenant))[0]!.due_at)
+    expect(due! - Date.now()).toBeGreaterThan(85_000)
+  })
+
+  it('has nothing to do for a tenant without writes, or one that was recreated', async () => {
+    expect(await work()).toBeUndefined()
+    await happen(tenant, [{}])
+    expect(await work()).toBeTypeOf('number')
+    expect(await workOff(env, { ...shardName(tenant, 0), generation: 2 })).toBeUndefined()
+  })
+
+  it('keeps a timer that no one here knows, and does not spin on it', async () => {
+    await client.exec(
+      `insert into timer (locator, due_at, kind, subject, payload) values ('t', 0, 'of.tomorrow', '', '{}')`,
+    )
+    const due = await work()
+    expect(due! - Date.now()).toBeGreaterThan(50_000)
+    expect(await count('timer')).toBe(1)
+  })
+})
+
+describe('the record of writes', () => {
+  const age = (ms: number) => client.prepare('update write set at = at - ?').bind(ms).run()
+
+  it('is purged after 30 days, in bounded steps, until only what is younger is left', async () => {
+    await happen(tenant, [])
+    await client.exec(
+      `insert into write (key, body_hash, status, subject, at) with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500) select 'old' || i, '', 200, '', 0 from n`,
+    )
+    for (const left of [1_501, 501]) {
+      expect(await work()).toBeLessThanOrEqual(Date.now())
+      expect(await count('write')).toBe(left)
+    }
+    const due = await work()
+    expect(await count('write')).toBe(1)
+    expect(due! - Date.now()).toBeGreaterThan(KEEP_WRITES_MS - DAY_MS)
+  })
+
+  it('is looked at once a day at most, and not at all when it is empty', async () => {
+    await happen(tenant, [])
+    await work()
+    await age(KEEP_WRITES_MS - 1_000)
+    const due = await work()
+    expect(due! - Date.now()).toBeGreaterThan(DAY_MS - 60_000)
+    await age(2_000)
+    expect(await work()).toBeUndefined()
+    expect(await count('write')).toBe(0)
+  })
+})
+
+describe('the alarm', () => {
+  const object = () => dispatcherObject(env, tenant, 0)
+  const alarmOf = () => runInDurableObject(object(), (_, state) => state.storage.getAlarm())
+
+  it('is set for the earliest time asked for', async () => {
+    const at = Date.now() + 50_000
+    await object().arm(shardName(tenant, 0), at)
+    await object().arm(shardName(tenant, 0), at + 5_000)
+    expect(await alarmOf()).toBe(at)
+    await object().arm(shardName(tenant, 0), at - 5_000)
+    expect(await alarmOf()).toBe(at - 5_000)
+  })
+
+  it('comes again for who asked for a later time: what they commit may not have been there yet', async () => {
+    const at = Date.now() + 50_000
+    await object().arm(shardName(tenant, 0), at - 30_000)
+    await object().arm(shardName(tenant, 0), at)
+    expect(await runDurableObjectAlarm(object())).toBe(true)
+    expect(await alarmOf()).toBe(at)
+  })
+
+  it('is not lost when it is asked for while the dispatcher works', async () => {
+    const receiver = await openReceiver({ status: 200, held: true })
+    await makeWebhook(tenant, { url: receiver.url })
+    await happen(tenant, [{}])
+    await client.exec('delete from write')
+    await object().arm(shardName(tenant, 0), Date.now() + 10)
+    await receiver.wait(1)
+    const at = Date.now() + 59_000
+    await object().arm(shardName(tenant, 0), at)
+    await receiver.answer({ status: 200 })
+    await expect.poll(() => deliveriesIn(tenant)).toMatchObject([{ state: 'sent' }])
+    await expect.poll(alarmOf).toBe(at)
+  })
+
+  it('is put away when nothing waits', async () => {
+    await object().arm(shardName(tenant, 0), Date.now() + 10)
+    await expect.poll(alarmOf).toBeNull()
+  })
+
+  it('stays set when the work fails', async () => {
+    await client.exec('drop table delivery')
+    await object().arm(shardName(tenant, 0), Date.now() + 10)
+    await expect.poll(async () => ((await alarmOf()) ?? 0) - Date.now()).toBeGreaterThan(40_000)
+  })
+
+  it('does not stop numbers from being leased, each once', async () => {
+    const blocks = await Promise.all(Array.from({ length: 20 }, () => object().lease(10)))
+    const starts = blocks.map(({ next }) => next).sort((a, b) => a - b)
+    expect(starts).toEqual(Array.from({ length: 20 }, (_, n) => starts[0]! + n * 10))
+  })
+})

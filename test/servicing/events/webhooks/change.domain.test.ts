@@ -1,0 +1,208 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Refusal } from '../../../../src/kernel/errors.ts'
+import { newUuid } from '../../../../src/kernel/locators.ts'
+import type { Instant } from '../../../../src/kernel/time.ts'
+import { OWN_FAILURE_HANDLING, type Webhook } from '../../../../src/servicing/events/delivery/webhook.ts'
+import { changedWebhook, OVERLAP_MS } from '../../../../src/servicing/events/webhooks/change.ts'
+import { UpdateWebhookRequest } from '../../../../src/servicing/events/webhooks/contract.ts'
+
+const AT = 1_800_000_000_000 as Instant
+
+const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
+  locator: newUuid(0),
+  name: 'claims desk',
+  enabled: true,
+  suspendedAt: null,
+  endpoint: {
+    url: 'https://hooks.example.com/in',
+    headers: { 'X-Desk': ['7'], authorization: ['Bearer one'] },
+    secureSsl: true,
+    hmacEnabled: true,
+    secret: 'earlier',
+  },
+  failureHandling: undefined,
+  eventTypes: ['policy.*', 'payment.pay'],
+  createdAt: AT,
+  version: 1,
+  replayVersion: 0,
+  ...changes,
+})
+
+const changed = (before: Webhook, wire: object, at = AT): Webhook =>
+  changedWebhook(before, UpdateWebhookRequest.parse(wire), { at, makeSecret: () => 'made' })
+
+const refusal = (before: Webhook, wire: object): string => {
+  try {
+    changed(before, wire)
+  } catch (problem) {
+    if (problem instanceof Refusal) return problem.message
+  }
+  throw new Error('It was not refused.')
+}
+
+describe('removals come first, then additions', () => {
+  const types = ['policy.create', 'policy.issue', 'payment.pay', 'policy.*', 'login.success'] as const
+  const some = fc.uniqueArray(fc.constantFrom(...types))
+  const triggers = ['400', '4xx', '5xx', '503', 'timeout'] as const
+  const someTriggers = fc.uniqueArray(fc.constantFrom(...triggers))
+  const expected = (before: readonly string[], less: readonly string[], more: readonly string[]) => [
+    ...new Set([...before.filter(one => !less.includes(one)), ...more]),
+  ]
+
+  it('of types of events and of triggers: what is in both lists is there, once', () => {
+    const property = fc.property(
+      some,
+      some,
+      some,
+      someTriggers,
+      someTriggers,
+      someTriggers,
+      (eventTypes, less, more, before, lessTriggers, moreTriggers) => {
+        const failureHandling = { triggers: before, divert: false, suspend: false }
+        const result = changed(webhook({ eventTypes, failureHandling }), {
+          removeEventTypes: less,
+          addEventTypes: more,
+          failureHandling: { removeTriggers: lessTriggers, addTriggers: moreTriggers },
+        })
+        expect([...result.eventTypes].sort()).toEqual(expected(eventTypes, less, more).sort())
+        expect([...result.failureHandling!.triggers].sort()).toEqual(
+          expected(before, lessTriggers, moreTriggers).sort(),
+        )
+        for (const one of more) expect(result.eventTypes.filter(type => type === one)).toHaveLength(1)
+      },
+    )
+    fc.assert(property, { seed: 20261122 })
+  })
+
+  it('of headers, whatever their letters; values that are added take the place of those there', () => {
+    const { headers } = changed(webhook(), {
+      endpoint: {
+        removeHeaders: ['x-desk', 'AUTHORIZATION', 'X-None'],
+        addHeaders: { Authorization: ['Bearer two'], 'X-New': 'a' },
+      },
+    }).endpoint
+    expect(headers).toEqual({ Authorization: ['Bearer two'], 'X-New': ['a'] })
+    expect(
+      changed(webhook(), { endpoint: { addHeaders: { 'x-desk': ['8', '9'] } } }).endpoint.headers,
+    ).toEqual({
+      authorization: ['Bearer one'],
+      'x-desk': ['8', '9'],
+    })
+  })
+
+  it('of the failure handling, the alert endpoint and the strategy', () => {
+    const failureHandling = {
+      triggers: ['503'],
+      retryStrategy: { type: 'linear' as const, interval: 9, attempts: 9 },
+      divert: true,
+      suspend: true,
+      alertEndpoint: { ...webhook().endpoint, url: 'https://old.example.com/' },
+    }
+    const before = webhook({ failureHandling })
+    expect(changed(before, { removeFailureHandling: true }).failureHandling).toBeUndefined()
+    expect(
+      changed(before, { removeFailureHandling: true, failureHandling: { divert: true } }).failureHandling,
+    ).toEqual({ ...OWN_FAILURE_HANDLING, divert: true })
+    const other = { type: 'exponential', interval: 2, attempts: 4 }
+    expect(
+      changed(before, { failureHandling: { removeRetryStrategy: true, retryStrategy: other } })
+        .failureHandling,
+    ).toEqual({ ...failureHandling, retryStrategy: other })
+    const { retryStrategy: _, ...without } = failureHandling
+    expect(changed(before, { failureHandling: { removeRetryStrategy: true } }).failureHandling).toEqual(
+      without,
+    )
+    const replaced = changed(before, {
+      failureHandling: { removeAlertEndpoint: true, alertEndpoint: { url: 'https://new.example.com/' } },
+    }).failureHandling
+    expect(replaced!.alertEndpoint).toEqual({
+      url: 'https://new.example.com/',
+      headers: {},
+      secureSsl: true,
+      hmacEnabled: true,
+      secret: 'made',
+      secretMadeIn: 2,
+    })
+  })
+})
+
+describe('what a change leaves out', () => {
+  it('stays, and every change is a version', () => {
+    const before = webhook()
+    expect(changed(before, {})).toEqual({ ...before, version: 2 })
+    expect(
+      changed(before, { name: 'desk', enabled: false, endpoint: { url: 'https://b.example.com/' } }),
+    ).toEqual({
+      ...before,
+      name: 'desk',
+      enabled: false,
+      endpoint: { ...before.endpoint, url: 'https://b.example.com/' },
+      version: 2,
+    })
+  })
+
+  it('of failure handling that was never given is the service’s own', () => {
+    expect(changed(webhook(), { failureHandling: { removeTriggers: ['4xx'] } }).failureHandling).toEqual({
+      ...OWN_FAILURE_HANDLING,
+      triggers: ['5xx', 'timeout'],
+    })
+  })
+})
+
+describe('a new secret', () => {
+  it('lets the old one sign beside it for a day, and so those before it', () => {
+    const second = changed(webhook(), { endpoint: { secret: 'second' } })
+    expect(second.endpoint).toMatchObject({
+      secret: 'second',
+      earlierSecrets: [{ secret: 'earlier', until: AT + OVERLAP_MS }],
+    })
+    const soon = (AT + 1_000) as Instant
+    const third = changed(second, { endpoint: { secret: 'third' } }, soon)
+    expect(third.endpoint.earlierSecrets).toEqual([
+      { secret: 'earlier', until: AT + OVERLAP_MS },
+      { secret: 'second', until: soon + OVERLAP_MS },
+    ])
+    const nextDay = (AT + OVERLAP_MS) as Instant
+    expect(changed(third, {}, nextDay).endpoint).toEqual(third.endpoint)
+    expect(changed(third, { endpoint: { tag: 't' } }, nextDay).endpoint.earlierSecrets).toEqual([
+      { secret: 'second', until: soon + OVERLAP_MS },
+    ])
+  })
+
+  it('that is the one there, or its mask, replaces nothing', () => {
+    for (const secret of ['earlier', '********'])
+      expect(changed(webhook(), { endpoint: { secret } }).endpoint).toEqual(webhook().endpoint)
+  })
+
+  it('is made for an endpoint that is to sign and has none', () => {
+    const { secret: _, ...endpoint } = webhook().endpoint
+    const unsigned = webhook({ endpoint: { ...endpoint, hmacEnabled: false } })
+    expect(changed(unsigned, { endpoint: { hmacEnabled: true } }).endpoint.secret).toBe('made')
+    expect(changed(unsigned, { endpoint: { tag: 't' } }).endpoint.secret).toBeUndefined()
+  })
+})
+
+describe('a change is refused', () => {
+  it('for an alert endpoint without an address, and masks that stand for nothing', () => {
+    expect(refusal(webhook(), { failureHandling: { alertEndpoint: { tag: 't' } } })).toBe(
+      "'failureHandling.alertEndpoint.url' is missing: there is no such endpoint to change.",
+    )
+    expect(refusal(webhook(), { endpoint: { addHeaders: { 'X-Other': '********' } } })).toContain(
+      "'endpoint.addHeaders.X-Other' is ********, which stands for a value that is kept",
+    )
+    expect(
+      changed(webhook(), { endpoint: { addHeaders: { Authorization: '********' } } }).endpoint.headers,
+    ).toEqual({
+      'X-Desk': ['7'],
+      Authorization: ['Bearer one'],
+    })
+  })
+
+  it('for more headers in all than may be', () => {
+    const addHeaders = Object.fromEntries(Array.from({ length: 19 }, (_, at) => [`x-${at}`, ['1']]))
+    expect(refusal(webhook(), { endpoint: { addHeaders } })).toBe(
+      "'endpoint.addHeaders': all headers must be at most 20 headers of 4096 characters in all.",
+    )
+  })
+})
