@@ -4,6 +4,7 @@
 /** Who calls, and what is noted of calls that are refused: for `mount`. */
 import { recordRefusal } from './access/audit/refusals.ts'
 import { signedIn } from './access/sign-in-check.ts'
+import { registerTransactionRecords } from './extension/plugins/transaction-records.ts'
 import { registerTimers, type TimerOwner, type TimerOwners } from './platform/events/timers.ts'
 import type { Callers } from './platform/http/access-check.ts'
 
@@ -37,3 +38,6 @@ export const TIMER_OWNERS: TimerOwners = {
   'webhook.copy': async () => (await import('./servicing/events/delivery/webhook-copies.ts')).webhookCopyDue,
 }
 registerTimers(TIMER_OWNERS)
+
+/** Records of transactions that plugins read. */
+registerTransactionRecords(async () => (await import('./transactions/kinds.ts')).pluginRecords())

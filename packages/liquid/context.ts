@@ -208,34 +208,18 @@ export function located(error: unknown, token: Token): TemplateError {
   return new TemplateError('templateFailed', error instanceof Error ? error.message : String(error), at)
 }
 
-/** What the template writes; counted as output. */
-export class OutputEmitter implements Emitter {
-  readonly #budget: RenderBudget
+/** Collects what a template writes; `count` is of the budget: output, or memory for what `capture` collects. */
+export class CountingEmitter implements Emitter {
+  readonly #count: (text: string) => void
   buffer = ''
 
-  constructor(budget: RenderBudget) {
-    this.#budget = budget
+  constructor(count: (text: string) => void) {
+    this.#count = count
   }
 
   write(value: unknown): void {
     const text = printed(value)
-    this.#budget.countOutput(text)
-    this.buffer += text
-  }
-}
-
-/** What `capture` collects; counted as memory. */
-export class CaptureEmitter implements Emitter {
-  readonly #budget: RenderBudget
-  buffer = ''
-
-  constructor(budget: RenderBudget) {
-    this.#budget = budget
-  }
-
-  write(value: unknown): void {
-    const text = printed(value)
-    this.#budget.countMemory(text.length)
+    this.#count(text)
     this.buffer += text
   }
 }

@@ -16,11 +16,10 @@ import {
   toValueSync,
 } from 'liquidjs/dist/liquid.browser.mjs'
 import {
-  CaptureEmitter,
+  CountingEmitter,
   type Dialect,
   located,
   newRenderState,
-  OutputEmitter,
   RenderingContext,
   type RenderingEnvironment,
 } from './context.ts'
@@ -70,7 +69,7 @@ const TAGS: Liquid['tags'] = {
  */
 export function renderTemplates(templates: Template[], context: Context, emitter?: Emitter): string {
   const { budget } = context as RenderingContext
-  const out = emitter ?? new CaptureEmitter(budget)
+  const out = emitter ?? new CountingEmitter(text => budget.countMemory(text.length))
   for (const template of templates) {
     try {
       budget.countNode()
@@ -183,7 +182,7 @@ function rendered<Effects>(
   environment: RenderingEnvironment,
 ): Rendering<Effects> {
   const state = newRenderState(data, environment, dialect)
-  const emitter = new OutputEmitter(state.budget)
+  const emitter = new CountingEmitter(text => state.budget.countOutput(text))
   const context = new RenderingContext(engine, state)
   const variables = () => plainVariables(context.bottom())
   try {

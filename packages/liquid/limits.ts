@@ -22,7 +22,7 @@ export const FILTER_WORK = 128
 export const ITEM_WORK = 64
 export const STEP_WORK = 16
 
-export const DEFAULT_LIMITS: RenderLimits = {
+const DEFAULT_LIMITS: RenderLimits = {
   nodes: 200_000,
   outputBytes: 10_000_000,
   memory: 8_000_000,

@@ -10,7 +10,7 @@ Exact.RM = Big.roundHalfUp
 /** Places that are kept when a result has more; without it, compounding in a loop grows without end. */
 export const LARGEST_PLACES = 100
 /** Digits before the point. A larger result is a `templateLimit`. */
-export const LARGEST_DIGITS = 400
+const LARGEST_DIGITS = 400
 
 /**
  * An exact decimal. `whole`: written without a decimal point, or computed from such numbers only; dividing

@@ -16,7 +16,7 @@ import type { ConversionBudget } from './limits.ts'
 let current: ConversionBudget | undefined
 
 /** Of the conversion that is being laid out; undefined while its pages are written. */
-export const layoutBudget = (): ConversionBudget | undefined => current
+const layoutBudget = (): ConversionBudget | undefined => current
 
 const layoutDocument = layoutBuilder.default.prototype.layoutDocument
 layoutBuilder.default.prototype.layoutDocument = function (structure, pdf, ...rest) {

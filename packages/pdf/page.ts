@@ -28,7 +28,7 @@ export const PAGE_SIZES = {
 export type PageSize = keyof typeof PAGE_SIZES
 
 /** 20 mm. */
-export const DEFAULT_MARGIN = 56.69
+const DEFAULT_MARGIN = 56.69
 
 type PageLayout = {
   readonly marginLeft?: string

@@ -1,6 +1,6 @@
 import type { NewTimer } from '../platform/commit.ts'
 import type { NewEvent } from '../platform/events/outbox.ts'
-import type { PolicyAggregate } from './records/aggregate.ts'
+import type { Modification, PolicyAggregate } from './records/aggregate.ts'
 
 /** What an action makes: the aggregate after it, its events in the order of the state changes, and timers. */
 export type Planned = {
@@ -18,3 +18,5 @@ export function chain(first: Planned, ...rest: (Planned | undefined)[]): Planned
     timers: steps.flatMap(step => step.timers ?? []),
   }
 }
+
+export type Carried = { aggregate: PolicyAggregate; modification: Modification }

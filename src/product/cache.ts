@@ -30,7 +30,7 @@ type TemplateCompiler = typeof import('./templates/liquid.ts').compileTemplate
 
 /**
  * The configuration of that archive: from memory, else from R2. What its templates and patterns need comes with
- * it; so both are at hand wherever a configuration is, and no part of an isolate's start-up.
+ * it; so both are there with every configuration and are no part of an isolate's start-up.
  */
 export async function loadConfiguration(
   env: Env,

@@ -34,7 +34,6 @@ export async function recordedOnce(
   return jsonText({ status: answer.status, text: JSON.stringify(await show(answer.subject)) })
 }
 
-// What every new resource must be, whatever it is: its names are free, and its jurisdictions are there.
 type New = Pick<Resource, 'name' | 'staticName' | 'type' | 'jurisdictions'>
 
 /**

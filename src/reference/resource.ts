@@ -1,4 +1,5 @@
-// What a resource is: data or text that products run on, which changes on dates of its own (resources brief 2).
+// What a resource is (data or text that products run on, which changes on dates of its own), and which one of a static name
+// is in force at a time and place (resources brief 2).
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { ResourceType, Selectable, TemplateFormat } from '../product/resources.ts'
@@ -45,8 +46,6 @@ export type ResourceGroup = {
   readonly resourceNames: readonly string[]
 }
 
-// Which resource of a static name is in force at a time, in a place (resources brief 2). Everything that uses resources
-// asks here.
 export type Selecting = {
   readonly at: Instant
   readonly jurisdiction?: string | undefined

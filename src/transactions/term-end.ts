@@ -11,6 +11,8 @@ import type { Planned } from '../policy/planned.ts'
 import type { Policy, PolicyAggregate } from '../policy/records/aggregate.ts'
 import { policyState } from '../policy/transitions.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
+import { showNothing } from './mechanism/answers.ts'
+import { defineKind } from './mechanism/kind.ts'
 
 /** Kinds of the timers; each is named as the event that comes of it. */
 export const POLICY_END = 'policy.end'
@@ -86,3 +88,18 @@ export function decideTermEnd(
       : policyEvent(aggregate, POLICY_END_REMINDER, { ...data, reminderName: reminder })
   return { aggregate, events: [event] }
 }
+
+declare module './mechanism/kind.ts' {
+  interface PolicyOperations {
+    /** From the clock: the end of the policy has come, or a reminder before it. */
+    termEnd: { notice: TermEndNotice }
+  }
+}
+
+export const termEndKind = defineKind<'termEnd'>({
+  name: 'termEnd',
+  decide({ aggregate, product }, { notice }, { attempt }) {
+    const planned = decideTermEnd(aggregate, product, notice, attempt.now)
+    return planned && { planned, response: showNothing }
+  },
+})

@@ -7,6 +7,7 @@ import { RefusedPayOut } from '../../src/transactions/payments/decision.ts'
 import { reinstatementResponse } from '../../src/transactions/reinstatements/projection.ts'
 import { BoatInUtc, type BoatTerms } from '../support/boat-in-utc.ts'
 import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
+import '../../src/transactions/kinds.ts'
 
 const cancellationOf = ({ loaded }: BoatInUtc, locator: CancellationLocator) =>
   cancellationResponse(loaded.aggregate, loaded.aggregate.cancellations.get(locator)!, loaded.product)

@@ -7,6 +7,7 @@ import { decideCancellation } from '../../src/transactions/cancellations/decisio
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { ClockedPolicy } from '../support/clocked-policy.ts'
 import { attemptAt } from '../support/policy-story.ts'
+import '../../src/transactions/kinds.ts'
 
 const endOf = (policy: ClockedPolicy, date: string): Instant =>
   endOfDay(policy.day(date), policy.loaded.aggregate.policy.timeZone)

@@ -26,6 +26,7 @@ import { ClockedPolicy } from '../support/clocked-policy.ts'
 import { exampleConfiguration } from '../support/configurations.ts'
 import { scatteredBills } from '../support/scattered-bills.ts'
 import { size } from '../support/sizes.ts'
+import '../../src/transactions/kinds.ts'
 
 const endOf = (policy: ClockedPolicy, date: string): Instant =>
   endOfDay(policy.day(date), policy.loaded.aggregate.policy.timeZone)

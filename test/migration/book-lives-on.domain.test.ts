@@ -30,6 +30,7 @@ import {
 import { attemptAt, inState, type Story } from '../support/policy-story.ts'
 import { size } from '../support/sizes.ts'
 import { billed, modificationsAddUp, priceOf, recordedChangesAddUp } from '../support/story-checks.ts'
+import '../../src/transactions/kinds.ts'
 
 const NOW = Date.UTC(2026, 9, 1, 12) as Instant
 const configuration = exampleConfiguration('motor')

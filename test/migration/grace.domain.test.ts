@@ -13,6 +13,7 @@ import { decideLapse, type LapseOperation } from '../../src/transactions/lapses/
 import { exampleConfiguration, groundOf } from '../support/configurations.ts'
 import { migratedAccount, migratedInvoice, migratedPolicy } from '../support/migrated.ts'
 import { attemptAt } from '../support/policy-story.ts'
+import '../../src/transactions/kinds.ts'
 
 const MOVE = Date.UTC(2026, 10, 22, 11) as Instant
 /** The last moments in Berlin of that day, and of the one 30 days later. */

@@ -6,6 +6,7 @@ import { type RatingTables, tablesOfConfiguration } from '../../src/reference/da
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
 import { ClockedPolicy } from '../support/clocked-policy.ts'
 import { attemptAt } from '../support/policy-story.ts'
+import '../../src/transactions/kinds.ts'
 
 type Charges = { charges: { chargeId: string; amount: string }[]; coverageStartTimestamp: string }
 

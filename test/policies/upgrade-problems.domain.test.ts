@@ -7,6 +7,7 @@ import type { ProductDefinition } from '../../src/product/configuration.ts'
 import { upgradeProblems } from '../../src/transactions/upgrade/problems.ts'
 import { STORY_BEGINS } from '../support/policy-story.ts'
 import { after, carriedOut, halfway, issuedPolicy } from '../support/record-kinds/motor-policies.ts'
+import '../../src/transactions/kinds.ts'
 
 const YEARS_LATER = (STORY_BEGINS + 3 * 365 * 86_400_000) as Instant
 

@@ -49,6 +49,7 @@ import { attemptAt, inState } from '../support/policy-story.ts'
 import { scatteredBills } from '../support/scattered-bills.ts'
 import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
+import '../../src/transactions/kinds.ts'
 
 const SEED = 20261121
 

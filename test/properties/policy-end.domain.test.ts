@@ -20,7 +20,7 @@ import {
   type EndorsementOperation,
   NEW_POLICY_END,
 } from '../../src/transactions/endorsements/decision.ts'
-import { decideChange } from '../../src/transactions/planned-change.ts'
+import { decideChange } from '../../src/transactions/mechanism/planned-change.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { comparable } from '../support/comparable.ts'
 import type { Example } from '../support/configurations.ts'

@@ -10,9 +10,9 @@ import type { Planned } from '../../src/policy/planned.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
 import type { Modification, PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
-import { recordedPriceChange } from '../../src/transactions/cancellations/projection.ts'
 import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
 import { decideEndorsement } from '../../src/transactions/endorsements/decision.ts'
+import { recordedPriceChange } from '../../src/transactions/mechanism/price-change.ts'
 import { withCredit } from '../../src/transactions/payments/credit.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'
 import { decidePreview } from '../../src/transactions/preview/decision.ts'
@@ -25,6 +25,7 @@ import { size } from '../support/sizes.ts'
 import { same } from '../support/story-checks.ts'
 import { newBusiness, steps } from '../support/story-steps.ts'
 import { tell } from '../support/story-telling.ts'
+import '../../src/transactions/kinds.ts'
 
 const SEED = 20261121
 

@@ -16,6 +16,7 @@ import { size } from '../support/sizes.ts'
 import { same } from '../support/story-checks.ts'
 import { newBusiness, type Step, step } from '../support/story-steps.ts'
 import { attempted, tell } from '../support/story-telling.ts'
+import '../../src/transactions/kinds.ts'
 
 const SEED = 20261122
 const AN_HOUR = 3_600_000

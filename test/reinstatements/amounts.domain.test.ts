@@ -15,6 +15,7 @@ import { decideCreation, decideIssue } from '../../src/transactions/new-business
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { boatGround } from '../support/boat-ground.ts'
 import { attemptAt } from '../support/policy-story.ts'
+import '../../src/transactions/kinds.ts'
 
 const SEED = 20261122
 const DAY = 86_400_000

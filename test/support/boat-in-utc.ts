@@ -26,6 +26,7 @@ import { decideReinstatement } from '../../src/transactions/reinstatements/decis
 import { boatGround } from './boat-ground.ts'
 import { attemptAt } from './policy-story.ts'
 import { totalDue } from './total-due.ts'
+import '../../src/transactions/kinds.ts'
 
 const HOUR_MS = 3_600_000
 

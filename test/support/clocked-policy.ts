@@ -27,6 +27,7 @@ import { decidePayment } from '../../src/transactions/payments/decision.ts'
 import { type Example, groundOf, workedPolicies } from './configurations.ts'
 import type { PluginFunctions } from './plugin-function.ts'
 import { attemptAt } from './policy-story.ts'
+import '../../src/transactions/kinds.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -22,6 +22,7 @@ import { decideReinstatement } from '../../src/transactions/reinstatements/decis
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { type Example, groundOf, workedPolicies } from './configurations.ts'
 import { attemptAt, inState, STORY_BEGINS } from './policy-story.ts'
+import '../../src/transactions/kinds.ts'
 
 export type Book = {
   readonly ground: Ground

@@ -15,7 +15,7 @@ import { type PolicyView, policyView } from '../../src/policy/projection/view.ts
 import { boundQuote, type PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
-import { recordedPriceChange } from '../../src/transactions/cancellations/projection.ts'
+import { recordedPriceChange } from '../../src/transactions/mechanism/price-change.ts'
 import { COVER, type NaivePiece, type NaivePolicy, naivePolicy, naiveSum } from './naive-policy.ts'
 import type { NaiveAmounts } from './naive-rates.ts'
 import { bigOf, naiveOf, naiveWithAccepted, type Story } from './policy-story.ts'

@@ -10,8 +10,9 @@ import {
   type CancellationOperation,
   decideCancellation,
 } from '../../src/transactions/cancellations/decision.ts'
-import { recordedPriceChange } from '../../src/transactions/cancellations/projection.ts'
-import { decideChange, type PlannedChange } from '../../src/transactions/planned-change.ts'
+import type { PlannedChange } from '../../src/transactions/mechanism/kind.ts'
+import { decideChange } from '../../src/transactions/mechanism/planned-change.ts'
+import { recordedPriceChange } from '../../src/transactions/mechanism/price-change.ts'
 import {
   decideReinstatement,
   type ReinstatementOperation,
@@ -20,6 +21,7 @@ import { type NaiveRequest, naiveRefusal } from './naive-policy.ts'
 import { attemptAt, inState, naiveOf, reinstatementRequest, type Story } from './policy-story.ts'
 import { continueEndorsement, endorse } from './story-endorsing.ts'
 import type { Moment, Step } from './story-steps.ts'
+import '../../src/transactions/kinds.ts'
 
 /** What came of a step: the price change seen before it and after it, where it has one. */
 export type Told = {

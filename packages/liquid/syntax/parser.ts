@@ -77,7 +77,7 @@ export function balanced(tokens: TopLevelToken[], options: Options, report: Repo
 }
 
 /** Drops the rest of a block that could not be read, its end included. */
-export function skipBlock(name: string, remaining: TopLevelToken[]): void {
+function skipBlock(name: string, remaining: TopLevelToken[]): void {
   for (let depth = 1; depth > 0 && remaining.length > 0; ) {
     const token = remaining.shift()
     if (!TypeGuards.isTagToken(token)) continue

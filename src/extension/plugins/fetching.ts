@@ -2,8 +2,6 @@
 import { eq } from 'drizzle-orm'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import {
-  type CancellationLocator,
-  type EndorsementLocator,
   type PolicyLocator,
   readDigits,
   readUuid,
@@ -15,42 +13,23 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
-import type { PolicySelection } from '../../policy/store/aggregates.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { invoices } from '../../policy/tables/billing.ts'
 import { policyholderResponse } from '../../policyholders/projection.ts'
 import { policyholderQuery, readPolicyholder } from '../../policyholders/store.ts'
 import { secretsForPlugin } from '../../reference/secrets/sending.ts'
-import { cancellationOf } from '../../transactions/cancellations/cancellation-of.ts'
-import { cancellationResponse } from '../../transactions/cancellations/projection.ts'
-import { endorsementOf } from '../../transactions/endorsements/endorsement-of.ts'
-import { transactionResponse } from '../../transactions/endorsements/projection.ts'
-import { reinstatementResponse } from '../../transactions/reinstatements/projection.ts'
-import { reinstatementOf } from '../../transactions/reinstatements/reinstatement-of.ts'
 import { auxPairsQuery, auxRowsQuery, shardOfAuxData } from '../auxdata/store.ts'
 import { asPluginInput } from './input.ts'
-import type { Entity } from './program.ts'
 import type { Known } from './runner.ts'
 import type { Fetching } from './session.ts'
+import { type PluginRecord, transactionRecords } from './transaction-records.ts'
 
 /** How many rows of auxiliary data of one locator are fetched together; beyond that, only the requested keys. */
 const MOST_OF_A_LOCATOR = 200
 
 /** The stored record, as its own answer shows it; a text that no locator of its kind can be is none. */
 type Reader = (context: RequestContext, text: string) => Promise<unknown>
-
-const byDigits =
-  (
-    selection: (digits: number) => PolicySelection,
-    shown: (loaded: Loaded, digits: number) => unknown,
-  ): Reader =>
-  async (context, text) => {
-    const digits = readDigits(text)
-    if (digits === undefined) return null
-    const database = databaseOf(context, shardOfDigits(digits))
-    return database && shown(await loadPolicy(context, database, selection(digits)), digits)
-  }
 
 const byUuid =
   (read: (context: RequestContext, database: Database, locator: Uuid) => Promise<unknown>): Reader =>
@@ -61,27 +40,30 @@ const byUuid =
     return database && (await read(context, database, locator))
   }
 
+const readerOf =
+  (record: PluginRecord): Reader =>
+  async (context, text) => {
+    if (record.form === 'uuid')
+      return await byUuid(async (_, database, locator) =>
+        record.show(locator)(await loadPolicy(context, database, record.select(locator))),
+      )(context, text)
+    const digits = readDigits(text)
+    if (digits === undefined) return null
+    const database = databaseOf(context, shardOfDigits(digits))
+    return database && record.show(digits)(await loadPolicy(context, database, record.select(digits)))
+  }
+
 const databaseOf = ({ env, tenant, calls }: RequestContext, shard: number): Database | null =>
   shard < tenant.shards.length ? shardDatabase(env, tenant, shard, calls) : null
 
 const wholePolicy = ({ aggregate, product }: Loaded) =>
   policyResponse(aggregate, product, { summarizeQuotes: false })
 
-const transaction = ({ aggregate, product }: Loaded, digits: number) =>
-  transactionResponse(aggregate, endorsementOf(aggregate, digits as EndorsementLocator), product)
-
-const READERS: Record<Entity, Reader> = {
-  Policy: byDigits(digits => ({ locator: digits as PolicyLocator }), wholePolicy),
-  Endorsement: byDigits(digits => ({ endorsementLocator: digits as EndorsementLocator }), transaction),
-  Renewal: byDigits(digits => ({ renewalLocator: digits as EndorsementLocator }), transaction),
-  Cancellation: byDigits(
-    digits => ({ cancellationLocator: digits as CancellationLocator }),
-    ({ aggregate, product }, digits) =>
-      cancellationResponse(aggregate, cancellationOf(aggregate, digits as CancellationLocator), product),
-  ),
-  Reinstatement: byUuid(async (context, database, reinstatementLocator) => {
-    const { aggregate, product } = await loadPolicy(context, database, { reinstatementLocator })
-    return reinstatementResponse(aggregate, reinstatementOf(aggregate, reinstatementLocator), product)
+const READERS: Readonly<Record<string, Reader>> = {
+  Policy: readerOf({
+    form: 'digits',
+    select: digits => ({ locator: digits as PolicyLocator }),
+    show: () => wholePolicy,
   }),
   Policyholder: byUuid(async (_context, database, locator) => {
     const [rows] = await database.batch([policyholderQuery(database, locator)])
@@ -119,10 +101,15 @@ export const fetchingFor =
     return { ...found, entities: records, rows: [], secrets: items }
   }
 
+async function readerNamed(entity: string): Promise<Reader> {
+  const reader = READERS[entity]
+  return reader ?? readerOf((await transactionRecords())[entity]!)
+}
+
 /** The record in the form for plugins; null for none. */
 async function recordOf(context: RequestContext, entity: string, locator: string): Promise<unknown> {
   try {
-    return asPluginInput(await READERS[entity as Entity](context, locator))
+    return asPluginInput(await (await readerNamed(entity))(context, locator))
   } catch (problem) {
     if (problem instanceof Refusal && problem.code === 'notFound') return null
     throw problem

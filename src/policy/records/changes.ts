@@ -79,3 +79,8 @@ const digitsForExposures = (exposures: readonly ExposureCreate[]): number =>
 
 /** Digit locators that carrying out an endorsement takes: those of its changes, and its modification. */
 export const digitsForEndorsement = (changes: EndorsementChanges): number => 1 + digitsForChanges(changes)
+
+/** Locators of the exposures that the changes name. */
+export const namedExposures = ({ updateExposures, endExposures }: EndorsementChanges): string[] => [
+  ...new Set([...(updateExposures ?? []).map(one => one.exposureLocator), ...(endExposures ?? [])]),
+]

@@ -212,8 +212,7 @@ function archiveFile(
   }
 }
 
-// What an archive may have (issue 2, resources brief 10.3).
-
+/** Limits of an archive (resources brief 10.3). */
 export const LARGEST_ARCHIVE_BYTES = 32 * 1024 * 1024
 export const LARGEST_UNPACKED_BYTES = 500_000_000
 export const LARGEST_RATIO = 100

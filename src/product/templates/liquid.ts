@@ -1,14 +1,21 @@
 // The Liquid of this service: the engine with the filters of rating and tables.
 
+import type { Calendar } from '../../../packages/liquid/date-format.ts'
 import {
   type CompiledTemplate as Compiled,
   createLiquid,
   type Rendering as LiquidRendering,
 } from '../../../packages/liquid/engine.ts'
+import { currencyCode } from '../../kernel/money.ts'
 import { didYouMean } from '../../kernel/text.ts'
-import { CALENDAR, isCurrency } from './calendar.ts'
+import { add, dayStart, endOfDay, instant, localParts, startOfDay } from '../../kernel/time.ts'
 import { effectFilters, noEffects, type RatingEffects, settledEffects } from './effects.ts'
 import { lookupFilters, type TemplateEnvironment } from './lookups.ts'
+
+/** What both template engines need to know of times. */
+export const CALENDAR: Calendar = { add, dayStart, endOfDay, instant, localParts, startOfDay }
+
+export const isCurrency = (code: string): boolean => currencyCode(code) !== undefined
 
 export type CompiledTemplate = Compiled<TemplateEnvironment, RatingEffects>
 

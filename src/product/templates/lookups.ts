@@ -5,7 +5,6 @@ import { printed } from '../../../packages/liquid/printing.ts'
 import { asNumber } from '../../../packages/liquid/values.ts'
 import type { CurrencyCode } from '../../kernel/money.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
-import { lookUpKey, shownLookUpKey } from './look-up-key.ts'
 
 /**
  * What a look-up answers. `notLoaded`: the key goes to `missing`, rendering goes on with blank; the caller fetches
@@ -99,4 +98,31 @@ export const lookupFilters: Filters = {
     input === undefined || input === null
       ? undefined
       : environmentOf(context).policyholderInfo?.(printed(input)),
+}
+
+/** Between the keys of a row in the database; no key has it. */
+export const KEY_SEPARATOR = '\u001f'
+
+/** Between the keys and the column; neither has it. */
+const COLUMN_SEPARATOR = '\u001e'
+
+/**
+ * What a template or plugin asks a table for, as one text: the keys, and the column if one is named. The sandbox of plugins
+ * writes the same text (extension/plugins/sandbox/realm.ts).
+ */
+export const lookUpKey = (keys: readonly string[], column: string | undefined): string =>
+  keys.join(KEY_SEPARATOR) + (column === undefined ? '' : COLUMN_SEPARATOR + column)
+
+export function readLookUpKey(text: string): {
+  readonly keys: string[]
+  readonly column: string | undefined
+} {
+  const [keys = '', column] = text.split(COLUMN_SEPARATOR)
+  return { keys: keys.split(KEY_SEPARATOR), column }
+}
+
+/** For people: `CA, 1 (rate)`. */
+export function shownLookUpKey(text: string): string {
+  const { keys, column } = readLookUpKey(text)
+  return keys.join(', ') + (column === undefined ? '' : ` (${column})`)
 }

@@ -80,7 +80,6 @@ const inMemory = (key: string, { columns, rows }: Kept): Contents => ({
   },
 })
 
-// From the bytes of a CSV to the rows of a constraint table; nothing is kept but the notes.
 const NUL = 'which no value has'
 
 /** The reading of one file. `rows` gives the cells of its rows; the rest is known when they have come to their end. */

@@ -151,11 +151,9 @@ function* inPieces(bytes: Uint8Array): Generator<Uint8Array, void, undefined> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
 }
 
-// How much of a file is in memory at a time: counted, since an isolate's memory is shared and nothing else would tell.
-
 export const MOST_HELD_BYTES = 8 * 1_048_576
 
-/** Bytes of one file that are held now, and were at most. */
+/** Counts the bytes of one file in memory, now and at most: an isolate's memory is shared, and nothing else measures it. */
 export class Held {
   #now = 0
   #most = 0

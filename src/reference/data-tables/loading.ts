@@ -114,7 +114,7 @@ export async function reloadedContents(
   kind: TableKind,
 ): Promise<TableContents> {
   const layout = await findLayout(database, locator)
-  if (!layout) throw new Error(`Nobody knows how revision ${locator} was read.`)
+  if (!layout) throw new Error(`Revision ${locator} has no stored layout.`)
   const { contents, rowCount } = await loadTable(context, database, {
     revision: locator,
     sizeBytes,
@@ -128,7 +128,7 @@ export async function reloadedContents(
   return loaded
 }
 
-/** After the answer: rows that came to nothing are removed; should that fail, the timer does it. */
+/** Removes the rows of a failed upload after the answer. If that fails, the timer does it. */
 export function abandon(context: RequestContext, database: Database, contents: number): void {
   context.later(
     dropContents(database, contents)
@@ -190,12 +190,9 @@ class Chunk {
   }
 }
 
-// Rows that nobody reads any more, or never did: of replaced contents, and of uploads that came to nothing. The file
-// of a revision stays in R2, and its rows can be made from it again (`loading.ts`), so that what was priced with it can
-// be explained. They are kept for a while, since isolates trust for some seconds what they know to be in force.
 export const TABLE_CONTENTS_TIMER = 'resource.table.contents'
 
-/** How long rows of contents that are not current stay; in the tenant's time. */
+/** How long rows of replaced contents stay, in the tenant's time: isolates trust for some seconds what was in force. */
 const KEEP_UNREAD_MS = 10 * 60_000
 
 /** An upload that takes longer has been cut off; in real time. */
@@ -214,7 +211,10 @@ const timer = (revision: Uuid, at: Instant, afterMs: number): NewTimer => ({
   payload: {},
 })
 
-/** Removes the rows of the revision that nobody is to read. Once more does nothing. */
+/**
+ * Removes the rows of a revision that nobody reads: of replaced contents and of failed uploads. A repeat does nothing. The file
+ * stays in R2, so that the rows can be made again to explain an old price.
+ */
 export const collectContents: TimerOwner = async ({ subject, locator }, { env, tenant, shard, calls }) => {
   const database = shardDatabase(env, tenant, shard, calls)
   const { dropped, loadingFrom } = await dropUnread(database, subject, now() - LONGEST_LOADING_MS)

@@ -79,9 +79,6 @@ function plainText(number: number): string {
     : `${sign}${first}${rest.padEnd(power, '0')}`
 }
 
-// Decimals of any length as text: the one form that equal numbers share, and one whose order as text is that of the
-// numbers, so that an index of the database finds neighbours exactly.
-
 /** Digits before the point and after it. */
 export const MOST_DECIMAL_DIGITS = 40
 

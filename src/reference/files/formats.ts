@@ -1,4 +1,4 @@
-// What a static document is: by its Content-Type, else by its file name, else by its first bytes (resources brief
+// What a font is, by its bytes. What a static document is: by its Content-Type, else by its file name, else by its first bytes (resources brief
 // 4.1). What the bytes of a format always begin with, they must: a PDF that is none fails here and not in a year.
 import { Refusal } from '../../kernel/errors.ts'
 import { utf8Text } from '../../platform/http/bytes.ts'
@@ -97,7 +97,6 @@ const isMarked = (format: DocumentFormat, head: string): boolean =>
     ? head.includes(PDF_MARK)
     : (KINDS[format].marks?.some(mark => head.startsWith(mark)) ?? true)
 
-// What a font is, by its bytes (resources brief 4.1).
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '\0\x01\0\0': 'font/ttf',
   true: 'font/ttf',

@@ -106,7 +106,6 @@ const FITS: Record<SecretDataType, (value: unknown) => boolean> = {
 export const plainText = (value: unknown): string | undefined =>
   ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined
 
-// The hosts that a secret may be sent to. A secret that names none goes to every address that may be called.
 /** The hosts in lower case, each once; refuses (400) what is no host. */
 export function checkedHosts(wanted: readonly string[]): string[] {
   const hosts = normalHosts(wanted)

@@ -129,7 +129,6 @@ export async function readInForce(
   )
 }
 
-// Items of secrets that plugins ask for. Each read is in the audit trail before the plugin has the value.
 type Asked = { readonly staticName: string; readonly item: string }
 type Given = readonly [staticName: string, item: string, value: unknown]
 
@@ -156,8 +155,6 @@ export async function secretsForPlugin(
   return given
 }
 
-// Who may have a webhook or an integration send a secret: a test delivery shows the value to the owner of the address, so
-// to name a secret is to read it.
 /** Where headers are sent to. */
 export type Sender = {
   readonly url: string

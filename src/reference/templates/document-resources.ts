@@ -56,8 +56,6 @@ export function documentResources(
   }
 }
 
-// Files that a rendered template names: fonts of `@font-face` and images, by static name, as they are in force at the
-// template's time and place; else those of the configuration.
 const FONT_ENDING = /^(?:ttf|otf|woff2?)$/i
 
 /** `brand_sans.ttf` is the font, `terms` or `terms.pdf` the static document, of that static name. */
@@ -66,6 +64,7 @@ const partsOf = (name: string): { staticName: string; ending: string } => {
   return { staticName, ending }
 }
 
+/** Fonts and images that a template names, in force at its time and place; else those of the configuration. */
 export function filesInForce(
   context: Pick<RequestContext, 'tenant' | 'env' | 'calls'>,
   named: NamedResources,

@@ -11,8 +11,7 @@ import { revisionFile } from '../files/service.ts'
 import { type Resource, type Selecting, selectInForce } from '../resource.ts'
 import { findCandidates } from '../store.ts'
 
-// Resources by their static names, for what is made at one time of several of them: each name is asked for once, and those
-// that are known beforehand in one round trip.
+/** Resources by static name for things made together: each name is read once, names known beforehand in one round trip. */
 export class NamedResources {
   readonly #database: Database
   readonly #known = new Map<string, ReturnType<typeof findCandidates>>()

@@ -11,11 +11,11 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
+import { quoteOf } from '../../policy/records/look-ups.ts'
 import type { PolicySelection } from '../../policy/store/aggregates.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
 import { policyLocator } from '../../transactions/policies/service.ts'
 import { quoteResponse } from '../../transactions/quotes/projection.ts'
-import { quoteOf } from '../../transactions/quotes/quote-of.ts'
 import { quoteLocator } from '../../transactions/quotes/service.ts'
 import {
   type BillingTriggerResponse,

@@ -10,6 +10,7 @@ import { policyResponse } from '../../policy/projection/policy.ts'
 import { type PolicyAggregate, type Quote, selectedQuote } from '../../policy/records/aggregate.ts'
 import type { PolicyDocument } from '../../policy/records/document.ts'
 import type { Invoice } from '../../policy/records/invoice.ts'
+import { cancellationOf, endorsementOf, quoteOf, reinstatementOf } from '../../policy/records/look-ups.ts'
 import { basisAt, selectionBasis } from '../../policy/selection-basis.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import {
@@ -24,19 +25,15 @@ import {
   type TemplateRecord,
   templateRecord,
 } from '../../rating/template-data.ts'
-import { cancellationOf } from '../../transactions/cancellations/cancellation-of.ts'
 import { cancellationResponse } from '../../transactions/cancellations/projection.ts'
 import { policyUpdates } from '../../transactions/documents/policy-updates.ts'
-import { endorsementOf } from '../../transactions/endorsements/endorsement-of.ts'
 import { transactionResponse } from '../../transactions/endorsements/projection.ts'
 import {
   gracePeriodResponse,
   lapseReinstatementResponse,
   lapseResponse,
 } from '../../transactions/lapses/projection.ts'
-import { quoteOf } from '../../transactions/quotes/quote-of.ts'
 import { reinstatementResponse } from '../../transactions/reinstatements/projection.ts'
-import { reinstatementOf } from '../../transactions/reinstatements/reinstatement-of.ts'
 
 type Subject = Pick<PolicyDocument, 'subject' | 'subjectLocator' | 'modificationLocator'>
 

@@ -10,20 +10,12 @@ import type { RequestContext } from '../../platform/context.ts'
 import { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
 import { NeedsWholePolicy } from '../../policy/part.ts'
 import { selectedQuote } from '../../policy/records/aggregate.ts'
-import type { EndorsementChanges } from '../../policy/records/changes.ts'
+import { type EndorsementChanges, namedExposures } from '../../policy/records/changes.ts'
 import { basisOfNewPolicy, basisOfRequest } from '../../policy/selection-basis.ts'
 import type { Ground, Loaded } from '../../policy/surroundings.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import { hasPlugin } from '../../product/plugins.ts'
 import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
-import { EndorsementCreateRequest, EndorsementUpdateRequest } from '../endorsements/contract.ts'
-import type { EndorsementOperation } from '../endorsements/decision.ts'
-import { endorsementOf } from '../endorsements/endorsement-of.ts'
-import { namedExposures } from '../endorsements/touches.ts'
-import { assertEndorsementAllows } from '../endorsements/transitions.ts'
-import type { PlannedChange } from '../planned-change.ts'
-import type { PolicyPreview } from '../preview/contract.ts'
-import { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
 import { type Filler, pluginFiller, serviceFiller } from './fillers.ts'
 import { merged, named } from './merge.ts'
 import { type FilledKind, shownWords, withWords, wordsOf } from './words.ts'
@@ -38,9 +30,6 @@ type When = Pick<Parameters<typeof basisOfRequest>[1], 'at' | 'begins'> & {
   /** Field values that it asks for already. */
   readonly asked?: unknown
 }
-
-const updatedStart = (update: object): number | null | undefined =>
-  'startTimestamp' in update ? (update.startTimestamp as number | null | undefined) : undefined
 
 /** What is filled in, beside the request itself. */
 type Filled<R> = {
@@ -67,6 +56,10 @@ export class Autofill {
     this.#policy = policy
     this.#session = session
     this.#tables = tables
+  }
+
+  get now(): Instant {
+    return this.#context.now
   }
 
   /** A new policy's request, filled in. */
@@ -102,76 +95,10 @@ export class Autofill {
     assertPolicyAllows(loaded.aggregate, 'update')
     const at = (request.policyStartTimestamp ?? selectedQuote(loaded.aggregate).contractStart) as Instant
     const filling = { operation: 'newBusiness', operationType: 'update' } as const
-    return await this.#filledOf(loaded, 'policy', request, PolicyUpdateRequest, filling, {
+    return await this.fill(loaded, 'policy', request, PolicyUpdateRequest, filling, {
       at,
       begins: 'policy',
     })
-  }
-
-  /** A new endorsement's request, filled in. */
-  async newEndorsement(request: EndorsementCreateRequest, loaded: Loaded): Promise<EndorsementCreateRequest> {
-    assertPolicyAllows(loaded.aggregate, 'endorse')
-    const at = (request.startTimestamp ?? this.#context.now) as Instant
-    const filling = { operation: 'endorsement', operationType: 'create' } as const
-    return await this.#filledOf(loaded, 'endorsement', request, EndorsementCreateRequest, filling, { at })
-  }
-
-  /** A new renewal's request, filled in. */
-  async newRenewal(request: RenewalCreateRequest, loaded: Loaded): Promise<RenewalCreateRequest> {
-    assertPolicyAllows(loaded.aggregate, 'renew')
-    const at = loaded.aggregate.policy.effectiveEnd
-    const filling = { operation: 'renewal', operationType: 'create' } as const
-    return await this.#filledOf(loaded, 'renewal', request, RenewalCreateRequest, filling, {
-      at,
-      begins: 'term',
-    })
-  }
-
-  /** An action on endorsements or renewals: what creates or updates one is filled in. */
-  async endorsement(operation: EndorsementOperation, loaded: Loaded): Promise<EndorsementOperation> {
-    switch (operation.action) {
-      case 'create':
-        return { ...operation, request: await this.newEndorsement(operation.request, loaded) }
-      case 'renew':
-        return { ...operation, request: await this.newRenewal(operation.request, loaded) }
-      case 'update': {
-        const endorsement = endorsementOf(loaded.aggregate, operation.endorsement)
-        assertEndorsementAllows(endorsement, 'update')
-        const { kind, locator } = endorsement
-        const contract: z.ZodType = kind === 'renewal' ? RenewalUpdateRequest : EndorsementUpdateRequest
-        const update = await this.#filledOf(
-          loaded,
-          kind,
-          operation.update,
-          contract as z.ZodType<typeof operation.update>,
-          { operation: kind, operationType: 'update', [`${kind}Locator`]: String(locator) },
-          {
-            at: (updatedStart(operation.update) ?? endorsement.startAt) as Instant,
-            ...(kind === 'renewal' && { begins: 'term' as const }),
-            asked: endorsement.changes.fieldValues,
-          },
-        )
-        return { ...operation, update }
-      }
-      default:
-        return operation
-    }
-  }
-
-  /** A change of the price that is only asked about: a new endorsement or renewal is filled in as it would be. */
-  async change(of: PlannedChange, loaded: Loaded): Promise<PlannedChange> {
-    if (of.kind === 'newEndorsement') return { ...of, request: await this.newEndorsement(of.request, loaded) }
-    if (of.kind === 'renewal') return { ...of, request: await this.newRenewal(of.request, loaded) }
-    return of
-  }
-
-  /** As `change`, of a preview. */
-  async preview(preview: PolicyPreview, loaded: Loaded): Promise<PolicyPreview> {
-    if (preview.kind === 'endorsement')
-      return { ...preview, request: await this.newEndorsement(preview.request, loaded) }
-    if (preview.kind === 'renewal')
-      return { ...preview, request: await this.newRenewal(preview.request, loaded) }
-    return preview
   }
 
   /** What was decided; a refusal of the request's content says what of it was filled in, and by whom. */
@@ -185,7 +112,8 @@ export class Autofill {
     }
   }
 
-  async #filledOf<R extends Fillable & EndorsementChanges>(
+  /** The request of a transaction of a policy, filled in by the product's plugin and by services. */
+  async fill<R extends Fillable & EndorsementChanges>(
     { aggregate, product, configuration, unread }: Loaded,
     kind: FilledKind,
     request: R,

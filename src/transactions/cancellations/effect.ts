@@ -12,6 +12,7 @@ import { premiumChangeOf } from '../../policy/fold/premium.ts'
 import { type Prorated, withSplits } from '../../policy/fold/prorated.ts'
 import { measureOf, portion } from '../../policy/fold/shares.ts'
 import { newModification } from '../../policy/new-modification.ts'
+import type { Carried } from '../../policy/planned.ts'
 import {
   boundQuote,
   type Fee,
@@ -40,8 +41,6 @@ export type CancellationOrder = {
   /** Whether a policy that has no coverage at all is to be taken as it is; nothing comes of that. */
   mayBeEmpty?: boolean
 }
-
-export type Carried = { aggregate: PolicyAggregate; modification: Modification }
 
 /** The policy cancelled from that time on. Takes one digit. Refuses (409) when no coverage is left from then. */
 export function cancelled(

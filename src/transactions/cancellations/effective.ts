@@ -8,6 +8,8 @@ import type { NewEvent } from '../../platform/events/outbox.ts'
 import { policyEvent } from '../../policy/events.ts'
 import type { Planned } from '../../policy/planned.ts'
 import type { Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { showNothing } from '../mechanism/answers.ts'
+import { defineKind } from '../mechanism/kind.ts'
 
 /** Kind of the timer; named as the event that comes of it. */
 export const CANCELLATION_EFFECTIVE = 'cancellation.effective'
@@ -65,3 +67,18 @@ function effectiveEvent(aggregate: PolicyAggregate, { locator, name, effectiveAt
     modificationName: name,
   })
 }
+
+declare module '../mechanism/kind.ts' {
+  interface PolicyOperations {
+    /** From the clock: the cover ends by a cancellation. */
+    coverEnd: { modification: Uuid }
+  }
+}
+
+export const coverEndKind = defineKind<'coverEnd'>({
+  name: 'coverEnd',
+  decide({ aggregate }, { modification }) {
+    const planned = planCoverEnd(aggregate, modification)
+    return planned && { planned, response: showNothing }
+  },
+})

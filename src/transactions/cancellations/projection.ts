@@ -1,9 +1,9 @@
 // A cancellation as answers show it, and what it does to the price.
-
 import { payOutLimit } from '../../billing/payments/pay-out.ts'
 import { type Money, negated, plus, sum, toNumber } from '../../kernel/money.ts'
 import { invoiceOfTransaction, plannedTotals, restDue, totalsDueOf } from '../../policy/bills/amounts-due.ts'
 import { isIssued, withIssued } from '../../policy/fold/line.ts'
+import type { Carried } from '../../policy/planned.ts'
 import { documentsOf } from '../../policy/projection/documents.ts'
 import { textIfAny } from '../../policy/projection/parts.ts'
 import { policyView } from '../../policy/projection/view.ts'
@@ -11,11 +11,11 @@ import { boundQuote, type Modification, type PolicyAggregate } from '../../polic
 import { isOutstanding } from '../../policy/records/invoice.ts'
 import type { Cancellation } from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import type { CancellationValueResponse, PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
-import { policyPriceChangeResponse, totalChange } from '../../rating/price-change.ts'
+import type { CancellationValueResponse } from '../../rating/contract-change.ts'
+import { totalChange } from '../../rating/price-change.ts'
+import { plannedPriceChange, recordedPriceChange } from '../mechanism/price-change.ts'
 import { reinstatementResponse } from '../reinstatements/projection.ts'
 import type { CancellationResponse } from './contract.ts'
-import type { Carried } from './effect.ts'
 
 export function cancellationResponse(
   aggregate: PolicyAggregate,
@@ -49,32 +49,6 @@ const modificationOf = (
   { modificationLocator }: { modificationLocator?: Modification['locator'] },
 ): Modification | undefined =>
   modificationLocator === undefined ? undefined : modifications.get(modificationLocator)
-
-/** What a modification that is recorded changed of the price, against what was issued before it. */
-export function recordedPriceChange(
-  aggregate: PolicyAggregate,
-  modification: Modification,
-  product: ProductDefinition,
-): PolicyPriceChangeResponse {
-  const quote = boundQuote(aggregate)
-  const earlier = (one: Modification): boolean => isIssued(one) && one.number < modification.number
-  const upTo = (one: Modification): boolean => earlier(one) || one.locator === modification.locator
-  return policyPriceChangeResponse(
-    policyView(aggregate, quote, product, earlier),
-    policyView(aggregate, quote, product, upTo),
-  )
-}
-
-/** What a plan that is not recorded would change of the price. */
-export const plannedPriceChange = (
-  before: PolicyAggregate,
-  { aggregate, modification }: Carried,
-  product: ProductDefinition,
-): PolicyPriceChangeResponse =>
-  policyPriceChangeResponse(
-    policyView(before, boundQuote(before), product, isIssued),
-    policyView(aggregate, boundQuote(aggregate), product, withIssued(modification.locator)),
-  )
 
 /** What a cancellation that is carried out and billed gives back, and what is then still owed (brief 3.4, 4.5). */
 export function cancellationValue(

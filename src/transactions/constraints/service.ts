@@ -17,6 +17,7 @@ import {
   type PolicyAggregate,
   type Quote,
 } from '../../policy/records/aggregate.ts'
+import { quoteOf } from '../../policy/records/look-ups.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
 import { lineUpTo, selectionBasis } from '../../policy/selection-basis.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
@@ -37,7 +38,6 @@ import type {
 import type { Element } from '../../reference/constraints/evaluation.ts'
 import { tablesInForce } from '../../reference/constraints/force.ts'
 import { endorsed } from '../endorsements/effect.ts'
-import { quoteOf } from '../quotes/quote-of.ts'
 import { quoteLocator } from '../quotes/service.ts'
 import { renewed } from '../renewals/effect.ts'
 import { elementsAt, policyholderElement, surroundingsOf } from './content.ts'

@@ -1,5 +1,6 @@
 // What a write of a policy makes of its schedules: a row for each, and a timer for its next time. Read off the policy
 // before and after, so that whatever moves an anchor moves what is counted from it.
+
 import { sql } from 'drizzle-orm'
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, startOfDay } from '../../kernel/time.ts'
@@ -16,6 +17,8 @@ import {
   isTimeOf,
   nextTime,
 } from '../../product/custom-events.ts'
+import { showNothing } from '../mechanism/answers.ts'
+import { defineKind } from '../mechanism/kind.ts'
 import { courseOf, statusOf } from './course.ts'
 import { SCHEDULE_TIMER } from './store.ts'
 import { eventSchedules } from './tables.ts'
@@ -126,3 +129,19 @@ export function decideScheduledEvent(
     timers: next === undefined ? [] : [timerAt(aggregate, type, next)],
   }
 }
+
+declare module '../mechanism/kind.ts' {
+  interface PolicyOperations {
+    /** From the clock: a custom event that comes by the calendar. */
+    scheduledEvent: { time: { type: CustomEventType; time: Instant } }
+  }
+}
+
+export const scheduledEventKind = defineKind<'scheduledEvent'>({
+  name: 'scheduledEvent',
+  decide({ aggregate, configuration }, { time }, { attempt }) {
+    const { customEvents } = configuration.configuration
+    const planned = decideScheduledEvent(aggregate, customEvents, time, attempt.now)
+    return planned && { planned, response: showNothing }
+  },
+})

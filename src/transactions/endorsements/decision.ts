@@ -13,6 +13,7 @@ import { chain, type Planned } from '../../policy/planned.ts'
 import { policyToRead } from '../../policy/projection/policy.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { digitsForEndorsement } from '../../policy/records/changes.ts'
+import { endorsementOf } from '../../policy/records/look-ups.ts'
 import type {
   ConflictHandling,
   Endorsement,
@@ -25,14 +26,13 @@ import { type Attempt, ratingContext } from '../../rating/attempt.ts'
 import { underwriteQuote } from '../../rating/rate.ts'
 import type { RatingContext } from '../../rating/rater.ts'
 import { assertUnderwritten, type Referral } from '../../rating/referral.ts'
-import { hasConflicts, withoutConflicts } from '../conflicts.ts'
 import { withConstraints } from '../constraints/validation.ts'
-import { prorationOf } from '../prorating.ts'
+import { hasConflicts, withoutConflicts } from '../mechanism/conflicts.ts'
+import { prorationOf } from '../mechanism/prorating.ts'
 import type { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
 import { digitsForRenewal, renewed } from '../renewals/effect.ts'
 import type { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
 import { type Endorsed, endorsed } from './effect.ts'
-import { endorsementOf } from './endorsement-of.ts'
 import { planEndorsementInvalidation } from './invalidation.ts'
 import {
   billsOfAcceptance,

@@ -12,6 +12,7 @@ import { feesOf } from '../../policy/fold/fees.ts'
 import { lineOf, segmentsInForce } from '../../policy/fold/line.ts'
 import { withSplits } from '../../policy/fold/prorated.ts'
 import { newModification } from '../../policy/new-modification.ts'
+import type { Carried } from '../../policy/planned.ts'
 import {
   boundQuote,
   type PolicyAggregate,
@@ -21,7 +22,7 @@ import {
 } from '../../policy/records/aggregate.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
 import { standingCancellations } from '../../policy/standing-cancellations.ts'
-import { type Carried, reducedFees } from '../cancellations/effect.ts'
+import { reducedFees } from '../cancellations/effect.ts'
 import { lapseInForce } from '../lapses/lapse-in-force.ts'
 import { Content, type EndorsementContext, type Ends } from './content.ts'
 import { repricingOf } from './touches.ts'

@@ -8,7 +8,7 @@ import { earlier, type Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import { policyEvent } from '../../policy/events.ts'
 import { lineOf, withIssued } from '../../policy/fold/line.ts'
-import type { Planned } from '../../policy/planned.ts'
+import type { Carried, Planned } from '../../policy/planned.ts'
 import {
   boundQuote,
   type Modification,
@@ -19,7 +19,6 @@ import type { EndorsementChanges } from '../../policy/records/changes.ts'
 import type { Endorsement, UnderwritingResult } from '../../policy/records/transactions.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import type { Carried } from '../cancellations/effect.ts'
 import { termEndTimers } from '../term-end.ts'
 import type { EndorsementContext } from './content.ts'
 import { endorsementEvent } from './events.ts'

@@ -3,12 +3,12 @@ import type { Instant } from '../../kernel/time.ts'
 import { lineOf, withIssued } from '../../policy/fold/line.ts'
 import { premiumChangeOf } from '../../policy/fold/premium.ts'
 import { endOfRun } from '../../policy/fold/run-end.ts'
+import type { Carried } from '../../policy/planned.ts'
 import { type ExposureRun, type Fee, type PerilRun, putRecords } from '../../policy/records/aggregate.ts'
 import { givenRates } from '../../rating/given-rates.ts'
 import { PerilRating } from '../../rating/peril-rating.ts'
 import { standardFees } from '../../rating/rate.ts'
 import { Rater, type RatingContext } from '../../rating/rater.ts'
-import type { Carried } from '../cancellations/effect.ts'
 import type { Endorsed } from './effect.ts'
 
 /** Rates the new runs that have no price; what goes on without repricing got its share of the old one. */

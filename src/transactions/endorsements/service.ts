@@ -6,6 +6,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
+import { endorsementOf } from '../../policy/records/look-ups.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
 import type { PolicySelection } from '../../policy/store/aggregates.ts'
 import { loadPolicy, policyOf } from '../../policy/store/loading.ts'
@@ -14,7 +15,6 @@ import { operate, policyLocator } from '../policies/service.ts'
 import type { RenewalResponse } from '../renewals/contract.ts'
 import type { EndorsementResponse } from './contract.ts'
 import type { EndorsementOperation } from './decision.ts'
-import { endorsementOf } from './endorsement-of.ts'
 import { transactionResponse } from './projection.ts'
 import { policyWhenIssued } from './when-issued.ts'
 
@@ -70,6 +70,8 @@ export async function readTransaction<K extends Kind>(
 
 /** The policy as it will be once it is issued; 409 before it is accepted. One round trip. */
 export async function readPolicyWhenIssued(context: RequestContext, one: Named): Promise<PolicyResponse> {
+  // Issuing takes back what stands in its way, which all kinds know of.
+  await import('../kinds.ts')
   return policyWhenIssued(await load(context, one), one.locator, context.now)
 }
 

@@ -2,7 +2,7 @@
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Part } from '../../policy/part.ts'
-import type { EndorsementChanges } from '../../policy/records/changes.ts'
+import { type EndorsementChanges, namedExposures } from '../../policy/records/changes.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { Repricing } from './content.ts'
@@ -52,11 +52,6 @@ export function touchesOf(
 const changesPolicy = (changes: EndorsementChanges): boolean =>
   Object.keys(changes.fieldValues ?? {}).length > 0 ||
   [changes.addFieldGroups, changes.updateFieldGroups, changes.removeFieldGroups].some(list => list?.length)
-
-/** Locators of the exposures that the changes name. */
-export const namedExposures = ({ updateExposures, endExposures }: EndorsementChanges): string[] => [
-  ...new Set([...(updateExposures ?? []).map(one => one.exposureLocator), ...(endExposures ?? [])]),
-]
 
 /** The part of the policy that may be enough for the operation; undefined for renewals, which go over all of it. */
 export function partOf(operation: EndorsementOperation): Part | undefined {

@@ -5,9 +5,9 @@ import type { EndorsementLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
+import { endorsementOf } from '../../policy/records/look-ups.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import { withoutConflicts } from '../conflicts.ts'
-import { endorsementOf } from './endorsement-of.ts'
+import { withoutConflicts } from '../mechanism/conflicts.ts'
 import { planEndorsementIssue } from './plans.ts'
 
 /**

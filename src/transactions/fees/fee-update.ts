@@ -14,6 +14,7 @@ import { type FeeInForce, feesOf, isReversedByHand } from '../../policy/fold/fee
 import { isIssued, isStanding } from '../../policy/fold/line.ts'
 import { newModification } from '../../policy/new-modification.ts'
 import type { Planned } from '../../policy/planned.ts'
+import { feeSummary } from '../../policy/projection/fees.ts'
 import {
   boundQuote,
   type Fee,
@@ -25,6 +26,8 @@ import type { PlannedInstallment } from '../../policy/records/installment.ts'
 import { assertWithinLimits } from '../../policy/terms.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
+import { json } from '../mechanism/answers.ts'
+import { defineKind, type Response } from '../mechanism/kind.ts'
 
 export type FeeUpdateContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
@@ -174,3 +177,25 @@ const isAccepted = (modification: Modification): boolean =>
 
 const invalid = (message: string): Refusal => new Refusal('invalidRequest', message)
 const conflict = (message: string): Refusal => new Refusal('wrongState', message)
+
+declare module '../mechanism/kind.ts' {
+  interface PolicyOperations {
+    /** Fees added and taken back; answers with the policy's fees. */
+    fees: { request: FeeUpdateRequest }
+  }
+}
+
+const isEmpty = ({ newFees, reverseFees }: FeeUpdateRequest): boolean =>
+  newFees.length + reverseFees.length === 0
+
+const showFees: Response = ({ aggregate }) => feeSummary(aggregate)
+
+export const feesKind = defineKind<'fees'>({
+  name: 'fees',
+  locators: ({ request }) => (isEmpty(request) ? 0 : DIGITS_FOR_FEE_UPDATE),
+  decide(loaded, { request }, { attempt: { now, supply } }) {
+    if (isEmpty(request)) return { answer: json(showFees(loaded)) }
+    const { aggregate, product } = loaded
+    return { planned: planFeeUpdate(aggregate, request, { product, now, supply }), response: showFees }
+  },
+})

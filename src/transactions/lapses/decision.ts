@@ -1,7 +1,5 @@
 // What each operation on grace periods and legacy lapses decides: pure plans over what was loaded.
-
 import { ownBills } from '../../billing/plugin-bills.ts'
-import { notFound } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, sum, toNumber } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -9,13 +7,12 @@ import { planOf } from '../../policy/bills/amounts-due.ts'
 import { isPayable } from '../../policy/bills/charge.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { billedItemsOf } from '../../policy/projection/billed-items.ts'
-import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { UnplacedDocument } from '../../policy/records/document.ts'
 import { isOutstanding } from '../../policy/records/invoice.ts'
-import type { GracePeriod, LapseReinstatement } from '../../policy/records/transactions.ts'
+import { gracePeriodOf, lapseReinstatementOf } from '../../policy/records/look-ups.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { Attempt } from '../../rating/attempt.ts'
-import { prorated } from '../prorating.ts'
+import { prorated } from '../mechanism/prorating.ts'
 import { planClosing } from './closing.ts'
 import type { ReinstatementAmountDueResponse } from './contract.ts'
 import { planReinstatementRemoval, planReinstatementUpload } from './documents.ts'
@@ -167,21 +164,4 @@ export async function decideAmountDue(
     grossFeesDue: toNumber(due('fee')),
     totalDue: toNumber(due()),
   }
-}
-
-/** The policy's grace period of that locator; 404 when it has none. */
-export function gracePeriodOf({ gracePeriods }: PolicyAggregate, locator: Uuid): GracePeriod {
-  const grace = gracePeriods.get(locator)
-  if (!grace) throw notFound('gracePeriod', locator)
-  return grace
-}
-
-/** The reinstatement of a lapse of that locator; 404 when the policy has none. */
-export function lapseReinstatementOf(
-  { lapseReinstatements }: PolicyAggregate,
-  locator: Uuid,
-): LapseReinstatement {
-  const reinstatement = lapseReinstatements.get(locator)
-  if (!reinstatement) throw notFound('reinstatement', locator)
-  return reinstatement
 }

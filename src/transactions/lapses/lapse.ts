@@ -5,7 +5,7 @@ import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate
 import type { GracePeriod, Lapse } from '../../policy/records/transactions.ts'
 import type { EffectContext } from '../../rating/attempt.ts'
 import { cancelled } from '../cancellations/effect.ts'
-import { withoutConflicts } from '../conflicts.ts'
+import { withoutConflicts } from '../mechanism/conflicts.ts'
 import { billLapse } from './billing.ts'
 import { lapseEvent } from './events.ts'
 

@@ -15,7 +15,7 @@ import {
   reinstatementStatus,
 } from '../../policy/records/transactions.ts'
 import type { EffectContext } from '../../rating/attempt.ts'
-import { withoutConflicts } from '../conflicts.ts'
+import { withoutConflicts } from '../mechanism/conflicts.ts'
 import { reinstated } from '../reinstatements/effect.ts'
 import { termEndTimers } from '../term-end.ts'
 import { goingOn, reinstatementPlan } from './billing.ts'

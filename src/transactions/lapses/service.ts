@@ -1,5 +1,4 @@
 // Grace periods, legacy lapses and their reinstatements, as the Worker serves them.
-
 import { notFound } from '../../kernel/errors.ts'
 import { type PolicyLocator, readUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -7,6 +6,7 @@ import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
+import { gracePeriodOf, lapseReinstatementOf } from '../../policy/records/look-ups.ts'
 import { loadPolicy, policyOf } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { Upload } from '../../servicing/documents/service.ts'
@@ -17,7 +17,7 @@ import type {
   LapseReinstatementResponse,
   LapseResponse,
 } from './contract.ts'
-import { gracePeriodOf, type LapseOperation, lapseReinstatementOf } from './decision.ts'
+import type { LapseOperation } from './decision.ts'
 import type { GracePeriodTerms } from './grace-periods.ts'
 import {
   graceLapseReinstatements,

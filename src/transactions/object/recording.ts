@@ -34,9 +34,10 @@ import { jobChange, jobQueries } from '../documents/job-store.ts'
 import { withDocuments } from '../documents/planned.ts'
 import { withPostIssuance } from '../documents/post-issuance.ts'
 import { pastDueTimers } from '../lapses/timers.ts'
+import { EMPTY, json } from '../mechanism/answers.ts'
+import type { Response } from '../mechanism/kind.ts'
 import { withCredit } from '../payments/credit.ts'
 import { withGraceEnds } from '../payments/post-reversal.ts'
-import type { AnswerOf } from './answers.ts'
 import { forget, type PolicyMemory, remember } from './memory.ts'
 
 export type Recording = {
@@ -44,7 +45,7 @@ export type Recording = {
   loaded: Loaded
   planned: Planned
   attempt: Attempt
-  answer: AnswerOf
+  response: Response
   /** The policy's locator, or `policy/quote`: what the answer shows. */
   subject: string
   /** Whose writes and events go with it. */
@@ -56,7 +57,7 @@ export async function record(
   context: RequestContext,
   database: Database,
   memory: PolicyMemory,
-  { before, loaded, planned: plan, attempt, answer: answerOf, subject, plugins }: Recording,
+  { before, loaded, planned: plan, attempt, response, subject, plugins }: Recording,
 ): Promise<JsonAnswer | AnswerBySubject> {
   const isAttended = context.caller.accountLocator !== SYSTEM_CALLER.accountLocator
   const graced = await withGraceEnds(before, loaded, plan, attempt, isAttended)
@@ -73,7 +74,8 @@ export async function record(
   const { customEvents } = loaded.configuration.configuration
   const scheduled = scheduleChanges(database, before, after, customEvents, context.now)
   const ended = coverEnds(before, after, context.now)
-  const answer = answerOf(recorded)
+  const shown = response(recorded)
+  const answer = shown === undefined ? EMPTY : json(shown)
   const committed = await commit(context, database, {
     shard,
     guards: [

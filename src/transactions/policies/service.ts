@@ -28,7 +28,8 @@ import type { Loaded } from '../../policy/surroundings.ts'
 import { policyholderQuery } from '../../policyholders/store.ts'
 import { loadConfiguration } from '../../product/cache.ts'
 import { configurationVersions } from '../../product/tables.ts'
-import { askPolicy, type PolicyOperation } from '../object/message.ts'
+import type { PolicyOperation } from '../mechanism/kind.ts'
+import { askPolicy } from '../object/message.ts'
 
 /** The locator in a path; 404 for text that no policy's can be. */
 export function policyLocator(text: string): PolicyLocator {

@@ -1,7 +1,7 @@
 // A transaction asked about before it is made: what it would cost, what underwriting says, what would be billed and
 // how the policy would be then (brief 10.8).
 import { z } from '@hono/zod-openapi'
-import { Amount, Currency, Locator, optionalRecord } from '../../platform/wire.ts'
+import { Amount, Currency, optionalRecord } from '../../platform/wire.ts'
 import { breaks } from '../../platform/wire-problem.ts'
 import { FutureInvoiceResponse, InvoiceType } from '../../policy/contract/billing.ts'
 import { ConflictResponse } from '../../policy/contract/conflict.ts'
@@ -10,14 +10,8 @@ import { PolicyResponse } from '../../policy/contract/response.ts'
 import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { CancellationCreateRequest } from '../cancellations/contract.ts'
 import { EndorsementCreateRequest } from '../endorsements/contract.ts'
-import { ReinstatementCreateRequest } from '../reinstatements/contract.ts'
+import { ReinstatementPreviewRequest } from '../reinstatements/contract.ts'
 import { RenewalCreateRequest } from '../renewals/contract.ts'
-
-/** A reinstatement as PATCH /cancellations/{locator}/reinstate makes it, with the cancellation that the path names. */
-export const ReinstatementPreviewRequest = z
-  .object({ cancellationLocator: Locator, ...ReinstatementCreateRequest.shape })
-  .openapi('ReinstatementPreviewRequest')
-export type ReinstatementPreviewRequest = z.infer<typeof ReinstatementPreviewRequest>
 
 /** One transaction, in the words of the request that would make it. */
 export type PolicyPreview =

@@ -1,19 +1,13 @@
 // What a transaction would come to: the plans that carry it out, to the end, and recorded nowhere.
 
-import { notFound } from '../../kernel/errors.ts'
-import { type CancellationLocator, readDigits, type Uuid } from '../../kernel/locators.ts'
-import type { Planned } from '../../policy/planned.ts'
 import { underwritingResponse } from '../../policy/projection/parts.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { Attempt } from '../../rating/attempt.ts'
-import { foreseenCancellation } from '../cancellations/decision.ts'
-import { recordedPriceChange } from '../cancellations/projection.ts'
-import { conflictsOf } from '../conflicts.ts'
-import { foreseen } from '../endorsements/decision.ts'
-import { endorsementOf } from '../endorsements/endorsement-of.ts'
+import { conflictsOf } from '../mechanism/conflicts.ts'
+import { allKinds, type PreviewOf } from '../mechanism/kind.ts'
+import { recordedPriceChange } from '../mechanism/price-change.ts'
 import { withCredit } from '../payments/credit.ts'
-import { foreseenReinstatement } from '../reinstatements/decision.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
 import { previewedInvoices } from './invoices.ts'
 
@@ -24,7 +18,7 @@ export async function decidePreview(
   attempt: Attempt,
 ): Promise<PolicyPreviewResponse> {
   const { product } = loaded
-  const { planned, modificationLocator } = await carriedOut(loaded, preview, attempt)
+  const { planned, modificationLocator } = await previewed(preview).carryOut(loaded, preview.request, attempt)
   const { aggregate } = (await withCredit(loaded.aggregate, loaded, planned, attempt)).planned
   const modification = aggregate.modifications.get(modificationLocator)!
   const { underwriting } = modification
@@ -37,38 +31,9 @@ export async function decidePreview(
   }
 }
 
-/** It is carried out; with the modification that it is. */
-async function carriedOut(
-  loaded: Loaded,
-  preview: PolicyPreview,
-  attempt: Attempt,
-): Promise<{ planned: Planned; modificationLocator: Uuid }> {
-  switch (preview.kind) {
-    case 'endorsement':
-    case 'renewal': {
-      const { planned, endorsement } = await foreseen(
-        loaded,
-        preview.kind === 'endorsement'
-          ? { action: 'create', request: preview.request }
-          : { action: 'renew', request: preview.request },
-        attempt,
-      )
-      const { modificationLocator } = endorsementOf(planned.aggregate, endorsement)
-      return { planned, modificationLocator: modificationLocator! }
-    }
-    case 'cancellation': {
-      const { planned, cancellation } = await foreseenCancellation(loaded, preview.request, attempt)
-      const { modificationLocator } = planned.aggregate.cancellations.get(cancellation)!
-      return { planned, modificationLocator: modificationLocator! }
-    }
-    case 'reinstatement': {
-      const { cancellationLocator: text, ...request } = preview.request
-      const cancellation = readDigits(text)
-      if (cancellation === undefined) throw notFound('cancellation', text)
-      const of = cancellation as CancellationLocator
-      const { planned, reinstatement } = await foreseenReinstatement(loaded, of, request, attempt)
-      const { modificationLocator } = planned.aggregate.reinstatements.get(reinstatement)!
-      return { planned, modificationLocator: modificationLocator! }
-    }
-  }
+/** How the transaction is carried out; its kind knows. */
+export function previewed({ kind }: PolicyPreview): PreviewOf<PolicyPreview['request']> {
+  const found = allKinds().find(one => one.previews?.[kind])
+  if (!found) throw new Error(`No kind of operation has a preview of '${kind}'.`)
+  return found.previews![kind] as unknown as PreviewOf<PolicyPreview['request']>
 }

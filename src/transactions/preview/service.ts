@@ -9,9 +9,10 @@ import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
 import { tableReader } from '../../reference/constraints/force.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
+import '../kinds.ts'
 import { Autofill } from '../autofill/fill.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
-import { decidePreview } from './decision.ts'
+import { decidePreview, previewed } from './decision.ts'
 
 /** What the transaction would come to, on the policy as it is stored: one round trip. */
 export async function previewOf(
@@ -33,7 +34,8 @@ export async function previewOf(
     return await tables.inRounds(async () => {
       const plugins = sessions.begin()
       const autofill = new Autofill(context, locator, plugins, tables)
-      const filled = await autofill.preview(preview, loaded)
+      const request = await previewed(preview).fill?.(preview.request, loaded, autofill)
+      const filled = request ? ({ ...preview, request } as PolicyPreview) : preview
       const attempt = {
         now,
         supply,

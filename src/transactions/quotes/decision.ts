@@ -6,6 +6,7 @@ import { chain, type Planned } from '../../policy/planned.ts'
 import { quoteParts } from '../../policy/quote-parts.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { digitsForChanges } from '../../policy/records/changes.ts'
+import { quoteOf } from '../../policy/records/look-ups.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { assertWithinLimits } from '../../policy/terms.ts'
 import { policyState } from '../../policy/transitions.ts'
@@ -24,7 +25,6 @@ import {
   planReferral,
   planSelection,
 } from './plans.ts'
-import { quoteOf } from './quote-of.ts'
 
 export type QuoteOperation =
   | { action: 'update'; request: PolicyQuoteUpdateRequest }

@@ -9,13 +9,13 @@ import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import type { PolicyPriceResponse } from '../../policy/contract/prices.ts'
 import { policyView } from '../../policy/projection/view.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { quoteOf } from '../../policy/records/look-ups.ts'
 import { loadPolicy, policyOf } from '../../policy/store/loading.ts'
 import { policyPriceResponse } from '../../rating/price.ts'
 import { operate, policyLocator } from '../policies/service.ts'
 import type { PolicyQuoteResponse } from './contract-quote.ts'
 import type { QuoteOperation } from './decision.ts'
 import { quoteResponse } from './projection.ts'
-import { quoteOf } from './quote-of.ts'
 
 /** The locator in a path; 404 for text that no quote's can be. */
 export function quoteLocator(text: string): QuoteLocator {

@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import {
   booleanOr,
   Currency,
+  Locator,
   OptionalAmount,
   OptionalText,
   OptionalTimestamp,
@@ -58,3 +59,10 @@ export const ReinstatementResponse = z
   })
   .openapi('ReinstatementResponse')
 export type ReinstatementResponse = z.infer<typeof ReinstatementResponse>
+
+/** A reinstatement as PATCH /cancellations/{locator}/reinstate makes it, with the cancellation that the path names. */
+export const ReinstatementPreviewRequest = z
+  .object({ cancellationLocator: Locator, ...ReinstatementCreateRequest.shape })
+  .openapi('ReinstatementPreviewRequest')
+
+export type ReinstatementPreviewRequest = z.infer<typeof ReinstatementPreviewRequest>

@@ -3,14 +3,14 @@ import { ownBills } from '../../billing/plugin-bills.ts'
 import type { CancellationLocator, Uuid } from '../../kernel/locators.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { boundQuote, type PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { cancellationOf, reinstatementOf } from '../../policy/records/look-ups.ts'
 import type { Reinstatement, UnderwritingResult } from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { type Attempt, ratingContext } from '../../rating/attempt.ts'
 import { underwriteQuote } from '../../rating/rate.ts'
 import { assertUnderwritten } from '../../rating/referral.ts'
-import { cancellationOf } from '../cancellations/cancellation-of.ts'
-import { withoutConflicts } from '../conflicts.ts'
-import { prorated } from '../prorating.ts'
+import { withoutConflicts } from '../mechanism/conflicts.ts'
+import { prorated } from '../mechanism/prorating.ts'
 import type { ReinstatementCreateRequest, ReinstatementUpdateRequest } from './contract.ts'
 import { planReinstatementInvalidation } from './invalidation.ts'
 import {
@@ -21,7 +21,6 @@ import {
   planReinstatementIssue,
   planReinstatementUpdate,
 } from './plans.ts'
-import { reinstatementOf } from './reinstatement-of.ts'
 
 export type ReinstatementOperation =
   | { action: 'create'; cancellation: CancellationLocator; request: ReinstatementCreateRequest }

@@ -8,6 +8,7 @@ import { premiumChangeOf } from '../../policy/fold/premium.ts'
 import { type Prorated, withSplits } from '../../policy/fold/prorated.ts'
 import { measureOf, portion } from '../../policy/fold/shares.ts'
 import { newModification } from '../../policy/new-modification.ts'
+import type { Carried } from '../../policy/planned.ts'
 import {
   boundQuote,
   type Fee,
@@ -19,7 +20,7 @@ import {
 } from '../../policy/records/aggregate.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { EffectContext } from '../../rating/attempt.ts'
-import { type Carried, isFlat } from '../cancellations/effect.ts'
+import { isFlat } from '../cancellations/effect.ts'
 
 export type ReinstatementOrder = {
   /** The cancellation's modification. */

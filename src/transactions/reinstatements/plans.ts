@@ -11,7 +11,7 @@ import type { Cancellation, Reinstatement, UnderwritingResult } from '../../poli
 import { policyState } from '../../policy/transitions.ts'
 import type { EffectContext } from '../../rating/attempt.ts'
 import { assertCancellationAllows } from '../cancellations/transitions.ts'
-import { assertNoConflicts } from '../conflicts.ts'
+import { assertNoConflicts } from '../mechanism/conflicts.ts'
 import { termEndTimers } from '../term-end.ts'
 import { reinstated } from './effect.ts'
 import { reinstatementEvent } from './events.ts'

@@ -7,7 +7,7 @@ import { textIfAny } from '../../policy/projection/parts.ts'
 import type { Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { Reinstatement } from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import { recordedPriceChange } from '../cancellations/projection.ts'
+import { recordedPriceChange } from '../mechanism/price-change.ts'
 import type { ReinstatementResponse } from './contract.ts'
 
 export function reinstatementResponse(

@@ -5,13 +5,13 @@ import { type PolicyLocator, readUuid, type Uuid } from '../../kernel/locators.t
 import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
+import { reinstatementOf } from '../../policy/records/look-ups.ts'
 import { loadPolicy, policyOf } from '../../policy/store/loading.ts'
 import { cancellationLocator } from '../cancellations/service.ts'
 import { operate } from '../policies/service.ts'
 import type { ReinstatementCreateRequest, ReinstatementResponse } from './contract.ts'
 import type { ReinstatementOperation } from './decision.ts'
 import { reinstatementResponse } from './projection.ts'
-import { reinstatementOf } from './reinstatement-of.ts'
 
 /** The locator in a path; 404 for text that no reinstatement's can be. */
 export function reinstatementLocator(text: string): Uuid {

@@ -16,7 +16,9 @@ import type { Loaded } from '../../policy/surroundings.ts'
 import { assertWithinLimits, paymentSchedule } from '../../policy/terms.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { Attempt } from '../../rating/attempt.ts'
-import { withoutConflicts } from '../conflicts.ts'
+import { showNothing } from '../mechanism/answers.ts'
+import { withoutConflicts } from '../mechanism/conflicts.ts'
+import { defineKind } from '../mechanism/kind.ts'
 
 /** Undefined when the policy has that schedule already: asked twice, it is changed once. */
 export async function decideScheduleChange(
@@ -74,3 +76,17 @@ function planScheduleChange(
   })
   return { ...billed, events: [update, ...billed.events] }
 }
+
+declare module '../mechanism/kind.ts' {
+  interface PolicyOperations {
+    paymentSchedule: { name: string }
+  }
+}
+
+export const paymentScheduleKind = defineKind<'paymentSchedule'>({
+  name: 'paymentSchedule',
+  async decide(loaded, { name }, { attempt }) {
+    const planned = await decideScheduleChange(loaded, name, attempt)
+    return planned && { planned, response: showNothing }
+  },
+})

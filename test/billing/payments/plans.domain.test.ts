@@ -9,6 +9,7 @@ import type { Loaded } from '../../../src/policy/surroundings.ts'
 import { decidePayment } from '../../../src/transactions/payments/decision.ts'
 import { STORY_BEGINS } from '../../support/policy-story.ts'
 import { attempt, finalized, INSURABLE } from '../../support/record-kinds/motor-policies.ts'
+import '../../../src/transactions/kinds.ts'
 
 const firstOf = ({ aggregate }: Loaded) => [...aggregate.invoices.values()][0]!
 

@@ -22,6 +22,7 @@ import { ClockedPolicy } from '../clocked-policy.ts'
 import { type Example, plentyOfLocators } from '../configurations.ts'
 import { attemptAt } from '../policy-story.ts'
 import { kind, type Situation } from './record-kind.ts'
+import '../../../src/transactions/kinds.ts'
 
 /** A policy whose first invoice was not paid, in its grace period, which ends in a cancellation or a legacy lapse. */
 async function inGrace(example: Example): Promise<ClockedPolicy> {

@@ -18,6 +18,7 @@ import {
 import { RenewalCreateRequest } from '../../../src/transactions/renewals/contract.ts'
 import { groundOf, workedPolicies } from '../configurations.ts'
 import { attemptAt, STORY_BEGINS } from '../policy-story.ts'
+import '../../../src/transactions/kinds.ts'
 
 export const attempt = () => attemptAt(STORY_BEGINS)
 /** Past every deadline. */

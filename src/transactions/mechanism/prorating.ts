@@ -4,17 +4,17 @@
 //
 // Asked is only of what is split, so that creations, renewals, fees by hand and withdrawals, which take all there is,
 // ask nothing.
-import { BUILT_IN_BILLS, type OwnBills } from '../billing/plugin-bills.ts'
-import { shardOfDigits, transientLocators } from '../kernel/locators.ts'
-import { earlier, type Instant } from '../kernel/time.ts'
-import { NOTHING_PRORATED, type Prorated } from '../policy/fold/prorated.ts'
-import { openSplits } from '../policy/fold/splits.ts'
-import { NeedsWholePolicy } from '../policy/part.ts'
-import { boundQuote, type Modification, type PolicyAggregate } from '../policy/records/aggregate.ts'
-import type { Loaded } from '../policy/surroundings.ts'
-import { hasPlugin } from '../product/plugins.ts'
-import { type Attempt, type EffectContext, ratingContext } from '../rating/attempt.ts'
-import { askProration } from '../rating/plugin-proration.ts'
+import { BUILT_IN_BILLS, type OwnBills } from '../../billing/plugin-bills.ts'
+import { shardOfDigits, transientLocators } from '../../kernel/locators.ts'
+import { earlier, type Instant } from '../../kernel/time.ts'
+import { NOTHING_PRORATED, type Prorated } from '../../policy/fold/prorated.ts'
+import { openSplits } from '../../policy/fold/splits.ts'
+import { NeedsWholePolicy } from '../../policy/part.ts'
+import { boundQuote, type Modification, type PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import { hasPlugin } from '../../product/plugins.ts'
+import { type Attempt, type EffectContext, ratingContext } from '../../rating/attempt.ts'
+import { askProration } from '../../rating/plugin-proration.ts'
 
 /** What a plan makes of the policy; undefined where there is nothing to be done. */
 type Plan = { readonly aggregate: PolicyAggregate } | undefined

@@ -1,0 +1,41 @@
+// The kinds of operations on a policy. To add one, write its folder and add its value here.
+import type { PluginRecords } from '../extension/plugins/transaction-records.ts'
+import { coverEndKind } from './cancellations/effective.ts'
+import { cancellationKind } from './cancellations/kind.ts'
+import { scheduledEventKind } from './custom-events/plan.ts'
+import { documentKinds } from './documents/kinds.ts'
+import { endorsementKind } from './endorsements/kind.ts'
+import { feesKind } from './fees/fee-update.ts'
+import { amountDueKind, lapseKind } from './lapses/kind.ts'
+import { registerKinds } from './mechanism/kind.ts'
+import { changeKind } from './mechanism/planned-change.ts'
+import { newBusinessKinds } from './new-business/kinds.ts'
+import { billingKinds } from './payments/kinds.ts'
+import { quoteKind } from './quotes/kind.ts'
+import { reinstatementKind } from './reinstatements/kind.ts'
+import { paymentScheduleKind } from './schedule/schedule-change.ts'
+import { termEndKind } from './term-end.ts'
+import { upgradeKind } from './upgrade/kind.ts'
+
+/** Conflicts that were created at the same time are taken back in this order. */
+export const KINDS = registerKinds([
+  ...newBusinessKinds,
+  quoteKind,
+  endorsementKind,
+  cancellationKind,
+  reinstatementKind,
+  lapseKind,
+  amountDueKind,
+  ...billingKinds,
+  feesKind,
+  paymentScheduleKind,
+  upgradeKind,
+  changeKind,
+  ...documentKinds,
+  coverEndKind,
+  scheduledEventKind,
+  termEndKind,
+])
+
+/** Records that plugins read, by the names that they ask for them by. */
+export const pluginRecords = (): PluginRecords => Object.assign({}, ...KINDS.map(kind => kind.pluginRecords))

@@ -1,0 +1,17 @@
+// What operations answer: a record as it is once the plan is recorded.
+import type { JsonAnswer } from '../../platform/commit.ts'
+import { policyResponse } from '../../policy/projection/policy.ts'
+import type { Response } from './kind.ts'
+
+export const json = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
+
+/** The answer of an operation that says nothing. */
+export const EMPTY: JsonAnswer = { status: 200, text: '' }
+
+/** For operations that answer nothing. */
+export const showNothing: Response = () => undefined
+
+export const showPolicy =
+  ({ summarizeQuotes = false }: { summarizeQuotes?: boolean } = {}): Response =>
+  ({ aggregate, product }) =>
+    policyResponse(aggregate, product, { summarizeQuotes })

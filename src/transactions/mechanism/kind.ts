@@ -1,0 +1,183 @@
+// A kind of operation on a policy is one value: its name, how it is decided, how its record is shown, what it is in conflict
+// with. The policy's object, previews, prices of changes and plugins loop over the kinds (src/transactions/kinds.ts lists
+// them), so that a new kind is its folder and one line of that list (docs/design.md, section 4).
+
+import type { PluginRecords } from '../../extension/plugins/transaction-records.ts'
+import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import type { ConflictResponse } from '../../policy/contract/conflict.ts'
+import type { AutomatedUnderwritingResultResponse } from '../../policy/contract/prices.ts'
+import type { Part } from '../../policy/part.ts'
+import type { Planned } from '../../policy/planned.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import type { Attempt } from '../../rating/attempt.ts'
+import type { CancellationValueResponse, PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
+import type { Autofill } from '../autofill/fill.ts'
+
+/**
+ * What a message to a policy's object asks for, by the kind's name. Each kind declares its own member beside its value
+ * (`declare module`). Members are plain data, readable one version both ways.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: kinds extend it.
+export interface PolicyOperations {}
+
+export type KindName = keyof PolicyOperations
+
+/** An operation of that kind, as messages name it. */
+export type PolicyOperation<Name extends KindName = KindName> = {
+  [N in Name]: { kind: N } & PolicyOperations[N]
+}[Name]
+
+/** Transactions whose change of the price can be asked for, each declared by its kind. */
+// biome-ignore lint/suspicious/noEmptyInterface: kinds extend it.
+export interface PlannedChanges {}
+
+export type PlannedChange<Name extends keyof PlannedChanges = keyof PlannedChanges> = {
+  [N in Name]: { kind: N } & PlannedChanges[N]
+}[Name]
+
+/** Transactions that can be previewed, by the member of the preview's request. */
+// biome-ignore lint/suspicious/noEmptyInterface: kinds extend it.
+export interface Previews {}
+
+export type Preview<Name extends keyof Previews = keyof Previews> = {
+  [N in Name]: { kind: N; request: Previews[N] }
+}[Name]
+
+/** Shows a record of a policy as its GET answers it. Refuses (404) where the policy has none of that locator. */
+export type Response = (loaded: Loaded) => unknown
+
+/** What a decision may use beside the policy and the operation. */
+export type Run = {
+  readonly attempt: Attempt
+  readonly autofill: Autofill
+  readonly context: RequestContext
+  readonly database: Database
+}
+
+/**
+ * What comes of an operation: an answer alone, or a plan that is recorded. Undefined: there was nothing to do, and the answer is
+ * empty.
+ */
+export type Outcome =
+  | { readonly answer: JsonAnswer | AnswerBySubject }
+  | {
+      readonly planned: Planned
+      /** Shows what was recorded; without it the answer is the policy. */
+      readonly response?: Response
+      /** What the response shows, after the policy's locator: a repeat of the request reads it again. */
+      readonly subject?: string
+      /** The surroundings of the policy, where the operation changes them. */
+      readonly loaded?: Loaded
+    }
+  | undefined
+
+/** A transaction that is quoted or accepted: it blocks others, or is taken back before them. */
+export type Pending = ConflictResponse & {
+  readonly createdAt: Instant
+  takeBack(from: PolicyAggregate, now: Instant): Planned
+}
+
+/** How a transaction that is only asked about is filled in and carried out. */
+export type PreviewOf<Request> = {
+  fill?(request: Request, loaded: Loaded, autofill: Autofill): Promise<Request>
+  carryOut(loaded: Loaded, request: Request, attempt: Attempt): Promise<Previewed>
+}
+
+/** The plan of a previewed transaction, and the modification that it makes. */
+export type Previewed = { readonly planned: Planned; readonly modificationLocator: Uuid }
+
+/** What may be asked of a transaction that is only worked out. */
+export type ChangeResponse =
+  | PolicyPriceChangeResponse
+  | CancellationValueResponse
+  | AutomatedUnderwritingResultResponse
+
+/** How the change of the price is worked out that a transaction makes: nothing is stored. */
+export type ChangeOf<Change> = {
+  fill?(change: Change, loaded: Loaded, autofill: Autofill): Promise<Change>
+  decide(loaded: Loaded, change: Change, attempt: Attempt): Promise<ChangeResponse>
+}
+
+/** What is the same for kinds that change a policy and the one that begins it. */
+type KindBase<Name extends KindName> = {
+  readonly name: Name
+  /** The operation only shows something: nothing is stored, and what is remembered of the policy may be 2 s old. */
+  isReadOnly?(operation: PolicyOperation<Name>): boolean
+  /** The part of a large policy that may be enough; undefined for the whole policy. */
+  part?(operation: PolicyOperation<Name>): Part | undefined
+  /** The record that `If-Match` is compared with; the policy where it is undefined. */
+  record?(operation: PolicyOperation<Name>): Response | undefined
+  /** Whether what the object remembers of the policy is too old for the operation. */
+  isOutdated?(
+    remembered: PolicyAggregate | undefined,
+    operation: PolicyOperation<Name>,
+    now: Instant,
+  ): boolean
+  /** What is quoted or accepted of the policy's transactions of this kind. */
+  pending?(aggregate: PolicyAggregate): Pending[]
+  readonly changes?: { readonly [C in keyof PlannedChanges]?: ChangeOf<PlannedChange<C>> }
+  readonly previews?: { readonly [P in keyof Previews]?: PreviewOf<Previews[P]> }
+  /** Its records that plugins read, by the names that they ask for them by. */
+  readonly pluginRecords?: PluginRecords
+}
+
+/** A kind of operation on a policy that exists. */
+export type Kind<Name extends KindName = KindName> = KindBase<Name> & {
+  /** The operation with what plugins and services fill in. */
+  fill?(operation: PolicyOperation<Name>, loaded: Loaded, autofill: Autofill): Promise<PolicyOperation<Name>>
+  /** Digit locators that the decision takes from `attempt.supply`. A decision that finds out later takes them by `attempt.digits`. */
+  locators?(operation: PolicyOperation<Name>): number
+  /** Pure but for calls of the tenant's plugins and services. Refuses what is not carried out. */
+  decide(loaded: Loaded, operation: PolicyOperation<Name>, run: Run): Outcome | Promise<Outcome>
+}
+
+/** The kind of operation that begins a policy: there is nothing to load. */
+export type FirstKind<Name extends KindName = KindName> = KindBase<Name> & {
+  begin(
+    operation: PolicyOperation<Name>,
+    run: FirstRun,
+  ): Promise<{
+    readonly planned: Planned
+    readonly loaded: Loaded
+    readonly attempt: Attempt
+    readonly response: Response
+  }>
+}
+
+/** What the first operation may use: it leases its locators itself, beside those that it was given. */
+export type FirstRun = Omit<Run, 'attempt'> & {
+  lease(count: number): Promise<number[]>
+  attemptWith(supply: LocatorSupply): Attempt
+}
+
+/** A kind as the registry has it. It is called with operations of its own name only. */
+export type AnyKind = Kind | FirstKind
+
+export const defineKind = <Name extends KindName>(kind: Kind<Name>): Kind<Name> => kind
+
+let registered: ReadonlyMap<string, AnyKind> | undefined
+
+/** Makes these the kinds of operations that there are; returns them. */
+export function registerKinds(kinds: readonly AnyKind[]): readonly AnyKind[] {
+  registered = new Map(kinds.map(kind => [kind.name, kind]))
+  return kinds
+}
+
+/** All kinds. Throws where `src/transactions/kinds.ts` was not imported first. */
+export function allKinds(): readonly AnyKind[] {
+  if (!registered) throw new Error('No kinds of operations are registered; import src/transactions/kinds.ts.')
+  return [...registered.values()]
+}
+
+/** The kind of that name. */
+export function kindNamed(name: string): AnyKind {
+  allKinds()
+  const kind = registered!.get(name)
+  if (!kind) throw new Error(`There is no kind of operation '${name}'.`)
+  return kind
+}

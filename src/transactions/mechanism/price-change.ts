@@ -1,0 +1,46 @@
+// What a transaction changes of the price: as it was recorded, or as a plan that is not recorded would change it.
+import { isIssued, withIssued } from '../../policy/fold/line.ts'
+import type { Carried } from '../../policy/planned.ts'
+import { policyView } from '../../policy/projection/view.ts'
+import { boundQuote, type Modification, type PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
+import type { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
+import { policyPriceChangeResponse } from '../../rating/price-change.ts'
+
+/** As recorded where the transaction was carried out, else as it would be now. */
+export async function priceChangeOf(
+  { aggregate, product }: Loaded,
+  { modificationLocator }: { readonly modificationLocator?: Modification['locator'] },
+  carryOut: () => Promise<Carried>,
+): Promise<PolicyPriceChangeResponse> {
+  const recorded = modificationLocator && aggregate.modifications.get(modificationLocator)
+  return recorded
+    ? recordedPriceChange(aggregate, recorded, product)
+    : plannedPriceChange(aggregate, await carryOut(), product)
+}
+
+/** What a modification that is recorded changed of the price, against what was issued before it. */
+export function recordedPriceChange(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  product: ProductDefinition,
+): PolicyPriceChangeResponse {
+  const quote = boundQuote(aggregate)
+  const earlier = (one: Modification): boolean => isIssued(one) && one.number < modification.number
+  const upTo = (one: Modification): boolean => earlier(one) || one.locator === modification.locator
+  return policyPriceChangeResponse(
+    policyView(aggregate, quote, product, earlier),
+    policyView(aggregate, quote, product, upTo),
+  )
+}
+/** What a plan that is not recorded would change of the price. */
+export const plannedPriceChange = (
+  before: PolicyAggregate,
+  { aggregate, modification }: Carried,
+  product: ProductDefinition,
+): PolicyPriceChangeResponse =>
+  policyPriceChangeResponse(
+    policyView(before, boundQuote(before), product, isIssued),
+    policyView(aggregate, boundQuote(aggregate), product, withIssued(modification.locator)),
+  )

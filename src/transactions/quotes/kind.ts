@@ -1,0 +1,40 @@
+// Quotes of a policy that is not issued, as a kind of operation.
+import type { QuoteLocator } from '../../kernel/locators.ts'
+import { policyView } from '../../policy/projection/view.ts'
+import { quoteOf } from '../../policy/records/look-ups.ts'
+import { policyPriceResponse } from '../../rating/price.ts'
+import { showNothing } from '../mechanism/answers.ts'
+import { defineKind, type Response } from '../mechanism/kind.ts'
+import { decideQuote, type QuoteOperation } from './decision.ts'
+import { quoteResponse } from './projection.ts'
+
+declare module '../mechanism/kind.ts' {
+  interface PolicyOperations {
+    /** An action on one of the policy's quotes. */
+    quote: { quote: QuoteLocator; operation: QuoteOperation }
+  }
+}
+
+const showQuote =
+  (locator: QuoteLocator): Response =>
+  ({ aggregate, product }) =>
+    quoteResponse(aggregate, quoteOf(aggregate, locator), product)
+
+const showPrice =
+  (locator: QuoteLocator): Response =>
+  ({ aggregate, product }) =>
+    policyPriceResponse(policyView(aggregate, quoteOf(aggregate, locator), product, () => false))
+
+export const quoteKind = defineKind<'quote'>({
+  name: 'quote',
+  record: ({ quote }) => showQuote(quote),
+  async decide(loaded, { quote: locator, operation }, { attempt }) {
+    const { planned, quote } = await decideQuote(loaded, locator, operation, attempt)
+    return { planned, response: responseTo(operation, quote), subject: String(quote) }
+  },
+})
+
+function responseTo({ action }: QuoteOperation, quote: QuoteLocator): Response {
+  if (action === 'select') return showNothing
+  return action === 'quote' ? showPrice(quote) : showQuote(quote)
+}

@@ -1,0 +1,85 @@
+// Reinstatements of cancelled policies as a kind of operation.
+import { notFound } from '../../kernel/errors.ts'
+import { type CancellationLocator, readDigits, type Uuid } from '../../kernel/locators.ts'
+import { reinstatementOf } from '../../policy/records/look-ups.ts'
+import { showCancellation } from '../cancellations/kind.ts'
+import { defineKind, type Response } from '../mechanism/kind.ts'
+import { priceChangeOf } from '../mechanism/price-change.ts'
+import { prorated } from '../mechanism/prorating.ts'
+import type { ReinstatementPreviewRequest } from './contract.ts'
+import { decideReinstatement, foreseenReinstatement, type ReinstatementOperation } from './decision.ts'
+import { reinstated } from './effect.ts'
+import { planReinstatementInvalidation } from './invalidation.ts'
+import { orderOf } from './plans.ts'
+import { reinstatementResponse } from './projection.ts'
+
+declare module '../mechanism/kind.ts' {
+  interface PolicyOperations {
+    reinstatement: { operation: ReinstatementOperation }
+  }
+  interface PlannedChanges {
+    reinstatement: { reinstatement: Uuid }
+  }
+  interface Previews {
+    reinstatement: ReinstatementPreviewRequest
+  }
+}
+
+const showReinstatement =
+  (locator: Uuid): Response =>
+  ({ aggregate, product }) =>
+    reinstatementResponse(aggregate, reinstatementOf(aggregate, locator), product)
+
+export const reinstatementKind = defineKind<'reinstatement'>({
+  name: 'reinstatement',
+  record: ({ operation }) =>
+    operation.action === 'create'
+      ? showCancellation(operation.cancellation)
+      : showReinstatement(operation.reinstatement),
+  async decide(loaded, { operation }, { attempt }) {
+    const { planned, reinstatement } = await decideReinstatement(loaded, operation, attempt)
+    return planned && { planned, response: showReinstatement(reinstatement), subject: reinstatement }
+  },
+  pending: ({ reinstatements }) =>
+    [...reinstatements.values()]
+      .filter(one => one.state === 'accepted')
+      .map(({ locator, createdAt }) => ({
+        kind: 'reinstatement',
+        locator,
+        state: 'accepted',
+        createdAt,
+        takeBack: (from, now) => planReinstatementInvalidation(from, from.reinstatements.get(locator)!, now),
+      })),
+  changes: {
+    reinstatement: {
+      async decide(loaded, { reinstatement: locator }, attempt) {
+        const { aggregate } = loaded
+        const reinstatement = reinstatementOf(aggregate, locator)
+        return await priceChangeOf(loaded, reinstatement, () =>
+          prorated(loaded, attempt, { digits: 1 }, context =>
+            reinstated(aggregate, orderOf(aggregate, reinstatement), context),
+          ),
+        )
+      },
+    },
+  },
+  previews: {
+    reinstatement: {
+      async carryOut(loaded, { cancellationLocator: text, ...request }, attempt) {
+        const cancellation = readDigits(text)
+        if (cancellation === undefined) throw notFound('cancellation', text)
+        const of = cancellation as CancellationLocator
+        const { planned, reinstatement } = await foreseenReinstatement(loaded, of, request, attempt)
+        const { modificationLocator } = reinstatementOf(planned.aggregate, reinstatement)
+        return { planned, modificationLocator: modificationLocator! }
+      },
+    },
+  },
+  pluginRecords: {
+    Reinstatement: {
+      form: 'uuid',
+      select: reinstatementLocator => ({ reinstatementLocator }),
+      show: showReinstatement,
+    },
+  },
+})
