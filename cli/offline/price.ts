@@ -11,11 +11,11 @@ import type {
   PolicyPriceResponse,
 } from '../../src/policy/contract/prices.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
+import { requestedDraft } from '../../src/policy/draft/draft.ts'
 import { isIssued } from '../../src/policy/fold/line.ts'
 import { underwritingResponse } from '../../src/policy/projection/parts.ts'
 import { policyView } from '../../src/policy/projection/view.ts'
 import { selectedQuote } from '../../src/policy/records/aggregate.ts'
-import { requestedDraft } from '../../src/policy/requested-draft.ts'
 import type { Ground, Loaded } from '../../src/policy/surroundings.ts'
 import { assertWithinLimits } from '../../src/policy/terms.ts'
 import { changePolicyholderValues } from '../../src/policyholders/values.ts'

@@ -2,13 +2,13 @@
 import type { LocatorSupply, QuoteLocator } from '../kernel/locators.ts'
 import { installmentsToInvoice, invoicesOf, planOf } from '../policy/bills/amounts-due.ts'
 import type { Planned } from '../policy/planned.ts'
-import { quoteParts } from '../policy/quote-parts.ts'
 import {
   acceptedQuote,
   type Modification,
   type PolicyAggregate,
   putRecords,
   type Quote,
+  quoteParts,
   removeRecords,
 } from '../policy/records/aggregate.ts'
 import type { Installment } from '../policy/records/installment.ts'

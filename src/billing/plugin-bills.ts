@@ -15,18 +15,17 @@ import { chargesOf, openInstallments, restsOf } from '../policy/bills/amounts-du
 import type { Charge } from '../policy/bills/charge.ts'
 import type { PolicyResponse } from '../policy/contract/response.ts'
 import { withIssued } from '../policy/fold/line.ts'
-import { NeedsWholePolicy } from '../policy/part.ts'
 import { policyResponse } from '../policy/projection/policy.ts'
-import { quoteParts } from '../policy/quote-parts.ts'
 import {
   type Modification,
   type Policy,
   type PolicyAggregate,
   type Quote,
+  quoteParts,
   selectedQuote,
 } from '../policy/records/aggregate.ts'
 import type { Installment, PlannedInstallment } from '../policy/records/installment.ts'
-import type { Loaded } from '../policy/surroundings.ts'
+import { type Loaded, NeedsWholePolicy } from '../policy/surroundings.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import { hasPlugin, type PluginCaller } from '../product/plugins.ts'
 import { type Attempt, ratingContext } from '../rating/attempt.ts'

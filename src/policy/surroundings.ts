@@ -1,11 +1,11 @@
-// What a policy stands on: its policyholder and the configuration of its version.
+// A policy as an operation reads it, whole or in part, with its policyholder and the configuration of its version.
 
+import type { EndorsementLocator } from '../kernel/locators.ts'
 import type { CurrencyCode, Money } from '../kernel/money.ts'
 import type { TimeZone } from '../kernel/time.ts'
 import type { Policyholder } from '../policyholders/policyholder.ts'
 import type { LoadedConfiguration } from '../product/cache.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
-import type { Unread } from './part.ts'
 import type { PolicyAggregate } from './records/aggregate.ts'
 
 /** A version of the tenant's configuration, as it stands now. */
@@ -31,4 +31,26 @@ export type Loaded = {
   product: ProductDefinition
   /** What the policyholder has left of earlier payments, in the policy's currency. */
   credit: Money
+}
+
+// A part of a policy: an operation that touches a few exposures of a large policy reads those alone, so that its
+// work grows with the change (docs/design.md, section 1). Whatever finds that it needs more says so, and the
+// operation begins again with the whole policy.
+/** Policies of at most so many perils are read whole: what is read is kept in memory for the next operation. */
+export const READ_WHOLE_PERILS = 200
+
+/** Which exposures are enough: those named here, and those that the endorsement touches. */
+export type Part = { readonly exposures: readonly string[]; readonly endorsement?: EndorsementLocator }
+
+/** How much of the policy was left unread. */
+export type Unread = { readonly exposures: number; readonly perils: number }
+
+export const NOTHING_UNREAD: Unread = { exposures: 0, perils: 0 }
+
+/** Only a part of the policy was read, and that is not enough. */
+export class NeedsWholePolicy extends Error {
+  constructor() {
+    super('The operation needs the whole policy.')
+    this.name = 'NeedsWholePolicy'
+  }
 }

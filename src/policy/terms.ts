@@ -2,9 +2,9 @@
 import { Refusal } from '../kernel/errors.ts'
 import { add, type Instant, type Span, startOfDay, type TimeZone } from '../kernel/time.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
-import { NOTHING_UNREAD, type Unread } from './part.ts'
 import { POLICY_LIMITS, type PolicyAggregate } from './records/aggregate.ts'
 import type { Endorsement } from './records/transactions.ts'
+import { NOTHING_UNREAD, type Unread } from './surroundings.ts'
 
 /** The contract's span: from midnight today, for a calendar year, unless told (brief 7). */
 export function contractSpan(

@@ -1,7 +1,6 @@
 // A policyholder's own values held against the constraint tables in force (resources brief 3). A draft is held to types only,
 // so tables do not bind it; completing it holds all of its values against them. A table that is not in force yet binds nobody:
 // a policyholder may be there before the tables are uploaded. Sub-entities are not held against tables.
-
 import type { Instant } from '../kernel/time.ts'
 import { policyholderGraph } from '../product/constraint-graph.ts'
 import type { FieldError } from '../product/fields/errors.ts'
@@ -10,8 +9,7 @@ import { allAt, type SelectionBasis } from '../product/resources.ts'
 import { breachesOf, fieldsInUse } from '../reference/constraints/breaches.ts'
 import type { ConstrainedField } from '../reference/constraints/evaluation.ts'
 import type { TablesInForce } from '../reference/constraints/force.ts'
-import type { Dictionary } from './dictionary.ts'
-import type { Policyholder } from './policyholder.ts'
+import type { Dictionary, Policyholder } from './policyholder.ts'
 
 /** Reads the tables of these static names that are in force. */
 export type ReadTables = (

@@ -1,5 +1,4 @@
 // What an operation on policyholders needs to know: where one lies, what is stored, and the newest dictionary.
-
 import { notFound } from '../kernel/errors.ts'
 import { readUuid, type Uuid } from '../kernel/locators.ts'
 import type { RequestContext } from '../platform/context.ts'
@@ -7,8 +6,7 @@ import type { Database } from '../platform/database.ts'
 import { shardDatabase, shardOfRecord } from '../platform/tenancy.ts'
 import { loadConfiguration } from '../product/cache.ts'
 import { versionQuery } from '../product/store.ts'
-import { type Dictionary, NO_DICTIONARY } from './dictionary.ts'
-import type { Policyholder } from './policyholder.ts'
+import { type Dictionary, NO_DICTIONARY, type Policyholder } from './policyholder.ts'
 import { policyholderQuery, readPolicyholder } from './store.ts'
 
 /** Where a policyholder lies. */

@@ -1,5 +1,6 @@
 import type { Uuid } from '../kernel/locators.ts'
-import type { Instant } from '../kernel/time.ts'
+import type { Instant, TimeZone } from '../kernel/time.ts'
+import type { Configuration, FieldDefinition } from '../product/configuration.ts'
 import type { FieldValues } from '../product/fields/values.ts'
 
 /** A part of a policyholder, e.g. a contact: an entry of the dictionary that `ontologyUri` names. */
@@ -29,3 +30,12 @@ export type Policyholder = {
   readonly createdAt: Instant
   readonly updatedAt: Instant
 }
+
+/** The fields of policyholders in the newest configuration, its zone, and the tables that it declares. */
+export type Dictionary = Pick<Configuration, 'resources'> & {
+  readonly fields: readonly FieldDefinition[]
+  readonly timeZone: TimeZone
+}
+
+/** Of a tenant without configuration: any field may hold anything. */
+export const NO_DICTIONARY: Dictionary = { fields: [], timeZone: 'UTC' as TimeZone }

@@ -1,12 +1,10 @@
 // Sub-entities of a policyholder: added, changed and deleted by its requests.
-
 import { readUuid, type Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { WireFieldValues } from '../platform/wire.ts'
 import { shown } from '../product/fields/errors.ts'
 import type { SubEntityCreateRequest, SubEntityUpdateRequest } from './contract.ts'
-import type { Dictionary } from './dictionary.ts'
-import type { SubEntity } from './policyholder.ts'
+import type { Dictionary, SubEntity } from './policyholder.ts'
 import { changePolicyholderValues, VALIDATORS, type ValidationFieldError } from './values.ts'
 
 export type ChangeContext = {

@@ -1,4 +1,6 @@
+import { Refusal } from '../kernel/errors.ts'
 import type { Instant, TimeZone } from '../kernel/time.ts'
+import type { SearchTerm } from '../platform/search/matching.ts'
 import type { FieldDefinition } from '../product/configuration.ts'
 import { type FieldError, type FieldErrorCode, fieldErrors, shown } from '../product/fields/errors.ts'
 import { normaliseFieldValues } from '../product/fields/normalise.ts'
@@ -8,7 +10,10 @@ import {
   LARGEST_FIELD_COUNT,
   mergeFieldValues,
   readFieldValues,
+  valuesOf,
 } from '../product/fields/values.ts'
+import { termsOf } from '../product/search-terms.ts'
+import type { Dictionary } from './policyholder.ts'
 
 /**
  * A problem of a policyholder's value (brief 8): `ontologyUri` is the dictionary entry's name, `validatorUri` the
@@ -93,3 +98,23 @@ export const validationFieldError = ({ fieldName, code, message }: FieldError): 
   ontologyUri: fieldName,
   message,
 })
+
+/** Terms of one policyholder; each is a row of the index. */
+export const MOST_SEARCH_TERMS = 1_000
+
+/** Names of the fields that policyholders are found by. */
+export const searchableNames = ({ fields }: Dictionary): string[] =>
+  fields.filter(field => field.searchable).map(field => field.name)
+
+/** The terms of a policyholder's own values in searchable fields, each once. Refuses with 413 over 1,000. */
+export function searchTerms({ fields, timeZone }: Dictionary, values: FieldValues): SearchTerm[] {
+  const found = fields
+    .filter(field => field.searchable)
+    .flatMap(field => termsOf(field, valuesOf(values, field.name), timeZone))
+  if (found.length > MOST_SEARCH_TERMS)
+    throw new Refusal(
+      'tooLarge',
+      `A policyholder has at most ${MOST_SEARCH_TERMS} values in searchable fields; these are ${found.length}.`,
+    )
+  return found
+}

@@ -8,11 +8,11 @@ import type { ReportedProblems } from '../policy/draft/request.ts'
 import { summary, validateQuote } from '../policy/draft/validation.ts'
 import type { Prorated } from '../policy/fold/prorated.ts'
 import { policyToRead } from '../policy/projection/policy.ts'
-import { quoteParts } from '../policy/quote-parts.ts'
 import {
   type Modification,
   type PolicyAggregate,
   type Quote,
+  quoteParts,
   selectedQuote,
 } from '../policy/records/aggregate.ts'
 import { basisAt, jurisdictionOf, selectionBasis } from '../policy/selection-basis.ts'

@@ -1,7 +1,6 @@
 // What a change makes of the price: the policy after it against the policy before it (brief 3.4).
 import { type CurrencyCode, type Money, minus, plus, toNumber, zero } from '../kernel/money.ts'
-import { feesOf, feeTotal } from '../policy/fold/fees.ts'
-import { holdbacksInForce, holdbackTotal } from '../policy/fold/holdbacks.ts'
+import { feesOf, feeTotal, holdbacksInForce, holdbackTotal } from '../policy/fold/fees.ts'
 import { feeResponse } from '../policy/projection/parts.ts'
 import type { ExposureView, PolicyView } from '../policy/projection/view.ts'
 import type {
@@ -10,8 +9,15 @@ import type {
   PolicyPriceChangeResponse,
   TaxChangeResponse,
 } from './contract-change.ts'
-import { holdbackResponses } from './price.ts'
-import { noTotals, perilTotals, sumTotals, type Totals, totalCommissions, totalTaxes } from './totals.ts'
+import {
+  holdbackResponses,
+  noTotals,
+  perilTotals,
+  sumTotals,
+  type Totals,
+  totalCommissions,
+  totalTaxes,
+} from './price.ts'
 
 type Change = { readonly before: Totals; readonly after: Totals }
 

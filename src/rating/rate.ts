@@ -1,10 +1,13 @@
 // Prices and underwrites by the templates of the configuration, or by its plugins, which win over them, or the external
 // rater of the product, which wins over both: perils with their taxes, standard fees, then the decision
 // (docs/design.md, section 4).
+
+import { readAnswer } from '../extension/plugins/answers.ts'
+import type { UnderwritingInput } from '../extension/plugins/contract.ts'
+import { asPluginInput } from '../extension/plugins/input.ts'
 import { Refusal } from '../kernel/errors.ts'
 import { money, sum } from '../kernel/money.ts'
 import type { Span } from '../kernel/time.ts'
-import { quoteParts } from '../policy/quote-parts.ts'
 import {
   type Fee,
   type Modification,
@@ -12,11 +15,14 @@ import {
   type PolicyAggregate,
   putRecords,
   type Quote,
+  quoteParts,
 } from '../policy/records/aggregate.ts'
 import type { UnderwritingResult } from '../policy/records/transactions.ts'
+import { NeedsWholePolicy } from '../policy/surroundings.ts'
+import { policyholderResponse } from '../policyholders/projection.ts'
+import { hasPlugin } from '../product/plugins.ts'
 import { givenRates } from './given-rates.ts'
 import { PerilRating } from './peril-rating.ts'
-import { pluginDecision } from './plugin-underwriting.ts'
 import { Rater, type RatingContext } from './rater.ts'
 
 /** The quote with every peril priced and its standard fees; what was priced before is replaced. */
@@ -101,4 +107,24 @@ export async function underwriteQuote(
     operation: context.operation,
   })
   return { decision: decision ?? 'none', notes, at: context.now }
+}
+
+/** The decision on a priced quote; undefined where the product has no such plugin. */
+export async function pluginDecision(
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  context: RatingContext,
+): Promise<UnderwritingResult | undefined> {
+  const { product, operation, policyholder, callPlugin, now } = context
+  if (!hasPlugin(product, 'getUnderwritingResult')) return undefined
+  if (context.unread) throw new NeedsWholePolicy()
+  const input: UnderwritingInput = {
+    operation,
+    policy: asPluginInput(context.project(aggregate, quote)) as UnderwritingInput['policy'],
+    policyholder: asPluginInput(policyholderResponse(policyholder)) as UnderwritingInput['policyholder'],
+  }
+  const contract = await import('../extension/plugins/contract.ts')
+  const answer = await callPlugin('getUnderwritingResult', input)
+  const { path } = product.plugins.getUnderwritingResult!
+  return { ...readAnswer('getUnderwritingResult', contract.UnderwritingResult, answer, path), at: now }
 }

@@ -1,7 +1,7 @@
 // Coverages within coverages: perils of one exposure here, each of which says in which it lies (resources brief 9.5).
 import { describe, expect, it } from 'vitest'
 import { locatorSupply } from '../../src/kernel/locators.ts'
-import { withParents } from '../../src/policy/peril-parents.ts'
+import { withParents } from '../../src/policy/draft/draft.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
 import { boundQuote, type Peril, type PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { planCopy } from '../../src/transactions/quotes/plans.ts'

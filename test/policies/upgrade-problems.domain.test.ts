@@ -1,8 +1,8 @@
 // What of a policy another version does not take, where the moment or the history of the policy decides.
 import { describe, expect, it } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
+import { configVersionAt } from '../../src/policy/records/aggregate.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
-import { configVersionAt } from '../../src/policy/version-at.ts'
 import type { ProductDefinition } from '../../src/product/configuration.ts'
 import { upgradeProblems } from '../../src/transactions/upgrade/problems.ts'
 import { STORY_BEGINS } from '../support/policy-story.ts'

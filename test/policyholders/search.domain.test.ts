@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
-import { MOST_SEARCH_TERMS, searchableNames, searchTerms } from '../../src/policyholders/search.ts'
+import { MOST_SEARCH_TERMS, searchableNames, searchTerms } from '../../src/policyholders/values.ts'
 import { BERLIN, field } from '../product/fields/definitions.ts'
 
 const dictionary = {

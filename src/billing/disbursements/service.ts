@@ -1,14 +1,15 @@
+import { sql } from 'drizzle-orm'
 import { notFound } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, fromMinor, toNumber } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { readPagingToken, UUID_FORM, writePagingToken } from '../../platform/paging.ts'
-import type { disbursements } from '../../policy/tables/billing.ts'
+import type { Database } from '../../platform/database.ts'
+import { type Position, readPagingToken, UUID_FORM, writePagingToken } from '../../platform/paging.ts'
+import { disbursements } from '../../policy/tables/billing.ts'
 import { placeOf } from '../../policyholders/loading.ts'
 import { policyholderQuery } from '../../policyholders/store.ts'
 import type { DisbursementListResponse, DisbursementResponse, DisbursementsQuery } from './contract.ts'
-import { disbursementsQuery } from './store.ts'
 
 /** A page of the policyholder's disbursements, oldest first. 404 for a policyholder that there is not. */
 export async function disbursementsOf(
@@ -47,3 +48,23 @@ const disbursementResponse = (row: typeof disbursements.$inferSelect): Disbursem
   disbursementTimestamp: String(row.disbursedAt),
   createdTimestamp: String(row.createdAt),
 })
+
+/** A page of the policyholder's disbursements, oldest first; one more than asked for. */
+export const disbursementsQuery = (
+  { build }: Database,
+  holder: Uuid,
+  position: Position<Uuid> | undefined,
+  pageSize: number,
+) =>
+  build
+    .select()
+    .from(disbursements)
+    .where(
+      sql`${disbursements.policyholderLocator} = ${holder} and ${
+        position
+          ? sql`(${disbursements.disbursedAt}, ${disbursements.locator}) > (${position.createdAt}, ${position.locator})`
+          : sql`true`
+      }`,
+    )
+    .orderBy(disbursements.disbursedAt, disbursements.locator)
+    .limit(pageSize + 1)

@@ -11,8 +11,7 @@ import { type Invoice, isOutstanding } from '../../policy/records/invoice.ts'
 import { applied, type Payment, paymentState } from '../../policy/records/payment.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
 import { invoiceNamed } from '../projection.ts'
-import { assertFits, planPayment } from './plans.ts'
-import { planWriteOff } from './write-off.ts'
+import { assertFits, planPayment, planWriteOff } from './plans.ts'
 
 /**
  * The most that may go out of the policy now. Reversed payments do not count, nor does the part of a payment that became

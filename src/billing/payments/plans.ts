@@ -4,16 +4,24 @@ import type { DisplayId, LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import { type Money, minus, toText, zero } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
-import { restDue } from '../../policy/bills/amounts-due.ts'
-import { policyEvent } from '../../policy/events.ts'
+import { restDue, totalsDueOf } from '../../policy/bills/amounts-due.ts'
+import { invoiceEvent, policyEvent } from '../../policy/events.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
-import { type Invoice, invoiceStatus, paid, reopened } from '../../policy/records/invoice.ts'
+import {
+  type Invoice,
+  invalidated,
+  invoiceStatus,
+  paid,
+  reopened,
+  writtenOff,
+} from '../../policy/records/invoice.ts'
 import {
   assertPaymentAllows,
   counterpartOf,
   type Payment,
   type PaymentSource,
+  standingPayments,
 } from '../../policy/records/payment.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
 
@@ -114,3 +122,45 @@ export function assertFits(amount: Money, rest: Money, source: PaymentSource): v
       `amount ${toText(amount)} is more than the ${toText(rest)} ${rest.currency} that the invoice ${rest.minor > 0 ? 'asks for, and credit pays no more' : 'gives back'}.`,
     )
 }
+
+/** What is open of the invoices is given up; what was paid of them stays paid, and becomes no credit (brief 4.5). */
+export function planWriteOff(before: PolicyAggregate, invoices: readonly Invoice[], now: Instant): Planned {
+  const totalDueOf = totalsDueOf(before)
+  const lost = invoices.map(invoice => writtenOff(invoice, now))
+  const aggregate = { ...before, invoices: putRecords(before.invoices, lost) }
+  return {
+    aggregate,
+    events: lost.map(invoice => invoiceEvent(aggregate, 'invoice.writtenOff', invoice, totalDueOf(invoice))),
+  }
+}
+
+/**
+ * The invoices of a transaction that comes to nothing are void; what was paid of them is reversed first (brief 1.3,
+ * 1.4). Those that were settled without money, or are void already, stay as they are. These reversals reopen nothing
+ * beside the invoice, which is not outstanding in between.
+ */
+export function planVoidInvoices(
+  before: PolicyAggregate,
+  invoices: readonly Invoice[],
+  now: Instant,
+): Planned {
+  const totalDueOf = totalsDueOf(before)
+  return invoices
+    .filter(invoice => ['unfulfilled', 'paid'].includes(invoiceStatus(invoice)))
+    .reduce<Planned>(
+      (planned, invoice) => {
+        const unpaid = withoutPayments(planned.aggregate, invoice, now)
+        const gone = invalidated(unpaid.aggregate.invoices.get(invoice.locator)!, now)
+        const aggregate = { ...unpaid.aggregate, invoices: putRecords(unpaid.aggregate.invoices, [gone]) }
+        const event = invoiceEvent(aggregate, 'invoice.invalidate', gone, totalDueOf(gone))
+        return chain(planned, unpaid, { aggregate, events: [event] })
+      },
+      { aggregate: before, events: [] },
+    )
+}
+
+const withoutPayments = (before: PolicyAggregate, invoice: Invoice, now: Instant): Planned =>
+  standingPayments(before, invoice).reduce<Planned>(
+    (planned, payment) => chain(planned, planReversal(planned.aggregate, payment, now)),
+    { aggregate: before, events: [] },
+  )

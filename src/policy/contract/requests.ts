@@ -12,6 +12,7 @@ import {
   OptionalTimestamp,
   optional,
   RequestFieldValues,
+  RequestTimestamp,
   requestInteger,
   Text,
 } from '../../platform/wire.ts'
@@ -189,3 +190,33 @@ export const PolicyLocatorQuery = z.object({ displayId: Locator })
 /** GET /policy/locator: the locator of the policy that has the displayId, or whose record has it. */
 export const PolicyLocatorResponse = z.object({ locator: Text }).openapi('PolicyLocatorResponse')
 export type PolicyLocatorResponse = z.infer<typeof PolicyLocatorResponse>
+
+// The legacy cancellation of a policy in one step, and what a cancellation would give back (brief 1.7, 3.4).
+/** POST /policy/{policyLocator}/cancel: coverage ends then; may lie in the past. */
+export const PolicyCancellationIssueRequest = z
+  .object({ coverageEndTimestamp: RequestTimestamp })
+  .openapi('PolicyCancellationIssueRequest')
+export type PolicyCancellationIssueRequest = z.infer<typeof PolicyCancellationIssueRequest>
+
+/** Of GET /policy/{policyLocator}/cancellationValue: left out, coverage ends now. */
+export const CancellationValueQuery = z.object({ coverageEndTimestamp: OptionalTimestamp })
+export type CancellationValueQuery = z.infer<typeof CancellationValueQuery>
+
+/** POST /policy/{policyLocator}/paymentSchedule: the name of a payment schedule of the product (brief 0.11). */
+export const PaymentScheduleChangeRequest = z
+  .object({ newPaymentScheduleName: Name })
+  .openapi('PaymentScheduleChangeRequest')
+export type PaymentScheduleChangeRequest = z.infer<typeof PaymentScheduleChangeRequest>
+
+/**
+ * What is pending on a policy and stands in the way: a transaction that is quoted or accepted (brief 2.4); of an
+ * upgrade also a quote that is priced.
+ */
+export const ConflictResponse = z
+  .object({
+    kind: z.enum(['endorsement', 'renewal', 'reinstatement', 'quote']),
+    locator: Text,
+    state: z.enum(['quoted', 'accepted', 'declined']),
+  })
+  .openapi('ConflictResponse')
+export type ConflictResponse = z.infer<typeof ConflictResponse>

@@ -6,6 +6,7 @@ import {
   DeprecatedText,
   Integer,
   OptionalText,
+  OptionalTimestamp,
   Text,
   Timestamp,
   TimestampIfAny,
@@ -19,7 +20,26 @@ import {
 import { PolicyDocumentResponse } from './documents.ts'
 import { PolicyModificationResponse } from './modification.ts'
 import { FeeResponse } from './prices.ts'
-import { QuoteSummaryResponse } from './quotes.ts'
+
+export const QuoteState = z
+  .enum(['draft', 'quoted', 'accepted', 'declined', 'discarded'])
+  .openapi('QuoteState')
+export type QuoteState = z.infer<typeof QuoteState>
+
+export const QuoteSummaryResponseItem = z
+  .object({ locator: Text, name: Text, state: QuoteState })
+  .openapi('QuoteSummaryResponseItem')
+export type QuoteSummaryResponseItem = z.infer<typeof QuoteSummaryResponseItem>
+
+export const QuoteSummaryResponse = z
+  .object({
+    selected: Text.openapi({
+      description: 'Locator of the selected quote; empty where the policy follows none.',
+    }),
+    notDiscarded: z.array(QuoteSummaryResponseItem),
+  })
+  .openapi('QuoteSummaryResponse')
+export type QuoteSummaryResponse = z.infer<typeof QuoteSummaryResponse>
 
 const part = {
   locator: Text,
@@ -94,3 +114,17 @@ export const PolicyResponse = z
   })
   .openapi('PolicyResponse')
 export type PolicyResponse = z.infer<typeof PolicyResponse>
+
+// The policy as it was known at an earlier moment; the answer is a PolicyResponse (brief 3.5).
+/** Body of POST /policies/{policyLocator}/snapshot; it may be left out. */
+export const PolicySnapshotRequest = z
+  .object({
+    asOfTimestamp: OptionalTimestamp.openapi({
+      description: 'Only what was known then: segments, modifications, documents, invoices. Left out: now.',
+    }),
+    effectiveTimestamp: OptionalTimestamp.openapi({
+      description: 'Only segments in effect then. Left out: those of the whole term.',
+    }),
+  })
+  .openapi('PolicySnapshotRequest')
+export type PolicySnapshotRequest = z.infer<typeof PolicySnapshotRequest>

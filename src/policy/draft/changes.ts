@@ -4,7 +4,6 @@ import type { Uuid } from '../../kernel/locators.ts'
 import type { ExposureDefinition, ProductDefinition } from '../../product/configuration.ts'
 import { fieldErrors } from '../../product/fields/errors.ts'
 import type { FieldChanges, FieldData } from '../../product/fields/groups.ts'
-import { quoteParts } from '../quote-parts.ts'
 import {
   type Exposure,
   type ExposureRun,
@@ -15,6 +14,7 @@ import {
   type PolicySegment,
   putRecords,
   type Quote,
+  quoteParts,
 } from '../records/aggregate.ts'
 import type { DraftChanges, ExposureCreate, ExposureUpdate, PerilUpdate } from '../records/changes.ts'
 import { type AddedPeril, type AdditionContext, addedExposure, addedPeril } from './additions.ts'

@@ -1,18 +1,22 @@
 // New business before it is priced: the aggregate that a create request makes, and its span.
-import type { DisplayId, PolicyLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
+import type { DisplayId, LocatorSupply, PolicyLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { CurrencyCode } from '../../kernel/money.ts'
-import type { Span } from '../../kernel/time.ts'
+import type { Instant, Span } from '../../kernel/time.ts'
 import { NO_FIELD_DATA } from '../../product/fields/groups.ts'
-import { quoteParts } from '../quote-parts.ts'
+import type { PolicyCreateRequest } from '../contract/requests.ts'
 import {
   type Modification,
   noRecords,
+  type Peril,
   type PolicyAggregate,
   type PolicySegment,
   putRecords,
   type Quote,
+  quoteParts,
 } from '../records/aggregate.ts'
 import type { ExposureCreate, GroupCreate } from '../records/changes.ts'
+import type { Ground } from '../surroundings.ts'
+import { contractSpan, paymentSchedule } from '../terms.ts'
 import { changeDraft } from './changes.ts'
 import type { DraftContext, DraftResult } from './request.ts'
 
@@ -125,3 +129,36 @@ export function spanDraft(aggregate: PolicyAggregate, quote: Quote, contract: Sp
     perilRuns: putRecords(aggregate.perilRuns, parts.perilRuns.map(moved)),
   }
 }
+
+// Perils within perils, as migrated policies have them, when others take their place: in a renewal's term, in a quote's copy.
+/**
+ * The perils that take the place of others, by the locators of those: each lies in the one that took the place of its parent;
+ * in none, if none did.
+ */
+export function withParents(anew: ReadonlyMap<Uuid, Peril>): Peril[] {
+  return [...anew.values()].map(({ parentLocator, ...peril }): Peril => {
+    const parent = parentLocator && anew.get(parentLocator)
+    return parent ? { ...peril, parentLocator: parent.locator } : peril
+  })
+}
+
+/** The draft that a request asks for, as it is made at that time; what was wrong with the asking is beside it. */
+export const requestedDraft = (
+  request: PolicyCreateRequest,
+  { product, timeZone, currency, policyholder, configVersion }: Ground,
+  { now, supply }: { now: Instant; supply: LocatorSupply },
+): DraftResult =>
+  newDraft(
+    {
+      policyholderLocator: policyholder.locator,
+      configVersion,
+      currency,
+      contract: contractSpan(request.policyStartTimestamp, request.policyEndTimestamp, timeZone, now),
+      paymentScheduleName: paymentSchedule(product, request.paymentScheduleName),
+      premiumReportName: request.premiumReportName,
+      fieldValues: request.fieldValues,
+      fieldGroups: request.fieldGroups,
+      exposures: request.exposures,
+    },
+    { product, timeZone, now, supply },
+  )

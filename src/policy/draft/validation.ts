@@ -1,12 +1,17 @@
 // All problems of a draft at once, in the shape of the answer (brief 6 and 8: PolicyValidationErrors).
-
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { type FieldErrors, fieldErrors, joinFieldErrors } from '../../product/fields/errors.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import { validateFields } from '../../product/fields/validate.ts'
-import { quoteParts } from '../quote-parts.ts'
-import type { Exposure, ExposureRun, PerilRun, PolicyAggregate, Quote } from '../records/aggregate.ts'
+import {
+  type Exposure,
+  type ExposureRun,
+  type PerilRun,
+  type PolicyAggregate,
+  type Quote,
+  quoteParts,
+} from '../records/aggregate.ts'
 import type { ReportedProblems } from './request.ts'
 
 export type PerilValidationErrors = {

@@ -1,6 +1,8 @@
 // A fee as the line of modifications left it.
-import { type Money, plus, sum } from '../../kernel/money.ts'
-import type { Fee, FeePart, PolicyAggregate, Quote } from '../records/aggregate.ts'
+
+import type { Uuid } from '../../kernel/locators.ts'
+import { type CurrencyCode, type Money, plus, sum } from '../../kernel/money.ts'
+import type { Fee, FeePart, Holdback, PolicyAggregate, Quote } from '../records/aggregate.ts'
 import { type Line, lineOf } from './line.ts'
 
 /** What a fee comes to at the end of the line. */
@@ -64,3 +66,24 @@ export const feeTotal = (fees: readonly FeeInForce[], currency: Money['currency'
 /** Whether someone took the fee back, rather than a cancellation. */
 export const isReversedByHand = ({ modifications }: PolicyAggregate, { changes }: Fee): boolean =>
   changes.some(change => modifications.get(change.by)?.kind === 'feeUpdate')
+
+// What cancellations kept of what they gave back: it stands until the cancellation is reinstated, or the
+// policy withdrawn (brief 1.6, 3.2).
+/** The holdbacks that stand at the end of the line, in the order in which they were kept. */
+export function holdbacksInForce(line: Line): Holdback[] {
+  const held = new Map<Uuid, readonly Holdback[]>()
+  for (const { modification } of line) {
+    const { kind, locator, undoes, holdbacks } = modification
+    if (kind === 'withdrawal') held.clear()
+    if (undoes) held.delete(undoes)
+    if (holdbacks) held.set(locator, holdbacks)
+  }
+  return [...held.values()].flat()
+}
+
+/** What the policyholder pays of them: commissions are outside it, as they are outside all totals (brief 3.4). */
+export const holdbackTotal = (holdbacks: readonly Holdback[], currency: CurrencyCode): Money =>
+  sum(
+    holdbacks.filter(one => one.type !== 'commission').map(one => one.amount),
+    currency,
+  )

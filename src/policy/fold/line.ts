@@ -1,7 +1,15 @@
 // The line of a policy's modifications, and what each did to its segments. What is in force is the fold of the
 // line; leaving out its last modifications gives the policy as it was before them, or as it is known without them.
 import type { Uuid } from '../../kernel/locators.ts'
-import type { Modification, PolicyAggregate, PolicySegment, Quote } from '../records/aggregate.ts'
+import { earlier, type Instant } from '../../kernel/time.ts'
+import type {
+  ExposureRun,
+  Modification,
+  PerilRun,
+  PolicyAggregate,
+  PolicySegment,
+  Quote,
+} from '../records/aggregate.ts'
 
 /** One modification with the policy segments that it made and replaced, both in the order of time. */
 export type Step = {
@@ -97,3 +105,27 @@ export function segmentsInForce(line: Line): PolicySegment[] {
   for (const step of line) advance(inForce, step)
   return [...inForce.values()].sort((a, b) => a.start - b.start)
 }
+
+/** Cancellations and withdrawals that are carried out and not reinstated, in their order. */
+export function standingCancellations({
+  modifications,
+  cancellations,
+  reinstatements,
+}: PolicyAggregate): Modification[] {
+  const back = new Set(
+    [...reinstatements.values()].filter(one => one.state === 'issued').map(one => one.cancellationLocator),
+  )
+  const undone = new Set(
+    [...cancellations.values()].filter(one => back.has(one.locator)).map(one => one.modificationLocator),
+  )
+  return [...modifications.values()]
+    .filter(one => one.kind === 'cancellation' || one.kind === 'withdrawal')
+    .filter(one => !undone.has(one.locator))
+    .sort((a, b) => a.number - b.number)
+}
+
+/** Until when a run holds: up to the first of its cuts that count. Before its start, it never does. */
+export const endOfRun = (
+  { end, cuts }: Pick<ExposureRun | PerilRun, 'end' | 'cuts'>,
+  counted: ReadonlySet<Uuid>,
+): Instant => cuts.reduce((first, cut) => (counted.has(cut.by) ? earlier(first, cut.from) : first), end)

@@ -7,8 +7,7 @@ import { loadConfiguration } from '../../product/cache.ts'
 import { assertSearchable, searchOf } from '../../product/search-terms.ts'
 import { versionQuery } from '../../product/store.ts'
 import type { PolicyListQuery, PolicyListResponse } from './contract.ts'
-import { policySummaryResponse } from './projection.ts'
-import { knownQuery, type PageSelection, pageQuery, readSummary } from './store.ts'
+import { knownQuery, type PageSelection, pageQuery, policySummaryResponse, readSummary } from './store.ts'
 import { searchableNames } from './terms.ts'
 
 /**

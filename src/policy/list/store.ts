@@ -1,20 +1,21 @@
+// The rows of a page of policies, and the summaries that lists show of them.
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
-import { fromMinor } from '../../kernel/money.ts'
+import { fromMinor, type Money, toNumber } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { type Database, putRows, type Query, statement } from '../../platform/database.ts'
 import type { Position } from '../../platform/paging.ts'
 import { type Search, type SearchTerm, termMatches } from '../../platform/search/matching.ts'
 import { policyholders } from '../../policyholders/tables.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import { NeedsWholePolicy, type Unread } from '../part.ts'
-import type { PolicyAggregate } from '../records/aggregate.ts'
+import { textIfAny } from '../projection/parts.ts'
+import type { Policy, PolicyAggregate } from '../records/aggregate.ts'
 import type { ModificationKind } from '../records/transactions.ts'
 import { readPolicy } from '../store/rows.ts'
+import { NeedsWholePolicy, type Unread } from '../surroundings.ts'
 import { gracePeriods } from '../tables/lapses.ts'
 import { modifications, policies, policyTerms, quotes, reinstatements } from '../tables/policies.ts'
-import type { ListedState, PolicyListQuery } from './contract.ts'
-import type { PolicySummary } from './projection.ts'
+import type { ListedState, PolicyListQuery, PolicySummaryResponse } from './contract.ts'
 import { termChange } from './terms.ts'
 
 /** What the selected quote makes of a policy that is neither issued nor discarded; without one it is as created. */
@@ -178,3 +179,22 @@ function removalQueries(
   }
   return queries
 }
+
+/** What a list shows of a policy; `premium` once it is priced. */
+export type PolicySummary = Policy & { readonly state: ListedState; readonly premium: Money | undefined }
+
+export const policySummaryResponse = (summary: PolicySummary): PolicySummaryResponse => ({
+  locator: String(summary.locator),
+  policyholderLocator: summary.policyholderLocator,
+  productName: summary.productName,
+  state: summary.state,
+  configVersion: summary.configVersion,
+  createdTimestamp: String(summary.createdAt),
+  updatedTimestamp: String(summary.updatedAt),
+  issuedTimestamp: textIfAny(summary.issuedAt),
+  originalContractStartTimestamp: String(summary.originalStart),
+  originalContractEndTimestamp: String(summary.originalEnd),
+  effectiveContractEndTimestamp: String(summary.effectiveEnd),
+  grossPremium: summary.premium && toNumber(summary.premium),
+  grossPremiumCurrency: summary.currency,
+})

@@ -9,8 +9,7 @@ import { type InstallmentItem, installmentItems } from '../bills/items.ts'
 import type { FinancialTransactionResponse } from '../contract/billing.ts'
 import { isIssued, lineOf } from '../fold/line.ts'
 import { piecesOf } from '../fold/pieces.ts'
-import { quoteParts } from '../quote-parts.ts'
-import { boundQuote, type Modification, type PolicyAggregate } from '../records/aggregate.ts'
+import { boundQuote, type Modification, type PolicyAggregate, quoteParts } from '../records/aggregate.ts'
 import type { InstallmentFee, PlannedInstallment } from '../records/installment.ts'
 import { perilSegmentLocator } from './view.ts'
 
@@ -96,7 +95,6 @@ function segmentsBy(aggregate: PolicyAggregate, modification: Modification): (ru
   }
 }
 
-// The items of an installment as answers carry them (brief 4.1).
 /** Most that one answer itemises; above it, items of the same type and name are one. */
 export const MOST_ITEMISED = 10_000
 

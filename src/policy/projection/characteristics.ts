@@ -10,8 +10,8 @@ import type {
 import type { ExposureResponse, PerilResponse } from '../contract/response.ts'
 import { type ExposurePiece, holdsAt } from '../fold/exposure-pieces.ts'
 import type { Exposure, Peril, PolicySegment } from '../records/aggregate.ts'
+import { mediaByLocator as mediaOf } from './documents.ts'
 import { withLazy } from './lazy.ts'
-import { mediaByLocator as mediaOf } from './media.ts'
 import { taxGroupResponses, textIfAny } from './parts.ts'
 import { allPieces, type ExposureView, type PerilView, type PolicyView, type RunPiece } from './view.ts'
 

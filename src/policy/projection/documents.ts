@@ -1,9 +1,11 @@
 // Documents as answers show them. An answer may be kept and given again, so it names files; addresses are put in
 // their place when it leaves the service (platform/http/file-links.ts).
-import { fileAddress } from '../../platform/http/file-links.ts'
-import type { PolicyDocumentResponse } from '../contract/documents.ts'
+import { fileAddress, mediaAddress } from '../../platform/http/file-links.ts'
+import type { FieldData } from '../../product/fields/groups.ts'
+import type { Media, PolicyDocumentResponse } from '../contract/documents.ts'
 import { type PolicyAggregate, recordsWhere, selectedQuoteIfAny } from '../records/aggregate.ts'
 import { type DocumentSubject, isUploaded, type PolicyDocument } from '../records/document.ts'
+import { type Medium, mediaIn } from '../records/medium.ts'
 
 export const documentResponse = (document: PolicyDocument): PolicyDocumentResponse => ({
   locator: document.locator,
@@ -73,3 +75,14 @@ export const waiting = ({ documents }: Pick<PolicyAggregate, 'documents'>): Poli
   const isConsolidated = ({ sources }: PolicyDocument): boolean => sources !== undefined
   return [...drafts.filter(one => !isConsolidated(one)), ...drafts.filter(isConsolidated)]
 }
+
+export const mediaResponse = ({ locator, fileName, mimeType }: Medium): Media => ({
+  locator,
+  mimeType,
+  ...mediaAddress(locator, fileName),
+  fileName,
+})
+
+/** `mediaByLocator` of a record with these fields. */
+export const mediaByLocator = (data: FieldData, media: ReadonlyMap<string, Medium>): Record<string, Media> =>
+  Object.fromEntries(mediaIn(data, media).map(medium => [medium.locator, mediaResponse(medium)]))

@@ -1,3 +1,4 @@
+// Invoices and payments as answers show them (brief 4.1).
 import { type Money, toNumber } from '../../kernel/money.ts'
 import { restDue, totalsDueOf } from '../bills/amounts-due.ts'
 import type { PaymentResponse, PolicyInvoiceResponse } from '../contract/billing.ts'
@@ -6,8 +7,7 @@ import type { PolicyAggregate } from '../records/aggregate.ts'
 import { type Invoice, invoiceStatus } from '../records/invoice.ts'
 import { dataOfPayment } from '../records/medium.ts'
 import { type Payment, paymentsOf } from '../records/payment.ts'
-import { documentsOf } from './documents.ts'
-import { mediaByLocator } from './media.ts'
+import { documentsOf, mediaByLocator } from './documents.ts'
 import { textIfAny } from './parts.ts'
 
 /** The invoices of the policy, each with its payments and with the sum of its items as its total. */

@@ -12,7 +12,14 @@ import type { Uuid } from '../../kernel/locators.ts'
 import { zero } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { isStanding } from '../fold/line.ts'
-import type { Fee, Modification, Policy, PolicyAggregate, Quote } from '../records/aggregate.ts'
+import {
+  configVersionAt,
+  type Fee,
+  type Modification,
+  type Policy,
+  type PolicyAggregate,
+  type Quote,
+} from '../records/aggregate.ts'
 import type { PlannedInstallment } from '../records/installment.ts'
 import type { Invoice } from '../records/invoice.ts'
 import { type Payment, paymentsOf } from '../records/payment.ts'
@@ -25,7 +32,6 @@ import {
   type Reinstatement,
   reinstatementStatus,
 } from '../records/transactions.ts'
-import { configVersionAt } from '../version-at.ts'
 
 type Stamp = Instant | undefined
 

@@ -1,6 +1,5 @@
 // What each modification changed, as answers show it (brief 2.1.3 to 2.1.5). The changes of the peril modifications
 // add up to that of their modification, to the cent.
-
 import { derivedUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Money, minus, plus, toNumber, zero } from '../../kernel/money.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
@@ -14,10 +13,9 @@ import { isListed, type Step } from '../fold/line.ts'
 import type { Piece } from '../fold/pieces.ts'
 import { splitsIn } from '../fold/prorated.ts'
 import { measureOf, shares } from '../fold/shares.ts'
-import type { Modification, Policy } from '../records/aggregate.ts'
+import { configVersionAt, type Modification, type Policy } from '../records/aggregate.ts'
 import { mediaIn } from '../records/medium.ts'
-import { configVersionAt } from '../version-at.ts'
-import { mediaResponse } from './media.ts'
+import { mediaResponse } from './documents.ts'
 import { textIfAny, underwritingResponse } from './parts.ts'
 import type { ExposureView, PerilView, PolicyView, RunPiece } from './view.ts'
 

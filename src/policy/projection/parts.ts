@@ -1,11 +1,13 @@
 // Small records of answers.
 import { type Money, plus, toNumber } from '../../kernel/money.ts'
+import type { PolicyFeeSummaryResponse } from '../contract/fees.ts'
 import type {
   AutomatedUnderwritingResultResponse,
   FeeResponse,
   TaxGroupResponse,
 } from '../contract/prices.ts'
-import type { FeeInForce } from '../fold/fees.ts'
+import { type FeeInForce, feesOf } from '../fold/fees.ts'
+import { type PolicyAggregate, selectedQuoteIfAny } from '../records/aggregate.ts'
 import type { UnderwritingResult } from '../records/transactions.ts'
 
 /** A number of an answer that is text there, if there is one. */
@@ -43,4 +45,10 @@ export function taxGroupResponses(taxes: readonly { name: string; amount: Money 
     sums.set(name, earlier ? plus(earlier, amount) : amount)
   }
   return [...sums].map(([name, amount]) => named({ name }, amount))
+}
+
+/** All fees of the policy, the reversed ones too. */
+export function feeSummary(aggregate: PolicyAggregate): PolicyFeeSummaryResponse {
+  const quote = selectedQuoteIfAny(aggregate)
+  return { fees: quote ? feesOf(aggregate, quote).map(feeResponse) : [] }
 }

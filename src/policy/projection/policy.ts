@@ -1,12 +1,10 @@
 // A policy as answers show it. Segments, modification lists and sums are derived here, on read.
-
 import { toNumber } from '../../kernel/money.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { CancellationInfo, PolicyResponse } from '../contract/response.ts'
 import { type FeeInForce, feesOf, feeTotal } from '../fold/fees.ts'
-import { type Counting, isIssued, isStanding, lineOf } from '../fold/line.ts'
+import { type Counting, isIssued, isStanding, lineOf, standingCancellations } from '../fold/line.ts'
 import { type PolicyAggregate, type Quote, selectedQuoteIfAny } from '../records/aggregate.ts'
-import { standingCancellations } from '../standing-cancellations.ts'
 import { characteristicsToRead, exposureResponses, policyCharacteristics } from './characteristics.ts'
 import { documentsOfPolicy } from './documents.ts'
 import { invoiceResponses } from './invoices.ts'

@@ -2,12 +2,10 @@
 // marks included (a better decision than brief 3.5, which leaves them out: a snapshot can so be held against any
 // answer that was kept, and who wants them out sees the mark). With a time of effect only what held then: segments
 // not replaced by then (brief 2.1.2) whose span has that time in it, on policy, exposure and peril.
-
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import type { ExposureResponse, PolicyResponse } from '../contract/response.ts'
-import type { PolicySnapshotRequest } from '../contract/snapshot.ts'
+import type { ExposureResponse, PolicyResponse, PolicySnapshotRequest } from '../contract/response.ts'
 import type { PolicyAggregate } from '../records/aggregate.ts'
 import { knownAt } from './known.ts'
 import { policyResponse } from './policy.ts'

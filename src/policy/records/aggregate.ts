@@ -343,3 +343,22 @@ export function boundQuote(aggregate: PolicyAggregate): Quote {
   if (!quote?.issuedAt) throw notFound('issued policy', String(aggregate.policy.locator))
   return quote
 }
+
+/** The version of the configuration that the policy had then: what was made then was made by it. */
+export const configVersionAt = ({ configVersion, upgrades = [] }: Policy, at: Instant): number =>
+  upgrades.find(one => one.at > at)?.from ?? configVersion
+
+/** What belongs to one quote of new business: its modification and everything that made. */
+export function quoteParts(aggregate: PolicyAggregate, quote: Quote) {
+  const modification = [...aggregate.modifications.values()].find(one => one.quoteLocator === quote.locator)
+  const segment = [...aggregate.segments.values()].find(one => one.madeBy === modification?.locator)
+  if (!modification || !segment) throw new Error(`Quote ${quote.locator} has no modification or segment.`)
+  const byQuote = (run: { madeBy: Uuid }): boolean => run.madeBy === modification.locator
+  return {
+    modification,
+    segment,
+    exposures: [...aggregate.exposures.values()].filter(one => one.quoteLocator === quote.locator),
+    exposureRuns: [...aggregate.exposureRuns.values()].filter(byQuote),
+    perilRuns: [...aggregate.perilRuns.values()].filter(byQuote),
+  }
+}

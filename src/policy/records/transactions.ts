@@ -1,4 +1,5 @@
-// What comes of an invoice that is not paid in time: a grace period, a lapse at its end, and the way back (brief 1.5, 1.7).
+// The records of a policy's transactions: endorsements and renewals, cancellations, reinstatements, and what follows an
+// invoice that is not paid in time: a grace period, a lapse at its end, a reinstatement of it (brief 1.4 to 1.7).
 import type { CancellationLocator, EndorsementLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { EndorsementChanges } from './changes.ts'

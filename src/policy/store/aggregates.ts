@@ -17,8 +17,8 @@ import {
   type Statement,
   statement,
 } from '../../platform/database.ts'
-import { NOTHING_UNREAD, type Unread } from '../part.ts'
 import type { Policy, PolicyAggregate } from '../records/aggregate.ts'
+import { NOTHING_UNREAD, type Unread } from '../surroundings.ts'
 import { invoices, payments } from '../tables/billing.ts'
 import { gracePeriods, lapseReinstatements, lapses } from '../tables/lapses.ts'
 import {

@@ -11,7 +11,7 @@ import { valuesOf } from '../../product/fields/values.ts'
 import { type ExposureRun, type PolicyAggregate, putRecords } from '../records/aggregate.ts'
 import { dataOfPayment, type Medium, mediumPath } from '../records/medium.ts'
 import type { Loaded } from '../surroundings.ts'
-import { media } from '../tables/media.ts'
+import { media } from '../tables/documents.ts'
 
 /** Those of the media that were uploaded: one round trip. */
 export async function readMedia(context: RequestContext, locators: readonly Uuid[]): Promise<Medium[]> {

@@ -1,4 +1,4 @@
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { DocumentType } from '../contract/documents.ts'
 import type { DocumentState, DocumentSubject, PolicyDocument } from '../records/document.ts'
 
@@ -42,4 +42,25 @@ export const documentJobs = sqliteTable(
     leaseUntil: integer().notNull(),
   },
   table => [index('document_job_due').on(table.dueAt)],
+)
+
+/** What was uploaded; in shard 0, since a medium belongs to no policy before one names it. */
+export const media = sqliteTable('medium', {
+  locator: text().primaryKey(),
+  fileName: text().notNull(),
+  mimeType: text().notNull(),
+  sizeBytes: integer().notNull(),
+  createdAt: integer().notNull(),
+})
+
+/** What a policy shows of the media that its fields name, beside its other rows. */
+export const policyMedia = sqliteTable(
+  'policy_medium',
+  {
+    locator: text().notNull(),
+    policyLocator: integer().notNull(),
+    fileName: text().notNull(),
+    mimeType: text().notNull(),
+  },
+  table => [primaryKey({ columns: [table.policyLocator, table.locator] })],
 )

@@ -1,17 +1,16 @@
 // What a formula is tried out on: a peril that there is, or one made up of the request.
-
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { changedData, report } from '../../policy/draft/changed-data.ts'
 import { newDraft } from '../../policy/draft/draft.ts'
+import { endOfRun } from '../../policy/fold/line.ts'
 import { inForce } from '../../policy/fold/pieces.ts'
-import { endOfRun } from '../../policy/fold/run-end.ts'
 import { policyView } from '../../policy/projection/view.ts'
-import { quoteParts } from '../../policy/quote-parts.ts'
 import {
   type PolicyAggregate,
   putRecords,
   type Quote,
+  quoteParts,
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
 import type { Ground, Loaded } from '../../policy/surroundings.ts'

@@ -5,11 +5,11 @@ import { amountsDue, futureInstallments, installmentOf, planOf } from '../../pol
 import { isStanding } from '../../policy/fold/line.ts'
 import { policyCharacteristics } from '../../policy/projection/characteristics.ts'
 import { policyView } from '../../policy/projection/view.ts'
-import { quoteParts } from '../../policy/quote-parts.ts'
 import {
   type Modification,
   type PolicyAggregate,
   type Quote,
+  quoteParts,
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
 import type { PlannedInstallment } from '../../policy/records/installment.ts'

@@ -8,10 +8,10 @@ import type { FilePart } from '../../platform/http/route.ts'
 import { fileKey, HOME_SHARD, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
 import { expectRecord } from '../../platform/unrecorded.ts'
 import type { Media } from '../../policy/contract/documents.ts'
-import { mediaResponse } from '../../policy/projection/media.ts'
+import { mediaResponse } from '../../policy/projection/documents.ts'
 import { type Medium, mediumPath } from '../../policy/records/medium.ts'
 import { deleteFile, readMedia } from '../../policy/store/media.ts'
-import { media } from '../../policy/tables/media.ts'
+import { media } from '../../policy/tables/documents.ts'
 
 const cleanName = (name: string): string =>
   name

@@ -3,10 +3,8 @@
 import { Refusal } from '../../kernel/errors.ts'
 import type { SearchTerm } from '../../platform/search/matching.ts'
 import { invalid } from '../../policyholders/change.ts'
-import type { Dictionary } from '../../policyholders/dictionary.ts'
-import type { Policyholder } from '../../policyholders/policyholder.ts'
-import { searchTerms } from '../../policyholders/search.ts'
-import { validationFieldError } from '../../policyholders/values.ts'
+import type { Dictionary, Policyholder } from '../../policyholders/policyholder.ts'
+import { searchTerms, validationFieldError } from '../../policyholders/values.ts'
 import { fieldError } from '../../product/fields/errors.ts'
 import { type FieldValues, readFieldValues, valuesOf } from '../../product/fields/values.ts'
 

@@ -1,5 +1,4 @@
 // Policyholders as the Worker serves them: read in one batch, decide, commit in another.
-
 import { Refusal } from '../../kernel/errors.ts'
 import { newUuid, type PolicyLocator } from '../../kernel/locators.ts'
 import {
@@ -28,11 +27,9 @@ import type {
   PolicyholderResponse,
   PolicyholderUpdateRequest,
 } from '../../policyholders/contract.ts'
-import type { Dictionary } from '../../policyholders/dictionary.ts'
 import { dictionaryOf, loadPolicyholder, placeOf, readStored, theOne } from '../../policyholders/loading.ts'
-import type { Policyholder } from '../../policyholders/policyholder.ts'
+import type { Dictionary, Policyholder } from '../../policyholders/policyholder.ts'
 import { policyholderResponse } from '../../policyholders/projection.ts'
-import { searchableNames, searchTerms } from '../../policyholders/search.ts'
 import { shardForCreate } from '../../policyholders/shard-choice.ts'
 import {
   insertQueries,
@@ -42,7 +39,7 @@ import {
   updateQueries,
   versionGuard,
 } from '../../policyholders/store.ts'
-import { validationFieldError } from '../../policyholders/values.ts'
+import { searchableNames, searchTerms, validationFieldError } from '../../policyholders/values.ts'
 import { assertSearchable, searchOf } from '../../product/search-terms.ts'
 import { versionQuery } from '../../product/store.ts'
 import { tablesInForce } from '../../reference/constraints/force.ts'

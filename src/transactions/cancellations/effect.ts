@@ -11,8 +11,8 @@ import { type Piece, piecesOf } from '../../policy/fold/pieces.ts'
 import { premiumChangeOf } from '../../policy/fold/premium.ts'
 import { type Prorated, withSplits } from '../../policy/fold/prorated.ts'
 import { measureOf, portion } from '../../policy/fold/shares.ts'
-import { newModification } from '../../policy/new-modification.ts'
 import type { Carried } from '../../policy/planned.ts'
+import { newModification } from '../../policy/planned.ts'
 import {
   boundQuote,
   type Fee,

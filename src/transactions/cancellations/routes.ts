@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { RequestContext } from '../../platform/context.ts'
 import { type JsonText, jsonText, type Route, tenantRoute } from '../../platform/http/route.ts'
-import { CancellationValueQuery, PolicyCancellationIssueRequest } from '../../policy/contract/cancel.ts'
+import { CancellationValueQuery, PolicyCancellationIssueRequest } from '../../policy/contract/requests.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
 import { CancellationValueResponse, PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { operate, policyLocator } from '../policies/service.ts'

@@ -1,9 +1,7 @@
 // A policy's content at a time, as constraints see it: elements with their values, one around the other.
-
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
-import { type Line, segmentsInForce } from '../../policy/fold/line.ts'
-import { endOfRun } from '../../policy/fold/run-end.ts'
+import { endOfRun, type Line, segmentsInForce } from '../../policy/fold/line.ts'
 import type { ExposureRun, Modification, PerilRun, PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { Policyholder } from '../../policyholders/policyholder.ts'

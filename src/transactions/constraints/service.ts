@@ -10,12 +10,12 @@ import {
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
-import { quoteParts } from '../../policy/quote-parts.ts'
 import {
   boundQuote,
   type Modification,
   type PolicyAggregate,
   type Quote,
+  quoteParts,
 } from '../../policy/records/aggregate.ts'
 import { quoteOf } from '../../policy/records/look-ups.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'

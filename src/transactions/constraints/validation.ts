@@ -2,8 +2,12 @@
 // found where all others are. Products without constraints pay nothing for it.
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 import type { ReportedProblems } from '../../policy/draft/request.ts'
-import { quoteParts } from '../../policy/quote-parts.ts'
-import type { Modification, PolicyAggregate, Quote } from '../../policy/records/aggregate.ts'
+import {
+  type Modification,
+  type PolicyAggregate,
+  type Quote,
+  quoteParts,
+} from '../../policy/records/aggregate.ts'
 import { lineUpTo, selectionBasis } from '../../policy/selection-basis.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { Configuration, FieldDefinition } from '../../product/configuration.ts'

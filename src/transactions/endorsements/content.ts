@@ -10,10 +10,9 @@ import {
 import { changedData, report } from '../../policy/draft/changed-data.ts'
 import { updatePerilAmounts } from '../../policy/draft/peril-amounts.ts'
 import type { ReportedProblems } from '../../policy/draft/request.ts'
-import type { Line } from '../../policy/fold/line.ts'
+import { endOfRun, type Line } from '../../policy/fold/line.ts'
 import { inForce, type Piece, piecesOf } from '../../policy/fold/pieces.ts'
 import type { Prorated } from '../../policy/fold/prorated.ts'
-import { endOfRun } from '../../policy/fold/run-end.ts'
 import {
   type Cut,
   type Exposure,

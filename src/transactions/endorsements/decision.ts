@@ -8,7 +8,6 @@ import { type EndorsementLocator, shardOfDigits, transientLocators } from '../..
 import { summary, validateContent } from '../../policy/draft/validation.ts'
 import { withIssued } from '../../policy/fold/line.ts'
 import type { Prorated } from '../../policy/fold/prorated.ts'
-import { NeedsWholePolicy } from '../../policy/part.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { policyToRead } from '../../policy/projection/policy.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
@@ -20,7 +19,7 @@ import type {
   EndorsementState,
   UnderwritingResult,
 } from '../../policy/records/transactions.ts'
-import type { Loaded } from '../../policy/surroundings.ts'
+import { type Loaded, NeedsWholePolicy } from '../../policy/surroundings.ts'
 import { assertWithinLimits, paymentSchedule } from '../../policy/terms.ts'
 import { type Attempt, ratingContext } from '../../rating/attempt.ts'
 import { underwriteQuote } from '../../rating/rate.ts'

@@ -9,10 +9,10 @@ import { Refusal } from '../../kernel/errors.ts'
 import { earlier, type Instant, later } from '../../kernel/time.ts'
 import type { ReportedProblems } from '../../policy/draft/request.ts'
 import { feesOf } from '../../policy/fold/fees.ts'
-import { lineOf, segmentsInForce } from '../../policy/fold/line.ts'
+import { lineOf, segmentsInForce, standingCancellations } from '../../policy/fold/line.ts'
 import { withSplits } from '../../policy/fold/prorated.ts'
-import { newModification } from '../../policy/new-modification.ts'
 import type { Carried } from '../../policy/planned.ts'
+import { newModification } from '../../policy/planned.ts'
 import {
   boundQuote,
   type PolicyAggregate,
@@ -21,7 +21,6 @@ import {
   type Quote,
 } from '../../policy/records/aggregate.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
-import { standingCancellations } from '../../policy/standing-cancellations.ts'
 import { reducedFees } from '../cancellations/effect.ts'
 import { lapseInForce } from '../lapses/lapse-in-force.ts'
 import { Content, type EndorsementContext, type Ends } from './content.ts'

@@ -1,5 +1,5 @@
 import { missedInvoices } from '../../billing/invoicing.ts'
-import { planVoidInvoices } from '../../billing/payments/voiding.ts'
+import { planVoidInvoices } from '../../billing/payments/plans.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import type { Planned } from '../../policy/planned.ts'

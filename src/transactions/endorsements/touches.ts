@@ -1,9 +1,9 @@
 // How far an endorsement reaches into its policy: what it rates anew, and which exposures it can change anything of.
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
-import type { Part } from '../../policy/part.ts'
 import { type EndorsementChanges, namedExposures } from '../../policy/records/changes.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
+import type { Part } from '../../policy/surroundings.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { Repricing } from './content.ts'
 import type { EndorsementOperation } from './decision.ts'

@@ -12,9 +12,9 @@ import type { FeeCreateRequest, FeeUpdateRequest } from '../../policy/contract/f
 import { policyEvent, versioned } from '../../policy/events.ts'
 import { type FeeInForce, feesOf, isReversedByHand } from '../../policy/fold/fees.ts'
 import { isIssued, isStanding } from '../../policy/fold/line.ts'
-import { newModification } from '../../policy/new-modification.ts'
 import type { Planned } from '../../policy/planned.ts'
-import { feeSummary } from '../../policy/projection/fees.ts'
+import { newModification } from '../../policy/planned.ts'
+import { feeSummary } from '../../policy/projection/parts.ts'
 import {
   boundQuote,
   type Fee,

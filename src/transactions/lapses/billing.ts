@@ -16,7 +16,7 @@
 // back at once, with no gap, a policy is paid by exactly the amounts by which it would have been paid without the lapse.
 
 import { makeBills } from '../../billing/bill-transaction.ts'
-import { planWriteOff } from '../../billing/payments/write-off.ts'
+import { planWriteOff } from '../../billing/payments/plans.ts'
 import { comingBack, onlyInstallment, recorded } from '../../billing/schedule.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
 import { sum } from '../../kernel/money.ts'

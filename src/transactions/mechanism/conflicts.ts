@@ -2,7 +2,7 @@
 // first (brief 2.4).
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
-import type { ConflictResponse } from '../../policy/contract/conflict.ts'
+import type { ConflictResponse } from '../../policy/contract/requests.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { ConflictHandling } from '../../policy/records/transactions.ts'

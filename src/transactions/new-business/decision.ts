@@ -7,14 +7,18 @@ import type {
   PolicyPriceResponse,
 } from '../../policy/contract/prices.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
+import { requestedDraft } from '../../policy/draft/draft.ts'
 import type { ReportedProblems } from '../../policy/draft/request.ts'
 import { isIssued } from '../../policy/fold/line.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { underwritingResponse } from '../../policy/projection/parts.ts'
 import { policyView } from '../../policy/projection/view.ts'
-import { quoteParts } from '../../policy/quote-parts.ts'
-import { type PolicyAggregate, type Quote, selectedQuote } from '../../policy/records/aggregate.ts'
-import { requestedDraft } from '../../policy/requested-draft.ts'
+import {
+  type PolicyAggregate,
+  type Quote,
+  quoteParts,
+  selectedQuote,
+} from '../../policy/records/aggregate.ts'
 import type { Ground, Loaded } from '../../policy/surroundings.ts'
 import { assertWithinLimits } from '../../policy/terms.ts'
 import { assertPolicyAllows, policyState } from '../../policy/transitions.ts'

@@ -1,18 +1,18 @@
 // The plans of new business as actions on the policy: what each makes of the aggregate and which events tell of it.
 // Pure; the service loads, commits and answers (docs/design.md, section 4).
-import { planVoidInvoices } from '../../billing/payments/voiding.ts'
+import { planVoidInvoices } from '../../billing/payments/plans.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { PolicyUpdateRequest } from '../../policy/contract/requests.ts'
 import type { DraftContext, DraftResult } from '../../policy/draft/request.ts'
 import { policyEvent, quoteEvent, versioned } from '../../policy/events.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
-import { quoteParts } from '../../policy/quote-parts.ts'
 import {
   acceptedQuote,
   type PolicyAggregate,
   putRecords,
   type Quote,
+  quoteParts,
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'

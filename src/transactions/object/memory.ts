@@ -1,12 +1,10 @@
 // What a policy's object keeps of its policy between operations: a cache, never the truth (docs/design.md, section 5).
-
 import type { PolicyLocator } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
-import type { Part } from '../../policy/part.ts'
 import { loadPart, loadPolicy } from '../../policy/store/loading.ts'
-import type { Loaded } from '../../policy/surroundings.ts'
+import type { Loaded, Part } from '../../policy/surroundings.ts'
 
 /** What an object remembers of its policy between operations; dropped on any error. */
 export type PolicyMemory = { loaded?: Loaded; readAt?: Instant }

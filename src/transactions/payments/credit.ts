@@ -1,5 +1,5 @@
 // The credit of a policyholder: what it paid beyond what was asked for, over all its policies, and has not used yet.
-// It is the sum of what payments say, and has no record of its own that could say something else.
+// It is the sum of what payments say, and has no record of its own that could say something else. The next invoices that are made for the policyholder, of any of its policies, use it.
 import { Refusal } from '../../kernel/errors.ts'
 import { fromMinor, type Money, minus, plus, sum, toText, zero } from '../../kernel/money.ts'
 import { restDue } from '../../policy/bills/amounts-due.ts'
@@ -39,7 +39,6 @@ export function assertCredit(credit: Money, change: Money, holder: string): void
   )
 }
 
-// What a policyholder has left is used by the next invoices that are made for it, of whichever of its policies.
 export type Credited = {
   readonly planned: Planned
   /** What is left after it. */

@@ -1,15 +1,13 @@
 // Refunds settle what is open (brief 4.5): outstanding invoices of issued transactions of one policy whose amounts have
 // opposite signs settle each other, those due first before the others, and no money moves.
-
 import { planPayment } from '../../billing/payments/plans.ts'
 import { invoiceNamed } from '../../billing/projection.ts'
 import { fromMinor, type Money } from '../../kernel/money.ts'
 import { restDue, totalsDueOf } from '../../policy/bills/amounts-due.ts'
-import { NeedsWholePolicy } from '../../policy/part.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { type Invoice, isOutstanding } from '../../policy/records/invoice.ts'
-import type { Loaded } from '../../policy/surroundings.ts'
+import { type Loaded, NeedsWholePolicy } from '../../policy/surroundings.ts'
 import type { Attempt } from '../../rating/attempt.ts'
 import { digitsForSettlement, planWhatPaymentSettles, reinstatementRestingOn } from '../lapses/settlement.ts'
 

@@ -2,7 +2,6 @@ import { z } from '@hono/zod-openapi'
 import { jsonText, type Route, tenantRoute } from '../../platform/http/route.ts'
 import { CoverageSummaryRequest, CoverageSummaryResponse } from '../../policy/contract/coverage.ts'
 import { FeeUpdateRequest, PolicyFeeSummaryResponse } from '../../policy/contract/fees.ts'
-import { PaymentScheduleChangeRequest } from '../../policy/contract/payment-schedule.ts'
 import {
   AutomatedUnderwritingResultResponse,
   GetPolicyPriceResponse,
@@ -10,14 +9,14 @@ import {
   TableUseResponse,
 } from '../../policy/contract/prices.ts'
 import {
+  PaymentScheduleChangeRequest,
   PolicyCreateRequest,
   PolicyLocatorQuery,
   PolicyLocatorResponse,
   PolicyQuery,
   PolicyUpdateRequest,
 } from '../../policy/contract/requests.ts'
-import { PolicyResponse } from '../../policy/contract/response.ts'
-import { PolicySnapshotRequest } from '../../policy/contract/snapshot.ts'
+import { PolicyResponse, PolicySnapshotRequest } from '../../policy/contract/response.ts'
 import { PolicyListQuery, PolicyListResponse } from '../../policy/list/contract.ts'
 import { listPolicies } from '../../policy/list/service.ts'
 import {

@@ -20,13 +20,12 @@ import { FinancialTransactionResponse } from '../../policy/contract/billing.ts'
 import { PolicyCharacteristicsResponse } from '../../policy/contract/characteristics.ts'
 import { PolicyDocumentResponse } from '../../policy/contract/documents.ts'
 import { AutomatedUnderwritingResultResponse, FeeResponse } from '../../policy/contract/prices.ts'
-import { QuoteState } from '../../policy/contract/quotes.ts'
 import {
   DraftPolicyExposureUpdateRequest,
   ExposureCreateRequest,
   fieldGroupChanges,
 } from '../../policy/contract/requests.ts'
-import { ExposureResponse } from '../../policy/contract/response.ts'
+import { ExposureResponse, QuoteState } from '../../policy/contract/response.ts'
 
 /** An invoice that is planned for when the quote is bound. */
 export const PolicyQuoteInvoiceResponse = z

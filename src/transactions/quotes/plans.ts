@@ -1,23 +1,22 @@
 // What each action on a quote makes of its policy's aggregate, and the events that tell of it (brief 1.3). Pure.
 import { planNewBusiness } from '../../billing/new-business.ts'
-import { planVoidInvoices } from '../../billing/payments/voiding.ts'
+import { planVoidInvoices } from '../../billing/payments/plans.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import { changeDraft } from '../../policy/draft/changes.ts'
-import { spanDraft } from '../../policy/draft/draft.ts'
+import { spanDraft, withParents } from '../../policy/draft/draft.ts'
 import type { DraftContext, DraftResult } from '../../policy/draft/request.ts'
 import { quoteEvent } from '../../policy/events.ts'
-import { withParents } from '../../policy/peril-parents.ts'
 import type { Planned } from '../../policy/planned.ts'
-import { quoteParts } from '../../policy/quote-parts.ts'
 import {
   acceptedQuote,
   type Modification,
   type PolicyAggregate,
   putRecords,
   type Quote,
+  quoteParts,
 } from '../../policy/records/aggregate.ts'
 import type { DraftChanges } from '../../policy/records/changes.ts'
 import type { UnderwritingResult } from '../../policy/records/transactions.ts'

@@ -1,5 +1,4 @@
 // A quote as answers show it.
-
 import { shardOfDigits } from '../../kernel/locators.ts'
 import { toNumber } from '../../kernel/money.ts'
 import { billedCharges, planOf } from '../../policy/bills/amounts-due.ts'
@@ -10,8 +9,13 @@ import { exposureResponses, policyCharacteristics } from '../../policy/projectio
 import { documentsOf } from '../../policy/projection/documents.ts'
 import { feeResponse, textIfAny, underwritingResponse } from '../../policy/projection/parts.ts'
 import { perilSegmentLocator, policyView } from '../../policy/projection/view.ts'
-import { quoteParts } from '../../policy/quote-parts.ts'
-import type { Modification, PolicyAggregate, PolicySegment, Quote } from '../../policy/records/aggregate.ts'
+import {
+  type Modification,
+  type PolicyAggregate,
+  type PolicySegment,
+  type Quote,
+  quoteParts,
+} from '../../policy/records/aggregate.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { PolicyQuoteInvoiceResponse, PolicyQuoteResponse } from './contract-quote.ts'
 

@@ -7,8 +7,8 @@ import { feesOf, isReversedByHand } from '../../policy/fold/fees.ts'
 import { premiumChangeOf } from '../../policy/fold/premium.ts'
 import { type Prorated, withSplits } from '../../policy/fold/prorated.ts'
 import { measureOf, portion } from '../../policy/fold/shares.ts'
-import { newModification } from '../../policy/new-modification.ts'
 import type { Carried } from '../../policy/planned.ts'
+import { newModification } from '../../policy/planned.ts'
 import {
   boundQuote,
   type Fee,

@@ -4,11 +4,10 @@ import { Refusal } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { changeDraft } from '../../policy/draft/changes.ts'
-import { lineOf, segmentsInForce } from '../../policy/fold/line.ts'
+import { withParents } from '../../policy/draft/draft.ts'
+import { endOfRun, lineOf, segmentsInForce, standingCancellations } from '../../policy/fold/line.ts'
 import { inForce, piecesOf } from '../../policy/fold/pieces.ts'
-import { endOfRun } from '../../policy/fold/run-end.ts'
-import { newModification } from '../../policy/new-modification.ts'
-import { withParents } from '../../policy/peril-parents.ts'
+import { newModification } from '../../policy/planned.ts'
 import {
   boundQuote,
   type ExposureRun,
@@ -21,7 +20,6 @@ import {
   type Quote,
 } from '../../policy/records/aggregate.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
-import { standingCancellations } from '../../policy/standing-cancellations.ts'
 import type { EndorsementContext } from '../endorsements/content.ts'
 import type { Endorsed } from '../endorsements/effect.ts'
 

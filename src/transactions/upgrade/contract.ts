@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { PolicyValidationErrors } from '../../platform/error-contract.ts'
 import { booleanOr, Flag, Integer, optional, requestInteger, Text } from '../../platform/wire.ts'
-import { ConflictResponse } from '../../policy/contract/conflict.ts'
+import { ConflictResponse } from '../../policy/contract/requests.ts'
 import { OptionalConflictHandling } from '../cancellations/contract.ts'
 
 /** POST /policy/{policyLocator}/upgrade. */

@@ -2,7 +2,7 @@
 // transactions are rated, underwritten, billed and documented by that version; what was recorded stays as it is.
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
-import type { ConflictResponse } from '../../policy/contract/conflict.ts'
+import type { ConflictResponse } from '../../policy/contract/requests.ts'
 import { summary } from '../../policy/draft/validation.ts'
 import { policyEvent } from '../../policy/events.ts'
 import { chain, type Planned } from '../../policy/planned.ts'

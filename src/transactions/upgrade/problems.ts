@@ -4,13 +4,11 @@
 // Checked is what is in force in some part of the term, what a cancellation removed too, since it can come back. What
 // the version that the policy has finds wrong by now as well, such as a date that was recent once, is no matter of
 // the upgrade.
-
 import type { Instant } from '../../kernel/time.ts'
 import type { ReportedProblems } from '../../policy/draft/request.ts'
 import { type Checked, type PolicyValidationErrors, validateContent } from '../../policy/draft/validation.ts'
 import { holding } from '../../policy/list/terms.ts'
-import { quoteParts } from '../../policy/quote-parts.ts'
-import { type PolicyAggregate, recordsWhere } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, quoteParts, recordsWhere } from '../../policy/records/aggregate.ts'
 import type { Version } from '../../policy/surroundings.ts'
 import type { Configuration, FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
 import {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import {
   CancellationValueQuery,
   PolicyCancellationIssueRequest,
-} from '../../../src/policy/contract/cancel.ts'
+} from '../../../src/policy/contract/requests.ts'
 
 test('the cancellation in one step needs its time, and ignores what else clients send', () => {
   const wire = { coverageEndTimestamp: 1630274400000, cancellationName: 'x', cancellationComments: 'y' }

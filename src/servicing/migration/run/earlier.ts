@@ -8,7 +8,6 @@ import type { Instant } from '../../../kernel/time.ts'
 import type { Guard, NewTimer } from '../../../platform/commit.ts'
 import { type Database, putRows, type Query } from '../../../platform/database.ts'
 import { termQueries } from '../../../policy/list/store.ts'
-import { NOTHING_UNREAD } from '../../../policy/part.ts'
 import {
   AGGREGATE_QUERIES,
   aggregateQueries,
@@ -19,6 +18,7 @@ import {
 import { creditQuery, readCredit } from '../../../policy/store/credit.ts'
 import { productOf } from '../../../policy/store/loading.ts'
 import { COLLECTION_NAMES, COLLECTIONS, policyRow } from '../../../policy/store/rows.ts'
+import { NOTHING_UNREAD } from '../../../policy/surroundings.ts'
 import { invoices } from '../../../policy/tables/billing.ts'
 import { policies } from '../../../policy/tables/policies.ts'
 import { type LoadedConfiguration, loadConfiguration } from '../../../product/cache.ts'

@@ -11,10 +11,9 @@
 // other has new runs.
 import { sum } from '../../../../kernel/money.ts'
 import { later, type Span } from '../../../../kernel/time.ts'
-import { segmentsInForce } from '../../../../policy/fold/line.ts'
+import { segmentsInForce, standingCancellations } from '../../../../policy/fold/line.ts'
 import { premiumChangeOf } from '../../../../policy/fold/premium.ts'
 import type { Modification, PolicySegment } from '../../../../policy/records/aggregate.ts'
-import { standingCancellations } from '../../../../policy/standing-cancellations.ts'
 import type { ReadElement } from '../elements.ts'
 import {
   beginCarrying,

@@ -3,8 +3,8 @@
 import type { DisplayId, Uuid } from '../../../../kernel/locators.ts'
 import { decimal } from '../../../../kernel/money.ts'
 import { later, type Span } from '../../../../kernel/time.ts'
+import { endOfRun } from '../../../../policy/fold/line.ts'
 import { inForce, piecesOf } from '../../../../policy/fold/pieces.ts'
-import { endOfRun } from '../../../../policy/fold/run-end.ts'
 import type {
   Exposure,
   ExposureRun,
