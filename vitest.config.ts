@@ -4,7 +4,9 @@ import { defineConfig } from 'vitest/config'
 import { writeRouteIndex } from './scripts/route-index.ts'
 import { newTokenKeys } from './scripts/token-key.ts'
 import { exampleFilesModule } from './test/support/example-files.ts'
+import { LongestFirst } from './test/support/file-order.ts'
 import { buildServiceBundle, SERVICE_ENTRY } from './test/support/service-bundle.ts'
+import type { Sizes } from './test/support/sizes.ts'
 import { TEST_TOKEN_SECRET } from './test/support/test-secrets.ts'
 
 await writeRouteIndex()
@@ -13,19 +15,25 @@ await buildServiceBundle()
 const numberOf = (name: string): number | undefined =>
   process.env[name] === undefined ? undefined : Number(process.env[name])
 
+function sizesOf(text = 'quick'): Sizes {
+  if (text === 'quick' || text === 'usual' || text === 'full') return text
+  throw new Error(`BINDERY_SIZES is '${text}': use quick, usual or full.`)
+}
+
 // Three kinds of tests. `domain`: pure functions, on Node, thousands of cases. `service`: through HTTP against
-// the real runtime with its own D1, R2, Durable Objects and queues for each file. `process`: the service as
+// the real runtime; each file begins with empty D1, R2, Durable Objects and queues. `process`: the service as
 // a process of its own, started, killed and started again.
 export default defineConfig({
   plugins: [exampleFilesModule()],
   test: {
+    sequence: { sequencer: LongestFirst },
     // What is waited for comes late on a busy machine.
     expect: { poll: { timeout: 30_000 } },
     // Tests wait for the runtime, and those of the whole service for its start, so that three keep two cores busy.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     // Read by test/support/sizes.ts.
     provide: {
-      fullSizes: process.env.BINDERY_FULL === '1',
+      sizes: sizesOf(process.env.BINDERY_SIZES),
       // Of `npm run docs:examples`, which listens there.
       exchangesUrl: process.env.BINDERY_EXCHANGES_URL,
       // `npm run fuzz`; undefined for what `npm test` does.
@@ -84,7 +92,10 @@ export default defineConfig({
             './test/support/browser-run-server.ts',
             './test/support/plugin-runner-server.ts',
           ],
+          // To start a runtime costs more than most files do: three of them run all files (support/fresh-start).
+          isolate: false,
           setupFiles: [
+            './test/support/fresh-start/setup.ts',
             './test/support/emission/setup.ts',
             './test/support/exchanges/setup.ts',
             './test/support/query-plans/setup.ts',

@@ -1,4 +1,4 @@
-// The typed client: every call of the contract, signed in, repeated where it may be, with refusals as errors.
+// The typed client: every call of the contract, signed in, retried where possible, with refusals as errors.
 import createApi, { type Client, type ClientPathsWithMethod, type MaybeOptionalInit } from 'openapi-fetch'
 import type { paths } from './contract.ts'
 import { type ItemOf, itemsOf, nextQuery } from './paging.ts'
@@ -13,11 +13,13 @@ type InitOf<M extends Method, P extends PathOf<M>> = M extends keyof paths[P]
   ? MaybeOptionalInit<paths[P], M>
   : never
 type RequiredKeys<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? never : K }[keyof T]
-/** The second argument, which may be left out where nothing in it must be there. */
+/** The second argument; optional when nothing in it is required. */
 type InitArguments<Init> = [RequiredKeys<NonNullable<Init>>] extends [never] ? [init?: Init] : [init: Init]
 
 type Success = 200 | 201 | 202 | 204
-/** JSON where the answer may be that, else the file; a client that sends its own Accept header says `parseAs` too. */
+/**
+ * JSON when the answer can be JSON, otherwise the file. A client that sends its own Accept header sets `parseAs` too.
+ */
 type ContentOf<Operation> = Operation extends { responses: infer Responses }
   ? Responses[Extract<keyof Responses, Success>] extends { content: infer Content }
     ? Content extends { 'application/json': infer Json }
@@ -33,7 +35,7 @@ type As = {
   arrayBuffer: ArrayBuffer
   stream: ReadableStream<Uint8Array> | null
 }
-/** What a call gives: the parsed body of a 2xx answer, or what `parseAs` asks for. */
+/** The result of a call: the parsed body of a 2xx answer, or what `parseAs` asks for. */
 type Answered<M extends Method, P extends PathOf<M>, Init> = M extends keyof paths[P]
   ? Init extends { parseAs: infer Form extends keyof As }
     ? As[Form]
@@ -48,7 +50,7 @@ type Call<M extends Method> = <P extends PathOf<M>, Init extends InitOf<M, P>>(
 type QueryOf<P extends PathOf<'get'>> = paths[P] extends { get: { parameters: { query?: infer Query } } }
   ? Exclude<Query, undefined>
   : never
-/** A list that comes in pages. */
+/** A paged list. */
 type PagedPath = {
   [P in PathOf<'get'>]: [QueryOf<P>] extends [never]
     ? never
@@ -64,35 +66,37 @@ export type BinderyClient = {
   readonly put: Call<'put'>
   readonly patch: Call<'patch'>
   readonly delete: Call<'delete'>
-  /** Every item of a list, page after page; what the query says holds for all of them. */
+  /** Every item of a list, across all pages; the query applies to each of them. */
   list<P extends PagedPath, Init extends InitOf<'get', P>>(
     path: P,
     ...init: InitArguments<Init>
   ): AsyncGenerator<ItemOf<Answered<'get', P, Init>>, void, undefined>
-  /** The pages themselves, e.g. for the token of the last one. */
+  /** The pages, for example for the token of the last one. */
   pages<P extends PagedPath, Init extends InitOf<'get', P>>(
     path: P,
     ...init: InitArguments<Init>
   ): AsyncGenerator<Answered<'get', P, Init>, void, undefined>
-  /** The tenant that the client is signed in to, as paths want it; undefined of an administration account. */
+  /** The tenant that the client is signed in to, in the form for paths; undefined for an administration account. */
   tenantLocator(): Promise<string | undefined>
-  /** The same calls with the response beside the body, for its headers. They too are repeated, and throw. */
+  /**
+   * The same calls with the response beside the body, for its headers. They are retried and throw like the others.
+   */
   readonly api: Api
 }
 
 export type ClientOptions = {
   /** Scheme and host of the service: `https://bindery.example.com`. */
   readonly baseUrl: string
-  /** Who signs in, at the first call. */
+  /** The account that signs in at the first call. */
   readonly signIn?: SignIn
-  /** In the place of a sign-in: a token. */
+  /** A token instead of a sign-in. */
   readonly token?: OwnToken
   readonly retry?: Partial<Retry>
-  /** In the place of the platform's own, e.g. that of a service binding. */
+  /** A replacement for the platform's `fetch`, for example that of a service binding. */
   readonly fetch?: (request: Request) => Promise<Response>
 }
 
-/** Know no key; and take no token, so that the session that calls them does not wait for itself. */
+/** Paths that take no key and no token, so that the session that calls them does not wait for itself. */
 const SIGN_INS: ReadonlySet<string> = new Set(['/account/authenticate', '/account/authenticateAdmin'])
 
 const isBytes = (body: unknown): body is BodyInit =>
@@ -102,7 +106,7 @@ const isBytes = (body: unknown): body is BodyInit =>
   body instanceof ArrayBuffer ||
   ArrayBuffer.isView(body)
 
-/** An object with a file in it is a form; bytes are sent as they are; all else is JSON. */
+/** An object with a file in it becomes a form; bytes are sent unchanged; everything else is JSON. */
 function bodyOf(body: unknown): BodyInit {
   if (isBytes(body)) return body
   if (typeof body !== 'object' || body === null || !Object.values(body).some(value => value instanceof Blob))
@@ -117,9 +121,9 @@ function bodyOf(body: unknown): BodyInit {
 const callOf = ({ method, url }: Request): string => `${method} ${new URL(url).pathname}`
 
 /**
- * A client of the service. Calls give the body of a 2xx answer and throw a `BinderyError` for any other; a connection that
- * fails throws what `fetch` throws. `signal` of a call aborts it, waits included. Every write has an `Idempotency-Key`,
- * drawn anew for each call unless it brings its own, so that it is carried out once however often it is sent.
+ * A client of the service. Calls return the body of a 2xx answer and throw a `BinderyError` for any other; a failed connection
+ * throws what `fetch` throws. A call's `signal` aborts it, waits included. Every write has an `Idempotency-Key` (a new one for
+ * each call unless you pass one), so it is carried out once however often it is sent.
  */
 export function createClient({
   baseUrl,
@@ -167,7 +171,7 @@ export function createClient({
         headers.set('idempotency-key', crypto.randomUUID())
     },
     async onResponse({ request, response }) {
-      // 304 answers a read with If-None-Match: no refusal, and no body.
+      // 304 answers a read with If-None-Match: it is no refusal and has no body.
       if (!response.ok && response.status !== 304)
         throw new BinderyError(callOf(request), response, await response.text())
     },
@@ -212,7 +216,7 @@ export function createClient({
   }
 }
 
-/** The answer is read here; and bytes say of themselves what they are, since the call would say JSON. */
+/** Reads the answer here. Bytes carry their own type, since the call would send JSON. */
 function asSent(init: object | undefined): object {
   const { body, headers } = (init ?? {}) as { body?: unknown; headers?: object }
   if (!isBytes(body) || body instanceof FormData) return { parseAs: 'stream', ...init }
@@ -228,7 +232,7 @@ async function parsed(response: Response): Promise<unknown> {
   return text === '' ? undefined : JSON.parse(text)
 }
 
-/** A sign-in is everybody's who waits for it: who no longer waits does not end it. */
+/** A sign-in is shared by all who wait for it: one that stops waiting does not end it. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted()
   return new Promise((resolve, reject) => {

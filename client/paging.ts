@@ -1,6 +1,6 @@
-// Lists that come in pages, whole. The contract has several ways to page; which one a list has, its answers tell.
+// Reads paged lists to the end. The contract has several ways to page; the answers show which one a list has.
 
-/** Under which name an answer has its list, where it is not the list itself. */
+/** The property that has the list, in answers that are not the list itself. */
 export const LIST_PROPERTIES = [
   'items',
   'events',
@@ -15,7 +15,7 @@ export const LIST_PROPERTIES = [
 
 type ListProperty = (typeof LIST_PROPERTIES)[number]
 
-/** What the pages of an answer are made of. */
+/** The type of an answer's items. */
 export type ItemOf<Answer> = Answer extends readonly (infer Item)[]
   ? Item
   : Answer extends object
@@ -33,7 +33,7 @@ type Page = {
   readonly page?: number
 }
 
-/** The items of one page; throws for an answer that is no page. */
+/** The items of one page; throws for an answer that is not a page. */
 export function itemsOf(page: unknown): readonly unknown[] {
   if (Array.isArray(page)) return page
   const name = LIST_PROPERTIES.find(property => Array.isArray((page as Page | undefined)?.[property]))
@@ -45,13 +45,13 @@ export function itemsOf(page: unknown): readonly unknown[] {
 export function nextQuery(page: unknown, query: Query): Query | undefined {
   const items = itemsOf(page)
   const further = { ...query, offset: Number(query.offset ?? 0) + items.length }
-  // A bare list does not say whether there is more: the page after the last is empty.
+  // A plain list does not say whether there is more: the page after the last is empty.
   if (Array.isArray(page)) return items.length === 0 ? undefined : further
   const { listCompleted, pagingToken, page: number, events } = page as Page
   if (listCompleted === true) return undefined
   if (typeof pagingToken === 'string') {
     if (!events) return { ...query, pagingToken }
-    // Streams of events give a token on every page, to go on with later, and it has the filters with it.
+    // Streams of events return a token on every page, to continue later; it includes the filters.
     return items.length === 0 ? undefined : { pagingToken }
   }
   if (items.length === 0) return undefined

@@ -1,4 +1,4 @@
-// What the service refuses, as an error that can be told apart by its code.
+// Refusals of the service as errors with a code.
 import type { components } from './contract.ts'
 
 /** The shape of every refusal (`ExceptionResponse`): a stable `code`, what is wrong, where, and what to do. */
@@ -7,14 +7,14 @@ export type Problem = components['schemas']['ExceptionResponse']
 /** The stable name of a kind of refusal: `wrongState`, `notFound` … */
 export type ProblemCode = Problem['code']
 
-/** An answer that is not a 2xx. The message says which call, the status, and what the service says of it. */
+/** An answer other than 2xx. The message has the call, the status, and what the service says. */
 export class BinderyError extends Error {
   readonly status: number
-  /** What the service said; undefined when the answer is not the service's, as that of a proxy on the way. */
+  /** The service's refusal; undefined when the answer is not the service's, for example a proxy's. */
   readonly problem: Problem | undefined
-  /** Finds the request in the service's log and in the event stream. */
+  /** Identifies the request in the service's log and in the event stream. */
   readonly requestId: string | undefined
-  /** How long the service asks to wait before another try. */
+  /** How long the service asks to wait before a retry. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(call: string, response: Response, body: string) {
@@ -28,7 +28,7 @@ export class BinderyError extends Error {
     this.retryAfterSeconds = waitMs === undefined ? undefined : waitMs / 1_000
   }
 
-  /** The problem's code; undefined when the answer is not the service's. */
+  /** The refusal's code; undefined when the answer is not the service's. */
   get code(): ProblemCode | undefined {
     return this.problem?.code
   }

@@ -1,13 +1,13 @@
-// Tries again what may be tried again: what the service did not carry out, and what it carries out once however often
-// it is asked (reads, and writes with an Idempotency-Key).
+// Retries what can be repeated: what the service did not carry out, and what it carries out once however often it is asked
+// (reads, and writes with an Idempotency-Key).
 import { retryAfterMs } from './problem.ts'
 
 export type Retry = {
-  /** Tries of one call in all; 1: never again. */
+  /** The most attempts of one call; 1 means no retry. */
   readonly attempts: number
-  /** Wait before the second try; doubles with each. */
+  /** The wait before the second attempt; it doubles with each. */
   readonly firstWaitMs: number
-  /** No wait is longer. Where `Retry-After` asks for more, the answer is given to the caller instead. */
+  /** The longest wait. When `Retry-After` asks for more, the caller gets the answer instead. */
   readonly longestWaitMs: number
 }
 
@@ -15,17 +15,17 @@ export const DEFAULT_RETRY: Retry = { attempts: 4, firstWaitMs: 250, longestWait
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
-/** Sign-ins change nothing, and know no key. */
+/** Sign-ins change nothing and take no key. */
 const isSignIn = (request: Request): boolean =>
   new URL(request.url).pathname.includes('/account/authenticate')
 
-/** Whether a second try does nothing that the first has done. */
+/** Whether a repeat has no effect beyond the first attempt. */
 const isRepeatable = (request: Request): boolean =>
   READS.has(request.method) || request.headers.has('idempotency-key') || isSignIn(request)
 
 /**
- * 429: the service has not begun. 503: it, or what stands before it, cannot at the moment. What a gateway says of a
- * connection that broke is no JSON; a 502 of the service itself is: another's service failed, and was told so.
+ * 429: the service has not begun. 503: the service, or a proxy before it, cannot answer now. A gateway's error about a broken
+ * connection is not JSON; a 502 of the service itself is JSON and means that another service failed.
  */
 function isPassing(response: Response, repeatable: boolean): boolean {
   if (response.status === 429) return true
@@ -38,19 +38,19 @@ function isPassing(response: Response, repeatable: boolean): boolean {
 export const isJson = ({ headers }: Response): boolean =>
   headers.get('content-type')?.includes('json') ?? false
 
-/** A JSON answer is read whole here, so that a connection that breaks in the middle of it counts as one that broke. */
+/** Reads a JSON answer completely, so that a connection that breaks in the middle counts as broken. */
 async function whole(response: Response): Promise<Response> {
   if (!isJson(response)) return response
   const text = await response.text()
   const headers = new Headers(response.headers)
-  // They told of what was sent, which may have been compressed.
+  // These headers describe what was sent, which may have been compressed.
   for (const name of ['content-encoding', 'content-length']) headers.delete(name)
   return new Response(text, { status: response.status, statusText: response.statusText, headers })
 }
 
 /**
- * The last answer, or what the last try failed with. `send` makes one try; it is given a request of its own, since a
- * body can be read once. What is aborted fails with the signal's reason, during a wait too.
+ * Returns the last answer, or throws what the last attempt threw. `send` makes one attempt with its own request, since a body
+ * can be read once. An aborted call throws the signal's reason, also during a wait.
  */
 export async function withRetries(
   request: Request,
@@ -67,14 +67,14 @@ export async function withRetries(
       const asked = retryAfterMs(response.headers)
       if (asked !== undefined && asked > longestWaitMs) return response
       await response.body?.cancel()
-      // Clients that were refused together come back apart.
+      // Spreads out clients that were refused together.
       await wait(
         asked === undefined ? jittered(doubled) : asked + Math.random() * firstWaitMs,
         request.signal,
       )
     } catch (problem) {
       request.signal.throwIfAborted()
-      // `fetch` says TypeError of a connection that failed; anything else is not the network's.
+      // `fetch` throws a TypeError for a failed connection; anything else is not the network's.
       if (isLast || !repeatable || !(problem instanceof TypeError)) throw problem
       await wait(jittered(doubled), request.signal)
     }

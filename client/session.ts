@@ -1,5 +1,5 @@
-// The token of a client's calls: made by a sign-in when first needed, renewed before it ends, and made anew when it no
-// longer counts.
+// The token of a client's calls: a sign-in makes it when first needed, renews it before it ends, and makes a new one when it is
+// no longer accepted.
 import { BinderyError } from './problem.ts'
 
 /** A user of a tenant, by the tenant's host name or name; with neither, the administration account. */
@@ -10,20 +10,20 @@ export type SignIn = {
   readonly tenantName?: string
 }
 
-/** A token of one's own, e.g. a long-lived one; a function is asked before every call. */
+/** Your own token, for example a long-lived one; a function is called before every call. */
 export type OwnToken = string | (() => string | Promise<string>)
 
 export type Session = {
-  /** What the next call is signed in with; undefined without a sign-in and a token. */
+  /** The token for the next call; undefined without a sign-in or token. */
   token(): Promise<string | undefined>
-  /** The token was refused (401). Whether the next one is another, so that a second try makes sense. */
+  /** Reports that the token was refused (401). Returns whether there is another one to retry with. */
   refused(token: string): boolean
 }
 
-/** After this part of its life a token is renewed. */
+/** A token is renewed after this part of its life. */
 const RENEWED_AFTER = 0.75
 
-/** The claims of a JWT; undefined for text that is none, as a long-lived token. Nobody checks the signature here. */
+/** The claims of a JWT; undefined for other text, such as a long-lived token. Does not check the signature. */
 export function claimsOf(token: string): Readonly<Record<string, unknown>> | undefined {
   const payload = token.split('.')[1]
   if (payload === undefined) return undefined
@@ -46,7 +46,7 @@ export function ownToken(token: OwnToken | undefined): Session {
 
 type Held = { readonly token: string; readonly renewAt: number }
 
-/** Of the token's own times, since the two clocks need not agree. */
+/** By the token's own times, since the two clocks may differ. */
 function held(token: string): Held {
   const { exp, iat } = claimsOf(token) ?? {}
   const lifeMs =
@@ -55,8 +55,8 @@ function held(token: string): Held {
 }
 
 /**
- * `post` calls the service, without a token or with the one given, and gives the new token. Calls that come while a
- * sign-in is under way wait for it.
+ * `post` calls the service, with the given token or without one, and returns the new token. Calls that arrive during a sign-in
+ * wait for it.
  */
 export function signedInSession(
   signIn: SignIn,
@@ -73,7 +73,7 @@ export function signedInSession(
     try {
       return held(await post('/account/renewAuthentication', { token }))
     } catch (problem) {
-      // A token is renewed for some hours after the sign-in; then the password is asked for again.
+      // A token can be renewed for some hours after the sign-in; then the password is needed again.
       if (problem instanceof BinderyError && problem.status < 500) return signedIn()
       throw problem
     }

@@ -2,7 +2,7 @@ import { DurableObject } from 'cloudflare:workers'
 import { FIRST_SEQUENCE } from '../src/kernel/locators.ts'
 import { now } from '../src/kernel/time.ts'
 import { alarm, observed } from '../src/platform/observation.ts'
-import type { Block } from '../src/platform/sequence.ts'
+import type { Block } from '../src/platform/tenancy/sequence.ts'
 import type { ShardName } from '../src/platform/tenancy.ts'
 
 /** While it works, and after it failed, the next alarm is this far away. */

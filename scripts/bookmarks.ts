@@ -1,5 +1,5 @@
 // Time Travel bookmarks: the moment of a database that it can be brought back to, for 30 days.
-import type { MigrationTarget } from '../src/platform/migrations.ts'
+import type { MigrationTarget } from '../src/platform/database/migrations.ts'
 import { jsonOf, wrangler } from './wrangler.ts'
 
 /** The bookmark of a database as it is now. */

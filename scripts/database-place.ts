@@ -1,7 +1,7 @@
 // Where the databases are that a command works on: this machine's, or the provider's through its tool.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { MigrationTarget } from '../src/platform/migrations.ts'
+import type { MigrationTarget } from '../src/platform/database/migrations.ts'
 import { bookmarked } from './bookmarks.ts'
 import { prepareDataFolder } from './data-folder.ts'
 import { openLocalDatabases } from './local-databases.ts'

@@ -1,7 +1,7 @@
 // The stores of the service, reached from outside it: the local ones are the files that `wrangler dev` serves.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { bindingTarget, type MigrationTarget } from '../src/platform/migrations.ts'
+import { bindingTarget, type MigrationTarget } from '../src/platform/database/migrations.ts'
 import { prepareDataFolder } from './data-folder.ts'
 import { replaceFile } from './replace-file.ts'
 import { joinedConfig, storesConfig } from './write-config.ts'

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { type Migration, readMigrations } from '../src/platform/migrations.ts'
+import { type Migration, readMigrations } from '../src/platform/database/migrations.ts'
 
 /** The migrations of `migrations/control` or `migrations/tenant`, in the order they apply. */
 export function migrationFiles(kind: 'control' | 'tenant'): Promise<Migration[]> {

@@ -1,5 +1,5 @@
 // `--jurisdiction` and `--location`, as commands take them.
-import { isJurisdiction, JURISDICTIONS, LOCATIONS, type Place } from '../src/platform/places.ts'
+import { isJurisdiction, JURISDICTIONS, LOCATIONS, type Place } from '../src/platform/tenancy/places.ts'
 import { Misuse } from './misuse.ts'
 
 /** For `parseArgs`. */

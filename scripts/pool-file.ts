@@ -1,6 +1,6 @@
 // pool.toml: the databases that are bound to the Worker for tenants. Only this file writes it.
 import { readFileSync } from 'node:fs'
-import { isPlace, type Place } from '../src/platform/places.ts'
+import { isPlace, type Place } from '../src/platform/tenancy/places.ts'
 import { replaceFile } from './replace-file.ts'
 
 export const POOL_FILE = 'pool.toml'

@@ -1,7 +1,7 @@
 // `npm run pool -- grow N [--jurisdiction J | --location L] [--remote]`. Every step can be run again: what is done already is
 // left alone.
 import { parseArgs } from 'node:util'
-import type { Place } from '../src/platform/places.ts'
+import type { Place } from '../src/platform/tenancy/places.ts'
 import { openDatabasePlace, prepareDatabases } from './database-place.ts'
 import { isMisused, Misuse } from './misuse.ts'
 import { PLACE_OPTIONS, placeArguments, placeOfOptions } from './place-options.ts'

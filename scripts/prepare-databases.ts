@@ -6,7 +6,7 @@ import {
   migrate,
   migrateAll,
   newestMigration,
-} from '../src/platform/migrations.ts'
+} from '../src/platform/database/migrations.ts'
 import { migrationFiles } from './migration-files.ts'
 import type { PoolDatabase } from './pool-file.ts'
 import type { Progress } from './progress.ts'

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { noCalls } from '../src/platform/calls.ts'
-import { readQuotas } from '../src/platform/quotas.ts'
+import { readQuotas } from '../src/platform/tenancy/quotas.ts'
 import { readTenant, type Tenant } from '../src/platform/tenancy.ts'
 import {
   addShards,

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import type { MigrationTarget } from '../src/platform/migrations.ts'
+import type { MigrationTarget } from '../src/platform/database/migrations.ts'
 import { CONFIG_FILE } from './write-config.ts'
 
 const run = promisify(execFile)

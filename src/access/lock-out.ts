@@ -4,8 +4,8 @@
 import { and, eq, or, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
-import { administrators } from '../platform/control-tables.ts'
 import type { Database, Query } from '../platform/database.ts'
+import { administrators } from '../platform/tenancy/control-tables.ts'
 import { accounts } from './tables.ts'
 
 /** The number of failures in a row that locks an account. */

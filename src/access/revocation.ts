@@ -8,7 +8,7 @@ import { Memo } from '../kernel/maps.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import type { Calls } from '../platform/calls.ts'
 import type { NewTimer } from '../platform/commit.ts'
-import { revocations, tenants } from '../platform/control-tables.ts'
+import { revocations, tenants } from '../platform/tenancy/control-tables.ts'
 import {
   ADMINISTRATION,
   controlDatabase,

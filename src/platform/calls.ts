@@ -14,7 +14,7 @@ export type Calls = {
   rowsWritten: number
   /** Round trips among them that objects made: they are no calls of the caller's own. */
   ofObjects?: number
-  /** How far each database had come that answered, by binding (platform/bookmarks.ts). */
+  /** How far each database had come that answered, by binding (platform/database/bookmarks.ts). */
   bookmarks?: Readonly<Record<string, string>>
   /** How far each had come for the client, by binding. */
   brought?: Readonly<Record<string, string>>

@@ -1,7 +1,7 @@
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { Calls } from './calls.ts'
-import type { IfMatch } from './entity-tags.ts'
+import type { IfMatch } from './http/entity-tags.ts'
 import type { Tenant } from './tenancy.ts'
 
 /** Who signed in. */
@@ -37,7 +37,7 @@ export type RequestContext = {
   /** The tenant's time (platform/tenancy, `tenantNow`) on a tenant's routes and in its objects; else the real one. */
   readonly now: Instant
   readonly idempotency: IdempotencyKey | undefined
-  /** What the record must be as that the request changes (platform/entity-tags.ts); undefined: as it may be. */
+  /** What the record must be as that the request changes (platform/http/entity-tags.ts); undefined: as it may be. */
   readonly ifMatch?: IfMatch | undefined
   readonly calls: Calls
   /** Runs on after the answer. */

@@ -4,7 +4,7 @@ import { Refusal, type RefusalData, refusalData, refusalFrom } from '../kernel/e
 import type { PolicyLocator, Uuid } from '../kernel/locators.ts'
 import { addCalls, type Calls, noCalls } from './calls.ts'
 import type { RequestContext } from './context.ts'
-import { isJurisdiction, type Place } from './places.ts'
+import { isJurisdiction, type Place } from './tenancy/places.ts'
 import { scope, shardName, type Tenant } from './tenancy.ts'
 
 export const policyObject = (env: Env, tenant: Tenant, policy: PolicyLocator) =>

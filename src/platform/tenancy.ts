@@ -7,12 +7,12 @@ import { type DigitLocator, shardOfDigits, shardOfUuid, type Uuid } from '../ker
 import { Memo } from '../kernel/maps.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from './calls.ts'
-import type { AutofillOperations } from './control-tables.ts'
-import * as control from './control-tables.ts'
+import { NEWEST_TENANT_MIGRATION } from './database/migrations.ts'
 import { bytesOf, type Database, openDatabase } from './database.ts'
-import { NEWEST_TENANT_MIGRATION } from './migrations.ts'
-import { bucketBinding, type Place } from './places.ts'
-import type { Quotas } from './quotas.ts'
+import type { AutofillOperations } from './tenancy/control-tables.ts'
+import * as control from './tenancy/control-tables.ts'
+import { bucketBinding, type Place } from './tenancy/places.ts'
+import type { Quotas } from './tenancy/quotas.ts'
 
 export type TenantType = 'test' | 'production'
 
@@ -33,7 +33,7 @@ export type Tenant = {
   readonly hasTables: boolean
   /** Origins of pages that may read answers, e.g. `https://portal.example`; absent for none. */
   readonly allowedOrigins?: readonly string[]
-  /** Limits of its own, beside those that hold for everybody (platform/quotas.ts); absent where it has none. */
+  /** Limits of its own, beside those that hold for everybody (platform/tenancy/quotas.ts); absent where it has none. */
   readonly quotas?: Quotas
   /** Where its databases, objects and files lie. Empty: anywhere. */
   readonly place: Place

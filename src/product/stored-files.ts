@@ -1,13 +1,13 @@
 // Archives and compiled configurations in R2, both named by the archive's hash: a file never changes. Each table of a
 // compiled configuration is stored once.
 import type { Calls } from '../platform/calls.ts'
-import { filePlace } from '../platform/large-files.ts'
+import { filePlace } from '../platform/http/body/large-files.ts'
 import { fileKey, type Tenant, tenantFiles } from '../platform/tenancy.ts'
 import type { ArchiveFile } from './archive/read.ts'
 import type { Compilation } from './compile.ts'
 import type { Configuration, LookupTable } from './configuration.ts'
 
-/** What a path of a signed link leads to; see platform/signed-links. */
+/** What a path of a signed link leads to; see platform/http/file-links.ts. */
 export const archivePath = (hash: string): string[] => ['archives', `${hash}.zip`]
 
 const archiveKey = (tenant: Tenant, hash: string): string => fileKey(tenant, ...archivePath(hash))

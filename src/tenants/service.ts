@@ -8,8 +8,8 @@ import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import type { Database, Query } from '../platform/database.ts'
 import { webhooks } from '../platform/events/tables.ts'
-import { isJurisdiction, type Place } from '../platform/places.ts'
-import type { Quotas } from '../platform/quotas.ts'
+import { isJurisdiction, type Place } from '../platform/tenancy/places.ts'
+import type { Quotas } from '../platform/tenancy/quotas.ts'
 import {
   controlDatabase,
   forgetTenants,

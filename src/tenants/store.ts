@@ -4,10 +4,10 @@
 import { and, count, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
-import { pool, shards, tenants } from '../platform/control-tables.ts'
+import { NEWEST_TENANT_MIGRATION } from '../platform/database/migrations.ts'
 import type { Database, Query } from '../platform/database.ts'
-import { NEWEST_TENANT_MIGRATION } from '../platform/migrations.ts'
-import type { Place } from '../platform/places.ts'
+import { pool, shards, tenants } from '../platform/tenancy/control-tables.ts'
+import type { Place } from '../platform/tenancy/places.ts'
 import { type Tenant, type TenantRow, type TenantScope, tenantOfRows } from '../platform/tenancy.ts'
 
 /** Databases that a new or recreated tenant gets. */

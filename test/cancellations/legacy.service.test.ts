@@ -1,7 +1,7 @@
 // Cancellations in one step (brief 1.7): listed among the others, taken back by the current interface, and mixed with it.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
-import { type Migration, readMigrations } from '../../src/platform/migrations.ts'
+import { type Migration, readMigrations } from '../../src/platform/database/migrations.ts'
 import type { PolicyFeeSummaryResponse } from '../../src/policy/contract/fees.ts'
 import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'

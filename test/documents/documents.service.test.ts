@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { now } from '../../src/kernel/time.ts'
-import { linkToken, readLinkToken } from '../../src/platform/signed-links.ts'
+import { linkToken, readLinkToken } from '../../src/platform/http/file-links.ts'
 import type { PolicyDocumentResponse } from '../../src/policy/contract/documents.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'

@@ -4,6 +4,7 @@
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { atFileStart } from '../support/fresh-start/memory.ts'
 import type { FaultKind, Faults } from './kinds.ts'
 
 const LOST = 'D1_ERROR: Network connection lost.'
@@ -117,6 +118,10 @@ export async function wrapBindings(): Promise<void> {
 
 let aheadMs = 0
 const realNow = Date.now
+atFileStart(() => {
+  inject(undefined)
+  goAhead(0)
+})
 
 /** The real time is so much later than it is, for the service and for who asks. */
 export function goAhead(ms: number): void {

@@ -10,7 +10,7 @@ import { pluginRated } from '../support/plugin-rated.ts'
 import { settledMigration } from '../support/settled-migration.ts'
 import { administrator } from '../support/sign-in.ts'
 import { ACCEPTED, type Accepted, type Ground } from './accepted.ts'
-import { type Cost, stepsOutOfProportion } from './proportion.ts'
+import { type Cost, DOUBLINGS, stepsOutOfProportion } from './proportion.ts'
 
 const PRODUCT = 'products/private_motor/policy'
 const SUM = 'exports.executeLambda = (operation, { items }) => items.reduce((sum, { at }) => sum + at, 0)'
@@ -144,6 +144,6 @@ const PATIENCE_MS = 600_000
 
 describe('what is accepted takes work in proportion to', { timeout: PATIENCE_MS }, () => {
   it.each(ACCEPTED.map(one => [one.name, one] as const))('%s', async (_, one) => {
-    expect(await stepsOutOfProportion(one.smallest, size => costsOf(one, size))).toEqual([])
+    expect(await stepsOutOfProportion(one.smallest, DOUBLINGS, size => costsOf(one, size))).toEqual([])
   })
 })

@@ -4,77 +4,87 @@
 /** What a request took: rows that D1 read and wrote, and milliseconds. */
 export type Cost = { readonly rows: number; readonly ms: number }
 
-export const DOUBLINGS = [1, 2, 4, 8] as const
+/** Sizes that are compared, as multiples of the smallest. */
+export const DOUBLINGS: readonly number[] = [1, 2, 4, 8]
+/** The two whose times are compared. */
+export const TWO_SIZES: readonly number[] = [2, 8]
 
 /** Twice the size may read twice the rows, and some that do not depend on it. */
 const MOST_ROWS = 2.4
 export const FIXED_ROWS = 40
+
+/** Whether there are more rows at one of the sizes than in proportion to the size before. */
+const isOutOfProportion = (rows: readonly number[], factors: readonly number[], at: number): boolean =>
+  rows[at]! > MOST_ROWS ** Math.log2(factors[at]! / factors[at - 1]!) * rows[at - 1]! + FIXED_ROWS
 
 /** Below that at the largest size nothing is said: no square of anything that large is done in it. */
 const UNNOTICED_MS = 60
 /** Four times the size takes four times as long, or sixteen where it is a square. */
 const MOST_TIMES = 10
 const LEAST_MS = 5
+/** Times are taken again so often where they are out of proportion: a busy machine must not fail a test. */
+const MOST_TURNS = 6
 
 /** What is not in proportion; undefined when all is. */
 export async function disproportion(
   size: number,
+  factors: readonly number[],
   measure: (size: number) => Promise<Cost>,
 ): Promise<string | undefined> {
   const costs: Cost[] = []
-  for (const factor of DOUBLINGS) costs.push(await measure(size * factor))
-  const shown = (of: (cost: Cost) => number): string => costs.map(cost => Math.round(of(cost))).join(', ')
-  for (const [at, { rows }] of costs.entries())
-    if (at > 0 && rows > MOST_ROWS * costs[at - 1]!.rows + FIXED_ROWS)
-      return `reads and writes ${shown(cost => cost.rows)} rows for ${size} and its doubles`
-  if (costs[3]!.ms < UNNOTICED_MS) return undefined
-  const best = async (factor: number): Promise<number> => {
-    let least = costs[DOUBLINGS.indexOf(factor as 1)]!.ms
-    for (let turn = 0; turn < 3; turn += 1) least = Math.min(least, (await measure(size * factor)).ms)
+  for (const factor of factors) costs.push(await measure(size * factor))
+  const rows = costs.map(cost => cost.rows)
+  if (rows.some((_, at) => at > 0 && isOutOfProportion(rows, factors, at)))
+    return `reads and writes ${rows.join(', ')} rows for ${size} times ${factors.join(', ')}`
+  const best = async (factor: number, isEnough: (ms: number) => boolean): Promise<number> => {
+    let least = costs[factors.indexOf(factor)]!.ms
+    for (let turn = 0; turn < MOST_TURNS && !isEnough(least); turn += 1)
+      least = Math.min(least, (await measure(size * factor)).ms)
     return least
   }
-  const [quarter, whole] = [await best(2), await best(8)]
+  if (costs.at(-1)!.ms < UNNOTICED_MS) return undefined
+  const quarter = await best(2, ms => ms <= LEAST_MS)
+  const whole = await best(8, ms => ms < UNNOTICED_MS || ms <= MOST_TIMES * Math.max(quarter, LEAST_MS))
   return whole >= UNNOTICED_MS && whole > MOST_TIMES * Math.max(quarter, LEAST_MS)
     ? `takes ${Math.round(quarter)} ms for ${2 * size} and ${Math.round(whole)} ms for ${8 * size}`
     : undefined
 }
 
-/** Of steps, whose work in proportion would hide a square of less. Their times are the least of four where they are slow. */
+/** Of steps, whose work in proportion would hide a square of less. Their times are the least of seven where they are slow. */
 const MOST_TIMES_OF_STEPS = 7
 
 /** Steps of a story that are not in proportion. All steps are taken anew where one is slow. */
 export async function stepsOutOfProportion(
   smallest: number,
+  factors: readonly number[],
   measure: (size: number) => Promise<ReadonlyMap<string, Cost>>,
 ): Promise<string[]> {
-  const sizes = DOUBLINGS.map(factor => smallest * factor)
+  const sizes = factors.map(factor => smallest * factor)
   const all: ReadonlyMap<string, Cost>[] = []
   for (const size of sizes) all.push(await measure(size))
   const steps = [...all[0]!.keys()]
   const rows = (step: string): number[] => all.map(costs => costs.get(step)!.rows)
   // A policy of the smallest size is read at once, where a larger one is first read in part.
   const wrong = steps
-    .filter(step =>
-      rows(step).some((own, at) => at > 1 && own > MOST_ROWS * rows(step)[at - 1]! + FIXED_ROWS),
-    )
+    .filter(step => factors.some((factor, at) => factor > 2 && isOutOfProportion(rows(step), factors, at)))
     .map(step => `${step}: ${rows(step).join(', ')} rows for ${sizes.join(', ')}`)
-  const quarter = new Map([...all[1]!].map(([step, { ms }]) => [step, ms]))
-  const whole = new Map([...all[3]!].map(([step, { ms }]) => [step, ms]))
+  const quarter = new Map([...all[factors.indexOf(2)]!].map(([step, { ms }]) => [step, ms]))
+  const whole = new Map([...all.at(-1)!].map(([step, { ms }]) => [step, ms]))
   const slow = (): string[] =>
     steps.filter(
       step =>
         whole.get(step)! >= UNNOTICED_MS &&
         whole.get(step)! > MOST_TIMES_OF_STEPS * Math.max(quarter.get(step)!, LEAST_MS),
     )
-  for (let turn = 0; turn < 3 && slow().length > 0; turn += 1)
+  for (let turn = 0; turn < MOST_TURNS && slow().length > 0; turn += 1)
     for (const [size, least] of [
-      [sizes[1]!, quarter],
-      [sizes[3]!, whole],
+      [2 * smallest, quarter],
+      [8 * smallest, whole],
     ] as const)
       for (const [step, { ms }] of await measure(size)) least.set(step, Math.min(ms, least.get(step)!))
   const late = slow().map(
     step =>
-      `${step}: ${Math.round(quarter.get(step)!)} ms for ${sizes[1]}, ${Math.round(whole.get(step)!)} ms for ${sizes[3]}`,
+      `${step}: ${Math.round(quarter.get(step)!)} ms for ${2 * smallest}, ${Math.round(whole.get(step)!)} ms for ${8 * smallest}`,
   )
   return [...wrong, ...late]
 }

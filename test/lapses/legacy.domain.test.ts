@@ -25,7 +25,7 @@ import { decideUpgrade } from '../../src/transactions/upgrade/decision.ts'
 import { ClockedPolicy } from '../support/clocked-policy.ts'
 import { exampleConfiguration } from '../support/configurations.ts'
 import { scatteredBills } from '../support/scattered-bills.ts'
-import { size } from '../support/sizes.ts'
+import { runsOf } from '../support/sizes.ts'
 import '../../src/transactions/kinds.ts'
 
 const endOf = (policy: ClockedPolicy, date: string): Instant =>
@@ -501,7 +501,7 @@ describe(`random stories of unpaid invoices (seed ${SEED})`, () => {
           Math.round(priceOf(policy) * 100) + feesAsked(policy) - writtenOffByPlan(policy),
         )
       }),
-      { seed: SEED, numRuns: size(40, 1_000) },
+      { seed: SEED, numRuns: runsOf(40, 1_000) },
     )
   }, 600_000)
 

@@ -23,7 +23,7 @@ import { policyPriceResponse } from '../../src/rating/price.ts'
 import { cancelled } from '../../src/transactions/cancellations/effect.ts'
 import { reinstated } from '../../src/transactions/reinstatements/effect.ts'
 import { chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
-import { size } from '../support/sizes.ts'
+import { runsOf, size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 import {
   accountOf,
@@ -38,7 +38,7 @@ import {
 } from './made-book.ts'
 
 const SEED = 20261122
-const runs = (small: number, full: number) => ({ seed: SEED, numRuns: size(small, full) })
+const runs = (small: number, full: number) => ({ seed: SEED, numRuns: runsOf(small, full) })
 const product = plainConfiguration.products.plain!
 
 const priceOf = (policy: PolicyAggregate) =>

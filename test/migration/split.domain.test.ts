@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
-import { DEEPEST_JSON } from '../../src/platform/http/json-body.ts'
+import { DEEPEST_JSON } from '../../src/platform/http/body/json.ts'
 import { ElementSplitter, LARGEST_ACCOUNT_BYTES } from '../../src/servicing/migration/split.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)

@@ -6,7 +6,7 @@ import { carriedAgain } from '../support/carried-again.ts'
 import type { Example } from '../support/configurations.ts'
 import type { NaiveRequest } from '../support/naive-policy.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
-import { size } from '../support/sizes.ts'
+import { runsOf, size } from '../support/sizes.ts'
 import { addsUp, agreesWithModel, isAsExpected, tiles } from '../support/story-checks.ts'
 import { type NewBusiness, newBusiness, type Step, steps } from '../support/story-steps.ts'
 import { tell } from '../support/story-telling.ts'
@@ -81,7 +81,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the ${'%s'} example (see
           expect(toldPrice(after)).toEqual(toldPrice(before))
           expect(toldBilling(after)).toEqual(toldBilling(before))
         }),
-        { seed: SEED, numRuns: size(12, 200) },
+        { seed: SEED, numRuns: runsOf(12, 200) },
       )
     },
     size(120_000, 1_200_000),
@@ -106,7 +106,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the ${'%s'} example (see
           }
           addsUp(story)
         }),
-        { seed: SEED, numRuns: size(8, 150) },
+        { seed: SEED, numRuns: runsOf(8, 150) },
       )
     },
     size(120_000, 1_200_000),

@@ -6,7 +6,7 @@ import {
   migrateAll,
   newestMigration,
   readMigrations,
-} from '../../src/platform/migrations.ts'
+} from '../../src/platform/database/migrations.ts'
 
 /** A database that keeps only what the runner records in it. */
 function fakeTarget(name: string, around: { begin(): void; end(): void }): MigrationTarget {

@@ -7,7 +7,7 @@ import {
   migrate,
   migrateAll,
   readMigrations,
-} from '../../src/platform/migrations.ts'
+} from '../../src/platform/database/migrations.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 
 const FILES = {

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { placedObject } from '../../src/platform/objects.ts'
-import type { Place } from '../../src/platform/places.ts'
+import type { Place } from '../../src/platform/tenancy/places.ts'
 
 /** What was asked of the namespace, step by step. */
 function asked(place: Place, ENVIRONMENT: Env['ENVIRONMENT'] = 'production' as never): unknown[] {

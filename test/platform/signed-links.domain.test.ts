@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
-import { type FileLink, linkedKey, linkToken, readLinkToken } from '../../src/platform/signed-links.ts'
+import { type FileLink, linkedKey, linkToken, readLinkToken } from '../../src/platform/http/file-links.ts'
 import type { Tenant } from '../../src/platform/tenancy.ts'
 
 const secret = 'a secret that only this test knows'

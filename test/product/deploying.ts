@@ -4,6 +4,7 @@ import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { boundDatabase } from '../support/databases.ts'
 import { type ArchiveFiles, archiveOf, type DeployAnswer, deployForm } from '../support/examples.ts'
+import { atFileStart } from '../support/fresh-start/memory.ts'
 import { roundTrips } from '../support/motor.ts'
 import { administrator } from '../support/sign-in.ts'
 
@@ -33,6 +34,9 @@ export const users = (...names: string[]): ArchiveFiles => ({
 })
 
 let signedIn: Promise<string> | undefined
+atFileStart(() => {
+  signedIn = undefined
+})
 
 /** Token of the administration account; signing in takes long. */
 export const administratorToken = (): Promise<string> => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
 import type { Example } from '../support/configurations.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
-import { size } from '../support/sizes.ts'
+import { runsOf, size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 import {
   addsUp,
@@ -24,7 +24,7 @@ import { inSteps, tell } from '../support/story-telling.ts'
 const SEED = 20261121
 
 /** Shrunk counterexamples name the seed and the path to run them again. */
-const runs = (small: number, full: number) => ({ seed: SEED, numRuns: size(small, full) })
+const runs = (small: number, full: number) => ({ seed: SEED, numRuns: runsOf(small, full) })
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 

@@ -13,7 +13,7 @@ import type { Example } from '../support/configurations.ts'
 import { migratedBooks } from '../support/migrated-books.ts'
 import { billsWhatStands, itemsComeToCharges, paidAsAsked } from '../support/money-checks.ts'
 import { afterStep, type Book, type BookStep, bookSteps, emptyBook } from '../support/payment-story.ts'
-import { size } from '../support/sizes.ts'
+import { runsOf, size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 import { totalDue } from '../support/total-due.ts'
 
@@ -226,7 +226,7 @@ describe('the payments of a policyholder whose policies were migrated', () => {
             }
           }
         }),
-        { seed: SEED, numRuns: size(200, 3_000) },
+        { seed: SEED, numRuns: runsOf(200, 3_000) },
       )
       for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0)
     },

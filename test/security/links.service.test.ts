@@ -2,7 +2,7 @@
 import { env, exports } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { now } from '../../src/kernel/time.ts'
-import { type FileLink, linkToken, readLinkToken } from '../../src/platform/signed-links.ts'
+import { type FileLink, linkToken, readLinkToken } from '../../src/platform/http/file-links.ts'
 import { fileAt } from '../documents/waiting.ts'
 import { callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'

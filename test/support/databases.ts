@@ -1,7 +1,13 @@
 import { env } from 'cloudflare:workers'
-import { bindingTarget, migrateAll, newestMigration, readMigrations } from '../../src/platform/migrations.ts'
+import {
+  bindingTarget,
+  migrateAll,
+  newestMigration,
+  readMigrations,
+} from '../../src/platform/database/migrations.ts'
 // Tests that call a part of the service directly need what the Worker registers, too.
 import '../../src/wiring.ts'
+import { migratedDatabases } from './fresh-start/memory.ts'
 
 const sql = (files: Record<string, unknown>) => files as Record<string, string>
 const controlFiles = sql(
@@ -30,6 +36,7 @@ export async function prepareDatabases({ tenants }: { tenants: number }): Promis
   const tenant = await readMigrations(tenantFiles)
   await migrateAll([bindingTarget('CONTROL', env.CONTROL)], control, 1, { done() {} })
   const bindings = Array.from({ length: tenants }, (_, at) => poolBinding(at + 1))
+  for (const binding of ['CONTROL', ...bindings]) migratedDatabases.add(binding)
   await migrateAll(
     bindings.map(binding => bindingTarget(binding, boundDatabase(binding))),
     tenant,

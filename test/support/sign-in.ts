@@ -4,8 +4,8 @@ import { callOk } from './api.ts'
 
 const ADMINISTRATOR = { username: 'administrator', password: 'correct horse battery staple' }
 
-/** What `hashPassword` made of that password and the tests' pepper (vitest.config.ts), for every file of tests at once. */
-const HASH = '$scrypt$ln=14,r=8,p=5$oA/TulNVhqRiJZQxvJkx5w$eZHJMHd0vjl+uF8hBC8nNcdEITDgUFShCLpRJizjDhs'
+/** What `hashPassword` makes of that password and the tests' pepper (vitest.config.ts) at the tests' cost (service-bundle.ts). */
+const HASH = '$scrypt$ln=8,r=8,p=5$oA/TulNVhqRiJZQxvJkx5w$u0/064WEU4SOQedJx/FaqJplhFVkifPTJhB35YdUGiM'
 
 type Authentication = { authorizationToken: string; expiresTimestamp: string }
 

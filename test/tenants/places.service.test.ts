@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { type Instant, now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
-import type { Place } from '../../src/platform/places.ts'
+import type { Place } from '../../src/platform/tenancy/places.ts'
 import {
   fileKey,
   readTenant,

@@ -5,9 +5,9 @@ import { derivedUuid } from '../../kernel/locators.ts'
 import { now } from '../../kernel/time.ts'
 import { noCalls } from '../../platform/calls.ts'
 import type { Caller } from '../../platform/context.ts'
-import { administrationAudits } from '../../platform/control-tables.ts'
 import type { Exchange } from '../../platform/http/exchange.ts'
 import type { Route } from '../../platform/http/route.ts'
+import { administrationAudits } from '../../platform/tenancy/control-tables.ts'
 import {
   ADMINISTRATION,
   controlDatabase,

@@ -1,7 +1,7 @@
 import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
-import { administrationAudits } from '../../platform/control-tables.ts'
 import { administrationRoute, type Route, tenantRoute } from '../../platform/http/route.ts'
 import { type PagedRow, pageOfDatabases, pageOfShards } from '../../platform/paging.ts'
+import { administrationAudits } from '../../platform/tenancy/control-tables.ts'
 import { controlDatabase } from '../../platform/tenancy.ts'
 import { AuditPageResponse, AuditQuery, type AuditResponse } from './contract.ts'
 import { auditConditions } from './store.ts'

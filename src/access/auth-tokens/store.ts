@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, isNull, lte, sql } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
-import { administrationTokens, administrators } from '../../platform/control-tables.ts'
 import type { Database, Query } from '../../platform/database.ts'
+import { administrationTokens, administrators } from '../../platform/tenancy/control-tables.ts'
 import { configurationVersions } from '../../product/tables.ts'
 import { rolePermissions } from '../roles.ts'
 import { ADMINISTRATION_ACCOUNT, type StoredAccount } from '../store.ts'

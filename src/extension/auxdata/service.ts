@@ -4,7 +4,7 @@ import { isStorable } from '../../kernel/text.ts'
 import { commit, type Guard, isBySubject, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
-import { requireMatch } from '../../platform/entity-tags.ts'
+import { requireMatch } from '../../platform/http/entity-tags.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
 import type { AuxDataKeySetResponse, AuxDataResponse, AuxDataSetCreateRequest } from './contract.ts'
 import {

@@ -1,8 +1,8 @@
 // Files at signed addresses, streamed from R2 as they are: conditional requests, and a part for who goes on with
 // a download.
 import { Refusal } from '../../kernel/errors.ts'
-import { FILES_PATH, linkedKey, readLinkToken } from '../signed-links.ts'
 import { findTenant, tenantFiles } from '../tenancy.ts'
+import { FILES_PATH, linkedKey, readLinkToken } from './file-links.ts'
 import { type PublicContext, publicRoute, type Route } from './route.ts'
 
 export const fileRoutes: readonly Route[] = [

@@ -2,12 +2,13 @@
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { version } from '../../../package.json'
 import { ERROR_KINDS } from '../../kernel/errors.ts'
-import { ExceptionResponse } from '../error-contract.ts'
-import { isPaged } from './paging-links.ts'
+import type { UploadBody } from './body/upload.ts'
+import { ExceptionResponse } from './error-contract.ts'
 import { isTagged, SUCCESSORS, writeOf } from './records.ts'
 import { addExample, type Examples, exampleOf } from './reference/examples.ts'
 import { operationId, refusalsOf, tagsOf } from './reference/operations.ts'
-import type { Access, Route, UploadBody } from './route.ts'
+import { isPaged } from './respond.ts'
+import type { Access, Route } from './route.ts'
 
 const SCHEME = 'token'
 

@@ -5,8 +5,9 @@ import type { Instant } from '../../kernel/time.ts'
 import type { JsonAnswer } from '../commit.ts'
 import type { AdministrationContext, RequestContext } from '../context.ts'
 import type { Tenant } from '../tenancy.ts'
+import type { FilePart, MultipartBody } from './body/form.ts'
+import type { Upload, UploadBody } from './body/upload.ts'
 import type { Permission } from './permissions.ts'
-import type { Upload } from './upload.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
@@ -35,15 +36,6 @@ export type SignedInContext = AdministrationContext & {
   readonly accountEpoch: number
   /** Scheme and host that the client called, for addresses in answers. */
   readonly origin: string
-}
-
-/** A file part of a multipart body, whole. */
-export type FilePart = {
-  /** As the client named it; display only. */
-  readonly fileName: string | undefined
-  /** As the client declared it; undefined when the part had no Content-Type. */
-  readonly mediaType: string | undefined
-  readonly bytes: Uint8Array<ArrayBuffer>
 }
 
 const READY = Symbol('ready JSON text')
@@ -102,30 +94,6 @@ export type JsonBody<Schema extends z.ZodType, Required extends boolean> = {
   readonly required: Required
   readonly largestBytes?: number
   readonly keepsProto?: boolean
-}
-
-/**
- * A multipart form. Text parts go into the schema under their names, and the file part named `file` as a
- * `FilePart`; the handler gets it, or undefined, as `input.file` too.
- */
-export type MultipartBody<Schema extends z.ZodType> = {
-  readonly schema: Schema
-  readonly file: string
-  readonly largestFileBytes: number
-}
-
-/**
- * A file of at most so many bytes that the handler reads as it comes: the file part of a form, or the body itself.
- * The key of a repeatable request does not know it: `withContents` of platform/http/upload.ts.
- */
-export type UploadBody = {
-  readonly largestBytes: number
-  /** Parts of a form that are the file though they may have no file name; `file` unless told. */
-  readonly partNames?: readonly string[]
-  /** Of a body that is the file itself, for the document; application/octet-stream unless told. */
-  readonly media?: string
-  /** Of a body that is JSON read as it comes, for the document: there is no form then. */
-  readonly json?: z.ZodType
 }
 
 /** The answer when all goes well. Without a schema there is no body (void), or one that is no JSON. */

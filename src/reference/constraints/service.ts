@@ -1,8 +1,8 @@
 // Constraint tables as the Worker serves them. Their rows stay in the file: whoever asks a table reads it (contents.ts).
 import type { Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import type { Upload } from '../../platform/http/body/upload.ts'
 import type { JsonText } from '../../platform/http/route.ts'
-import type { Upload } from '../../platform/http/upload.ts'
 import { newestConfiguration } from '../../product/cache.ts'
 import type { Configuration } from '../../product/configuration.ts'
 import { graphOfProduct, policyholderGraph } from '../../product/constraint-graph.ts'

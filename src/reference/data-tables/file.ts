@@ -1,7 +1,7 @@
 // Files of tables in R2: an upload goes there as it comes, in parts of a multipart upload, and is read again by ranges.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { contentsHash, type Upload } from '../../platform/http/upload.ts'
+import { contentsHash, type Upload } from '../../platform/http/body/upload.ts'
 import { fileKey, type Tenant, tenantFiles } from '../../platform/tenancy.ts'
 import type { Held, RangedFile } from './csv-source.ts'
 

@@ -1,7 +1,7 @@
 // What a font is, by its bytes. What a static document is: by its Content-Type, else by its file name, else by its first bytes (resources brief
 // 4.1). What the bytes of a format always begin with, they must: a PDF that is none fails here and not in a year.
 import { Refusal } from '../../kernel/errors.ts'
-import { utf8Text } from '../../platform/http/bytes.ts'
+import { utf8Text } from '../../platform/http/body/bytes.ts'
 
 type DocumentKind = {
   /** Its own media type first. */

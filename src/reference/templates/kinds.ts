@@ -1,6 +1,6 @@
 // Templates and snippets as files: UTF-8 text that compiles.
 import { Refusal } from '../../kernel/errors.ts'
-import { utf8Text } from '../../platform/http/bytes.ts'
+import { utf8Text } from '../../platform/http/body/bytes.ts'
 import type { Finding } from '../../product/configuration.ts'
 import type { TemplateFormat } from '../../product/resources.ts'
 import type { FileKind } from '../files/service.ts'

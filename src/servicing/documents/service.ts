@@ -1,5 +1,4 @@
 // Documents as the Worker serves them: uploads, removals, and renderings for authors of templates.
-
 import { isRefused, Refusal } from '../../kernel/errors.ts'
 import {
   derivedUuid,
@@ -11,8 +10,8 @@ import {
 } from '../../kernel/locators.ts'
 import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import type { FilePart } from '../../platform/http/body/form.ts'
 import { fileAddress } from '../../platform/http/file-links.ts'
-import type { FilePart } from '../../platform/http/route.ts'
 import { fileKey, shardDatabase, shardOfPolicy, tenantFiles } from '../../platform/tenancy.ts'
 import type {
   AddDocumentForm,

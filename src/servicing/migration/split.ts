@@ -1,7 +1,7 @@
 // Cuts the JSON list of accounts into its accounts as the bytes come, so that only one of them is ever held.
 import { Refusal } from '../../kernel/errors.ts'
-import { joined, utf8Text } from '../../platform/http/bytes.ts'
-import { DEEPEST_JSON } from '../../platform/http/json-body.ts'
+import { joined, utf8Text } from '../../platform/http/body/bytes.ts'
+import { DEEPEST_JSON } from '../../platform/http/body/json.ts'
 import { LONGEST_ID, MOST_ACCOUNTS, MOST_ITEMS } from './contract-request.ts'
 import { LISTED_KINDS } from './item.ts'
 

@@ -1,6 +1,6 @@
 // Creates the resource of a file of the archive, by the functions that serve uploads.
 import type { RequestContext } from '../../platform/context.ts'
-import type { Upload } from '../../platform/http/upload.ts'
+import type { Upload } from '../../platform/http/body/upload.ts'
 import type { ArchiveFile } from '../../product/archive/read.ts'
 import type { BootstrapResource, ResourceType } from '../../product/resources.ts'
 import { createConstraintTable } from '../../reference/constraints/service.ts'

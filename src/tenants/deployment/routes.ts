@@ -1,11 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import {
-  administrationFormRoute,
-  type MultipartBody,
-  type Route,
-  signedInRoute,
-  tenantRoute,
-} from '../../platform/http/route.ts'
+import type { MultipartBody } from '../../platform/http/body/form.ts'
+import { administrationFormRoute, type Route, signedInRoute, tenantRoute } from '../../platform/http/route.ts'
 import { LARGEST_ARCHIVE_BYTES } from '../../product/archive/read.ts'
 import {
   DeployForm,

@@ -7,8 +7,9 @@ import { notFound, Refusal } from '../../kernel/errors.ts'
 import { storedAnswer } from '../../platform/commit.ts'
 import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
 import type { Query } from '../../platform/database.ts'
-import { type FilePart, type JsonText, jsonText } from '../../platform/http/route.ts'
-import { assertConfigurationSize } from '../../platform/quotas.ts'
+import type { FilePart } from '../../platform/http/body/form.ts'
+import { type JsonText, jsonText } from '../../platform/http/route.ts'
+import { assertConfigurationSize } from '../../platform/tenancy/quotas.ts'
 import {
   controlDatabase,
   HOME_SHARD,

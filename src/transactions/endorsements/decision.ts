@@ -46,8 +46,7 @@ import {
 } from './plans.ts'
 import { pricedEndorsement } from './pricing.ts'
 import { personsDecision, planReferral } from './referral.ts'
-import { billsOthers, isPlannedAnew } from './schedule.ts'
-import { policyOnIssue } from './terms.ts'
+import { billsOthers, isPlannedAnew, policyOnIssue } from './schedule.ts'
 import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
 

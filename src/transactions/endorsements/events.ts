@@ -1,6 +1,6 @@
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import { policyEvent } from '../../policy/events.ts'
-import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
 
 type Told = 'create' | 'update' | 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard'
@@ -21,3 +21,10 @@ export const endorsementEvent = (
     ...(modificationLocator && (state === 'accepted' || state === 'issued') ? { modificationLocator } : {}),
     ...more,
   })
+
+/** The policy with the endorsement or renewal in it, as old as that. */
+export const withEndorsement = (aggregate: PolicyAggregate, endorsement: Endorsement): PolicyAggregate => ({
+  ...aggregate,
+  policy: { ...aggregate.policy, updatedAt: endorsement.updatedAt },
+  endorsements: putRecords(aggregate.endorsements, [endorsement]),
+})

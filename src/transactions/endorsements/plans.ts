@@ -21,13 +21,12 @@ import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { termEndTimers } from '../term-end.ts'
 import type { EndorsementContext } from './content.ts'
-import { endorsementEvent } from './events.ts'
+import { endorsementEvent, withEndorsement } from './events.ts'
 import { joinedChanges, namedChanges } from './joined-changes.ts'
 import { issuedCount, undecided } from './referral.ts'
-import { policyOnIssue } from './terms.ts'
+import { policyOnIssue } from './schedule.ts'
 import { touchesOf } from './touches.ts'
 import { assertEndorsementAllows } from './transitions.ts'
-import { withEndorsement } from './with-endorsement.ts'
 
 /** `endAt` is a new end of the policy. */
 export type EndorsementTerms = {

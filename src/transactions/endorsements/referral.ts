@@ -8,9 +8,8 @@ import type { Planned } from '../../policy/planned.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { Endorsement, UnderwritingResult } from '../../policy/records/transactions.ts'
 import type { Referral } from '../../rating/referral.ts'
-import { endorsementEvent } from './events.ts'
+import { endorsementEvent, withEndorsement } from './events.ts'
 import { assertEndorsementAllows } from './transitions.ts'
-import { withEndorsement } from './with-endorsement.ts'
 
 /**
  * How many modifications are issued: what is decided or quoted rests on that many. Changes of fees and bills alone do

@@ -1,7 +1,7 @@
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
 import type { Caller, IdempotencyKey, RequestContext } from '../../platform/context.ts'
-import type { IfMatch } from '../../platform/entity-tags.ts'
+import type { IfMatch } from '../../platform/http/entity-tags.ts'
 import { ask, type ObjectReply, policyObject } from '../../platform/objects.ts'
 import type { Tenant } from '../../platform/tenancy.ts'
 import type { PolicyOperation } from '../mechanism/kind.ts'

@@ -1,6 +1,6 @@
 // A policy moved to another version of its tenant's configuration (brief 5.1, resources brief 10.5).
 import { z } from '@hono/zod-openapi'
-import { PolicyValidationErrors } from '../../platform/error-contract.ts'
+import { PolicyValidationErrors } from '../../platform/http/error-contract.ts'
 import { booleanOr, Flag, Integer, optional, requestInteger, Text } from '../../platform/wire.ts'
 import { ConflictResponse } from '../../policy/contract/requests.ts'
 import { OptionalConflictHandling } from '../cancellations/contract.ts'

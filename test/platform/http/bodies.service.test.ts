@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { describe, expect, it } from 'vitest'
-import { DEEPEST_JSON, MOST_JSON_VALUES } from '../../../src/platform/http/json-body.ts'
+import { DEEPEST_JSON, MOST_JSON_VALUES } from '../../../src/platform/http/body/json.ts'
 import { publicRoute } from '../../../src/platform/http/route.ts'
 import { mounted } from './mounted.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jsonDepth, jsonFault, jsonShape } from '../../../src/platform/http/json-body.ts'
+import { jsonDepth, jsonFault, jsonShape } from '../../../src/platform/http/body/json.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 

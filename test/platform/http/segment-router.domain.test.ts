@@ -3,8 +3,7 @@ import type { Router } from 'hono/router'
 import { TrieRouter } from 'hono/router/trie-router'
 import { expect, it } from 'vitest'
 import { ROUTES } from '../../../src/app.ts'
-import { staticFirst } from '../../../src/platform/http/mount.ts'
-import { SegmentRouter } from '../../../src/platform/http/segment-router.ts'
+import { SegmentRouter, staticFirst } from '../../../src/platform/http/mount.ts'
 
 const routes = staticFirst(ROUTES)
 

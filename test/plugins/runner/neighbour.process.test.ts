@@ -1,5 +1,5 @@
 // The service beside tenants whose plugins mean harm, four at once: what a neighbour waits for who rates a policy every 100 ms, by
-// templates and by plugins. In full (BINDERY_FULL=1) on a machine with nothing else to do it holds the figures as well.
+// templates and by plugins. In full (BINDERY_SIZES=full) on a machine with nothing else to do it holds the figures as well.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ApiClient } from '../../../scripts/api-client.ts'

@@ -14,7 +14,7 @@ import type {
   Proration,
 } from '../../../src/policy/records/aggregate.ts'
 import type { ModificationKind } from '../../../src/policy/records/transactions.ts'
-import { size } from '../../support/sizes.ts'
+import { runsOf } from '../../support/sizes.ts'
 
 const EUR = 'EUR' as CurrencyCode
 const BERLIN = 'Europe/Berlin' as TimeZone
@@ -305,7 +305,7 @@ describe('whatever is split, cancelled and reinstated in whatever order', () => 
           }
         },
       ),
-      { seed: 20261121, numRuns: size(500, 20_000) },
+      { seed: 20261121, numRuns: runsOf(500, 20_000) },
     )
   })
 })

@@ -15,10 +15,15 @@ import {
   type WebhookResponse,
 } from '../../../src/servicing/events/webhooks/contract.ts'
 import { createWebhook } from '../../../src/servicing/events/webhooks/service.ts'
+import { placeOf } from '../../src/servicing/events/delivery/wake.ts'
 import { poolBinding } from '../../support/databases.ts'
 import { noteMadeUp } from '../../support/emission/calls.ts'
+import { atFileStart } from '../../support/fresh-start/memory.ts'
 
 let used = 0
+atFileStart(() => {
+  used = 0
+})
 
 /** A tenant on `shards` databases of the pool that no other tenant of the test file has. */
 export async function makeTenant(shards = 1): Promise<Tenant> {

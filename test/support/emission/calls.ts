@@ -1,8 +1,13 @@
 // Which request was which call: kept by whoever calls the service in a test, and read when the test file is done.
 import type { Uuid } from '../../../src/kernel/locators.ts'
+import { atFileStart } from '../fresh-start/memory.ts'
 
 const calls = new Map<string, string>()
 const madeUp = new Set<string>()
+atFileStart(() => {
+  calls.clear()
+  madeUp.clear()
+})
 
 /** Keeps the call of a request: `POST /policy`. */
 export function noteCall(method: string, path: string, requestId: string | null): void {

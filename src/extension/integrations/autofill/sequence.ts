@@ -1,7 +1,7 @@
 // Which calls fill a request in, and in what order (brief 5.6, "Autofill order").
 
 import { Refusal } from '../../../kernel/errors.ts'
-import type { AutofillOperations } from '../../../platform/control-tables.ts'
+import type { AutofillOperations } from '../../../platform/tenancy/control-tables.ts'
 import type { AutofillInput } from '../../plugins/contract.ts'
 
 /** The name of the product's own plugin in call sequences; every other name is an integration's. */

@@ -5,12 +5,12 @@ import { recordAudit } from '../../../access/audit/store.ts'
 import { notFound, Refusal } from '../../../kernel/errors.ts'
 import { newUuid } from '../../../kernel/locators.ts'
 import type { RequestContext } from '../../../platform/context.ts'
+import type { Database } from '../../../platform/database.ts'
 import {
   type AutofillOperations,
   type RegisteredOperation,
   tenants,
-} from '../../../platform/control-tables.ts'
-import type { Database } from '../../../platform/database.ts'
+} from '../../../platform/tenancy/control-tables.ts'
 import {
   controlDatabase,
   forgetTenants,

@@ -3,7 +3,7 @@
 import { retryAfterMs } from '../../../kernel/date-time.ts'
 import { Refusal } from '../../../kernel/errors.ts'
 import { now } from '../../../kernel/time.ts'
-import { pieces } from '../../../platform/http/bytes.ts'
+import { pieces } from '../../../platform/http/body/bytes.ts'
 import { addressProblem, mayCallThisMachine } from '../../../platform/outbound/address.ts'
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'
 import type { Connection } from '../integration.ts'

@@ -1,7 +1,7 @@
 // Every refusal has one shape: the ExceptionResponse of brief 8, with a stable `code` (kernel/errors.ts).
 import { z } from '@hono/zod-openapi'
-import { ERROR_KINDS, type ErrorCode } from '../kernel/errors.ts'
-import { Flag, Integer, OptionalText, Text } from './wire.ts'
+import { ERROR_KINDS, type ErrorCode } from '../../kernel/errors.ts'
+import { Flag, Integer, OptionalText, Text } from '../wire.ts'
 
 export const FieldErrorCode = z.enum(['MISSING', 'INVALID_FIELD', 'INVALID_TYPE', 'INVALID_VALUE'])
 export type FieldErrorCode = z.infer<typeof FieldErrorCode>

@@ -1,6 +1,6 @@
 // What a tenant may have of what all tenants share. The figures that hold for everybody are here; a tenant's own are in
 // the control database, read with the tenant (`npm run tenant -- quota`).
-import { Refusal } from '../kernel/errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 
 /** Bytes that a tenant's databases hold together before writes are refused; a D1 database ends at 10 GB. */
 const DATABASE_BYTES = 8_000_000_000

@@ -1,5 +1,6 @@
 // Multipart forms, read as they come: parts in any order, with or without a Content-Type of their own, chunked
 // uploads without Content-Length (brief 0.12).
+
 import {
   MaxFileSizeExceededError,
   MaxHeaderSizeExceededError,
@@ -10,11 +11,10 @@ import {
   type MultipartPart,
 } from '@remix-run/multipart-parser'
 import { z } from 'zod'
-import { Refusal } from '../../kernel/errors.ts'
-import type { FilePlace } from '../large-files.ts'
+import { Refusal } from '../../../kernel/errors.ts'
 import { bodyTooLarge, joined, pieces, utf8Text } from './bytes.ts'
-import { refuseCompression } from './json-body.ts'
-import type { FilePart, MultipartBody } from './route.ts'
+import { refuseCompression } from './json.ts'
+import type { FilePlace } from './large-files.ts'
 
 const MOST_PARTS = 20
 const LARGEST_TEXT_BYTES = 65_536
@@ -177,4 +177,23 @@ function formRefusal(problem: unknown, largestFileBytes: number): unknown {
       'The form is cut off or not separated by the boundary that its Content-Type names; send it again.',
     )
   return problem
+}
+
+/** A file part of a multipart body, whole. */
+export type FilePart = {
+  /** As the client named it; display only. */
+  readonly fileName: string | undefined
+  /** As the client declared it; undefined when the part had no Content-Type. */
+  readonly mediaType: string | undefined
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+/**
+ * A multipart form. Text parts go into the schema under their names, and the file part named `file` as a
+ * `FilePart`; the handler gets it, or undefined, as `input.file` too.
+ */
+export type MultipartBody<Schema extends z.ZodType> = {
+  readonly schema: Schema
+  readonly file: string
+  readonly largestFileBytes: number
 }

@@ -1,4 +1,4 @@
-import journal from '../../migrations/tenant/meta/_journal.json' with { type: 'json' }
+import journal from '../../../migrations/tenant/meta/_journal.json' with { type: 'json' }
 
 // The migrations runner: the same code for a local file, a test and a database in production, where only the
 // target differs. A migration is one atomic batch with its own record in it, so a run that was cut off anywhere

@@ -1,13 +1,13 @@
 // A file that a request brings, read as it comes: the file part of a multipart form, or the whole body with its
 // Content-Type. Nothing of it is kept here, however long it is.
 import { createHash, type Hash } from 'node:crypto'
-import { Refusal } from '../../kernel/errors.ts'
-import type { IdempotencyKey } from '../context.ts'
-import type { FilePlace } from '../large-files.ts'
+import type { z } from '@hono/zod-openapi'
+import { Refusal } from '../../../kernel/errors.ts'
+import type { IdempotencyKey } from '../../context.ts'
 import { bodyTooLarge, joined, pieces } from './bytes.ts'
-import { boundaryOf } from './form-body.ts'
-import { refuseCompression } from './json-body.ts'
-import type { UploadBody } from './route.ts'
+import { boundaryOf } from './form.ts'
+import { refuseCompression } from './json.ts'
+import type { FilePlace } from './large-files.ts'
 
 /** The file of a request. */
 export type Upload = {
@@ -241,4 +241,18 @@ export function withContents<C extends { readonly idempotency: IdempotencyKey | 
   if (!idempotency) return context
   const bodyHash = createHash('sha256').update(`${idempotency.bodyHash}\n${contents}`).digest('hex')
   return { ...context, idempotency: { ...idempotency, bodyHash } }
+}
+
+/**
+ * A file of at most so many bytes that the handler reads as it comes: the file part of a form, or the body itself.
+ * The key of a repeatable request does not know it: `withContents` of platform/http/body/upload.ts.
+ */
+export type UploadBody = {
+  readonly largestBytes: number
+  /** Parts of a form that are the file though they may have no file name; `file` unless told. */
+  readonly partNames?: readonly string[]
+  /** Of a body that is the file itself, for the document; application/octet-stream unless told. */
+  readonly media?: string
+  /** Of a body that is JSON read as it comes, for the document: there is no form then. */
+  readonly json?: z.ZodType
 }

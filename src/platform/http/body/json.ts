@@ -1,5 +1,5 @@
 // Bodies as JSON, before any contract: the framework's own reader refuses what real clients send (brief 0.12).
-import { Refusal } from '../../kernel/errors.ts'
+import { Refusal } from '../../../kernel/errors.ts'
 import { readBytes, utf8Text } from './bytes.ts'
 
 /** Bytes of a JSON body unless the route says otherwise. */

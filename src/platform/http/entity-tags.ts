@@ -2,7 +2,7 @@
 // column, changes exactly when an answer would, and can be held against the record wherever it is at hand: in the Worker, and
 // inside the policy's object, before the batch whose guards see to it that nothing came in between.
 import { hash } from 'node:crypto'
-import { Refusal } from '../kernel/errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 
 /** 132 bits of SHA-256 as base64url. */
 const TAG_CHARACTERS = 22

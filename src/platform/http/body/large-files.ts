@@ -1,8 +1,8 @@
 // Files that one isolate has whole in memory at a time: its 128 MB are shared by all its requests and objects. A
 // place is held from when a file turns out to be large until the request is answered. Who finds none is refused
 // at once: waiting for another request is nothing that the runtime lets a request do.
-import { Refusal } from '../kernel/errors.ts'
-import { now } from '../kernel/time.ts'
+import { Refusal } from '../../../kernel/errors.ts'
+import { now } from '../../../kernel/time.ts'
 
 export const MOST_LARGE_FILES = 2
 

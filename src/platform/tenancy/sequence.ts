@@ -1,10 +1,10 @@
 // Numbers for digit locators. A shard's dispatcher leases them in blocks; what an isolate has leased it hands
 // out without a call. A block lost with its isolate leaves a gap, never a repeat.
 
-import { digitLocator } from '../kernel/locators.ts'
-import { Memo } from '../kernel/maps.ts'
-import type { RequestContext } from './context.ts'
-import { callObject, dispatcherObject } from './objects.ts'
+import { digitLocator } from '../../kernel/locators.ts'
+import { Memo } from '../../kernel/maps.ts'
+import type { RequestContext } from '../context.ts'
+import { callObject, dispatcherObject } from '../objects.ts'
 
 /** A leased range of sequence numbers: `next` included, `end` not. */
 export type Block = { next: number; end: number }

@@ -3,14 +3,14 @@
 // stored, and deletes it unless a record names it by then.
 import { eq } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { derivedUuid, shardOfUuid, type Uuid } from '../kernel/locators.ts'
-import { type Instant, now } from '../kernel/time.ts'
-import type { RequestContext } from './context.ts'
-import { putRows, type Query } from './database.ts'
-import { armDispatcher } from './events/announcement.ts'
-import type { TimerOwner, TimerPlace } from './events/timers.ts'
-import { type TimerKind, timers } from './tables.ts'
-import { shardDatabase } from './tenancy.ts'
+import { derivedUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
+import { type Instant, now } from '../../kernel/time.ts'
+import type { RequestContext } from '../context.ts'
+import { putRows, type Query } from '../database.ts'
+import { type TimerKind, timers } from '../tables.ts'
+import { shardDatabase } from '../tenancy.ts'
+import { armDispatcher } from './announcement.ts'
+import type { TimerOwner, TimerPlace } from './timers.ts'
 
 /**
  * How long whoever stored a file may take to record it, a slow upload included. In real time: a tenant's clock may be moved while

@@ -1,8 +1,8 @@
 // Bookmarks of D1 (`x-d1-bookmark`): a client that sends what its last answer had reads what it wrote, from whichever copy of
 // the database is next to it. Without one every read is the primary's. Writes always are: what is decided rests on what is so.
-import { Refusal } from '../kernel/errors.ts'
-import { type Calls, laterBookmark } from './calls.ts'
-import type { Tenant } from './tenancy.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import { type Calls, laterBookmark } from '../calls.ts'
+import type { Tenant } from '../tenancy.ts'
 
 export const BOOKMARK_HEADER = 'x-d1-bookmark'
 

@@ -1,5 +1,5 @@
 // Bytes of a body, counted while they come: Content-Length is a claim of the client, and chunked uploads have none.
-import { Refusal } from '../../kernel/errors.ts'
+import { Refusal } from '../../../kernel/errors.ts'
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_048_576)} MiB`
 
