@@ -15,7 +15,6 @@ import {
   type WebhookResponse,
 } from '../../../src/servicing/events/webhooks/contract.ts'
 import { createWebhook } from '../../../src/servicing/events/webhooks/service.ts'
-import { placeOf } from '../../src/servicing/events/delivery/wake.ts'
 import { poolBinding } from '../../support/databases.ts'
 import { noteMadeUp } from '../../support/emission/calls.ts'
 import { atFileStart } from '../../support/fresh-start/memory.ts'
