@@ -6,8 +6,7 @@ import { dirname, join, normalize } from 'node:path'
 const SOURCES = ['src', 'durable', 'packages']
 
 /** `import … from '…'` and `export … from '…'`, over several lines; and `import('…')`. The first group is what is imported. */
-const IMPORT =
-  /(?:^|\n)\s*(?:import|export)\s([^;'"]*?)from\s*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/g
+const IMPORT = /(?:^|\n)\s*(?:import|export)\s([^;'"]*?)from\s*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/g
 
 /** The files that each file imports, by their paths from the root of the checkout. */
 export type Imports = ReadonlyMap<string, ReadonlySet<string>>

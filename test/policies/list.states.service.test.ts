@@ -16,7 +16,7 @@ import { pageQuery } from '../../src/policy/list/store.ts'
 import { type PolicyAggregate, selectedQuoteIfAny } from '../../src/policy/records/aggregate.ts'
 import { differenceQueries } from '../../src/policy/store/aggregates.ts'
 import { policyState } from '../../src/policy/transitions.ts'
-import { databaseOf, makeTenant, requestOf } from '../events/tenant.ts'
+import { databaseOf, makeTenant, requestOf } from '../servicing/events/tenant.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
 import {
   aggregateOf,

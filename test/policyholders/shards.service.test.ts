@@ -17,7 +17,7 @@ import {
   listPolicyholders,
   updatePolicyholder,
 } from '../../src/servicing/policyholders/service.ts'
-import { makeTenant, requestOf } from '../events/tenant.ts'
+import { makeTenant, requestOf } from '../servicing/events/tenant.ts'
 import { prepareDatabases } from '../support/databases.ts'
 
 let tenant: Tenant

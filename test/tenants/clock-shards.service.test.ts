@@ -4,7 +4,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { noCalls } from '../../src/platform/calls.ts'
 import { readTenant, type Tenant, tenantNow } from '../../src/platform/tenancy.ts'
 import { moveClock } from '../../src/tenants/clock.ts'
-import { makeTenant, requestOf } from '../events/tenant.ts'
+import { makeTenant, requestOf } from '../servicing/events/tenant.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 6 }))

@@ -1,18 +1,18 @@
 // Premium formulas tried out through HTTP: the deployed ones give what they give in a policy, wrong ones say where.
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { PolicyResponse } from '../../src/policy/contract/response.ts'
-import type { CalculationResponse } from '../../src/servicing/calculations/contract.ts'
-import { callApi } from '../support/api.ts'
-import { prepareDatabases } from '../support/databases.ts'
+import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
+import type { CalculationResponse } from '../../../src/servicing/calculations/contract.ts'
+import { callApi } from '../../support/api.ts'
+import { prepareDatabases } from '../../support/databases.ts'
 import {
   type ArchiveFiles,
   type DeployedTenant,
   deployExample,
   exampleFiles,
   motorWithoutPapers,
-} from '../support/examples.ts'
-import { type Motor, motorTenant, plainYear, roundTrips, workedOf } from '../support/motor.ts'
-import type { WorkedPolicy } from '../support/worked.ts'
+} from '../../support/examples.ts'
+import { type Motor, motorTenant, plainYear, roundTrips, workedOf } from '../../support/motor.ts'
+import type { WorkedPolicy } from '../../support/worked.ts'
 
 let motor: Motor
 let home: DeployedTenant

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { EVENT_TYPES, eventTypes } from '../../src/platform/events/catalogue.ts'
+import { EVENT_TYPES, eventTypes } from '../../../src/platform/events/catalogue.ts'
 import {
   everyNewerType,
   isAnyEventType,
   isEventTypePattern,
   newerTypeOf,
   newerTypesOf,
-} from '../../src/platform/events/types.ts'
+} from '../../../src/platform/events/types.ts'
 
 test('every newer name that an event may have is one that the brief spells out', () => {
   const known = new Set(everyNewerType())

@@ -1,21 +1,21 @@
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { newUuid, type Uuid } from '../../../src/kernel/locators.ts'
-import { type Instant, now } from '../../../src/kernel/time.ts'
-import type { Query } from '../../../src/platform/database.ts'
-import { shardName, type Tenant } from '../../../src/platform/tenancy.ts'
+import { newUuid, type Uuid } from '../../../../src/kernel/locators.ts'
+import { type Instant, now } from '../../../../src/kernel/time.ts'
+import type { Query } from '../../../../src/platform/database.ts'
+import { shardName, type Tenant } from '../../../../src/platform/tenancy.ts'
 import {
   type Claim,
   claimDue,
   type DeliveryResult,
   recordResults,
-} from '../../../src/servicing/events/delivery/store.ts'
-import { KEEP_DELIVERIES_MS, workOff } from '../../../src/servicing/events/dispatch.ts'
-import { redelivered } from '../../../src/servicing/events/webhooks/resend-store.ts'
-import { prepareDatabases } from '../../support/databases.ts'
-import { openReceiver } from '../../support/receiver.ts'
-import type { Behaviour } from '../../support/receiver-server.ts'
+} from '../../../../src/servicing/events/delivery/store.ts'
+import { KEEP_DELIVERIES_MS, workOff } from '../../../../src/servicing/events/dispatch.ts'
+import { redelivered } from '../../../../src/servicing/events/webhooks/resend-store.ts'
+import { prepareDatabases } from '../../../support/databases.ts'
+import { openReceiver } from '../../../support/receiver.ts'
+import type { Behaviour } from '../../../support/receiver-server.ts'
 import { type Client, clientOf } from '../http.ts'
 import { databaseOf, deliver, deliveriesIn, happen, letPass, makeTenant, untilFinished } from '../tenant.ts'
 

@@ -1,12 +1,12 @@
 // An endorsement from its application to its issue, as webhooks of its names read it, through HTTP and the queue.
 import { beforeAll, expect, it } from 'vitest'
-import type { EventResponse } from '../../../src/servicing/events/stream/contract.ts'
-import type { WebhookResponse } from '../../../src/servicing/events/webhooks/contract.ts'
-import type { EndorsementResponse } from '../../../src/transactions/endorsements/contract.ts'
-import { callOk } from '../../support/api.ts'
-import { prepareDatabases } from '../../support/databases.ts'
-import { motorTenant } from '../../support/motor.ts'
-import { openReceiver } from '../../support/receiver.ts'
+import type { EventResponse } from '../../../../src/servicing/events/stream/contract.ts'
+import type { WebhookResponse } from '../../../../src/servicing/events/webhooks/contract.ts'
+import type { EndorsementResponse } from '../../../../src/transactions/endorsements/contract.ts'
+import { callOk } from '../../../support/api.ts'
+import { prepareDatabases } from '../../../support/databases.ts'
+import { motorTenant } from '../../../support/motor.ts'
+import { openReceiver } from '../../../support/receiver.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 1 }))
 

@@ -1,10 +1,10 @@
 // The section `webhooks` of the document against what is posted: each row of the stream, by each of its names.
 import { describe, expect, test } from 'vitest'
-import { EVENT_TYPES, eventTypes } from '../../../src/platform/events/catalogue.ts'
-import { newerTypesOf } from '../../../src/platform/events/types.ts'
-import { exampleData } from '../../../src/servicing/events/stream/data-contracts.ts'
-import { eventNotifications } from '../../../src/servicing/events/stream/notifications.ts'
-import { eventResponse, webhookEvent } from '../../../src/servicing/events/stream/response.ts'
+import { EVENT_TYPES, eventTypes } from '../../../../src/platform/events/catalogue.ts'
+import { newerTypesOf } from '../../../../src/platform/events/types.ts'
+import { exampleData } from '../../../../src/servicing/events/stream/data-contracts.ts'
+import { eventNotifications } from '../../../../src/servicing/events/stream/notifications.ts'
+import { eventResponse, webhookEvent } from '../../../../src/servicing/events/stream/response.ts'
 
 const notifications = eventNotifications()
 const schemaOf = (name: string) => notifications.find(one => one.name === name)!.schema

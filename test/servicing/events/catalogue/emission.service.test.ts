@@ -7,28 +7,28 @@ import {
   type EventType,
   eventTypes,
   isEventType,
-} from '../../../src/platform/events/catalogue.ts'
-import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
-import type { PolicyholderResponse } from '../../../src/policyholders/contract.ts'
-import { CAUSES } from '../../../src/servicing/events/stream/causes.ts'
-import { dataContract } from '../../../src/servicing/events/stream/data-contracts.ts'
-import type { MigrationResponse } from '../../../src/servicing/migration/contract.ts'
-import type { CancellationResponse } from '../../../src/transactions/cancellations/contract.ts'
-import type { EndorsementResponse } from '../../../src/transactions/endorsements/contract.ts'
+} from '../../../../src/platform/events/catalogue.ts'
+import type { PolicyResponse } from '../../../../src/policy/contract/response.ts'
+import type { PolicyholderResponse } from '../../../../src/policyholders/contract.ts'
+import { CAUSES } from '../../../../src/servicing/events/stream/causes.ts'
+import { dataContract } from '../../../../src/servicing/events/stream/data-contracts.ts'
+import type { MigrationResponse } from '../../../../src/servicing/migration/contract.ts'
+import type { CancellationResponse } from '../../../../src/transactions/cancellations/contract.ts'
+import type { EndorsementResponse } from '../../../../src/transactions/endorsements/contract.ts'
 import type {
   GracePeriodResponse,
   LapseReinstatementResponse,
-} from '../../../src/transactions/lapses/contract.ts'
-import type { PolicyQuoteResponse } from '../../../src/transactions/quotes/contract-quote.ts'
-import type { ReinstatementResponse } from '../../../src/transactions/reinstatements/contract.ts'
-import { whenMade } from '../../documents/waiting.ts'
-import { callApi, callOk } from '../../support/api.ts'
-import { prepareDatabases } from '../../support/databases.ts'
-import { type Caused, emitted } from '../../support/emission/read.ts'
-import { type ArchiveFiles, deployExample, exampleFiles } from '../../support/examples.ts'
-import { migratedAccount, migratedPolicy } from '../../support/migrated.ts'
-import { motorTenant, plainYear, workedOf } from '../../support/motor.ts'
-import { readApi } from '../../support/openapi.ts'
+} from '../../../../src/transactions/lapses/contract.ts'
+import type { PolicyQuoteResponse } from '../../../../src/transactions/quotes/contract-quote.ts'
+import type { ReinstatementResponse } from '../../../../src/transactions/reinstatements/contract.ts'
+import { whenMade } from '../../../documents/waiting.ts'
+import { callApi, callOk } from '../../../support/api.ts'
+import { prepareDatabases } from '../../../support/databases.ts'
+import { type Caused, emitted } from '../../../support/emission/read.ts'
+import { type ArchiveFiles, deployExample, exampleFiles } from '../../../support/examples.ts'
+import { migratedAccount, migratedPolicy } from '../../../support/migrated.ts'
+import { motorTenant, plainYear, workedOf } from '../../../support/motor.ts'
+import { readApi } from '../../../support/openapi.ts'
 
 const DAY_MS = 86_400_000
 const FOLDER = 'products/private_motor/policy'

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type Tenant, tenantNow } from '../../../src/platform/tenancy.ts'
-import { prepareDatabases } from '../../support/databases.ts'
+import { type Tenant, tenantNow } from '../../../../src/platform/tenancy.ts'
+import { prepareDatabases } from '../../../support/databases.ts'
 import { type Client, clientOf } from '../http.ts'
 import { happen, makeTenant } from '../tenant.ts'
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { eventTypes } from '../../src/platform/events/catalogue.ts'
-import type { WebhookEndpoint, WebhookFailureHandling } from '../../src/platform/events/tables.ts'
+import { eventTypes } from '../../../src/platform/events/catalogue.ts'
+import type { WebhookEndpoint, WebhookFailureHandling } from '../../../src/platform/events/tables.ts'
 import {
   isEventTypePattern,
   isStreamed,
   matchesEventType,
   streamTypes,
-} from '../../src/platform/events/types.ts'
-import { Event, EventStreamQuery } from '../../src/servicing/events/stream/contract.ts'
-import { CreateWebhookRequest } from '../../src/servicing/events/webhooks/contract.ts'
+} from '../../../src/platform/events/types.ts'
+import { Event, EventStreamQuery } from '../../../src/servicing/events/stream/contract.ts'
+import { CreateWebhookRequest } from '../../../src/servicing/events/webhooks/contract.ts'
 
 const webhook = {
   name: 'orders',

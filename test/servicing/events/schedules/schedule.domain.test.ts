@@ -1,7 +1,7 @@
 // When custom events come by the calendar, worked out by hand.
 import { expect, test } from 'vitest'
-import type { Instant, TimeZone } from '../../../src/kernel/time.ts'
-import { type Course, type EventSchedule, isTimeOf, nextTime } from '../../../src/product/custom-events.ts'
+import type { Instant, TimeZone } from '../../../../src/kernel/time.ts'
+import { type Course, type EventSchedule, isTimeOf, nextTime } from '../../../../src/product/custom-events.ts'
 
 const at = (iso: string): Instant => Date.parse(iso) as Instant
 const iso = (time: Instant | undefined): string | undefined => time && new Date(time).toISOString()

@@ -1,18 +1,18 @@
 // The deprecated paths of the contract show the same records as the others.
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { CheckInvoicesResponse } from '../../src/policy/contract/billing.ts'
-import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { CheckInvoicesResponse } from '../../../src/policy/contract/billing.ts'
+import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
 import type {
   InvoiceJobListResponse,
   PolicySnapshotListResponse,
   QuoteListResponse,
   SegmentListResponse,
-} from '../../src/servicing/deprecated/contract.ts'
-import { MOST_WHOLE } from '../../src/servicing/deprecated/contract.ts'
-import type { PolicyQuoteResponse } from '../../src/transactions/quotes/contract-quote.ts'
-import { callApi, callOk } from '../support/api.ts'
-import { prepareDatabases } from '../support/databases.ts'
-import { type Motor, motorTenant } from '../support/motor.ts'
+} from '../../../src/servicing/deprecated/contract.ts'
+import { MOST_WHOLE } from '../../../src/servicing/deprecated/contract.ts'
+import type { PolicyQuoteResponse } from '../../../src/transactions/quotes/contract-quote.ts'
+import { callApi, callOk } from '../../support/api.ts'
+import { prepareDatabases } from '../../support/databases.ts'
+import { type Motor, motorTenant } from '../../support/motor.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: refusals are read as what they are.
 type Any = any

@@ -1,12 +1,12 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { KEEP_WRITES_MS } from '../../src/platform/commit.ts'
-import { dispatcherObject } from '../../src/platform/objects.ts'
-import { shardName, type Tenant } from '../../src/platform/tenancy.ts'
-import { workOff } from '../../src/servicing/events/dispatch.ts'
-import { prepareDatabases } from '../support/databases.ts'
-import { openReceiver } from '../support/receiver.ts'
+import { KEEP_WRITES_MS } from '../../../src/platform/commit.ts'
+import { dispatcherObject } from '../../../src/platform/objects.ts'
+import { shardName, type Tenant } from '../../../src/platform/tenancy.ts'
+import { workOff } from '../../../src/servicing/events/dispatch.ts'
+import { prepareDatabases } from '../../support/databases.ts'
+import { openReceiver } from '../../support/receiver.ts'
 import { deliver, deliveriesIn, happen, makeTenant, makeWebhook } from './tenant.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 20 }))
