@@ -33,7 +33,7 @@ export type PlanContext = {
   readonly newPaymentScheduleName?: string
 }
 
-/** Bills a transaction in one step with what it does; `before` has its modification and all that it made. */
+/** Bills a transaction in one step with its effect; `before` has its modification and everything that it made. */
 export async function billTransaction(
   before: PolicyAggregate,
   modification: Modification,

@@ -1,4 +1,4 @@
-// Fees of installments that are given back by hand, as those of the policy are (brief 3.3).
+// Reverses fees of installments by hand, like fees of the policy (brief 3.3).
 import { notFound, Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import { standingInvoices } from '../policy/bills/amounts-due.ts'

@@ -34,7 +34,7 @@ import { type BillPlan, carryingForward, invoicedAtOnce } from './schedule.ts'
 
 export type OwnPlanOrder = {
   readonly operation: InstallmentsInput['operation']
-  /** What the transaction charges. */
+  /** The transaction's charges. */
   readonly charges: readonly Charge[]
   /** Installments that the plan takes the place of; `before` has them. */
   readonly open: readonly PlannedInstallment[]
@@ -65,7 +65,7 @@ export type OwnBills = (
   modification: Modification,
 ) => Promise<{ bills: BillPlan; supply: LocatorSupply } | undefined>
 
-/** Bills as the built-in schedules plan them: nobody else is asked. */
+/** Bills by the built-in schedules, without a plugin. */
 export const BUILT_IN_BILLS: OwnBills = async () => undefined
 
 /**
@@ -200,7 +200,7 @@ export async function ownNewBusiness(
 export type OwnTransaction = Pick<OwnPlanOrder, 'operation'> & {
   /** The policy as it will be once the transaction is issued, where that is not as it is. */
   readonly policy?: Policy
-  /** Whether it is billed apart from what is planned already: another term is. */
+  /** Whether it is billed separately from the existing plan, like another term. */
   readonly apart?: boolean
 }
 
@@ -268,7 +268,7 @@ const schedules = (
   ...(scheduleName !== old && { oldScheduleName: old }),
 })
 
-/** For transactions that bill in one step with what they do. */
+/** For transactions that bill in the step that carries them out. */
 export const ownBills =
   (operation: OwnPlanOrder['operation'], loaded: Loaded, attempt: Attempt): OwnBills =>
   async (before, modification) => {

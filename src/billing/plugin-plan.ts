@@ -43,7 +43,7 @@ import { numbered } from './schedule.ts'
 
 export type AskedPlan = {
   readonly operation: InstallmentsInput['operation']
-  /** What the plugin was given to place: of each charge all of its amount. At least one. */
+  /** The charges that the plugin has to place, each whole. At least one. */
   readonly charges: readonly Charge[]
   readonly product: Pick<ProductDefinition, 'fees' | 'plugins'>
   /** From the start of the contract to its end. */
@@ -110,7 +110,7 @@ function installmentOf(
   }
 }
 
-/** What is wrong with an installment by itself. `known`: ids of the charges. */
+/** The problems of an installment by itself. `known` are the ids of the charges. */
 function problemsOf(
   one: AnsweredInstallment,
   where: string,
@@ -173,7 +173,7 @@ function timeProblems(
 
 const TIMES = ['startTimestamp', 'endTimestamp', 'issueTimestamp', 'dueTimestamp'] as const
 
-/** Charges of which the items are more or less than there is; of amounts that are none it says nothing. */
+/** Charges whose items add up to more or less than the charge; amounts that are invalid are reported elsewhere. */
 function problemsOfSums(
   installments: readonly AnsweredInstallment[],
   { charges, currency }: AskedPlan,
@@ -206,7 +206,7 @@ function described(charge: Charge): string {
   }
 }
 
-/** Of a minor unit: what sums of binary fractions, as 0.1 + 0.2, are off. */
+/** The tolerance, as a part of a minor unit, for sums of binary fractions such as 0.1 + 0.2. */
 const NOISE = 0.001
 
 /** The amount in whole minor units; undefined where it has a part of one. */

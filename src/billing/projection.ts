@@ -1,4 +1,4 @@
-// What is billed of a policy, and what is planned, as answers show it.
+// Shows what is billed and planned for a policy.
 import { notFound } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import { futureInstallments, installmentOf } from '../policy/bills/amounts-due.ts'
@@ -53,7 +53,7 @@ export function checkedInvoices(aggregate: PolicyAggregate): CheckInvoicesRespon
   }
 }
 
-/** What is still planned of the modification's own plan. */
+/** The open installments of the modification's own plan. */
 export function plannedBy(aggregate: PolicyAggregate, { locator }: Modification): FutureInvoiceResponse[] {
   const itemsOf = billedItemsOf(aggregate)
   return futureInstallments(aggregate)

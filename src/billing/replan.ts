@@ -1,6 +1,6 @@
-// Bills that change while installments are open, by an endorsement or another payment schedule (brief 4.3): what is not
-// invoiced yet is taken over, and what it would have billed lies on the periods of the schedule, together with what the
-// change itself charges. Nothing is lost or created: what was invoiced stays, the rest of every charge is split anew.
+// Changes bills while installments are open, for an endorsement or another payment schedule (brief 4.3): open installments are
+// taken over, and what they would have billed lies on the periods of the schedule, together with the change's own charges.
+// Nothing is lost or created: invoices stay, and the rest of every charge is split again.
 import type { CurrencyCode } from '../kernel/money.ts'
 import { endOfDay, type Instant, type TimeZone } from '../kernel/time.ts'
 import { chargesOf, openAfter, openInstallments, restsOf } from '../policy/bills/amounts-due.ts'
@@ -21,7 +21,7 @@ import {
 } from './schedule.ts'
 
 export type ReplanOrder = {
-  /** What the change itself charges. */
+  /** The change's own charges. */
   readonly charges: readonly Charge[]
   readonly scheduleName: string
   /** Installments whose periods begin earlier stay as they were planned. */

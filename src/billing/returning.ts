@@ -88,7 +88,7 @@ function planAsBefore(
       ...comingBack(others),
     ]
     const due = firstDue(before, modification, plan, absorbed)
-    // What the bills that come back would have too much lies on the first of them.
+    // A surplus in the bills that come back lies on the first of them.
     if (due < 0 && others.length > 0) continue
     return { plan: due === 0 ? silent(plan) : plan, open }
   }
@@ -137,7 +137,7 @@ const silent = ([first, ...others]: readonly PlannedBill[]): PlannedBill[] => [
   ...others,
 ]
 
-/** What the first installment of the modification's plan would ask for, in minor units. */
+/** The amount of the first installment of the modification's plan, in minor units. */
 function firstDue(
   before: PolicyAggregate,
   modification: Modification,

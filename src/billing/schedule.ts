@@ -106,7 +106,7 @@ const tooManyPeriods = (type: PaymentScheduleType): Refusal =>
   )
 
 export type PlanInput = {
-  /** What the plan is for; without much to pay, it is a single installment. */
+  /** What is to be billed; a small total becomes a single installment. */
   readonly charges: Iterable<Charge>
   readonly schedule: PaymentScheduleType
   /** How long before its due time an invoice is made. */
@@ -168,7 +168,7 @@ export function scheduleFor(charges: Iterable<Charge>, schedule: PaymentSchedule
   return total.minor > money(SMALLEST_PLAN, currency).minor ? schedule : 'total'
 }
 
-/** Every group of periods by itself, but those that start by the end of today together. */
+/** Each group of periods, except that those that start by the end of today are one. */
 export function paidTogether(
   groups: readonly (readonly BillingPeriod[])[],
   endOfToday: Instant,
@@ -181,14 +181,14 @@ export function paidTogether(
 /** An installment of a plan that is not recorded yet. */
 export type PlannedBill = Installment & Pick<PlannedInstallment, 'takesOver' | 'leavesOut' | 'paidBefore'>
 
-/** What the new plan bills, its installments, and those that it takes over. */
+/** The new plan's charges, its installments, and the installments that it takes over. */
 export type BillPlan = {
   readonly charges: readonly Charge[]
   readonly plan: readonly PlannedBill[]
   readonly open: readonly PlannedInstallment[]
 }
 
-/** The terms of the policy up to its end: schedules begin anew with each, and the last goes on to the end. */
+/** The terms of the policy up to its end: each has its own schedule, and the last runs to the end. */
 export function termsOf({ modifications }: PolicyAggregate, policyEnd: Instant): Span[] {
   const terms = [...modifications.values()]
     .filter(one => isIssued(one) && (one.kind === 'creation' || one.kind === 'renewal'))

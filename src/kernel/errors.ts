@@ -177,7 +177,7 @@ export class Refusal extends Error {
 /** Statuses from here on leave open whether anything was done. */
 const SERVICE_FAULT = 500
 
-/** Whether it says no to what was asked: then nothing was done. After any other failure, something may have been. */
+/** Whether it refuses the request, so that nothing was done. After any other failure, something may have been. */
 export const isRefused = (problem: unknown): problem is Refusal =>
   problem instanceof Refusal && problem.status < SERVICE_FAULT
 

@@ -1,4 +1,4 @@
-// Look-ups in maps, and what is remembered of them.
+// Look-ups in maps, and bounded memory of computed values.
 
 /**
  * The value of a key that must be there. Throws an Error when it is not: that is a fault of the service. `what` names what was

@@ -10,7 +10,7 @@ export const storable = (text: string): string => text.toWellFormed().replaceAll
 export const isLongerThan = (text: string, most: number): boolean =>
   text.length > most && (text.length > 2 * most || [...text].length > most)
 
-// What a name was probably meant to be: one that differs by a slip of the fingers, by letter case or by a hyphen.
+// Suggests the name that was probably meant: one that differs by a typing slip, by letter case or by a hyphen.
 
 /** Of longer lists the first ones are looked at. */
 const MOST_KNOWN = 1_000

@@ -87,7 +87,7 @@ const LENGTH_MS: { readonly [unit in CalendarUnit]?: number } = {
 /** Times farther from 1970 are none of the calendar's, which refuses them. */
 const LARGEST_DATE_MS = 8_640_000_000_000_000
 
-/** Most answers that are remembered of what walks the calendar. */
+/** How many results of calendar arithmetic are remembered. */
 const MOST_REMEMBERED = 2_000
 
 const additions = new Memo<string, Instant>(MOST_REMEMBERED)

@@ -1,5 +1,5 @@
-// Long work in the background gives way to whatever else waits: an isolate does one thing at a time, and without I/O nothing
-// comes between. Work is counted, since a clock stands still in an isolate while it works.
+// Long background work gives way to other work: an isolate does one thing at a time, and without I/O nothing comes between.
+// Work is counted, since the clock stands still while an isolate works.
 
 /** Steps that say how much work each was, and what comes of them all. */
 export type Steps<T> = Generator<number, T>

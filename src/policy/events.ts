@@ -6,7 +6,7 @@ import type { CustomEventType } from '../platform/events/types.ts'
 import { type PolicyAggregate, type Quote, selectedQuoteIfAny } from './records/aggregate.ts'
 import { type Invoice, invoiceStatus } from './records/invoice.ts'
 
-/** An event of the policy; `data` goes beside what every event of a policy says. */
+/** An event of the policy; `data` is added to the properties of every policy event. */
 export function policyEvent(
   { policy }: PolicyAggregate,
   type: EventType | CustomEventType,
@@ -25,7 +25,7 @@ export function policyEvent(
   }
 }
 
-/** What events of the policy itself say beside (brief 9). */
+/** Further properties of events of the policy itself (brief 9). */
 export function versioned(aggregate: PolicyAggregate): Record<string, string> {
   const quote = selectedQuoteIfAny(aggregate)
   return {
@@ -57,7 +57,7 @@ export const invoiceEvent = (
     invoiceType: invoice.type,
   })
 
-/** An invoice was made: the event and its legacy alias (brief 9), and that it was written off where its plan says so. */
+/** The events of a new invoice: its own with the legacy alias (brief 9), and the write-off where its plan says so. */
 export const invoiceEvents = (aggregate: PolicyAggregate, invoice: Invoice, totalDue: Money): NewEvent[] => [
   invoiceEvent(aggregate, 'invoice.issue', invoice, totalDue),
   policyEvent(aggregate, 'policy.invoice', { invoiceLocator: invoice.locator }),

@@ -1,11 +1,11 @@
-// What a decision makes of a policy, and the modification that a transaction adds to its line.
+// The result of a decision, and the modification that a transaction adds to the policy's line.
 import type { DisplayId, LocatorSupply } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { NewTimer } from '../platform/commit.ts'
 import type { NewEvent } from '../platform/events/outbox.ts'
 import type { Modification, PolicyAggregate } from './records/aggregate.ts'
 
-/** What an action makes: the aggregate after it, its events in the order of the state changes, and timers. */
+/** The result of an action: the aggregate after it, its events in the order of the state changes, and timers. */
 export type Planned = {
   readonly aggregate: PolicyAggregate
   readonly events: readonly NewEvent[]

@@ -1,5 +1,5 @@
-// When and where a transaction is: what decides which of the tenant's resources are in force for it (resources brief 1.1
-// and 2). Rating, plugins, constraints and documents ask here, so that one transaction uses the same everywhere.
+// The time and place of a transaction decide which of the tenant's resources are in force for it (resources brief 1.1 and 2).
+// Rating, plugins, constraints and documents all use this file, so one transaction uses the same resources everywhere.
 //
 // A transaction's jurisdiction is a value of the policy's own data: that of the field which policy.json names by
 // `jurisdictionField`, else of one that is called `jurisdiction`. So it is known wherever the policy is, and an endorsement
@@ -40,7 +40,7 @@ export function selectionBasis(of: Of, modification: Modification, now: Instant)
   return basisOf(of, quote, lineUpTo(aggregate, quote, modification), modification.effectiveAt, now)
 }
 
-/** Of what is no transaction, as an invoice or a plugin that is asked in between: by what is issued. */
+/** For anything else, such as an invoice or a plugin call in between: by the issued policy. */
 export function basisAt(of: Of, at: Instant, now: Instant): SelectionBasis {
   const quote = selectedQuote(of.aggregate)
   return basisOf(of, quote, lineOf(of.aggregate, quote), at, now)
@@ -65,7 +65,7 @@ function basisOf({ product }: Of, quote: Quote, line: Line, at: Instant, now: In
   }
 }
 
-/** What a request that is not carried out yet says of its time, and of the policy's own data. */
+/** The time of a request that is not carried out yet, and its values of the policy's own fields. */
 type Request = {
   /** When it takes effect. */
   readonly at: Instant
@@ -74,7 +74,7 @@ type Request = {
   readonly begins?: 'policy' | 'term'
 }
 
-/** Of a request that changes the policy: what it says comes before what the policy has. */
+/** For a request that changes the policy: its values come before the policy's. */
 export function basisOfRequest(of: Of, { at, fieldValues, begins }: Request, now: Instant): SelectionBasis {
   const basis = basisAt(of, at, now)
   const named = jurisdictionIn(of.product, fieldValues)

@@ -8,7 +8,7 @@ import type { LoadedConfiguration } from '../product/cache.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import type { PolicyAggregate } from './records/aggregate.ts'
 
-/** A version of the tenant's configuration, as it stands now. */
+/** A version of the tenant's configuration, as it is now. */
 export type Version = { configuration: LoadedConfiguration; configVersion: number }
 
 /** The surroundings of a policy that is yet to be made. */
@@ -17,7 +17,7 @@ export type Ground = Version & {
   timeZone: TimeZone
   currency: CurrencyCode
   product: ProductDefinition
-  /** What the policyholder has left of earlier payments, in the policy's currency. */
+  /** The policyholder's credit in the policy's currency. */
   credit: Money
 }
 
@@ -36,10 +36,10 @@ export type Loaded = {
 // A part of a policy: an operation that touches a few exposures of a large policy reads those alone, so that its
 // work grows with the change (docs/design.md, section 1). Whatever finds that it needs more says so, and the
 // operation begins again with the whole policy.
-/** Policies of at most so many perils are read whole: what is read is kept in memory for the next operation. */
+/** Policies with at most this many perils are read whole, and kept in memory for the next operation. */
 export const READ_WHOLE_PERILS = 200
 
-/** Which exposures are enough: those named here, and those that the endorsement touches. */
+/** The exposures that are enough: those named here, and those that the endorsement touches. */
 export type Part = { readonly exposures: readonly string[]; readonly endorsement?: EndorsementLocator }
 
 /** How much of the policy was left unread. */

@@ -1,4 +1,4 @@
-// What a policy is agreed on beside its content: its span, its payment schedule, its size.
+// The terms of a policy beside its content: span, payment schedule, size.
 import { Refusal } from '../kernel/errors.ts'
 import { add, type Instant, type Span, startOfDay, type TimeZone } from '../kernel/time.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
@@ -6,7 +6,7 @@ import { POLICY_LIMITS, type PolicyAggregate } from './records/aggregate.ts'
 import type { Endorsement } from './records/transactions.ts'
 import { NOTHING_UNREAD, type Unread } from './surroundings.ts'
 
-/** The contract's span: from midnight today, for a calendar year, unless told (brief 7). */
+/** The contract's span; by default from midnight today for a calendar year (brief 7). */
 export function contractSpan(
   start: Instant | undefined,
   end: Instant | undefined,

@@ -57,7 +57,7 @@ export const POLICY_TRANSITIONS: TransitionTable<PolicyAction, PolicyState> = {
     past: 'given another payment schedule',
   },
   withdraw: { from: ['issued'], to: 'withdrawn', event: 'policy.cancel', past: 'withdrawn' },
-  /** To another version of the configuration. What is priced and not issued yet is priced by the one before. */
+  /** To another version of the configuration. A price that is not issued yet keeps the former version. */
   upgrade: { from: ['created', 'issued'], to: 'same', event: 'policy.upgrade', past: 'upgraded' },
 }
 
@@ -81,7 +81,9 @@ export function policyState(aggregate: PolicyAggregate): PolicyState {
 const isWithdrawn = ({ modifications }: PolicyAggregate): boolean =>
   [...modifications.values()].some(one => one.kind === 'withdrawal' && one.issuedAt !== undefined)
 
-/** Refuses with 409 what the policy's state does not allow; a declined one with underwriting's notes. */
+/**
+ * Refuses (409) an action that the policy's state does not allow; for a declined policy, with underwriting's notes.
+ */
 export function assertPolicyAllows(aggregate: PolicyAggregate, action: PolicyAction): void {
   const state = policyState(aggregate)
   const because = { declined: notedBy(aggregate), unselected: ` ${SELECT_FIRST}` }[state as string] ?? ''

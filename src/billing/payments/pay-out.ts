@@ -32,7 +32,7 @@ export type PayOut = {
   readonly fieldValues: FieldValues
 }
 
-/** `refusal`: nothing may go out. What was planned is carried out all the same: the refund is written off. */
+/** `refusal`: nothing may be paid out. The plan is carried out nevertheless: the refund is written off. */
 export type PaidOut = { planned: Planned; payment?: Payment; refusal?: Refusal }
 
 /**

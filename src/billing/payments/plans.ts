@@ -1,4 +1,4 @@
-// What paying an invoice and taking a payment back make of the policy, and the events that tell of it (brief 4.4). Pure.
+// Plans for paying an invoice and reversing a payment, with their events (brief 4.4). Pure.
 import { Refusal } from '../../kernel/errors.ts'
 import type { DisplayId, LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import { type Money, minus, toText, zero } from '../../kernel/money.ts'
@@ -27,7 +27,7 @@ import type { FieldValues } from '../../product/fields/values.ts'
 
 export type PaymentTerms = {
   readonly source: PaymentSource
-  /** All that the invoice still asks for, unless told. */
+  /** By default everything that the invoice still asks for. */
   readonly amount?: Money
   readonly fieldValues: FieldValues
   readonly offsetInvoiceLocator?: Uuid
@@ -79,7 +79,7 @@ export function planReversal(before: PolicyAggregate, payment: Payment, now: Ins
   return counterpart ? chain(reversed, planOneReversal(reversed.aggregate, counterpart, now)) : reversed
 }
 
-/** A refund that was written off beyond what was paid out of it is open again as a whole. */
+/** A refund that was written off beyond what was paid out becomes open again as a whole. */
 function planOneReversal(before: PolicyAggregate, payment: Payment, now: Instant): Planned {
   assertPaymentAllows(payment, 'reverse')
   const invoice = before.invoices.get(payment.invoiceLocator)!
@@ -108,7 +108,7 @@ const paymentEvent = (
     source,
   })
 
-/** An amount pays towards what is asked for; neither a refund nor a payment from credit goes beyond it. */
+/** An amount pays what is asked for; refunds and payments from credit never go beyond it. */
 export function assertFits(amount: Money, rest: Money, source: PaymentSource): void {
   if (amount.minor === 0 || Math.sign(amount.minor) !== Math.sign(rest.minor))
     throw new Refusal(
@@ -123,7 +123,9 @@ export function assertFits(amount: Money, rest: Money, source: PaymentSource): v
     )
 }
 
-/** What is open of the invoices is given up; what was paid of them stays paid, and becomes no credit (brief 4.5). */
+/**
+ * The open parts of the invoices are written off; what was paid stays paid and does not become credit (brief 4.5).
+ */
 export function planWriteOff(before: PolicyAggregate, invoices: readonly Invoice[], now: Instant): Planned {
   const totalDueOf = totalsDueOf(before)
   const lost = invoices.map(invoice => writtenOff(invoice, now))

@@ -36,7 +36,7 @@ export type Charge = Span & {
     | { readonly type: 'holdback'; readonly feeLocator: Uuid; readonly feeName: string }
   )
 
-/** `keptUntil` of what takes back all that was charged. */
+/** `keptUntil` of a charge that takes everything back. */
 export const NOTHING_KEPT = 0 as Instant
 
 const isCharged = (charge: Charge): boolean => charge.amount.minor !== 0
@@ -63,7 +63,7 @@ export function perilCharges(run: PerilRun, perilName: string): Charge[] {
         taxName: tax.name,
       }),
     ),
-    // A recipient may have several commissions on one peril, so the position tells them apart.
+    // A recipient may have several commissions on one peril; the position distinguishes them.
     ...run.price.commissions.map(
       (commission, position): Charge => ({
         ...source,
@@ -97,7 +97,7 @@ export const installmentFeeCharges = (plan: Iterable<PlannedInstallment>): Charg
     ),
   )
 
-/** What a modification gives back of the fees of installments that it reversed. */
+/** The refunds for fees of installments that a modification reversed. */
 export const installmentFeeReversals = (installments: Iterable<PlannedInstallment>, by: Uuid): Charge[] =>
   Array.from(installments).flatMap(({ start, end, fees = [] }) =>
     fees
@@ -134,7 +134,7 @@ export function feeCharges(fees: Iterable<Fee>): Charge[] {
   ).filter(isCharged)
 }
 
-/** What a modification gives back of the fees that it reversed. */
+/** The refunds for fees that a modification reversed. */
 export function feeReversals(fees: Iterable<Fee>, by: Uuid): Charge[] {
   return Array.from(fees)
     .flatMap(fee => fee.changes.filter(change => change.by === by).map(change => ({ fee, change })))

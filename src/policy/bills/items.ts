@@ -56,7 +56,7 @@ export function itemsOf(
   return items
 }
 
-/** What each installment of the plan bills, in its order: the sum of its items without commissions. */
+/** The sum of each installment's items without commissions, in the plan's order. */
 export function totalsDue(
   plan: readonly Installment[],
   charges: Iterable<Charge>,
@@ -125,7 +125,7 @@ export function restsByInstallment(
   })
 }
 
-/** What the spans have in common; where that is nothing, the first of them. */
+/** The overlap of the spans; the first of them when there is none. */
 function common(first: Span, second: Span): Span {
   const start = later(first.start, second.start)
   const end = earlier(first.end, second.end)
@@ -141,7 +141,7 @@ const splitterOver = (
   return plan.some(one => one.items) ? saidBy(plan) : splitByTime(plan)
 }
 
-/** What the plan says of each charge; of one that it does not name, nothing. */
+/** The plan's items for each charge; none for a charge that it does not name. */
 function saidBy(plan: readonly Installment[]): (charge: Charge) => Money[] {
   const said = new Map<string, number[]>()
   const put = (id: string, at: number, minor: number): void => {

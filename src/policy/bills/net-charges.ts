@@ -21,7 +21,7 @@ import { type Charge, NOTHING_KEPT } from './charge.ts'
 export function netCharges(aggregate: PolicyAggregate, modification: Modification): Charge[] {
   const quote = acceptedQuote(aggregate)!
   const by = modification.locator
-  // What came later must not change what this one charged.
+  // Later transactions must not change what this one charged.
   const line = lineOf(
     aggregate,
     quote,
@@ -47,7 +47,7 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
     const net = made ? plusAmounts(made.amounts, taken.amounts) : taken.amounts
     if (isNothing(net)) continue
     const keptUntil = made?.end ?? NOTHING_KEPT
-    // What it changes of the run begins where what it kept ends.
+    // Its change of the run begins where the kept part ends.
     const changed = { start: made?.end ?? gone.start, end: gone.end }
     const rest = changed.start < changed.end ? changed : { start: gone.start, end: gone.end }
     if (made && modification.kind === 'endorsement')
@@ -84,7 +84,7 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
   return charges.filter(charge => charge.amount.minor !== 0)
 }
 
-/** What some pieces of a run cost together, and the span that they are of. */
+/** The cost of some pieces of a run together, with their span. */
 type PieceTotal = Span & { readonly amounts: Amounts }
 
 function totalOfPieces(pieces: readonly Piece[]): PieceTotal | undefined {
@@ -104,7 +104,7 @@ function totalOfPieces(pieces: readonly Piece[]): PieceTotal | undefined {
 const isNothing = ({ premium, taxes, commissions }: Amounts): boolean =>
   [premium, ...taxes, ...commissions].every(amount => amount.minor === 0)
 
-/** Of a run that was charged before: the stretch that is charged anew, and until when the rest of it stays. */
+/** For a run that was charged before: the span that is charged again, and until when the rest stays. */
 type RunChange = { rest?: Span; keptUntil?: Instant }
 
 type RunChargeSource = RunChange & { by: Uuid; of: string; perilName: string }
@@ -167,7 +167,7 @@ export function holdbackCharges(
   return [...changes].map(([id, change]) => chargeOf(aggregate, modification, id, change))
 }
 
-/** The same for the same source, whichever modification held it back. */
+/** Equal for the same source, whichever modification held it back. */
 function idOf(of: Holdback, by: Uuid): string {
   const id = `${of.type === 'fee' ? of.feeLocator : of.perilRunLocator}/${by}/holdback`
   if (of.type === 'tax') return `${id}/tax/${of.taxName}`

@@ -1,4 +1,4 @@
-// What a peril costs over a stretch of time: its premium with taxes and commissions, split and summed together.
+// The amounts of a peril over a span: its premium with taxes and commissions, split and summed together.
 import { type Money, minus, plus } from '../../kernel/money.ts'
 import type { Amounts, PerilPrice } from '../records/aggregate.ts'
 
@@ -23,7 +23,7 @@ export const each = (amounts: Amounts, change: (amount: Money, same: Same) => Mo
   commissions: amounts.commissions.map((commission, at) => change(commission, of => of.commissions[at]!)),
 })
 
-/** Amounts of several parts: `split` gives for one amount those of the parts, in order. */
+/** The amounts of several parts: `split` divides one amount among them, in order. */
 export function splitAmounts(amounts: Amounts, split: (amount: Money, same: Same) => Money[]): Amounts[] {
   const premium = split(amounts.premium, premiumOf)
   const technical = amounts.technicalPremium && split(amounts.technicalPremium, technicalOf)

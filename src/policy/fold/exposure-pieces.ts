@@ -1,4 +1,4 @@
-// An exposure's run as its cuts left it: whole at first, then what is left of it before each cut (brief 2.2).
+// The pieces of an exposure's run: whole at first, then what each cut leaves (brief 2.2).
 import { derivedUuid, type Uuid } from '../../kernel/locators.ts'
 import { earlier, type Span } from '../../kernel/time.ts'
 import type { ExposureRun } from '../records/aggregate.ts'
@@ -11,7 +11,7 @@ export type ExposurePiece = Span & {
   readonly replacedBy: Uuid | undefined
 }
 
-/** Every piece that the run ever had; `order` tells the modifications of the line, in which cuts count. */
+/** Every piece that the run ever had; `order` is the line of modifications, in which cuts count. */
 export function exposurePieces(
   run: ExposureRun,
   order: ReadonlyMap<Uuid, number>,

@@ -5,7 +5,7 @@ import { type CurrencyCode, type Money, plus, sum } from '../../kernel/money.ts'
 import type { Fee, FeePart, Holdback, PolicyAggregate, Quote } from '../records/aggregate.ts'
 import { type Line, lineOf } from './line.ts'
 
-/** What a fee comes to at the end of the line. */
+/** A fee at the end of the line. */
 export type FeeInForce = {
   readonly fee: Fee
   readonly amount: Money
@@ -56,7 +56,7 @@ export const feesOf = (
     .map(fee => feeInForce(fee, line))
 }
 
-/** What the fees come to: those that are reversed, nothing. */
+/** The total of the fees; reversed ones count nothing. */
 export const feeTotal = (fees: readonly FeeInForce[], currency: Money['currency']): Money =>
   sum(
     fees.filter(one => !one.reversed).map(one => one.amount),
@@ -81,7 +81,7 @@ export function holdbacksInForce(line: Line): Holdback[] {
   return [...held.values()].flat()
 }
 
-/** What the policyholder pays of them: commissions are outside it, as they are outside all totals (brief 3.4). */
+/** The part that the policyholder pays: commissions are outside it and all totals (brief 3.4). */
 export const holdbackTotal = (holdbacks: readonly Holdback[], currency: CurrencyCode): Money =>
   sum(
     holdbacks.filter(one => one.type !== 'commission').map(one => one.amount),

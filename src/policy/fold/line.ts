@@ -25,7 +25,7 @@ export type Counting = (modification: Modification) => boolean
 
 export const isIssued: Counting = modification => modification.issuedAt !== undefined
 
-/** What is accepted counts too, though it is not issued. */
+/** Accepted transactions count too, although they are not issued. */
 export const isStanding: Counting = ({ acceptedAt, issuedAt, invalidatedAt }) =>
   invalidatedAt === undefined && (acceptedAt !== undefined || issuedAt !== undefined)
 
@@ -41,7 +41,7 @@ export const withIssued =
   modification =>
     isIssued(modification) || modification.locator === locator
 
-/** The quote's modification first, whether issued or not, then those later ones that count. */
+/** The quote's modification first, issued or not, then the later ones that count. */
 export function lineOf(aggregate: PolicyAggregate, quote: Quote, counts: Counting = isIssued): Line {
   const segments = inOrder([...aggregate.segments.values()].sort((a, b) => a.start - b.start))
   const standing = new Map<Uuid, PolicySegment>()
@@ -55,7 +55,7 @@ export function lineOf(aggregate: PolicyAggregate, quote: Quote, counts: Countin
     })
 }
 
-/** The segments in the order of time, and by what made and replaced them: looked through once for the whole line. */
+/** The segments by time, and by the modifications that made and replaced them: computed once for the whole line. */
 type OrderedSegments = {
   readonly places: ReadonlyMap<Uuid, number>
   readonly byLocator: ReadonlyMap<Uuid, PolicySegment>

@@ -20,7 +20,7 @@ export type Piece = Span & {
   readonly amounts: Amounts | undefined
 }
 
-/** What a step took from the run in a segment: from when, and how much. */
+/** What a step took from the run in a segment: the time, and the amounts. */
 type Removal = {
   readonly by: Uuid
   readonly segment: Uuid
@@ -163,7 +163,7 @@ type Part = { segment: PolicySegment; span: Span }
 
 const spansOf = (parts: readonly Part[]): Span[] => parts.map(part => part.span)
 
-/** What a segment has in common with a span, if anything. */
+/** The overlap of a segment and a span, if any. */
 function within(segment: PolicySegment, span: Span): Part[] {
   const start = Math.max(segment.start, span.start) as Instant
   const end = Math.min(segment.end, span.end) as Instant
@@ -189,7 +189,7 @@ function firstPieces(run: PerilRun, step: Step, measure: Measure): Piece[] {
   return parts.map((part, at) => pieceOf(part, run.madeBy, amounts?.[at]))
 }
 
-/** What is left of a piece after its parts: the stretch behind the last of them. */
+/** The rest of a piece behind its last part. */
 function removalFrom(piece: Piece, parts: readonly Part[], kept: Amounts[] | undefined, by: Uuid): Removal[] {
   const start = parts.at(-1)?.span.end ?? piece.start
   if (start >= piece.end) return []

@@ -1,6 +1,6 @@
-// A policy as the domain sees it: the line of its modifications and what they made. Values are immutable;
-// a change makes a new aggregate that shares every untouched record with the old one, so that `record` writes
-// what differs by identity and nothing else.
+// A policy as the domain sees it: the line of its modifications and the records that they made. Values never change: a
+// transaction makes a new aggregate that shares every untouched record with the old one, so that recording writes only what
+// differs by identity.
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import type {
   CancellationLocator,
@@ -86,21 +86,24 @@ export type Quote = {
 /** How a split shares out an amount: by months walked in the zone, or by milliseconds (brief 1.7, 3.2). */
 export type Proration = 'monthly' | 'linear'
 
-/** What a cancellation does not give back of a run's premium, a tax or a commission of it, or of a fee (brief 3.2, 3.4). */
+/**
+ * The part of a run's premium, of one of its taxes or commissions, or of a fee, that a cancellation does not give back (brief
+ * 3.2, 3.4).
+ */
 export type Holdback = { readonly amount: Money } & (
   | { readonly type: 'premium'; readonly perilRunLocator: Uuid }
   | { readonly type: 'tax'; readonly perilRunLocator: Uuid; readonly taxName: string }
-  /** `position` tells apart several commissions of one recipient. */
+  /** `position` distinguishes several commissions of one recipient. */
   | { readonly type: 'commission'; readonly perilRunLocator: Uuid; readonly position: number }
   | { readonly type: 'fee'; readonly feeLocator: Uuid }
 )
 
-/** One transaction. What it made refers to it; when it is issued, all of that is. */
+/** One transaction. The records that it made refer to it, and are issued when it is. */
 export type Modification = {
   readonly locator: Uuid
   readonly kind: ModificationKind
   readonly displayId: DisplayId
-  /** The quote that a new-business modification stands for. */
+  /** The quote of a new-business modification. */
   readonly quoteLocator?: QuoteLocator
   /** Counts from 0 in creation order. */
   readonly number: number
@@ -118,13 +121,13 @@ export type Modification = {
   readonly underwriting?: UnderwritingResult
   /** Sum of the peril modifications' changes; absent until priced. */
   readonly premiumChange?: Money
-  /** How it shares out amounts that it splits; monthly unless said. */
+  /** How it prorates amounts that it splits; by default by months. */
   readonly proration?: Proration
   /** The endorsement, renewal, cancellation or reinstatement that it carries out. */
   readonly transactionLocator?: string
   /** Of a reinstatement: the modification whose removals it brings back. */
   readonly undoes?: Uuid
-  /** What a cancellation keeps of what it would give back. */
+  /** The parts that a cancellation does not give back. */
   readonly holdbacks?: readonly Holdback[]
   readonly cancellationName?: string
   /** The schedule that a change of it alone changed to; an endorsement has it among its changes. */
@@ -179,9 +182,9 @@ export type Peril = {
 }
 
 /**
- * How a modification split what a run cost in a segment, as the product's plugin said: what lies before that time keeps
- * these amounts. Without one they are shared out in proportion (brief 3.2). Of a reinstatement the split is that of
- * what the cancellation took, and what lies before is not brought back.
+ * How a modification split a run's amounts in a segment, as the product's plugin answered: the part before that time keeps
+ * these amounts. Without it they are shared out in proportion (brief 3.2). A reinstatement splits what the cancellation took,
+ * and what lies before is not brought back.
  */
 export type RunSplit = {
   readonly by: Uuid
@@ -215,12 +218,12 @@ export type PerilRun = Made &
     readonly splits?: readonly RunSplit[]
   }
 
-/** What a fee charges over a stretch of its span. */
+/** The charge of a fee for a part of its span. */
 export type FeePart = Span & { readonly amount: Money }
 
 /**
- * What a later modification made of a fee: the parts that are charged since (none: it is reversed), and those that it
- * took away, which a reinstatement of it brings back. A fee never grows beyond what it was (brief 3.3).
+ * A later modification's change of a fee: the parts that are still charged (none: it is reversed), and the parts that it took,
+ * which a reinstatement brings back. A fee never grows beyond its original amount (brief 3.3).
  */
 export type FeeChange = {
   readonly by: Uuid
@@ -290,7 +293,7 @@ export function selectedQuoteIfAny({ quotes }: PolicyAggregate): Quote | undefin
   return undefined
 }
 
-/** The quote that the policy follows, for what cannot be done without one: refuses (409) where it follows none. */
+/** The quote that the policy follows. Refuses (409) when it follows none. */
 export function selectedQuote(aggregate: PolicyAggregate): Quote {
   const quote = selectedQuoteIfAny(aggregate)
   if (quote) return quote
@@ -300,7 +303,7 @@ export function selectedQuote(aggregate: PolicyAggregate): Quote {
   )
 }
 
-/** What to do about a policy that follows no quote. */
+/** The advice for a policy that follows no quote. */
 export const SELECT_FIRST = 'Select one of its quotes with PATCH /quotes/{quoteLocator}/select first.'
 
 /** The records of a map that satisfy `test`, in insertion order. */
@@ -344,11 +347,11 @@ export function boundQuote(aggregate: PolicyAggregate): Quote {
   return quote
 }
 
-/** The version of the configuration that the policy had then: what was made then was made by it. */
+/** The version of the configuration that the policy had at that time. */
 export const configVersionAt = ({ configVersion, upgrades = [] }: Policy, at: Instant): number =>
   upgrades.find(one => one.at > at)?.from ?? configVersion
 
-/** What belongs to one quote of new business: its modification and everything that made. */
+/** The records of one quote of new business: its modification and everything that it made. */
 export function quoteParts(aggregate: PolicyAggregate, quote: Quote) {
   const modification = [...aggregate.modifications.values()].find(one => one.quoteLocator === quote.locator)
   const segment = [...aggregate.segments.values()].find(one => one.madeBy === modification?.locator)

@@ -1,4 +1,4 @@
-// What requests change of the content of a policy, as the domain reads it. An endorsement keeps its changes with it.
+// The changes that requests make to a policy's content, in the domain's form. An endorsement keeps its changes.
 import type { FieldChanges } from '../../product/fields/groups.ts'
 
 /** Limits and own share of a peril segment: exact decimal text as sent; indemnities also `unlimited`. */
@@ -18,7 +18,7 @@ export type PerilAmountsUpdate = PerilAmountsCreate & {
   [name in keyof PerilAmounts as `remove${Capitalize<name>}`]?: boolean | null
 }
 
-/** A `locator` of what is to be made names the addition while it is only asked for; what is made has another. */
+/** The `locator` of an addition identifies it within the request only; the record gets another one. */
 export type GroupCreate = { fieldName: string; locator?: string; fieldValues?: unknown }
 
 export type PerilCreate = PerilAmountsCreate & {
@@ -45,7 +45,7 @@ export type ExposureUpdate = FieldChanges & {
   removePerils?: string[]
 }
 
-/** What an update does to a draft's content; the caller settles spans and schedules. */
+/** An update of a draft's content; the caller decides about spans and schedules. */
 export type DraftChanges = FieldChanges & {
   addExposures?: ExposureCreate[]
   updateExposures?: ExposureUpdate[]
@@ -62,7 +62,7 @@ export type EndorsementChanges = FieldChanges & {
   reprice?: boolean
 }
 
-/** Digit locators that a create request needs: policy, quote, modification, and one for each part. */
+/** How many digit locators an endorsement needs: those of its changes, and its modification's. */
 export const digitsForNewDraft = (exposures: readonly ExposureCreate[]): number =>
   3 + digitsForExposures(exposures)
 

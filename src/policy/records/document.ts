@@ -1,4 +1,4 @@
-// Documents of a policy: what was made of a template for a transaction or an invoice, and what was uploaded.
+// Documents of a policy: generated from a template for a transaction or an invoice, or uploaded.
 
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -43,22 +43,22 @@ export type PolicyDocument = {
   /** File name of its template; absent when it was uploaded, or is made of other documents. */
   readonly templateName?: string
   readonly pageLayout?: DocumentDefinition['pageLayout']
-  /** The step that it was made at, for what is taken back when the step is. */
+  /** The step that made it, so that undoing the step can take it back. */
   readonly madeAt?: DocumentDefinition['generatingEvent']
   /** Documents that it is made of: a plugin had them consolidated (consolidation.ts). */
   readonly sources?: readonly Uuid[]
   /** Whether it takes their place once it is made. */
   readonly deletesSources?: boolean
-  /** What an uploaded one was called a kind of. */
+  /** The kind that the uploader gave it. */
   readonly documentType?: string
   readonly state: DocumentState
-  /** Why it could not be made; of one that is ready, what is wrong with it all the same. */
+  /** Why it could not be made; for a ready one, what is wrong with it nevertheless. */
   readonly failure?: string
   readonly createdAt: Instant
   readonly updatedAt: Instant
 }
 
-/** A document without what it belongs to. */
+/** A document without its owner. */
 export type UnplacedDocument = Omit<PolicyDocument, 'subject' | 'subjectLocator'>
 
 export const isUploaded = ({ templateName, sources }: PolicyDocument): boolean =>

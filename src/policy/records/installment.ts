@@ -21,23 +21,25 @@ export type Installment = Span & {
   /** An invoice of it that asks for less, in minor units, is carried forward to the next installment. */
   readonly carriesBelow?: number
   /**
-   * What a plugin put on it: of charges, by their ids, the part that it bills, in minor units. Every installment of
-   * such a plan has them, and has no periods; what is not named is not billed by it.
+   * The parts of charges that a plugin put on it, by charge id, in minor units. Every installment of such a plan has them and
+   * no periods; charges that it does not name are not billed by it.
    */
   readonly items?: Readonly<Record<string, number>>
   readonly fees?: readonly InstallmentFee[]
-  /** Its invoice is given up as soon as it is made: the plan says that nobody is asked for it (brief 4.4). */
+  /** Its invoice is written off as soon as it is made: the plan says that nobody is asked for it (brief 4.4). */
   readonly writeOff?: boolean
   readonly replans?: Replanned
 }
 
-/** Of a plan that continues what was planned (brief 4.5, bills/continued-plan.ts): what the installment is to it. */
+/**
+ * For a plan that continues an earlier one (brief 4.5, bills/continued-plan.ts): the role of the installment in it.
+ */
 export type Replanned = {
-  /** `atOnce` bills what is charged or given back at once; a `planned` one, what is billed when it would have been. */
+  /** `atOnce` bills what is charged or given back at once; `planned` keeps the dates of the earlier plan. */
   readonly bill: 'atOnce' | 'planned'
   /** Installments that were planned, and in whose place it is. */
   readonly open: readonly Uuid[]
-  /** What it bills comes to nothing: it is never invoiced. */
+  /** It comes to nothing and is never invoiced. */
   readonly isSilent?: true
   /**
    * Where cover ends by a cancellation. What those installments gave back for time after it, of what bills already made
@@ -62,7 +64,7 @@ export type InstallmentFee = {
   readonly reversedBy?: Uuid
 }
 
-/** Whether what it bills comes to nothing, so that nobody is asked for it. */
+/** Whether it comes to nothing, so that nobody is asked for it. */
 export const isSilent = ({ replans }: Pick<Installment, 'replans'>): boolean => replans?.isSilent === true
 
 /** Most billing periods of one plan: a hundred years of months, or 23 years of weeks. */
@@ -79,13 +81,15 @@ export type PlannedInstallment = Installment & {
   readonly locator: Uuid
   readonly modificationLocator: Uuid
   /**
-   * Modifications whose plans took over what it bills. Of those one counts at most: the others were invalidated, and
-   * are kept since their void invoices say what they asked for.
+   * Modifications whose plans took over what it bills. At most one of them counts: the others were invalidated, and are kept
+   * because their void invoices still say what they asked for.
    */
   readonly absorbedBy: readonly Uuid[]
-  /** Other installments that it asks for too, whole, and those that it leaves out of what it asks for. */
+  /** Other installments that it includes whole, and those that it leaves out. */
   readonly takesOver?: readonly Uuid[]
   readonly leavesOut?: readonly Uuid[]
-  /** Of a lapse: what had been paid, in minor units, of installments that it took over; it does not take over that part. */
+  /**
+   * For a lapse: what had been paid, in minor units, of installments that it took over. It does not take over that part.
+   */
   readonly paidBefore?: Readonly<Record<Uuid, number>>
 }

@@ -49,11 +49,11 @@ export type Invoice = Span & {
    * one that was past due for longer than grace is.
    */
   readonly graceEndAt?: Instant
-  /** Whether it gives back; of invoices of earlier releases unknown. What it comes to never changes. */
+  /** Whether it gives money back; unknown for invoices of earlier releases. An invoice's total never changes. */
   readonly isRefund?: boolean
 }
 
-/** What a new invoice is called and belongs to. */
+/** The name and owner of a new invoice. */
 export type InvoiceIdentity = Pick<
   Invoice,
   'locator' | 'displayId' | 'policyLocator' | 'policyModificationLocator'
@@ -92,8 +92,8 @@ export const isOutstanding = (invoice: Invoice): boolean => invoiceStatus(invoic
 export type InvoiceAction = 'pay' | 'reverse' | 'invalidate' | 'writeOff' | 'carryForward'
 
 /**
- * What may be done to an invoice: in which status, and what it becomes. `reverse` is the reversal of a payment of it;
- * one that was partly paid and then written off stays so, whatever becomes of its payments; a refund is open again.
+ * The actions on an invoice by status, and the status that follows. `reverse` is the reversal of one of its payments. An
+ * invoice that was partly paid and then written off stays so, whatever happens to its payments; a refund becomes open again.
  */
 export const INVOICE_TRANSITIONS: TransitionTable<InvoiceAction, InvoiceStatus> = {
   pay: { from: ['unfulfilled'], to: ['paid', 'unfulfilled'], event: 'payment.pay', past: 'paid' },
@@ -108,7 +108,7 @@ export const INVOICE_TRANSITIONS: TransitionTable<InvoiceAction, InvoiceStatus> 
   carryForward: { from: ['unfulfilled'], to: 'carriedForward', past: 'carried forward' },
 }
 
-/** Refuses with `wrongState` (409) what the invoice's status does not allow. */
+/** Refuses (409 `wrongState`) an action that the invoice's status does not allow. */
 export function assertInvoiceAllows(invoice: Invoice, action: InvoiceAction): void {
   assertAllowed(INVOICE_TRANSITIONS, `Invoice ${invoice.displayId}`, invoiceStatus(invoice), action)
 }
@@ -130,7 +130,7 @@ export function paid(invoice: Invoice, inFull: boolean, at: Instant): Invoice {
  * due by the end of today (brief 4.4); an invoice that was outstanding all along stays due when it was.
  */
 export function reopened(invoice: Invoice, at: Instant, timeZone: TimeZone): Invoice {
-  // A refund may have been written off beyond what was paid out of it.
+  // A refund may have been written off beyond what was paid out.
   if (!(invoice.isRefund && invoiceStatus(invoice) === 'writtenOff')) assertInvoiceAllows(invoice, 'reverse')
   if (isOutstanding(invoice)) return { ...invoice, updatedAt: at }
   const isPast = invoice.dueAt < at
@@ -138,7 +138,7 @@ export function reopened(invoice: Invoice, at: Instant, timeZone: TimeZone): Inv
   return {
     ...invoice,
     dueAt: isPast ? endOfDay(at, timeZone) : invoice.dueAt,
-    // What was set was of the due time before.
+    // The settings were for the former due time.
     graceEndAt: isPast ? undefined : invoice.graceEndAt,
     updatedAt: at,
     statuses: [...invoice.statuses, { at, status: 'unfulfilled', ...moved }],
@@ -151,7 +151,7 @@ export function invalidated(invoice: Invoice, at: Instant): Invoice {
   return settled(invoice, 'invalidated', at)
 }
 
-/** The invoice given up: what it still asks for is not expected any more. Refuses with `wrongState` one that is settled. */
+/** The invoice written off: the rest of it is no longer expected. Refuses (409 `wrongState`) a settled one. */
 export function writtenOff(invoice: Invoice, at: Instant): Invoice {
   assertInvoiceAllows(invoice, 'writeOff')
   return settled(invoice, 'writtenOff', at)

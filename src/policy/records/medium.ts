@@ -1,4 +1,4 @@
-// Media: files that fields name by their locators. A policy keeps what it shows of those that its fields name.
+// Media are files that fields name by their locators. A policy keeps the properties that it shows of them.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import type { Payment } from './payment.ts'

@@ -8,8 +8,7 @@ import type { FieldValues } from '../../product/fields/values.ts'
 import type { Invoice } from './invoice.ts'
 
 /**
- * `received` from outside; `credit`: what the policyholder had left from earlier payments. A refund goes to either.
- * `offset`: invoices of opposite sign settle each other, and no money moves (brief 4.5).
+ * `received` comes from outside; `credit` from what the policyholder had left of earlier payments. A refund goes to either.
  */
 export type PaymentSource = 'received' | 'credit' | 'offset'
 
@@ -30,7 +29,7 @@ export type Payment = {
   readonly reversedAt?: Instant
 }
 
-/** What holds the payments of a policy: its aggregate. */
+/** The holder of a policy's payments: its aggregate. */
 type WithPayments = { readonly payments: ReadonlyMap<Uuid, Payment> }
 
 export type PaymentState = 'posted' | 'reversed'
@@ -68,10 +67,10 @@ export const paymentsOf = ({ payments }: WithPayments, { locator }: Pick<Invoice
 export const standingPayments = (aggregate: WithPayments, invoice: Invoice): Payment[] =>
   paymentsOf(aggregate, invoice).filter(payment => paymentState(payment) === 'posted')
 
-/** What the payment pays of its invoice. */
+/** The part of the payment that goes to its invoice. */
 export const applied = ({ amount, credited }: Payment): Money => minus(amount, credited)
 
-/** The payment of opposite amount on the other invoice of an offset that stands. */
+/** The payment of opposite amount on the other invoice of a standing offset. */
 export function counterpartOf({ payments }: WithPayments, offset: Payment): Payment | undefined {
   return [...payments.values()].find(
     one =>

@@ -61,7 +61,7 @@ export const since = (
 
 export type EndorsementState = 'application' | 'quoted' | 'accepted' | 'issued' | 'invalidated' | 'discarded'
 
-/** An endorsement or a renewal: what was asked for, and how far it has come. */
+/** An endorsement or a renewal: its request and its state. */
 export type Endorsement = {
   readonly kind: 'endorsement' | 'renewal'
   readonly locator: EndorsementLocator
@@ -71,7 +71,7 @@ export type Endorsement = {
   readonly endAt?: Instant
   readonly state: EndorsementState
   readonly startAt: Instant
-  /** What it changes, as the request said it. */
+  /** Its changes as requested. */
   readonly changes: EndorsementChanges
   /** The exposures that it can change anything of; absent where that is the whole policy. */
   readonly touches?: readonly Uuid[]
@@ -121,7 +121,7 @@ export type Reinstatement = {
 
 export type UnderwritingDecision = 'accept' | 'reject' | 'none'
 
-/** What underwriting said, and when. */
+/** The result of underwriting, and its time. */
 export type UnderwritingResult = {
   readonly decision: UnderwritingDecision
   readonly notes: readonly string[]
