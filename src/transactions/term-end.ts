@@ -18,7 +18,7 @@ import { defineKind } from './mechanism/kind.ts'
 export const POLICY_END = 'policy.end'
 export const POLICY_END_REMINDER = 'policy.end.reminder'
 
-/** What a timer that went off says: this policy's end was to be at `end`; `reminder` names what was asked for before. */
+/** The payload of a timer: the policy's end was to be at `end`; `reminder` names the reminder before it. */
 export type TermEndNotice = { readonly end: Instant; readonly reminder?: string }
 
 /**
@@ -59,7 +59,7 @@ export const endsNaturally = ({ policy, modifications }: PolicyAggregate): boole
       one.kind === 'cancellation' && one.issuedAt !== undefined && one.effectiveAt === policy.effectiveEnd,
   )
 
-/** What the payload of one of these timers says. */
+/** Reads the payload of one of these timers. */
 export const readTermEndNotice = ({ payload }: Pick<NewTimer, 'payload'>): TermEndNotice => ({
   end: Number(payload.endTimestamp) as Instant,
   ...(payload.reminderName !== undefined && { reminder: payload.reminderName }),

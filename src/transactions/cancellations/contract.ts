@@ -39,7 +39,7 @@ export const CancellationCreateRequest = z
   .openapi('CancellationCreateRequest')
 export type CancellationCreateRequest = z.infer<typeof CancellationCreateRequest>
 
-/** Changes of a draft; what is left out stays. The category too, without which some types cannot be issued. */
+/** Changes of a draft; what is left out stays, also the category, without which some types cannot be issued. */
 export const CancellationUpdateRequest = z
   .object({
     effectiveTimestamp: OptionalTimestamp,

@@ -1,4 +1,4 @@
-// What each action on a policy's cancellations decides: pure plans over what was loaded.
+// Decides each action on a policy's cancellations: pure plans over the loaded policy.
 
 import { ownBills } from '../../billing/plugin-bills.ts'
 import type { CancellationLocator } from '../../kernel/locators.ts'
@@ -26,7 +26,7 @@ export type CancellationOperation =
   | { action: 'legacy'; coverageEndAt: Instant }
   | { action: 'withdraw' }
 
-/** What came of it, and which cancellation the answer shows; undefined: the policy. */
+/** The result, and the cancellation that the answer shows; undefined for the policy. */
 export type CancellationDecision = { planned: Planned; cancellation?: CancellationLocator }
 
 export async function decideCancellation(
@@ -107,7 +107,7 @@ export async function foreseenCancellation(
     {
       ...termsOf(request),
       conflictHandling: 'invalidate',
-      // It may be chosen as late as on issuing, and what a cancellation does to a policy does not depend on it.
+      // It can be chosen as late as on issuing; a cancellation's effect does not depend on it.
       category: request.cancellationCategory ?? type?.cancellationCategories[0],
     },
     context,

@@ -100,7 +100,7 @@ export function cancelled(
   }
 }
 
-/** What the modification takes of the premium of each run. */
+/** The premium that the modification takes from each run. */
 function removedPremiums(after: PolicyAggregate, { locator }: Modification): Map<Uuid, Money> {
   const { currency, timeZone } = after.policy
   const line = lineOf(after, boundQuote(after))
@@ -125,13 +125,13 @@ function removedPremiums(after: PolicyAggregate, { locator }: Modification): Map
   return removed
 }
 
-/** Whether the product says that the fee is charged whole or not at all (brief 3.3). */
+/** Whether the fee is charged whole or not at all (brief 3.3). */
 export const isFlat = (product: ProductDefinition, { name }: Fee): boolean =>
   product.fees.find(one => one.name === name)?.proration === 'flat'
 
 /**
- * What is charged for later is taken away; what spans the time is prorated if the fee may be (brief 3.3): as a plugin
- * said, or in proportion.
+ * Later charges are removed; a fee that spans the time is prorated if its product allows it (brief 3.3): by the plugin's
+ * answer, or in proportion.
  */
 export function reducedFees(
   fees: readonly FeeInForce[],

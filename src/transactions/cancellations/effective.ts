@@ -17,7 +17,7 @@ export const CANCELLATION_EFFECTIVE = 'cancellation.effective'
 const endsCover = ({ kind, issuedAt, invalidatedAt }: Modification): boolean =>
   (kind === 'cancellation' || kind === 'withdrawal') && issuedAt !== undefined && invalidatedAt === undefined
 
-/** What the write's cancellations bring: the event, where their time has come already, else a timer. */
+/** The results of the write's cancellations: the event when their time has come, otherwise a timer. */
 export function coverEnds(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
@@ -45,8 +45,8 @@ function timer({ policy }: PolicyAggregate, { locator, effectiveAt }: Modificati
 }
 
 /**
- * What comes of the timer; undefined when the policy does not end by that modification: it was reinstated, or cancelled
- * anew since.
+ * Carries out the timer; undefined when the policy no longer ends by that modification: it was reinstated, or cancelled again
+ * since.
  */
 export function planCoverEnd(aggregate: PolicyAggregate, modification: Uuid): Planned | undefined {
   const ends = [...aggregate.modifications.values()].filter(endsCover)

@@ -1,4 +1,4 @@
-// What each action on a cancellation makes of its policy, and the events that tell of it (brief 1.5, 1.7). Pure.
+// Plans the actions on a cancellation, with their events (brief 1.5, 1.7). Pure.
 import { billTransaction } from '../../billing/bill-transaction.ts'
 import type { OwnBills } from '../../billing/plugin-bills.ts'
 import { Refusal } from '../../kernel/errors.ts'
@@ -84,10 +84,10 @@ export const orderOf = ({ name, effectiveAt, locator }: Cancellation): Cancellat
   cancellationName: name,
 })
 
-/** What a cancellation is carried out and billed with. */
+/** The context for carrying out and billing a cancellation. */
 export type CancellingContext = EffectContext & { ownBills: OwnBills }
 
-/** Carries the cancellation out and bills what is left. Takes two digits, and one for each conflict. */
+/** Carries the cancellation out and bills the rest. Takes two digit locators, and one for each conflict. */
 export async function planCancellationIssue(
   before: PolicyAggregate,
   cancellation: Cancellation,

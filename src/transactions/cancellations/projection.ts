@@ -1,4 +1,4 @@
-// A cancellation as answers show it, and what it does to the price.
+// Shows a cancellation and its effect on the price.
 import { payOutLimit } from '../../billing/payments/pay-out.ts'
 import { type Money, negated, plus, sum, toNumber } from '../../kernel/money.ts'
 import { invoiceOfTransaction, plannedTotals, restDue, totalsDueOf } from '../../policy/bills/amounts-due.ts'
@@ -50,7 +50,7 @@ const modificationOf = (
 ): Modification | undefined =>
   modificationLocator === undefined ? undefined : modifications.get(modificationLocator)
 
-/** What a cancellation that is carried out and billed gives back, and what is then still owed (brief 3.4, 4.5). */
+/** What a cancellation gives back once carried out and billed, and what is owed then (brief 3.4, 4.5). */
 export function cancellationValue(
   before: PolicyAggregate,
   carried: Carried,

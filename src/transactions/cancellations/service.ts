@@ -71,7 +71,7 @@ export async function actOnCancellation(
   return await cancel(context, policy, operation(locator))
 }
 
-/** What it changes of the price: as recorded, or as it would be now; nothing is stored. */
+/** Its price change: as recorded, or as it would be now; nothing is stored. */
 export async function cancellationPrice(
   context: RequestContext,
   locator: CancellationLocator,

@@ -1,4 +1,4 @@
-// What may be done to a cancellation (brief 1.5).
+// The state table of cancellations (brief 1.5).
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import type { Cancellation, CancellationState } from '../../policy/records/transactions.ts'
 

@@ -36,7 +36,7 @@ export async function fillNewRenewal(
   })
 }
 
-/** An action on endorsements or renewals: what creates or updates one is filled in. */
+/** An action on endorsements or renewals; requests that create or update one are filled in. */
 export async function fillOperation(
   operation: EndorsementOperation,
   loaded: Loaded,

@@ -41,14 +41,14 @@ export type EndorsementContext = {
   product: ProductDefinition
   now: Instant
   supply: LocatorSupply
-  /** What a plugin said of the amounts that are split. */
+  /** The plugin's answer for the amounts that are split. */
   prorated?: Prorated
 }
 
-/** Whether runs that go on after the endorsement are rated anew: never, if their data changed, or all (brief 2.5). */
+/** Whether continuing runs are rated again: never, when their data changed, or always (brief 2.5). */
 export type Repricing = 'never' | 'changed' | 'all'
 
-/** Where coverage ends before and after it: the same, unless it gives the policy a new end. */
+/** The end of coverage before and after it: equal unless it gives the policy a new end. */
 export type Ends = { readonly old: Instant; readonly new: Instant }
 
 /**
@@ -57,7 +57,7 @@ export type Ends = { readonly old: Instant; readonly new: Instant }
  */
 type Going = { readonly end: Instant; readonly pieces: readonly Piece[] }
 
-/** What an endorsement asks of one peril, beside what changes around it. */
+/** An endorsement's changes of one peril, beside the changes around it. */
 type Asked = { update?: PerilUpdate; ended: boolean; exposureChanged: boolean }
 
 export class Content {
@@ -73,9 +73,9 @@ export class Content {
   readonly #perils: Peril[] = []
   readonly #exposureRuns: ExposureRun[] = []
   readonly #perilRuns: PerilRun[] = []
-  /** Stretches that the policy covers from the endorsement's time on; what lies between them was cancelled. */
+  /** The spans that the policy covers from the endorsement's time on; those between them were cancelled. */
   #covered: readonly Span[] = []
-  /** What goes on of the runs that are in force then. */
+  /** The continuing runs that are in force then. */
   #going: ReadonlyMap<PerilRun, Going> = new Map()
   /** Locators of groups that the request adds: the same in every segment. */
   readonly #groups = new Map<string, Uuid[]>()
@@ -177,7 +177,7 @@ export class Content {
     }
   }
 
-  /** What is asked of a peril is asked of those that renew it too, unless they are named themselves. */
+  /** Changes of a peril apply to those that renew it too, unless the request names them itself. */
   #askPerils(
     exposure: Exposure,
     update: EndorsedExposure,
@@ -279,7 +279,7 @@ export class Content {
     this.#perilRuns.push({ ...run, ...this.#made(more), ...own, price })
   }
 
-  /** Runs in force from then on. What a cancellation took from one is no piece of it, until it is reinstated. */
+  /** Runs in force from then on. What a cancellation took from one is no piece of it until it is reinstated. */
   #goingOn(segments: readonly PolicySegment[]): ReadonlyMap<PerilRun, Going> {
     const { timeZone } = this.#before.policy
     const step = { modification: this.#modification, made: segments, replaced: this.#replacedBy(segments) }
@@ -338,7 +338,7 @@ export class Content {
     })
   }
 
-  /** What is left of a run from the endorsement's time on; undefined when nothing is. */
+  /** The rest of a run from the endorsement's time on; undefined when nothing is left. */
   #remaining(run: ExposureRun): Span | undefined {
     if (!this.#counted.has(run.madeBy)) return undefined
     const end = endOfRun(run, this.#counted)
@@ -346,12 +346,12 @@ export class Content {
     return start < end ? { start, end } : undefined
   }
 
-  /** What is left of a run, up to where the policy ends now. */
+  /** The rest of a run, up to the policy's present end. */
   #continuing(span: Span): Span {
     return { start: span.start, end: this.#extension(span)?.end ?? earlier(span.end, this.#ends.new) }
   }
 
-  /** From the policy's old end to a later one, for what held up to the old one. */
+  /** From the policy's old end to a later one, for runs that lasted up to the old one. */
   #extension({ end }: Span): Span | undefined {
     const { old, new: until } = this.#ends
     return end === old && until > old ? { start: old, end: until } : undefined
@@ -430,7 +430,7 @@ function stretchesOf(segments: readonly PolicySegment[]): Span[] {
   return stretches
 }
 
-/** Whether both have the same values and groups, in whatever order the values were said. */
+/** Whether both have the same values and groups, in any order. */
 const isSameData = (a: FieldData, b: FieldData): boolean =>
   JSON.stringify([ordered(a.values), a.groups.map(one => ({ ...one, values: ordered(one.values) }))]) ===
   JSON.stringify([ordered(b.values), b.groups.map(one => ({ ...one, values: ordered(one.values) }))])

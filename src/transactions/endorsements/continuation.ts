@@ -1,5 +1,5 @@
-// What a run that goes on costs without being rated: its share of the old price up to the policy's old end, and its
-// month rates beyond it.
+// The price of a run that continues without being rated: its share of the old price up to the policy's old end, and its month
+// rates beyond it.
 import Big from 'big.js'
 import { type Decimal, type Money, money } from '../../kernel/money.ts'
 import { months, type Span, type TimeZone } from '../../kernel/time.ts'

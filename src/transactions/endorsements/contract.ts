@@ -61,7 +61,7 @@ export const EndorsementExposureUpdateRequest = z
   .openapi('EndorsementExposureUpdateRequest')
 export type EndorsementExposureUpdateRequest = z.infer<typeof EndorsementExposureUpdateRequest>
 
-/** What a transaction changes of the policy; exposures are updated in the words of `exposureUpdate`. */
+/** The changes of a transaction; exposures are updated in the form of `exposureUpdate`. */
 export const policyChanges = (exposureUpdate: typeof EndorsementExposureUpdateRequest) => ({
   fieldValues: RequestFieldValues,
   ...fieldGroupChanges,
@@ -173,13 +173,13 @@ export type EndorsementActionRequest = z.infer<typeof EndorsementActionRequest>
 
 // ----------------------------------------------------------------------------- requests as answers repeat them
 
-/** The document names the request's record, so that it stands there once. */
+/** Named in the OpenAPI document, so that it appears there once. */
 const repeated = (request: string) => ({
   type: 'object' as const,
   allOf: [{ $ref: `#/components/schemas/${request}` }],
 })
 
-/** Also of an addition whose request has no locator. What is made of it has another. */
+/** Also for an addition without a locator in the request. Its record gets another one. */
 const additionLocator = (takenBackBy: string) => ({
   locator: {
     type: 'string' as const,
@@ -275,7 +275,7 @@ export const repeatedPolicyChanges = (exposureUpdate: string) => ({
 
 // ---------------------------------------------------------------------------------------------- answers
 
-/** What endorsements and renewals have in common. */
+/** The common part of endorsements and renewals. */
 export const transaction = {
   locator: Text,
   policyholderLocator: Text,

@@ -1,4 +1,4 @@
-// What each action on a policy's endorsements decides: validate, price, underwrite, bill, in that order.
+// Decides each action on a policy's endorsements and renewals: validate, price, underwrite, bill, in that order.
 import { withPlan } from '../../billing/new-business.ts'
 import { ownTransaction, plansItsBills } from '../../billing/plugin-bills.ts'
 import type { BillPlan } from '../../billing/schedule.ts'
@@ -47,10 +47,10 @@ import {
 import { personsDecision, planReferral } from './referral.ts'
 import { billsOthers, isPlannedAnew, policyOnIssue } from './schedule.ts'
 
-/** What begins a new endorsement or renewal. */
+/** The operations that create an endorsement or renewal. */
 export type Beginning = Extract<EndorsementOperation, { action: 'create' | 'renew' }>
 
-/** What came of it, and which endorsement the answer shows. */
+/** The result, and the endorsement that the answer shows. */
 export type EndorsementDecision = { planned: Planned; endorsement: EndorsementLocator }
 
 const STEPS = ['quoted', 'accepted', 'issued'] as const
@@ -162,7 +162,9 @@ async function walked(
   return { planned, endorsement: locator }
 }
 
-/** On from the state that it has, by every step on the way (brief 1.4); what ends quoted shows its bills. */
+/**
+ * Advances it from its present state through every step on the way (brief 1.4); one that ends quoted shows its bills.
+ */
 async function brought(
   begun: Planned,
   locator: EndorsementLocator,
@@ -181,14 +183,14 @@ async function brought(
   return state === 'quoted' ? await shown(planned, locator, loaded, attempt) : planned
 }
 
-/** The whole policy is to be read where other transactions stand in the way, or are billed anew with this one. */
+/** The whole policy must be read when other transactions conflict, or are billed again with this one. */
 function assertRead(before: PolicyAggregate, locator: EndorsementLocator, { unread }: Loaded): void {
   if (!unread) return
   if (hasConflicts(before, String(locator)) || billsOthers(before, endorsementOf(before, locator)))
     throw new NeedsWholePolicy()
 }
 
-/** One step on the way to being issued, after what stands in its way. */
+/** One step towards being issued, after conflicting transactions are taken back. */
 async function advanced(
   before: PolicyAggregate,
   locator: EndorsementLocator,
@@ -220,8 +222,8 @@ async function advanced(
 }
 
 /**
- * The quoted endorsement with the bills that its product plans, which it shows until it is accepted; they are planned anew
- * then, for what is open by then.
+ * The quoted endorsement with the bills that its product plans. It shows them until it is accepted; then they are planned again
+ * for what is open.
  */
 async function shown(
   quoted: Planned,
@@ -254,7 +256,7 @@ async function ownBillsOf(
   return await ownTransaction(before, modification, transaction, loaded, attempt)
 }
 
-/** The endorsement carried out, valid, priced and underwritten, as it would be now; nothing of it is stored. */
+/** The endorsement carried out and validated, with the plugin's answer for the amounts that it splits. */
 export async function carriedOut(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -295,7 +297,7 @@ async function applied(
   prorated?: Prorated,
 ): Promise<Endorsed> {
   const { kind, changes } = endorsement
-  // What it touches is asked anew: the configuration may be another than when it was applied for.
+  // The exposures that it touches are determined again: the configuration may have changed since the application.
   if (unread && touchesOf(endorsement, product) === undefined) throw new NeedsWholePolicy()
   const isRenewal = kind === 'renewal'
   const going = isRenewal ? digitsForRenewal(before, endorsement) : 0
@@ -306,7 +308,7 @@ async function applied(
   return result
 }
 
-/** The plan with what it asks checked as far as it goes: what is missing is asked for when it is quoted. */
+/** The plan, validated as far as it is complete: missing values are required when it is quoted. */
 async function checked(
   planned: Planned,
   locator: EndorsementLocator,
@@ -345,7 +347,7 @@ async function assertContent(
   if (errors.hasErrors) throw new Refusal('policyValidation', summary(errors), { policyFieldErrors: errors })
 }
 
-/** What plugins are told of it. */
+/** What plugins see of the transaction. */
 const transactionOf = ({ kind, locator, changes }: Endorsement): TransactionNames => ({
   [`${kind}Locator`]: String(locator),
   ...(changes.newPaymentScheduleName !== undefined && {

@@ -143,7 +143,7 @@ function endsOf(before: PolicyAggregate, affected: readonly PolicySegment[], { e
   return { old, new: endAt }
 }
 
-/** Rates the new runs that have no price; what goes on without repricing got its share of the old one. */
+/** Rates new runs without a price; runs that continue without repricing got their share of the old one. */
 export async function pricedEndorsement(
   { aggregate, modification, quote }: Endorsed,
   context: RatingContext,
@@ -154,7 +154,7 @@ export async function pricedEndorsement(
   const rates = await givenRates(aggregate, quote, unpriced, context)
   const rating = new PerilRating(new Rater(aggregate, quote, context), aggregate, context, rates)
   const segments = [...aggregate.segments.values()].filter(one => one.madeBy === modification.locator)
-  // What was taken back made runs and cuts too; they count for nothing.
+  // Transactions that were taken back made runs and cuts too, which count for nothing.
   const line = lineOf(aggregate, quote, withIssued(modification.locator))
   const counted = new Set(line.map(step => step.modification.locator))
   const priced = unpriced.map((run): PerilRun => {

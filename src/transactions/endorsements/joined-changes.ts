@@ -76,7 +76,7 @@ export function joinedChanges(
   }
 }
 
-/** An exposure that is yet to be added, with what an update says of it. */
+/** An exposure to be added, with an update's changes of it. */
 function changedAddition(exposure: ExposureCreate, update: EndorsedExposure): ExposureCreate {
   if (update.updatePerils?.length || update.updateFieldGroups?.length)
     throw new Refusal(
@@ -124,7 +124,7 @@ function withoutNamed<T extends { locator?: string }>(
   return additions.filter(one => !gone.has(one.locator))
 }
 
-/** One update for each exposure, with its first place in the request; of a value said twice, the later holds. */
+/** One update for each exposure, in the order of the request; of two values for the same field the later counts. */
 export function joinedUpdates(
   updates: readonly EndorsedExposure[],
 ): { update: EndorsedExposure; index: number }[] {
@@ -175,7 +175,7 @@ const AMOUNTS = {
   indemnityPerItem: 'removeIndemnityPerItem',
 } as const
 
-/** What the second says, and an amount that it says is removed no longer. */
+/** The second update's values. An amount that it gives is no longer removed. */
 function amountsOfBoth(first: PerilUpdate, second: PerilUpdate): Partial<PerilUpdate> {
   const later = said(second)
   const isSaid = (name: keyof typeof AMOUNTS): boolean => later[name] !== undefined
@@ -187,7 +187,7 @@ function amountsOfBoth(first: PerilUpdate, second: PerilUpdate): Partial<PerilUp
   }
 }
 
-/** Without what is left unsaid, which must not take the place of what was said before. */
+/** Without missing values, which must not replace earlier ones. */
 const said = <T extends object>(update: T): Partial<T> =>
   Object.fromEntries(
     Object.entries(update).filter(([, value]) => value !== undefined && value !== null),

@@ -19,7 +19,7 @@ declare module '../mechanism/kind.ts' {
     endorsement: { operation: EndorsementOperation; answersPolicy?: boolean }
   }
   interface PlannedChanges {
-    /** Of an endorsement or a renewal: its price, or what underwriting says. */
+    /** An endorsement's or a renewal's price, or its underwriting. */
     endorsement: { endorsement: EndorsementLocator; asked: 'price' | 'underwriting' }
     /** An endorsement that is not created. */
     newEndorsement: { request: EndorsementCreateRequest }

@@ -13,7 +13,7 @@ import type { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/con
 import type { Repricing } from './content.ts'
 import type { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
 
-/** What the type says; `input` asks the request, which must answer. */
+/** The repricing that the type sets; with `input` the request must say it. */
 export function repricingOf(
   product: ProductDefinition,
   name: string,
@@ -82,7 +82,7 @@ const tableOf = (kind: Endorsement['kind'], legacy: 'policy.endorse' | 'policy.r
   quote: { from: ['application'], to: 'quoted', event: `${kind}.quote`, past: 'quoted' },
   /** Of an application passes through quoting. */
   accept: { from: ['application', 'quoted'], to: 'accepted', event: `${kind}.accept`, past: 'accepted' },
-  /** Passes through what is still before it: quoting, acceptance. */
+  /** Passes through the steps before it: quoting, acceptance. */
   issue: {
     from: ['application', 'quoted', 'accepted'],
     to: 'issued',

@@ -1,4 +1,4 @@
-// What each action on an endorsement makes of its policy, and the events that tell of it (brief 1.4). Pure.
+// Plans the actions on an endorsement, with their events (brief 1.4). Pure.
 import { makeBills, planBills } from '../../billing/bill-transaction.ts'
 import { withoutPlan } from '../../billing/new-business.ts'
 import { type BillPlan, invoicedAtOnce } from '../../billing/schedule.ts'
@@ -98,7 +98,7 @@ function validEnd({ policy }: PolicyAggregate, endAt: Instant): Instant {
   )
 }
 
-/** What the update says goes beside what was said before (joined-changes.ts); another name or time replaces it. */
+/** The update's changes are added to the earlier ones (joined-changes.ts); another name or time replaces them. */
 export function planEndorsementUpdate(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -169,7 +169,7 @@ export function planEndorsementAcceptance(
     updatedAt: now,
   }
   const accepted: Endorsement = { ...endorsement, state: 'accepted', updatedAt: now }
-  // A plan that it showed while it was quoted is planned anew.
+  // The plan that it showed while quoted is made again.
   const unplanned = withoutPlan(before, modification)
   const recorded = withEndorsement(
     { ...unplanned, modifications: putRecords(before.modifications, [modification]) },
@@ -233,7 +233,7 @@ export function planEndorsementIssue(
   }
 }
 
-/** Timers of the policy's new end, if it has one. An end that is past at once, and was still to come, is told now. */
+/** Timers of the policy's new end, if any. An end that is past at once is reported now. */
 function endTimers(
   { policy: before }: PolicyAggregate,
   { policy: after }: PolicyAggregate,
@@ -259,7 +259,7 @@ export function planEndorsementDiscard(
 const addedExposures = (before: PolicyAggregate, after: PolicyAggregate): Uuid[] =>
   [...after.exposures.keys()].filter(locator => !before.exposures.has(locator))
 
-/** What was quoted must still be quoted on the policy as it is (brief 2.4). */
+/** The quote must still hold for the policy as it is (brief 2.4). */
 function assertCurrent(before: PolicyAggregate, endorsement: Endorsement): void {
   if (issuedCount(before) === endorsement.basedOn) return
   throw new Refusal(

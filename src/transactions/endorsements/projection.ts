@@ -1,4 +1,4 @@
-// An endorsement or a renewal as answers show it: what was asked for, and how far it has come.
+// Shows an endorsement or a renewal: its request and its state.
 import { planBills } from '../../billing/bill-transaction.ts'
 import { plannedBy } from '../../billing/projection.ts'
 import type { BillPlan } from '../../billing/schedule.ts'
@@ -199,7 +199,7 @@ const newPerils = (perils: readonly PerilCreate[] | undefined) =>
     ...amountsOf(peril),
   }))
 
-/** The changes as the request said them, values as lists. */
+/** The changes as requested, with values as lists. */
 const repeated = (changes: EndorsementChanges) => ({
   fieldValues: values(changes.fieldValues),
   ...groupChanges(changes),

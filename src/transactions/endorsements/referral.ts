@@ -18,7 +18,7 @@ import { endorsementEvent, withEndorsement } from './plans.ts'
 export const issuedCount = ({ modifications }: PolicyAggregate): number =>
   [...modifications.values()].filter(one => isIssued(one) && isListed(one)).length
 
-/** The decision that stands on an application; undefined where underwriting is to be asked. */
+/** The valid decision on an application; undefined when underwriting must be asked. */
 export const personsDecision = (
   aggregate: PolicyAggregate,
   { state, underwriting, basedOn }: Endorsement,
@@ -32,7 +32,7 @@ export const undecided = (application: Endorsement): Endorsement => ({
   basedOn: undefined,
 })
 
-/** Keeps the decision on the application; its notes come after those of `earlier`, which it overrides. */
+/** Stores the decision on the application; its notes follow those of `earlier`, which it overrides. */
 export function planReferral(
   before: PolicyAggregate,
   endorsement: Endorsement,

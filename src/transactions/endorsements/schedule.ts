@@ -16,7 +16,7 @@ export const isPlannedAnew = (
   changes.newPaymentScheduleName !== undefined ||
   chargesOf(before, modification).length > 0
 
-/** Whether its bills are made of other transactions' too, so that all that these charge must be known. */
+/** Whether its bills include other transactions', so that all of those charges must be known. */
 export const billsOthers = (
   before: PolicyAggregate,
   { startAt, modificationLocator }: Endorsement,

@@ -18,11 +18,11 @@ import type { EndorsementOperation } from './operation.ts'
 import { transactionResponse } from './projection.ts'
 import { policyWhenIssued } from './when-issued.ts'
 
-/** The two kinds of records that these functions serve, with what their answers are. */
+/** The two kinds of records that these functions serve, with their answers. */
 type Answers = { endorsement: EndorsementResponse; renewal: RenewalResponse }
 export type Kind = keyof Answers
 
-/** What names one of them. */
+/** The locator of one of them. */
 export type Named<K extends Kind = Kind> = { readonly kind: K; readonly locator: EndorsementLocator }
 
 /** The record that a locator in a path names; 404 for text that no locator can be. */
@@ -70,7 +70,7 @@ export async function readTransaction<K extends Kind>(
 
 /** The policy as it will be once it is issued; 409 before it is accepted. One round trip. */
 export async function readPolicyWhenIssued(context: RequestContext, one: Named): Promise<PolicyResponse> {
-  // Issuing takes back what stands in its way, which all kinds know of.
+  // Issuing takes back conflicting transactions, which all kinds know.
   await import('../kinds.ts')
   return policyWhenIssued(await load(context, one), one.locator, context.now)
 }

@@ -89,7 +89,7 @@ export function planFeeUpdate(
   return { ...billed, events: [update, ...billed.events] }
 }
 
-/** The fee as the request says it, named by the product and with an amount that is charged. */
+/** The requested fee, with the product's name for it and the amount to charge. */
 function declared(
   request: FeeCreateRequest,
   index: number,

@@ -1,11 +1,11 @@
-// What operations answer: a record as it is once the plan is recorded.
+// The answers of operations: a record as it is after the plan is recorded.
 import type { JsonAnswer } from '../../platform/commit.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
 import type { Response } from './kind.ts'
 
 export const json = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
 
-/** The answer of an operation that says nothing. */
+/** The answer of an operation that returns nothing. */
 export const EMPTY: JsonAnswer = { status: 200, text: '' }
 
 /** For operations that answer nothing. */

@@ -19,11 +19,11 @@ const pendingOf = (aggregate: PolicyAggregate, own: string): Pending[] =>
 export const hasConflicts = (aggregate: PolicyAggregate, own: string): boolean =>
   pendingOf(aggregate, own).length > 0
 
-/** What stands in the way of a transaction that is yet to be made, in creation order. */
+/** The pending transactions that conflict with a new one, in creation order. */
 export const conflictsOf = (aggregate: PolicyAggregate): ConflictResponse[] =>
   pendingOf(aggregate, '').map(({ kind, locator, state }) => ({ kind, locator, state }))
 
-/** Refuses (409) when something stands in the way of the transaction `own`, naming it and what `remedy` says. */
+/** Refuses (409) when a pending transaction conflicts with the transaction `own`; names it and the `remedy`. */
 export function assertNoConflicts(
   before: PolicyAggregate,
   own: string,
@@ -37,7 +37,10 @@ export function assertNoConflicts(
   )
 }
 
-/** The policy without what stands in the way of the transaction `own`; refuses (409) to block, naming it. */
+/**
+ * The policy with conflicting transactions taken back, other than `own`; refuses (409) instead when the request says `block`,
+ * and names the conflict.
+ */
 export function withoutConflicts(
   before: PolicyAggregate,
   own: string,

@@ -1,6 +1,6 @@
-// A kind of operation on a policy is one value: its name, how it is decided, how its record is shown, what it is in conflict
-// with. The policy's object, previews, prices of changes and plugins loop over the kinds (src/transactions/kinds.ts lists
-// them), so that a new kind is its folder and one line of that list (docs/design.md, section 4).
+// A kind of operation on a policy is one value: its name, its decision, how its record is shown, what conflicts with it. The
+// policy's object, previews, price changes and plugins loop over the kinds that src/transactions/kinds.ts lists, so a new kind
+// is its folder and one line of that list (docs/design.md, section 4).
 
 import type { PluginRecords } from '../../extension/plugins/transaction-records.ts'
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
@@ -18,8 +18,8 @@ import type { CancellationValueResponse, PolicyPriceChangeResponse } from '../..
 import type { Autofill } from '../autofill/fill.ts'
 
 /**
- * What a message to a policy's object asks for, by the kind's name. Each kind declares its own member beside its value
- * (`declare module`). Members are plain data, readable one version both ways.
+ * The messages to a policy's object, by the kind's name. Each kind declares its own member beside its value (`declare module`).
+ * Members are plain data, readable one version both ways.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: kinds extend it.
 export interface PolicyOperations {}
@@ -50,7 +50,7 @@ export type Preview<Name extends keyof Previews = keyof Previews> = {
 /** Shows a record of a policy as its GET answers it. Refuses (404) where the policy has none of that locator. */
 export type Response = (loaded: Loaded) => unknown
 
-/** What a decision may use beside the policy and the operation. */
+/** What a decision can use beside the policy and the operation. */
 export type Run = {
   readonly attempt: Attempt
   readonly autofill: Autofill
@@ -59,29 +59,29 @@ export type Run = {
 }
 
 /**
- * What comes of an operation: an answer alone, or a plan that is recorded. Undefined: there was nothing to do, and the answer is
+ * The result of an operation: an answer alone, or a plan to record. Undefined: there was nothing to do, and the answer is
  * empty.
  */
 export type Outcome =
   | { readonly answer: JsonAnswer | AnswerBySubject }
   | {
       readonly planned: Planned
-      /** Shows what was recorded; without it the answer is the policy. */
+      /** Shows the recorded state; without it the answer is the policy. */
       readonly response?: Response
-      /** What the response shows, after the policy's locator: a repeat of the request reads it again. */
+      /** The subject of the response, after the policy's locator: a repeat of the request reads it again. */
       readonly subject?: string
       /** The surroundings of the policy, where the operation changes them. */
       readonly loaded?: Loaded
     }
   | undefined
 
-/** A transaction that is quoted or accepted: it blocks others, or is taken back before them. */
+/** A quoted or accepted transaction. It blocks others, or is taken back before them. */
 export type Pending = ConflictResponse & {
   readonly createdAt: Instant
   takeBack(from: PolicyAggregate, now: Instant): Planned
 }
 
-/** How a transaction that is only asked about is filled in and carried out. */
+/** How a previewed transaction is filled in and carried out. */
 export type PreviewOf<Request> = {
   fill?(request: Request, loaded: Loaded, autofill: Autofill): Promise<Request>
   carryOut(loaded: Loaded, request: Request, attempt: Attempt): Promise<Previewed>
@@ -90,34 +90,34 @@ export type PreviewOf<Request> = {
 /** The plan of a previewed transaction, and the modification that it makes. */
 export type Previewed = { readonly planned: Planned; readonly modificationLocator: Uuid }
 
-/** What may be asked of a transaction that is only worked out. */
+/** What a price change can be asked for. */
 export type ChangeResponse =
   | PolicyPriceChangeResponse
   | CancellationValueResponse
   | AutomatedUnderwritingResultResponse
 
-/** How the change of the price is worked out that a transaction makes: nothing is stored. */
+/** How a transaction's price change is computed; nothing is stored. */
 export type ChangeOf<Change> = {
   fill?(change: Change, loaded: Loaded, autofill: Autofill): Promise<Change>
   decide(loaded: Loaded, change: Change, attempt: Attempt): Promise<ChangeResponse>
 }
 
-/** What is the same for kinds that change a policy and the one that begins it. */
+/** The common part of kinds that change a policy and of the one that creates it. */
 type KindBase<Name extends KindName> = {
   readonly name: Name
-  /** The operation only shows something: nothing is stored, and what is remembered of the policy may be 2 s old. */
+  /** The operation stores nothing; it may use memory of the policy that is up to 2 s old. */
   isReadOnly?(operation: PolicyOperation<Name>): boolean
   /** The part of a large policy that may be enough; undefined for the whole policy. */
   part?(operation: PolicyOperation<Name>): Part | undefined
   /** The record that `If-Match` is compared with; the policy where it is undefined. */
   record?(operation: PolicyOperation<Name>): Response | undefined
-  /** Whether what the object remembers of the policy is too old for the operation. */
+  /** Whether the object's memory of the policy is too old for the operation. */
   isOutdated?(
     remembered: PolicyAggregate | undefined,
     operation: PolicyOperation<Name>,
     now: Instant,
   ): boolean
-  /** What is quoted or accepted of the policy's transactions of this kind. */
+  /** The policy's quoted and accepted transactions of this kind. */
   pending?(aggregate: PolicyAggregate): Pending[]
   readonly changes?: { readonly [C in keyof PlannedChanges]?: ChangeOf<PlannedChange<C>> }
   readonly previews?: { readonly [P in keyof Previews]?: PreviewOf<Previews[P]> }
@@ -127,11 +127,11 @@ type KindBase<Name extends KindName> = {
 
 /** A kind of operation on a policy that exists. */
 export type Kind<Name extends KindName = KindName> = KindBase<Name> & {
-  /** The operation with what plugins and services fill in. */
+  /** The operation with the values that plugins and services fill in. */
   fill?(operation: PolicyOperation<Name>, loaded: Loaded, autofill: Autofill): Promise<PolicyOperation<Name>>
   /** Digit locators that the decision takes from `attempt.supply`. A decision that finds out later takes them by `attempt.digits`. */
   locators?(operation: PolicyOperation<Name>): number
-  /** Pure but for calls of the tenant's plugins and services. Refuses what is not carried out. */
+  /** Pure except for calls of the tenant's plugins and services. Throws a Refusal when it is not carried out. */
   decide(loaded: Loaded, operation: PolicyOperation<Name>, run: Run): Outcome | Promise<Outcome>
 }
 
@@ -148,7 +148,7 @@ export type FirstKind<Name extends KindName = KindName> = KindBase<Name> & {
   }>
 }
 
-/** What the first operation may use: it leases its locators itself, beside those that it was given. */
+/** What the creating operation can use: it leases its locators itself, beside those that it was given. */
 export type FirstRun = Omit<Run, 'attempt'> & {
   lease(count: number): Promise<number[]>
   attemptWith(supply: LocatorSupply): Attempt

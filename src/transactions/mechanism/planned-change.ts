@@ -1,4 +1,4 @@
-// What a transaction would change, worked out by the same plan that carries it out, and stored nowhere.
+// The price change of a transaction, computed by the plan that carries it out, and not stored.
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { Attempt } from '../../rating/attempt.ts'
 import { json } from './answers.ts'
@@ -6,7 +6,7 @@ import { allKinds, type ChangeOf, type ChangeResponse, defineKind, type PlannedC
 
 declare module './kind.ts' {
   interface PolicyOperations {
-    /** What a transaction would change of the price; nothing is stored. */
+    /** The price change of a transaction; nothing is stored. */
     change: { of: PlannedChange }
   }
 }

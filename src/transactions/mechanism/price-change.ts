@@ -1,4 +1,4 @@
-// What a transaction changes of the price: as it was recorded, or as a plan that is not recorded would change it.
+// A transaction's price change: as recorded, or by a plan that is not recorded.
 import { isIssued, withIssued } from '../../policy/fold/line.ts'
 import type { Carried } from '../../policy/planned.ts'
 import { policyView } from '../../policy/projection/view.ts'
@@ -20,7 +20,7 @@ export async function priceChangeOf(
     : plannedPriceChange(aggregate, await carryOut(), product)
 }
 
-/** What a modification that is recorded changed of the price, against what was issued before it. */
+/** The price change of a recorded modification, against what was issued before it. */
 export function recordedPriceChange(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -34,7 +34,7 @@ export function recordedPriceChange(
     policyView(aggregate, quote, product, upTo),
   )
 }
-/** What a plan that is not recorded would change of the price. */
+/** The price change of a plan that is not recorded. */
 export const plannedPriceChange = (
   before: PolicyAggregate,
   { aggregate, modification }: Carried,

@@ -16,10 +16,10 @@ import { hasPlugin } from '../../product/plugins.ts'
 import { type Attempt, type EffectContext, ratingContext } from '../../rating/attempt.ts'
 import { askProration } from '../../rating/plugin-proration.ts'
 
-/** What a plan makes of the policy; undefined where there is nothing to be done. */
+/** The plan's result; undefined where there is nothing to do. */
 type Plan = { readonly aggregate: PolicyAggregate } | undefined
 
-/** What the plan takes: digits, and who plans its bills where the product does so itself. */
+/** What the plan needs: digit locators, and the product's own planner of bills, if any. */
 type Needs = { readonly digits: number; readonly ownBills?: OwnBills }
 
 /**

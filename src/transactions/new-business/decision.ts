@@ -106,7 +106,7 @@ export async function decideUnderwriting(
   return underwritingResponse(result)
 }
 
-/** Whether the quote's price is stored; else it is what rating says now. */
+/** Whether the quote's price is stored; otherwise it is rated now. */
 export const isPriced = (aggregate: PolicyAggregate, quote: Quote): boolean =>
   quoteParts(aggregate, quote).modification.premiumChange !== undefined
 

@@ -1,5 +1,4 @@
-// The plans of new business as actions on the policy: what each makes of the aggregate and which events tell of it.
-// Pure; the service loads, commits and answers (docs/design.md, section 4).
+// Plans new business: the aggregate after each action, with its events.
 import { planVoidInvoices } from '../../billing/payments/plans.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'

@@ -1,4 +1,4 @@
-// What is done to a policy until it is issued, as kinds of operations.
+// The kinds of operations on a policy until it is issued.
 import { locatorSupply, shardOfDigits } from '../../kernel/locators.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
 import { digitsForChanges, digitsForNewDraft } from '../../policy/records/changes.ts'

@@ -44,7 +44,7 @@ export async function execute(
     return await attemptAgain(context, database, message, memory, plugins)
   } catch (problem) {
     forget(memory)
-    // A repeat of what was done is answered as it was then, even where the state now forbids it.
+    // A repeat returns the original response, even where the present state forbids the operation.
     if (!(problem instanceof Refusal)) throw problem
     const earlier = await storedAnswer(context, database)
     if (earlier) return earlier
@@ -65,7 +65,7 @@ const OF_OTHERS: ReadonlySet<ErrorCode> = new Set([
 /** Rating may call services of the tenant, so an operation is tried again only once. */
 const ATTEMPTS = 2
 
-/** What was read may have changed since: when a guard trips, and when a refusal rests on memory, all is read again. */
+/** What was read may have changed: when a guard fails, or a refusal rests on memory, everything is read again. */
 function attemptAgain(
   context: RequestContext,
   database: Database,
@@ -98,7 +98,7 @@ async function attempt(
   memory: PolicyMemory,
   plugins: PluginSessions,
 ): Promise<JsonAnswer | AnswerBySubject> {
-  // A record that is held against a tag is shown, for which the whole policy is read.
+  // Comparing a record with a tag shows it, which needs the whole policy.
   const part =
     message.ifMatch === undefined ? kindNamed(message.operation.kind).part?.(message.operation) : undefined
   const tables = new RatingTables(context)
@@ -170,7 +170,7 @@ async function attemptOn(
       ...more,
       loaded: { ...(more.loaded ?? loaded), aggregate: planned.aggregate },
     })
-  /** Carries out what a refused call planned; no answer of it is kept for a repeat. */
+  /** Carries out the plan of a refused call. Its answer is not kept for a repeat. */
   const recordRefused = async (problem: unknown): Promise<never> => {
     if (problem instanceof RefusedPayOut)
       await recorded(problem.planned, { response: showNothing }, { ...context, idempotency: undefined })

@@ -1,4 +1,4 @@
-// What a policy's object keeps of its policy between operations: a cache, never the truth (docs/design.md, section 5).
+// The policy's records that its object keeps between operations: a cache, never the truth (docs/design.md, section 5).
 import type { PolicyLocator } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -6,16 +6,16 @@ import type { Database } from '../../platform/database.ts'
 import { loadPart, loadPolicy } from '../../policy/store/loading.ts'
 import type { Loaded, Part } from '../../policy/surroundings.ts'
 
-/** What an object remembers of its policy between operations; dropped on any error. */
+/** The object's memory of its policy between operations; any error drops it. */
 export type PolicyMemory = { loaded?: Loaded; readAt?: Instant }
 
-/** How long a price may rest on what an object remembers: so long a repair may be unseen by it. */
+/** How long a price may rest on memory: for this long it may miss a repair of the configuration. */
 const PRICE_TRUST_MS = 2_000
 
 /** Records whose rows an object keeps in memory: about 256 KiB (docs/design.md, section 5). */
 const MOST_REMEMBERED_RECORDS = 250
 
-/** The policy from memory, or read. What is stored has guards; what is only shown trusts memory for 2 s. */
+/** The policy from memory, or read. Guards protect what is stored; what is only shown trusts memory for 2 s. */
 export async function remembered(
   context: RequestContext,
   database: Database,

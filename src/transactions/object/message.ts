@@ -11,7 +11,7 @@ export type PolicyMessage = {
   caller: Caller
   requestId: Uuid
   idempotency?: IdempotencyKey
-  /** The record that the operation changes must be as one of these tags says. */
+  /** `If-Match`: the operation's record must have one of these tags. */
   ifMatch?: IfMatch
   locator: PolicyLocator
   operation: PolicyOperation

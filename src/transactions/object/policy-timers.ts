@@ -24,10 +24,10 @@ const ofPolicy =
     })
   }
 
-/** Invoices what is due by now. */
+/** Makes the invoices that are due. */
 export const invoiceDue = ofPolicy(() => ({ kind: 'invoice' }))
 
-/** The end of the policy has come, or is as near as its product says. */
+/** The policy's end has come, or a reminder before it. */
 export const termEndDue = ofPolicy(timer => ({ kind: 'termEnd', notice: readTermEndNotice(timer) }))
 
 /** The deadline of a reinstatement has passed. */

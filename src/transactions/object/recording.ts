@@ -46,13 +46,13 @@ export type Recording = {
   planned: Planned
   attempt: Attempt
   response: Response
-  /** The policy's locator, or `policy/quote`: what the answer shows. */
+  /** The subject of the answer: the policy's locator, or `policy/quote`. */
   subject: string
   /** Whose writes and events go with it. */
   plugins: PluginSessions
 }
 
-/** Commits what was planned, with what the policyholder's credit pays of it, and remembers it. */
+/** Commits the plan, pays its invoices from the policyholder's credit, and remembers the result. */
 export async function record(
   context: RequestContext,
   database: Database,
@@ -110,7 +110,7 @@ export async function record(
   return committed
 }
 
-/** Whether anything was priced or decided anew, for which templates may have read the policyholder. */
+/** Whether anything was priced or decided again, by templates that may have read the policyholder. */
 const wasPriced = (before: PolicyAggregate | undefined, after: PolicyAggregate): boolean =>
   [...after.modifications.values()].some(
     one => one.underwriting !== undefined && one !== before?.modifications.get(one.locator),
@@ -133,7 +133,7 @@ function policyGuard(before: PolicyAggregate | undefined, { policy: { locator } 
   return { name, holds: POLICY_IS_UNCHANGED, values: { locator, version: before.policy.version } }
 }
 
-/** The version still stands for the configuration that the plan was made with. */
+/** True in the batch while the version has the configuration that the plan used. */
 const configurationGuard = (version: number, hash: string): Guard => ({
   name: 'guard_configuration_hash',
   holds: CONFIGURATION_IS_UNCHANGED,

@@ -1,5 +1,5 @@
-// The credit of a policyholder: what it paid beyond what was asked for, over all its policies, and has not used yet.
-// It is the sum of what payments say, and has no record of its own that could say something else. The next invoices that are made for the policyholder, of any of its policies, use it.
+// A policyholder's credit is what it paid beyond its invoices, over all its policies, and has not used yet. It is the sum of
+// the payments and has no record of its own that could differ. The next invoices of any of its policies use it.
 import { Refusal } from '../../kernel/errors.ts'
 import { fromMinor, type Money, minus, plus, sum, toText, zero } from '../../kernel/money.ts'
 import { restDue } from '../../policy/bills/amounts-due.ts'
@@ -12,14 +12,14 @@ import type { Attempt } from '../../rating/attempt.ts'
 import { pay } from './decision.ts'
 import { withOffsets } from './offsets.ts'
 
-/** What the payment adds to the credit of its policyholder: less than nothing where it was made from it. */
+/** The payment's contribution to its policyholder's credit; negative when it was made from credit. */
 export function creditOf(payment: Payment): Money {
   const { amount, credited, source } = payment
   if (paymentState(payment) === 'reversed') return zero(amount.currency)
   return source === 'credit' ? fromMinor(-amount.minor, amount.currency) : credited
 }
 
-/** What the credit changes by from one state of a policy to the next. */
+/** The change of the credit from one state of a policy to the next. */
 export function creditChange(before: PolicyAggregate | undefined, after: PolicyAggregate): Money {
   const { currency } = after.policy
   const ofAll = (aggregate: PolicyAggregate | undefined): Money =>
@@ -41,9 +41,9 @@ export function assertCredit(credit: Money, change: Money, holder: string): void
 
 export type Credited = {
   readonly planned: Planned
-  /** What is left after it. */
+  /** The credit that is left. */
   readonly credit: Money
-  /** Whether the credit had to be what it was read to be. */
+  /** Whether the plan rests on the credit as it was read. */
   readonly restsOnCredit: boolean
 }
 

@@ -1,4 +1,4 @@
-// What paying an invoice and reversing a payment decide: pure plans over what was loaded.
+// Decides payments and their reversal: pure plans over the loaded policy.
 import { paymentFieldValues } from '../../billing/payments/field-values.ts'
 import { type PayOut, planPayOut } from '../../billing/payments/pay-out.ts'
 import { type PaymentTerms, planPayment, planReversal } from '../../billing/payments/plans.ts'
@@ -20,10 +20,10 @@ export type PaymentOperation =
   | { action: 'pay'; invoice: Uuid; request: PaymentCreateRequest }
   | { action: 'reverse'; payment: Uuid }
 
-/** What came of it, and which payment the answer shows. */
+/** The result, and the payment that the answer shows. */
 export type PaymentDecision = { planned: Planned; payment: Uuid }
 
-/** The call is refused, but what was planned is carried out: a refund of which nothing may go out is written off. */
+/** The call is refused, but its plan is carried out: a refund of which nothing may be paid out is written off. */
 export class RefusedPayOut extends Refusal {
   readonly planned: Planned
 
@@ -64,7 +64,9 @@ export async function decidePayment(
   return await pay(loaded, invoice.locator, attempt, { source: 'received', amount, fieldValues })
 }
 
-/** What the credit pays of the invoice: what was asked, else as much as the invoice asks for and there is; else 409. */
+/**
+ * The part of the invoice that credit pays: the requested amount, otherwise as much as is asked for and available; else 409.
+ */
 function creditFor({ aggregate, credit }: Loaded, invoice: Invoice, asked: Money | undefined): Money {
   const rest = restDue(aggregate, invoice)
   const amount = asked ?? (rest.minor < credit.minor ? rest : credit)
@@ -75,7 +77,7 @@ function creditFor({ aggregate, credit }: Loaded, invoice: Invoice, asked: Money
   )
 }
 
-/** Pays the invoice, from outside or from credit, and does what follows from its being paid. */
+/** Pays the invoice, from outside or from credit, with everything that follows. */
 export async function pay(
   { aggregate, product }: Loaded,
   invoice: Uuid,
@@ -90,7 +92,7 @@ export async function pay(
   return { planned: chain(planned, settled), payment: payment.locator }
 }
 
-/** Pays a refund out or credits it, as far as it may go out, and does what follows from its being settled. */
+/** Pays a refund out or credits it, as far as it may be paid out, with everything that follows. */
 async function payOut(
   { aggregate, product }: Loaded,
   invoice: Invoice,

@@ -34,11 +34,11 @@ const mayOffset = (before: PolicyAggregate, after: PolicyAggregate): boolean =>
 
 type Pair = { readonly refund: Invoice; readonly owed: Invoice; readonly amount: Money }
 
-/** The refund and the invoice to be paid that come first, and what the one settles of the other. */
+/** The first refund and the first invoice to be paid, and the amount that they settle. */
 function nextPair(aggregate: PolicyAggregate, { unread }: Pick<Loaded, 'unread'>): Pair | undefined {
   const open = [...aggregate.invoices.values()].filter(one => takesPart(aggregate, one))
   if (open.length < 2) return undefined
-  // What invoices come to follows from all that their transactions charge.
+  // The totals of invoices follow from all charges of their transactions.
   if (unread) {
     if (open.every(one => one.isRefund) || !open.some(one => one.isRefund)) return undefined
     throw new NeedsWholePolicy()
@@ -67,7 +67,7 @@ function takesPart(aggregate: PolicyAggregate, invoice: Invoice): boolean {
   return reinstatementRestingOn(aggregate, invoice) === undefined
 }
 
-/** A payment of opposite amount on each, and what follows from their being paid. */
+/** A payment of opposite amount on each, with everything that follows. */
 async function offset(
   before: PolicyAggregate,
   { refund, owed, amount }: Pair,

@@ -99,7 +99,7 @@ function inputOf(
   }
 }
 
-/** An end before the invoice is due again means that grace is over as it begins. What was set before holds no more. */
+/** An end before the invoice is due again means that grace is over as it begins. The former end no longer counts. */
 function withEnd(
   planned: Planned,
   { invoiceLocator }: Payment,

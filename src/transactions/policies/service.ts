@@ -47,7 +47,7 @@ export async function readPolicy(
   return policyResponse(aggregate, product, options)
 }
 
-/** The policy as it was known at a time, now unless told: one round trip. */
+/** The policy as it was known at a time, by default now: one round trip. */
 export async function snapshotOf(
   context: RequestContext,
   locator: PolicyLocator,
@@ -57,7 +57,7 @@ export async function snapshotOf(
   return policySnapshot(aggregate, product, request)
 }
 
-/** What the policy covers at a time, now unless told: one round trip. */
+/** The policy's coverage at a time, by default now: one round trip. */
 export async function coverageOf(
   context: RequestContext,
   locator: PolicyLocator,
@@ -73,7 +73,7 @@ const stored = (context: RequestContext, locator: PolicyLocator): Promise<Loaded
   return loadPolicy(context, database, { locator })
 }
 
-/** Creates a policy, finalized unless told otherwise, in the shard of its policyholder. */
+/** Creates a policy in the shard of its policyholder, finalized by default. */
 export async function createPolicy(
   context: RequestContext,
   request: PolicyCreateRequest,

@@ -22,7 +22,9 @@ export type PolicyPreview =
 
 const KINDS = ['endorsement', 'renewal', 'cancellation', 'reinstatement'] as const
 
-/** Exactly one of the four. How far a request says to go (`state`, `issue`) does not matter: it is shown as issued. */
+/**
+ * Exactly one of the four. The final state in the request (`state`, `issue`) does not matter: the preview shows it issued.
+ */
 export const PolicyPreviewRequest = z
   .object({
     endorsement: optionalRecord(EndorsementCreateRequest),
@@ -50,7 +52,7 @@ export const PreviewedInvoiceResponse = z
   .openapi('PreviewedInvoiceResponse')
 export type PreviewedInvoiceResponse = z.infer<typeof PreviewedInvoiceResponse>
 
-/** Locators of what the transaction would make are transient: nothing will ever have them. */
+/** Locators of the transaction's records are transient: no record will ever have them. */
 export const PolicyPreviewResponse = z
   .object({
     price: PolicyPriceChangeResponse,

@@ -1,4 +1,4 @@
-// What a transaction would come to: the plans that carry it out, to the end, and recorded nowhere.
+// Previews a transaction: runs the plans that carry it out, to the end, and records nothing.
 
 import { underwritingResponse } from '../../policy/projection/parts.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
@@ -11,7 +11,7 @@ import { withCredit } from '../payments/credit.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
 import { previewedInvoices } from './invoices.ts'
 
-/** Refuses as the transaction itself would be, but for what underwriting says and for what stands in its way. */
+/** Refuses like the transaction itself, except for underwriting's decision and for conflicts. */
 export async function decidePreview(
   loaded: Loaded,
   preview: PolicyPreview,

@@ -14,7 +14,7 @@ import { Autofill } from '../autofill/fill.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
 import { decidePreview, previewed } from './decision.ts'
 
-/** What the transaction would come to, on the policy as it is stored: one round trip. */
+/** Previews the transaction on the stored policy: one round trip. */
 export async function previewOf(
   context: RequestContext,
   locator: PolicyLocator,

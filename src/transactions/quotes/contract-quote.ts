@@ -1,4 +1,4 @@
-// A quote as answers carry it, and what may be changed of one (contract 1, Quotes).
+// A quote in answers, and the changes that it accepts (contract 1, Quotes).
 import { z } from '@hono/zod-openapi'
 import {
   Currency,

@@ -1,4 +1,4 @@
-// What each action on a quote decides: pure plans over what was loaded.
+// Decides each action on a quote: pure plans over the loaded policy.
 import { billOnAcceptance, showBills } from '../../billing/new-business.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { QuoteLocator } from '../../kernel/locators.ts'
@@ -31,10 +31,12 @@ export type QuoteOperation =
   | { action: 'quote' | 'accept' | 'invalidate' | 'discard' | 'select' }
   | ({ action: 'refer' } & Referral)
 
-/** What came of it, and which quote the answer shows. */
+/** The result, and the quote that the answer shows. */
 export type QuoteDecision = { planned: Planned; quote: QuoteLocator }
 
-/** Refuses with 404 a quote that is not the policy's, with 409 what its state or the policy's does not allow. */
+/**
+ * Refuses (404) a quote that is not the policy's, and (409) an action that the quote's or the policy's state does not allow.
+ */
 export async function decideQuote(
   loaded: Loaded,
   locator: QuoteLocator,
@@ -115,7 +117,7 @@ function assertUnbound(aggregate: PolicyAggregate): void {
     )
 }
 
-/** As on finalization: who accepts must be known (brief 1.2). */
+/** As on finalization, the account that accepts must be known (brief 1.2). */
 function assertCompleted({ policyholder }: Loaded): void {
   if (!policyholder.completed)
     throw new Refusal(

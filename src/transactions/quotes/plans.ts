@@ -1,4 +1,4 @@
-// What each action on a quote makes of its policy's aggregate, and the events that tell of it (brief 1.3). Pure.
+// Plans the actions on a quote, with their events (brief 1.3). Pure.
 import { planNewBusiness } from '../../billing/new-business.ts'
 import { planVoidInvoices } from '../../billing/payments/plans.ts'
 import { Refusal } from '../../kernel/errors.ts'
@@ -55,7 +55,7 @@ function following(policy: PolicyAggregate['policy'], quote: Quote): PolicyAggre
   }
 }
 
-/** The quote's content, span, name and schedule after the changes; what is wrong with them is in `reported`. */
+/** The quote's content, span, name and schedule after the changes; their problems are in `reported`. */
 export function changeQuote(
   before: PolicyAggregate,
   quote: Quote,
@@ -162,7 +162,7 @@ export function planAcceptance(before: PolicyAggregate, quote: Quote, now: Insta
   return { aggregate, events: [quoteEvent(aggregate, accepted, 'policy.quote.accept')] }
 }
 
-/** Takes an acceptance back: the quote stays quoted, its invoices become void, what was paid of them is reversed. */
+/** Takes an acceptance back: the quote stays quoted, its invoices become void, and their payments are reversed. */
 export function planInvalidation(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
   assertQuoteAllows(quote, 'invalidate')
   const { modification } = quoteParts(before, quote)
@@ -203,7 +203,7 @@ function selectQuote(before: PolicyAggregate, quote: Quote, now: Instant): Polic
   return withQuote({ ...before, quotes }, { ...quote, selected: true, updatedAt: now })
 }
 
-/** Digit locators that a copy needs beside those of its changes: quote, modification and one for each part. */
+/** How many digit locators a copy needs beside those of its changes: quote, modification and one for each part. */
 export function digitsForCopy(aggregate: PolicyAggregate, quote: Quote): number {
   const { exposureRuns, perilRuns } = quoteParts(aggregate, quote)
   return 2 + exposureRuns.length + perilRuns.length

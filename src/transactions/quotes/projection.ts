@@ -55,7 +55,7 @@ export function quoteResponse(
   }
 }
 
-/** What the quote's plan will bill, installment by installment. */
+/** The quote's plan, installment by installment. */
 function plannedInvoices(
   aggregate: PolicyAggregate,
   modification: Modification,

@@ -1,4 +1,4 @@
-// Quotes, as the Worker serves them. A quote's locator tells its shard; what it belongs to takes one more read.
+// Serves quotes. A quote's locator gives its shard; finding its policy takes one more read.
 
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { type PolicyLocator, type QuoteLocator, readDigits } from '../../kernel/locators.ts'

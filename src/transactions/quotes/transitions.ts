@@ -1,4 +1,4 @@
-// What may be done to a quote (brief 1.3). Everything but `copy` also needs a policy that is not issued.
+// The state table of quotes (brief 1.3). Everything but `copy` also needs a policy that is not issued.
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import type { Quote, QuoteState } from '../../policy/records/aggregate.ts'
 
@@ -45,7 +45,7 @@ export const QUOTE_TRANSITIONS: TransitionTable<QuoteAction, QuoteState> = {
   },
 }
 
-/** Refuses with 409 what the quote's state does not allow; a declined one with underwriting's notes. */
+/** Refuses (409) an action that the quote's state does not allow; for a declined quote, with underwriting's notes. */
 export function assertQuoteAllows(quote: Quote, action: QuoteAction): void {
   const notes = quote.underwriting?.notes ?? []
   const because =

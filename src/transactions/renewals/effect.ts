@@ -23,7 +23,7 @@ import type { Endorsement } from '../../policy/records/transactions.ts'
 import type { EndorsementContext } from '../endorsements/content.ts'
 import type { Endorsed } from '../endorsements/effect.ts'
 
-/** Digit locators that carrying a renewal out takes beside those of its changes: one for each peril that goes on. */
+/** How many digit locators a renewal needs beside those of its changes: one for each continuing peril. */
 export const digitsForRenewal = (before: PolicyAggregate, renewal: Endorsement): number =>
   continuing(before, renewal).perilRuns.length
 
@@ -130,7 +130,7 @@ export function renewed(
   }
 }
 
-/** Runs that hold at the end of the policy: what is not ended or replaced before. */
+/** Runs in force at the policy's end: those that nothing ended or replaced before. */
 function continuing(before: PolicyAggregate, { startAt }: Endorsement) {
   const line = lineOf(before, boundQuote(before))
   const counted = new Set(line.map(step => step.modification.locator))
@@ -145,7 +145,7 @@ function continuing(before: PolicyAggregate, { startAt }: Endorsement) {
   }
 }
 
-/** The new term as a draft of its own, so that its changes are those of a draft. */
+/** The new term as a draft, so that its changes are a draft's. */
 function asDraft(
   before: PolicyAggregate,
   bound: Quote,

@@ -19,7 +19,7 @@ import { showNothing } from '../mechanism/answers.ts'
 import { withoutConflicts } from '../mechanism/conflicts.ts'
 import { defineKind } from '../mechanism/kind.ts'
 
-/** Undefined when the policy has that schedule already: asked twice, it is changed once. */
+/** Undefined when the policy has that schedule already, so that a repeat changes nothing. */
 export async function decideScheduleChange(
   loaded: Loaded,
   name: string,
@@ -30,7 +30,7 @@ export async function decideScheduleChange(
   assertPolicyAllows(aggregate, 'reschedule')
   const scheduleName = paymentSchedule(product, name)
   if (scheduleName === aggregate.policy.paymentScheduleName) return undefined
-  // What is quoted or accepted was planned on the schedule that the policy had.
+  // Quoted and accepted transactions were planned on the former schedule.
   withoutConflicts(aggregate, '', 'block', now)
   const { originalStart, effectiveEnd: policyEnd, timeZone } = aggregate.policy
   const from = later(startOfDay(now, timeZone), originalStart)
