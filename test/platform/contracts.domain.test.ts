@@ -8,7 +8,7 @@ import * as accounts from '../../src/access/contract.ts'
 import * as auxData from '../../src/extension/auxdata/contract.ts'
 import * as autofill from '../../src/extension/integrations/autofill/contract.ts'
 import * as integrations from '../../src/extension/integrations/contract.ts'
-import * as pluginLogs from '../../src/extension/plugins/routes.ts'
+import * as pluginLogs from '../../src/extension/plugins/contract-log.ts'
 import * as errors from '../../src/platform/http/error-contract.ts'
 import * as billing from '../../src/policy/contract/billing.ts'
 import * as characteristics from '../../src/policy/contract/characteristics.ts'
@@ -17,11 +17,8 @@ import * as documents from '../../src/policy/contract/documents.ts'
 import * as fees from '../../src/policy/contract/fees.ts'
 import * as modifications from '../../src/policy/contract/modification.ts'
 import * as rating from '../../src/policy/contract/prices.ts'
-import * as cancel from '../../src/policy/contract/requests.ts'
 import * as policies from '../../src/policy/contract/requests.ts'
-import * as quotes from '../../src/policy/contract/response.ts'
 import * as policyResponses from '../../src/policy/contract/response.ts'
-import * as snapshots from '../../src/policy/contract/response.ts'
 import * as policyholders from '../../src/policyholders/contract.ts'
 import * as priceChanges from '../../src/rating/contract-change.ts'
 import * as calculations from '../../src/servicing/calculations/contract.ts'
@@ -39,8 +36,8 @@ const SEED = 20261121
 
 const exported: [string, z.ZodType][] = [
   ...[accounts, billing, configuration, documents, events, webhooks, errors],
-  ...[policies, characteristics, modifications, policyResponses, policyholders, quotes, rating],
-  ...[cancel, coverage, fees, snapshots, priceChanges],
+  ...[policies, characteristics, modifications, policyResponses, policyholders, rating],
+  ...[coverage, fees, priceChanges],
   ...[cancellations, endorsements, reinstatements, renewals, tenants, lapses, auxData, pluginLogs],
   ...[audit, autofill, calculations, integrations],
 ].flatMap(contract =>
