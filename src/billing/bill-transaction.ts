@@ -8,7 +8,7 @@
 import type { LocatorSupply } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
 import { chargesOf } from '../policy/bills/amounts-due.ts'
-import { isContinued } from '../policy/bills/continued-plan.ts'
+import { isContinued } from '../policy/bills/items.ts'
 import type { Planned } from '../policy/planned.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../policy/records/aggregate.ts'
 import { isSilent } from '../policy/records/installment.ts'

@@ -2,10 +2,9 @@
 // Requests are read leniently, as real clients send them (brief 0); answers are plain types, never re-parsed.
 // Values are shared between fields, since each one made costs start-up time.
 import { z } from '@hono/zod-openapi'
-import { readDateTime } from '../kernel/date-time.ts'
 import { decimal } from '../kernel/money.ts'
 import { isLongerThan } from '../kernel/text.ts'
-import { type Instant, instant } from '../kernel/time.ts'
+import { type Instant, instant, readDateTime } from '../kernel/time.ts'
 import { breaks, describeProblem, rule } from './wire-problem.ts'
 
 // jitless: the runtime has no eval, and zod must not look for it.

@@ -1,11 +1,23 @@
+import { createHash } from 'node:crypto'
 import { eq, type SQL, sql } from 'drizzle-orm'
-import type { Uuid } from '../kernel/locators.ts'
-import type { Instant } from '../kernel/time.ts'
-import type { Guard } from '../platform/commit.ts'
+import { notFound } from '../kernel/errors.ts'
+import { readUuid, type Uuid } from '../kernel/locators.ts'
+import { type Instant, now } from '../kernel/time.ts'
+import { type Guard, KEEP_WRITES_MS, takeFormerKey } from '../platform/commit.ts'
+import type { RequestContext } from '../platform/context.ts'
 import { type Database, putRows, type Query, statement } from '../platform/database.ts'
 import type { Position, ShardRows } from '../platform/paging.ts'
 import { type Search, type SearchTerm, termMatches } from '../platform/search/matching.ts'
-import type { Policyholder } from './policyholder.ts'
+import {
+  openShards,
+  shardDatabase,
+  shardForNewPolicyholder,
+  shardOfRecord,
+  type Tenant,
+} from '../platform/tenancy.ts'
+import { loadConfiguration } from '../product/cache.ts'
+import { versionQuery } from '../product/store.ts'
+import { type Dictionary, NO_DICTIONARY, type Policyholder } from './policyholder.ts'
 import { policyholders, policyholderTerms, policyholderVersions } from './tables.ts'
 
 const POLICYHOLDER = statement(build =>
@@ -165,3 +177,81 @@ export const readPage = (rows: readonly PageRow[]): ShardRows<Policyholder> => (
   rows: rows.map(({ policyholder }) => readPolicyholder(policyholder)),
   found: rows[0]?.found ?? 0,
 })
+
+// What an operation on policyholders needs to know: where one lies, what is stored, and the newest dictionary.
+/** Where a policyholder lies. */
+export type Place = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
+
+/** The place that a locator of a request tells; 404 for text that no policyholder's can be. */
+export function placeOf({ env, tenant, calls }: RequestContext, text: string): Place {
+  const locator = readUuid(text)
+  if (!locator) throw notFound('policyholder', text)
+  const shard = shardOfRecord(tenant, locator, 'policyholder')
+  return { locator, shard, database: shardDatabase(env, tenant, shard, calls) }
+}
+
+/** The policyholder as it is stored: one round trip. */
+export async function readStored({ database, locator }: Place): Promise<Policyholder> {
+  const [rows] = await database.batch([policyholderQuery(database, locator)])
+  return theOne(rows, locator)
+}
+
+/** The policyholder and the newest dictionary: one round trip. */
+export async function loadPolicyholder(
+  context: RequestContext,
+  { database, locator }: Place,
+): Promise<{ policyholder: Policyholder; dictionary: Dictionary }> {
+  const [rows, versions] = await database.batch([
+    policyholderQuery(database, locator),
+    versionQuery(database, undefined),
+  ])
+  return { policyholder: theOne(rows, locator), dictionary: await dictionaryOf(context, versions) }
+}
+
+/** The only row; 404 when the tenant has no such policyholder. */
+export function theOne(rows: readonly Parameters<typeof readPolicyholder>[0][], locator: Uuid): Policyholder {
+  if (!rows[0]) throw notFound('policyholder', locator)
+  return readPolicyholder(rows[0])
+}
+
+/** The dictionary of the version that `versionQuery` found; without configuration there is none. */
+export async function dictionaryOf(
+  { env, tenant, calls }: RequestContext,
+  [version]: readonly { readonly hash: string }[],
+): Promise<Dictionary> {
+  if (!version) return NO_DICTIONARY
+  const { configuration } = await loadConfiguration(env, tenant, version.hash, calls)
+  const { policyholderFields: fields, timeZone, resources } = configuration
+  return { fields, timeZone, ...(resources && { resources }) }
+}
+
+// The shard that a new policyholder, or a migration with all that it brings, comes into.
+/**
+ * By chance; with an idempotency key what follows from the key, so that a repeat finds the record of the first try. Where the
+ * tenant has had more databases for less time than repeats are answered, the first try may lie where the key led before: one
+ * round trip more, for such a tenant, to look there, and to keep a first try that is still under way from it.
+ */
+export async function shardForCreate(context: RequestContext): Promise<number> {
+  const { env, tenant, idempotency, calls } = context
+  if (!idempotency) return shardForNewPolicyholder(tenant)
+  const [chosen, ...earlier] = keyedShards(tenant, idempotency.key, now())
+  const found = await Promise.all(
+    earlier.map(async shard => {
+      const former = await takeFormerKey(context, shardDatabase(env, tenant, shard, calls))
+      return former === 'written' ? [shard] : []
+    }),
+  )
+  return found.flat()[0] ?? chosen!
+}
+
+/** Where the key leads now, and where else it led while repeats of then are still answered; each shard once. */
+export function keyedShards(tenant: Pick<Tenant, 'shards' | 'opensAt'>, key: string, at: Instant): number[] {
+  const number = createHash('sha256').update(key).digest().readUInt32BE()
+  const changed = (tenant.opensAt ?? []).filter(time => time <= at && time > at - KEEP_WRITES_MS)
+  const times = [at, ...changed.sort((one, other) => other - one).map(time => (time - 1) as Instant)]
+  const led = times.map(time => {
+    const open = openShards(tenant, time)
+    return open[number % open.length]!
+  })
+  return [...new Set(led)]
+}

@@ -3,17 +3,18 @@ import type { Instant, TimeZone } from '../kernel/time.ts'
 import type { SearchTerm } from '../platform/search/matching.ts'
 import type { FieldDefinition } from '../product/configuration.ts'
 import { type FieldError, type FieldErrorCode, fieldErrors, shown } from '../product/fields/errors.ts'
-import { normaliseFieldValues } from '../product/fields/normalise.ts'
 import { validateFields } from '../product/fields/validate.ts'
 import {
   type FieldValues,
   LARGEST_FIELD_COUNT,
   mergeFieldValues,
+  normaliseFieldValues,
   readFieldValues,
   valuesOf,
 } from '../product/fields/values.ts'
 import { termsOf } from '../product/search-terms.ts'
-import type { Dictionary } from './policyholder.ts'
+import type { EntityResponse, PolicyholderResponse } from './contract.ts'
+import type { Dictionary, Policyholder, SubEntity } from './policyholder.ts'
 
 /**
  * A problem of a policyholder's value (brief 8): `ontologyUri` is the dictionary entry's name, `validatorUri` the
@@ -118,3 +119,46 @@ export function searchTerms({ fields, timeZone }: Dictionary, values: FieldValue
     )
   return found
 }
+
+/** A policyholder as answers show it; sub-entities in the order in which they were added. */
+export function policyholderResponse(policyholder: Policyholder): PolicyholderResponse {
+  const { locator, version, completed, entity } = policyholder
+  const times = timestamps(policyholder)
+  return {
+    locator,
+    version,
+    ...times,
+    entity: {
+      locator: entity.locator,
+      ...shared(policyholder, completed),
+      ...times,
+      values: entity.values,
+      subEntitiesByLocator: Object.fromEntries(
+        entity.subEntities.map(one => [one.locator, subEntityResponse(one, policyholder)]),
+      ),
+    },
+  }
+}
+
+const subEntityResponse = (subEntity: SubEntity, policyholder: Policyholder): EntityResponse => ({
+  locator: subEntity.locator,
+  ontologyUri: subEntity.ontologyUri,
+  ...shared(policyholder, subEntity.completed),
+  ...timestamps(subEntity),
+  values: subEntity.values,
+})
+
+const timestamps = ({ createdAt, updatedAt }: Pick<SubEntity, 'createdAt' | 'updatedAt'>) => ({
+  createdTimestamp: String(createdAt),
+  updatedTimestamp: String(updatedAt),
+})
+
+const shared = (
+  { accountLocator, version }: Policyholder,
+  completed: boolean,
+): Pick<EntityResponse, 'accountLocator' | 'completed' | 'flags' | 'revision'> => ({
+  accountLocator,
+  completed,
+  flags: [completed ? 'flag.entity.workflow.complete' : 'flag.entity.workflow.started'],
+  revision: String(version),
+})

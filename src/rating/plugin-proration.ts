@@ -15,8 +15,8 @@ import {
   zero,
 } from '../kernel/money.ts'
 import type { Instant } from '../kernel/time.ts'
-import { each } from '../policy/fold/amounts.ts'
 import type { Prorated } from '../policy/fold/prorated.ts'
+import { each } from '../policy/fold/shares.ts'
 import { mayHoldBack, type Splits } from '../policy/fold/splits.ts'
 import type { Holdback, Modification, PolicyAggregate, RunSplit } from '../policy/records/aggregate.ts'
 import type { ModificationKind } from '../policy/records/transactions.ts'

@@ -2,7 +2,7 @@
 import type { ProrationItem } from '../extension/plugins/contract.ts'
 import { shardOfDigits } from '../kernel/locators.ts'
 import { type Money, sum, toText } from '../kernel/money.ts'
-import type { Same } from '../policy/fold/amounts.ts'
+import type { Same } from '../policy/fold/shares.ts'
 import type { Followed, SplitOfFee, SplitOfRun, Splits } from '../policy/fold/splits.ts'
 import { perilSegmentLocator } from '../policy/projection/view.ts'
 import type { Amounts, Holdback, PolicyAggregate } from '../policy/records/aggregate.ts'

@@ -19,7 +19,7 @@ import {
 } from '../policy/records/aggregate.ts'
 import type { UnderwritingResult } from '../policy/records/transactions.ts'
 import { NeedsWholePolicy } from '../policy/surroundings.ts'
-import { policyholderResponse } from '../policyholders/projection.ts'
+import { policyholderResponse } from '../policyholders/values.ts'
 import { hasPlugin } from '../product/plugins.ts'
 import { givenRates } from './given-rates.ts'
 import { PerilRating } from './peril-rating.ts'

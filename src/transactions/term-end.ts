@@ -1,7 +1,6 @@
 // The end of a policy, and the reminders before it (brief 9): timers for what is still to come, and what happens
 // when one goes off. Whatever moves a policy's end sets the timers of the new end; those of an old end find another
 // when they go off.
-
 import { derivedUuid, shardOfDigits } from '../kernel/locators.ts'
 import { add, type Instant } from '../kernel/time.ts'
 import type { NewTimer } from '../platform/commit.ts'
@@ -11,8 +10,7 @@ import type { Planned } from '../policy/planned.ts'
 import type { Policy, PolicyAggregate } from '../policy/records/aggregate.ts'
 import { policyState } from '../policy/transitions.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
-import { showNothing } from './mechanism/answers.ts'
-import { defineKind } from './mechanism/kind.ts'
+import { defineKind, showNothing } from './mechanism/kind.ts'
 
 /** Kinds of the timers; each is named as the event that comes of it. */
 export const POLICY_END = 'policy.end'

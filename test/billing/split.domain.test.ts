@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type CurrencyCode, fromMinor, LARGEST_MINOR, money, sum, toText } from '../../src/kernel/money.ts'
-import { splitBy } from '../../src/policy/bills/split.ts'
+import { splitBy } from '../../src/policy/fold/shares.ts'
 
 const EUR = 'EUR' as CurrencyCode
 const twelve = new Array<bigint>(12).fill(1n)

@@ -11,7 +11,7 @@ import type { PolicyDocumentResponse } from '../../src/policy/contract/documents
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { consumeDocumentHints } from '../../src/servicing/documents/job.ts'
 import { workOff } from '../../src/servicing/events/dispatch.ts'
-import type { DocumentHint } from '../../src/transactions/documents/job-hint.ts'
+import type { DocumentHint } from '../../src/transactions/documents/job-store.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { exampleFiles } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'

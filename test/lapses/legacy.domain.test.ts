@@ -1,6 +1,7 @@
 // Legacy lapses of the home example, whose product has no cancellations.json, and the way back: 15 days of grace, 30 to
 // be reinstated, in New York (brief 1.7). A plain year with monthly payments comes to 1,301.90: eleven invoices of
 // 108.49 and a last of 108.51, in each 100.68 of premium, 2.89 of taxes and 4.92 of fees.
+import '../../src/transactions/kinds.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
@@ -12,8 +13,7 @@ import { isIssued } from '../../src/policy/fold/line.ts'
 import { policyView } from '../../src/policy/projection/view.ts'
 import { recordsWhere, selectedQuote } from '../../src/policy/records/aggregate.ts'
 import type { PlannedInstallment } from '../../src/policy/records/installment.ts'
-import { invoiceStatus, isOutstanding } from '../../src/policy/records/invoice.ts'
-import { applied, paymentState } from '../../src/policy/records/payment.ts'
+import { applied, invoiceStatus, isOutstanding, paymentState } from '../../src/policy/records/invoice.ts'
 import { type Lapse, reinstatementStatus } from '../../src/policy/records/transactions.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
@@ -26,7 +26,6 @@ import { ClockedPolicy } from '../support/clocked-policy.ts'
 import { exampleConfiguration } from '../support/configurations.ts'
 import { scatteredBills } from '../support/scattered-bills.ts'
 import { runsOf } from '../support/sizes.ts'
-import '../../src/transactions/kinds.ts'
 
 const endOf = (policy: ClockedPolicy, date: string): Instant =>
   endOfDay(policy.day(date), policy.loaded.aggregate.policy.timeZone)

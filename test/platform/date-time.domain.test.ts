@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readDateTime } from '../../src/kernel/date-time.ts'
+import { readDateTime } from '../../src/kernel/time.ts'
 
 test.each([
   ['2026-03-01', '2026-03-01T00:00:00.000Z'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { newUuid, type Uuid } from '../../src/kernel/locators.ts'
-import { searchableNames, termChange } from '../../src/policy/list/terms.ts'
+import { searchableNames, termChange } from '../../src/policy/list/store.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import type { ProductDefinition } from '../../src/product/configuration.ts'
 import type { FieldData } from '../../src/product/fields/groups.ts'

@@ -13,7 +13,7 @@ import { decideCancellation } from '../../src/transactions/cancellations/decisio
 import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
 import { decideEndorsement } from '../../src/transactions/endorsements/decision.ts'
 import { recordedPriceChange } from '../../src/transactions/mechanism/price-change.ts'
-import { withCredit } from '../../src/transactions/payments/credit.ts'
+import { withCredit } from '../../src/transactions/payments/settling.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'
 import { decidePreview } from '../../src/transactions/preview/decision.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'

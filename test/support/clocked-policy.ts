@@ -22,8 +22,8 @@ import {
   REINSTATEMENT_PERIOD_TIMER,
 } from '../../src/transactions/lapses/timers.ts'
 import { decideCreation, decideIssue } from '../../src/transactions/new-business/decision.ts'
-import { withCredit } from '../../src/transactions/payments/credit.ts'
 import { decidePayment } from '../../src/transactions/payments/decision.ts'
+import { withCredit } from '../../src/transactions/payments/settling.ts'
 import { type Example, groundOf, workedPolicies } from './configurations.ts'
 import type { PluginFunctions } from './plugin-function.ts'
 import { attemptAt } from './policy-story.ts'

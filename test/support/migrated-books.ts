@@ -3,7 +3,7 @@
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import { fromMinor } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'
-import { applied, paymentState } from '../../src/policy/records/payment.ts'
+import { applied, paymentState } from '../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
 import { readAccount } from '../../src/servicing/migration/request.ts'

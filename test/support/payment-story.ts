@@ -1,5 +1,6 @@
 // The story of a policyholder with several policies: billed, paid in full, in part and beyond, reversed, and changed
 // in between. Every step goes through the decisions, and then through what credit pays, as the policy's object does it.
+import '../../src/transactions/kinds.ts'
 import fc from 'fast-check'
 import { decideInvoicing, decideNextInvoice } from '../../src/billing/invoicing.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
@@ -9,20 +10,18 @@ import { futureInstallments, restDue } from '../../src/policy/bills/amounts-due.
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import type { Planned } from '../../src/policy/planned.ts'
 import { selectedQuote } from '../../src/policy/records/aggregate.ts'
-import { isOutstanding } from '../../src/policy/records/invoice.ts'
-import { paymentState } from '../../src/policy/records/payment.ts'
+import { isOutstanding, paymentState } from '../../src/policy/records/invoice.ts'
 import type { Ground, Loaded } from '../../src/policy/surroundings.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
 import { decideEndorsement } from '../../src/transactions/endorsements/decision.ts'
 import { decideCreation, decideDiscard, decideIssue } from '../../src/transactions/new-business/decision.ts'
-import { withCredit } from '../../src/transactions/payments/credit.ts'
 import { decidePayment, RefusedPayOut } from '../../src/transactions/payments/decision.ts'
+import { withCredit } from '../../src/transactions/payments/settling.ts'
 import { decideQuote } from '../../src/transactions/quotes/decision.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { type Example, groundOf, workedPolicies } from './configurations.ts'
 import { attemptAt, inState, STORY_BEGINS } from './policy-story.ts'
-import '../../src/transactions/kinds.ts'
 
 export type Book = {
   readonly ground: Ground

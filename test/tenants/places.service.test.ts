@@ -12,7 +12,7 @@ import {
   type Tenant,
   tenantFiles,
 } from '../../src/platform/tenancy.ts'
-import { keyedShards } from '../../src/policyholders/shard-choice.ts'
+import { keyedShards } from '../../src/policyholders/store.ts'
 import {
   addShards,
   createTenant,

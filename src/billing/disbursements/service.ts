@@ -7,8 +7,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { type Position, readPagingToken, UUID_FORM, writePagingToken } from '../../platform/paging.ts'
 import { disbursements } from '../../policy/tables/billing.ts'
-import { placeOf } from '../../policyholders/loading.ts'
-import { policyholderQuery } from '../../policyholders/store.ts'
+import { placeOf, policyholderQuery } from '../../policyholders/store.ts'
 import type { DisbursementListResponse, DisbursementResponse, DisbursementsQuery } from './contract.ts'
 
 /** A page of the policyholder's disbursements, oldest first. 404 for a policyholder that there is not. */

@@ -2,9 +2,8 @@ import { Refusal } from '../../kernel/errors.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 import type { Configuration } from '../../product/configuration.ts'
 import { fieldErrors } from '../../product/fields/errors.ts'
-import { normaliseFieldValues } from '../../product/fields/normalise.ts'
 import { validateFields } from '../../product/fields/validate.ts'
-import { type FieldValues, readFieldValues } from '../../product/fields/values.ts'
+import { type FieldValues, normaliseFieldValues, readFieldValues } from '../../product/fields/values.ts'
 
 /**
  * A payment's values as they are stored. Held against payment/payment.json as a whole, its required fields included;

@@ -7,8 +7,13 @@ import type { Instant } from '../../kernel/time.ts'
 import { restDue } from '../../policy/bills/amounts-due.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
-import { type Invoice, isOutstanding } from '../../policy/records/invoice.ts'
-import { applied, type Payment, paymentState } from '../../policy/records/payment.ts'
+import {
+  applied,
+  type Invoice,
+  isOutstanding,
+  type Payment,
+  paymentState,
+} from '../../policy/records/invoice.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
 import { invoiceNamed } from '../projection.ts'
 import { assertFits, planPayment, planWriteOff } from './plans.ts'

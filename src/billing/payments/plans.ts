@@ -9,20 +9,18 @@ import { invoiceEvent, policyEvent } from '../../policy/events.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import {
+  assertPaymentAllows,
+  counterpartOf,
   type Invoice,
   invalidated,
   invoiceStatus,
-  paid,
-  reopened,
-  writtenOff,
-} from '../../policy/records/invoice.ts'
-import {
-  assertPaymentAllows,
-  counterpartOf,
   type Payment,
   type PaymentSource,
+  paid,
+  reopened,
   standingPayments,
-} from '../../policy/records/payment.ts'
+  writtenOff,
+} from '../../policy/records/invoice.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
 
 export type PaymentTerms = {

@@ -6,10 +6,10 @@ import type { Uuid } from '../../kernel/locators.ts'
 import { fromMinor, type Money, minus, negated, plus, sum } from '../../kernel/money.ts'
 import { earlier, type Instant, later } from '../../kernel/time.ts'
 import { isStanding } from '../fold/line.ts'
+import { splitBy } from '../fold/shares.ts'
 import type { Modification, PolicyAggregate } from '../records/aggregate.ts'
 import { type InstallmentFee, isSilent, type PlannedInstallment } from '../records/installment.ts'
-import { type Invoice, invoiceStatus } from '../records/invoice.ts'
-import { applied, standingPayments } from '../records/payment.ts'
+import { applied, type Invoice, invoiceStatus, standingPayments } from '../records/invoice.ts'
 import {
   type Charge,
   feeCharges,
@@ -19,10 +19,8 @@ import {
   isPayable,
   perilCharges,
 } from './charge.ts'
-import { isContinued } from './continued-plan.ts'
-import { restOf, restsByInstallment, totalsDue } from './items.ts'
+import { isContinued, restOf, restsByInstallment, totalsDue } from './items.ts'
 import { netCharges } from './net-charges.ts'
-import { splitBy } from './split.ts'
 
 /** All that the modification charges. */
 export function chargesOf(aggregate: PolicyAggregate, modification: Modification): Charge[] {

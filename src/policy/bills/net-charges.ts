@@ -4,10 +4,10 @@
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, minus, negated, plus, zero } from '../../kernel/money.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
-import { each, plusAmounts } from '../fold/amounts.ts'
 import { feeInForce, holdbacksInForce } from '../fold/fees.ts'
 import { isIssued, type Line, lineOf } from '../fold/line.ts'
 import { type Piece, piecesOf, reaches } from '../fold/pieces.ts'
+import { each, plusAmounts } from '../fold/shares.ts'
 import {
   type Amounts,
   acceptedQuote,

@@ -5,7 +5,7 @@ import type { TimeZone } from '../../kernel/time.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { type FieldErrors, joinFieldErrors } from '../../product/fields/errors.ts'
 import { changeFields, type FieldChanges, type FieldData } from '../../product/fields/groups.ts'
-import { normaliseFieldData } from '../../product/fields/normalise.ts'
+import { normaliseFieldData } from '../../product/fields/values.ts'
 import type { ReportedProblems } from './request.ts'
 
 /** Where problems go, and what values and new groups are made with. */

@@ -1,16 +1,24 @@
 // A run seen through the policy's segments: one piece for each segment that it lies in, as the line of
 // modifications left them. Pieces are the peril characteristics of the contract; they follow from the run and the
 // segments and have no rows (docs/design.md, section 1).
-
-import type { Uuid } from '../../kernel/locators.ts'
+import { derivedUuid, type Uuid } from '../../kernel/locators.ts'
 import { memoByObject } from '../../kernel/maps.ts'
 import { type Money, minus } from '../../kernel/money.ts'
 import { earlier, type Instant, type Span, type TimeZone } from '../../kernel/time.ts'
-import type { Amounts, PerilRun, PolicySegment } from '../records/aggregate.ts'
-import { amountsOf, each, minusAmounts, type Same, splitAmounts } from './amounts.ts'
+import type { Amounts, ExposureRun, PerilRun, PolicySegment } from '../records/aggregate.ts'
 import type { Line, Step } from './line.ts'
 import { splitsIn } from './prorated.ts'
-import { type Measure, measureOf, portion, shares } from './shares.ts'
+import {
+  amountsOf,
+  each,
+  type Measure,
+  measureOf,
+  minusAmounts,
+  portion,
+  type Same,
+  shares,
+  splitAmounts,
+} from './shares.ts'
 
 /** The part of a run that lies in one policy segment. Amounts once the run is priced. */
 export type Piece = Span & {
@@ -225,3 +233,54 @@ function restored(
     })
   })
 }
+
+// The pieces of an exposure's run: whole at first, then what each cut leaves (brief 2.2).
+/** The exposure characteristics of the contract; they follow from the run and its cuts and have no rows. */
+export type ExposurePiece = Span & {
+  readonly run: ExposureRun
+  readonly locator: Uuid
+  readonly madeBy: Uuid
+  readonly replacedBy: Uuid | undefined
+}
+
+/** Every piece that the run ever had; `order` is the line of modifications, in which cuts count. */
+export function exposurePieces(
+  run: ExposureRun,
+  order: ReadonlyMap<Uuid, number>,
+  shard: number,
+): ExposurePiece[] {
+  const cuts = run.cuts.filter(cut => order.has(cut.by)).sort((a, b) => order.get(a.by)! - order.get(b.by)!)
+  const pieces: ExposurePiece[] = []
+  let piece: ExposurePiece = {
+    start: run.start,
+    end: run.end,
+    run,
+    locator: run.locator,
+    madeBy: run.madeBy,
+    replacedBy: undefined,
+  }
+  for (const cut of cuts) {
+    pieces.push({ ...piece, replacedBy: cut.by })
+    if (cut.from <= run.start) return pieces
+    piece = {
+      ...piece,
+      end: earlier(piece.end, cut.from),
+      locator: derivedUuid(shard, run.locator, cut.by),
+      madeBy: cut.by,
+      replacedBy: undefined,
+    }
+  }
+  return [...pieces, piece]
+}
+
+/** Whether the piece holds at that time as it is known when the step has been taken. */
+export const holdsAt = (
+  piece: ExposurePiece,
+  at: Span['start'],
+  step: number,
+  order: ReadonlyMap<Uuid, number>,
+): boolean =>
+  piece.start <= at &&
+  at < piece.end &&
+  order.get(piece.madeBy)! <= step &&
+  (piece.replacedBy === undefined || order.get(piece.replacedBy)! > step)

@@ -10,7 +10,7 @@ import {
   putRecords,
   type RunSplit,
 } from '../records/aggregate.ts'
-import type { Same } from './amounts.ts'
+import type { Same } from './shares.ts'
 
 /** What was said, before the modification has a locator. */
 export type Prorated = {

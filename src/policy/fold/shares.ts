@@ -1,8 +1,8 @@
 // How an amount over a span is shared out when the span is split (brief 3.2): the part before a split is
 // amount × months(start, split) ÷ months(start, end), rounded; the rest is what remains, so parts add up.
-import { fromMinor, type Money, minus, RATE_PLACES, zero } from '../../kernel/money.ts'
+import { fromMinor, type Money, minus, plus, RATE_PLACES, zero } from '../../kernel/money.ts'
 import { type Instant, months, type Span, type TimeZone } from '../../kernel/time.ts'
-import type { Proration } from '../records/aggregate.ts'
+import type { Amounts, PerilPrice, Proration } from '../records/aggregate.ts'
 
 /** Measures a stretch of time in whole units: milliseconds, or ten millionths of a month. Only ratios are used. */
 export type Measure = (from: Instant, to: Instant) => bigint
@@ -76,4 +76,107 @@ export function shares(
     if (part.start > from) taken(part.start)
     return taken(part.end)
   })
+}
+
+// The amounts of a peril over a span: its premium with taxes and commissions, split and summed together.
+export const amountsOf = (price: PerilPrice): Amounts => ({
+  premium: price.premium.amount,
+  technicalPremium: price.technicalPremium?.amount,
+  taxes: price.taxes.map(tax => tax.amount),
+  commissions: price.commissions.map(commission => commission.amount),
+})
+
+/** The same amount of other amounts of the same price. */
+export type Same = (of: Amounts) => Money
+
+const premiumOf: Same = of => of.premium
+const technicalOf: Same = of => of.technicalPremium!
+
+/** `change` on every amount: premium, technical premium, taxes, commissions, in this order. */
+export const each = (amounts: Amounts, change: (amount: Money, same: Same) => Money): Amounts => ({
+  premium: change(amounts.premium, premiumOf),
+  technicalPremium: amounts.technicalPremium && change(amounts.technicalPremium, technicalOf),
+  taxes: amounts.taxes.map((tax, at) => change(tax, of => of.taxes[at]!)),
+  commissions: amounts.commissions.map((commission, at) => change(commission, of => of.commissions[at]!)),
+})
+
+/** The amounts of several parts: `split` divides one amount among them, in order. */
+export function splitAmounts(amounts: Amounts, split: (amount: Money, same: Same) => Money[]): Amounts[] {
+  const premium = split(amounts.premium, premiumOf)
+  const technical = amounts.technicalPremium && split(amounts.technicalPremium, technicalOf)
+  const taxes = amounts.taxes.map((tax, at) => split(tax, of => of.taxes[at]!))
+  const commissions = amounts.commissions.map((one, at) => split(one, of => of.commissions[at]!))
+  return premium.map((part, at) => ({
+    premium: part,
+    technicalPremium: technical?.[at],
+    taxes: taxes.map(parts => parts[at]!),
+    commissions: commissions.map(parts => parts[at]!),
+  }))
+}
+
+const both = (a: Amounts, b: Amounts, join: (a: Money, b: Money) => Money): Amounts => ({
+  premium: join(a.premium, b.premium),
+  technicalPremium:
+    a.technicalPremium && b.technicalPremium ? join(a.technicalPremium, b.technicalPremium) : undefined,
+  taxes: a.taxes.map((tax, at) => join(tax, b.taxes[at]!)),
+  commissions: a.commissions.map((commission, at) => join(commission, b.commissions[at]!)),
+})
+
+/** Sum and difference of amounts of the same price. */
+export const plusAmounts = (a: Amounts, b: Amounts): Amounts => both(a, b, plus)
+export const minusAmounts = (a: Amounts, b: Amounts): Amounts => both(a, b, minus)
+
+/**
+ * Splits amounts into parts that are to one another as the weights, and add up to the amount exactly. Parts are
+ * whole minor units, rounded half-up; equal weights have equal parts; what rounding leaves is on the last part
+ * that has a weight (brief 4.2). Where rounding up took more than there is (7 cents in 12 parts), every part is
+ * rounded down instead, so that no part ever has the other sign. A part without weight is zero.
+ *
+ * Amounts of issued invoices are derived by this formula whenever they are read: it may never change.
+ *
+ * Weights are not negative and at least one is positive; `RangeError` otherwise.
+ */
+export function splitBy(weights: readonly bigint[]): (amount: Money) => Money[] {
+  const last = weights.findLastIndex(weight => weight > 0n)
+  if (last < 0 || weights.some(weight => weight < 0n))
+    throw new RangeError('Weights are 0 or more, one above.')
+  const before = weights.slice(0, last)
+  let total = 0n
+  for (const weight of weights) total += weight
+  return ({ minor, currency }) => {
+    const whole = BigInt(Math.abs(minor))
+    const halfUp = (weight: bigint): bigint => (2n * whole * weight + total) / (2n * total)
+    const down = (weight: bigint): bigint => (whole * weight) / total
+    let parts = partsOf(before, halfUp)
+    let rest = remainder(minor, parts)
+    if (rest < 0) {
+      parts = partsOf(before, down)
+      rest = remainder(minor, parts)
+    }
+    const sign = Math.sign(minor)
+    const none = fromMinor(0, currency)
+    const amounts = parts.map(part => fromMinor(sign * part, currency))
+    amounts.push(fromMinor(sign * rest, currency))
+    while (amounts.length < weights.length) amounts.push(none)
+    return amounts
+  }
+}
+
+/** Neighbours nearly always weigh the same; their division is done once. */
+function partsOf(weights: readonly bigint[], share: (weight: bigint) => bigint): number[] {
+  let previous = 0n
+  let part = 0
+  return weights.map(weight => {
+    if (weight !== previous) {
+      previous = weight
+      part = Number(share(weight))
+    }
+    return part
+  })
+}
+
+function remainder(minor: number, parts: readonly number[]): number {
+  let rest = Math.abs(minor)
+  for (const part of parts) rest -= part
+  return rest
 }

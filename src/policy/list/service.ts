@@ -7,8 +7,14 @@ import { loadConfiguration } from '../../product/cache.ts'
 import { assertSearchable, searchOf } from '../../product/search-terms.ts'
 import { versionQuery } from '../../product/store.ts'
 import type { PolicyListQuery, PolicyListResponse } from './contract.ts'
-import { knownQuery, type PageSelection, pageQuery, policySummaryResponse, readSummary } from './store.ts'
-import { searchableNames } from './terms.ts'
+import {
+  knownQuery,
+  type PageSelection,
+  pageQuery,
+  policySummaryResponse,
+  readSummary,
+  searchableNames,
+} from './store.ts'
 
 /**
  * The policies that the query is for, in the order of their creation: a page of them. One round trip for each shard;

@@ -8,7 +8,7 @@ import type {
   PolicyCharacteristicsResponse,
 } from '../contract/characteristics.ts'
 import type { ExposureResponse, PerilResponse } from '../contract/response.ts'
-import { type ExposurePiece, holdsAt } from '../fold/exposure-pieces.ts'
+import { type ExposurePiece, holdsAt } from '../fold/pieces.ts'
 import type { Exposure, Peril, PolicySegment } from '../records/aggregate.ts'
 import { mediaByLocator as mediaOf } from './documents.ts'
 import { withLazy } from './lazy.ts'

@@ -4,8 +4,13 @@ import { fileAddress, mediaAddress } from '../../platform/http/file-links.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import type { Media, PolicyDocumentResponse } from '../contract/documents.ts'
 import { type PolicyAggregate, recordsWhere, selectedQuoteIfAny } from '../records/aggregate.ts'
-import { type DocumentSubject, isUploaded, type PolicyDocument } from '../records/document.ts'
-import { type Medium, mediaIn } from '../records/medium.ts'
+import {
+  type DocumentSubject,
+  isUploaded,
+  type Medium,
+  mediaIn,
+  type PolicyDocument,
+} from '../records/document.ts'
 
 export const documentResponse = (document: PolicyDocument): PolicyDocumentResponse => ({
   locator: document.locator,

@@ -21,8 +21,7 @@ import {
   type Quote,
 } from '../records/aggregate.ts'
 import type { PlannedInstallment } from '../records/installment.ts'
-import type { Invoice } from '../records/invoice.ts'
-import { type Payment, paymentsOf } from '../records/payment.ts'
+import { type Invoice, type Payment, paymentsOf } from '../records/invoice.ts'
 import {
   type Cancellation,
   type Endorsement,

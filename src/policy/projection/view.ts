@@ -1,10 +1,8 @@
 // A policy's records as the line of its modifications made them: what answers show is read off here.
-
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import { type ExposurePiece, exposurePieces } from '../fold/exposure-pieces.ts'
 import { type Counting, isStanding, type Line, lineOf } from '../fold/line.ts'
-import { type Piece, piecesOf } from '../fold/pieces.ts'
+import { type ExposurePiece, exposurePieces, type Piece, piecesOf } from '../fold/pieces.ts'
 import type {
   Exposure,
   Peril,

@@ -14,11 +14,9 @@ import type { CurrencyCode, Money } from '../../kernel/money.ts'
 import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import type { PerilAmounts } from './changes.ts'
-import type { PolicyDocument } from './document.ts'
+import type { Medium, PolicyDocument } from './document.ts'
 import type { PlannedInstallment } from './installment.ts'
-import type { Invoice } from './invoice.ts'
-import type { Medium } from './medium.ts'
-import type { Payment } from './payment.ts'
+import type { Invoice, Payment } from './invoice.ts'
 import type {
   Cancellation,
   Endorsement,

@@ -2,9 +2,12 @@
 // configuration its version stands for today.
 import { type SQL, sql } from 'drizzle-orm'
 import { notFound, Refusal } from '../../kernel/errors.ts'
-import { type PolicyLocator, readUuid } from '../../kernel/locators.ts'
+import { type PolicyLocator, readUuid, type Uuid } from '../../kernel/locators.ts'
+import { type CurrencyCode, fromMinor, type Money } from '../../kernel/money.ts'
+import type { Guard } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type Database, type Query, statement } from '../../platform/database.ts'
+import type { Position } from '../../platform/paging.ts'
 import { policyholderQuery, readPolicyholder } from '../../policyholders/store.ts'
 import { policyholders } from '../../policyholders/tables.ts'
 import { type LoadedConfiguration, loadConfiguration } from '../../product/cache.ts'
@@ -21,6 +24,7 @@ import {
   type Unread,
   type Version,
 } from '../surroundings.ts'
+import { disbursements, MOVES_CREDIT, payments } from '../tables/billing.ts'
 import { endorsements, perils, policies } from '../tables/policies.ts'
 import {
   AGGREGATE_QUERIES,
@@ -31,7 +35,6 @@ import {
   policyLocatorQuery,
   readAggregates,
 } from './aggregates.ts'
-import { CREDITS, type CreditRow, creditQuery, readCredit } from './credit.ts'
 import { COLLECTION_NAMES, COLLECTIONS, type CollectionName } from './rows.ts'
 
 /** What a create request names; refuses with 404 or 400 what is unknown. */
@@ -264,3 +267,69 @@ export function unreadOf(
   if (exposureCount === exposures.size) return undefined
   return { exposures: exposureCount - exposures.size, perils: perilCount - perils.size }
 }
+
+// What payments say of the credit of their policyholder. The condition is that of the index payment_credit.
+const CHANGE = sql<number>`case ${payments.source} when 'credit' then -${payments.amount} else ${payments.credited} end`
+
+const standing = (holder: SQL | Uuid): SQL =>
+  sql`${payments.policyholderLocator} = ${holder} and (${MOVES_CREDIT}) and ${payments.reversedAt} is null`
+
+export type CreditRow = { currency: string; minor: number }
+
+/** What changed the credit: payments that made or used it, and what was paid out of it. */
+const changes = (holder: SQL | Uuid): SQL => sql`(
+  select ${payments.currency} as currency, ${CHANGE} as change from ${payments} where ${standing(holder)}
+  union all
+  select ${disbursements.currency}, -${disbursements.amount} from ${disbursements}
+  where ${disbursements.policyholderLocator} = ${holder}) as credit_change`
+
+const balances = (build: Database['build'], holder: SQL | Uuid) =>
+  build
+    .select({ currency: sql<string>`currency`, minor: sql<number>`sum(change)` })
+    .from(changes(holder))
+    .groupBy(sql`currency`)
+
+const OF_HOLDER = statement(build => balances(build, sql`${sql.placeholder('holder')}`))
+
+/** The policyholder's credit, by currency; `readCredit` takes the rows. */
+export const creditQuery = (database: Database, holder: Uuid) => database.bind(OF_HOLDER, { holder })
+
+/** As `creditQuery`, for the policyholder of a policy. */
+export const CREDITS = byChoice((build, condition) =>
+  balances(
+    build,
+    sql`(select ${policies.policyholderLocator} from ${policies} where ${policies.locator} ${condition})`,
+  ),
+)
+
+/** The credit of that currency, of the rows of all. */
+export const readCredit = (rows: readonly CreditRow[], currency: CurrencyCode): Money =>
+  fromMinor(rows.find(row => row.currency === currency)?.minor ?? 0, currency)
+
+const CREDIT_IS_UNCHANGED = sql`coalesce((
+  select sum(change) from ${changes(sql`${sql.placeholder('holder')}`)}
+  where currency = ${sql.placeholder('currency')}), 0) = ${sql.placeholder('minor')}`
+
+/** Trips when the credit is not what was read. */
+export const creditGuard = (holder: Uuid, { minor, currency }: Money): Guard => ({
+  name: 'guard_policyholder_credit',
+  holds: CREDIT_IS_UNCHANGED,
+  values: { holder, currency, minor },
+})
+
+/** A page of the payments that made or used credit, reversed ones too, oldest first; one more than asked for. */
+export const movementsQuery = (
+  database: Database,
+  holder: Uuid,
+  position: Position<Uuid> | undefined,
+  pageSize: number,
+) =>
+  database.build
+    .select()
+    .from(payments)
+    .where(
+      sql`${payments.policyholderLocator} = ${holder} and (${MOVES_CREDIT})
+        and (${payments.postedAt}, ${payments.locator}) > (${position?.createdAt ?? 0}, ${position?.locator ?? ''})`,
+    )
+    .orderBy(payments.postedAt, payments.locator)
+    .limit(pageSize + 1)

@@ -9,7 +9,7 @@ import type { FieldDefinition, ProductDefinition } from '../../product/configura
 import type { FieldData } from '../../product/fields/groups.ts'
 import { valuesOf } from '../../product/fields/values.ts'
 import { type ExposureRun, type PolicyAggregate, putRecords } from '../records/aggregate.ts'
-import { dataOfPayment, type Medium, mediumPath } from '../records/medium.ts'
+import { dataOfPayment, type Medium, mediumPath } from '../records/document.ts'
 import type { Loaded } from '../surroundings.ts'
 import { media } from '../tables/documents.ts'
 

@@ -3,8 +3,7 @@ import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
 import type { BillingPeriod, Replanned } from '../records/installment.ts'
-import type { InvoiceStatusEntry, InvoiceType } from '../records/invoice.ts'
-import type { PaymentSource } from '../records/payment.ts'
+import type { InvoiceStatusEntry, InvoiceType, PaymentSource } from '../records/invoice.ts'
 
 /** A fee of an installment as it is stored: in minor units. */
 export type StoredInstallmentFee = {

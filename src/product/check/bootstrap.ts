@@ -2,7 +2,7 @@
 // found when it is made; here, whether all that belongs together is there.
 
 import { z } from 'zod'
-import { readDateTime } from '../../kernel/date-time.ts'
+import { readDateTime } from '../../kernel/time.ts'
 import type { Configuration } from '../configuration.ts'
 import {
   BOOTSTRAP_FOLDERS,

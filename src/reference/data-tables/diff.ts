@@ -1,7 +1,8 @@
 // Which records of a table change between two times, or two contents (resources brief 13.8).
-import { readDateTime } from '../../kernel/date-time.ts'
+
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { readUuid } from '../../kernel/locators.ts'
+import { readDateTime } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'

@@ -18,10 +18,9 @@ import type {
 } from '../../policy/contract/billing.ts'
 import { invoiceResponses, paymentResponse } from '../../policy/projection/invoices.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
-import { paymentNamed } from '../../policy/records/payment.ts'
+import { paymentNamed } from '../../policy/records/invoice.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
-import { creditQuery, movementsQuery } from '../../policy/store/credit.ts'
-import { loadPolicy, policyOf } from '../../policy/store/loading.ts'
+import { creditQuery, loadPolicy, movementsQuery, policyOf } from '../../policy/store/loading.ts'
 import { policyholderQuery } from '../../policyholders/store.ts'
 import { operate, policyLocator } from '../../transactions/policies/service.ts'
 

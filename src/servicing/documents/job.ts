@@ -24,8 +24,12 @@ import { policyholderAt, replacedVersionsQuery } from '../../policyholders/store
 import { staticFiles } from '../../product/stored-files.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { documentResources } from '../../reference/templates/document-resources.ts'
-import type { DocumentHint } from '../../transactions/documents/job-hint.ts'
-import { claimJob, endIdleJob, postponeJob } from '../../transactions/documents/job-store.ts'
+import {
+  claimJob,
+  type DocumentHint,
+  endIdleJob,
+  postponeJob,
+} from '../../transactions/documents/job-store.ts'
 import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/limits.ts'
 import type { Made } from '../../transactions/documents/made.ts'
 import { askPolicy } from '../../transactions/object/message.ts'

@@ -9,8 +9,8 @@ import { documentPath, type PolicyDocument } from '../../policy/records/document
 import { loadPolicy } from '../../policy/store/loading.ts'
 import { staticFiles } from '../../product/stored-files.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
-import { expectDocument } from '../../transactions/documents/gone-files.ts'
 import {
+  expectDocument,
   MEDIA_TYPES,
   type Upload,
   withoutStoredFile,

@@ -9,7 +9,7 @@ import type { FilePart } from '../../platform/http/body/form.ts'
 import { fileKey, HOME_SHARD, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
 import type { Media } from '../../policy/contract/documents.ts'
 import { mediaResponse } from '../../policy/projection/documents.ts'
-import { type Medium, mediumPath } from '../../policy/records/medium.ts'
+import { type Medium, mediumPath } from '../../policy/records/document.ts'
 import { deleteFile, readMedia } from '../../policy/store/media.ts'
 import { media } from '../../policy/tables/documents.ts'
 

@@ -1,9 +1,8 @@
 // Accounts, policies and bills as another system hands them over (contract 2, Migration; resources brief 9.1). Read
 // leniently: what client converters leave out is empty or inherited. What the parts mean together is `convert/`'s matter.
 import { z } from '@hono/zod-openapi'
-import { readDateTime } from '../../kernel/date-time.ts'
 import { decimal, RATE_PLACES } from '../../kernel/money.ts'
-import type { Instant } from '../../kernel/time.ts'
+import { type Instant, readDateTime } from '../../kernel/time.ts'
 import {
   LONGEST_LIST,
   list,

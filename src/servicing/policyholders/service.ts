@@ -27,23 +27,31 @@ import type {
   PolicyholderResponse,
   PolicyholderUpdateRequest,
 } from '../../policyholders/contract.ts'
-import { dictionaryOf, loadPolicyholder, placeOf, readStored, theOne } from '../../policyholders/loading.ts'
 import type { Dictionary, Policyholder } from '../../policyholders/policyholder.ts'
-import { policyholderResponse } from '../../policyholders/projection.ts'
-import { shardForCreate } from '../../policyholders/shard-choice.ts'
 import {
+  dictionaryOf,
   insertQueries,
+  loadPolicyholder,
   pageQuery,
+  placeOf,
   policyholderQuery,
   readPage,
+  readStored,
+  shardForCreate,
+  theOne,
   updateQueries,
   versionGuard,
 } from '../../policyholders/store.ts'
-import { searchableNames, searchTerms, validationFieldError } from '../../policyholders/values.ts'
+import {
+  policyholderResponse,
+  searchableNames,
+  searchTerms,
+  validationFieldError,
+} from '../../policyholders/values.ts'
 import { assertSearchable, searchOf } from '../../product/search-terms.ts'
 import { versionQuery } from '../../product/store.ts'
 import { tablesInForce } from '../../reference/constraints/force.ts'
-import { hintDocuments } from '../../transactions/documents/job-hint.ts'
+import { hintDocuments } from '../../transactions/documents/job-store.ts'
 import { eraseStaged } from '../migration/erasure.ts'
 import { removeQuickQuotesOf } from '../quick-quotes/store.ts'
 import { scrubQueries, textQueries } from './erased-texts.ts'

@@ -1,6 +1,5 @@
 // The end of cover by a cancellation or withdrawal, when its time has come (brief 9, cancellation.effective). It is read
 // off the policy before and after every write, so that no transaction that ends cover can forget it.
-
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
@@ -8,8 +7,7 @@ import type { NewEvent } from '../../platform/events/outbox.ts'
 import { policyEvent } from '../../policy/events.ts'
 import type { Planned } from '../../policy/planned.ts'
 import type { Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
-import { showNothing } from '../mechanism/answers.ts'
-import { defineKind } from '../mechanism/kind.ts'
+import { defineKind, showNothing } from '../mechanism/kind.ts'
 
 /** Kind of the timer; named as the event that comes of it. */
 export const CANCELLATION_EFFECTIVE = 'cancellation.effective'

@@ -3,7 +3,7 @@
 
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, decimal, type Money, money, sum, toDecimal } from '../../kernel/money.ts'
-import { splitBy } from '../../policy/bills/split.ts'
+import { splitBy } from '../../policy/fold/shares.ts'
 import type { Holdback } from '../../policy/records/aggregate.ts'
 import type { HoldbackTerms } from '../../product/configuration.ts'
 

@@ -1,6 +1,5 @@
 // What a write of a policy makes of its schedules: a row for each, and a timer for its next time. Read off the policy
 // before and after, so that whatever moves an anchor moves what is counted from it.
-
 import { sql } from 'drizzle-orm'
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, startOfDay } from '../../kernel/time.ts'
@@ -17,8 +16,7 @@ import {
   isTimeOf,
   nextTime,
 } from '../../product/custom-events.ts'
-import { showNothing } from '../mechanism/answers.ts'
-import { defineKind } from '../mechanism/kind.ts'
+import { defineKind, showNothing } from '../mechanism/kind.ts'
 import { courseOf, statusOf } from './course.ts'
 import { SCHEDULE_TIMER } from './store.ts'
 import { eventSchedules } from './tables.ts'

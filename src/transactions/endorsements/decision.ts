@@ -35,7 +35,9 @@ import { planEndorsementInvalidation } from './invalidation.ts'
 import { assertEndorsementAllows, type EndorsementOperation, touchesOf } from './operation.ts'
 import {
   billsOfAcceptance,
+  billsOthers,
   digitsForAcceptance,
+  isPlannedAnew,
   planEndorsementAcceptance,
   planEndorsementCreation,
   planEndorsementDiscard,
@@ -43,9 +45,9 @@ import {
   planEndorsementQuote,
   planEndorsementUpdate,
   planRenewalCreation,
+  policyOnIssue,
 } from './plans.ts'
 import { personsDecision, planReferral } from './referral.ts'
-import { billsOthers, isPlannedAnew, policyOnIssue } from './schedule.ts'
 
 /** The operations that create an endorsement or renewal. */
 export type Beginning = Extract<EndorsementOperation, { action: 'create' | 'renew' }>

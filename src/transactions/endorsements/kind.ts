@@ -1,16 +1,21 @@
 // Endorsements and renewals as a kind of operation: one record with the same actions for both.
+
+import type { z } from 'zod'
 import { Refusal } from '../../kernel/errors.ts'
 import type { EndorsementLocator } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
 import { underwritingResponse } from '../../policy/projection/parts.ts'
 import { endorsementOf } from '../../policy/records/look-ups.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import { assertPolicyAllows } from '../../policy/transitions.ts'
+import type { Autofill } from '../autofill/fill.ts'
 import { defineKind, type Previewed, type Response } from '../mechanism/kind.ts'
 import { plannedPriceChange, priceChangeOf } from '../mechanism/price-change.ts'
-import type { RenewalCreateRequest } from '../renewals/contract.ts'
-import { fillNewEndorsement, fillNewRenewal, fillOperation } from './autofill.ts'
-import type { EndorsementCreateRequest } from './contract.ts'
+import { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
+import { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
 import { type Beginning, carriedOut, decideEndorsement, foreseen, previewed } from './decision.ts'
 import { planEndorsementInvalidation } from './invalidation.ts'
-import { type EndorsementOperation, partOf } from './operation.ts'
+import { assertEndorsementAllows, type EndorsementOperation, partOf } from './operation.ts'
 import { transactionResponse } from './projection.ts'
 
 declare module '../mechanism/kind.ts' {
@@ -131,3 +136,69 @@ export const endorsementKind = defineKind<'endorsement'>({
     },
   },
 })
+
+// Requests for endorsements and renewals as plugins and services fill them in.
+/** A new endorsement's request, filled in. Refuses (409) where the policy cannot be endorsed, before anything is called. */
+export async function fillNewEndorsement(
+  request: EndorsementCreateRequest,
+  loaded: Loaded,
+  autofill: Autofill,
+): Promise<EndorsementCreateRequest> {
+  assertPolicyAllows(loaded.aggregate, 'endorse')
+  const at = (request.startTimestamp ?? autofill.now) as Instant
+  const filling = { operation: 'endorsement', operationType: 'create' } as const
+  return await autofill.fill(loaded, 'endorsement', request, EndorsementCreateRequest, filling, { at })
+}
+
+/** A new renewal's request, filled in. Refuses (409) where the policy cannot be renewed, before anything is called. */
+export async function fillNewRenewal(
+  request: RenewalCreateRequest,
+  loaded: Loaded,
+  autofill: Autofill,
+): Promise<RenewalCreateRequest> {
+  assertPolicyAllows(loaded.aggregate, 'renew')
+  const at = loaded.aggregate.policy.effectiveEnd
+  const filling = { operation: 'renewal', operationType: 'create' } as const
+  return await autofill.fill(loaded, 'renewal', request, RenewalCreateRequest, filling, {
+    at,
+    begins: 'term',
+  })
+}
+
+/** An action on endorsements or renewals; requests that create or update one are filled in. */
+export async function fillOperation(
+  operation: EndorsementOperation,
+  loaded: Loaded,
+  autofill: Autofill,
+): Promise<EndorsementOperation> {
+  switch (operation.action) {
+    case 'create':
+      return { ...operation, request: await fillNewEndorsement(operation.request, loaded, autofill) }
+    case 'renew':
+      return { ...operation, request: await fillNewRenewal(operation.request, loaded, autofill) }
+    case 'update': {
+      const endorsement = endorsementOf(loaded.aggregate, operation.endorsement)
+      assertEndorsementAllows(endorsement, 'update')
+      const { kind, locator } = endorsement
+      const contract: z.ZodType = kind === 'renewal' ? RenewalUpdateRequest : EndorsementUpdateRequest
+      const update = await autofill.fill(
+        loaded,
+        kind,
+        operation.update,
+        contract as z.ZodType<typeof operation.update>,
+        { operation: kind, operationType: 'update', [`${kind}Locator`]: String(locator) },
+        {
+          at: (updatedStart(operation.update) ?? endorsement.startAt) as Instant,
+          ...(kind === 'renewal' && { begins: 'term' as const }),
+          asked: endorsement.changes.fieldValues,
+        },
+      )
+      return { ...operation, update }
+    }
+    default:
+      return operation
+  }
+}
+
+const updatedStart = (update: object): number | null | undefined =>
+  'startTimestamp' in update ? (update.startTimestamp as number | null | undefined) : undefined

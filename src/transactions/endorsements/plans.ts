@@ -7,17 +7,20 @@ import type { EndorsementLocator, Uuid } from '../../kernel/locators.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
+import { chargesOf, openInstallments } from '../../policy/bills/amounts-due.ts'
 import { policyEvent } from '../../policy/events.ts'
 import { lineOf, withIssued } from '../../policy/fold/line.ts'
 import type { Carried, Planned } from '../../policy/planned.ts'
 import {
   boundQuote,
   type Modification,
+  type Policy,
   type PolicyAggregate,
   putRecords,
 } from '../../policy/records/aggregate.ts'
 import type { EndorsementChanges } from '../../policy/records/changes.ts'
 import type { Endorsement, UnderwritingResult } from '../../policy/records/transactions.ts'
+import { scheduleOf } from '../../policy/terms.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { termEndTimers } from '../term-end.ts'
@@ -25,7 +28,6 @@ import type { EndorsementContext } from './content.ts'
 import { joinedChanges, namedChanges } from './joined-changes.ts'
 import { assertEndorsementAllows, touchesOf } from './operation.ts'
 import { issuedCount, undecided } from './referral.ts'
-import { policyOnIssue } from './schedule.ts'
 
 /** `endAt` is a new end of the policy. */
 export type EndorsementTerms = {
@@ -314,4 +316,33 @@ export const withEndorsement = (aggregate: PolicyAggregate, endorsement: Endorse
   ...aggregate,
   policy: { ...aggregate.policy, updatedAt: endorsement.updatedAt },
   endorsements: putRecords(aggregate.endorsements, [endorsement]),
+})
+
+/**
+ * Whether a product that plans its bills itself is asked to: for a renewal, and for an endorsement that charges anything
+ * or names a payment schedule. Another changes nothing that is planned, and has one invoice for nothing.
+ */
+export const isPlannedAnew = (
+  before: PolicyAggregate,
+  { kind, changes }: Endorsement,
+  modification: Modification,
+): boolean =>
+  kind === 'renewal' ||
+  changes.newPaymentScheduleName !== undefined ||
+  chargesOf(before, modification).length > 0
+
+/** Whether its bills include other transactions', so that all of those charges must be known. */
+export const billsOthers = (
+  before: PolicyAggregate,
+  { startAt, modificationLocator }: Endorsement,
+): boolean =>
+  openInstallments(before).some(one => one.end > startAt) ||
+  [...before.installments.values()].some(one => one.absorbedBy.includes(modificationLocator!))
+
+// What issuing an endorsement or a renewal makes of the terms that the policy is agreed on.
+/** The policy with the schedule and the end that it has then. */
+export const policyOnIssue = (before: PolicyAggregate, endorsement: Endorsement): Policy => ({
+  ...before.policy,
+  paymentScheduleName: scheduleOf(before, endorsement),
+  effectiveEnd: endorsement.endAt ?? before.policy.effectiveEnd,
 })

@@ -12,8 +12,7 @@ import type { FeeCreateRequest, FeeUpdateRequest } from '../../policy/contract/f
 import { policyEvent, versioned } from '../../policy/events.ts'
 import { type FeeInForce, feesOf, isReversedByHand } from '../../policy/fold/fees.ts'
 import { isIssued, isStanding } from '../../policy/fold/line.ts'
-import type { Planned } from '../../policy/planned.ts'
-import { newModification } from '../../policy/planned.ts'
+import { newModification, type Planned } from '../../policy/planned.ts'
 import { feeSummary } from '../../policy/projection/parts.ts'
 import {
   boundQuote,
@@ -26,8 +25,7 @@ import type { PlannedInstallment } from '../../policy/records/installment.ts'
 import { assertWithinLimits } from '../../policy/terms.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import { json } from '../mechanism/answers.ts'
-import { defineKind, type Response } from '../mechanism/kind.ts'
+import { defineKind, json, type Response } from '../mechanism/kind.ts'
 
 export type FeeUpdateContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 

@@ -14,7 +14,6 @@
 // installments ask for that are due after R. Those go on as they were planned, each for its own amount, whether
 // they had been written off or never invoiced: F in all. P + (B + N − P − F) + F = N + B: every cent is billed once. Taken
 // back at once, with no gap, a policy is paid by exactly the amounts by which it would have been paid without the lapse.
-
 import { makeBills } from '../../billing/bill-transaction.ts'
 import { planWriteOff } from '../../billing/payments/plans.ts'
 import { comingBack, onlyInstallment, recorded } from '../../billing/schedule.ts'
@@ -25,8 +24,7 @@ import { installmentOf, invoicesOf, openInstallments, planOf } from '../../polic
 import { chain, type Planned } from '../../policy/planned.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { PlannedInstallment } from '../../policy/records/installment.ts'
-import { isOutstanding } from '../../policy/records/invoice.ts'
-import { applied, standingPayments } from '../../policy/records/payment.ts'
+import { applied, isOutstanding, standingPayments } from '../../policy/records/invoice.ts'
 import { isOwed } from './past-due.ts'
 
 /** Writes off what is outstanding and bills the lapse. Takes one digit. */

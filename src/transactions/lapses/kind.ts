@@ -1,5 +1,4 @@
 // Grace periods, legacy lapses and the way back from them, as kinds of operations.
-
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -9,8 +8,7 @@ import type { UnplacedDocument } from '../../policy/records/document.ts'
 import { gracePeriodOf, lapseReinstatementOf } from '../../policy/records/look-ups.ts'
 import { type LapseReinstatement, reinstatementStatus } from '../../policy/records/transactions.ts'
 import { planRemoval, planUpload, type UploadOwner } from '../documents/upload.ts'
-import { json, showNothing } from '../mechanism/answers.ts'
-import { defineKind, type Response } from '../mechanism/kind.ts'
+import { defineKind, json, type Response, showNothing } from '../mechanism/kind.ts'
 import { decideAmountDue, decideLapse, type LapseOperation } from './decision.ts'
 import { gracePeriodResponse, lapseReinstatementResponse } from './projection.ts'
 import { planClosing } from './reinstatements.ts'

@@ -1,5 +1,4 @@
 // Invoices that are unpaid past their due time (brief 1.5).
-
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Money } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'

@@ -1,5 +1,4 @@
 // Timers of what comes of unpaid invoices. Each has a locator of its own: set again, it is the same timer.
-
 import {
   derivedUuid,
   type PolicyLocator,

@@ -1,7 +1,6 @@
 // A kind of operation on a policy is one value: its name, its decision, how its record is shown, what conflicts with it. The
 // policy's object, previews, price changes and plugins loop over the kinds that src/transactions/kinds.ts lists, so a new kind
 // is its folder and one line of that list (docs/design.md, section 4).
-
 import type { PluginRecords } from '../../extension/plugins/transaction-records.ts'
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -11,6 +10,7 @@ import type { Database } from '../../platform/database.ts'
 import type { AutomatedUnderwritingResultResponse } from '../../policy/contract/prices.ts'
 import type { ConflictResponse } from '../../policy/contract/requests.ts'
 import type { Planned } from '../../policy/planned.ts'
+import { policyResponse } from '../../policy/projection/policy.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { Loaded, Part } from '../../policy/surroundings.ts'
 import type { Attempt } from '../../rating/attempt.ts'
@@ -180,3 +180,17 @@ export function kindNamed(name: string): AnyKind {
   if (!kind) throw new Error(`There is no kind of operation '${name}'.`)
   return kind
 }
+
+// The answers of operations: a record as it is after the plan is recorded.
+export const json = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
+
+/** The answer of an operation that returns nothing. */
+export const EMPTY: JsonAnswer = { status: 200, text: '' }
+
+/** For operations that answer nothing. */
+export const showNothing: Response = () => undefined
+
+export const showPolicy =
+  ({ summarizeQuotes = false }: { summarizeQuotes?: boolean } = {}): Response =>
+  ({ aggregate, product }) =>
+    policyResponse(aggregate, product, { summarizeQuotes })

@@ -1,8 +1,7 @@
 // The price change of a transaction, computed by the plan that carries it out, and not stored.
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { Attempt } from '../../rating/attempt.ts'
-import { json } from './answers.ts'
-import { allKinds, type ChangeOf, type ChangeResponse, defineKind, type PlannedChange } from './kind.ts'
+import { allKinds, type ChangeOf, type ChangeResponse, defineKind, json, type PlannedChange } from './kind.ts'
 
 declare module './kind.ts' {
   interface PolicyOperations {

@@ -3,8 +3,7 @@ import { locatorSupply, shardOfDigits } from '../../kernel/locators.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
 import { digitsForChanges, digitsForNewDraft } from '../../policy/records/changes.ts'
 import { loadGround } from '../../policy/store/loading.ts'
-import { json, showNothing, showPolicy } from '../mechanism/answers.ts'
-import { defineKind, type FirstKind } from '../mechanism/kind.ts'
+import { defineKind, type FirstKind, json, showNothing, showPolicy } from '../mechanism/kind.ts'
 import {
   decideCreation,
   decideDiscard,

@@ -4,7 +4,7 @@ import { selectedQuote } from '../../policy/records/aggregate.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { Attempt } from '../../rating/attempt.ts'
 import { getPolicyPriceResponse } from '../../rating/price.ts'
-import { json } from '../mechanism/answers.ts'
+import { json } from '../mechanism/kind.ts'
 import { decidePrice, isPriced } from './decision.ts'
 
 type Written = { readonly due: boolean; readonly answer: JsonAnswer }

@@ -1,5 +1,6 @@
 // What happens inside a policy's object: load, decide, commit, answer (docs/design.md, section 5). Operations of
 // one policy run one after the other; that nothing is lost when two instances run at once is D1's doing.
+import '../kinds.ts'
 import { externalRaters } from '../../extension/integrations/external-raters.ts'
 import { PluginSessions } from '../../extension/plugins/sessions.ts'
 import { type ErrorCode, Refusal } from '../../kernel/errors.ts'
@@ -17,16 +18,21 @@ import { requireMatch } from '../../platform/http/entity-tags.ts'
 import { takeLocators } from '../../platform/tenancy/sequence.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
 import type { Planned } from '../../policy/planned.ts'
-import type { Loaded } from '../../policy/surroundings.ts'
-import { NeedsWholePolicy, type Part } from '../../policy/surroundings.ts'
+import { type Loaded, NeedsWholePolicy, type Part } from '../../policy/surroundings.ts'
 import type { Attempt } from '../../rating/attempt.ts'
 import { tableReader } from '../../reference/constraints/force.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { Autofill } from '../autofill/fill.ts'
+import {
+  EMPTY,
+  type Kind,
+  kindNamed,
+  type Outcome,
+  type PolicyOperation,
+  showNothing,
+  showPolicy,
+} from '../mechanism/kind.ts'
 import { RefusedPayOut } from '../payments/decision.ts'
-import '../kinds.ts'
-import { EMPTY, showNothing, showPolicy } from '../mechanism/answers.ts'
-import { type Kind, kindNamed, type Outcome, type PolicyOperation } from '../mechanism/kind.ts'
 import { forget, type PolicyMemory, remembered } from './memory.ts'
 import type { PolicyMessage } from './message.ts'
 import { type Recording, record } from './recording.ts'

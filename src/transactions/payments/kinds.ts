@@ -3,9 +3,8 @@ import { decideInvoicing, decideNextInvoice } from '../../billing/invoicing.ts'
 import { invoiceResponse } from '../../billing/projection.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { paymentResponse } from '../../policy/projection/invoices.ts'
-import { paymentNamed } from '../../policy/records/payment.ts'
-import { showNothing } from '../mechanism/answers.ts'
-import { defineKind, type Response } from '../mechanism/kind.ts'
+import { paymentNamed } from '../../policy/records/invoice.ts'
+import { defineKind, type Response, showNothing } from '../mechanism/kind.ts'
 import { decidePayment, type PaymentOperation } from './decision.ts'
 
 declare module '../mechanism/kind.ts' {

@@ -1,7 +1,6 @@
 // What the product's plugin says of payments that a change takes back (brief 5.6, getPostPaymentReversal): when the grace
 // period ends that begins since the invoice is unpaid again; an open one ends then too. The payments are found at the
 // one place where changes are recorded, so that no transaction that takes back invoices forgets them.
-
 import { nonsense } from '../../extension/plugins/answers.ts'
 import type { PostPaymentReversalInput } from '../../extension/plugins/contract.ts'
 import { toText } from '../../kernel/money.ts'
@@ -9,8 +8,7 @@ import { type Instant, later } from '../../kernel/time.ts'
 import { totalDueOf } from '../../policy/bills/amounts-due.ts'
 import { chain, type Planned } from '../../policy/planned.ts'
 import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
-import { type Invoice, invoiceStatus } from '../../policy/records/invoice.ts'
-import { type Payment, paymentState } from '../../policy/records/payment.ts'
+import { type Invoice, invoiceStatus, type Payment, paymentState } from '../../policy/records/invoice.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { hasPlugin } from '../../product/plugins.ts'
 import type { Attempt } from '../../rating/attempt.ts'

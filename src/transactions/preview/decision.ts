@@ -7,7 +7,7 @@ import type { Attempt } from '../../rating/attempt.ts'
 import { conflictsOf } from '../mechanism/conflicts.ts'
 import { allKinds, type PreviewOf } from '../mechanism/kind.ts'
 import { recordedPriceChange } from '../mechanism/price-change.ts'
-import { withCredit } from '../payments/credit.ts'
+import { withCredit } from '../payments/settling.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
 import { previewedInvoices } from './invoices.ts'
 

@@ -15,9 +15,8 @@ import type { Loaded } from '../../policy/surroundings.ts'
 import { assertWithinLimits, paymentSchedule } from '../../policy/terms.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { Attempt } from '../../rating/attempt.ts'
-import { showNothing } from '../mechanism/answers.ts'
 import { withoutConflicts } from '../mechanism/conflicts.ts'
-import { defineKind } from '../mechanism/kind.ts'
+import { defineKind, showNothing } from '../mechanism/kind.ts'
 
 /** Undefined when the policy has that schedule already, so that a repeat changes nothing. */
 export async function decideScheduleChange(

@@ -1,8 +1,7 @@
 // The upgrade of a policy to another version of the configuration, as a kind of operation.
 import { storedAnswer } from '../../platform/commit.ts'
 import { loadVersion } from '../../policy/store/loading.ts'
-import { json } from '../mechanism/answers.ts'
-import { defineKind } from '../mechanism/kind.ts'
+import { defineKind, json } from '../mechanism/kind.ts'
 import { constraintProblems } from './constraints.ts'
 import type { PolicyUpgradeRequest } from './contract.ts'
 import { decideUpgrade } from './decision.ts'

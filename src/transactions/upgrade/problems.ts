@@ -7,7 +7,7 @@
 import type { Instant } from '../../kernel/time.ts'
 import type { ReportedProblems } from '../../policy/draft/request.ts'
 import { type Checked, type PolicyValidationErrors, validateContent } from '../../policy/draft/validation.ts'
-import { holding } from '../../policy/list/terms.ts'
+import { holding } from '../../policy/list/store.ts'
 import { type PolicyAggregate, quoteParts, recordsWhere } from '../../policy/records/aggregate.ts'
 import type { Version } from '../../policy/surroundings.ts'
 import type { Configuration, FieldDefinition, ProductDefinition } from '../../product/configuration.ts'

@@ -1,15 +1,14 @@
 // What the rules of payments leave to see beside their transitions.
+import '../../../src/transactions/kinds.ts'
 import { describe, expect, it } from 'vitest'
 import { newUuid } from '../../../src/kernel/locators.ts'
 import { endOfDay, type Instant } from '../../../src/kernel/time.ts'
 import { POLICY_LIMITS, putRecords } from '../../../src/policy/records/aggregate.ts'
-import { invoiceStatus, reopened, writtenOff } from '../../../src/policy/records/invoice.ts'
-import type { Payment } from '../../../src/policy/records/payment.ts'
+import { invoiceStatus, type Payment, reopened, writtenOff } from '../../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
 import { decidePayment } from '../../../src/transactions/payments/decision.ts'
 import { STORY_BEGINS } from '../../support/policy-story.ts'
 import { attempt, finalized, INSURABLE } from '../../support/record-kinds/motor-policies.ts'
-import '../../../src/transactions/kinds.ts'
 
 const firstOf = ({ aggregate }: Loaded) => [...aggregate.invoices.values()][0]!
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { normaliseFieldData, normaliseFieldValues } from '../../../src/product/fields/normalise.ts'
+import { normaliseFieldData, normaliseFieldValues } from '../../../src/product/fields/values.ts'
 import { BERLIN, field } from './definitions.ts'
 
 const DEFINITIONS = [

@@ -2,9 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { FieldDefinition } from '../../../src/product/configuration.ts'
 import { changeFields, NO_FIELD_DATA } from '../../../src/product/fields/groups.ts'
-import { normaliseFieldData } from '../../../src/product/fields/normalise.ts'
 import { validateFields } from '../../../src/product/fields/validate.ts'
-import { mergeFieldValues, readFieldValues } from '../../../src/product/fields/values.ts'
+import { mergeFieldValues, normaliseFieldData, readFieldValues } from '../../../src/product/fields/values.ts'
 import { BERLIN, context, field } from './definitions.ts'
 
 const SEED = 20_260_715

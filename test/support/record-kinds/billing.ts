@@ -12,16 +12,14 @@ import {
   type InvoiceStatus,
   invalidated,
   invoiceStatus,
-  reopened,
-  writtenOff,
-} from '../../../src/policy/records/invoice.ts'
-import {
   PAYMENT_TRANSITIONS,
   type PaymentAction,
   type PaymentState,
   paymentState,
+  reopened,
   standingPayments,
-} from '../../../src/policy/records/payment.ts'
+  writtenOff,
+} from '../../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
 import { decidePayment } from '../../../src/transactions/payments/decision.ts'
 import { STORY_BEGINS } from '../policy-story.ts'

@@ -1,8 +1,7 @@
 // One call of an external service over HTTP: the post, its one retry, and the answer's bytes (resources brief 6.4).
 
-import { retryAfterMs } from '../../../kernel/date-time.ts'
 import { Refusal } from '../../../kernel/errors.ts'
-import { now } from '../../../kernel/time.ts'
+import { now, retryAfterMs } from '../../../kernel/time.ts'
 import { pieces } from '../../../platform/http/body/bytes.ts'
 import { addressProblem, mayCallThisMachine } from '../../../platform/outbound/address.ts'
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'

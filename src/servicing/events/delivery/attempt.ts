@@ -1,14 +1,13 @@
 /** An endpoint that has not answered after this time has failed (resources brief 7.3). */
 import { secretsOf } from '../../../extension/integrations/secrecy.ts'
-import { retryAfterMs } from '../../../kernel/date-time.ts'
 import { storable } from '../../../kernel/text.ts'
-import { type Instant, now } from '../../../kernel/time.ts'
+import { type Instant, now, retryAfterMs } from '../../../kernel/time.ts'
 import type { AttemptMade, WebhookEndpoint } from '../../../platform/events/tables.ts'
 import { addressProblem, mayCallThisMachine } from '../../../platform/outbound/address.ts'
 import { withoutSecrets } from '../../../platform/outbound/masking.ts'
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'
 import type { Resolved } from '../../../reference/secrets/sending.ts'
-import { type Outcome, outcomeText } from './judge.ts'
+import { type Outcome, outcomeText } from './serve.ts'
 
 export const ATTEMPT_TIMEOUT_MS = 15_000
 

@@ -8,7 +8,7 @@ import type { JsonText } from '../../../platform/http/route.ts'
 import { HOME_SHARD } from '../../../platform/tenancy.ts'
 import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
 import { attempt } from '../delivery/attempt.ts'
-import { failureMessage, triggerOf } from '../delivery/judge.ts'
+import { failureMessage, triggerOf } from '../delivery/serve.ts'
 import { mergeShards } from '../stream/page.ts'
 import { toldType, webhookEvent } from '../stream/response.ts'
 import type {

@@ -5,12 +5,17 @@
 // and a payment of it is one of each part. Money that no invoice asked for is credit, and stands with the account's
 // last invoice, since credit is what payments say. A settled invoice that payments do not cover is covered from it, and a
 // settled refund that nobody paid out went to it.
-
 import type { DisplayId, LocatorSupply, Uuid } from '../../../kernel/locators.ts'
 import { type CurrencyCode, type Money, minus, plus, sum, zero } from '../../../kernel/money.ts'
 import { type Instant, later } from '../../../kernel/time.ts'
-import { type Invoice, type InvoiceSettlement, invoiceStatus } from '../../../policy/records/invoice.ts'
-import { applied, type Payment, paymentState } from '../../../policy/records/payment.ts'
+import {
+  applied,
+  type Invoice,
+  type InvoiceSettlement,
+  invoiceStatus,
+  type Payment,
+  paymentState,
+} from '../../../policy/records/invoice.ts'
 import type { FieldValues } from '../../../product/fields/values.ts'
 import type { Making } from './transaction/carrying.ts'
 

@@ -1,8 +1,8 @@
 // One account: read, converted, and made ready to be recorded. Nothing of it is written here.
 
-import { readDateTime } from '../../../kernel/date-time.ts'
 import { isRefused } from '../../../kernel/errors.ts'
 import { locatorSupply, type Uuid } from '../../../kernel/locators.ts'
+import { readDateTime } from '../../../kernel/time.ts'
 import { inTurns } from '../../../kernel/turns.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { takeLocators } from '../../../platform/tenancy/sequence.ts'

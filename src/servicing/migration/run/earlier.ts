@@ -15,8 +15,7 @@ import {
   chosenQueries,
   readAggregates,
 } from '../../../policy/store/aggregates.ts'
-import { creditQuery, readCredit } from '../../../policy/store/credit.ts'
-import { productOf } from '../../../policy/store/loading.ts'
+import { creditQuery, productOf, readCredit } from '../../../policy/store/loading.ts'
 import { COLLECTION_NAMES, COLLECTIONS, policyRow } from '../../../policy/store/rows.ts'
 import { NOTHING_UNREAD } from '../../../policy/surroundings.ts'
 import { invoices } from '../../../policy/tables/billing.ts'

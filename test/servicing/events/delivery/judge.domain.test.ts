@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { retryAfterMs } from '../../../../src/kernel/date-time.ts'
+import { retryAfterMs } from '../../../../src/kernel/time.ts'
 import type { RetryStrategy, WebhookFailureHandling } from '../../../../src/platform/events/tables.ts'
-import { judge, LONGEST_DELAY_MS, type Outcome } from '../../../../src/servicing/events/delivery/judge.ts'
-import { OWN_FAILURE_HANDLING } from '../../../../src/servicing/events/delivery/webhook.ts'
+import { judge, LONGEST_DELAY_MS, type Outcome } from '../../../../src/servicing/events/delivery/serve.ts'
+import { OWN_FAILURE_HANDLING } from '../../../../src/servicing/events/delivery/webhook-store.ts'
 
 const answered = (status: number, retryAfterMs?: number): Outcome => ({
   kind: 'answered',

@@ -5,12 +5,12 @@ import { totalsDueOf } from '../../../../policy/bills/amounts-due.ts'
 import { chain, type Planned } from '../../../../policy/planned.ts'
 import { type PolicyAggregate, putRecords } from '../../../../policy/records/aggregate.ts'
 import {
+  applied,
   type Invoice,
   type InvoiceStatus,
   invoiceStatus,
   isOutstanding,
 } from '../../../../policy/records/invoice.ts'
-import { applied } from '../../../../policy/records/payment.ts'
 import { planWhatPaymentSettles } from '../../../../transactions/lapses/settlement.ts'
 import type { InvoiceMigrationRequest } from '../../contract-request.ts'
 import type { ItemKind } from '../../item.ts'

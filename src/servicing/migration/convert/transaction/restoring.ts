@@ -2,9 +2,9 @@
 // and runs.
 import { negated } from '../../../../kernel/money.ts'
 import { later, type Span } from '../../../../kernel/time.ts'
-import { minusAmounts } from '../../../../policy/fold/amounts.ts'
 import { endOfRun } from '../../../../policy/fold/line.ts'
 import { piecesOf } from '../../../../policy/fold/pieces.ts'
+import { minusAmounts } from '../../../../policy/fold/shares.ts'
 import type { Modification, PerilRun, PolicySegment } from '../../../../policy/records/aggregate.ts'
 import { canonical, type ReadElement } from '../elements.ts'
 import { type Carrying, findReach, idsOfPerils, keptOf, lineNow, runsIn, runsOf } from './carrying.ts'
