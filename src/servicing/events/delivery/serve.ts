@@ -7,7 +7,7 @@ import { webhookEvent } from '../stream/response.ts'
 import { type Attempted, attempt, type SentHeaders } from './attempt.ts'
 import type { ClaimedDelivery, ClaimedLine, DeliveryResult } from './store.ts'
 import type { Place } from './wake.ts'
-import { handlingOf, type Webhook } from './webhook-store.ts'
+import { handlingOf, type Webhook } from './webhook.ts'
 
 /** What of a webhook is needed to post to it, as it was when the lines were claimed. */
 export type Sender = {

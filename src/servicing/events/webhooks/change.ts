@@ -7,7 +7,7 @@ import type { Instant } from '../../../kernel/time.ts'
 import type { WebhookEndpoint, WebhookFailureHandling } from '../../../platform/events/tables.ts'
 import { headersProblem } from '../../../platform/outbound/contract.ts'
 import { MASK } from '../../../platform/outbound/masking.ts'
-import { OWN_FAILURE_HANDLING, type Webhook } from '../delivery/webhook-store.ts'
+import { OWN_FAILURE_HANDLING, type Webhook } from '../delivery/webhook.ts'
 import type {
   CreateEndpointRequest,
   CreateWebhookRequest,

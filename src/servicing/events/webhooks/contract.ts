@@ -27,7 +27,7 @@ import {
   Texts,
 } from '../../../platform/wire.ts'
 import { breaks, rule } from '../../../platform/wire-problem.ts'
-import { DEFAULT_TRIGGERS, OWN_FAILURE_HANDLING } from '../delivery/webhook-store.ts'
+import { DEFAULT_TRIGGERS, OWN_FAILURE_HANDLING } from '../delivery/webhook.ts'
 
 const headerValues = z.preprocess(wire => (typeof wire === 'string' ? [wire] : wire), z.array(HeaderValue))
 

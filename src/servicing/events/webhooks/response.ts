@@ -2,7 +2,7 @@
 import { maskedHeaders, maskedUrl } from '../../../extension/integrations/secrecy.ts'
 import type { WebhookEndpoint, WebhookFailureHandling } from '../../../platform/events/tables.ts'
 import { MASK } from '../../../platform/outbound/masking.ts'
-import { handlingOf, type Webhook } from '../delivery/webhook-store.ts'
+import { handlingOf, type Webhook } from '../delivery/webhook.ts'
 import type { EndpointResponse, FailureHandlingResponse, WebhookResponse } from './contract.ts'
 
 export type Told = (endpoint: WebhookEndpoint) => boolean

@@ -24,8 +24,9 @@ import { newSecret } from '../../../platform/outbound/signature.ts'
 import { offsetPage } from '../../../platform/paging.ts'
 import { HOME_SHARD, homeDatabase } from '../../../platform/tenancy.ts'
 import { requireMaySend, type SenderChange } from '../../../reference/secrets/sending.ts'
+import type { Webhook } from '../delivery/webhook.ts'
 import { applied, copyTimers, copyWebhook, removed } from '../delivery/webhook-copies.ts'
-import { findWebhook, listWebhooks, presentWebhooks, rowOf, type Webhook } from '../delivery/webhook-store.ts'
+import { findWebhook, listWebhooks, presentWebhooks, rowOf } from '../delivery/webhook-store.ts'
 import { changedWebhook, newWebhook } from './change.ts'
 import type {
   CreateWebhookRequest,

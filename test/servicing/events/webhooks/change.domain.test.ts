@@ -3,10 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../../../src/kernel/errors.ts'
 import { newUuid } from '../../../../src/kernel/locators.ts'
 import type { Instant } from '../../../../src/kernel/time.ts'
-import {
-  OWN_FAILURE_HANDLING,
-  type Webhook,
-} from '../../../../src/servicing/events/delivery/webhook-store.ts'
+import { OWN_FAILURE_HANDLING, type Webhook } from '../../../../src/servicing/events/delivery/webhook.ts'
 import { changedWebhook, OVERLAP_MS } from '../../../../src/servicing/events/webhooks/change.ts'
 import { UpdateWebhookRequest } from '../../../../src/servicing/events/webhooks/contract.ts'
 
