@@ -1,13 +1,13 @@
 // The only file that knows every capability. Lower layers call higher ones only through what is registered here. Modules are
 // imported when they are first needed, so that an isolate starts without them.
 
-/** Who calls, and what is noted of calls that are refused: for `mount`. */
 import { recordRefusal } from './access/audit/refusals.ts'
 import { signedIn } from './access/sign-in-check.ts'
 import { registerTransactionRecords } from './extension/plugins/transaction-records.ts'
 import { registerTimers, type TimerOwner, type TimerOwners } from './platform/events/timers.ts'
 import type { Callers } from './platform/http/access-check.ts'
 
+/** Who calls, and what is noted of calls that are refused: for `mount`. */
 export const CALLERS: Callers = { signedIn, recordRefusal }
 
 const ofPolicy = async (

@@ -1,6 +1,5 @@
 // Answers of the interface as the console reads them: the service's own contracts, with every number as its digits.
 
-/** Numbers are read as text, so that no amount ever becomes a float. */
 import type { CheckInvoicesResponse, PolicyholderCreditsResponse } from '../../policy/contract/billing.ts'
 import type { PolicyPriceResponse } from '../../policy/contract/prices.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
@@ -15,6 +14,7 @@ import type { GracePeriodResponse } from '../../transactions/lapses/contract.ts'
 import type { PolicyQuoteResponse } from '../../transactions/quotes/contract-quote.ts'
 import type { RenewalResponse } from '../../transactions/renewals/contract.ts'
 
+/** Numbers are read as text, so that no amount ever becomes a float. */
 type Digits<T> = T extends number
   ? string
   : T extends readonly (infer Element)[]

@@ -1,8 +1,8 @@
-/** The outbox and the stream in one: written in the batch of the change it tells of, read in `sequence` order. */
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { Instant } from '../../kernel/time.ts'
 
+/** The outbox and the stream in one: written in the batch of the change it tells of, read in `sequence` order. */
 export const events = sqliteTable(
   'event',
   {

@@ -1,4 +1,3 @@
-/** An endpoint that has not answered after this time has failed (resources brief 7.3). */
 import { secretsOf } from '../../../extension/integrations/secrecy.ts'
 import { storable } from '../../../kernel/text.ts'
 import { type Instant, now, retryAfterMs } from '../../../kernel/time.ts'
@@ -9,6 +8,7 @@ import { signatureHeaders } from '../../../platform/outbound/signature.ts'
 import type { Resolved } from '../../../reference/secrets/sending.ts'
 import { type Outcome, outcomeText } from './serve.ts'
 
+/** An endpoint that has not answered after this time has failed (resources brief 7.3). */
 export const ATTEMPT_TIMEOUT_MS = 15_000
 
 /** Bytes that are kept of what an endpoint answers. */

@@ -1,6 +1,5 @@
 // Webhooks as rows of the home shard. Where they send, and what with, is sealed.
 
-/** Whose webhooks they are, and the keys that open them. */
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
@@ -11,6 +10,7 @@ import { seal, unseal } from '../../../platform/sealed.ts'
 import { sealedPlace, type Tenant } from '../../../platform/tenancy.ts'
 import type { Webhook } from './webhook.ts'
 
+/** Whose webhooks they are, and the keys that open them. */
 export type WebhookPlace = { readonly env: Env; readonly tenant: Tenant }
 
 export type WebhookRow = typeof webhooks.$inferSelect

@@ -1,10 +1,10 @@
-/** Endpoints whose secrets the answer tells: those that came with it, and that nobody may know yet. */
 import { maskedHeaders, maskedUrl } from '../../../extension/integrations/secrecy.ts'
 import type { WebhookEndpoint, WebhookFailureHandling } from '../../../platform/events/tables.ts'
 import { MASK } from '../../../platform/outbound/masking.ts'
 import { handlingOf, type Webhook } from '../delivery/webhook.ts'
 import type { EndpointResponse, FailureHandlingResponse, WebhookResponse } from './contract.ts'
 
+/** Endpoints whose secrets the answer tells: those that came with it, and that nobody may know yet. */
 export type Told = (endpoint: WebhookEndpoint) => boolean
 
 export const TELL_NOTHING: Told = () => false
