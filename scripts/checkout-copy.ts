@@ -4,7 +4,18 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 const COPIED = [
-  ...['cli', 'client', 'durable', 'examples', 'migrations', 'packages', 'runner', 'scripts', 'src'],
+  ...[
+    'cli',
+    'client',
+    'console',
+    'durable',
+    'examples',
+    'migrations',
+    'packages',
+    'runner',
+    'scripts',
+    'src',
+  ],
   ...['package.json', 'pool.toml', 'tsconfig.json', 'wrangler.toml'],
 ]
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { build } from 'esbuild'
 
-const FOLDER = 'src/console/browser'
+const FOLDER = 'console'
 
 /** The browsers of the last two years: `light-dark()`, and `JSON.parse` that tells digits where it can. */
 const TARGET = ['chrome123', 'firefox120', 'safari17.5']

@@ -1,6 +1,6 @@
 // The Worker's entry: requests, announcements, housekeeping; and the Durable Objects.
 // What every request needs is evaluated at the start; the rest with the first request, message or tick for it.
-import { consolePage } from './console/page.ts'
+import { loadConsole } from './bundles/load.ts'
 import { mount } from './platform/http/mount.ts'
 import { referencePage } from './platform/http/reference/page.ts'
 import { ROUTE_INDEX } from './route-index.mjs'
@@ -13,6 +13,19 @@ export { PolicyObject } from '../durable/policy.ts'
 
 /** As wrangler.toml names it. */
 const DOCUMENTS_QUEUE = 'bindery-documents'
+
+/** The page of the console (docs/design.md, section 3): a module of its own, loaded with the first request for it. */
+async function consolePage(): Promise<Response> {
+  const { html, policy } = await loadConsole()
+  return new Response(html, {
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy,
+      'cache-control': 'no-cache',
+      'cross-origin-opener-policy': 'same-origin',
+    },
+  })
+}
 
 /** One for an isolate. */
 const app = mount(

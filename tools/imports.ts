@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
 /** The folders whose structure is checked. */
-const SOURCES = ['src', 'durable', 'packages']
+const SOURCES = ['src', 'durable', 'packages', 'console']
 
 /** `import … from '…'` and `export … from '…'`, over several lines; and `import('…')`. The first group is what is imported. */
 const IMPORT = /(?:^|\n)\s*(?:import|export)\s([^;'"]*?)from\s*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'\s*\)/g

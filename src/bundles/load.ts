@@ -8,7 +8,7 @@ export const loadRenderer = () => import('./renderer.bundle.mjs')
 /** PDFs to one PDF: packages/pdf/merge.ts. */
 export const loadMerger = () => import('./merger.bundle.mjs')
 
-/** The console's page: src/console/browser. */
+/** The console's page: console/. */
 export const loadConsole = () => import('./console.bundle.mjs')
 
 /** The engine of patterns: src/product/fields/pattern-engine.ts. */

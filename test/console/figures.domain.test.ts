@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { marks } from '../../src/console/browser/calendar.ts'
-import { isNegative, isZero, shareOf, sum } from '../../src/console/browser/decimal.ts'
+import { marks } from '../../console/calendar.ts'
+import { isNegative, isZero, shareOf, sum } from '../../console/decimal.ts'
 
 describe('amounts', () => {
   test('add up exactly where floats do not', () => {

@@ -1,18 +1,18 @@
 // Answers of the interface as the console reads them: the service's own contracts, with every number as its digits.
 
-import type { CheckInvoicesResponse, PolicyholderCreditsResponse } from '../../policy/contract/billing.ts'
-import type { PolicyPriceResponse } from '../../policy/contract/prices.ts'
-import type { PolicyResponse } from '../../policy/contract/response.ts'
-import type { PolicyListResponse } from '../../policy/list/contract.ts'
-import type { PolicyholderPageResponse, PolicyholderResponse } from '../../policyholders/contract.ts'
-import type { EventStreamResponse } from '../../servicing/events/stream/contract.ts'
-import type { DeliveryListResponse, WebhookResponse } from '../../servicing/events/webhooks/contract.ts'
-import type { ProductResponse } from '../../tenants/deployment/contract.ts'
-import type { CancellationResponse } from '../../transactions/cancellations/contract.ts'
-import type { EndorsementResponse } from '../../transactions/endorsements/contract.ts'
-import type { GracePeriodResponse } from '../../transactions/lapses/contract.ts'
-import type { PolicyQuoteResponse } from '../../transactions/quotes/contract-quote.ts'
-import type { RenewalResponse } from '../../transactions/renewals/contract.ts'
+import type { CheckInvoicesResponse, PolicyholderCreditsResponse } from '../src/policy/contract/billing.ts'
+import type { PolicyPriceResponse } from '../src/policy/contract/prices.ts'
+import type { PolicyResponse } from '../src/policy/contract/response.ts'
+import type { PolicyListResponse } from '../src/policy/list/contract.ts'
+import type { PolicyholderPageResponse, PolicyholderResponse } from '../src/policyholders/contract.ts'
+import type { EventStreamResponse } from '../src/servicing/events/stream/contract.ts'
+import type { DeliveryListResponse, WebhookResponse } from '../src/servicing/events/webhooks/contract.ts'
+import type { ProductResponse } from '../src/tenants/deployment/contract.ts'
+import type { CancellationResponse } from '../src/transactions/cancellations/contract.ts'
+import type { EndorsementResponse } from '../src/transactions/endorsements/contract.ts'
+import type { GracePeriodResponse } from '../src/transactions/lapses/contract.ts'
+import type { PolicyQuoteResponse } from '../src/transactions/quotes/contract-quote.ts'
+import type { RenewalResponse } from '../src/transactions/renewals/contract.ts'
 
 /** Numbers are read as text, so that no amount ever becomes a float. */
 type Digits<T> = T extends number
