@@ -2,7 +2,6 @@ import { DurableObject } from 'cloudflare:workers'
 import { type Instant, now } from '../src/kernel/time.ts'
 import { alarm, observed } from '../src/platform/observation.ts'
 import { type ShardName, tenantOfShard } from '../src/platform/tenancy.ts'
-import { placeOf } from '../src/servicing/events/delivery/wake.ts'
 
 /** While it works, and after it failed, the next alarm is this far away. */
 const REARM_MS = 60_000
@@ -54,7 +53,7 @@ export class DeliveryObject extends DurableObject<Env> {
       const tenant = await tenantOfShard(this.env, shard, calls)
       if (!tenant) return undefined
       const { deliverTo } = await import('../src/servicing/events/delivery/deliver.ts')
-      return await deliverTo(placeOf(this.env, tenant, shard.shard, calls), webhook)
+      return await deliverTo({ env: this.env, tenant, shard: shard.shard, calls }, webhook)
     })
   }
 }

@@ -44,7 +44,7 @@ export default {
       const { consumeDocumentHints } = await import('./servicing/documents/job.ts')
       return await consumeDocumentHints(batch, env)
     }
-    const { consumeAnnouncements } = await import('./servicing/events/delivery/wake.ts')
+    const { consumeAnnouncements } = await import('./servicing/events/dispatch.ts')
     return await consumeAnnouncements(batch, env)
   },
   scheduled: async (_controller, env) => {

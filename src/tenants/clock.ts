@@ -13,7 +13,7 @@ import {
   fireClaim,
   postpone,
   TIMER_LEASE_MS,
-  type TimerPlace,
+  type ShardPlace,
 } from '../platform/events/timers.ts'
 import { armDispatcherAt } from '../platform/objects.ts'
 import {
@@ -129,7 +129,7 @@ const dueTimes = ({ env, calls }: RequestContext, tenant: Tenant): Promise<Insta
  * Carries out the shard's due timers and returns how many failed. Those wait until the move is over, with those for later,
  * since they would hold it up.
  */
-async function fireIn(place: TimerPlace, target: Instant): Promise<number> {
+async function fireIn(place: ShardPlace, target: Instant): Promise<number> {
   const { failed, later: put } = await fireClaim(place)
   if (failed.length + put.length === 0) return 0
   const database = shardDatabase(place.env, place.tenant, place.shard, place.calls)

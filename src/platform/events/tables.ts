@@ -149,3 +149,18 @@ export type WebhookFailureHandling = {
   suspend: boolean
   alertEndpoint?: WebhookEndpoint
 }
+
+/** Triggers of a handling that names none (resources brief 7.1). */
+export const DEFAULT_TRIGGERS: readonly string[] = ['4xx', '5xx', 'timeout']
+
+/**
+ * What holds where the client gave no failure handling. The contract's platform does not try again then, and an event
+ * is lost with the first hiccup; here it is tried for most of a day, after 5 s, 10 s, 20 s and so on: 81,915 s in all,
+ * each wait ±10 %.
+ */
+export const OWN_FAILURE_HANDLING: WebhookFailureHandling = {
+  triggers: [...DEFAULT_TRIGGERS],
+  retryStrategy: { type: 'exponential', interval: 5, attempts: 15 },
+  divert: false,
+  suspend: false,
+}

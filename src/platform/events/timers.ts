@@ -9,8 +9,8 @@ import { shardDatabase, type Tenant, tenantNow } from '../tenancy.ts'
 
 export type Timer = typeof timers.$inferSelect
 
-/** A shard whose timers fire. */
-export type TimerPlace = {
+/** A shard of a tenant, with what work on it needs. */
+export type ShardPlace = {
   readonly env: Env
   readonly tenant: Tenant
   readonly shard: number
@@ -22,7 +22,7 @@ export type TimerPlace = {
  * so may one be that was slow; so it checks anew whether there is anything to do, and a second time does nothing.
  * One that answers `later` waits for the real time, which the tenant's clock was moved ahead of: it is called again.
  */
-export type TimerOwner = (timer: Timer, place: TimerPlace) => Promise<unknown>
+export type TimerOwner = (timer: Timer, place: ShardPlace) => Promise<unknown>
 
 /** The function that is called for each kind of timer; its module is loaded when the first timer of the kind is due. */
 export type TimerOwners = Readonly<Record<TimerKind, () => Promise<TimerOwner>>>
@@ -45,7 +45,7 @@ const MOST_AT_ONCE = 5
 export const TIMER_LEASE_MS = 60_000
 
 /** Fires the shard's due timers, a bounded number of them: whether that were all is for the caller to look up. */
-export async function fireDue(place: TimerPlace): Promise<void> {
+export async function fireDue(place: ShardPlace): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round += 1)
     if ((await fireClaim(place)).claimed < MOST_CLAIMED) return
 }
@@ -58,7 +58,7 @@ export type FiredClaim = {
 }
 
 /** Fires at most 50 timers that are due in the shard by the tenant's clock, those that wait longest. */
-export async function fireClaim(place: TimerPlace): Promise<FiredClaim> {
+export async function fireClaim(place: ShardPlace): Promise<FiredClaim> {
   const database = shardDatabase(place.env, place.tenant, place.shard, place.calls)
   const at = tenantNow(place.tenant)
   const leaseUntil = (at + TIMER_LEASE_MS) as Instant
@@ -122,7 +122,7 @@ const among = (locators: readonly string[]) =>
   sql`locator in (select value from json_each(${JSON.stringify(locators)}))`
 
 /** Whether the owner did what the timer is for. Never throws. */
-async function fire(timer: Timer, place: TimerPlace): Promise<'done' | 'failed' | 'later'> {
+async function fire(timer: Timer, place: ShardPlace): Promise<'done' | 'failed' | 'later'> {
   const { kind, locator, subject } = timer
   try {
     if (!owners) throw new Error('No owners of timers are registered: import src/wiring.ts.')

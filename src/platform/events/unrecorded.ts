@@ -10,7 +10,7 @@ import { putRows, type Query } from '../database.ts'
 import { type TimerKind, timers } from '../tables.ts'
 import { shardDatabase } from '../tenancy.ts'
 import { armDispatcher } from './announcement.ts'
-import type { TimerOwner, TimerPlace } from './timers.ts'
+import type { TimerOwner, ShardPlace } from './timers.ts'
 
 /**
  * How long whoever stored a file may take to record it, a slow upload included. In real time: a tenant's clock may be moved while
@@ -39,7 +39,7 @@ export async function expectRecord(context: RequestContext, kind: TimerKind, loc
 export const unlessRecorded =
   (
     table: SQLiteTable & { locator: SQLiteColumn },
-    remove: (locator: Uuid, place: TimerPlace) => Promise<unknown>,
+    remove: (locator: Uuid, place: ShardPlace) => Promise<unknown>,
   ): TimerOwner =>
   async ({ subject, payload }, place) => {
     const { env, tenant, shard, calls } = place

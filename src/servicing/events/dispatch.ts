@@ -8,12 +8,13 @@ import { type Calls, noCalls } from '../../platform/calls.ts'
 import { KEEP_WRITES_MS } from '../../platform/commit.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { deliveries } from '../../platform/events/tables.ts'
-import { earliestTimer, fireDue } from '../../platform/events/timers.ts'
+import { earliestTimer, fireDue, type ShardPlace } from '../../platform/events/timers.ts'
+import { callObject, webhookObject } from '../../platform/objects.ts'
+import { about, observed } from '../../platform/observation.ts'
 import { writes } from '../../platform/tables.ts'
-import { type ShardName, shardDatabase, tenantOfShard } from '../../platform/tenancy.ts'
+import { type ShardName, shardDatabase, shardName, tenantOfShard } from '../../platform/tenancy.ts'
 import { earliestJob, hintDueDocuments } from '../../transactions/documents/job-store.ts'
-import { earliestDelivery } from './delivery/store.ts'
-import { placeOf, wakeDue } from './delivery/wake.ts'
+import { earliestDelivery, webhooksDue } from './delivery/store.ts'
 
 /** Deliveries that are due are handed on, and handed on again after this time when they still wait. */
 const HAND_ON_AGAIN_MS = 60_000
@@ -32,9 +33,10 @@ export async function workOff(
 ): Promise<Instant | undefined> {
   const tenant = await tenantOfShard(env, name, calls)
   if (!tenant) return undefined
-  await fireDue({ env, tenant, shard: name.shard, calls })
+  const place = { env, tenant, shard: name.shard, calls }
+  await fireDue(place)
   await hintDueDocuments(env, tenant, name.shard, calls)
-  await wakeDue(placeOf(env, tenant, name.shard, calls))
+  await wakeDue(place)
   const database = shardDatabase(env, tenant, name.shard, calls)
   const at = now()
   const [, , , oldCalls, due] = await database.batch([
@@ -93,3 +95,49 @@ export const nextPurge = (at: Instant): SQL => sql`(
     union all select min(finished_at) + ${KEEP_DELIVERIES_MS} from ${deliveries} where state in ('sent', 'failed')
     union all select min(at) + ${KEEP_LOGS_MS} from ${pluginLogs}
     union all select min(at) + ${KEEP_CALLS_MS} from ${integrationCalls}) where due is not null)`
+
+// Who delivers: an object for each webhook in each shard, so that no endpoint, however slow, stands in another's way.
+/** Wakes the objects of all webhooks that have deliveries due in the shard; none of them is waited for. */
+async function wakeDue({ env, tenant, shard, calls }: ShardPlace): Promise<void> {
+  const due = await webhooksDue(shardDatabase(env, tenant, shard, calls), now())
+  await Promise.all(
+    due.map(webhook =>
+      callObject(calls, () =>
+        webhookObject(env, tenant, shard, webhook).wake(shardName(tenant, shard), webhook),
+      ),
+    ),
+  )
+}
+
+const RETRY_AFTER_SECONDS = 5
+
+/** Whether the message is an Announcement: one of another release may be anything. */
+function isShardName(body: unknown): body is ShardName {
+  if (typeof body !== 'object' || body === null) return false
+  const { tenantLocator, generation, shard } = body as Partial<Record<keyof ShardName, unknown>>
+  return typeof tenantLocator === 'string' && typeof generation === 'number' && typeof shard === 'number'
+}
+
+/**
+ * The queue's consumer: wakes who delivers what is due in each shard that the messages name, and is done; so a slow
+ * endpoint keeps no message of another waiting. A message is only a hint: many of one shard are as good as one, and one
+ * that is lost costs a minute, until the dispatcher looks.
+ */
+export async function consumeAnnouncements(batch: MessageBatch<unknown>, env: Env): Promise<void> {
+  const hints = Map.groupBy(batch.messages, ({ body }) => JSON.stringify(body))
+  await Promise.all(
+    [...hints.values()].map(async ([hint]) => {
+      const name = hint?.body
+      if (!isShardName(name)) return
+      try {
+        await observed(env, about('announcements', name), async calls => {
+          const tenant = await tenantOfShard(env, name, calls)
+          if (tenant) await wakeDue({ env, tenant, shard: name.shard, calls })
+        })
+      } catch (problem) {
+        console.error(JSON.stringify({ at: 'consumeAnnouncements', ...name, problem: String(problem) }))
+        hint?.retry({ delaySeconds: RETRY_AFTER_SECONDS })
+      }
+    }),
+  )
+}

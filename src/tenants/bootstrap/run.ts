@@ -3,7 +3,7 @@
 import { isRefused } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import type { Timer, TimerPlace } from '../../platform/events/timers.ts'
+import type { Timer, ShardPlace } from '../../platform/events/timers.ts'
 import { HOME_SHARD, homeDatabase, tenantNow } from '../../platform/tenancy.ts'
 import { loadConfiguration } from '../../product/cache.ts'
 import type { Bootstrap } from '../../product/resources.ts'
@@ -16,7 +16,7 @@ import { readItems, writeItem } from './store.ts'
 /** How many attempts an item gets that fails through no fault of its own. */
 const MOST_ATTEMPTS = 5
 
-export async function bootstrapDue({ payload }: Timer, { env, tenant, calls }: TimerPlace): Promise<void> {
+export async function bootstrapDue({ payload }: Timer, { env, tenant, calls }: ShardPlace): Promise<void> {
   const { hash, accountLocator, username } = payload as Record<string, string>
   const database = homeDatabase({ env, tenant, calls })
   const waiting = (await readItems(database)).filter(({ status }) => status === 'queued')

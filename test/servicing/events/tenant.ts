@@ -9,7 +9,6 @@ import type { NewEvent } from '../../../src/platform/events/outbox.ts'
 import { readTenant, shardDatabase, type Tenant } from '../../../src/platform/tenancy.ts'
 import { deliverTo } from '../../../src/servicing/events/delivery/deliver.ts'
 import { webhooksDue } from '../../../src/servicing/events/delivery/store.ts'
-import { placeOf } from '../../../src/servicing/events/delivery/wake.ts'
 import {
   CreateWebhookRequest,
   type WebhookResponse,
@@ -114,8 +113,8 @@ export async function makeWebhook(tenant: Tenant, wishes: WebhookWishes): Promis
 
 /** Delivers what is due in the shard, of all webhooks side by side, as their objects do. */
 export async function deliver(tenant: Tenant, shard = 0): Promise<void> {
-  const place = placeOf(env, tenant, shard, noCalls())
-  const due = await webhooksDue(place.database, now())
+  const place = { env, tenant, shard, calls: noCalls() }
+  const due = await webhooksDue(shardDatabase(env, tenant, shard, place.calls), now())
   await Promise.all(due.map(webhook => deliverTo(place, webhook)))
 }
 

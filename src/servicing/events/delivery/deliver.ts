@@ -2,9 +2,10 @@
 // crash leaves claimed is due again when the lease runs out, so every event arrives at least once.
 import { type Instant, now } from '../../../kernel/time.ts'
 import type { Database, Query } from '../../../platform/database.ts'
+import type { ShardPlace } from '../../../platform/events/timers.ts'
+import { shardDatabase } from '../../../platform/tenancy.ts'
 import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
-import { ATTEMPT_TIMEOUT_MS } from './attempt.ts'
-import { type Sender, sendAlert, serveLine } from './serve.ts'
+import { ATTEMPT_TIMEOUT_MS, type Sender, sendAlert, serveLine } from './serve.ts'
 import {
   type Claim,
   type ClaimedLine,
@@ -13,10 +14,9 @@ import {
   type NothingDue,
   nextDue,
   recordResults,
+  webhookOf,
 } from './store.ts'
-import type { Place } from './wake.ts'
 import { suspendWebhook } from './webhook-copies.ts'
-import { webhookOf } from './webhook-store.ts'
 
 /**
  * Lines of a webhook that are served at once: each posts one event at a time and holds one of the six connections, and the
@@ -44,7 +44,8 @@ type Ready = { readonly claim: Claim; readonly sender: Sender; readonly line: Cl
 
 /** One call's work. */
 type Run = {
-  readonly place: Place
+  readonly place: ShardPlace
+  readonly database: Database
   readonly webhookLocator: string
   readonly recorder: Recorder
   readonly lanes: Set<Promise<void>>
@@ -57,9 +58,18 @@ type Run = {
  * nothing waits. Lines (tables.ts) are served side by side, each in its order. Who delivers does not fail for a line that
  * did: what was claimed is due again when its lease runs out.
  */
-export async function deliverTo(place: Place, webhookLocator: string): Promise<Instant | undefined> {
-  const recorder = startRecorder(place.database, problem => failed(webhookLocator, problem))
-  const run: Run = { place, webhookLocator, recorder, lanes: new Set(), alerts: [], isSuspended: false }
+export async function deliverTo(place: ShardPlace, webhookLocator: string): Promise<Instant | undefined> {
+  const database = shardDatabase(place.env, place.tenant, place.shard, place.calls)
+  const recorder = startRecorder(database, problem => failed(webhookLocator, problem))
+  const run: Run = {
+    place,
+    database,
+    webhookLocator,
+    recorder,
+    lanes: new Set(),
+    alerts: [],
+    isSuspended: false,
+  }
   let nothing: NothingDue | undefined
   try {
     nothing = await work(run)
@@ -68,7 +78,7 @@ export async function deliverTo(place: Place, webhookLocator: string): Promise<I
     await recorder.written()
     await Promise.all(run.alerts)
   }
-  return nothing ? nothing.nextDue : await nextDue(place.database, webhookLocator)
+  return nothing ? nothing.nextDue : await nextDue(database, webhookLocator)
 }
 
 const failed = (webhook: string, problem: unknown): void =>
@@ -102,11 +112,11 @@ async function work(run: Run): Promise<NothingDue | undefined> {
 }
 
 /** Records what is there and claims what is due, or tells when something will be: one round trip. */
-async function claimed({ place, webhookLocator, recorder }: Run): Promise<Ready[] | NothingDue> {
+async function claimed({ place, database, webhookLocator, recorder }: Run): Promise<Ready[] | NothingDue> {
   const { claim, at } = await recorder.withClaim(async before => {
     const at = now()
     const leaseUntil = (at + LEASE_MS) as Instant
-    return { at, claim: await claimDue(place.database, webhookLocator, at, leaseUntil, MOST_CLAIMED, before) }
+    return { at, claim: await claimDue(database, webhookLocator, at, leaseUntil, MOST_CLAIMED, before) }
   })
   if ('nextDue' in claim) return claim
   const webhook = await webhookOf(place, claim.webhook)

@@ -1,13 +1,23 @@
 // Deliveries as rows: claim what is due, record what came of it. Written without `commit`: an attempt is nobody's
 // request, and its result only moves its own rows.
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
 import { type Database, type Query, statement } from '../../../platform/database.ts'
-import { type AttemptMade, deliveries, events, webhooks } from '../../../platform/events/tables.ts'
-import type { WebhookRow } from './webhook-store.ts'
+import {
+  type AttemptMade,
+  deliveries,
+  events,
+  OWN_FAILURE_HANDLING,
+  type WebhookEndpoint,
+  type WebhookFailureHandling,
+  webhooks,
+} from '../../../platform/events/tables.ts'
+import { referencesIn } from '../../../platform/outbound/secret-references.ts'
+import { seal, unseal } from '../../../platform/sealed.ts'
+import { sealedPlace, type Tenant } from '../../../platform/tenancy.ts'
 
 export type StoredEvent = typeof events.$inferSelect
 
@@ -266,24 +276,6 @@ const parts = <T>(all: readonly T[], most: number): T[][] =>
 const lineName = ({ policyLocator, policyholderLocator }: StoredEvent): string | undefined =>
   policyLocator === null ? (policyholderLocator ?? undefined) : String(policyLocator)
 
-// Deliveries in their order: of a webhook's deliveries in a line (tables.ts) the earliest unfinished one is `pending`,
-// all behind it are `waiting`. Whatever adds or ends deliveries leaves them so.
-/** Whether an unfinished delivery of the same webhook and line is before the row `d`. */
-const isBehind = sql`exists (select 1 from ${deliveries} e
-  where e.webhook_locator = d.webhook_locator and e.line = d.line and e.finished_at is null
-    and e.event_sequence < d.event_sequence)`
-
-/** Queries that put all unfinished deliveries of the webhook into order again. */
-export const relinked = (database: Database, webhookLocator: string): Query[] => [
-  database.build.run(sql`
-    update ${deliveries} as d set state = 'waiting'
-    where webhook_locator = ${webhookLocator} and finished_at is null and state = 'pending'
-      and line is not null and ${isBehind}`),
-  database.build.run(sql`
-    update ${deliveries} as d set state = 'pending'
-    where webhook_locator = ${webhookLocator} and finished_at is null and state = 'waiting' and not ${isBehind}`),
-]
-
 const NEXT_UP = statement(build =>
   build.run(sql`
     update ${deliveries} set state = 'pending'
@@ -298,8 +290,76 @@ const NEXT_UP = statement(build =>
 export const nextUp = (database: Database, webhook: string, lines: readonly string[]): Query =>
   database.bind(NEXT_UP, { webhook, lines: JSON.stringify(lines) })
 
-/** A query that lets everything that was put aside wait again, where `holds` is true; `relinked` must follow. */
-export const replayed = (database: Database, webhookLocator: string, at: Instant, holds: SQL): Query =>
-  database.build.run(sql`
-    update ${deliveries} set state = 'waiting', attempts = 0, due_at = ${at}, finished_at = null
-    where webhook_locator = ${webhookLocator} and state in ('skipped', 'diverted') and ${holds}`)
+// Webhooks as rows of the home shard. Where they send, and what with, is sealed.
+/** Whose webhooks they are, and the keys that open them. */
+export type WebhookPlace = { readonly env: Env; readonly tenant: Tenant }
+
+export type WebhookRow = typeof webhooks.$inferSelect
+
+type Connections = { readonly endpoint: WebhookEndpoint; readonly alertEndpoint?: WebhookEndpoint }
+
+/** The same for every shard, so that copies are rows as they are. */
+const placeOf = (tenant: Tenant, locator: string): string => sealedPlace(tenant, 'webhook', locator)
+
+export async function webhookOf({ env, tenant }: WebhookPlace, row: WebhookRow): Promise<Webhook> {
+  const { connections, secretNames, failureHandling, ...plain } = row
+  const opened = await unseal(env, placeOf(tenant, row.locator), connections)
+  const { endpoint, alertEndpoint } = JSON.parse(opened) as Connections
+  return {
+    ...plain,
+    locator: row.locator as Uuid,
+    suspendedAt: row.suspendedAt as Instant | null,
+    createdAt: row.createdAt as Instant,
+    endpoint,
+    failureHandling: failureHandling
+      ? { ...failureHandling, ...(alertEndpoint && { alertEndpoint }) }
+      : undefined,
+  }
+}
+
+export async function rowOf({ env, tenant }: WebhookPlace, webhook: Webhook): Promise<WebhookRow> {
+  const { endpoint, failureHandling, ...plain } = webhook
+  const { alertEndpoint, ...handling } = failureHandling ?? {}
+  const connections: Connections = { endpoint, ...(alertEndpoint && { alertEndpoint }) }
+  const headers = [endpoint, alertEndpoint].flatMap(one => Object.values(one?.headers ?? {}).flat())
+  return {
+    ...plain,
+    connections: await seal(env, placeOf(tenant, webhook.locator), JSON.stringify(connections)),
+    secretNames: [...new Set(headers.flatMap(referencesIn).map(one => one.staticName))],
+    failureHandling: failureHandling ? (handling as WebhookRow['failureHandling']) : null,
+  }
+}
+
+export async function findWebhook(
+  place: WebhookPlace,
+  database: Database,
+  locator: Uuid,
+): Promise<Webhook | undefined> {
+  const [rows] = await database.batch([
+    database.build.select().from(webhooks).where(eq(webhooks.locator, locator)),
+  ])
+  return rows[0] && (await webhookOf(place, rows[0]))
+}
+
+// A webhook, and how failures of its deliveries are handled (resources brief 7).
+export type Webhook = {
+  locator: Uuid
+  name: string
+  /** A disabled webhook collects nothing; what waited for it waits on. */
+  enabled: boolean
+  /** In real time. */
+  suspendedAt: Instant | null
+  endpoint: WebhookEndpoint
+  /** Undefined: the client gave none, and `OWN_FAILURE_HANDLING` holds. */
+  failureHandling: WebhookFailureHandling | undefined
+  /** Types, or beginnings of types with `.*`. */
+  eventTypes: string[]
+  createdAt: Instant
+  /** 1, and one more with every change. */
+  version: number
+  /** The version that came with the wish to send what was missed; 0 when none ever did. */
+  replayVersion: number
+}
+
+export const handlingOf = ({ failureHandling }: Pick<Webhook, 'failureHandling'>): WebhookFailureHandling =>
+  failureHandling ?? OWN_FAILURE_HANDLING

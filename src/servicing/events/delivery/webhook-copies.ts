@@ -1,18 +1,16 @@
 // Copies of webhooks. Deliveries are made by a statement inside the batch of the shard where the event happens,
 // which can only see that shard's own tables; so every shard has a copy of the home shard's `webhook`.
-import { eq, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import { newUuid } from '../../../kernel/locators.ts'
 import { type Instant, now } from '../../../kernel/time.ts'
 import type { Calls } from '../../../platform/calls.ts'
 import type { NewTimer } from '../../../platform/commit.ts'
 import { type Database, putRows, type Query } from '../../../platform/database.ts'
 import { deliveries, webhooks } from '../../../platform/events/tables.ts'
-import type { TimerOwner } from '../../../platform/events/timers.ts'
+import type { ShardPlace, TimerOwner } from '../../../platform/events/timers.ts'
 import { timers } from '../../../platform/tables.ts'
 import { HOME_SHARD, shardDatabase, type Tenant, tenantNow } from '../../../platform/tenancy.ts'
-import { relinked, replayed } from './store.ts'
-import type { Place } from './wake.ts'
-import type { WebhookRow } from './webhook-store.ts'
+import type { WebhookRow } from './store.ts'
 
 export const WEBHOOK_COPY = 'webhook.copy'
 
@@ -110,7 +108,7 @@ function settled(database: Database, locator: string, at: Instant): Query[] {
  * the timer of the copies does the rest.
  */
 export async function suspendWebhook(
-  { env, tenant, calls }: Pick<Place, 'env' | 'tenant' | 'calls'>,
+  { env, tenant, calls }: Pick<ShardPlace, 'env' | 'tenant' | 'calls'>,
   locator: string,
   at: Instant,
 ): Promise<void> {
@@ -126,3 +124,27 @@ export async function suspendWebhook(
   ] as unknown as [Query, ...Query[]])
   await copyWebhook(env, tenant, locator, calls)
 }
+
+// Deliveries in their order: of a webhook's deliveries in a line (tables.ts) the earliest unfinished one is `pending`,
+// all behind it are `waiting`. Whatever adds or ends deliveries leaves them so.
+/** Whether an unfinished delivery of the same webhook and line is before the row `d`. */
+const isBehind = sql`exists (select 1 from ${deliveries} e
+  where e.webhook_locator = d.webhook_locator and e.line = d.line and e.finished_at is null
+    and e.event_sequence < d.event_sequence)`
+
+/** Queries that put all unfinished deliveries of the webhook into order again. */
+export const relinked = (database: Database, webhookLocator: string): Query[] => [
+  database.build.run(sql`
+    update ${deliveries} as d set state = 'waiting'
+    where webhook_locator = ${webhookLocator} and finished_at is null and state = 'pending'
+      and line is not null and ${isBehind}`),
+  database.build.run(sql`
+    update ${deliveries} as d set state = 'pending'
+    where webhook_locator = ${webhookLocator} and finished_at is null and state = 'waiting' and not ${isBehind}`),
+]
+
+/** A query that lets everything that was put aside wait again, where `holds` is true; `relinked` must follow. */
+export const replayed = (database: Database, webhookLocator: string, at: Instant, holds: SQL): Query =>
+  database.build.run(sql`
+    update ${deliveries} set state = 'waiting', attempts = 0, due_at = ${at}, finished_at = null
+    where webhook_locator = ${webhookLocator} and state in ('skipped', 'diverted') and ${holds}`)

@@ -4,10 +4,14 @@ import { keptUrl, nothingKept } from '../../../extension/integrations/service.ts
 import { Refusal } from '../../../kernel/errors.ts'
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
-import type { WebhookEndpoint, WebhookFailureHandling } from '../../../platform/events/tables.ts'
+import {
+  OWN_FAILURE_HANDLING,
+  type WebhookEndpoint,
+  type WebhookFailureHandling,
+} from '../../../platform/events/tables.ts'
 import { headersProblem } from '../../../platform/outbound/contract.ts'
 import { MASK } from '../../../platform/outbound/masking.ts'
-import { OWN_FAILURE_HANDLING, type Webhook } from '../delivery/webhook.ts'
+import type { Webhook } from '../delivery/store.ts'
 import type {
   CreateEndpointRequest,
   CreateWebhookRequest,

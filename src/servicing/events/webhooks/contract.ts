@@ -1,6 +1,7 @@
 // Webhooks (contract 2; resources brief 7.1). Read, an endpoint and its failure handling are the types of
 // webhook.ts: every default is filled in here.
 import { z } from '@hono/zod-openapi'
+import { DEFAULT_TRIGGERS, OWN_FAILURE_HANDLING } from '../../../platform/events/tables.ts'
 import { isEventTypePattern } from '../../../platform/events/types.ts'
 import { checkHeaders, HeaderValue, OutboundUrl } from '../../../platform/outbound/contract.ts'
 import { isSecret } from '../../../platform/outbound/signature.ts'
@@ -27,7 +28,6 @@ import {
   Texts,
 } from '../../../platform/wire.ts'
 import { breaks, rule } from '../../../platform/wire-problem.ts'
-import { DEFAULT_TRIGGERS, OWN_FAILURE_HANDLING } from '../delivery/webhook.ts'
 
 const headerValues = z.preprocess(wire => (typeof wire === 'string' ? [wire] : wire), z.array(HeaderValue))
 

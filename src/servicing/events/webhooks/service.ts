@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { AuditAction } from '../../../access/audit/contract.ts'
 import { auditRows } from '../../../access/audit/store.ts'
+import { maskedHeaders, maskedUrl } from '../../../extension/integrations/secrecy.ts'
 import { notFound, Refusal } from '../../../kernel/errors.ts'
 import { newUuid, readUuid, type Uuid } from '../../../kernel/locators.ts'
 import { now } from '../../../kernel/time.ts'
@@ -16,28 +17,33 @@ import {
 import type { RequestContext } from '../../../platform/context.ts'
 import type { Query } from '../../../platform/database.ts'
 import { announce } from '../../../platform/events/announcement.ts'
-import { webhooks } from '../../../platform/events/tables.ts'
+import {
+  type WebhookEndpoint,
+  type WebhookFailureHandling,
+  webhooks,
+} from '../../../platform/events/tables.ts'
 import { requireMatch } from '../../../platform/http/entity-tags.ts'
 import { type JsonText, jsonText } from '../../../platform/http/route.ts'
 import { addressProblem, mayCallThisMachine } from '../../../platform/outbound/address.ts'
+import { MASK } from '../../../platform/outbound/masking.ts'
 import { newSecret } from '../../../platform/outbound/signature.ts'
 import { offsetPage } from '../../../platform/paging.ts'
 import { HOME_SHARD, homeDatabase } from '../../../platform/tenancy.ts'
 import { requireMaySend, type SenderChange } from '../../../reference/secrets/sending.ts'
-import type { Webhook } from '../delivery/webhook.ts'
+import { findWebhook, handlingOf, rowOf, type Webhook } from '../delivery/store.ts'
 import { applied, copyTimers, copyWebhook, removed } from '../delivery/webhook-copies.ts'
-import { findWebhook, listWebhooks, presentWebhooks, rowOf } from '../delivery/webhook-store.ts'
 import { changedWebhook, newWebhook } from './change.ts'
 import type {
   CreateWebhookRequest,
+  EndpointResponse,
+  FailureHandlingResponse,
   UnsuspendQuery,
   UpdateWebhookRequest,
   WebhookListQuery,
   WebhookListResponse,
   WebhookResponse,
 } from './contract.ts'
-import { countAside } from './resend-store.ts'
-import { TELL_NOTHING, type Told, tellNew, webhookResponse } from './response.ts'
+import { countAside, listWebhooks, presentWebhooks } from './store.ts'
 
 /** Webhooks of a tenant: every commit looks through all of them. */
 const MOST_WEBHOOKS = 500
@@ -274,3 +280,51 @@ const nameTaken = (name: string): Refusal =>
 const isNameTaken = (problem: unknown): boolean =>
   problem instanceof Error &&
   `${problem.message} ${String(problem.cause)}`.includes('UNIQUE constraint failed: webhook.name')
+
+/** Endpoints whose secrets the answer tells: those that came with it, and that nobody may know yet. */
+export type Told = (endpoint: WebhookEndpoint) => boolean
+
+export const TELL_NOTHING: Told = () => false
+
+/** Of the webhook as its latest change made it: at its creation all, later those that the service made for that change. */
+export const tellNew =
+  ({ version }: Pick<Webhook, 'version'>): Told =>
+  ({ secretMadeIn }) =>
+    version === 1 || secretMadeIn === version
+
+const endpointResponse = (endpoint: WebhookEndpoint, told: Told): EndpointResponse => ({
+  url: maskedUrl(endpoint.url),
+  headers: Object.fromEntries(
+    Object.entries(endpoint.headers).map(([name, values]) => [
+      name,
+      values.map(value => maskedHeaders({ [name]: value })[name]!),
+    ]),
+  ),
+  secureSsl: endpoint.secureSsl,
+  hmacEnabled: endpoint.hmacEnabled,
+  ...(endpoint.secret !== undefined && { secret: told(endpoint) ? endpoint.secret : MASK }),
+  ...(endpoint.tag !== undefined && { tag: endpoint.tag }),
+})
+
+const failureHandlingResponse = (
+  { triggers, retryStrategy, divert, suspend, alertEndpoint }: WebhookFailureHandling,
+  told: Told,
+): FailureHandlingResponse => ({
+  triggers,
+  ...(retryStrategy && { retryStrategy }),
+  divert,
+  suspend,
+  ...(alertEndpoint && { alertEndpoint: endpointResponse(alertEndpoint, told) }),
+})
+
+/** The webhook for the wire. What looks secret in headers and address is masked, as of integrations. */
+export const webhookResponse = (webhook: Webhook, told: Told): WebhookResponse => ({
+  locator: webhook.locator,
+  name: webhook.name,
+  enabled: webhook.enabled,
+  endpoint: endpointResponse(webhook.endpoint, told),
+  failureHandling: failureHandlingResponse(handlingOf(webhook), told),
+  suspended: webhook.suspendedAt !== null,
+  suspendedAt: webhook.suspendedAt === null ? null : new Date(webhook.suspendedAt).toISOString(),
+  eventTypes: webhook.eventTypes,
+})

@@ -6,10 +6,10 @@ import { newUuid, type PolicyLocator, type Uuid } from '../../../../src/kernel/l
 import { type Instant, now } from '../../../../src/kernel/time.ts'
 import { type Calls, noCalls } from '../../../../src/platform/calls.ts'
 import { shardName, type Tenant } from '../../../../src/platform/tenancy.ts'
-import { attempt } from '../../../../src/servicing/events/delivery/attempt.ts'
 import { deliverTo, RECORD_WITHIN_MS } from '../../../../src/servicing/events/delivery/deliver.ts'
+import { attempt } from '../../../../src/servicing/events/delivery/serve.ts'
 import { claimDue } from '../../../../src/servicing/events/delivery/store.ts'
-import { consumeAnnouncements, placeOf } from '../../../../src/servicing/events/delivery/wake.ts'
+import { consumeAnnouncements } from '../../../../src/servicing/events/dispatch.ts'
 import { prepareDatabases } from '../../../support/databases.ts'
 import { openReceiver } from '../../../support/receiver.ts'
 import {
@@ -330,7 +330,7 @@ describe('round trips', () => {
   const delivering = async (tenant: Tenant, webhook: string): Promise<Calls & { durationMs: number }> => {
     const calls = noCalls()
     const begun = now()
-    await deliverTo(placeOf(env, tenant, 0, calls), webhook)
+    await deliverTo({ env, tenant, shard: 0, calls }, webhook)
     return { ...calls, durationMs: now() - begun }
   }
   const events = (policies: number, ofEach: number) =>

@@ -1,9 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { retryAfterMs } from '../../../../src/kernel/time.ts'
-import type { RetryStrategy, WebhookFailureHandling } from '../../../../src/platform/events/tables.ts'
+import {
+  OWN_FAILURE_HANDLING,
+  type RetryStrategy,
+  type WebhookFailureHandling,
+} from '../../../../src/platform/events/tables.ts'
 import { judge, LONGEST_DELAY_MS, type Outcome } from '../../../../src/servicing/events/delivery/serve.ts'
-import { OWN_FAILURE_HANDLING } from '../../../../src/servicing/events/delivery/webhook.ts'
 
 const answered = (status: number, retryAfterMs?: number): Outcome => ({
   kind: 'answered',

@@ -12,7 +12,7 @@ import {
   recordResults,
 } from '../../../../src/servicing/events/delivery/store.ts'
 import { KEEP_DELIVERIES_MS, workOff } from '../../../../src/servicing/events/dispatch.ts'
-import { redelivered } from '../../../../src/servicing/events/webhooks/resend-store.ts'
+import { redelivered } from '../../../../src/servicing/events/webhooks/store.ts'
 import { prepareDatabases } from '../../../support/databases.ts'
 import { openReceiver } from '../../../support/receiver.ts'
 import type { Behaviour } from '../../../support/receiver-server.ts'

@@ -1,12 +1,13 @@
 // What is put aside for a webhook: diverted events (resources brief 7.2), and what was skipped while it was suspended.
-import { type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Instant } from '../../../kernel/time.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import type { Database, Query } from '../../../platform/database.ts'
 import { isSubscribed, lineOfEvent } from '../../../platform/events/outbox.ts'
 import { type AttemptMade, deliveries, events, webhooks } from '../../../platform/events/tables.ts'
 import { shardDatabase } from '../../../platform/tenancy.ts'
-import { relinked } from '../delivery/store.ts'
+import { type Webhook, type WebhookPlace, webhookOf } from '../delivery/store.ts'
+import { relinked } from '../delivery/webhook-copies.ts'
 
 /** A diverted event; it stays one while it is sent again, until a 2xx came. */
 export type Diverted = {
@@ -155,7 +156,7 @@ export type DeliveryShown = {
   readonly log: readonly AttemptMade[]
 }
 
-function conditions({ state, eventLocator, from, to }: DeliveryFilter): SQL[] {
+function deliveryConditions({ state, eventLocator, from, to }: DeliveryFilter): SQL[] {
   const all: SQL[] = []
   if (state !== undefined) all.push(sql`d.state = ${state}`)
   if (eventLocator !== undefined) all.push(sql`e.locator = ${eventLocator}`)
@@ -181,7 +182,7 @@ export async function deliveriesAfter(
         [
           sql`d.webhook_locator = ${webhookLocator}`,
           sql`d.event_sequence > ${position}`,
-          ...conditions(filter),
+          ...deliveryConditions(filter),
         ],
         sql` and `,
       )}
@@ -247,4 +248,61 @@ export const redelivered = (
       ${ofTypes(webhookLocator, choice)} on conflict do nothing`),
     ...relinked(database, webhookLocator),
   ]
+}
+
+/** How many there are, and whether one has the name. */
+export async function presentWebhooks(
+  database: Database,
+  name: string,
+): Promise<{ count: number; isTaken: boolean }> {
+  const [[row]] = await database.batch([
+    database.build.all<{ count: number; named: number }>(
+      sql`select count(*) as count, coalesce(sum(name = ${name}), 0) as named from ${webhooks}`,
+    ),
+  ])
+  return { count: row!.count, isTaken: row!.named > 0 }
+}
+
+export type WebhookFilter = {
+  name?: string
+  enabled?: boolean
+  suspended?: boolean
+  /** Enabled and not suspended. */
+  active?: boolean
+  /** Those that list any of these. */
+  eventTypes: readonly string[]
+}
+
+const isSuspended = sql`(${webhooks.suspendedAt} is not null)`
+
+function webhookConditions({ name, enabled, suspended, active, eventTypes }: WebhookFilter): SQL[] {
+  const all: SQL[] = []
+  if (name !== undefined) all.push(eq(webhooks.name, name))
+  if (enabled !== undefined) all.push(eq(webhooks.enabled, enabled))
+  if (suspended !== undefined) all.push(sql`${isSuspended} = ${suspended ? 1 : 0}`)
+  if (active !== undefined) all.push(sql`(${webhooks.enabled} and not ${isSuspended}) = ${active ? 1 : 0}`)
+  if (eventTypes.length > 0)
+    all.push(sql`exists (select 1 from json_each(${webhooks.eventTypes}) t
+      where t.value in (select value from json_each(${JSON.stringify(eventTypes)})))`)
+  return all
+}
+
+/** At most `most` webhooks in the order of their creation. */
+export async function listWebhooks(
+  place: WebhookPlace,
+  database: Database,
+  filter: WebhookFilter,
+  offset: number,
+  most: number,
+): Promise<Webhook[]> {
+  const [rows] = await database.batch([
+    database.build
+      .select()
+      .from(webhooks)
+      .where(and(...webhookConditions(filter)))
+      .orderBy(asc(webhooks.createdAt), asc(webhooks.locator))
+      .limit(most)
+      .offset(offset),
+  ])
+  return await Promise.all(rows.map(row => webhookOf(place, row)))
 }
