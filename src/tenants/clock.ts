@@ -12,8 +12,8 @@ import {
   earliestTimer,
   fireClaim,
   postpone,
-  TIMER_LEASE_MS,
   type ShardPlace,
+  TIMER_LEASE_MS,
 } from '../platform/events/timers.ts'
 import { armDispatcherAt } from '../platform/objects.ts'
 import {

@@ -9,7 +9,7 @@ import {
   MIGRATION_TRANSITIONS,
   type MigrationAction,
   outcomeOf,
-} from '../../src/servicing/migration/states.ts'
+} from '../../src/servicing/migration/tables.ts'
 
 /** What each state allows (resources brief 9.2), written down apart from the tables. */
 const MIGRATION = {

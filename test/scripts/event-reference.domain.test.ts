@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { EVENT_TYPES, eventTypes } from '../../src/platform/events/catalogue.ts'
-import { dataContract, exampleData } from '../../src/servicing/events/stream/data-contracts.ts'
+import { dataContract, exampleData } from '../../src/servicing/events/stream/notifications.ts'
 import { EVENTS_BEGIN, EVENTS_PAGE, withEventReference } from '../../tools/event-reference.ts'
 
 test('docs/events.md tells of the catalogue of today; npm run docs:events writes it', () => {

@@ -10,7 +10,7 @@ import { putRows, type Query } from '../database.ts'
 import { type TimerKind, timers } from '../tables.ts'
 import { shardDatabase } from '../tenancy.ts'
 import { armDispatcher } from './announcement.ts'
-import type { TimerOwner, ShardPlace } from './timers.ts'
+import type { ShardPlace, TimerOwner } from './timers.ts'
 
 /**
  * How long whoever stored a file may take to record it, a slow upload included. In real time: a tenant's clock may be moved while

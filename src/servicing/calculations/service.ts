@@ -1,5 +1,4 @@
 // Formulas tried out. Nothing is stored, and no plugin or outside rater is asked.
-
 import { notFound } from '../../kernel/errors.ts'
 import {
   type DisplayId,
@@ -24,8 +23,7 @@ import type {
   CheckExistingPerilPremiumRequest,
   CheckPerilPremiumRequest,
 } from './contract.ts'
-import { calculated, readFormula } from './formula.ts'
-import { existing, madeUp, type Tried } from './subjects.ts'
+import { calculated, existing, madeUp, readFormula, type Tried } from './subjects.ts'
 
 /** What the formula comes to for a peril that the request describes: one round trip. */
 export async function checkPerilPremium(

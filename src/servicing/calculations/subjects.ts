@@ -1,12 +1,15 @@
 // What a formula is tried out on: a peril that there is, or one made up of the request.
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
+import { type Money, plus, toNumber } from '../../kernel/money.ts'
 import { changedData, report } from '../../policy/draft/changed-data.ts'
 import { newDraft } from '../../policy/draft/draft.ts'
 import { endOfRun } from '../../policy/fold/line.ts'
 import { inForce } from '../../policy/fold/pieces.ts'
+import { taxGroupResponses } from '../../policy/projection/parts.ts'
 import { policyView } from '../../policy/projection/view.ts'
 import {
+  type PerilPrice,
   type PolicyAggregate,
   putRecords,
   type Quote,
@@ -15,14 +18,25 @@ import {
 } from '../../policy/records/aggregate.ts'
 import type { Ground, Loaded } from '../../policy/surroundings.ts'
 import { contractSpan, paymentSchedule } from '../../policy/terms.ts'
-import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
+import type {
+  FieldDefinition,
+  Finding,
+  ProductDefinition,
+  TemplateSource,
+} from '../../product/configuration.ts'
 import { fieldError, fieldErrors } from '../../product/fields/errors.ts'
 import { type FieldData, NO_FIELD_DATA } from '../../product/fields/groups.ts'
 import { type FieldValues, readFieldValues, valuesOf } from '../../product/fields/values.ts'
+import type { CompiledTemplate, compileTemplate, Rendering } from '../../product/templates/liquid.ts'
 import { type Attempt, assertValid } from '../../rating/attempt.ts'
+import { PerilRating, type Rateable } from '../../rating/peril-rating.ts'
+import { Rater, type RatingContext } from '../../rating/rater.ts'
 import type { Operation } from '../../rating/template-data.ts'
-import type { CheckExistingPerilPremiumRequest, CheckPerilPremiumRequest } from './contract.ts'
-import type { Subject } from './formula.ts'
+import type {
+  CalculationResponse,
+  CheckExistingPerilPremiumRequest,
+  CheckPerilPremiumRequest,
+} from './contract.ts'
 
 /** A subject with the surroundings of its policy, and the operation that its peril is rated in. */
 export type Tried = { readonly subject: Subject; readonly loaded: Loaded; readonly operation: Operation }
@@ -195,5 +209,105 @@ export function existing(request: CheckExistingPerilPremiumRequest, loaded: Load
     subject: { aggregate, quote, rateable: { run, peril, exposure, segment: piece.segment, exposureRun } },
     loaded,
     operation: kind === 'endorsement' || kind === 'renewal' ? kind : 'new_business',
+  }
+}
+
+// A formula that is tried out in the place of a peril's own: read, and rendered by what rates policies.
+/** What errors call the formula, as they call a file. */
+const PATH = 'calculation'
+
+/** Problems of a formula that one answer tells; the rest is counted. */
+const MOST_TOLD = 10
+
+/** A formula that was read, with what is untidy about it. */
+export type Formula = { readonly template: CompiledTemplate; readonly warnings: readonly Finding[] }
+
+/** Refuses (422) text that cannot be read, with every place that is wrong. */
+export function readFormula(source: string, compile: typeof compileTemplate): Formula {
+  const { template, findings } = compile({ path: PATH, source })
+  if (template) return { template, warnings: findings }
+  const errors = findings.filter(one => one.severity === 'ERROR').map(told)
+  const more = errors.length > MOST_TOLD ? ` And ${errors.length - MOST_TOLD} more.` : ''
+  throw new Refusal('templateFailed', `${errors.slice(0, MOST_TOLD).join(' ')}${more}`)
+}
+
+const told = ({ path, line, column, message }: Finding): string =>
+  line === undefined ? `${path}: ${message}` : `${path}:${line}:${column}: ${message}`
+
+/** A peril as it is rated, and the policy and quote that it is of. */
+export type Subject = {
+  readonly aggregate: PolicyAggregate
+  readonly quote: Quote
+  readonly rateable: Rateable
+}
+
+/**
+ * What the formula comes to in the place of the peril's own. Refuses (422), with the line, where it fails or passes a
+ * counted limit, and where a tax of the product does, which runs on every priced peril.
+ */
+export function calculated(
+  { template, warnings }: Formula,
+  { aggregate, quote, rateable }: Subject,
+  context: RatingContext,
+): CalculationResponse {
+  let rendering: Rendering | undefined
+  const watched: CompiledTemplate = {
+    ...template,
+    render: (data, environment) => {
+      rendering = template.render(data, environment)
+      return rendering
+    },
+  }
+  const source: TemplateSource = { path: PATH, source: '' }
+  const trying: RatingContext = {
+    ...context,
+    product: withFormula(context.product, rateable, source),
+    template: asked => (asked === source ? watched : context.template(asked)),
+  }
+  const rater = new Rater(aggregate, quote, trying)
+  const price = new PerilRating(rater, aggregate, trying).price(rateable)
+  return {
+    ...priceResponse(price),
+    assignedVariables: rendering?.variables() ?? {},
+    warnings: warnings.map(({ line = 0, column = 0, message }) => ({ line, column, message })),
+  }
+}
+
+/** The product with the formula for the peril. */
+const withFormula = (
+  product: ProductDefinition,
+  { exposure, peril }: Rateable,
+  premium: TemplateSource,
+): ProductDefinition => ({
+  ...product,
+  exposures: product.exposures.map(one =>
+    one.name !== exposure.name
+      ? one
+      : { ...one, perils: one.perils.map(of => (of.name === peril.name ? { ...of, premium } : of)) },
+  ),
+})
+
+function priceResponse({ premium, technicalPremium, commissions, taxes }: PerilPrice) {
+  const { currency } = premium.amount
+  const sums = new Map<string, Money>()
+  for (const { recipient, amount } of commissions) {
+    const earlier = sums.get(recipient)
+    sums.set(recipient, earlier ? plus(earlier, amount) : amount)
+  }
+  return {
+    premium: toNumber(premium.amount),
+    premiumCurrency: currency,
+    monthPremium: Number(premium.month),
+    ...(technicalPremium && {
+      technicalPremium: toNumber(technicalPremium.amount),
+      technicalPremiumCurrency: currency,
+      monthTechnicalPremium: Number(technicalPremium.month),
+    }),
+    commissions: [...sums].map(([recipient, amount]) => ({
+      recipient,
+      amount: toNumber(amount),
+      amountCurrency: currency,
+    })),
+    taxGroups: taxGroupResponses(taxes),
   }
 }

@@ -17,7 +17,7 @@ import type { Resource } from '../../reference/resource.ts'
 import { filesInForce } from '../../reference/templates/document-resources.ts'
 import { renderedTemplate } from '../../reference/templates/rendering.ts'
 import { NamedResources, Snippets, textOf } from '../../reference/templates/snippets.ts'
-import { finishedHtml, fontsOf, imageName, missingLetters, withImages } from './html-page.ts'
+import { finishedHtml, fontsOf, imageName, missingLetters, withImages } from './make.ts'
 import { pdfRenderer } from './pdf-renderer.ts'
 
 // A template tried out by who writes it: rendered over data of the request. Nothing is stored.

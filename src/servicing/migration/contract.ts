@@ -11,7 +11,7 @@ import {
   Text,
   Texts,
 } from '../../platform/wire.ts'
-import { ACCOUNT_STATES, MIGRATION_STATES } from './states.ts'
+import { ACCOUNT_STATES, MIGRATION_STATES } from './tables.ts'
 
 const ValidationItems = z.array(
   z.object({

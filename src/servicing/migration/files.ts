@@ -1,12 +1,21 @@
 // What was sent, in R2: the body of the request, and of each patched account what it is now. All of it goes once the
 // migration has finished, or has rested for so long that nobody will go on with it.
-import type { Uuid } from '../../kernel/locators.ts'
+import { newUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import { unlessRecorded } from '../../platform/events/unrecorded.ts'
 import { fileKey, type Tenant, tenantFiles } from '../../platform/tenancy.ts'
-import type { MigrationAccount } from './store.ts'
+import { ElementSplitter } from './split.ts'
+import {
+  changeSourceQuery,
+  failuresOfQuery,
+  type Migration,
+  type MigrationAccount,
+  replacedFailures,
+  unfinishedOfQuery,
+} from './store.ts'
 import { migrations } from './tables.ts'
 
 /** Days after a migration failed, stopped or was paused: then what was sent is deleted. */
@@ -100,3 +109,104 @@ export async function deleteSources({ env, tenant, calls }: FileContext, migrati
 export const deleteUnrecorded: TimerOwner = unlessRecorded(migrations, (migration, place) =>
   deleteSources(place, migration),
 )
+
+// Values of a policyholder in what was sent of migrations that are not finished: they are overwritten there too, so that what
+// was not migrated yet can still be corrected and tried again (docs/security.md, Erasure).
+type Scrub = (text: string) => string
+type Row = MigrationAccount & Pick<Migration, 'type'>
+
+/**
+ * Overwrites the values in what was sent of the account, and in what is told of it. To be called before the values themselves
+ * are overwritten: called again it does the rest.
+ */
+export async function eraseStaged(
+  context: RequestContext,
+  database: Database,
+  account: Uuid,
+  scrub: Scrub,
+): Promise<void> {
+  const [rows] = await database.batch([unfinishedOfQuery(database, account)])
+  for (const row of rows as Row[]) {
+    const { migrationLocator } = row
+    const body = sourceKey(context.tenant, migrationLocator, BODY)
+    // What rests for long is deleted.
+    context.calls.r2 += 1
+    if (!(await tenantFiles(context.env, context.tenant).head(body))) continue
+    const value = await new Sources(context, migrationLocator).read(row)
+    const source = newUuid(shardOfUuid(migrationLocator))
+    const place = await storeSource(context, migrationLocator, source, scrubbed(value, scrub))
+    const [failures] = await database.batch([failuresOfQuery(database, migrationLocator, account)])
+    await database.batch([
+      changeSourceQuery(database, row, place),
+      ...replacedFailures(
+        database,
+        row,
+        failures.map(one => ({ ...one, problems: scrubbed(one.problems, scrub) as typeof one.problems })),
+      ),
+    ])
+    if (row.source !== BODY) await deleteSource(context, migrationLocator, row.source)
+    await blankInBody(context, body, row)
+  }
+}
+
+/** The value with its texts scrubbed, and the names of properties as they are. */
+function scrubbed(value: unknown, scrub: Scrub): unknown {
+  if (typeof value === 'string') return scrub(value)
+  if (Array.isArray(value)) return value.map(one => scrubbed(one, scrub))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, scrubbed(one, scrub)]))
+}
+
+/** Times that the body is written anew when somebody else has just done so. */
+const MOST_WRITES = 5
+
+/** Puts blanks in the place of the account in the body: places of the others stay as they are. */
+async function blankInBody({ env, tenant, calls }: RequestContext, key: string, row: Row): Promise<void> {
+  const bucket = tenantFiles(env, tenant)
+  for (let tries = 0; tries < MOST_WRITES; tries += 1) {
+    calls.r2 += row.source === BODY ? 2 : 3
+    const place = row.source === BODY ? row : await placeInBody(bucket, key, row)
+    const object = await bucket.get(key)
+    if (!object || !place) return
+    const { start, length } = place
+    const stream = object.body
+      .pipeThrough(blanking(start + 1, start + length - 1))
+      .pipeThrough(new FixedLengthStream(object.size))
+    const written = await bucket.put(key, stream, { onlyIf: { etagMatches: object.etag } })
+    if (written) return
+  }
+  throw new Error(`${key} changes all the time.`)
+}
+
+/** Blanks from one byte to before another: within the braces of an object, so that it stays one. */
+function blanking(from: number, to: number): TransformStream<Uint8Array, Uint8Array> {
+  let at = 0
+  return new TransformStream({
+    transform(piece, controller) {
+      const [first, last] = [Math.max(from - at, 0), Math.min(to - at, piece.length)]
+      at += piece.length
+      if (first >= last) return controller.enqueue(piece)
+      const blank = piece.slice()
+      blank.fill(0x20, first, last)
+      controller.enqueue(blank)
+    },
+  })
+}
+
+/** Where the account lay that was corrected since. */
+async function placeInBody(
+  bucket: R2Bucket,
+  key: string,
+  { ordinal, type }: Row,
+): Promise<{ start: number; length: number } | undefined> {
+  const object = await bucket.get(key)
+  if (!object) return undefined
+  const splitter = new ElementSplitter({ single: type === 'addAccountItems' })
+  let number = 0
+  for await (const piece of object.body)
+    for (const { start, text } of splitter.push(piece)) {
+      if (number === ordinal) return { start, length: new TextEncoder().encode(text).length }
+      number += 1
+    }
+  return undefined
+}

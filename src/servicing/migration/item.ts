@@ -87,3 +87,154 @@ export class InvoiceLinks {
     return queue.length > before
   }
 }
+
+// What is wrong with an item, collected: everything at once, at the place where it is.
+/** Kinds of places, as answers name them (resources brief 9.4). */
+export type ElementType =
+  | 'account'
+  | 'policy'
+  | 'term'
+  | 'transaction'
+  | 'element'
+  | 'charge'
+  | 'installment'
+  | 'invoice'
+  | 'payment'
+  | 'disbursement'
+
+/** Sentences that one item may have; the rest is counted. */
+const MOST_SENTENCES = 200
+
+export class Problems {
+  readonly #byPlace = new Map<string, { elementType: ElementType; locator: string; errors: string[] }>()
+  #count = 0
+
+  /** `path`: original ids, as `P1/terms[0]/transactions[2]/veh-3`. */
+  add(elementType: ElementType, path: string, sentence: string): void {
+    this.#count += 1
+    if (this.#count > MOST_SENTENCES) return
+    const key = `${elementType} ${path}`
+    const place = this.#byPlace.get(key) ?? { elementType, locator: path, errors: [] }
+    place.errors.push(sentence)
+    this.#byPlace.set(key, place)
+  }
+
+  get any(): boolean {
+    return this.#count > 0
+  }
+
+  list(): StoredProblem[] {
+    const list: StoredProblem[] = [...this.#byPlace.values()]
+    const last = list.at(-1)
+    if (this.#count <= MOST_SENTENCES || !last) return list
+    const more = `And ${this.#count - MOST_SENTENCES} problems more.`
+    return [...list.slice(0, -1), { ...last, errors: [...last.errors, more] }]
+  }
+}
+
+// What is wrong with the items of an account, by their original ids, and what hangs together with it.
+const ELEMENT_OF: Readonly<Record<ItemKind, ElementType>> = {
+  account: 'account',
+  policies: 'policy',
+  invoices: 'invoice',
+  payments: 'payment',
+  disbursements: 'disbursement',
+}
+
+const isBlocked = ({ problems }: ItemFailure): boolean =>
+  problems.every(({ errors }) => errors.every(one => one.startsWith('blocked by ')))
+
+function firstOf(failures: readonly ItemFailure[], kind: ItemKind | undefined): string | undefined {
+  const own = failures.filter(one => kind === undefined || one.kind === kind)
+  return (own.find(one => !isBlocked(one)) ?? own[0])?.originalId
+}
+
+export class Findings {
+  readonly #found = new Map<string, { kind: ItemKind; id: string; problems: Problems }>()
+  readonly #links = new InvoiceLinks()
+  /** Invoices that were migrated before. They are no items of the request, and fail only what would change them. */
+  readonly #there = new Set<string>()
+  /** What of the account was found to fail before it was converted, and is not in the request. */
+  readonly #before: readonly ItemFailure[]
+
+  constructor(before: readonly ItemFailure[]) {
+    this.#before = before
+  }
+
+  /** The problems of the item, to be added to. */
+  of(kind: ItemKind, id: string): Problems {
+    const key = `${kind} ${id}`
+    const found = this.#found.get(key)?.problems
+    if (found) return found
+    const problems = new Problems()
+    this.#found.set(key, { kind, id, problems })
+    return problems
+  }
+
+  wrong(kind: ItemKind, id: string, sentence: string): void {
+    this.of(kind, id).add(ELEMENT_OF[kind], id, sentence)
+  }
+
+  fails(kind: ItemKind, id: string): boolean {
+    return this.#found.get(`${kind} ${id}`)?.problems.any ?? false
+  }
+
+  /** An item that fails, of that kind where one is told: the first that fails by itself, or is blocked where all are. */
+  failing(kind?: ItemKind): string | undefined {
+    return firstOf([...this.#before, ...this.list()], kind)
+  }
+
+  /** The same of those that were found to fail before. */
+  failedBefore(kind: ItemKind): string | undefined {
+    return firstOf(this.#before, kind)
+  }
+
+  /** The items without those whose id another one before them has, which fails. */
+  singles<T extends { id: string }>(kind: ItemKind, items: readonly T[]): T[] {
+    const seen = new Set<string>()
+    return items.filter(({ id }) => {
+      if (!seen.has(id)) return Boolean(seen.add(id))
+      this.wrong(kind, id, `id '${id}' must be that of one ${ELEMENT_OF[kind]} of the account only.`)
+      return false
+    })
+  }
+
+  /** The invoices that stand or fall with this one, itself among them, and the payments. */
+  togetherWith(invoice: string): {
+    readonly invoices: ReadonlySet<string>
+    readonly payments: ReadonlySet<string>
+  } {
+    return this.#links.around(invoice)
+  }
+
+  isThere(invoice: string): void {
+    this.#there.add(invoice)
+  }
+
+  /** The item and the invoice that it names stand or fall together. */
+  link(kind: InvoiceLink['kind'], id: string, invoice: string): void {
+    this.#links.add({ kind, id, invoice })
+  }
+
+  /** Takes along what hangs together with what fails; whether anything more fails now. */
+  block(): boolean {
+    const failing = [...this.#found].filter(([, { problems }]) => problems.any).map(([key]) => key)
+    return this.#links.block(
+      failing,
+      (kind, id) => this.fails(kind, id),
+      (kind, id, by) => this.wrong(kind, id, kind === 'invoices' ? `blocked by ${by}` : this.#reasonOf(by)),
+    )
+  }
+
+  /** What becomes of an invoice that is there already is told with those that name it. */
+  #reasonOf(invoice: string): string {
+    const [problem] = this.#there.has(invoice) ? this.of('invoices', invoice).list() : []
+    return problem?.errors[0] ?? `blocked by ${invoice}`
+  }
+
+  list(): ItemFailure[] {
+    return [...this.#found.values()]
+      .filter(({ kind, id, problems }) => problems.any && !(kind === 'invoices' && this.#there.has(id)))
+      .map(({ kind, id, problems }) => ({ kind, originalId: id, problems: problems.list() }))
+  }
+}

@@ -20,7 +20,6 @@ import {
   runningQuery,
   wakeLater,
 } from './service.ts'
-import { assertAccountAllows, assertMigrationAllows } from './states.ts'
 import {
   accountGuard,
   accountQuery,
@@ -28,6 +27,7 @@ import {
   type MigrationAccount,
   mappingsOfQuery,
 } from './store.ts'
+import { assertAccountAllows, assertMigrationAllows } from './tables.ts'
 
 type Value = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 // What is done to migrations: sent, paused, resumed, recovered, patched. An account at a time is migrated by `run/`.
 import { type AuditEntry, auditRows } from '../../access/audit/store.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
-import { newUuid, readUuid, type Uuid } from '../../kernel/locators.ts'
+import { newUuid, readUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import {
   type Commit,
@@ -16,10 +16,12 @@ import {
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
+import type { TimerOwner } from '../../platform/events/timers.ts'
 import { expectRecord } from '../../platform/events/unrecorded.ts'
 import { type Upload, withContents } from '../../platform/http/body/upload.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
-import { shardDatabase, shardOfRecord } from '../../platform/tenancy.ts'
+import { callObject, migrationObject } from '../../platform/objects.ts'
+import { shardDatabase, shardName, shardOfRecord } from '../../platform/tenancy.ts'
 import { placeOf, policyholderQuery, shardForCreate } from '../../policyholders/store.ts'
 import { versionQuery } from '../../product/store.ts'
 import { Held } from '../../reference/data-tables/csv-source.ts'
@@ -27,7 +29,6 @@ import { storeStream } from '../../reference/data-tables/file.ts'
 import { BODY, deletedAt, deleteSource, KEPT_DAYS, sourceKey } from './files.ts'
 import { doneOf, migrationResponse } from './projection.ts'
 import { ElementSplitter, Submission, type SubmittedAccount } from './split.ts'
-import { assertMigrationAllows, MIGRATION_TRANSITIONS, type MigrationAction } from './states.ts'
 import {
   type AccountCounts,
   countsQuery,
@@ -41,7 +42,7 @@ import {
   readCounts,
   recoverQuery,
 } from './store.ts'
-import { haltMigration, runTimer, wakeMigration } from './wake.ts'
+import { assertMigrationAllows, MIGRATION_TRANSITIONS, type MigrationAction } from './tables.ts'
 
 export type MigrationPlace = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
 
@@ -345,3 +346,27 @@ export const wakeLater = (context: RequestContext, locator: Uuid): void =>
       console.error(JSON.stringify({ at: 'migration', locator, problem: String(problem) })),
     ),
   )
+
+// Who works on a migration is its object; here it is told that there is something to do.
+/** For the batch that gives the migration something to do: should the call be lost, the timer makes it again. */
+export const runTimer = (migration: Uuid, dueAt: Instant): NewTimer => ({
+  kind: 'migration.run',
+  subject: migration,
+  dueAt,
+  payload: {},
+})
+
+type WakeContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
+
+export async function wakeMigration({ env, tenant, calls }: WakeContext, migration: Uuid): Promise<void> {
+  const shard = shardName(tenant, shardOfUuid(migration))
+  await callObject(calls, () => migrationObject(env, tenant, migration).wake(shard, migration))
+}
+
+/** Lets the account that is under way be done with; answers when it is. */
+export async function haltMigration({ env, tenant, calls }: WakeContext, migration: Uuid): Promise<void> {
+  await callObject(calls, () => migrationObject(env, tenant, migration).halt())
+}
+
+/** When the timer is due. */
+export const migrationDue: TimerOwner = ({ subject }, place) => wakeMigration(place, subject as Uuid)

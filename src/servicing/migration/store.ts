@@ -5,8 +5,10 @@ import type { Instant } from '../../kernel/time.ts'
 import type { Guard } from '../../platform/commit.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
 import type { ItemFailure, ItemMapping } from './item.ts'
-import { ACCOUNT_STATES, type AccountState, type MigrationState } from './states.ts'
 import {
+  ACCOUNT_STATES,
+  type AccountState,
+  type MigrationState,
   migratedAccounts,
   migrationAccounts,
   migrationFailures,

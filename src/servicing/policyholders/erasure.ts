@@ -5,22 +5,36 @@
 // requests that were refused, cannot be told apart and go too. A document that was made of a template is made again, of the
 // policy as it was and the policyholder as it is now; one whose sources are gone loses its file. Uploaded files stay: only
 // who uploaded them knows what is in them.
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { auxData } from '../../extension/auxdata/tables.ts'
 import { purgeCalls } from '../../extension/integrations/call/log.ts'
 import { integrationCalls } from '../../extension/integrations/tables.ts'
 import { pluginLogs } from '../../extension/plugins/tables.ts'
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { Guard, NewTimer } from '../../platform/commit.ts'
-import type { Database, Query } from '../../platform/database.ts'
+import { type Database, LARGEST_PARAMETER, type Query } from '../../platform/database.ts'
+import { events } from '../../platform/events/tables.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import { writes } from '../../platform/tables.ts'
 import { fileKey, shardDatabase, tenantFiles } from '../../platform/tenancy.ts'
 import { documentPath } from '../../policy/records/document.ts'
+import type { UnderwritingResult } from '../../policy/records/transactions.ts'
+import { installments, invoices, payments, type StoredInstallmentFee } from '../../policy/tables/billing.ts'
 import { documentJobs, documents } from '../../policy/tables/documents.ts'
-import { policies } from '../../policy/tables/policies.ts'
-import { formsIn, hasOneOf, policiesOf } from './erased-texts.ts'
-import type { StoredValue } from './overwrite.ts'
+import {
+  cancellations,
+  endorsements,
+  exposures,
+  fees,
+  modifications,
+  perilRuns,
+  policies,
+  quotes,
+  type StoredPerilPrice,
+} from '../../policy/tables/policies.ts'
+import { formsOf, type StoredValue } from './overwrite.ts'
 
 /** A query for a number that changes with every change of the policyholder's policies, and with a new one. */
 export const policiesStampQuery = (database: Database, locator: Uuid) =>
@@ -123,4 +137,183 @@ export const eraseRemains: TimerOwner = async ({ subject, payload }, { env, tena
     if (old.length === 0) return
     await purgeCalls(env, tenant, database, old, calls)
   }
+}
+
+// Texts of other stores into which values of a policyholder may have been printed. One table lists them: whoever adds a
+// store of such texts adds one row.
+//
+// A text is scrubbed only where it is the policyholder's, in its own records and those of its policies, since a value may
+// be a common word. Of events only what plugins said, and why a document failed, can hold a value: everything else is
+// locators, names and numbers of our own.
+export type Scrub = (text: string) => string
+
+/** The values as texts have them: as they are, and as JSON has them between its quotes. Both are JSON lists. */
+type Forms = { readonly plain: string; readonly escaped: string }
+
+type TextStore = {
+  readonly table: SQLiteTable
+  /** The columns that name a row. */
+  readonly keys: readonly string[]
+  readonly column: string
+  /** Which rows may hold a value of the policyholder. */
+  readonly where: (locator: Uuid, forms: Forms) => SQL
+  /** The content without what `scrub` takes out. */
+  readonly clean: (content: string, scrub: Scrub) => string
+}
+
+export const policiesOf = (locator: Uuid): SQL =>
+  sql`(select locator from ${policies} where policyholder_locator = ${locator})`
+
+export function formsIn(stored: readonly StoredValue[]): Forms {
+  const forms = formsOf(stored)
+  return {
+    plain: JSON.stringify(forms),
+    escaped: JSON.stringify(forms.map(form => JSON.stringify(form).slice(1, -1))),
+  }
+}
+
+/** Whether the text has one of the values in one of the forms that are scrubbed. The list is read once for all texts. */
+export const hasOneOf = (text: SQL, forms: string): SQL =>
+  sql`exists (with form as materialized (select value from json_each(${forms}))
+    select 1 from form where instr(${text}, form.value) > 0)`
+
+/** Whether it is the locator, as a text, of the policyholder or of what belongs to it. */
+const isOwnRecord = (column: SQL, locator: Uuid): SQL =>
+  sql.join(
+    [
+      sql`${column} = ${locator}`,
+      sql`${column} in (select cast(locator as text) from ${policiesOf(locator)})`,
+      ...[exposures, quotes, endorsements, cancellations, invoices, payments].map(
+        table =>
+          sql`${column} in (select cast(locator as text) from ${table} where policy_locator in ${policiesOf(locator)})`,
+      ),
+    ],
+    sql` or `,
+  )
+
+/** Properties of events that hold no printed text. */
+const KEPT: ReadonlySet<string> = new Set(['policyLocator', 'policyholderLocator', 'operationFailed'])
+
+function cleanEvent(content: string, scrub: Scrub): string {
+  const data = Object.entries(JSON.parse(content) as Record<string, string>)
+  return JSON.stringify(
+    Object.fromEntries(data.map(([key, text]) => [key, KEPT.has(key) ? text : scrub(text)])),
+  )
+}
+
+function cleanUnderwriting(content: string, scrub: Scrub): string {
+  const result = JSON.parse(content) as UnderwritingResult
+  return JSON.stringify({ ...result, notes: result.notes.map(scrub) })
+}
+
+function cleanPrice(content: string, scrub: Scrub): string {
+  const price = JSON.parse(content) as StoredPerilPrice
+  const taxes = price.taxes.map(tax =>
+    tax.description === undefined ? tax : { ...tax, description: scrub(tax.description) },
+  )
+  return JSON.stringify({ ...price, taxes })
+}
+
+function cleanBilledFees(content: string, scrub: Scrub): string {
+  const billed = JSON.parse(content) as StoredInstallmentFee[]
+  return JSON.stringify(billed.map(fee => ({ ...fee, description: scrub(fee.description) })))
+}
+
+const cleanText = (content: string, scrub: Scrub): string => scrub(content)
+
+/** A column of records of policies that templates print into; contents without the marker have no printed text. */
+const printed = (
+  table: SQLiteTable,
+  column: string,
+  marker: string,
+  clean: TextStore['clean'],
+): TextStore => ({
+  table,
+  keys: ['locator'],
+  column,
+  where: locator =>
+    sql`instr(${sql.identifier(column)}, ${marker}) > 0 and policy_locator in ${policiesOf(locator)}`,
+  clean,
+})
+
+const TEXT_STORES: readonly TextStore[] = [
+  printed(quotes, 'underwriting', '"notes":["', cleanUnderwriting),
+  printed(modifications, 'underwriting', '"notes":["', cleanUnderwriting),
+  printed(endorsements, 'underwriting', '"notes":["', cleanUnderwriting),
+  printed(installments, 'fees', '"description":"', cleanBilledFees),
+  printed(fees, 'description', '', cleanText),
+  printed(perilRuns, 'price', '"description":"', cleanPrice),
+  {
+    table: events,
+    keys: ['sequence'],
+    column: 'data',
+    where: (locator, { escaped }) =>
+      sql`(policyholder_locator = ${locator} or policy_locator in ${policiesOf(locator)})
+        and (substr(type, 1, 7) = 'custom.' or type = 'document.failed') and ${hasOneOf(sql`data`, escaped)}`,
+    clean: cleanEvent,
+  },
+  {
+    table: auxData,
+    keys: ['locator', 'key'],
+    column: 'value',
+    where: (locator, { plain }) =>
+      sql`(${isOwnRecord(sql`locator`, locator)}) and ${hasOneOf(sql`value`, plain)}`,
+    clean: cleanText,
+  },
+]
+
+/** `key`: the values of the columns that name the row, as a JSON list. */
+type TextRow = { readonly key: string; readonly content: string }
+
+const columns = (names: readonly string[]): SQL => sql.join(names.map(sql.identifier), sql`, `)
+
+/** Queries for the texts in question; `scrubQueries` takes their results. */
+export const textQueries = (database: Database, locator: Uuid, stored: readonly StoredValue[]) => {
+  const forms = formsIn(stored)
+  return TEXT_STORES.map(({ table, keys, column, where }) =>
+    database.build.all<TextRow>(sql`select json_array(${columns(keys)}) as key, ${sql.identifier(column)} as content
+      from ${table} where ${where(locator, forms)}`),
+  )
+}
+
+/**
+ * Queries that clean the texts, and make every policy of the policyholder a version newer: what the policies' objects
+ * remember of them and of the policyholder is stale then.
+ */
+export const scrubQueries = (
+  { build }: Database,
+  locator: Uuid,
+  texts: readonly (readonly TextRow[])[],
+  scrub: Scrub,
+): Query[] => [
+  ...TEXT_STORES.flatMap(({ table, keys, column, clean }, at) => {
+    const changed = texts[at]!.flatMap(({ key, content }) => {
+      const after = clean(content, scrub)
+      return after === content ? [] : [JSON.stringify([after, ...(JSON.parse(key) as unknown[])])]
+    })
+    // A bound number would be a float, and a path of another kind.
+    const isRow = keys.map(
+      (key, index) => sql`${table}.${sql.identifier(key)} = j.value ->> ${sql.raw(String(index + 1))}`,
+    )
+    return chunked(changed).map(rows =>
+      build.run(sql`update ${table} set ${sql.identifier(column)} = j.value ->> 0
+        from json_each(${rows}) as j where ${sql.join(isRow, sql` and `)}`),
+    )
+  }),
+  build.run(sql`update ${policies} set version = version + 1 where policyholder_locator = ${locator}`),
+]
+
+/** JSON texts as lists, as many to a parameter as it takes. */
+function chunked(texts: readonly string[]): string[] {
+  const chunks: string[][] = []
+  let room = 0
+  for (const text of texts) {
+    if (text.length > room) {
+      chunks.push([])
+      room = LARGEST_PARAMETER
+    }
+    chunks.at(-1)!.push(text)
+    room -= text.length
+  }
+  return chunks.map(one => `[${one.join(',')}]`)
 }

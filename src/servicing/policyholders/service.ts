@@ -52,26 +52,29 @@ import { assertSearchable, searchOf } from '../../product/search-terms.ts'
 import { versionQuery } from '../../product/store.ts'
 import { tablesInForce } from '../../reference/constraints/force.ts'
 import { hintDocuments } from '../../transactions/documents/job-store.ts'
-import { eraseStaged } from '../migration/erasure.ts'
+import { eraseStaged } from '../migration/files.ts'
 import { removeQuickQuotesOf } from '../quick-quotes/store.ts'
-import { scrubQueries, textQueries } from './erased-texts.ts'
 import {
   erasureQueries,
   erasureTimer,
   policiesGuard,
   policiesStampQuery,
   remadeQuery,
+  scrubQueries,
   sharedErasureQueries,
+  textQueries,
 } from './erasure.ts'
 import {
   assertKnown,
   assertSize,
+  largestAfterQuery,
+  overwriteQueries,
   replacementsOf,
   type StoredValue,
   scrubber,
+  storedValuesQuery,
   termsAfter,
 } from './overwrite.ts'
-import { largestAfterQuery, overwriteQueries, storedValuesQuery } from './store-overwrite.ts'
 
 export async function getPolicyholder(context: RequestContext, text: string): Promise<PolicyholderResponse> {
   return policyholderResponse(await readStored(placeOf(context, text)))

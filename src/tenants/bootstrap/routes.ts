@@ -4,8 +4,7 @@ import { type Route, tenantRoute } from '../../platform/http/route.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import { Flag, Text } from '../../platform/wire.ts'
 import { RESOURCE_TYPES } from '../../product/resources.ts'
-import { BOOTSTRAP_STATUSES } from './bootstrap.ts'
-import { readItems } from './store.ts'
+import { BOOTSTRAP_STATUSES, readItems } from './store.ts'
 
 export const BootstrapItemResponse = z
   .object({

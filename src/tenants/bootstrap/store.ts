@@ -1,8 +1,7 @@
 import { asc, eq } from 'drizzle-orm'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
-import type { ResourceType } from '../../product/resources.ts'
-import type { BootstrapItem, BootstrapStatus } from './bootstrap.ts'
+import type { Bootstrap, ResourceType } from '../../product/resources.ts'
 
 /** Rows of waiting items, for the commit of the tenant's first configuration. */
 export const bootstrapRows = (database: Database, items: readonly BootstrapItem[]): Query[] =>
@@ -36,3 +35,31 @@ export const bootstrapItems = sqliteTable('resource_bootstrap', {
   message: text(),
   attempts: integer().notNull(),
 })
+
+// The resources that an archive gives a new tenant: `bootstrap/resources` (resources brief 2).
+/** The kind of the timer that creates the items; its payload names the archive. */
+export const BOOTSTRAP_TIMER = 'resource.bootstrap'
+
+export const BOOTSTRAP_STATUSES = ['queued', 'created', 'failed'] as const
+export type BootstrapStatus = (typeof BOOTSTRAP_STATUSES)[number]
+
+/** One resource or group. Resources come before groups. */
+export type BootstrapItem = {
+  readonly ordinal: number
+  readonly kind: 'resource' | 'group'
+  readonly name: string
+  /** Of a resource. */
+  readonly type: ResourceType | null
+  readonly status: BootstrapStatus
+  /** Why it failed. */
+  readonly message: string | null
+  /** How many attempts were begun. */
+  readonly attempts: number
+}
+
+/** The items before any is created. */
+export const queuedItems = ({ resources, groups }: Bootstrap): BootstrapItem[] =>
+  [
+    ...resources.map(({ name, type }) => ({ kind: 'resource' as const, name, type })),
+    ...groups.map(({ name }) => ({ kind: 'group' as const, name, type: null })),
+  ].map((item, ordinal) => ({ ...item, ordinal, status: 'queued' as const, message: null, attempts: 0 }))

@@ -25,7 +25,7 @@ import { formatLog } from '../../product/log.ts'
 import { createTenant, makeVersioned, recreateTenant } from '../service.ts'
 import type { DeployForm, DeployTestForm, RepairForm, StudioDeployForm } from './contract.ts'
 import { deployVersion, repairVersion } from './release/release.ts'
-import { userFindings } from './release/test-users.ts'
+import { userFindings } from './release/store.ts'
 import {
   type DeployResult,
   deployedResult,

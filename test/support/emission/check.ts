@@ -4,7 +4,7 @@ import { type EventType, entryOf } from '../../../src/platform/events/catalogue.
 import { KEYS, type Key, type KeyEntry, PATTERNS } from '../../../src/platform/events/data-keys.ts'
 import { isCustomEventType, newerTypesOf } from '../../../src/platform/events/types.ts'
 import { CAUSES, type Cause } from '../../../src/servicing/events/stream/causes.ts'
-import { newerDataContract } from '../../../src/servicing/events/stream/data-contracts.ts'
+import { newerDataContract } from '../../../src/servicing/events/stream/notifications.ts'
 import { interfaceData } from '../../../src/servicing/events/stream/response.ts'
 
 export type Emitted = {

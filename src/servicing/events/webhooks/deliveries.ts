@@ -13,8 +13,8 @@ import { type JsonText, jsonText } from '../../../platform/http/route.ts'
 import { HOME_SHARD, homeDatabase, shardDatabase } from '../../../platform/tenancy.ts'
 import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
 import { attempt, failureMessage, triggerOf } from '../delivery/serve.ts'
-import { mergeShards } from '../stream/page.ts'
 import { toldType, webhookEvent } from '../stream/response.ts'
+import { mergeShards } from '../stream/service.ts'
 import type {
   DeliveryAttemptResponse,
   DeliveryListQuery,

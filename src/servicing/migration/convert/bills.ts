@@ -10,7 +10,7 @@ import { INVOICED_TRANSACTIONS } from '../../../policy/records/transactions.ts'
 import type { ReadTransaction } from './history.ts'
 import type { Carried } from './transaction/carry-out.ts'
 import type { Making } from './transaction/carrying.ts'
-import type { Billed } from './transaction/charged.ts'
+import type { Billed } from './transaction/charging.ts'
 
 // The bills of a migrated policy: what each installment of the other system billed of each charge, as plans of plugins
 // have it (policy/records/installment.ts), and one invoice for what was invoiced together.

@@ -18,7 +18,7 @@ import {
 import { months, type Span, type TimeZone } from '../../../kernel/time.ts'
 import type { ProductDefinition } from '../../../product/configuration.ts'
 import type { ChargeMigrationRequest, PolicyMigrationRequest } from '../contract-request.ts'
-import type { Problems } from './problems.ts'
+import type { Problems } from '../item.ts'
 
 export type ChargeKind = 'premium' | 'technicalPremium' | 'tax' | 'commission' | 'fee' | 'none'
 

@@ -12,8 +12,8 @@ import type {
   TermMigrationRequest,
   TransactionMigrationRequest,
 } from '../contract-request.ts'
+import type { Problems } from '../item.ts'
 import { type ElementReading, type ReadTree, readTree } from './elements.ts'
-import type { Problems } from './problems.ts'
 
 export type Category =
   | 'issuance'

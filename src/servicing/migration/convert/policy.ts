@@ -11,12 +11,11 @@ import type {
   TermMigrationRequest,
   TransactionMigrationRequest,
 } from '../contract-request.ts'
-import type { MappingNode } from '../item.ts'
+import type { MappingNode, Problems } from '../item.ts'
 import { billOfNothing, joinPlanned, planBills } from './bills.ts'
 import { type AuxRow, type ConvertContext, ORIGIN_KEY, originRows } from './converted.ts'
 import type { ReadElement } from './elements.ts'
 import { keyInTerm, type ReadTransaction, readHistory } from './history.ts'
-import type { Problems } from './problems.ts'
 import { type Carried, carryOut } from './transaction/carry-out.ts'
 import { type Known, type Making, nothingKnown } from './transaction/carrying.ts'
 

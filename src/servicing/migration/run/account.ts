@@ -1,5 +1,4 @@
 // One account: read, converted, and made ready to be recorded. Nothing of it is written here.
-
 import { isRefused } from '../../../kernel/errors.ts'
 import { locatorSupply, type Uuid } from '../../../kernel/locators.ts'
 import { readDateTime } from '../../../kernel/time.ts'
@@ -8,15 +7,13 @@ import type { RequestContext } from '../../../platform/context.ts'
 import { takeLocators } from '../../../platform/tenancy/sequence.ts'
 import { constraintErrors } from '../../../policyholders/constraints.ts'
 import { toldTotals } from '../contract-request.ts'
-import { accountValues } from '../convert/account/outcome.ts'
-import { conversionOf, digitsNeeded, ownProblems } from '../convert/account.ts'
+import { accountValues, conversionOf, digitsNeeded, ownProblems } from '../convert/account.ts'
 import type { ConvertContext } from '../convert/converted.ts'
 import { type ItemFailure, LISTED_KINDS, type StoredProblem } from '../item.ts'
 import { ELEMENT_TYPES, itemFailure, itemId, itemsOf, type ReadAccount, readAccount } from '../request.ts'
 import { type Failing, readFailing } from '../stand-ins.ts'
 import type { MigrationAccount } from '../store.ts'
-import type { ConfiguredRunContext } from './context.ts'
-import { earlierOf, knownOf } from './earlier.ts'
+import { type ConfiguredRunContext, earlierOf, knownOf } from './earlier.ts'
 import { type Outcome, type PreparedAccount, preparedOf } from './prepared.ts'
 
 /** Elements and runs between turns for others (convert/account.ts): some hundredths of a second. */

@@ -2,11 +2,14 @@
 // items pay or add to (rule 7 of resources brief 9.3), with the policies that these belong to.
 import { desc, eq, sql } from 'drizzle-orm'
 import { auxDataQuery } from '../../../extension/auxdata/store.ts'
-import type { PolicyLocator, Uuid } from '../../../kernel/locators.ts'
+import { newUuid, type PolicyLocator, type Uuid } from '../../../kernel/locators.ts'
 import type { Money } from '../../../kernel/money.ts'
 import type { Instant } from '../../../kernel/time.ts'
+import type { Calls } from '../../../platform/calls.ts'
 import type { Guard, NewTimer } from '../../../platform/commit.ts'
+import { type RequestContext, SYSTEM_CALLER } from '../../../platform/context.ts'
 import { type Database, putRows, type Query } from '../../../platform/database.ts'
+import { type Tenant, tenantNow } from '../../../platform/tenancy.ts'
 import { termQueries } from '../../../policy/list/store.ts'
 import {
   AGGREGATE_QUERIES,
@@ -20,6 +23,7 @@ import { COLLECTION_NAMES, COLLECTIONS, policyRow } from '../../../policy/store/
 import { NOTHING_UNREAD } from '../../../policy/surroundings.ts'
 import { invoices } from '../../../policy/tables/billing.ts'
 import { policies } from '../../../policy/tables/policies.ts'
+import type { ReadTables } from '../../../policyholders/constraints.ts'
 import { type LoadedConfiguration, loadConfiguration } from '../../../product/cache.ts'
 import { configurationVersions } from '../../../product/tables.ts'
 import { coverEnds } from '../../../transactions/cancellations/effective.ts'
@@ -27,7 +31,7 @@ import { scheduleChanges } from '../../../transactions/custom-events/plan.ts'
 import { pastDueTimers } from '../../../transactions/lapses/timers.ts'
 import { Preferences } from '../contract-request.ts'
 import { hasMereCredit, namedBefore } from '../convert/account/invoices.ts'
-import { partNode } from '../convert/account/outcome.ts'
+import { partNode } from '../convert/account.ts'
 import {
   type AddedParts,
   type Converted,
@@ -42,11 +46,11 @@ import { itemId, itemsOf, type MigratedItems, type ReadAccount } from '../reques
 import {
   changedMappingRows,
   type MappingRow,
+  type Migration,
   type MigrationAccount,
   mappingsGuard,
   mappingsOfQuery,
 } from '../store.ts'
-import type { ConfiguredRunContext } from './context.ts'
 
 export type Known = MigratedItems & {
   readonly mappings: readonly MappingRow[]
@@ -273,3 +277,37 @@ function withParts({ mappings }: Known, { originalId, parts }: AddedParts): Mapp
   const children = parts.map((locator, at) => partNode(originalId, from + at, locator))
   return { ...row, children: [...row.children, ...children] }
 }
+
+// What a run needs to know of its tenant, and for each of its commits.
+export type RunContext = {
+  readonly env: Env
+  readonly tenant: Tenant
+  readonly calls: Calls
+  readonly shard: number
+  readonly database: Database
+  /** The home shard's: the same one, where the migration lies there. */
+  readonly home: Database
+  readonly migration: Migration
+}
+
+export type ConfiguredRunContext = RunContext & {
+  readonly configuration: LoadedConfiguration
+  readonly configVersion: number
+  /** When the alarm began: by this time constraint tables are selected, whatever the account. */
+  readonly begunAt: Instant
+  /** Constraint tables in force, read once for all accounts of an alarm. */
+  readonly readTables: ReadTables
+}
+
+/** The context of one commit. Nobody calls then: what is told of it is the service's own doing (resources brief 8.1). */
+export const contextOf = ({ env, tenant, calls, shard }: RunContext): RequestContext => ({
+  env,
+  tenant,
+  calls,
+  caller: SYSTEM_CALLER,
+  requestId: newUuid(shard),
+  now: tenantNow(tenant),
+  idempotency: undefined,
+  later: work =>
+    void work.catch(problem => console.error(JSON.stringify({ at: 'migration', problem: String(problem) }))),
+})

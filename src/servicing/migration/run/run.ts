@@ -17,7 +17,6 @@ import { tableReader } from '../../../reference/constraints/force.ts'
 import { deletedAt, deleteSources, Sources } from '../files.ts'
 import { itemFailure } from '../request.ts'
 import { commitChange, migrationPlace, runningQuery } from '../service.ts'
-import { MIGRATION_TRANSITIONS, outcomeOf } from '../states.ts'
 import {
   accountGuard,
   beginQuery,
@@ -39,10 +38,10 @@ import {
   waitAgainQuery,
   waitingQuery,
 } from '../store.ts'
+import { MIGRATION_TRANSITIONS, outcomeOf } from '../tables.ts'
 import { preparedAccount } from './account.ts'
-import { type ConfiguredRunContext, contextOf, type RunContext } from './context.ts'
-import type { PreparedAccount } from './prepared.ts'
-import { ordinalsOf, record } from './recording.ts'
+import { type ConfiguredRunContext, contextOf, type RunContext } from './earlier.ts'
+import { ordinalsOf, type PreparedAccount, record } from './prepared.ts'
 
 /** Accounts of one alarm, and their items together: what an alarm reads before the first of them is shared by all. */
 const MOST_ACCOUNTS_AT_ONCE = 128

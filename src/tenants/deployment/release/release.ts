@@ -13,14 +13,16 @@ import { type VersionRow, versionQuery } from '../../../product/store.ts'
 import { ConfigurationUnreadable } from '../../../product/stored-files.ts'
 import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
 import {
+  type AccountPlan,
   archiveAccountsQuery,
   latestVersionIs,
   noPolicyOf,
+  type PresentAccount,
+  planAccounts,
   type Scope,
   usedScopesQuery,
   versionHasHash,
 } from './store.ts'
-import { type AccountPlan, type PresentAccount, planAccounts } from './test-users.ts'
 import { type Released, releaseWriter, type Upload } from './writer.ts'
 
 /** How many simultaneous deploys to one tenant all succeed. */

@@ -16,11 +16,9 @@ import type { Bootstrap } from '../../../product/resources.ts'
 import { tenantRoles } from '../../../product/roles.ts'
 import { allVersionsQuery, putVersions } from '../../../product/store.ts'
 import { putConfiguration } from '../../../product/stored-files.ts'
-import { BOOTSTRAP_TIMER, queuedItems } from '../../bootstrap/bootstrap.ts'
-import { bootstrapRows } from '../../bootstrap/store.ts'
+import { BOOTSTRAP_TIMER, bootstrapRows, queuedItems } from '../../bootstrap/store.ts'
 import { revokeTokens } from '../../service.ts'
-import { accountQueries, releaseQueries } from './store.ts'
-import type { AccountPlan, WantedAccount } from './test-users.ts'
+import { type AccountPlan, accountQueries, releaseQueries, type WantedAccount } from './store.ts'
 
 /** An archive that compiled. */
 export type Upload = {

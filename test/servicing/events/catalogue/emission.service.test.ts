@@ -11,7 +11,7 @@ import {
 import type { PolicyResponse } from '../../../../src/policy/contract/response.ts'
 import type { PolicyholderResponse } from '../../../../src/policyholders/contract.ts'
 import { CAUSES } from '../../../../src/servicing/events/stream/causes.ts'
-import { dataContract } from '../../../../src/servicing/events/stream/data-contracts.ts'
+import { dataContract } from '../../../../src/servicing/events/stream/notifications.ts'
 import type { MigrationResponse } from '../../../../src/servicing/migration/contract.ts'
 import type { CancellationResponse } from '../../../../src/transactions/cancellations/contract.ts'
 import type { EndorsementResponse } from '../../../../src/transactions/endorsements/contract.ts'

@@ -2,8 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { EVENT_TYPES, eventTypes } from '../../../../src/platform/events/catalogue.ts'
 import { newerTypesOf } from '../../../../src/platform/events/types.ts'
-import { exampleData } from '../../../../src/servicing/events/stream/data-contracts.ts'
-import { eventNotifications } from '../../../../src/servicing/events/stream/notifications.ts'
+import { eventNotifications, exampleData } from '../../../../src/servicing/events/stream/notifications.ts'
 import { eventResponse, webhookEvent } from '../../../../src/servicing/events/stream/response.ts'
 
 const notifications = eventNotifications()

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { mergeShards, type Positions } from '../../../../src/servicing/events/stream/page.ts'
+import { mergeShards, type Positions } from '../../../../src/servicing/events/stream/service.ts'
 
 type Entry = { sequence: number; at: number; name: string; isShown?: boolean }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Tenant } from '../../../../src/platform/tenancy.ts'
-import { readToken, writeToken } from '../../../../src/servicing/events/stream/page.ts'
+import { readToken, writeToken } from '../../../../src/servicing/events/stream/service.ts'
 
 const tenant = { locator: 'a', generation: 1 } as unknown as Tenant
 const reading = {

@@ -3,8 +3,13 @@ import { type Money, minus, negated, plus, sum, toText } from '../../../../kerne
 import { POLICY_LIMITS } from '../../../../policy/records/aggregate.ts'
 import { type DisbursementMigrationRequest, toldTotals } from '../../contract-request.ts'
 import { readAmount } from '../charges.ts'
-import { accountIdOf, type ControlTotals, type ConvertedDisbursement, type Work } from '../converted.ts'
-import type { CreditMove } from '../money-moves.ts'
+import {
+  accountIdOf,
+  type ControlTotals,
+  type ConvertedDisbursement,
+  type CreditMove,
+  type Work,
+} from '../converted.ts'
 import { assertCurrency, balanceOf, type InvoiceItem, type Invoices, partsOf } from './invoices.ts'
 import { livePayments, missingCredit, type Payments } from './payments.ts'
 

@@ -15,16 +15,18 @@ import { planWhatPaymentSettles } from '../../../../transactions/lapses/settleme
 import type { InvoiceMigrationRequest } from '../../contract-request.ts'
 import type { ItemKind } from '../../item.ts'
 import { type InvoiceTimes, invoiceInstallmentsOf, keepOpposites } from '../bills.ts'
-import type {
-  AccountRequest,
-  AddedParts,
-  EarlierInvoice,
-  EarlierPart,
-  EarlierPolicy,
-  PolicyChange,
-  Work,
+import {
+  type AccountRequest,
+  type AddedParts,
+  type EarlierInvoice,
+  type EarlierPart,
+  type EarlierPolicy,
+  type Part,
+  type Payable,
+  type PolicyChange,
+  restOf,
+  type Work,
 } from '../converted.ts'
-import { type Part, type Payable, restOf } from '../money-moves.ts'
 import type { ConvertedPolicy } from '../policy.ts'
 
 export type InvoiceItem = {

@@ -5,8 +5,7 @@ import type { Uuid } from '../../../../kernel/locators.ts'
 import { type Money, plus } from '../../../../kernel/money.ts'
 import type { PaymentMigrationRequest } from '../../contract-request.ts'
 import { readAmount } from '../charges.ts'
-import type { Work } from '../converted.ts'
-import { type Part, receive, receiveCredit, restOf, settle } from '../money-moves.ts'
+import { type Part, receive, receiveCredit, restOf, settle, type Work } from '../converted.ts'
 import {
   assertCurrency,
   balanceOf,

@@ -5,7 +5,7 @@ import { type Instant, later } from '../../../../kernel/time.ts'
 import { type FeeInForce, feeInForce } from '../../../../policy/fold/fees.ts'
 import type { Fee, FeePart } from '../../../../policy/records/aggregate.ts'
 import { type Carrying, isInTerm, lineNow, modificationOf, totalOf } from './carrying.ts'
-import { keyOf, keyOfFee } from './charged.ts'
+import { keyOf, keyOfFee } from './charging.ts'
 
 export function chargeFees(carrying: Carrying): void {
   const { transaction, making, feesFor } = carrying
