@@ -5,7 +5,7 @@ import { EVENT_TYPES, type EventType, eventTypes } from '../src/platform/events/
 import { KEYS, type Key, type KeyEntry } from '../src/platform/events/data-keys.ts'
 import { isStreamed, newerTypesOf } from '../src/platform/events/types.ts'
 import { causesOf } from '../src/servicing/events/stream/causes.ts'
-import { exampleData } from '../src/servicing/events/stream/data-contracts.ts'
+import { exampleData } from '../src/servicing/events/stream/notifications.ts'
 
 export const EVENTS_BEGIN = '<!-- events:begin -->'
 export const EVENTS_END = '<!-- events:end -->'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { TransitionTable } from '../src/platform/events/transitions.ts'
 import { INVOICE_TRANSITIONS, PAYMENT_TRANSITIONS } from '../src/policy/records/invoice.ts'
 import { POLICY_TRANSITIONS } from '../src/policy/transitions.ts'
-import { ACCOUNT_TRANSITIONS, MIGRATION_TRANSITIONS } from '../src/servicing/migration/states.ts'
+import { ACCOUNT_TRANSITIONS, MIGRATION_TRANSITIONS } from '../src/servicing/migration/tables.ts'
 import { CANCELLATION_TRANSITIONS } from '../src/transactions/cancellations/transitions.ts'
 import { ENDORSEMENT_TRANSITIONS } from '../src/transactions/endorsements/operation.ts'
 import {

@@ -1,7 +1,7 @@
 // A configuration checked with no service: by the code that the service checks uploads with.
 import { compileArchive } from '../../src/product/compile.ts'
 import type { Configuration, Finding } from '../../src/product/configuration.ts'
-import { userFindings } from '../../src/tenants/deployment/release/test-users.ts'
+import { userFindings } from '../../src/tenants/deployment/release/store.ts'
 import { packFolder } from '../folder.ts'
 
 export type Checked = {

@@ -3,7 +3,7 @@
 
 import { eq, sql } from 'drizzle-orm'
 import { notFound, Refusal } from '../kernel/errors.ts'
-import { type DigitLocator, shardOfDigits, shardOfUuid, type Uuid } from '../kernel/locators.ts'
+import { type DigitLocator, readUuid, shardOfDigits, shardOfUuid, type Uuid } from '../kernel/locators.ts'
 import { Memo } from '../kernel/maps.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from './calls.ts'
@@ -252,6 +252,21 @@ export function shardOfRecord(tenant: Tenant, locator: Uuid, what: string): numb
   const shard = shardOfUuid(locator)
   if (shard >= tenant.shards.length) throw notFound(what, locator)
   return shard
+}
+
+/** A record that a request names, and where it lies. */
+export type RecordPlace = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
+
+/** Where the record of the UUID in a path lies; 404 (as `what`) for text that no record's locator can be. */
+export function recordPlace(
+  { env, tenant, calls }: { env: Env; tenant: Tenant; calls: Calls },
+  text: string,
+  what: string,
+): RecordPlace {
+  const locator = readUuid(text)
+  if (!locator) throw notFound(what, text)
+  const shard = shardOfRecord(tenant, locator, what)
+  return { locator, shard, database: shardDatabase(env, tenant, shard, calls) }
 }
 
 /** Shards that new policyholders come into at that time. */

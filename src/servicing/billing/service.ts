@@ -2,11 +2,11 @@
 import { policyholderCredits } from '../../billing/payments/credits-response.ts'
 import { checkedInvoices, invoiceItems, invoiceResponse } from '../../billing/projection.ts'
 import { notFound } from '../../kernel/errors.ts'
-import { readUuid, type Uuid } from '../../kernel/locators.ts'
+import type { Uuid } from '../../kernel/locators.ts'
 import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { readPagingToken, UUID_FORM } from '../../platform/paging.ts'
-import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
+import { recordPlace, shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import type {
   CheckInvoicesResponse,
   GetInvoiceFinancialTransactionsResponse,
@@ -21,31 +21,18 @@ import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { paymentNamed } from '../../policy/records/invoice.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
 import { creditQuery, loadPolicy, movementsQuery, policyOf } from '../../policy/store/loading.ts'
-import { policyholderQuery } from '../../policyholders/store.ts'
+import { placeOf, policyholderQuery } from '../../policyholders/store.ts'
 import { operate, policyLocator } from '../../transactions/policies/service.ts'
 
-/** The locator in a path; 404 for text that no record's of the kind can be. */
-function locatorOf(text: string, what: 'invoice' | 'payment' | 'policyholder'): Uuid {
-  const locator = readUuid(text)
-  if (!locator) throw notFound(what, text)
-  return locator
-}
-
-const databaseOf = (
-  { env, tenant, calls }: RequestContext,
-  locator: Uuid,
-  what: 'invoice' | 'payment' | 'policyholder',
-) => shardDatabase(env, tenant, shardOfRecord(tenant, locator, what), calls)
-
-async function policyOfInvoice(context: RequestContext, locator: Uuid): Promise<PolicyAggregate> {
-  const database = databaseOf(context, locator, 'invoice')
-  return (await loadPolicy(context, database, { invoiceLocator: locator })).aggregate
+/** The policy of the invoice that the path names, and the invoice's locator. */
+async function policyOfInvoice(context: RequestContext, text: string): Promise<[PolicyAggregate, Uuid]> {
+  const { database, locator } = recordPlace(context, text, 'invoice')
+  return [(await loadPolicy(context, database, { invoiceLocator: locator })).aggregate, locator]
 }
 
 /** One round trip. */
 export async function readInvoice(context: RequestContext, text: string): Promise<PolicyInvoiceResponse> {
-  const locator = locatorOf(text, 'invoice')
-  return invoiceResponse(await policyOfInvoice(context, locator), locator)
+  return invoiceResponse(...(await policyOfInvoice(context, text)))
 }
 
 /** What the invoice bills, item by item: one round trip. */
@@ -53,14 +40,12 @@ export async function readInvoiceItems(
   context: RequestContext,
   text: string,
 ): Promise<GetInvoiceFinancialTransactionsResponse> {
-  const locator = locatorOf(text, 'invoice')
-  return invoiceItems(await policyOfInvoice(context, locator), locator)
+  return invoiceItems(...(await policyOfInvoice(context, text)))
 }
 
 /** One round trip. */
 export async function readPayment(context: RequestContext, text: string): Promise<PaymentResponse> {
-  const locator = locatorOf(text, 'payment')
-  const database = databaseOf(context, locator, 'payment')
+  const { database, locator } = recordPlace(context, text, 'payment')
   const { aggregate } = await loadPolicy(context, database, { paymentLocator: locator })
   return paymentResponse(aggregate, paymentNamed(aggregate, locator))
 }
@@ -78,8 +63,7 @@ export async function invoicesOfHolder(
   context: RequestContext,
   text: string,
 ): Promise<PolicyInvoiceResponse[]> {
-  const holder = locatorOf(text, 'policyholder')
-  const database = databaseOf(context, holder, 'policyholder')
+  const { database, locator: holder } = placeOf(context, text)
   const results = (await database.batch([
     ...aggregateQueries(database, { policyholderLocator: holder }),
     policyholderQuery(database, holder),
@@ -97,9 +81,8 @@ export async function creditsOf(
   text: string,
   { pagingToken, pageSize }: PolicyholderCreditsQuery,
 ): Promise<PolicyholderCreditsResponse> {
-  const holder = locatorOf(text, 'policyholder')
+  const { database, locator: holder } = placeOf(context, text)
   const positions = readPagingToken(pagingToken, UUID_FORM)
-  const database = databaseOf(context, holder, 'policyholder')
   const [holders, balances, movements] = await database.batch([
     policyholderQuery(database, holder),
     creditQuery(database, holder),
@@ -115,8 +98,8 @@ export async function payInvoice(
   text: string,
   request: PaymentCreateRequest,
 ): Promise<JsonAnswer> {
-  const invoice = locatorOf(text, 'invoice')
-  const policy = await policyOf(databaseOf(context, invoice, 'invoice'), { invoiceLocator: invoice })
+  const { database, locator: invoice } = recordPlace(context, text, 'invoice')
+  const policy = await policyOf(database, { invoiceLocator: invoice })
   const operation = { action: 'pay' as const, invoice, request }
   return await operate(context, policy, { kind: 'payment', operation }, subject =>
     readPayment(context, subject.split('/')[1]!),
@@ -125,8 +108,8 @@ export async function payInvoice(
 
 /** Has the policy's object take a payment back: a look-up more, to find the policy. */
 export async function reversePayment(context: RequestContext, text: string): Promise<JsonAnswer> {
-  const payment = locatorOf(text, 'payment')
-  const policy = await policyOf(databaseOf(context, payment, 'payment'), { paymentLocator: payment })
+  const { database, locator: payment } = recordPlace(context, text, 'payment')
+  const policy = await policyOf(database, { paymentLocator: payment })
   const operation = { action: 'reverse' as const, payment }
   return await operate(context, policy, { kind: 'payment', operation }, () => readPayment(context, payment))
 }

@@ -5,14 +5,13 @@ import {
   type PolicyLocator,
   type QuoteLocator,
   readDigits,
-  readUuid,
   shardOfDigits,
   type Uuid,
 } from '../../kernel/locators.ts'
 import { type Money, toNumber } from '../../kernel/money.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
-import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
+import { recordPlace, shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import { amountsDue, futureInstallments, installmentOf, planOf } from '../../policy/bills/amounts-due.ts'
 import { isStanding } from '../../policy/fold/line.ts'
 import { policyCharacteristics } from '../../policy/projection/characteristics.ts'
@@ -154,20 +153,14 @@ function transactionAt(
   context: RequestContext,
   text: string,
 ): { database: Database; selection: PolicySelection } {
-  const { env, tenant, calls } = context
   const digits = readDigits(text)
-  const uuid = readUuid(text)
   if (digits !== undefined)
     return {
       database: databaseOf(context, digits as QuoteLocator),
       selection: { transactionLocator: digits },
     }
-  if (uuid === undefined) throw notFound('transaction', text)
-  const shard = shardOfRecord(tenant, uuid, 'transaction')
-  return {
-    database: shardDatabase(env, tenant, shard, calls),
-    selection: { transactionLocator: uuid },
-  }
+  const { database, locator } = recordPlace(context, text, 'transaction')
+  return { database, selection: { transactionLocator: locator } }
 }
 
 // Segments of a transaction: the policy's segments that its modification made, and the span that it left without cover.

@@ -5,6 +5,7 @@ import { newUuid, readUuid } from '../../kernel/locators.ts'
 import { isBySubject, type JsonAnswer, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
+import type { RecordPlace } from '../../platform/tenancy.ts'
 import type { MigrationFailuresResponse } from './contract.ts'
 import { AccountMigrationData, type PatchAccountMigrationRequest, toldTotals } from './contract-request.ts'
 import { BODY, deleteSource, Sources, storeSource } from './files.ts'
@@ -14,7 +15,6 @@ import { itemFailure, itemId, itemsOf, type MigratedItems, misshapen, ownId, par
 import {
   assertKept,
   commitChange,
-  type MigrationPlace,
   migrationPlace,
   readMigration,
   runningQuery,
@@ -47,7 +47,7 @@ export async function patchAccount(
 
 async function patched(
   context: RequestContext,
-  place: MigrationPlace,
+  place: RecordPlace,
   patch: PatchAccountMigrationRequest,
 ): Promise<JsonAnswer> {
   const { database, locator, shard } = place
@@ -113,7 +113,7 @@ async function patched(
 /** An outcome that is not known may be that it is recorded after all. */
 async function discardUnlessUsed(
   context: RequestContext,
-  { database, locator }: MigrationPlace,
+  { database, locator }: RecordPlace,
   { accountLocator, source }: Pick<MigrationAccount, 'accountLocator' | 'source'>,
 ): Promise<void> {
   const [accounts] = await database.batch([accountQuery(database, locator, accountLocator)])

@@ -1,4 +1,5 @@
 // What there is to read of a migration: how far it is, its accounts, what became of their items, and what failed.
+
 import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import { notFound } from '../../kernel/errors.ts'
 import { readUuid, type Uuid } from '../../kernel/locators.ts'
@@ -6,6 +7,7 @@ import { now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { type OffsetPage, offsetPage } from '../../platform/paging.ts'
+import type { RecordPlace } from '../../platform/tenancy.ts'
 import type {
   AccountMigrationIdMappingsResponse,
   AccountMigrationResponse,
@@ -21,7 +23,7 @@ import {
   mappingsResponse,
   migrationResponse,
 } from './projection.ts'
-import { type MigrationPlace, migrationPlace, readMigration } from './service.ts'
+import { migrationPlace, readMigration } from './service.ts'
 import {
   accountQuery,
   accountsAmong,
@@ -65,7 +67,7 @@ async function accountAt(
   context: RequestContext,
   migration: string,
   text: string,
-): Promise<{ rows: MigrationAccount; place: MigrationPlace }> {
+): Promise<{ rows: MigrationAccount; place: RecordPlace }> {
   const place = migrationPlace(context, migration)
   const account = readUuid(text)
   if (!account) throw notFound('account of the migration', text)

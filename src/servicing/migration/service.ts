@@ -1,7 +1,7 @@
 // What is done to migrations: sent, paused, resumed, recovered, patched. An account at a time is migrated by `run/`.
 import { type AuditEntry, auditRows } from '../../access/audit/store.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
-import { newUuid, readUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
+import { newUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import {
   type Commit,
@@ -21,7 +21,7 @@ import { expectRecord } from '../../platform/events/unrecorded.ts'
 import { type Upload, withContents } from '../../platform/http/body/upload.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { callObject, migrationObject } from '../../platform/objects.ts'
-import { shardDatabase, shardName, shardOfRecord } from '../../platform/tenancy.ts'
+import { type RecordPlace, recordPlace, shardDatabase, shardName } from '../../platform/tenancy.ts'
 import { placeOf, policyholderQuery, shardForCreate } from '../../policyholders/store.ts'
 import { versionQuery } from '../../product/store.ts'
 import { Held } from '../../reference/data-tables/csv-source.ts'
@@ -44,21 +44,15 @@ import {
 } from './store.ts'
 import { assertMigrationAllows, MIGRATION_TRANSITIONS, type MigrationAction } from './tables.ts'
 
-export type MigrationPlace = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
-
 /** Where the migration lies; 404 for text that no migration's locator can be. */
-export function migrationPlace(context: RequestContext, text: string): MigrationPlace {
-  const locator = readUuid(text)
-  if (!locator) throw notFound('migration', text)
-  const shard = shardOfRecord(context.tenant, locator, 'migration')
-  return { locator, shard, database: shardDatabase(context.env, context.tenant, shard, context.calls) }
-}
+export const migrationPlace = (context: RequestContext, text: string): RecordPlace =>
+  recordPlace(context, text, 'migration')
 
 /** The migration and how far it is: one round trip. 404 where there is none. */
 export async function readMigration({
   database,
   locator,
-}: MigrationPlace): Promise<{ migration: Migration; counts: AccountCounts }> {
+}: RecordPlace): Promise<{ migration: Migration; counts: AccountCounts }> {
   const [rows, counts] = await database.batch([
     migrationQuery(database, locator),
     countsQuery(database, locator),
@@ -278,9 +272,9 @@ export const runningQuery = (
 
 async function changed(
   context: RequestContext,
-  place: MigrationPlace,
+  place: RecordPlace,
   action: MigrationAction,
-  facts: (place: MigrationPlace, counts: AccountCounts) => Query[],
+  facts: (place: RecordPlace, counts: AccountCounts) => Query[],
 ): Promise<void> {
   const { database, locator } = place
   if (await storedAnswer(context, database)) return
@@ -299,7 +293,7 @@ const ASKED_FOR: ReadonlySet<MigrationAction> = new Set(['pause', 'resume', 'rec
 /** One commit: what is done to the migration with its event, in the state in which it was read. */
 export const commitChange = (
   context: RequestContext,
-  { database, shard, locator }: MigrationPlace,
+  { database, shard, locator }: RecordPlace,
   migration: Migration,
   action: MigrationAction,
   change: {

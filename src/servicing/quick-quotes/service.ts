@@ -7,7 +7,6 @@ import {
   type LocatorSupply,
   newUuid,
   type PolicyLocator,
-  readUuid,
   shardOfUuid,
   transientLocators,
   type Uuid,
@@ -16,7 +15,7 @@ import type { Instant } from '../../kernel/time.ts'
 import { commit, isBySubject, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
-import { shardDatabase, shardOfRecord } from '../../platform/tenancy.ts'
+import { recordPlace, shardDatabase } from '../../platform/tenancy.ts'
 import type { PolicyPriceResponse } from '../../policy/contract/prices.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import { requestedDraft } from '../../policy/draft/draft.ts'
@@ -27,6 +26,7 @@ import { lineUpTo, selectionBasis } from '../../policy/selection-basis.ts'
 import { loadGround } from '../../policy/store/loading.ts'
 import type { Ground, Loaded } from '../../policy/surroundings.ts'
 import { assertWithinLimits } from '../../policy/terms.ts'
+import { placeOf } from '../../policyholders/store.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import { type Attempt, ratingContext } from '../../rating/attempt.ts'
 import { policyPriceResponse } from '../../rating/price.ts'
@@ -49,11 +49,8 @@ export async function createQuickQuote(
   context: RequestContext,
   request: PolicyCreateRequest,
 ): Promise<JsonText> {
-  const { env, tenant, calls, idempotency } = context
-  const holder = readUuid(request.policyholderLocator)
-  if (!holder) throw notFound('policyholder', request.policyholderLocator)
-  const shard = shardOfRecord(tenant, holder, 'policyholder')
-  const database = shardDatabase(env, tenant, shard, calls)
+  const { idempotency } = context
+  const { shard, database } = placeOf(context, request.policyholderLocator)
   const earlier = await storedAnswer(context, database)
   if (earlier) return isBySubject(earlier) ? reread(context, earlier.subject) : jsonText(earlier)
   const locator = idempotency
@@ -86,10 +83,7 @@ export const readQuickQuote = async (context: RequestContext, text: string): Pro
   (await stored(context, text)).answer
 
 async function stored(context: RequestContext, text: string): Promise<QuickQuote> {
-  const locator = readUuid(text)
-  if (!locator) throw notFound('quick quote', text)
-  const shard = shardOfRecord(context.tenant, locator, 'quick quote')
-  const database = shardDatabase(context.env, context.tenant, shard, context.calls)
+  const { database, locator } = recordPlace(context, text, 'quick quote')
   const found = await findQuickQuote(database, locator, context.now)
   if (!found) throw notFound('quick quote', text)
   return found
@@ -98,8 +92,7 @@ async function stored(context: RequestContext, text: string): Promise<QuickQuote
 /** What constraints are asked of: two round trips. */
 export async function quickQuoteContent(context: RequestContext, text: string): Promise<Constrainable> {
   const { request, configVersion, createdAt, locator } = await stored(context, text)
-  const shard = shardOfRecord(context.tenant, locator as Uuid, 'quick quote')
-  const database = shardDatabase(context.env, context.tenant, shard, context.calls)
+  const { database } = recordPlace(context, locator, 'quick quote')
   const ground = await loadGround(context, database, { ...request, configVersion })
   const aggregate = quickDraft(request, ground, {
     now: createdAt as Instant,
