@@ -40,9 +40,7 @@ export async function uploadMedium(
   await tenantFiles(context.env, context.tenant).put(
     fileKey(context.tenant, ...mediumPath(locator)),
     file.bytes,
-    {
-      httpMetadata: { contentType: medium.mimeType },
-    },
+    { httpMetadata: { contentType: medium.mimeType } },
   )
   const database = homeDatabase(context)
   const row = { ...medium, sizeBytes: file.bytes.length, createdAt: context.now }

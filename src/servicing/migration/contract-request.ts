@@ -57,14 +57,17 @@ const Id = z
   .preprocess(wire => (typeof wire === 'number' ? String(wire) : wire), z.string().min(1).max(LONGEST_ID))
   .openapi({ type: 'string', description: 'Id of the other system, unique per kind within the account.' })
 
+/** The schema, with what holds where a request leaves the property out. */
+const leftOut = <S extends z.ZodType>(schema: S, meaning: string): S =>
+  schema.openapi({ description: `Left out: ${meaning}` })
+
 const Name = z.string().min(1).max(128)
 const OptionalName = optional(Name)
-const createdBy = (standIn: string) =>
-  optional(z.string().max(128)).openapi({ description: `Left out: ${standIn}` })
+const createdBy = (standIn: string) => leftOut(optional(z.string().max(128)), standIn)
 const OptionalTime = optional(Time)
-const PlanName = OptionalName.openapi({
-  description: 'Left out: none is noted; the product’s own settings rule either way.',
-})
+const Currency = optional(z.string().max(3))
+const TimeZone = optional(z.string().max(64))
+const PlanName = leftOut(OptionalName, 'none is noted; the product’s own settings rule either way.')
 
 /** A list that an item cannot do without. */
 const neededList = <S extends z.ZodType>(element: S) => z.array(element).max(LONGEST_LIST)
@@ -73,6 +76,8 @@ const neededList = <S extends z.ZodType>(element: S) => z.array(element).max(LON
 const Data = z
   .preprocess(wire => wire ?? {}, z.record(z.string(), z.unknown()))
   .openapi({ type: 'object', additionalProperties: true })
+
+const OptionalData = leftOut(Data, 'no values.')
 
 const BillingLevel = z.enum(['account', 'inherit', 'policy'])
 
@@ -99,20 +104,21 @@ export type Preferences = z.output<typeof Preferences>
 export const AccountMigrationData = z
   .object({
     id: Id,
-    accountType: OptionalName.openapi({ description: 'Left out: none is noted. Nothing is done by it.' }),
-    data: Data.openapi({ description: 'Left out: no values.' }),
-    billingLevel: optional(BillingLevel).openapi({
-      description: 'Left out: none is noted. Each policy is billed by itself either way.',
-    }),
-    preferences: optionalRecord(Preferences).openapi({
-      description:
-        'Left out: policies without preferences of their own are billed as their installments were due, as far as their product has such a payment schedule, else by its first; a warning says which.',
-    }),
+    accountType: leftOut(OptionalName, 'none is noted. Nothing is done by it.'),
+    data: OptionalData,
+    billingLevel: leftOut(
+      optional(BillingLevel),
+      'none is noted. Each policy is billed by itself either way.',
+    ),
+    preferences: leftOut(
+      optionalRecord(Preferences),
+      'policies without preferences of their own are billed as their installments were due, as far as their product has such a payment schedule, else by its first; a warning says which.',
+    ),
     autoRenewalPlanName: PlanName,
     delinquencyPlanName: PlanName,
     excessCreditPlanName: PlanName,
     shortfallTolerancePlanName: PlanName,
-    createdAt: OptionalTime.openapi({ description: 'Left out: the time of the migration.' }),
+    createdAt: leftOut(OptionalTime, 'the time of the migration.'),
     createdBy: createdBy(
       'defaultCreatedBy, else the user who started the migration. So too where it is no locator.',
     ),
@@ -137,14 +143,14 @@ export const ChargeMigrationRequest = z
       description:
         'Per unit of the policy’s durationBasis. Left out: worked out from the amount and the months that it is for.',
     }),
-    referenceRate: optional(Rate).openapi({ description: 'Left out: nothing. It is not kept.' }),
+    referenceRate: leftOut(optional(Rate), 'nothing. It is not kept.'),
     tag: OptionalName.openapi({
       description: 'The name of the tax, the fee or the recipient. Left out: chargeType.',
     }),
-    installmentItems: list(InstallmentItemMigrationRequest).openapi({
-      description:
-        'Left out: the charge comes to nothing; a technical premium, to its rate over the time that it is for.',
-    }),
+    installmentItems: leftOut(
+      list(InstallmentItemMigrationRequest),
+      'the charge comes to nothing; a technical premium, to its rate over the time that it is for.',
+    ),
   })
   .openapi('ChargeMigrationRequest')
 export type ChargeMigrationRequest = z.output<typeof ChargeMigrationRequest>
@@ -152,11 +158,9 @@ export type ChargeMigrationRequest = z.output<typeof ChargeMigrationRequest>
 const elementFields = {
   id: Id,
   elementType: Name,
-  data: Data.openapi({ description: 'Left out: no values.' }),
-  coverageTerms: Data.openapi({ description: 'Left out: no terms, and no amounts of a coverage.' }),
-  charges: list(ChargeMigrationRequest).openapi({
-    description: 'Left out: the transaction charges nothing for it.',
-  }),
+  data: OptionalData,
+  coverageTerms: leftOut(Data, 'no terms, and no amounts of a coverage.'),
+  charges: leftOut(list(ChargeMigrationRequest), 'the transaction charges nothing for it.'),
   ended: optional(z.boolean()).openapi({
     description: 'Bindery’s own: not covered any more; its charges are what is given back of it.',
   }),
@@ -215,8 +219,8 @@ export const InstallmentMigrationRequest = z
     id: optional(Id).openapi({ description: 'Left out: its place, as `installments[0]`.' }),
     startTime: Time,
     dueTime: Time,
-    generateTime: OptionalTime.openapi({ description: 'Left out: dueTime.' }),
-    invoiceId: optional(Id).openapi({ description: 'Left out: it is not invoiced yet, and will be.' }),
+    generateTime: leftOut(OptionalTime, 'dueTime.'),
+    invoiceId: leftOut(optional(Id), 'it is not invoiced yet, and will be.'),
   })
   .openapi('InstallmentMigrationRequest')
 export type InstallmentMigrationRequest = z.output<typeof InstallmentMigrationRequest>
@@ -225,13 +229,11 @@ export const TransactionMigrationRequest = z
   .object({
     transactionType: Name,
     issuedTime: Time,
-    createdAt: OptionalTime.openapi({ description: 'Left out: issuedTime.' }),
+    createdAt: leftOut(OptionalTime, 'issuedTime.'),
     createdBy: createdBy('none is noted.'),
     preferences: optionalRecord(Preferences),
     segment: optionalRecord(SegmentMigrationRequest),
-    installments: list(InstallmentMigrationRequest).openapi({
-      description: 'Left out: none; the transaction plans no bills.',
-    }),
+    installments: leftOut(list(InstallmentMigrationRequest), 'none; the transaction plans no bills.'),
   })
   .openapi('TransactionMigrationRequest')
 export type TransactionMigrationRequest = z.output<typeof TransactionMigrationRequest>
@@ -245,23 +247,22 @@ export const PolicyMigrationRequest = z
   .object({
     id: Id,
     productName: Name,
-    durationBasis: optional(z.enum(['years', 'months', 'weeks', 'days', 'hours'])).openapi({
-      description: 'Left out: months.',
-    }),
-    billingLevel: optional(BillingLevel).openapi({
-      description: 'Left out: none is noted. The policy is billed by itself either way.',
-    }),
-    preferences: optionalRecord(Preferences).openapi({
-      description:
-        'Left out: those of the account; without these, the payment schedule of the product that bills as the installments were due, else its first; a warning says which.',
-    }),
+    durationBasis: leftOut(optional(z.enum(['years', 'months', 'weeks', 'days', 'hours'])), 'months.'),
+    billingLevel: leftOut(
+      optional(BillingLevel),
+      'none is noted. The policy is billed by itself either way.',
+    ),
+    preferences: leftOut(
+      optionalRecord(Preferences),
+      'those of the account; without these, the payment schedule of the product that bills as the installments were due, else its first; a warning says which.',
+    ),
     autoRenewalPlanName: PlanName,
     delinquencyPlanName: PlanName,
-    currency: optional(z.string().max(3)),
-    timezone: optional(z.string().max(64)),
-    createdAt: OptionalTime.openapi({ description: 'Left out: the issuedTime of the first transaction.' }),
+    currency: Currency,
+    timezone: TimeZone,
+    createdAt: leftOut(OptionalTime, 'the issuedTime of the first transaction.'),
     createdBy: createdBy('defaultCreatedBy, else none is noted.'),
-    staticData: Data.openapi({ description: 'Left out: none.' }),
+    staticData: leftOut(Data, 'none.'),
     auxData: optional(
       z.object({
         settingsName: OptionalName,
@@ -279,30 +280,25 @@ export const InvoiceMigrationRequest = z
     startTime: Time,
     endTime: Time,
     dueTime: Time,
-    generateTime: OptionalTime.openapi({
-      description: 'Left out: startTime, or the time of the migration if that is earlier.',
-    }),
-    currency: optional(z.string().max(3)),
-    timezone: optional(z.string().max(64)),
+    generateTime: leftOut(OptionalTime, 'startTime, or the time of the migration if that is earlier.'),
+    currency: Currency,
+    timezone: TimeZone,
     invoiceState: optional(z.enum(['open', 'settled', 'discarded'])),
   })
   .openapi('InvoiceMigrationRequest')
 export type InvoiceMigrationRequest = z.output<typeof InvoiceMigrationRequest>
 
 export const PaymentItemMigrationRequest = z
-  .object({
-    amount: RequestDecimal,
-    invoiceId: optional(Id).openapi({ description: 'Left out: it is credit of the account.' }),
-  })
+  .object({ amount: RequestDecimal, invoiceId: leftOut(optional(Id), 'it is credit of the account.') })
   .openapi('PaymentItemMigrationRequest')
 
 export const PaymentMigrationRequest = z
   .object({
     id: Id,
     paymentTime: Time,
-    paymentType: OptionalName.openapi({ description: 'Left out: none is noted. Nothing is done by it.' }),
-    data: Data.openapi({ description: 'Left out: no values.' }),
-    currency: optional(z.string().max(3)),
+    paymentType: leftOut(OptionalName, 'none is noted. Nothing is done by it.'),
+    data: OptionalData,
+    currency: Currency,
     createdBy: createdBy('none is noted.'),
     paymentItems: neededList(PaymentItemMigrationRequest),
   })
@@ -317,9 +313,9 @@ export const DisbursementMigrationRequest = z
   .object({
     id: Id,
     disbursementTime: Time,
-    disbursementType: OptionalName.openapi({ description: 'Left out: an empty text.' }),
-    data: Data.openapi({ description: 'Left out: no values.' }),
-    currency: optional(z.string().max(3)),
+    disbursementType: leftOut(OptionalName, 'an empty text.'),
+    data: OptionalData,
+    currency: Currency,
     sources: neededList(CreditItemMigrationRequest),
   })
   .openapi('DisbursementMigrationRequest')
@@ -334,10 +330,10 @@ const items = {
   defaultCreatedBy: createdBy(
     'the user who started the migration, for an account without createdBy; none is noted of a policy.',
   ),
-  policies: list(PolicyMigrationRequest).openapi({ description: 'Left out: none.' }),
-  invoices: list(InvoiceMigrationRequest).openapi({ description: 'Left out: none.' }),
-  payments: list(PaymentMigrationRequest).openapi({ description: 'Left out: none.' }),
-  disbursements: list(DisbursementMigrationRequest).openapi({ description: 'Left out: none.' }),
+  policies: leftOut(list(PolicyMigrationRequest), 'none.'),
+  invoices: leftOut(list(InvoiceMigrationRequest), 'none.'),
+  payments: leftOut(list(PaymentMigrationRequest), 'none.'),
+  disbursements: leftOut(list(DisbursementMigrationRequest), 'none.'),
   accounting,
 }
 

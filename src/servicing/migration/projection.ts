@@ -47,10 +47,7 @@ function progressOf(
   const perSecond = Math.max(doneOf(counts) - doneBefore, 0) / seconds
   if (perSecond === 0) return { accountsPerSecond: 0 }
   const left = counts.pending + counts.processing
-  return {
-    accountsPerSecond: Math.round(perSecond * 100) / 100,
-    secondsLeft: Math.ceil(left / perSecond),
-  }
+  return { accountsPerSecond: Math.round(perSecond * 100) / 100, secondsLeft: Math.ceil(left / perSecond) }
 }
 
 export const accountResponse = (account: MigrationAccount): AccountMigrationResponse => ({
@@ -96,10 +93,7 @@ export function failuresResponse(
 
 const detailsOf = ({ originalId, problems }: Failure | FailureRow): ErrorDetailsResponse => ({
   originalId,
-  errors: {
-    success: false,
-    validationItems: problems.map(shownProblem),
-  },
+  errors: { success: false, validationItems: problems.map(shownProblem) },
 })
 
 /** What a tree's maps are keyed by. */

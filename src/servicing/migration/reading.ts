@@ -1,18 +1,16 @@
 // What there is to read of a migration: how far it is, its accounts, what became of their items, and what failed.
 
-import { asc, eq, type SQL, sql } from 'drizzle-orm'
+import { asc, eq, sql } from 'drizzle-orm'
 import { notFound } from '../../kernel/errors.ts'
-import { readUuid, type Uuid } from '../../kernel/locators.ts'
+import { readUuid } from '../../kernel/locators.ts'
 import { now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import type { Database } from '../../platform/database.ts'
 import { type OffsetPage, offsetPage } from '../../platform/paging.ts'
 import type { RecordPlace } from '../../platform/tenancy.ts'
 import type {
   AccountMigrationIdMappingsResponse,
   AccountMigrationResponse,
   MappingPageQuery,
-  MigrationFailuresResponse,
   MigrationPageQuery,
   MigrationResponse,
 } from './contract.ts'
@@ -26,10 +24,7 @@ import {
 import { migrationPlace, readMigration } from './service.ts'
 import {
   accountQuery,
-  accountsAmong,
   type FailureRow,
-  HAS_FAILURES,
-  HAS_MAPPINGS,
   type MappingRow,
   type MigrationAccount,
   mappingsOfQuery,
@@ -84,88 +79,61 @@ export async function listAccounts(
   const { database, locator } = migrationPlace(context, text)
   const [migrations, accounts] = await database.batch([
     migrationQuery(database, locator),
-    accountsPageQuery(database, locator, query),
+    // One more tells whether it was the last page.
+    database.build
+      .select()
+      .from(migrationAccounts)
+      .where(eq(migrationAccounts.migrationLocator, locator))
+      .orderBy(asc(migrationAccounts.ordinal))
+      .limit(query.count + 1)
+      .offset(query.offset),
   ])
   if (!migrations[0]) throw notFound('migration', text)
   return offsetPage(accounts as MigrationAccount[], query, accountResponse)
 }
 
-export async function listFailures(
+export const listFailures = (context: RequestContext, text: string, query: MigrationPageQuery) =>
+  listWith(context, text, query, migrationFailures, (account, rows: FailureRow[]) =>
+    failuresResponse(account, rows),
+  )
+
+export const listMappings = (context: RequestContext, text: string, query: MappingPageQuery) =>
+  listWith(context, text, query, migrationMappings, (account, rows: MappingRow[]) =>
+    mappingsResponse(account, rows, query.by),
+  )
+
+/** A page of the accounts that have rows in the table, each with its rows: one round trip. */
+async function listWith<Row extends { accountLocator: string }, Response>(
   context: RequestContext,
   text: string,
   query: MigrationPageQuery,
-): Promise<OffsetPage<MigrationFailuresResponse>> {
+  table: typeof migrationFailures | typeof migrationMappings,
+  response: (account: MigrationAccount, rows: Row[]) => Response,
+): Promise<OffsetPage<Response>> {
   const { database, locator } = migrationPlace(context, text)
-  const [migrations, accounts, failures] = await database.batch([
+  const { build } = database
+  const among = sql`(
+    select account_locator from ${migrationAccounts} as m where m.migration_locator = ${locator} and exists (
+      select 1 from ${table} r where r.migration_locator = m.migration_locator and r.account_locator = m.account_locator)
+    order by m.ordinal limit ${query.count + 1} offset ${query.offset})`
+  const [migrations, accounts, rows] = await database.batch([
     migrationQuery(database, locator),
-    ...failuresPageQueries(database, locator, query),
-  ])
-  if (!migrations[0]) throw notFound('migration', text)
-  const byAccount = Map.groupBy(failures as FailureRow[], one => one.accountLocator)
-  return offsetPage(accounts as MigrationAccount[], query, account =>
-    failuresResponse(account, byAccount.get(account.accountLocator) ?? []),
-  )
-}
-
-export async function listMappings(
-  context: RequestContext,
-  text: string,
-  query: MappingPageQuery,
-): Promise<OffsetPage<AccountMigrationIdMappingsResponse>> {
-  const { database, locator } = migrationPlace(context, text)
-  const [migrations, accounts, mappings] = await database.batch([
-    migrationQuery(database, locator),
-    ...mappingsPageQueries(database, locator, query),
-  ])
-  if (!migrations[0]) throw notFound('migration', text)
-  const byAccount = Map.groupBy(mappings as MappingRow[], one => one.accountLocator)
-  return offsetPage(accounts as MigrationAccount[], query, account =>
-    mappingsResponse(account, byAccount.get(account.accountLocator) ?? [], query.by),
-  )
-}
-
-export type Page = { readonly offset: number; readonly count: number }
-
-/** A page of the accounts in their order, with one more that tells whether it was the last. */
-export const accountsPageQuery = ({ build }: Database, locator: Uuid, { offset, count }: Page) =>
-  build
-    .select()
-    .from(migrationAccounts)
-    .where(eq(migrationAccounts.migrationLocator, locator))
-    .orderBy(asc(migrationAccounts.ordinal))
-    .limit(count + 1)
-    .offset(offset)
-
-/** The accounts of a page of those with failures, and their failures. */
-export const failuresPageQueries = ({ build }: Database, locator: Uuid, page: Page) => {
-  const among = pageOf(locator, HAS_FAILURES, page)
-  return [
-    accountsAmong(build, locator, among),
     build
       .select()
-      .from(migrationFailures)
+      .from(migrationAccounts)
       .where(
-        sql`${migrationFailures.migrationLocator} = ${locator} and ${migrationFailures.accountLocator} in ${among}`,
+        sql`${migrationAccounts.migrationLocator} = ${locator} and ${migrationAccounts.accountLocator} in ${among}`,
       )
-      .orderBy(sql`rowid`),
-  ] as const
-}
-
-/** The accounts of a page of those with mappings, and what their items became. */
-export const mappingsPageQueries = ({ build }: Database, locator: Uuid, page: Page) => {
-  const among = pageOf(locator, HAS_MAPPINGS, page)
-  return [
-    accountsAmong(build, locator, among),
+      .orderBy(asc(migrationAccounts.ordinal)),
     build
       .select()
-      .from(migrationMappings)
-      .where(
-        sql`${migrationMappings.migrationLocator} = ${locator} and ${migrationMappings.accountLocator} in ${among}`,
-      )
+      .from(table)
+      .where(sql`${table.migrationLocator} = ${locator} and ${table.accountLocator} in ${among}`)
       .orderBy(sql`rowid`),
-  ] as const
+  ])
+  if (!migrations[0]) throw notFound('migration', text)
+  const byAccount = Map.groupBy(rows as unknown as Row[], one => one.accountLocator)
+  return offsetPage(accounts as MigrationAccount[], query, account =>
+    response(account, byAccount.get(account.accountLocator) ?? []),
+  )
 }
-
-export const pageOf = (locator: Uuid, condition: SQL, { offset, count }: Page): SQL => sql`(
-  select account_locator from ${migrationAccounts} as m where m.migration_locator = ${locator}
-  and ${condition} order by m.ordinal limit ${count + 1} offset ${offset})`

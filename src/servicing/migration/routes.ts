@@ -24,7 +24,7 @@ import { pauseMigration, recoverMigration, resumeMigration, submitAccounts, subm
 
 const tags = ['Migration']
 const RUNS = '/migration/{tenantLocator}/migrations'
-const RUN = '/migration/{tenantLocator}/migrations/{migrationLocator}'
+const RUN = `${RUNS}/{migrationLocator}` as const
 
 /** Bytes of one request (resources brief 9.4). */
 const LARGEST_BODY = 25 * 1_048_576
@@ -45,7 +45,7 @@ export const migrationRoutes: readonly Route[] = [
   }),
   tenantUploadRoute({
     method: 'post',
-    path: '/migration/{tenantLocator}/migrations/accounts/{accountLocator}',
+    path: `${RUNS}/accounts/{accountLocator}`,
     summary: 'Bring in further policies, invoices, payments and disbursements of an account',
     description:
       'The account is a policyholder that exists, migrated or not. Its items refer to one another, and to invoices that were migrated for it before by their original ids: payments pay these, and installments of further policies add to them.',
@@ -71,7 +71,7 @@ export const migrationRoutes: readonly Route[] = [
   }),
   tenantRoute({
     method: 'patch',
-    path: '/migration/{tenantLocator}/migrations/{migrationLocator}/pause',
+    path: `${RUN}/pause`,
     summary: 'Pause a migration',
     description: 'Answered when the account that is under way is done with.',
     tags,
@@ -81,7 +81,7 @@ export const migrationRoutes: readonly Route[] = [
   }),
   tenantRoute({
     method: 'patch',
-    path: '/migration/{tenantLocator}/migrations/{migrationLocator}/resume',
+    path: `${RUN}/resume`,
     summary: 'Let a paused migration go on',
     tags,
     permission: 'migration.write',
@@ -90,7 +90,7 @@ export const migrationRoutes: readonly Route[] = [
   }),
   tenantRoute({
     method: 'patch',
-    path: '/migration/{tenantLocator}/migrations/{migrationLocator}/recover',
+    path: `${RUN}/recover`,
     summary: 'Try accounts again that a fault of the system stopped',
     description: 'Those that failed on their data are corrected with PATCH of the migration.',
     tags,
@@ -112,7 +112,7 @@ export const migrationRoutes: readonly Route[] = [
   }),
   tenantRoute({
     method: 'get',
-    path: '/migration/{tenantLocator}/migrations/{migrationLocator}/accounts/list',
+    path: `${RUN}/accounts/list`,
     summary: 'Accounts of a migration, in the order in which they were sent',
     tags,
     permission: ['migration.read', 'migration.list'],
@@ -122,7 +122,7 @@ export const migrationRoutes: readonly Route[] = [
   }),
   tenantRoute({
     method: 'get',
-    path: '/migration/{tenantLocator}/migrations/{migrationLocator}/failures/list',
+    path: `${RUN}/failures/list`,
     summary: 'What failed, and why, by original ids',
     tags,
     permission: ['migration.read', 'migration.list'],
@@ -132,7 +132,7 @@ export const migrationRoutes: readonly Route[] = [
   }),
   tenantRoute({
     method: 'get',
-    path: '/migration/{tenantLocator}/migrations/{migrationLocator}/mappings/list',
+    path: `${RUN}/mappings/list`,
     summary: 'Which record each original id became, of all accounts',
     tags,
     permission: ['migration.read', 'migration.list'],
@@ -145,7 +145,7 @@ export const migrationRoutes: readonly Route[] = [
   }),
   tenantRoute({
     method: 'get',
-    path: '/migration/{tenantLocator}/migrations/{migrationLocator}/accounts/{accountLocator}/mappings',
+    path: `${RUN}/accounts/{accountLocator}/mappings`,
     summary: 'Which record each original id of an account became',
     tags,
     permission: 'migration.read',
@@ -159,7 +159,7 @@ export const migrationRoutes: readonly Route[] = [
   }),
   tenantRoute({
     method: 'get',
-    path: '/migration/{tenantLocator}/migrations/{migrationLocator}/accounts/{accountLocator}',
+    path: `${RUN}/accounts/{accountLocator}`,
     summary: 'See how far an account of a migration is',
     tags,
     permission: 'migration.read',

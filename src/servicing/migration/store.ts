@@ -133,18 +133,19 @@ export const beginQuery = (
         and exists (select 1 from ${migrations} where ${migrations.locator} = ${migration} and ${migrations.state} = 'processing')`,
     )
 
-/** The accounts were begun, and are not worked on after all. */
-export const putBackQuery = ({ build }: Database, migration: Uuid, ordinals: readonly number[]): Query =>
+/**
+ * The accounts were begun and wait for their turn again. `counts`: the attempt counts, since one that was begun with them was
+ * cut off.
+ */
+export const waitAgainQuery = (
+  { build }: Database,
+  migration: Uuid,
+  ordinals: readonly number[],
+  counts: boolean,
+): Query =>
   build
     .update(migrationAccounts)
-    .set({ state: 'pending', tries: sql`${migrationAccounts.tries} - 1` })
-    .where(sql`${amongAccounts(migration, ordinals)} and ${migrationAccounts.state} = 'processing'`)
-
-/** The accounts were begun together with one that was cut off, and wait for their own turn; that attempt counts. */
-export const waitAgainQuery = ({ build }: Database, migration: Uuid, ordinals: readonly number[]): Query =>
-  build
-    .update(migrationAccounts)
-    .set({ state: 'pending' })
+    .set({ state: 'pending', ...(!counts && { tries: sql`${migrationAccounts.tries} - 1` }) })
     .where(sql`${amongAccounts(migration, ordinals)} and ${migrationAccounts.state} = 'processing'`)
 
 export const accountQuery = (database: Database, migration: Uuid, account: Uuid) =>
@@ -304,21 +305,6 @@ export const mappingsOfQuery = ({ build }: Database, account: Uuid) =>
     .where(eq(migrationMappings.accountLocator, account))
     .orderBy(migrationMappings.kind, sql`rowid`)
 
-export const HAS_FAILURES = sql`exists (select 1 from ${migrationFailures} f
-  where f.migration_locator = m.migration_locator and f.account_locator = m.account_locator)`
-export const HAS_MAPPINGS = sql`exists (select 1 from ${migrationMappings} p
-  where p.migration_locator = m.migration_locator and p.account_locator = m.account_locator)`
-
-/** The accounts of the migration whose locators are in the list, in their order. */
-export const accountsAmong = (build: Database['build'], locator: Uuid, among: SQL) =>
-  build
-    .select()
-    .from(migrationAccounts)
-    .where(
-      sql`${migrationAccounts.migrationLocator} = ${locator} and ${migrationAccounts.accountLocator} in ${among}`,
-    )
-    .orderBy(asc(migrationAccounts.ordinal))
-
 /** Which of the ids were migrated before, and as which account; of the home shard. */
 export const claimsQuery = ({ build }: Database, originalIds: readonly string[]) =>
   build
@@ -331,10 +317,7 @@ export const claimsQuery = ({ build }: Database, originalIds: readonly string[])
 /** Where nothing is written: which ids accounts of the same request would have by now. */
 export const checkedQuery = ({ build }: Database, { locator, validateOnly, type }: Migration) =>
   build
-    .select({
-      originalId: migrationAccounts.originalId,
-      accountLocator: migrationAccounts.accountLocator,
-    })
+    .select({ originalId: migrationAccounts.originalId, accountLocator: migrationAccounts.accountLocator })
     .from(migrationAccounts)
     .where(
       sql`${validateOnly && type === 'fullMigration'} and ${migrationAccounts.migrationLocator} = ${locator}

@@ -24,31 +24,28 @@ const FINALIZED = [
   'policy.quote.accept',
   'policy.finalize',
 ] as const
+const CANCELLED = ['policy.cancel', 'cancellation.effective'] as const
+const CANCELLATION = ['cancellation.create', 'cancellation.issue', ...CANCELLED] as const
+/** A change of cover is billed and takes back what stands in its way. */
+const CHANGES = [...BILLS, ...CONFLICTS] as const
 
-const walk = (kind: 'endorsement' | 'renewal') => {
-  const legacy = kind === 'endorsement' ? 'policy.endorse' : 'policy.renew'
-  const steps = [`${kind}.create`, `${kind}.quote`, `${kind}.accept`, `${kind}.issue`, legacy] as const
-  const follow = [...BILLS, ...CONFLICTS, 'policy.gracePeriod.update', 'policy.reinstatement.issue'] as const
+const LEGACY = { endorsement: 'policy.endorse', renewal: 'policy.renew' } as const
+/** The steps from the acceptance on, by the older name too. */
+const issued = <K extends 'endorsement' | 'renewal'>(kind: K) =>
+  [`${kind}.quote`, `${kind}.accept`, `${kind}.issue`, LEGACY[kind]] as const
+
+function transaction(kind: 'endorsement' | 'renewal'): Record<string, Cause> {
+  const mayFollow = [...CHANGES, 'policy.gracePeriod.update', 'policy.reinstatement.issue'] as const
   const path = `/${kind}s/{${kind}Locator}`
   return {
-    [`POST /policies/{policyLocator}/${kind}s`]: { does: steps, mayFollow: follow },
+    [`POST /policies/{policyLocator}/${kind}s`]: { does: [`${kind}.create`, ...issued(kind)], mayFollow },
     [`PATCH ${path}`]: {
-      does: [
-        `${kind}.update`,
-        `${kind}.quote`,
-        `${kind}.accept`,
-        `${kind}.issue`,
-        legacy,
-        `${kind}.invalidate`,
-        `${kind}.discard`,
-      ],
-      mayFollow: follow,
+      does: [`${kind}.update`, ...issued(kind), `${kind}.invalidate`, `${kind}.discard`],
+      mayFollow,
     },
     [`POST ${path}/underwriting`]: { does: [`${kind}.update`] },
-  } as Record<string, Cause>
+  }
 }
-
-const CANCELLED = ['policy.cancel', 'cancellation.effective'] as const
 
 /** By method and path, or `clock` and the kind of the timer. */
 export const CAUSES: Readonly<Record<string, Cause>> = {
@@ -70,7 +67,7 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
   },
   'PATCH /policy/{policyLocator}/fees': { does: ['policy.update'], mayFollow: BILLS },
   'POST /policy/{policyLocator}/paymentSchedule': { does: ['policy.update'], mayFollow: BILLS },
-  'POST /policy/{policyLocator}/upgrade': { does: ['policy.upgrade'], mayFollow: [...BILLS, ...CONFLICTS] },
+  'POST /policy/{policyLocator}/upgrade': { does: ['policy.upgrade'], mayFollow: CHANGES },
   'PATCH /quotes/{quoteLocator}': { does: ['policy.quote.update'] },
   'PATCH /quotes/{quoteLocator}/quote': { does: ['policy.quote.quoted', 'policy.quote.declined'] },
   'POST /quotes/{quoteLocator}/underwriting': { does: ['policy.quote.quoted', 'policy.quote.declined'] },
@@ -78,57 +75,35 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
   'PATCH /quotes/{quoteLocator}/invalidate': { does: ['policy.quote.update'], mayFollow: VOID_BILLS },
   'PATCH /quotes/{quoteLocator}/discard': { does: ['policy.quote.discard'] },
   'POST /quotes/{quoteLocator}/createNew': { does: ['policy.quote.create'] },
-  ...walk('endorsement'),
-  ...walk('renewal'),
+  ...transaction('endorsement'),
+  ...transaction('renewal'),
   'POST /policy/{policyLocator}/endorse': {
-    does: [
-      'endorsement.create',
-      'endorsement.quote',
-      'endorsement.accept',
-      'endorsement.issue',
-      'policy.endorse',
-    ],
-    mayFollow: [...BILLS, ...CONFLICTS],
+    does: ['endorsement.create', ...issued('endorsement')],
+    mayFollow: CHANGES,
   },
   'POST /policy/{policyLocator}/issueRenewal': {
-    does: ['renewal.create', 'renewal.quote', 'renewal.accept', 'renewal.issue', 'policy.renew'],
-    mayFollow: [...BILLS, ...CONFLICTS],
+    does: ['renewal.create', ...issued('renewal')],
+    mayFollow: CHANGES,
   },
-  'POST /policies/{policyLocator}/cancellations': {
-    does: ['cancellation.create', 'cancellation.issue', ...CANCELLED],
-    mayFollow: [...BILLS, ...CONFLICTS],
-  },
+  'POST /policies/{policyLocator}/cancellations': { does: CANCELLATION, mayFollow: CHANGES },
   'PATCH /cancellations/{locator}': { does: ['cancellation.update'] },
-  'PATCH /cancellations/{locator}/issue': {
-    does: ['cancellation.issue', ...CANCELLED],
-    mayFollow: [...BILLS, ...CONFLICTS],
-  },
+  'PATCH /cancellations/{locator}/issue': { does: ['cancellation.issue', ...CANCELLED], mayFollow: CHANGES },
   'PATCH /cancellations/{locator}/rescind': { does: ['cancellation.rescind'] },
   'PATCH /cancellations/{locator}/reinstate': {
     does: ['reinstatement.create'],
     mayFollow: ['reinstatement.accept', 'reinstatement.issue', ...BILLS, ...CONFLICTS],
   },
-  'PATCH /reinstatements/{locator}/accept': {
-    does: ['reinstatement.accept'],
-    mayFollow: [...BILLS, ...CONFLICTS],
-  },
+  'PATCH /reinstatements/{locator}/accept': { does: ['reinstatement.accept'], mayFollow: CHANGES },
   'PATCH /reinstatements/{locator}/issue': { does: ['reinstatement.issue'], mayFollow: BILLS },
   'PATCH /reinstatements/{locator}/invalidate': {
     does: ['reinstatement.invalidate'],
     mayFollow: [...VOID_BILLS, ...BILLS],
   },
-  'POST /policy/{policyLocator}/cancel': { does: CANCELLED, mayFollow: [...BILLS, ...CONFLICTS] },
-  'POST /policy/{policyLocator}/withdraw': { does: CANCELLED, mayFollow: [...BILLS, ...CONFLICTS] },
+  'POST /policy/{policyLocator}/cancel': { does: CANCELLED, mayFollow: CHANGES },
+  'POST /policy/{policyLocator}/withdraw': { does: CANCELLED, mayFollow: CHANGES },
   'PATCH /gracePeriod/{locator}': {
     does: ['policy.gracePeriod.update'],
-    mayFollow: [
-      'cancellation.create',
-      'cancellation.issue',
-      'policy.lapse',
-      ...CANCELLED,
-      ...BILLS,
-      ...CONFLICTS,
-    ],
+    mayFollow: [...CANCELLATION, 'policy.lapse', ...CHANGES],
   },
   'POST /policy/{policyLocator}/createReinstatement': { does: ['policy.reinstatement.open'] },
   'POST /reinstatement/{reinstatementLocator}/invoice': {
@@ -150,10 +125,7 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
   },
   'clock policy.invoice': { does: ['invoice.issue', 'policy.invoice'], mayFollow: BILLS },
   'clock invoice.pastDue': { does: ['invoice.pastDue', 'policy.gracePeriod'] },
-  'clock policy.gracePeriod.end': {
-    does: ['cancellation.create', 'cancellation.issue', 'policy.lapse', ...CANCELLED],
-    mayFollow: [...BILLS, ...CONFLICTS],
-  },
+  'clock policy.gracePeriod.end': { does: [...CANCELLATION, 'policy.lapse'], mayFollow: CHANGES },
   'clock policy.reinstatement.periodEnd': {
     does: ['policy.reinstatement.close'],
     mayFollow: [...VOID_BILLS, 'payment.pay'],

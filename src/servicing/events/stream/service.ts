@@ -220,10 +220,7 @@ export function mergeShards<E extends { sequence: number; at: number }>(
     events.push(shards[earliest]![taken[earliest]!]!)
     taken[earliest]! += 1
   }
-  return {
-    events,
-    positions: shards.map((_, shard) => position(shard, taken[shard]!)),
-  }
+  return { events, positions: shards.map((_, shard) => position(shard, taken[shard]!)) }
 }
 
 // Paging tokens of the stream: where a reader stands and what it reads, sealed so that it cannot be changed. They never

@@ -64,11 +64,7 @@ function newHandling(
 function newEndpoint(request: CreateEndpointRequest, makeSecret: () => string): WebhookEndpoint {
   const { secret, tag, ...endpoint } = request
   const signs = secret ?? (endpoint.hmacEnabled ? makeSecret() : undefined)
-  return {
-    ...endpoint,
-    ...(signs !== undefined && { secret: signs }),
-    ...(tag !== undefined && { tag }),
-  }
+  return { ...endpoint, ...(signs !== undefined && { secret: signs }), ...(tag !== undefined && { tag }) }
 }
 
 /** The webhook after the request, of the next version. Refuses (400) what makes no webhook. */

@@ -38,7 +38,7 @@ import {
   mappingRows,
   outcomesQuery,
   processedGuard,
-  putBackQuery,
+  waitAgainQuery,
 } from '../store.ts'
 import { migrationFailures, migrationMappings } from '../tables.ts'
 import {
@@ -294,7 +294,7 @@ export async function record(
         at,
       ),
       ...(next.length > 0 ? [beginQuery(database, locator, ordinalsOf(next), at)] : []),
-      ...(left.length > 0 ? [putBackQuery(database, locator, ordinalsOf(left))] : []),
+      ...(left.length > 0 ? [waitAgainQuery(database, locator, ordinalsOf(left), false)] : []),
     ],
     events: [],
     timers: accounts.flatMap(({ timers }) => timers),

@@ -31,7 +31,6 @@ import {
   migrationStateQuery,
   nothingWaitsGuard,
   placeQuery,
-  putBackQuery,
   readCounts,
   replacedFailures,
   takePlaceQuery,
@@ -148,7 +147,7 @@ async function someAccounts(run: RunContext, isHalted: () => boolean): Promise<n
   const waitAgain = waiting.filter(one => one.state === 'processing' && !begun.has(one))
   await database.batch([
     beginQuery(database, locator, ordinalsOf(portions[0]!), tenantNow(tenant)),
-    ...(waitAgain.length > 0 ? [waitAgainQuery(database, locator, ordinalsOf(waitAgain))] : []),
+    ...(waitAgain.length > 0 ? [waitAgainQuery(database, locator, ordinalsOf(waitAgain), true)] : []),
   ])
   const configuration = await loadConfiguration(env, tenant, versions[0]!.hash, calls)
   const configured: ConfiguredRunContext = {
@@ -191,7 +190,7 @@ async function onePortion(
       return await notRecorded(run, prepared, problem)
     }
   else if (left.length > 0)
-    await database.batch([putBackQuery(database, migration.locator, ordinalsOf(left))])
+    await database.batch([waitAgainQuery(database, migration.locator, ordinalsOf(left), false)])
   if (fault) return await afterFault(run, fault.account, fault.problem)
   return goesOn && next.length > 0 ? undefined : 0
 }

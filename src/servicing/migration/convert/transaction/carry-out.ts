@@ -196,11 +196,7 @@ function recorded(carrying: Carrying, kind: ModificationKind, undone: readonly M
       effectiveAt: from,
     }))
     for (const one of records) making.reinstatements.set(one.locator, one)
-    return {
-      ...modification,
-      transactionLocator: records.at(-1)!.locator,
-      undoes: undone.at(-1)!.locator,
-    }
+    return { ...modification, transactionLocator: records.at(-1)!.locator, undoes: undone.at(-1)!.locator }
   }
   const locator = supply.digits() as EndorsementLocator
   making.endorsements.set(locator, {
