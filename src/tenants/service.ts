@@ -24,22 +24,7 @@ import {
 } from '../platform/tenancy.ts'
 import { addVersionsQuery, allVersionsQuery } from '../product/store.ts'
 import { copyQueries } from '../servicing/events/delivery/webhook-copies.ts'
-import {
-  addShardsQueries,
-  deleteTenantQueries,
-  insertTenantQueries,
-  MOST_SHARDS,
-  NOT_OPEN,
-  openShardsQuery,
-  poolQuery,
-  readTenants,
-  recreateTenantQueries,
-  revokeTokensQuery,
-  setSettings,
-  tenantQuery,
-  tenantsQuery,
-  versionedQuery,
-} from './store.ts'
+import * as store from './store.ts'
 
 export { type WipeResult, wipeReturned } from './wipe.ts'
 
@@ -80,7 +65,7 @@ export async function createTenant(
   const locator = newUuid(HOME_SHARD)
   const database = controlDatabase(env, calls)
   tenantFiles(env, { place })
-  const queries = insertTenantQueries(database, {
+  const queries = store.insertTenantQueries(database, {
     locator,
     name: checkedTenantName(name),
     hostName: hostNameOf(env, name),
@@ -106,7 +91,7 @@ export async function recreateTenant(
   told: readonly Query[] = [],
 ): Promise<Tenant> {
   const database = controlDatabase(env, calls)
-  return changed(database, [...recreateTenantQueries(database, tenant, now()), ...told], tenant)
+  return changed(database, [...store.recreateTenantQueries(database, tenant, now()), ...told], tenant)
 }
 
 /** Deletes the tenant; 404 when there is none of that name. Its databases are wiped later and are free again. */
@@ -114,7 +99,7 @@ export async function deleteTenant(env: Env, name: string, calls: Calls = noCall
   const tenant = await readTenant(env, { name }, calls)
   if (!tenant) throw notFound('tenant', name)
   const database = controlDatabase(env, calls)
-  await database.batch(deleteTenantQueries(database, tenant.locator, now()) as [Query, ...Query[]])
+  await database.batch(store.deleteTenantQueries(database, tenant.locator, now()) as [Query, ...Query[]])
   forgetTenants()
 }
 
@@ -133,17 +118,18 @@ export async function addShards(
   const tenant = await readTenant(env, { name }, calls)
   if (!tenant) throw notFound('tenant', name)
   const has = tenant.shards.length
-  if (shards < has || shards > MOST_SHARDS)
+  if (shards < has || shards > store.MOST_SHARDS)
     throw new Refusal(
       'invalidRequest',
-      `The tenant '${name}' has ${has} shards and may have up to ${MOST_SHARDS}; databases that hold data are never taken away.`,
+      `The tenant '${name}' has ${has} shards and may have up to ${store.MOST_SHARDS}; databases that hold data are never taken away.`,
     )
   const database = controlDatabase(env, calls)
-  return changed(database, addShardsQueries(database, tenant, shards), tenant)
+  return changed(database, store.addShardsQueries(database, tenant, shards), tenant)
 }
 
 /** Whether shards of the tenant wait for `openNewShards`. */
-export const hasNewShards = ({ opensAt = [] }: Pick<Tenant, 'opensAt'>): boolean => opensAt.includes(NOT_OPEN)
+export const hasNewShards = ({ opensAt = [] }: Pick<Tenant, 'opensAt'>): boolean =>
+  opensAt.includes(store.NOT_OPEN)
 
 /**
  * Fills the tenant's new shards with what every shard has, and opens them for policyholders at a time when every isolate knows.
@@ -157,24 +143,28 @@ export async function openNewShards(env: Env, name: string, calls: Calls = noCal
   await fillShards(
     env,
     tenant,
-    opensAt.flatMap((at, shard) => (at === NOT_OPEN ? [shard] : [])),
+    opensAt.flatMap((at, shard) => (at === store.NOT_OPEN ? [shard] : [])),
     calls,
   )
   const database = controlDatabase(env, calls)
-  return changed(database, [openShardsQuery(database, tenant, (now() + OPENS_AFTER_MS) as Instant)], tenant)
+  return changed(
+    database,
+    [store.openShardsQuery(database, tenant, (now() + OPENS_AFTER_MS) as Instant)],
+    tenant,
+  )
 }
 
 /** The active tenants by name. */
 export async function listTenants(env: Env, calls: Calls = noCalls()): Promise<Tenant[]> {
   const database = controlDatabase(env, calls)
-  const [rows] = await database.batch([tenantsQuery(database)])
-  return readTenants(rows)
+  const [rows] = await database.batch([store.tenantsQuery(database)])
+  return store.readTenants(rows)
 }
 
 /** Switches versioning on. */
 export async function makeVersioned(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> {
   const database = controlDatabase(env, calls)
-  await database.batch([versionedQuery(database, tenant.locator)])
+  await database.batch([store.versionedQuery(database, tenant.locator)])
   forgetTenants()
 }
 
@@ -187,14 +177,14 @@ export async function setQuotas(
 ): Promise<void> {
   const tenant = await readTenant(env, { name }, calls)
   if (!tenant) throw notFound('tenant', name)
-  await setSettings(controlDatabase(env, calls), tenant.locator, { quotas })
+  await store.setSettings(controlDatabase(env, calls), tenant.locator, { quotas })
   forgetTenants()
 }
 
 /** Ends all tokens of the tenant, everywhere within 5 s. */
 export async function revokeTokens(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> {
   const database = controlDatabase(env, calls)
-  await database.batch([revokeTokensQuery(database, tenant.locator)])
+  await database.batch([store.revokeTokensQuery(database, tenant.locator)])
   forgetTenants()
 }
 
@@ -204,9 +194,9 @@ async function changed(
   { locator, name, place }: Pick<Tenant, 'locator' | 'name' | 'place'>,
 ): Promise<Tenant> {
   try {
-    const all: Query[] = [...queries, tenantQuery(database, locator)]
+    const all: Query[] = [...queries, store.tenantQuery(database, locator)]
     const results: unknown[] = await database.batch(all as [Query, ...Query[]])
-    const [tenant] = readTenants(results.at(-1) as TenantRow[])
+    const [tenant] = store.readTenants(results.at(-1) as TenantRow[])
     if (!tenant) throw movedOn(name)
     return tenant
   } catch (problem) {
@@ -234,7 +224,7 @@ async function refusalFor(
     return new Refusal('alreadyExists', `There is a tenant '${name}' already.`)
   if (text.includes('NOT NULL constraint failed: tenant.generation')) return movedOn(name)
   if (!text.includes('NOT NULL constraint failed: shard.binding')) return problem
-  const [states] = await database.batch([poolQuery(database, place)])
+  const [states] = await database.batch([store.poolQuery(database, place)])
   const behind = states.find(({ state }) => state === 'free')?.behind ?? 0
   if (behind > 0)
     return new Refusal(

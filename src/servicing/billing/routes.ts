@@ -11,17 +11,7 @@ import {
   PolicyholderCreditsResponse,
   PolicyInvoiceResponse,
 } from '../../policy/contract/billing.ts'
-import {
-  checkInvoices,
-  creditsOf,
-  invoicesOfHolder,
-  issueNextInvoice,
-  payInvoice,
-  readInvoice,
-  readInvoiceItems,
-  readPayment,
-  reversePayment,
-} from './service.ts'
+import * as billing from './service.ts'
 
 const tags = ['Invoices']
 const invoice = { schema: PolicyInvoiceResponse, description: 'The invoice.' }
@@ -35,7 +25,7 @@ export const billingRoutes: readonly Route[] = [
     tags,
     permission: 'invoices.read',
     answer: invoice,
-    handle: ({ params }, context) => readInvoice(context, params.invoiceLocator),
+    handle: ({ params }, context) => billing.readInvoice(context, params.invoiceLocator),
   }),
   tenantRoute({
     method: 'post',
@@ -48,7 +38,9 @@ export const billingRoutes: readonly Route[] = [
     body: { schema: PaymentCreateRequest, required: false },
     answer: payment,
     handle: async ({ params, body }, context) =>
-      jsonText(await payInvoice(context, params.invoiceLocator, body ?? PaymentCreateRequest.parse({}))),
+      jsonText(
+        await billing.payInvoice(context, params.invoiceLocator, body ?? PaymentCreateRequest.parse({})),
+      ),
   }),
   tenantRoute({
     method: 'get',
@@ -59,7 +51,7 @@ export const billingRoutes: readonly Route[] = [
     tags,
     permission: ['transactions.read', 'invoices.read'],
     answer: { schema: GetInvoiceFinancialTransactionsResponse, description: 'The items.' },
-    handle: ({ params }, context) => readInvoiceItems(context, params.invoiceLocator),
+    handle: ({ params }, context) => billing.readInvoiceItems(context, params.invoiceLocator),
   }),
   tenantRoute({
     method: 'get',
@@ -68,7 +60,7 @@ export const billingRoutes: readonly Route[] = [
     tags,
     permission: 'payments.read',
     answer: payment,
-    handle: ({ params }, context) => readPayment(context, params.paymentLocator),
+    handle: ({ params }, context) => billing.readPayment(context, params.paymentLocator),
   }),
   tenantRoute({
     method: 'post',
@@ -79,7 +71,8 @@ export const billingRoutes: readonly Route[] = [
     tags,
     permission: 'payments.reverse',
     answer: payment,
-    handle: async ({ params }, context) => jsonText(await reversePayment(context, params.paymentLocator)),
+    handle: async ({ params }, context) =>
+      jsonText(await billing.reversePayment(context, params.paymentLocator)),
   }),
   tenantRoute({
     method: 'get',
@@ -88,7 +81,7 @@ export const billingRoutes: readonly Route[] = [
     tags,
     permission: 'invoices.list',
     answer: { schema: z.array(PolicyInvoiceResponse), description: 'All of them, void ones too.' },
-    handle: ({ params }, context) => invoicesOfHolder(context, params.policyholderLocator),
+    handle: ({ params }, context) => billing.invoicesOfHolder(context, params.policyholderLocator),
   }),
   tenantRoute({
     method: 'get',
@@ -100,7 +93,7 @@ export const billingRoutes: readonly Route[] = [
     permission: ['payments.list', 'payments.read'],
     query: PolicyholderCreditsQuery,
     answer: { schema: PolicyholderCreditsResponse, description: 'The credit, and a page of its movements.' },
-    handle: ({ params, query }, context) => creditsOf(context, params.policyholderLocator, query),
+    handle: ({ params, query }, context) => billing.creditsOf(context, params.policyholderLocator, query),
   }),
   tenantRoute({
     method: 'get',
@@ -119,7 +112,7 @@ export const billingRoutes: readonly Route[] = [
     tags,
     permission: ['invoices.list', 'invoices.read'],
     answer: { schema: CheckInvoicesResponse, description: 'What is billed, and what will be.' },
-    handle: ({ params }, context) => checkInvoices(context, params.policyLocator),
+    handle: ({ params }, context) => billing.checkInvoices(context, params.policyLocator),
   }),
   tenantRoute({
     method: 'post',
@@ -129,6 +122,7 @@ export const billingRoutes: readonly Route[] = [
     tags,
     permission: 'invoices.issue',
     answer: invoice,
-    handle: async ({ params }, context) => jsonText(await issueNextInvoice(context, params.policyLocator)),
+    handle: async ({ params }, context) =>
+      jsonText(await billing.issueNextInvoice(context, params.policyLocator)),
   }),
 ]

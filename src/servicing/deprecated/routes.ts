@@ -1,18 +1,9 @@
 import { type Route, tenantRoute } from '../../platform/http/route.ts'
-import {
-  BillingTriggerResponse,
-  BillingTriggerUpdateRequest,
-  InvoiceJobListResponse,
-  PolicySnapshotListResponse,
-  QuoteListResponse,
-  SegmentListResponse,
-  SegmentResponse,
-  WholeListQuery,
-} from './contract.ts'
+import * as contract from './contract.ts'
 
 const common = { tags: ['Deprecated'], deprecated: true } as const
 
-const jobs = { schema: InvoiceJobListResponse, description: 'All of them.' }
+const jobs = { schema: contract.InvoiceJobListResponse, description: 'All of them.' }
 
 // What these do is loaded when it is first asked for: the service starts without it.
 const service = () => import('./service.ts')
@@ -46,8 +37,8 @@ export const deprecatedRoutes: readonly Route[] = [
     description:
       'That is a matter of the product: `invoicing.generatingEvent` of its configuration. The request is answered where it asks for what is so, and refused (409) where it does not.',
     permission: 'policies.write',
-    body: { schema: BillingTriggerUpdateRequest, required: true },
-    answer: { schema: BillingTriggerResponse, description: 'What is so.' },
+    body: { schema: contract.BillingTriggerUpdateRequest, required: true },
+    answer: { schema: contract.BillingTriggerResponse, description: 'What is so.' },
     handle: async ({ params, body }, context) =>
       (await service()).setBillingTrigger(context, params.locator, body),
   }),
@@ -59,8 +50,11 @@ export const deprecatedRoutes: readonly Route[] = [
     description:
       'In the order of their locators. Use `GET /policies` for the list, and `POST /policies/{policyLocator}/snapshot` for each.',
     permission: 'policies.list',
-    query: WholeListQuery,
-    answer: { schema: PolicySnapshotListResponse, description: 'A page of policies as they are now.' },
+    query: contract.WholeListQuery,
+    answer: {
+      schema: contract.PolicySnapshotListResponse,
+      description: 'A page of policies as they are now.',
+    },
     handle: async ({ query }, context) => (await service()).listSnapshots(context, query),
   }),
   tenantRoute({
@@ -71,8 +65,8 @@ export const deprecatedRoutes: readonly Route[] = [
     description:
       'Of new business, in the order of their locators. Use `GET /policies/{policyLocator}/quotes`.',
     permission: 'quotes.list',
-    query: WholeListQuery,
-    answer: { schema: QuoteListResponse, description: 'A page of quotes.' },
+    query: contract.WholeListQuery,
+    answer: { schema: contract.QuoteListResponse, description: 'A page of quotes.' },
     handle: async ({ query }, context) => (await service()).listQuotes(context, query),
   }),
   tenantRoute({
@@ -83,7 +77,7 @@ export const deprecatedRoutes: readonly Route[] = [
     description:
       'A transaction is a modification, named by its own locator or by that of its endorsement, renewal, quote, cancellation or reinstatement. Use `GET /policy/{policyLocator}`.',
     permission: ['transactions.list', 'transactions.read'],
-    answer: { schema: SegmentListResponse, description: 'All of them, in the order of time.' },
+    answer: { schema: contract.SegmentListResponse, description: 'All of them, in the order of time.' },
     handle: async ({ params }, context) => (await service()).listSegments(context, params.locator),
   }),
   tenantRoute({
@@ -93,7 +87,7 @@ export const deprecatedRoutes: readonly Route[] = [
     summary: 'Get a segment of a transaction',
     description: 'Use `GET /policy/{policyLocator}`.',
     permission: 'transactions.read',
-    answer: { schema: SegmentResponse, description: 'The segment.' },
+    answer: { schema: contract.SegmentResponse, description: 'The segment.' },
     handle: async ({ params }, context) =>
       (await service()).readSegment(context, params.locator, params.segmentLocator),
   }),

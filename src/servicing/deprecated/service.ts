@@ -33,18 +33,7 @@ import type { ProductDefinition } from '../../product/configuration.ts'
 import { policyLocator } from '../../transactions/policies/service.ts'
 import { quoteResponse } from '../../transactions/quotes/projection.ts'
 import { quoteLocator } from '../../transactions/quotes/service.ts'
-import {
-  type BillingTriggerResponse,
-  type BillingTriggerUpdateRequest,
-  type InvoiceJobListResponse,
-  type InvoiceJobResponse,
-  MOST_WHOLE,
-  type PolicySnapshotListResponse,
-  type QuoteListResponse,
-  type SegmentListResponse,
-  type SegmentResponse,
-  type WholeListQuery,
-} from './contract.ts'
+import * as contract from './contract.ts'
 import { pageOfPolicies, pageOfQuotes, wholePolicies } from './store.ts'
 
 const databaseOf = (
@@ -55,7 +44,7 @@ const databaseOf = (
 export async function invoiceJobsOfPolicy(
   context: RequestContext,
   text: string,
-): Promise<InvoiceJobListResponse> {
+): Promise<contract.InvoiceJobListResponse> {
   const locator = policyLocator(text)
   const { aggregate } = await loadPolicy(context, databaseOf(context, locator), { locator })
   return { listCompleted: true, items: policyJobs(aggregate) }
@@ -64,7 +53,7 @@ export async function invoiceJobsOfPolicy(
 export async function invoiceJobsOfQuote(
   context: RequestContext,
   text: string,
-): Promise<InvoiceJobListResponse> {
+): Promise<contract.InvoiceJobListResponse> {
   const locator = quoteLocator(text)
   const database = databaseOf(context, locator)
   const { aggregate } = await loadPolicy(context, database, { quoteLocator: locator })
@@ -78,8 +67,8 @@ export async function invoiceJobsOfQuote(
 export async function setBillingTrigger(
   context: RequestContext,
   text: string,
-  { billingTrigger }: BillingTriggerUpdateRequest,
-): Promise<BillingTriggerResponse> {
+  { billingTrigger }: contract.BillingTriggerUpdateRequest,
+): Promise<contract.BillingTriggerResponse> {
   const locator = policyLocator(text)
   const { aggregate, product } = await loadPolicy(context, databaseOf(context, locator), { locator })
   const { generatingEvent } = product.invoicing
@@ -93,8 +82,8 @@ export async function setBillingTrigger(
 
 export async function listSnapshots(
   context: RequestContext,
-  { offset = 0, count = MOST_WHOLE }: WholeListQuery,
-): Promise<PolicySnapshotListResponse> {
+  { offset = 0, count = contract.MOST_WHOLE }: contract.WholeListQuery,
+): Promise<contract.PolicySnapshotListResponse> {
   const found = await pageOfPolicies(context, { offset, count })
   const page = found.slice(0, count).map(one => one.locator)
   const whole = await wholePolicies(context, page, locator => shardOfDigits(locator as PolicyLocator))
@@ -109,8 +98,8 @@ export async function listSnapshots(
 
 export async function listQuotes(
   context: RequestContext,
-  { offset = 0, count = MOST_WHOLE }: WholeListQuery,
-): Promise<QuoteListResponse> {
+  { offset = 0, count = contract.MOST_WHOLE }: contract.WholeListQuery,
+): Promise<contract.QuoteListResponse> {
   const found = await pageOfQuotes(context, { offset, count })
   const page = found.slice(0, count)
   const whole = await wholePolicies(
@@ -131,7 +120,7 @@ export async function listQuotes(
 export async function listSegments(
   context: RequestContext,
   transaction: string,
-): Promise<SegmentListResponse> {
+): Promise<contract.SegmentListResponse> {
   const { database, selection } = transactionAt(context, transaction)
   const { aggregate, product } = await loadPolicy(context, database, selection)
   return { listCompleted: true, items: segmentsOf(aggregate, product, transaction) }
@@ -141,7 +130,7 @@ export async function readSegment(
   context: RequestContext,
   transaction: string,
   segment: string,
-): Promise<SegmentResponse> {
+): Promise<contract.SegmentResponse> {
   const { items } = await listSegments(context, transaction)
   const found = items.find(({ locator }) => locator === segment.toLowerCase())
   if (!found) throw notFound('segment', segment)
@@ -173,7 +162,7 @@ export function segmentsOf(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
   transaction: string,
-): SegmentResponse[] {
+): contract.SegmentResponse[] {
   const modification = modificationOf(aggregate, transaction)
   if (!modification) {
     if (isOpenTransaction(aggregate, transaction)) return []
@@ -188,7 +177,7 @@ export function segmentsOf(
   const coverage = policyCharacteristics(view)
     .filter(({ locator }) => made.has(locator))
     .map(
-      (characteristics): SegmentResponse => ({
+      (characteristics): contract.SegmentResponse => ({
         locator: characteristics.locator,
         transactionLocator: modification.locator,
         type: 'coverage',
@@ -200,7 +189,7 @@ export function segmentsOf(
   const covered = Math.max(modification.effectiveAt, ...step.made.map(segment => segment.end))
   const before = Math.max(covered, ...step.replaced.map(segment => segment.end))
   if (before === covered) return coverage
-  const gap: SegmentResponse = {
+  const gap: contract.SegmentResponse = {
     locator: derivedUuid(view.shard, modification.locator, 'gap'),
     transactionLocator: modification.locator,
     type: 'gap',
@@ -231,20 +220,20 @@ const iso = (at: number): string => new Date(at).toISOString()
 
 // Plans of invoices as jobs: each installment is one, completed by the invoice that bills it.
 /** Of the policy: every invoice that was made, then those that are planned. */
-export function policyJobs(aggregate: PolicyAggregate): InvoiceJobResponse[] {
+export function policyJobs(aggregate: PolicyAggregate): contract.InvoiceJobResponse[] {
   const made = [...aggregate.invoices.values()].map(invoice => installmentOf(aggregate, invoice))
   return jobsOf(aggregate, [...made, ...futureInstallments(aggregate)])
 }
 
 /** Of the quote: its own plan, which there is once it is quoted. */
-export const quoteJobs = (aggregate: PolicyAggregate, quote: Quote): InvoiceJobResponse[] =>
+export const quoteJobs = (aggregate: PolicyAggregate, quote: Quote): contract.InvoiceJobResponse[] =>
   jobsOf(aggregate, planOf(aggregate, quoteParts(aggregate, quote).modification), quote.state)
 
 function jobsOf(
   aggregate: PolicyAggregate,
   installments: readonly PlannedInstallment[],
   quoteState?: Quote['state'],
-): InvoiceJobResponse[] {
+): contract.InvoiceJobResponse[] {
   const idOf = (modification: Uuid, number: number): string => `${modification}/${number}`
   const invoiceOf = new Map<string, Invoice>(
     [...aggregate.invoices.values()].map(one => [

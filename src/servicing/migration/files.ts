@@ -8,14 +8,7 @@ import type { TimerOwner } from '../../platform/events/timers.ts'
 import { unlessRecorded } from '../../platform/events/unrecorded.ts'
 import { fileKey, type Tenant, tenantFiles } from '../../platform/tenancy.ts'
 import { ElementSplitter } from './split.ts'
-import {
-  changeSourceQuery,
-  failuresOfQuery,
-  type Migration,
-  type MigrationAccount,
-  replacedFailures,
-  unfinishedOfQuery,
-} from './store.ts'
+import * as store from './store.ts'
 import { migrations } from './tables.ts'
 
 /** Days after a migration failed, stopped or was paused: then what was sent is deleted. */
@@ -32,7 +25,7 @@ export const BODY = 'body'
 export const sourceKey = (tenant: Tenant, migration: Uuid, source: string): string =>
   fileKey(tenant, 'migrations', migration, source)
 
-type Place = Pick<MigrationAccount, 'source' | 'start' | 'length'>
+type Place = Pick<store.MigrationAccount, 'source' | 'start' | 'length'>
 
 /** Bytes that are read at once: small accounts that follow each other cost one call. */
 const WINDOW_BYTES = 1_048_576
@@ -113,7 +106,7 @@ export const deleteUnrecorded: TimerOwner = unlessRecorded(migrations, (migratio
 // Values of a policyholder in what was sent of migrations that are not finished: they are overwritten there too, so that what
 // was not migrated yet can still be corrected and tried again (docs/security.md, Erasure).
 type Scrub = (text: string) => string
-type Row = MigrationAccount & Pick<Migration, 'type'>
+type Row = store.MigrationAccount & Pick<store.Migration, 'type'>
 
 /**
  * Overwrites the values in what was sent of the account, and in what is told of it. To be called before the values themselves
@@ -125,7 +118,7 @@ export async function eraseStaged(
   account: Uuid,
   scrub: Scrub,
 ): Promise<void> {
-  const [rows] = await database.batch([unfinishedOfQuery(database, account)])
+  const [rows] = await database.batch([store.unfinishedOfQuery(database, account)])
   for (const row of rows as Row[]) {
     const { migrationLocator } = row
     const body = sourceKey(context.tenant, migrationLocator, BODY)
@@ -135,10 +128,10 @@ export async function eraseStaged(
     const value = await new Sources(context, migrationLocator).read(row)
     const source = newUuid(shardOfUuid(migrationLocator))
     const place = await storeSource(context, migrationLocator, source, scrubbed(value, scrub))
-    const [failures] = await database.batch([failuresOfQuery(database, migrationLocator, account)])
+    const [failures] = await database.batch([store.failuresOfQuery(database, migrationLocator, account)])
     await database.batch([
-      changeSourceQuery(database, row, place),
-      ...replacedFailures(
+      store.changeSourceQuery(database, row, place),
+      ...store.replacedFailures(
         database,
         row,
         failures.map(one => ({ ...one, problems: scrubbed(one.problems, scrub) as typeof one.problems })),

@@ -1,14 +1,7 @@
 // Rows as the wire shows them.
 
 import type { Instant } from '../../kernel/time.ts'
-import type {
-  AccountMigrationIdMappingsResponse,
-  AccountMigrationResponse,
-  ErrorDetailsResponse,
-  MappingObject,
-  MigrationFailuresResponse,
-  MigrationResponse,
-} from './contract.ts'
+import type * as contract from './contract.ts'
 import type { ItemKind, ListedKind, MappingNode, StoredProblem } from './item.ts'
 import type { AccountCounts, FailureRow, MappingRow, Migration, MigrationAccount } from './store.ts'
 
@@ -19,7 +12,7 @@ export function migrationResponse(
   migration: Migration,
   counts: AccountCounts,
   realNow: Instant,
-): MigrationResponse {
+): contract.MigrationResponse {
   const { locator, state, type, totalAccounts, validateOnly, createdAt, updatedAt } = migration
   return {
     locator,
@@ -50,7 +43,7 @@ function progressOf(
   return { accountsPerSecond: Math.round(perSecond * 100) / 100, secondsLeft: Math.ceil(left / perSecond) }
 }
 
-export const accountResponse = (account: MigrationAccount): AccountMigrationResponse => ({
+export const accountResponse = (account: MigrationAccount): contract.AccountMigrationResponse => ({
   accountLocator: account.accountLocator,
   accountOriginalId: account.originalId,
   accountMigrationState: account.state,
@@ -76,9 +69,9 @@ type Failure = {
 export function failuresResponse(
   { accountLocator, originalId }: Pick<MigrationAccount, 'accountLocator' | 'originalId'>,
   failures: readonly (Failure | FailureRow)[],
-): MigrationFailuresResponse {
+): contract.MigrationFailuresResponse {
   const ofAccount = failures.find(({ kind }) => kind === 'account')
-  const of = (kind: ListedKind): Record<string, ErrorDetailsResponse> =>
+  const of = (kind: ListedKind): Record<string, contract.ErrorDetailsResponse> =>
     Object.fromEntries(failures.filter(one => one.kind === kind).map(one => [one.originalId, detailsOf(one)]))
   return {
     accountLocator,
@@ -91,7 +84,7 @@ export function failuresResponse(
   }
 }
 
-const detailsOf = ({ originalId, problems }: Failure | FailureRow): ErrorDetailsResponse => ({
+const detailsOf = ({ originalId, problems }: Failure | FailureRow): contract.ErrorDetailsResponse => ({
   originalId,
   errors: { success: false, validationItems: problems.map(shownProblem) },
 })
@@ -103,8 +96,8 @@ export function mappingsResponse(
   { accountLocator, migrationLocator, originalId }: MigrationAccount,
   rows: readonly MappingRow[],
   by: MappingKey,
-): AccountMigrationIdMappingsResponse {
-  const of = (kind: ListedKind): Record<string, MappingObject> => {
+): contract.AccountMigrationIdMappingsResponse {
+  const of = (kind: ListedKind): Record<string, contract.MappingObject> => {
     const ofKind = rows.filter(row => row.kind === kind)
     return Object.fromEntries(ofKind.map(row => [row[by], mappingObject(row, dateTime(row.migratedAt), by)]))
   }
@@ -123,7 +116,7 @@ const mappingObject = (
   { originalId, locator, children = [] }: MappingNode,
   migratedAt: string,
   by: MappingKey,
-): MappingObject => ({
+): contract.MappingObject => ({
   originalId,
   locator,
   migratedAt,
@@ -135,7 +128,7 @@ function keyed(
   children: readonly MappingNode[],
   migratedAt: string,
   by: MappingKey,
-): Record<string, MappingObject> {
+): Record<string, contract.MappingObject> {
   const seen = new Map<string, number>()
   return Object.fromEntries(
     children.map(child => {

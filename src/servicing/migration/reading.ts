@@ -22,14 +22,7 @@ import {
   migrationResponse,
 } from './projection.ts'
 import { migrationPlace, readMigration } from './service.ts'
-import {
-  accountQuery,
-  type FailureRow,
-  type MappingRow,
-  type MigrationAccount,
-  mappingsOfQuery,
-  migrationQuery,
-} from './store.ts'
+import * as store from './store.ts'
 import { migrationAccounts, migrationFailures, migrationMappings } from './tables.ts'
 
 export async function getMigration(context: RequestContext, text: string): Promise<MigrationResponse> {
@@ -54,21 +47,21 @@ export async function getMappings(
   by: MappingKey,
 ): Promise<AccountMigrationIdMappingsResponse> {
   const { rows, place } = await accountAt(context, migration, account)
-  const [mappings] = await place.database.batch([mappingsOfQuery(place.database, rows.accountLocator)])
-  return mappingsResponse(rows, mappings as MappingRow[], by)
+  const [mappings] = await place.database.batch([store.mappingsOfQuery(place.database, rows.accountLocator)])
+  return mappingsResponse(rows, mappings as store.MappingRow[], by)
 }
 
 async function accountAt(
   context: RequestContext,
   migration: string,
   text: string,
-): Promise<{ rows: MigrationAccount; place: RecordPlace }> {
+): Promise<{ rows: store.MigrationAccount; place: RecordPlace }> {
   const place = migrationPlace(context, migration)
   const account = readUuid(text)
   if (!account) throw notFound('account of the migration', text)
-  const [rows] = await place.database.batch([accountQuery(place.database, place.locator, account)])
+  const [rows] = await place.database.batch([store.accountQuery(place.database, place.locator, account)])
   if (!rows[0]) throw notFound('account of the migration', text)
-  return { rows: rows[0] as MigrationAccount, place }
+  return { rows: rows[0] as store.MigrationAccount, place }
 }
 
 export async function listAccounts(
@@ -78,7 +71,7 @@ export async function listAccounts(
 ): Promise<OffsetPage<AccountMigrationResponse>> {
   const { database, locator } = migrationPlace(context, text)
   const [migrations, accounts] = await database.batch([
-    migrationQuery(database, locator),
+    store.migrationQuery(database, locator),
     // One more tells whether it was the last page.
     database.build
       .select()
@@ -89,16 +82,16 @@ export async function listAccounts(
       .offset(query.offset),
   ])
   if (!migrations[0]) throw notFound('migration', text)
-  return offsetPage(accounts as MigrationAccount[], query, accountResponse)
+  return offsetPage(accounts as store.MigrationAccount[], query, accountResponse)
 }
 
 export const listFailures = (context: RequestContext, text: string, query: MigrationPageQuery) =>
-  listWith(context, text, query, migrationFailures, (account, rows: FailureRow[]) =>
+  listWith(context, text, query, migrationFailures, (account, rows: store.FailureRow[]) =>
     failuresResponse(account, rows),
   )
 
 export const listMappings = (context: RequestContext, text: string, query: MappingPageQuery) =>
-  listWith(context, text, query, migrationMappings, (account, rows: MappingRow[]) =>
+  listWith(context, text, query, migrationMappings, (account, rows: store.MappingRow[]) =>
     mappingsResponse(account, rows, query.by),
   )
 
@@ -108,7 +101,7 @@ async function listWith<Row extends { accountLocator: string }, Response>(
   text: string,
   query: MigrationPageQuery,
   table: typeof migrationFailures | typeof migrationMappings,
-  response: (account: MigrationAccount, rows: Row[]) => Response,
+  response: (account: store.MigrationAccount, rows: Row[]) => Response,
 ): Promise<OffsetPage<Response>> {
   const { database, locator } = migrationPlace(context, text)
   const { build } = database
@@ -117,7 +110,7 @@ async function listWith<Row extends { accountLocator: string }, Response>(
       select 1 from ${table} r where r.migration_locator = m.migration_locator and r.account_locator = m.account_locator)
     order by m.ordinal limit ${query.count + 1} offset ${query.offset})`
   const [migrations, accounts, rows] = await database.batch([
-    migrationQuery(database, locator),
+    store.migrationQuery(database, locator),
     build
       .select()
       .from(migrationAccounts)
@@ -133,7 +126,7 @@ async function listWith<Row extends { accountLocator: string }, Response>(
   ])
   if (!migrations[0]) throw notFound('migration', text)
   const byAccount = Map.groupBy(rows as unknown as Row[], one => one.accountLocator)
-  return offsetPage(accounts as MigrationAccount[], query, account =>
+  return offsetPage(accounts as store.MigrationAccount[], query, account =>
     response(account, byAccount.get(account.accountLocator) ?? []),
   )
 }

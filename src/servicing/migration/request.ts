@@ -1,15 +1,7 @@
 // An account's JSON as a request: each item is read on its own, so that one that does not fit fails alone.
 import type { z } from '@hono/zod-openapi'
 import { contractRefusal } from '../../platform/wire-problem.ts'
-import {
-  AccountMigrationData,
-  DisbursementMigrationRequest,
-  InvoiceMigrationRequest,
-  LONGEST_ID,
-  MigrationRequest,
-  PaymentMigrationRequest,
-  PolicyMigrationRequest,
-} from './contract-request.ts'
+import * as contract from './contract-request.ts'
 import {
   InvoiceLinks,
   type ItemFailure,
@@ -20,15 +12,15 @@ import {
 } from './item.ts'
 
 /** An account, or (without `accountData`) further items of one that exists. */
-export type ReadAccount = MigrationRequest & { readonly accountData?: AccountMigrationData }
+export type ReadAccount = contract.MigrationRequest & { readonly accountData?: contract.AccountMigrationData }
 
 export type AccountReading = { readonly request: ReadAccount; readonly failures: readonly ItemFailure[] }
 
 export const ITEM_SCHEMAS = {
-  policies: PolicyMigrationRequest,
-  invoices: InvoiceMigrationRequest,
-  payments: PaymentMigrationRequest,
-  disbursements: DisbursementMigrationRequest,
+  policies: contract.PolicyMigrationRequest,
+  invoices: contract.InvoiceMigrationRequest,
+  payments: contract.PaymentMigrationRequest,
+  disbursements: contract.DisbursementMigrationRequest,
 } as const satisfies Record<ListedKind, z.ZodType>
 
 export const ELEMENT_TYPES: Readonly<Record<ItemKind, string>> = {
@@ -50,7 +42,7 @@ export const itemFailure = (kind: ItemKind, originalId: string, errors: readonly
 export const ownId = (item: unknown): string | undefined => {
   const id = typeof item === 'object' && item !== null ? (item as { id?: unknown }).id : undefined
   if (typeof id === 'number') return String(id)
-  return typeof id === 'string' && id !== '' && id.length <= LONGEST_ID ? id : undefined
+  return typeof id === 'string' && id !== '' && id.length <= contract.LONGEST_ID ? id : undefined
 }
 
 /** What an item is called: by its id, or its place where it has none. */
@@ -82,11 +74,11 @@ export function readAccount(
   const failures: ItemFailure[] = []
   const { policies: _1, invoices: _2, payments: _3, disbursements: _4, accountData, ...rest } = value
   const own: string[] = []
-  const frame = parsed(MigrationRequest, rest, own)
+  const frame = parsed(contract.MigrationRequest, rest, own)
   const isData = accountData === undefined || accountData === null || typeof accountData === 'object'
   if (isNew && !isData) own.push(`'accountData' must be an object.`)
   const data =
-    isNew && isData ? parsed(AccountMigrationData, accountData ?? {}, own, 'accountData') : undefined
+    isNew && isData ? parsed(contract.AccountMigrationData, accountData ?? {}, own, 'accountData') : undefined
   for (const kind of LISTED_KINDS)
     if (value[kind] !== undefined && value[kind] !== null && !Array.isArray(value[kind]))
       own.push(`'${kind}' must be a list.`)

@@ -1,18 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
-import {
-  AccountMigrationIdMappingsListResponse,
-  AccountMigrationIdMappingsResponse,
-  AccountMigrationListResponse,
-  AccountMigrationResponse,
-  MappingPageQuery,
-  MappingQuery,
-  MigrationFailuresListResponse,
-  MigrationFailuresResponse,
-  MigrationPageQuery,
-  MigrationPostQuery,
-  MigrationResponse,
-} from './contract.ts'
+import * as contract from './contract.ts'
 import {
   AccountMigrationRequest,
   MigrationRequest,
@@ -38,9 +26,9 @@ export const migrationRoutes: readonly Route[] = [
       'At most 1,000 accounts and 25 MB, 5,000 items an account; larger books are several migrations, of which four run at a time. The body is read as it comes. What is wrong with an account is found when its turn comes, and told by `…/failures/list`; nothing of an item that fails is written. The header `X-Idempotency-Key` makes it repeatable for 30 days.',
     tags,
     permission: 'migration.write',
-    query: MigrationPostQuery,
+    query: contract.MigrationPostQuery,
     upload: { largestBytes: LARGEST_BODY, json: z.array(AccountMigrationRequest) },
-    answer: { schema: MigrationResponse, description: 'The migration, submitted.' },
+    answer: { schema: contract.MigrationResponse, description: 'The migration, submitted.' },
     handle: ({ query, file }, context) => submitAccounts(context, file, query.validateOnly),
   }),
   tenantUploadRoute({
@@ -51,9 +39,9 @@ export const migrationRoutes: readonly Route[] = [
       'The account is a policyholder that exists, migrated or not. Its items refer to one another, and to invoices that were migrated for it before by their original ids: payments pay these, and installments of further policies add to them.',
     tags,
     permission: 'migration.write',
-    query: MigrationPostQuery,
+    query: contract.MigrationPostQuery,
     upload: { largestBytes: LARGEST_BODY, json: MigrationRequest },
-    answer: { schema: MigrationResponse, description: 'The migration, submitted.' },
+    answer: { schema: contract.MigrationResponse, description: 'The migration, submitted.' },
     handle: ({ params, query, file }, context) =>
       submitItems(context, params.accountLocator, file, query.validateOnly),
   }),
@@ -64,7 +52,7 @@ export const migrationRoutes: readonly Route[] = [
     tags,
     permission: 'migration.read',
     answer: {
-      schema: MigrationResponse,
+      schema: contract.MigrationResponse,
       description: 'Its state, counts, rate, and what the rest will take.',
     },
     handle: ({ params }, context) => getMigration(context, params.migrationLocator),
@@ -107,7 +95,10 @@ export const migrationRoutes: readonly Route[] = [
     tags,
     permission: 'migration.write',
     body: { schema: PatchAccountMigrationRequest, required: true, largestBytes: LARGEST_BODY },
-    answer: { schema: MigrationFailuresResponse, description: 'Failures known at once; none: it is queued.' },
+    answer: {
+      schema: contract.MigrationFailuresResponse,
+      description: 'Failures known at once; none: it is queued.',
+    },
     handle: ({ params, body }, context) => patchAccount(context, params.migrationLocator, body),
   }),
   tenantRoute({
@@ -116,8 +107,8 @@ export const migrationRoutes: readonly Route[] = [
     summary: 'Accounts of a migration, in the order in which they were sent',
     tags,
     permission: ['migration.read', 'migration.list'],
-    query: MigrationPageQuery,
-    answer: { schema: AccountMigrationListResponse, description: 'A page of them.' },
+    query: contract.MigrationPageQuery,
+    answer: { schema: contract.AccountMigrationListResponse, description: 'A page of them.' },
     handle: ({ params, query }, context) => listAccounts(context, params.migrationLocator, query),
   }),
   tenantRoute({
@@ -126,8 +117,11 @@ export const migrationRoutes: readonly Route[] = [
     summary: 'What failed, and why, by original ids',
     tags,
     permission: ['migration.read', 'migration.list'],
-    query: MigrationPageQuery,
-    answer: { schema: MigrationFailuresListResponse, description: 'A page of the accounts with failures.' },
+    query: contract.MigrationPageQuery,
+    answer: {
+      schema: contract.MigrationFailuresListResponse,
+      description: 'A page of the accounts with failures.',
+    },
     handle: ({ params, query }, context) => listFailures(context, params.migrationLocator, query),
   }),
   tenantRoute({
@@ -136,9 +130,9 @@ export const migrationRoutes: readonly Route[] = [
     summary: 'Which record each original id became, of all accounts',
     tags,
     permission: ['migration.read', 'migration.list'],
-    query: MappingPageQuery,
+    query: contract.MappingPageQuery,
     answer: {
-      schema: AccountMigrationIdMappingsListResponse,
+      schema: contract.AccountMigrationIdMappingsListResponse,
       description: 'A page of the accounts with anything migrated.',
     },
     handle: ({ params, query }, context) => listMappings(context, params.migrationLocator, query),
@@ -149,9 +143,9 @@ export const migrationRoutes: readonly Route[] = [
     summary: 'Which record each original id of an account became',
     tags,
     permission: 'migration.read',
-    query: MappingQuery,
+    query: contract.MappingQuery,
     answer: {
-      schema: AccountMigrationIdMappingsResponse,
+      schema: contract.AccountMigrationIdMappingsResponse,
       description: 'Trees, as policies lie in each other.',
     },
     handle: ({ params, query }, context) =>
@@ -163,7 +157,7 @@ export const migrationRoutes: readonly Route[] = [
     summary: 'See how far an account of a migration is',
     tags,
     permission: 'migration.read',
-    answer: { schema: AccountMigrationResponse, description: 'Its state and counts of its items.' },
+    answer: { schema: contract.AccountMigrationResponse, description: 'Its state and counts of its items.' },
     handle: ({ params }, context) => getAccount(context, params.migrationLocator, params.accountLocator),
   }),
 ]

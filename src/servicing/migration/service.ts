@@ -29,19 +29,7 @@ import { storeStream } from '../../reference/data-tables/file.ts'
 import { BODY, deletedAt, deleteSource, KEPT_DAYS, sourceKey } from './files.ts'
 import { doneOf, migrationResponse } from './projection.ts'
 import { ElementSplitter, Submission, type SubmittedAccount } from './split.ts'
-import {
-  type AccountCounts,
-  countsQuery,
-  type Migration,
-  type MigrationAccount,
-  migrationGuard,
-  migrationQuery,
-  migrationStateQuery,
-  newMigrationQueries,
-  originalIdQuery,
-  readCounts,
-  recoverQuery,
-} from './store.ts'
+import * as store from './store.ts'
 import { assertMigrationAllows, MIGRATION_TRANSITIONS, type MigrationAction } from './tables.ts'
 
 /** Where the migration lies; 404 for text that no migration's locator can be. */
@@ -52,13 +40,13 @@ export const migrationPlace = (context: RequestContext, text: string): RecordPla
 export async function readMigration({
   database,
   locator,
-}: RecordPlace): Promise<{ migration: Migration; counts: AccountCounts }> {
+}: RecordPlace): Promise<{ migration: store.Migration; counts: store.AccountCounts }> {
   const [rows, counts] = await database.batch([
-    migrationQuery(database, locator),
-    countsQuery(database, locator),
+    store.migrationQuery(database, locator),
+    store.countsQuery(database, locator),
   ])
   if (!rows[0]) throw notFound('migration', locator)
-  return { migration: rows[0] as Migration, counts: readCounts(counts) }
+  return { migration: rows[0] as store.Migration, counts: store.readCounts(counts) }
 }
 
 /** Takes accounts with all that is theirs. */
@@ -83,7 +71,7 @@ export async function submitItems(
   const { database, locator, shard } = placeOf(context, text)
   const [holders, ids] = await database.batch([
     policyholderQuery(database, locator),
-    originalIdQuery(database, locator),
+    store.originalIdQuery(database, locator),
   ])
   if (!holders[0]) throw notFound('policyholder', text)
   // One that was made here has no other id.
@@ -91,7 +79,7 @@ export async function submitItems(
   return await submit(context, upload, { shard, type: 'addAccountItems', validateOnly, account })
 }
 
-type Asked = Pick<Migration, 'type' | 'validateOnly'> & {
+type Asked = Pick<store.Migration, 'type' | 'validateOnly'> & {
   readonly shard: number
   readonly account?: { readonly locator: Uuid; readonly originalId: string }
 }
@@ -124,7 +112,7 @@ async function submit(context: RequestContext, upload: Upload, asked: Asked): Pr
       shard,
       guards: [],
       facts: [
-        ...newMigrationQueries(database, migration, accounts),
+        ...store.newMigrationQueries(database, migration, accounts),
         ...auditOf(context, database, shard, 'submit', locator),
       ],
       events: [],
@@ -146,7 +134,7 @@ async function submit(context: RequestContext, upload: Upload, asked: Asked): Pr
   }
 }
 
-const NONE: AccountCounts = { pending: 0, processing: 0, completed: 0, failed: 0, error: 0 }
+const NONE: store.AccountCounts = { pending: 0, processing: 0, completed: 0, failed: 0, error: 0 }
 
 /** Passes the bytes on, and what it finds in them to the submission. */
 async function* splitting(
@@ -168,7 +156,7 @@ async function discardUnlessRecorded(
   database: Database,
   locator: Uuid,
 ): Promise<void> {
-  const [rows] = await database.batch([migrationQuery(database, locator)])
+  const [rows] = await database.batch([store.migrationQuery(database, locator)])
   if (!rows[0]) await deleteSource(context, locator, BODY)
 }
 
@@ -185,7 +173,7 @@ function newMigration(
   locator: Uuid,
   { type, validateOnly, shard, account }: Asked,
   submitted: readonly SubmittedAccount[],
-): { migration: Migration; accounts: MigrationAccount[] } {
+): { migration: store.Migration; accounts: store.MigrationAccount[] } {
   return {
     migration: {
       locator,
@@ -219,7 +207,7 @@ function newMigration(
 /** The data of every event of a migration. */
 export const migrationEvent = (
   type: NewEvent['type'],
-  { locator, type: migrationType, totalAccounts }: Migration,
+  { locator, type: migrationType, totalAccounts }: store.Migration,
   more: Record<string, string> = {},
 ): NewEvent => ({
   type,
@@ -241,7 +229,7 @@ export function auditOf(
 export async function pauseMigration(context: RequestContext, text: string): Promise<void> {
   const place = migrationPlace(context, text)
   await changed(context, place, 'pause', ({ database }) => [
-    migrationStateQuery(database, place.locator, 'paused', context.now),
+    store.migrationStateQuery(database, place.locator, 'paused', context.now),
   ])
   await haltMigration(context, place.locator)
 }
@@ -257,7 +245,7 @@ export async function resumeMigration(context: RequestContext, text: string): Pr
 export async function recoverMigration(context: RequestContext, text: string): Promise<void> {
   const place = migrationPlace(context, text)
   await changed(context, place, 'recover', ({ database }, counts) => [
-    recoverQuery(database, place.locator, context.now),
+    store.recoverQuery(database, place.locator, context.now),
     runningQuery(context, database, place.locator, { ...counts, error: 0 }),
   ])
 }
@@ -267,14 +255,15 @@ export const runningQuery = (
   { now: at }: Pick<RequestContext, 'now'>,
   database: Database,
   locator: Uuid,
-  counts: AccountCounts,
-): Query => migrationStateQuery(database, locator, 'processing', at, { since: now(), done: doneOf(counts) })
+  counts: store.AccountCounts,
+): Query =>
+  store.migrationStateQuery(database, locator, 'processing', at, { since: now(), done: doneOf(counts) })
 
 async function changed(
   context: RequestContext,
   place: RecordPlace,
   action: MigrationAction,
-  facts: (place: RecordPlace, counts: AccountCounts) => Query[],
+  facts: (place: RecordPlace, counts: store.AccountCounts) => Query[],
 ): Promise<void> {
   const { database, locator } = place
   if (await storedAnswer(context, database)) return
@@ -294,7 +283,7 @@ const ASKED_FOR: ReadonlySet<MigrationAction> = new Set(['pause', 'resume', 'rec
 export const commitChange = (
   context: RequestContext,
   { database, shard, locator }: RecordPlace,
-  migration: Migration,
+  migration: store.Migration,
   action: MigrationAction,
   change: {
     readonly facts: readonly Query[]
@@ -305,7 +294,7 @@ export const commitChange = (
 ) =>
   commit(context, database, {
     shard,
-    guards: [migrationGuard(locator, migration.state), ...(change.guards ?? [])],
+    guards: [store.migrationGuard(locator, migration.state), ...(change.guards ?? [])],
     facts: [
       ...change.facts,
       ...(ASKED_FOR.has(action) ? auditOf(context, database, shard, action, locator) : []),
@@ -325,7 +314,7 @@ function timersOf(action: MigrationAction, locator: Uuid, at: Instant): NewTimer
 const RESTING: ReadonlySet<MigrationAction> = new Set(['pause', 'fail', 'stop'])
 
 /** Refuses (409) to go on with what is not there any more. */
-export function assertKept({ locator, state, updatedAt }: Migration, at: Instant): void {
+export function assertKept({ locator, state, updatedAt }: store.Migration, at: Instant): void {
   if (state === 'processing' || state === 'submitted' || at < deletedAt(updatedAt)) return
   throw new Refusal(
     'wrongState',

@@ -1,13 +1,5 @@
 import { jsonText, type Route, tenantRoute } from '../../platform/http/route.ts'
-import {
-  PolicyholderCreateRequest,
-  PolicyholderListQuery,
-  PolicyholderOverwriteDataRequest,
-  PolicyholderOverwriteDataResponse,
-  PolicyholderPageResponse,
-  PolicyholderResponse,
-  PolicyholderUpdateRequest,
-} from '../../policyholders/contract.ts'
+import * as contract from '../../policyholders/contract.ts'
 import {
   createPolicyholder,
   getPolicyholder,
@@ -17,7 +9,7 @@ import {
 } from './service.ts'
 
 const tags = ['Policyholders']
-const policyholder = { schema: PolicyholderResponse, description: 'The policyholder.' }
+const policyholder = { schema: contract.PolicyholderResponse, description: 'The policyholder.' }
 
 export const policyholderRoutes: readonly Route[] = [
   tenantRoute({
@@ -28,7 +20,7 @@ export const policyholderRoutes: readonly Route[] = [
       'A sub-entity may be named before it has a locator: by its `localId`, as the value of the field that is called as its `ontologyUri`.',
     tags,
     permission: 'policyholders.write',
-    body: { schema: PolicyholderCreateRequest, required: true },
+    body: { schema: contract.PolicyholderCreateRequest, required: true },
     answer: policyholder,
     handle: async ({ body }, context) => jsonText(await createPolicyholder(context, body)),
   }),
@@ -40,7 +32,7 @@ export const policyholderRoutes: readonly Route[] = [
       'Values that are sent replace those stored, `null` and an empty list remove, the others stay. Answers 409 when `version` is not the stored one.',
     tags,
     permission: 'policyholders.write',
-    body: { schema: PolicyholderUpdateRequest, required: true },
+    body: { schema: contract.PolicyholderUpdateRequest, required: true },
     answer: policyholder,
     handle: async ({ body }, context) => jsonText(await updatePolicyholder(context, body)),
   }),
@@ -52,8 +44,11 @@ export const policyholderRoutes: readonly Route[] = [
       'In the order of their creation. `searchField` names a searchable field of the dictionary; `searchValue` finds the policyholders with that value, `searchPrefix` those with a value that begins so, in any case. Dates are found as `YYYY-MM-DD` too. Values are found by what the dictionary said when they were written.',
     tags,
     permission: 'policyholders.list',
-    query: PolicyholderListQuery,
-    answer: { schema: PolicyholderPageResponse, description: 'A page; it may be shorter than asked for.' },
+    query: contract.PolicyholderListQuery,
+    answer: {
+      schema: contract.PolicyholderPageResponse,
+      description: 'A page; it may be shorter than asked for.',
+    },
     handle: ({ query }, context) => listPolicyholders(context, query),
   }),
   tenantRoute({
@@ -73,8 +68,8 @@ export const policyholderRoutes: readonly Route[] = [
       'Puts the text in the place of the values of the field: in this and every earlier version, in sub-entities, search terms and stored answers, and as whole words in underwriting notes, descriptions of fees and taxes, events of plugins and auxiliary data. Quick quotes and logs of plugins and services are removed, and documents that templates made are made again. docs/security.md says what it does not reach. An empty text removes the values. Makes a new version. It cannot be undone.',
     tags,
     permission: 'policyholders.overwrite',
-    body: { schema: PolicyholderOverwriteDataRequest, required: true },
-    answer: { schema: PolicyholderOverwriteDataResponse, description: 'Done.' },
+    body: { schema: contract.PolicyholderOverwriteDataRequest, required: true },
+    answer: { schema: contract.PolicyholderOverwriteDataResponse, description: 'Done.' },
     handle: async ({ params, body }, context) =>
       jsonText(await overwriteData(context, params.policyholderLocator, body)),
   }),

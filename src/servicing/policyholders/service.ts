@@ -18,30 +18,9 @@ import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../../
 import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
 import { invalid, newPolicyholder, updatedPolicyholder } from '../../policyholders/change.ts'
 import { constraintErrors, type ReadTables } from '../../policyholders/constraints.ts'
-import type {
-  PolicyholderCreateRequest,
-  PolicyholderListQuery,
-  PolicyholderOverwriteDataRequest,
-  PolicyholderOverwriteDataResponse,
-  PolicyholderPageResponse,
-  PolicyholderResponse,
-  PolicyholderUpdateRequest,
-} from '../../policyholders/contract.ts'
+import type * as contract from '../../policyholders/contract.ts'
 import type { Dictionary, Policyholder } from '../../policyholders/policyholder.ts'
-import {
-  dictionaryOf,
-  insertQueries,
-  loadPolicyholder,
-  pageQuery,
-  placeOf,
-  policyholderQuery,
-  readPage,
-  readStored,
-  shardForCreate,
-  theOne,
-  updateQueries,
-  versionGuard,
-} from '../../policyholders/store.ts'
+import * as store from '../../policyholders/store.ts'
 import {
   policyholderResponse,
   searchableNames,
@@ -54,42 +33,26 @@ import { tablesInForce } from '../../reference/constraints/force.ts'
 import { hintDocuments } from '../../transactions/documents/job-store.ts'
 import { eraseStaged } from '../migration/files.ts'
 import { removeQuickQuotesOf } from '../quick-quotes/store.ts'
-import {
-  erasureQueries,
-  erasureTimer,
-  policiesGuard,
-  policiesStampQuery,
-  remadeQuery,
-  scrubQueries,
-  sharedErasureQueries,
-  textQueries,
-} from './erasure.ts'
-import {
-  assertKnown,
-  assertSize,
-  largestAfterQuery,
-  overwriteQueries,
-  replacementsOf,
-  type StoredValue,
-  scrubber,
-  storedValuesQuery,
-  termsAfter,
-} from './overwrite.ts'
+import * as erasure from './erasure.ts'
+import * as overwrite from './overwrite.ts'
 
-export async function getPolicyholder(context: RequestContext, text: string): Promise<PolicyholderResponse> {
-  return policyholderResponse(await readStored(placeOf(context, text)))
+export async function getPolicyholder(
+  context: RequestContext,
+  text: string,
+): Promise<contract.PolicyholderResponse> {
+  return policyholderResponse(await store.readStored(store.placeOf(context, text)))
 }
 
 export async function createPolicyholder(
   context: RequestContext,
-  request: PolicyholderCreateRequest,
+  request: contract.PolicyholderCreateRequest,
 ): Promise<JsonAnswer> {
   const { env, tenant, calls, caller, now } = context
-  const shard = await shardForCreate(context)
+  const shard = await store.shardForCreate(context)
   const database = shardDatabase(env, tenant, shard, calls)
   return await once(context, database, async () => {
     const [versions] = await database.batch([versionQuery(database, undefined)])
-    const dictionary = await dictionaryOf(context, versions)
+    const dictionary = await store.dictionaryOf(context, versions)
     const policyholder = newPolicyholder(
       request,
       { locator: newUuid(shard), accountLocator: caller.accountLocator },
@@ -100,19 +63,19 @@ export async function createPolicyholder(
     return await commit(context, database, {
       ...written(policyholder, 'policyholder.create', shard),
       guards: [],
-      facts: insertQueries(database, policyholder, terms),
+      facts: store.insertQueries(database, policyholder, terms),
     })
   })
 }
 
 export async function updatePolicyholder(
   context: RequestContext,
-  request: PolicyholderUpdateRequest,
+  request: contract.PolicyholderUpdateRequest,
 ): Promise<JsonAnswer> {
-  const place = placeOf(context, request.locator)
+  const place = store.placeOf(context, request.locator)
   const { database, shard } = place
   return await once(context, database, async () => {
-    const { policyholder, dictionary } = await loadPolicyholder(context, place)
+    const { policyholder, dictionary } = await store.loadPolicyholder(context, place)
     requireMatch(context.ifMatch, () => policyholderResponse(policyholder))
     const updated = updatedPolicyholder(policyholder, request, {
       dictionary,
@@ -124,8 +87,8 @@ export async function updatePolicyholder(
     const terms = searchTerms(dictionary, updated.entity.values)
     return await commit(context, database, {
       ...written(updated, 'policyholder.update', shard),
-      guards: [versionGuard(policyholder)],
-      facts: updateQueries(database, updated, terms),
+      guards: [store.versionGuard(policyholder)],
+      facts: store.updateQueries(database, updated, terms),
     })
   })
 }
@@ -148,15 +111,15 @@ const LARGEST_PAGE = 8_000_000
 /** All policyholders, or those that a search finds, in the order of their creation: a page of them. */
 export async function listPolicyholders(
   context: RequestContext,
-  query: PolicyholderListQuery,
-): Promise<PolicyholderPageResponse> {
+  query: contract.PolicyholderListQuery,
+): Promise<contract.PolicyholderPageResponse> {
   const { env, tenant, calls } = context
   const positions = readPagingToken(query.pagingToken, UUID_FORM)
   const search = searchOf(query)
   const results = await Promise.all(
     tenant.shards.map((_, shard) => {
       const database = shardDatabase(env, tenant, shard, calls)
-      const page = pageQuery(database, {
+      const page = store.pageQuery(database, {
         createdAfter: query.createdAfterTimestamp,
         createdBefore: query.createdBeforeTimestamp,
         search,
@@ -167,8 +130,9 @@ export async function listPolicyholders(
       return database.batch([page, versionQuery(database, undefined)])
     }),
   )
-  if (search) assertSearchable(search.field, searchableNames(await dictionaryOf(context, results[0]![1])))
-  const shards = results.map(([rows]) => readPage(rows))
+  if (search)
+    assertSearchable(search.field, searchableNames(await store.dictionaryOf(context, results[0]![1])))
+  const shards = results.map(([rows]) => store.readPage(rows))
   const { rows, next } = mergedPage(shards, positions, query.pageSize)
   return {
     policyholders: rows.map(policyholderResponse),
@@ -183,60 +147,60 @@ export async function listPolicyholders(
 export async function overwriteData(
   context: RequestContext,
   text: string,
-  { overwrites }: PolicyholderOverwriteDataRequest,
+  { overwrites }: contract.PolicyholderOverwriteDataRequest,
 ): Promise<JsonAnswer> {
-  const place = placeOf(context, text)
+  const place = store.placeOf(context, text)
   const { database, locator, shard } = place
-  const replacements = replacementsOf(overwrites)
+  const replacements = overwrite.replacementsOf(overwrites)
   let remade: readonly PolicyLocator[] = []
-  let erased: readonly StoredValue[] = []
+  let erased: readonly overwrite.StoredValue[] = []
   const answer = await committed(context, database, async () => {
     const [rows, versions, stored, sizes, stamps] = await database.batch([
-      policyholderQuery(database, locator),
+      store.policyholderQuery(database, locator),
       versionQuery(database, undefined),
-      storedValuesQuery(database, locator, Object.keys(replacements)),
-      largestAfterQuery(database, locator, replacements),
-      policiesStampQuery(database, locator),
+      overwrite.storedValuesQuery(database, locator, Object.keys(replacements)),
+      overwrite.largestAfterQuery(database, locator, replacements),
+      erasure.policiesStampQuery(database, locator),
     ])
-    const policyholder = theOne(rows, locator)
+    const policyholder = store.theOne(rows, locator)
     requireMatch(context.ifMatch, () => policyholderResponse(policyholder))
-    const dictionary = await dictionaryOf(context, versions)
-    assertKnown(replacements, dictionary, stored)
-    assertSize(sizes[0]!.largest)
-    const response: PolicyholderOverwriteDataResponse = { policyholderLocator: locator }
+    const dictionary = await store.dictionaryOf(context, versions)
+    overwrite.assertKnown(replacements, dictionary, stored)
+    overwrite.assertSize(sizes[0]!.largest)
+    const response: contract.PolicyholderOverwriteDataResponse = { policyholderLocator: locator }
     const [remadeRows, ...texts] = await database.batch([
-      remadeQuery(database, locator),
-      ...textQueries(database, locator, stored),
+      erasure.remadeQuery(database, locator),
+      ...erasure.textQueries(database, locator, stored),
     ])
-    const scrub = scrubber(stored, replacements)
+    const scrub = overwrite.scrubber(stored, replacements)
     erased = stored
     remade = remadeRows.map(({ policy }) => policy)
     await eraseStaged(context, database, locator, scrub)
     return await commit(context, database, {
       ...written({ ...policyholder, version: policyholder.version + 1 }, 'policyholder.update', shard),
-      guards: [versionGuard(policyholder), policiesGuard(locator, stamps[0]!.stamp)],
+      guards: [store.versionGuard(policyholder), erasure.policiesGuard(locator, stamps[0]!.stamp)],
       facts: [
-        ...overwriteQueries(
+        ...overwrite.overwriteQueries(
           database,
           { locator, at: context.now },
           replacements,
-          termsAfter(policyholder, replacements, dictionary),
+          overwrite.termsAfter(policyholder, replacements, dictionary),
         ),
-        ...erasureQueries(database, locator, stored, remade),
-        ...scrubQueries(database, locator, texts, scrub),
+        ...erasure.erasureQueries(database, locator, stored, remade),
+        ...erasure.scrubQueries(database, locator, texts, scrub),
         ...removeQuickQuotesOf(database, locator),
       ],
-      timers: [erasureTimer(locator, context.now)],
+      timers: [erasure.erasureTimer(locator, context.now)],
       answer: { status: 200, text: JSON.stringify(response) },
     })
   })
   if (shard !== HOME_SHARD) {
     const home = shardDatabase(context.env, context.tenant, HOME_SHARD, context.calls)
-    await home.batch(sharedErasureQueries(home, erased))
+    await home.batch(erasure.sharedErasureQueries(home, erased))
   }
   for (const policy of remade) hintDocuments(context, shard, policy)
   if (!isBySubject(answer)) return answer
-  const repeated: PolicyholderOverwriteDataResponse = { policyholderLocator: answer.subject }
+  const repeated: contract.PolicyholderOverwriteDataResponse = { policyholderLocator: answer.subject }
   return { status: answer.status, text: JSON.stringify(repeated) }
 }
 

@@ -2,21 +2,7 @@ import { z } from '@hono/zod-openapi'
 import type { MultipartBody } from '../../platform/http/body/form.ts'
 import { administrationFormRoute, type Route, signedInRoute, tenantRoute } from '../../platform/http/route.ts'
 import { LARGEST_ARCHIVE_BYTES } from '../../product/archive/read.ts'
-import {
-  DeployForm,
-  DeploymentQuery,
-  DeploymentResponse,
-  DeploymentStatusQuery,
-  DeploymentStatusResponse,
-  DeploymentVersionResponse,
-  DeployProductionAssetResponse,
-  DeployTestAssetResponse,
-  DeployTestConfigurationLegacyResponse,
-  DeployTestForm,
-  ProductResponse,
-  RepairForm,
-  StudioDeployForm,
-} from './contract.ts'
+import * as contract from './contract.ts'
 import { listProducts, listVersions, readStatus, readVersion } from './versions.ts'
 
 const tags = ['Configuration deployment']
@@ -46,8 +32,8 @@ export const configurationRoutes: readonly Route[] = [
     description: `The tenant is made when there is none of that name. \`recreate\` gives an existing one fresh databases first. ${DESCRIPTION}`,
     tags,
     permission: 'deployments.deploy',
-    form: withZip(StudioDeployForm),
-    answer: deployedAs(DeployTestAssetResponse),
+    form: withZip(contract.StudioDeployForm),
+    answer: deployedAs(contract.DeployTestAssetResponse),
     handle: async ({ body, file }, context) => (await deploying()).deployToTest(body, file, context),
   }),
   administrationFormRoute({
@@ -57,8 +43,8 @@ export const configurationRoutes: readonly Route[] = [
     description: DESCRIPTION,
     tags,
     permission: 'deployments.deploy',
-    form: withZip(DeployForm),
-    answer: deployedAs(DeployProductionAssetResponse),
+    form: withZip(contract.DeployForm),
+    answer: deployedAs(contract.DeployProductionAssetResponse),
     handle: async ({ body, file }, context) => (await deploying()).deployToProduction(body, file, context),
   }),
   administrationFormRoute({
@@ -68,8 +54,8 @@ export const configurationRoutes: readonly Route[] = [
     description: `Policies of the version go on with the new files, so what they are made of must still be there. ${DESCRIPTION}`,
     tags,
     permission: 'deployments.deploy',
-    form: withZip(RepairForm),
-    answer: deployedAs(DeployProductionAssetResponse),
+    form: withZip(contract.RepairForm),
+    answer: deployedAs(contract.DeployProductionAssetResponse),
     handle: async ({ body, file }, context) => (await deploying()).repair('test', body, file, context),
   }),
   administrationFormRoute({
@@ -79,8 +65,8 @@ export const configurationRoutes: readonly Route[] = [
     description: `Policies of the version go on with the new files, so what they are made of must still be there. ${DESCRIPTION}`,
     tags,
     permission: 'deployments.deploy',
-    form: withZip(RepairForm),
-    answer: deployedAs(DeployProductionAssetResponse),
+    form: withZip(contract.RepairForm),
+    answer: deployedAs(contract.DeployProductionAssetResponse),
     handle: async ({ body, file }, context) => (await deploying()).repair('production', body, file, context),
   }),
   administrationFormRoute({
@@ -90,8 +76,8 @@ export const configurationRoutes: readonly Route[] = [
     description: `The tenant \`<user>-<suffix>\` is made at the first deploy. Not for tenants with product versioning. ${DESCRIPTION}`,
     tags,
     permission: 'deployments.deploy',
-    form: withZip(DeployTestForm),
-    answer: deployedAs(DeployTestConfigurationLegacyResponse),
+    form: withZip(contract.DeployTestForm),
+    answer: deployedAs(contract.DeployTestConfigurationLegacyResponse),
     handle: async ({ body, file }, context) => (await deploying()).deployTest(body, file, context),
   }),
   administrationFormRoute({
@@ -102,8 +88,8 @@ export const configurationRoutes: readonly Route[] = [
     tags,
     permission: 'deployments.deploy',
     deprecated: true,
-    form: withZip(DeployForm),
-    answer: deployedAs(DeployProductionAssetResponse),
+    form: withZip(contract.DeployForm),
+    answer: deployedAs(contract.DeployProductionAssetResponse),
     handle: async ({ body, file }, context) => (await deploying()).deployAssets(body, file, context),
   }),
   signedInRoute({
@@ -113,8 +99,11 @@ export const configurationRoutes: readonly Route[] = [
     description: 'Oldest first; a repair is another entry of the same version.',
     tags,
     permission: 'deployments.read',
-    query: DeploymentQuery,
-    answer: { schema: z.array(DeploymentVersionResponse), description: 'What was deployed and when.' },
+    query: contract.DeploymentQuery,
+    answer: {
+      schema: z.array(contract.DeploymentVersionResponse),
+      description: 'What was deployed and when.',
+    },
     handle: ({ query }, context) => listVersions(query, context),
   }),
   signedInRoute({
@@ -123,8 +112,8 @@ export const configurationRoutes: readonly Route[] = [
     summary: 'Whether a version is deployed',
     tags,
     permission: 'deployments.read',
-    query: DeploymentStatusQuery,
-    answer: { schema: DeploymentStatusResponse, description: 'Of the version, or of the latest.' },
+    query: contract.DeploymentStatusQuery,
+    answer: { schema: contract.DeploymentStatusResponse, description: 'Of the version, or of the latest.' },
     handle: ({ query }, context) => readStatus(query, context),
   }),
   signedInRoute({
@@ -135,8 +124,8 @@ export const configurationRoutes: readonly Route[] = [
       'For administrators: an archive has the passwords of its test users. What was deployed and when, GET /deployments/versions tells everybody.',
     tags,
     permission: 'deployments.download',
-    query: DeploymentQuery,
-    answer: { schema: DeploymentResponse, description: 'Where to download it, and its history.' },
+    query: contract.DeploymentQuery,
+    answer: { schema: contract.DeploymentResponse, description: 'Where to download it, and its history.' },
     handle: ({ params, query }, context) => readVersion(params.configVersion, query, context),
   }),
   tenantRoute({
@@ -146,7 +135,7 @@ export const configurationRoutes: readonly Route[] = [
     summary: 'List the products of the latest version',
     tags,
     answer: {
-      schema: z.array(ProductResponse),
+      schema: z.array(contract.ProductResponse),
       description: 'Products, exposures, perils, payment schedules.',
     },
     handle: (_, context) => listProducts(context),

@@ -10,20 +10,13 @@ import { latestVersion, loadConfiguration } from '../../product/cache.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { deploymentsQuery, versionQuery } from '../../product/store.ts'
 import { archivePath } from '../../product/stored-files.ts'
-import type {
-  DeploymentQuery,
-  DeploymentResponse,
-  DeploymentStatusQuery,
-  DeploymentStatusResponse,
-  DeploymentVersionResponse,
-  ProductResponse,
-} from './contract.ts'
+import type * as contract from './contract.ts'
 
 /** Every deploy and repair, oldest first. */
 export async function listVersions(
-  { tenantName }: DeploymentQuery,
+  { tenantName }: contract.DeploymentQuery,
   context: SignedInContext,
-): Promise<DeploymentVersionResponse[]> {
+): Promise<contract.DeploymentVersionResponse[]> {
   const database = home(context, await tenantToRead(tenantName, context))
   const [rows] = await database.batch([deploymentsQuery(database)])
   return rows.map(({ version, deployedAt }) => ({
@@ -35,9 +28,9 @@ export async function listVersions(
 /** The version's archive at a temporary address, and the archives that it had before. */
 export async function readVersion(
   configVersion: string,
-  { tenantName }: DeploymentQuery,
+  { tenantName }: contract.DeploymentQuery,
   context: SignedInContext,
-): Promise<DeploymentResponse> {
+): Promise<contract.DeploymentResponse> {
   const tenant = await tenantToRead(tenantName, context)
   if (!/^[1-9]\d{0,8}$/.test(configVersion)) throw notFound('configuration version', configVersion)
   const version = Number(configVersion)
@@ -64,9 +57,9 @@ export async function readVersion(
  * Whether the version (or the latest) is deployed. The next version may be on its way; a later one does not exist (404).
  */
 export async function readStatus(
-  { tenantName, version }: DeploymentStatusQuery,
+  { tenantName, version }: contract.DeploymentStatusQuery,
   context: SignedInContext,
-): Promise<DeploymentStatusResponse> {
+): Promise<contract.DeploymentStatusResponse> {
   const database = home(context, await tenantToRead(tenantName, context))
   const [[latest], deployments] = await database.batch([
     versionQuery(database, undefined),
@@ -85,7 +78,7 @@ export async function readStatus(
 }
 
 /** Products of the latest version; none before the first deploy. */
-export async function listProducts(context: RequestContext): Promise<ProductResponse[]> {
+export async function listProducts(context: RequestContext): Promise<contract.ProductResponse[]> {
   const { env, tenant, calls } = context
   const latest = await latestVersion(context, tenant)
   if (!latest) return []
@@ -96,7 +89,7 @@ export async function listProducts(context: RequestContext): Promise<ProductResp
 function productResponse(
   { locator, name, displayName, exposures, paymentSchedules }: ProductDefinition,
   configVersion: number,
-): ProductResponse {
+): contract.ProductResponse {
   return {
     locator,
     name,

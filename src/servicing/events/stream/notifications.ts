@@ -6,7 +6,8 @@ import { newerTypesOf } from '../../../platform/events/types.ts'
 import type { Notification } from '../../../platform/http/openapi.ts'
 import { rule } from '../../../platform/wire-problem.ts'
 import { causesOf } from './causes.ts'
-import { type EventTypeResponse, WebhookEvent, WebhookEventResponse } from './contract.ts'
+import type { EventTypeResponse } from './contract.ts'
+import { WebhookEvent, WebhookEventResponse } from './contract-delivered.ts'
 import { interfaceData, type NewerFamily, newerFamily } from './response.ts'
 
 /** The moment of examples, as that of their data (data-keys.ts). */

@@ -1,6 +1,7 @@
 import type { EventType } from '../../../platform/events/catalogue.ts'
 import { matchesEventType } from '../../../platform/events/types.ts'
-import type { EventResponse, WebhookEvent, WebhookEventResponse } from './contract.ts'
+import type { EventResponse } from './contract.ts'
+import type { WebhookEvent, WebhookEventResponse } from './contract-delivered.ts'
 
 /** A row of the stream, as both of its views need it. */
 export type EventRow = {

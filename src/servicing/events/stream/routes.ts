@@ -1,21 +1,14 @@
 // The event stream, and the events interface: two views of the same rows.
 import { z } from '@hono/zod-openapi'
 import { publicRoute, type Route, tenantRoute } from '../../../platform/http/route.ts'
-import {
-  EventListQuery,
-  EventPageResponse,
-  EventResponse,
-  EventStreamQuery,
-  EventStreamResponse,
-  EventTypeResponse,
-} from './contract.ts'
+import * as contract from './contract.ts'
 import { eventTypeList } from './notifications.ts'
 import { listEvents, readEvent, readEventsOfRequest, readStream } from './service.ts'
 
 const STREAM =
   'Oldest first, in the order of completion. The first call names at least one filter; every answer has a `pagingToken`, and the next call sends that alone. When `events` is empty the reader is up to date, and may ask again with the same token later: it never expires.'
 
-const stream = { schema: EventPageResponse, description: 'A page of events.' }
+const stream = { schema: contract.EventPageResponse, description: 'A page of events.' }
 
 export const streamRoutes: readonly Route[] = [
   tenantRoute({
@@ -25,7 +18,7 @@ export const streamRoutes: readonly Route[] = [
     description: STREAM,
     tags: ['Event stream'],
     permission: 'events.read',
-    query: EventStreamQuery,
+    query: contract.EventStreamQuery,
     answer: stream,
     handle: ({ query }, context) => readStream(query, context, false),
   }),
@@ -36,7 +29,7 @@ export const streamRoutes: readonly Route[] = [
     description: STREAM,
     tags: ['Event stream'],
     permission: 'events.read',
-    query: EventStreamQuery,
+    query: contract.EventStreamQuery,
     answer: stream,
     handle: ({ query }, context) => readStream(query, context, true),
   }),
@@ -51,7 +44,7 @@ export const eventInterfaceRoutes: readonly Route[] = [
     summary: 'List the types of events',
     description: 'Each with its names, what emits it, and an example of its data.',
     tags: INTERFACE_TAGS,
-    answer: { schema: z.array(EventTypeResponse), description: 'The types.' },
+    answer: { schema: z.array(contract.EventTypeResponse), description: 'The types.' },
     handle: async () => eventTypeList(),
   }),
   tenantRoute({
@@ -62,8 +55,8 @@ export const eventInterfaceRoutes: readonly Route[] = [
       'Oldest first, in the order of completion; without parameters from the first event on. Every answer has a `pagingToken`, and the next call sends that alone. When `events` is empty the reader is up to date, and may ask again with the same token later: it never expires.',
     tags: INTERFACE_TAGS,
     permission: ['events.read', 'events.list'],
-    query: EventListQuery,
-    answer: { schema: EventStreamResponse, description: 'A page of events.' },
+    query: contract.EventListQuery,
+    answer: { schema: contract.EventStreamResponse, description: 'A page of events.' },
     handle: ({ query }, context) => listEvents(query, context),
   }),
   tenantRoute({
@@ -74,7 +67,7 @@ export const eventInterfaceRoutes: readonly Route[] = [
       'The locator is the `X-Request-Id` of the call’s answer. 404 when the call caused none, as one that only reads.',
     tags: INTERFACE_TAGS,
     permission: 'events.read',
-    answer: { schema: z.array(EventResponse), description: 'The events, in their order.' },
+    answer: { schema: z.array(contract.EventResponse), description: 'The events, in their order.' },
     handle: ({ params }, context) => readEventsOfRequest(params.locator, context),
   }),
   tenantRoute({
@@ -83,7 +76,7 @@ export const eventInterfaceRoutes: readonly Route[] = [
     summary: 'Read an event',
     tags: INTERFACE_TAGS,
     permission: 'events.read',
-    answer: { schema: EventResponse, description: 'The event.' },
+    answer: { schema: contract.EventResponse, description: 'The event.' },
     handle: ({ params }, context) => readEvent(params.locator, context),
   }),
 ]

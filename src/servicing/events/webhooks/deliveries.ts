@@ -15,32 +15,9 @@ import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
 import { attempt, failureMessage, triggerOf } from '../delivery/serve.ts'
 import { toldType, webhookEvent } from '../stream/response.ts'
 import { mergeShards } from '../stream/service.ts'
-import type {
-  DeliveryAttemptResponse,
-  DeliveryListQuery,
-  DeliveryListResponse,
-  DeliveryResponse,
-  DivertedEventResponse,
-  DivertedListQuery,
-  DivertedResendRequest,
-  RedeliverRequest,
-  ResendResponse,
-  TestDeliveryResponse,
-} from './contract.ts'
+import type * as contract from './contract.ts'
 import { assertActive, webhookAt } from './service.ts'
-import {
-  chosenDiverted,
-  chosenEvents,
-  type DeliveryShown,
-  type Diverted,
-  deliveriesAfter,
-  discarded,
-  type EventChoice,
-  findDiverted,
-  listDiverted,
-  redelivered,
-  resent,
-} from './store.ts'
+import * as store from './store.ts'
 
 /** Events of one call that sends them again. */
 const MOST_REDELIVERED = 10_000
@@ -50,15 +27,15 @@ const isoOf = (at: number): string => new Date(at).toISOString()
 /** A page of the webhook's deliveries in the order of their events: one round trip for each shard. */
 export async function readDeliveries(
   webhookLocator: string,
-  { pageSize, pagingToken, eventLocator, ...filter }: DeliveryListQuery,
+  { pageSize, pagingToken, eventLocator, ...filter }: contract.DeliveryListQuery,
   context: RequestContext,
-): Promise<DeliveryListResponse> {
+): Promise<contract.DeliveryListResponse> {
   const { locator, eventTypes } = await webhookAt(webhookLocator, context)
   const positions = readPositions(pagingToken)
   const wanted = { ...filter, eventLocator: eventLocator?.toLowerCase() }
   const shards = await Promise.all(
     databases(context).map((database, shard) =>
-      deliveriesAfter(database, locator, positions[shard] ?? 0, wanted, pageSize + 1),
+      store.deliveriesAfter(database, locator, positions[shard] ?? 0, wanted, pageSize + 1),
     ),
   )
   const page = mergeShards(shards, positions, pageSize)
@@ -84,7 +61,10 @@ function readPositions(token: string | undefined): number[] {
   )
 }
 
-function deliveryResponse(one: DeliveryShown, eventTypes: readonly string[]): DeliveryResponse {
+function deliveryResponse(
+  one: store.DeliveryShown,
+  eventTypes: readonly string[],
+): contract.DeliveryResponse {
   const { state, outcome, dueAt, finishedAt } = one
   return {
     eventLocator: one.locator,
@@ -100,7 +80,12 @@ function deliveryResponse(one: DeliveryShown, eventTypes: readonly string[]): De
   }
 }
 
-const attemptResponse = ({ at, outcome, durationMs, excerpt }: AttemptMade): DeliveryAttemptResponse => ({
+const attemptResponse = ({
+  at,
+  outcome,
+  durationMs,
+  excerpt,
+}: AttemptMade): contract.DeliveryAttemptResponse => ({
   timestamp: isoOf(at),
   outcome,
   ...(/^\d+$/.test(outcome) && { status: Number(outcome) }),
@@ -114,7 +99,7 @@ const attemptResponse = ({ at, outcome, durationMs, excerpt }: AttemptMade): Del
  */
 export async function redeliver(
   webhookLocator: string,
-  request: RedeliverRequest,
+  request: contract.RedeliverRequest,
   context: RequestContext,
 ): Promise<JsonText> {
   return await once(context, async () => {
@@ -123,7 +108,7 @@ export async function redeliver(
     const { choice, count } = await chosenOf(
       context,
       request,
-      (database, some) => chosenEvents(database, locator, some, MOST_REDELIVERED + 1),
+      (database, some) => store.chosenEvents(database, locator, some, MOST_REDELIVERED + 1),
       "what is no event of the webhook's types",
     )
     if (count > MOST_REDELIVERED)
@@ -131,10 +116,10 @@ export async function redeliver(
         'tooLarge',
         `More than ${MOST_REDELIVERED} events lie between 'from' and 'to'; send a shorter time.`,
       )
-    const answer = JSON.stringify({ events: count } satisfies ResendResponse)
+    const answer = JSON.stringify({ events: count } satisfies contract.ResendResponse)
     const details = { redelivered: count, ...('eventLocators' in choice ? {} : choice) }
     return await inShards(context, locator, { details, answer, shards: undefined }, database =>
-      redelivered(database, locator, choice, now()),
+      store.redelivered(database, locator, choice, now()),
     )
   })
 }
@@ -146,7 +131,7 @@ export async function redeliver(
 export async function testWebhook(
   webhookLocator: string,
   context: RequestContext,
-): Promise<TestDeliveryResponse> {
+): Promise<contract.TestDeliveryResponse> {
   const webhook = await webhookAt(webhookLocator, context)
   const { caller, requestId } = context
   const event = {
@@ -171,7 +156,12 @@ export async function testWebhook(
 }
 
 // Diverted events of a webhook (resources brief 7.2).
-const response = ({ locator, requestId, outcome, divertedAt }: Diverted): DivertedEventResponse => ({
+const response = ({
+  locator,
+  requestId,
+  outcome,
+  divertedAt,
+}: store.Diverted): contract.DivertedEventResponse => ({
   requestLocator: requestId,
   eventLocator: locator,
   failureTrigger: triggerOf(outcome),
@@ -181,18 +171,18 @@ const response = ({ locator, requestId, outcome, divertedAt }: Diverted): Divert
 
 export async function readDivertedEvents(
   webhookLocator: string,
-  { offset, count }: DivertedListQuery,
+  { offset, count }: contract.DivertedListQuery,
   context: RequestContext,
-): Promise<DivertedEventResponse[]> {
+): Promise<contract.DivertedEventResponse[]> {
   const { locator } = await webhookAt(webhookLocator, context)
-  return (await listDiverted(context, locator, offset, count)).map(response)
+  return (await store.listDiverted(context, locator, offset, count)).map(response)
 }
 
 export async function readDivertedEvent(
   webhookLocator: string,
   eventLocator: string,
   context: RequestContext,
-): Promise<DivertedEventResponse> {
+): Promise<contract.DivertedEventResponse> {
   const { locator } = await webhookAt(webhookLocator, context)
   return response((await divertedAt(locator, eventLocator, context)).diverted)
 }
@@ -209,14 +199,14 @@ export async function resendDivertedEvent(
     assertActive(webhook)
     const choice = { eventLocators: [diverted.locator] }
     const done = { details: choice, answer: '', shards: [shard] }
-    return await inShards(context, locator, done, database => resent(database, locator, choice, now()))
+    return await inShards(context, locator, done, database => store.resent(database, locator, choice, now()))
   })
 }
 
 /** Sends again those named, all of which must be diverted, or all, or those of a time. */
 export async function resendDivertedEvents(
   webhookLocator: string,
-  request: DivertedResendRequest,
+  request: contract.DivertedResendRequest,
   context: RequestContext,
 ): Promise<JsonText> {
   return await once(context, async () => {
@@ -225,12 +215,12 @@ export async function resendDivertedEvents(
     const { choice, count } = await chosenOf(
       context,
       request,
-      (database, some) => chosenDiverted(database, locator, some),
+      (database, some) => store.chosenDiverted(database, locator, some),
       'events that are not diverted',
     )
-    const answer = JSON.stringify({ events: count } satisfies ResendResponse)
+    const answer = JSON.stringify({ events: count } satisfies contract.ResendResponse)
     const done = { details: { diverted: count }, answer, shards: undefined }
-    return await inShards(context, locator, done, database => resent(database, locator, choice, now()))
+    return await inShards(context, locator, done, database => store.resent(database, locator, choice, now()))
   })
 }
 
@@ -245,7 +235,7 @@ export async function discardDivertedEvent(
     const { shard, diverted } = await divertedAt(locator, eventLocator, context)
     const done = { details: { discarded: [diverted.locator] }, answer: '', shards: [shard] }
     return await inShards(context, locator, done, database =>
-      discarded(database, locator, diverted.locator, now()),
+      store.discarded(database, locator, diverted.locator, now()),
     )
   })
 }
@@ -255,11 +245,11 @@ async function divertedAt(
   webhookLocator: string,
   text: string,
   context: RequestContext,
-): Promise<{ shard: number; diverted: Diverted }> {
+): Promise<{ shard: number; diverted: store.Diverted }> {
   const locator = readUuid(text)
   const shard = locator === undefined ? -1 : shardOfUuid(locator)
   const database = databases(context)[shard]
-  const diverted = database && (await findDiverted(database, webhookLocator, locator!))
+  const diverted = database && (await store.findDiverted(database, webhookLocator, locator!))
   if (!diverted) throw notFound('diverted event', text)
   return { shard, diverted }
 }
@@ -322,7 +312,7 @@ export async function inShards(
 const MOST_LISTED = 20
 
 export type Chosen = {
-  readonly choice: EventChoice
+  readonly choice: store.EventChoice
   /** How many events there are of it, in all shards. */
   readonly count: number
 }
@@ -333,12 +323,12 @@ export type Chosen = {
  */
 export async function chosenOf(
   context: RequestContext,
-  { eventLocators, from, to }: RedeliverRequest,
-  find: (database: Database, choice: EventChoice) => Promise<readonly string[]>,
+  { eventLocators, from, to }: contract.RedeliverRequest,
+  find: (database: Database, choice: store.EventChoice) => Promise<readonly string[]>,
   otherwise: string,
 ): Promise<Chosen> {
   const names = eventLocators && [...new Set(eventLocators.map(one => one.toLowerCase()))]
-  const choice: EventChoice = names ? { eventLocators: names } : { from, to }
+  const choice: store.EventChoice = names ? { eventLocators: names } : { from, to }
   const found = await Promise.all(databases(context).map(database => find(database, choice)))
   const there = new Set(found.flat())
   const unknown = names?.filter(one => !there.has(one)) ?? []

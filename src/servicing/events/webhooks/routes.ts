@@ -1,39 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { type Route, tenantRoute } from '../../../platform/http/route.ts'
-import {
-  CreateWebhookRequest,
-  DeliveryListQuery,
-  DeliveryListResponse,
-  DivertedEventResponse,
-  DivertedListQuery,
-  DivertedResendRequest,
-  RedeliverRequest,
-  ResendResponse,
-  TestDeliveryResponse,
-  UnsuspendQuery,
-  UpdateWebhookRequest,
-  WebhookListQuery,
-  WebhookListResponse,
-  WebhookResponse,
-} from './contract.ts'
-import {
-  discardDivertedEvent,
-  readDeliveries,
-  readDivertedEvent,
-  readDivertedEvents,
-  redeliver,
-  resendDivertedEvent,
-  resendDivertedEvents,
-  testWebhook,
-} from './deliveries.ts'
-import {
-  createWebhook,
-  deleteWebhook,
-  readWebhook,
-  readWebhooks,
-  unsuspendWebhook,
-  updateWebhook,
-} from './service.ts'
+import * as contract from './contract.ts'
+import * as deliveries from './deliveries.ts'
+import * as webhooks from './service.ts'
 
 const DELIVERY = `Events of the types (by either of their names, which decides how they read: see the section \`webhooks\`) are posted
 to the endpoint at least once; \`docs/webhooks.md\` tells all of it. \`webhook-id\` is the same on every attempt. Events of one policy come in order, each after the one before it was taken
@@ -44,7 +13,7 @@ webhook with \`suspend\`, and is told to \`alertEndpoint\`, once. 410 suspends a
 
 const MASKED = 'Headers and parts of the address that look secret are shown as `********`.'
 
-const webhook = { schema: WebhookResponse, description: `The webhook. ${MASKED}` }
+const webhook = { schema: contract.WebhookResponse, description: `The webhook. ${MASKED}` }
 
 const WEBHOOK = '/event/{tenantLocator}/webhooks/{webhookLocator}'
 
@@ -56,9 +25,9 @@ export const webhookRoutes: readonly Route[] = [
     description: DELIVERY,
     tags: ['Webhooks'],
     permission: 'webhooks.write',
-    body: { schema: CreateWebhookRequest, required: true },
+    body: { schema: contract.CreateWebhookRequest, required: true },
     answer: webhook,
-    handle: ({ body }, context) => createWebhook(body, context),
+    handle: ({ body }, context) => webhooks.createWebhook(body, context),
   }),
   tenantRoute({
     method: 'get',
@@ -66,12 +35,12 @@ export const webhookRoutes: readonly Route[] = [
     summary: 'List webhooks',
     tags: ['Webhooks'],
     permission: ['webhooks.read', 'webhooks.list'],
-    query: WebhookListQuery,
+    query: contract.WebhookListQuery,
     answer: {
-      schema: z.union([z.array(WebhookResponse), WebhookListResponse]),
+      schema: z.union([z.array(contract.WebhookResponse), contract.WebhookListResponse]),
       description: 'The webhooks, in the order of their creation; with `extended=true` in `items`.',
     },
-    handle: ({ query }, context) => readWebhooks(query, context),
+    handle: ({ query }, context) => webhooks.readWebhooks(query, context),
   }),
   tenantRoute({
     method: 'get',
@@ -80,7 +49,7 @@ export const webhookRoutes: readonly Route[] = [
     tags: ['Webhooks'],
     permission: 'webhooks.read',
     answer: webhook,
-    handle: ({ params }, context) => readWebhook(params.webhookLocator, context),
+    handle: ({ params }, context) => webhooks.readWebhook(params.webhookLocator, context),
   }),
   tenantRoute({
     method: 'patch',
@@ -90,9 +59,9 @@ export const webhookRoutes: readonly Route[] = [
       'What is left out stays as it is. Removals are applied first, then additions; a removal of what is not there is passed over. A new secret lets the old one sign beside it for 24 hours. A secret that the service makes, for an endpoint that signs and has none, is told in this answer only. What waits for a webhook that is not enabled waits on.',
     tags: ['Webhooks'],
     permission: 'webhooks.write',
-    body: { schema: UpdateWebhookRequest, required: true },
+    body: { schema: contract.UpdateWebhookRequest, required: true },
     answer: webhook,
-    handle: ({ params, body }, context) => updateWebhook(params.webhookLocator, body, context),
+    handle: ({ params, body }, context) => webhooks.updateWebhook(params.webhookLocator, body, context),
   }),
   tenantRoute({
     method: 'patch',
@@ -102,9 +71,9 @@ export const webhookRoutes: readonly Route[] = [
       'With `replay=true` everything that was put aside is sent, in order: the event that suspended it, what came since, and what is diverted. Without, what was skipped is given up (redeliver can still send it), and what was diverted stays so.',
     tags: ['Webhooks'],
     permission: 'webhooks.write',
-    query: UnsuspendQuery,
+    query: contract.UnsuspendQuery,
     answer: { description: 'It is not suspended.' },
-    handle: ({ params, query }, context) => unsuspendWebhook(params.webhookLocator, query, context),
+    handle: ({ params, query }, context) => webhooks.unsuspendWebhook(params.webhookLocator, query, context),
   }),
   tenantRoute({
     method: 'delete',
@@ -113,7 +82,7 @@ export const webhookRoutes: readonly Route[] = [
     tags: ['Webhooks'],
     permission: 'webhooks.write',
     answer: { description: 'It is deleted; deliveries that wait are not sent, diverted events are gone.' },
-    handle: ({ params }, context) => deleteWebhook(params.webhookLocator, context),
+    handle: ({ params }, context) => webhooks.deleteWebhook(params.webhookLocator, context),
   }),
   tenantRoute({
     method: 'get',
@@ -122,9 +91,9 @@ export const webhookRoutes: readonly Route[] = [
     description: 'In the order of the events. What was sent or given up is kept for 30 days.',
     tags: ['Webhooks'],
     permission: ['webhooks.read', 'webhooks.list'],
-    query: DeliveryListQuery,
-    answer: { schema: DeliveryListResponse, description: 'A page of deliveries.' },
-    handle: ({ params, query }, context) => readDeliveries(params.webhookLocator, query, context),
+    query: contract.DeliveryListQuery,
+    answer: { schema: contract.DeliveryListResponse, description: 'A page of deliveries.' },
+    handle: ({ params, query }, context) => deliveries.readDeliveries(params.webhookLocator, query, context),
   }),
   tenantRoute({
     method: 'post',
@@ -134,9 +103,9 @@ export const webhookRoutes: readonly Route[] = [
       'Those named, or those from `from` until before `to`, at most 10,000: of the webhook’s types, also from before it was made. 409 for a webhook that is suspended or not enabled.',
     tags: ['Webhooks'],
     permission: 'webhooks.write',
-    body: { schema: RedeliverRequest, required: true },
-    answer: { schema: ResendResponse, description: 'They are on their way.' },
-    handle: ({ params, body }, context) => redeliver(params.webhookLocator, body, context),
+    body: { schema: contract.RedeliverRequest, required: true },
+    answer: { schema: contract.ResendResponse, description: 'They are on their way.' },
+    handle: ({ params, body }, context) => deliveries.redeliver(params.webhookLocator, body, context),
   }),
   tenantRoute({
     method: 'post',
@@ -145,8 +114,8 @@ export const webhookRoutes: readonly Route[] = [
     description: 'An event of type `webhook.test`, signed as any other, once and at once. No stream has it.',
     tags: ['Webhooks'],
     permission: 'webhooks.write',
-    answer: { schema: TestDeliveryResponse, description: 'How the attempt went.' },
-    handle: ({ params }, context) => testWebhook(params.webhookLocator, context),
+    answer: { schema: contract.TestDeliveryResponse, description: 'How the attempt went.' },
+    handle: ({ params }, context) => deliveries.testWebhook(params.webhookLocator, context),
   }),
   tenantRoute({
     method: 'get',
@@ -156,9 +125,10 @@ export const webhookRoutes: readonly Route[] = [
       'Events put aside after their last attempt, or while the webhook was suspended. They are never purged.',
     tags: ['Diverted events'],
     permission: ['diverted-events.read', 'diverted-events.list'],
-    query: DivertedListQuery,
-    answer: { schema: z.array(DivertedEventResponse), description: 'In the order of the events.' },
-    handle: ({ params, query }, context) => readDivertedEvents(params.webhookLocator, query, context),
+    query: contract.DivertedListQuery,
+    answer: { schema: z.array(contract.DivertedEventResponse), description: 'In the order of the events.' },
+    handle: ({ params, query }, context) =>
+      deliveries.readDivertedEvents(params.webhookLocator, query, context),
   }),
   tenantRoute({
     method: 'post',
@@ -168,9 +138,10 @@ export const webhookRoutes: readonly Route[] = [
       'Those named, `all`, or those from `from` until before `to`. Each is taken off the list when a 2xx came for it.',
     tags: ['Diverted events'],
     permission: 'diverted-events.resend',
-    body: { schema: DivertedResendRequest, required: true },
-    answer: { schema: ResendResponse, description: 'They are on their way.' },
-    handle: ({ params, body }, context) => resendDivertedEvents(params.webhookLocator, body, context),
+    body: { schema: contract.DivertedResendRequest, required: true },
+    answer: { schema: contract.ResendResponse, description: 'They are on their way.' },
+    handle: ({ params, body }, context) =>
+      deliveries.resendDivertedEvents(params.webhookLocator, body, context),
   }),
   tenantRoute({
     method: 'get',
@@ -178,8 +149,9 @@ export const webhookRoutes: readonly Route[] = [
     summary: 'Read a diverted event',
     tags: ['Diverted events'],
     permission: 'diverted-events.read',
-    answer: { schema: DivertedEventResponse, description: 'Why it was diverted.' },
-    handle: ({ params }, context) => readDivertedEvent(params.webhookLocator, params.eventLocator, context),
+    answer: { schema: contract.DivertedEventResponse, description: 'Why it was diverted.' },
+    handle: ({ params }, context) =>
+      deliveries.readDivertedEvent(params.webhookLocator, params.eventLocator, context),
   }),
   tenantRoute({
     method: 'post',
@@ -188,7 +160,8 @@ export const webhookRoutes: readonly Route[] = [
     tags: ['Diverted events'],
     permission: 'diverted-events.resend',
     answer: { description: 'It is on its way, and taken off the list when a 2xx came.' },
-    handle: ({ params }, context) => resendDivertedEvent(params.webhookLocator, params.eventLocator, context),
+    handle: ({ params }, context) =>
+      deliveries.resendDivertedEvent(params.webhookLocator, params.eventLocator, context),
   }),
   tenantRoute({
     method: 'delete',
@@ -198,6 +171,6 @@ export const webhookRoutes: readonly Route[] = [
     permission: 'diverted-events.delete',
     answer: { description: 'It is off the list, and not sent any more.' },
     handle: ({ params }, context) =>
-      discardDivertedEvent(params.webhookLocator, params.eventLocator, context),
+      deliveries.discardDivertedEvent(params.webhookLocator, params.eventLocator, context),
   }),
 ]

@@ -33,23 +33,14 @@ import { requireMaySend, type SenderChange } from '../../../reference/secrets/se
 import { findWebhook, handlingOf, rowOf, type Webhook } from '../delivery/store.ts'
 import { applied, copyTimers, copyWebhook, removed } from '../delivery/webhook-copies.ts'
 import { changedWebhook, newWebhook } from './change.ts'
-import type {
-  CreateWebhookRequest,
-  EndpointResponse,
-  FailureHandlingResponse,
-  UnsuspendQuery,
-  UpdateWebhookRequest,
-  WebhookListQuery,
-  WebhookListResponse,
-  WebhookResponse,
-} from './contract.ts'
+import type * as contract from './contract.ts'
 import { countAside, listWebhooks, presentWebhooks } from './store.ts'
 
 /** Webhooks of a tenant: every commit looks through all of them. */
 const MOST_WEBHOOKS = 500
 
 export async function createWebhook(
-  request: CreateWebhookRequest,
+  request: contract.CreateWebhookRequest,
   context: RequestContext,
 ): Promise<JsonText> {
   const database = homeDatabase(context)
@@ -72,11 +63,11 @@ export async function createWebhook(
 }
 
 /** The webhook, with how many events are put aside for it. */
-export async function readWebhook(text: string, context: RequestContext): Promise<WebhookResponse> {
+export async function readWebhook(text: string, context: RequestContext): Promise<contract.WebhookResponse> {
   return await asRead(await webhookAt(text, context), context)
 }
 
-async function asRead(webhook: Webhook, context: RequestContext): Promise<WebhookResponse> {
+async function asRead(webhook: Webhook, context: RequestContext): Promise<contract.WebhookResponse> {
   const { skipped, diverted } = await countAside(context, webhook.locator)
   return {
     ...webhookResponse(webhook, TELL_NOTHING),
@@ -86,9 +77,9 @@ async function asRead(webhook: Webhook, context: RequestContext): Promise<Webhoo
 }
 
 export async function readWebhooks(
-  { offset, count, extended, ...filter }: WebhookListQuery,
+  { offset, count, extended, ...filter }: contract.WebhookListQuery,
   context: RequestContext,
-): Promise<WebhookListResponse | WebhookResponse[]> {
+): Promise<contract.WebhookListResponse | contract.WebhookResponse[]> {
   const found = await listWebhooks(context, homeDatabase(context), filter, offset, count + 1)
   return offsetPage(found, { count, extended }, webhook => webhookResponse(webhook, TELL_NOTHING))
 }
@@ -96,7 +87,7 @@ export async function readWebhooks(
 /** Changes it; a secret that is made for it is told in this answer, and in that to a repeat of the request. */
 export async function updateWebhook(
   text: string,
-  request: UpdateWebhookRequest,
+  request: contract.UpdateWebhookRequest,
   context: RequestContext,
 ): Promise<JsonText> {
   return await changed(text, context, before => {
@@ -112,7 +103,7 @@ export async function updateWebhook(
  */
 export async function unsuspendWebhook(
   text: string,
-  { replay }: UnsuspendQuery,
+  { replay }: contract.UnsuspendQuery,
   context: RequestContext,
 ): Promise<JsonText> {
   await changed(text, context, before => {
@@ -244,7 +235,9 @@ const isOwn = (answer: JsonAnswer | AnswerBySubject, webhook: Webhook): boolean 
  * which may come from a client that never saw the first: while nothing was changed since, and only out of what is sealed.
  */
 async function answerOf(answer: JsonAnswer | AnswerBySubject, context: RequestContext): Promise<JsonText> {
-  const locator = isBySubject(answer) ? answer.subject : (JSON.parse(answer.text) as WebhookResponse).locator
+  const locator = isBySubject(answer)
+    ? answer.subject
+    : (JSON.parse(answer.text) as contract.WebhookResponse).locator
   const webhook = await findWebhook(context, homeDatabase(context), locator as Uuid)
   if (webhook && (isBySubject(answer) || isOwn(answer, webhook))) return told(webhook, tellNew(webhook))
   if (isBySubject(answer)) throw notFound('webhook', answer.subject)
@@ -292,7 +285,7 @@ export const tellNew =
   ({ secretMadeIn }) =>
     version === 1 || secretMadeIn === version
 
-const endpointResponse = (endpoint: WebhookEndpoint, told: Told): EndpointResponse => ({
+const endpointResponse = (endpoint: WebhookEndpoint, told: Told): contract.EndpointResponse => ({
   url: maskedUrl(endpoint.url),
   headers: Object.fromEntries(
     Object.entries(endpoint.headers).map(([name, values]) => [
@@ -309,7 +302,7 @@ const endpointResponse = (endpoint: WebhookEndpoint, told: Told): EndpointRespon
 const failureHandlingResponse = (
   { triggers, retryStrategy, divert, suspend, alertEndpoint }: WebhookFailureHandling,
   told: Told,
-): FailureHandlingResponse => ({
+): contract.FailureHandlingResponse => ({
   triggers,
   ...(retryStrategy && { retryStrategy }),
   divert,
@@ -318,7 +311,7 @@ const failureHandlingResponse = (
 })
 
 /** The webhook for the wire. What looks secret in headers and address is masked, as of integrations. */
-export const webhookResponse = (webhook: Webhook, told: Told): WebhookResponse => ({
+export const webhookResponse = (webhook: Webhook, told: Told): contract.WebhookResponse => ({
   locator: webhook.locator,
   name: webhook.name,
   enabled: webhook.enabled,

@@ -43,17 +43,10 @@ import {
   type PolicyChange,
 } from '../convert/converted.ts'
 import { itemId, itemsOf, type MigratedItems, type ReadAccount } from '../request.ts'
-import {
-  changedMappingRows,
-  type MappingRow,
-  type Migration,
-  type MigrationAccount,
-  mappingsGuard,
-  mappingsOfQuery,
-} from '../store.ts'
+import * as store from '../store.ts'
 
 export type Known = MigratedItems & {
-  readonly mappings: readonly MappingRow[]
+  readonly mappings: readonly store.MappingRow[]
   readonly credit: Money
   readonly lastInvoice: Uuid | undefined
   readonly preferences: Preferences | undefined
@@ -62,10 +55,10 @@ export type Known = MigratedItems & {
 /** Of an account of which something was migrated before, or that was here: one round trip. */
 export async function knownOf(
   { database, configuration }: ConfiguredRunContext,
-  { accountLocator, migrationLocator }: MigrationAccount,
+  { accountLocator, migrationLocator }: store.MigrationAccount,
 ): Promise<Known> {
   const [mappings, credits, last, origins] = await database.batch([
-    mappingsOfQuery(database, accountLocator),
+    store.mappingsOfQuery(database, accountLocator),
     creditQuery(database, accountLocator),
     lastInvoiceQuery(database, accountLocator),
     auxDataQuery(database, accountLocator, ORIGIN_KEY),
@@ -74,7 +67,7 @@ export async function knownOf(
   return {
     done: keys(mappings.filter(row => row.migrationLocator === migrationLocator)),
     taken: keys(mappings.filter(row => row.migrationLocator !== migrationLocator)),
-    mappings: mappings as MappingRow[],
+    mappings: mappings as store.MappingRow[],
     credit: readCredit(credits, configuration.configuration.currency),
     lastInvoice: last[0]?.locator as Uuid | undefined,
     preferences: preferencesIn(origins[0]?.value),
@@ -143,7 +136,7 @@ export async function earlierOf(
   }
 }
 
-const partsOf = ({ locator, children }: MappingRow): Uuid[] =>
+const partsOf = ({ locator, children }: store.MappingRow): Uuid[] =>
   [locator, ...children.map(one => one.locator)] as Uuid[]
 
 /** Ids of invoices of the request itself, made by an earlier attempt, that it says are settled. */
@@ -206,7 +199,7 @@ export function earlierGuards(account: Uuid, { known, policies: read }: Earlier)
     (select ${configurationVersions.hash} from ${configurationVersions}
       where ${configurationVersions.version} = one.value ->> 0) is not one.value ->> 1)`
   return [
-    mappingsGuard(account, known.mappings.length),
+    store.mappingsGuard(account, known.mappings.length),
     ...(used.length > 0
       ? [
           { name: 'guard_policy_version' as const, holds: asRead },
@@ -240,7 +233,7 @@ export function changedRows(
     facts: [
       ...policyChangeRows(database, changes),
       ...courses.flatMap(({ facts }) => facts),
-      ...changedMappingRows(
+      ...store.changedMappingRows(
         database,
         added.map(one => withParts(earlier.known, one)),
       ),
@@ -271,7 +264,7 @@ function policyChangeRows(database: Database, changes: readonly PolicyChange[]):
   ]
 }
 
-function withParts({ mappings }: Known, { originalId, parts }: AddedParts): MappingRow {
+function withParts({ mappings }: Known, { originalId, parts }: AddedParts): store.MappingRow {
   const row = mappings.find(one => one.kind === 'invoices' && one.originalId === originalId)!
   const from = row.children.length + 1
   const children = parts.map((locator, at) => partNode(originalId, from + at, locator))
@@ -287,7 +280,7 @@ export type RunContext = {
   readonly database: Database
   /** The home shard's: the same one, where the migration lies there. */
   readonly home: Database
-  readonly migration: Migration
+  readonly migration: store.Migration
 }
 
 export type ConfiguredRunContext = RunContext & {

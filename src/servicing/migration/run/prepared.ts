@@ -26,20 +26,7 @@ import { pastDueTimers } from '../../../transactions/lapses/timers.ts'
 import { endsNaturally, termEndTimers } from '../../../transactions/term-end.ts'
 import type { AuxRow, Converted } from '../convert/converted.ts'
 import type { ItemFailure, ItemMapping } from '../item.ts'
-import {
-  type AccountOutcome,
-  beginQuery,
-  claimGuard,
-  claimQuery,
-  claimsQuery,
-  failureRows,
-  forgetFailuresQuery,
-  type MigrationAccount,
-  mappingRows,
-  outcomesQuery,
-  processedGuard,
-  waitAgainQuery,
-} from '../store.ts'
+import * as store from '../store.ts'
 import { migrationFailures, migrationMappings } from '../tables.ts'
 import {
   type ConfiguredRunContext,
@@ -63,8 +50,8 @@ export type Outcome = {
 }
 
 export type PreparedAccount = {
-  readonly account: MigrationAccount
-  readonly outcome: AccountOutcome
+  readonly account: store.MigrationAccount
+  readonly outcome: store.AccountOutcome
   /** Whether it becomes a policyholder, whose id nobody else may have. */
   readonly isMade: boolean
   readonly rows: TableRows
@@ -79,7 +66,7 @@ const MOST_WARNINGS = 100
 export function preparedOf(
   run: ConfiguredRunContext,
   { now: at }: RequestContext,
-  account: MigrationAccount,
+  account: store.MigrationAccount,
   { converted, failures, before, earlier }: Outcome,
 ): PreparedAccount {
   const { database, migration, configuration } = run
@@ -91,8 +78,8 @@ export function preparedOf(
   const changed = kept && earlier && changedRows(run, earlier, kept, at)
   const rows = new TableRows()
   if (kept) addRecords(rows, run, at, account, kept)
-  rows.add(migrationMappings, mappingRows(account, kept ? became : [], at))
-  rows.add(migrationFailures, failureRows(account, failures))
+  rows.add(migrationMappings, store.mappingRows(account, kept ? became : [], at))
+  rows.add(migrationFailures, store.failureRows(account, failures))
   return {
     account,
     outcome: {
@@ -118,7 +105,7 @@ function addRecords(
   rows: TableRows,
   { configuration: { configuration } }: ConfiguredRunContext,
   at: RequestContext['now'],
-  { accountLocator }: MigrationAccount,
+  { accountLocator }: store.MigrationAccount,
   { account, policies, disbursements: paidOut }: Converted,
 ): void {
   if (account) {
@@ -145,7 +132,7 @@ function addRecords(
 /** What the items became; the account first, where it was made. */
 function mappingsOf(
   { account, mappings }: Converted,
-  { originalId, accountLocator }: MigrationAccount,
+  { originalId, accountLocator }: store.MigrationAccount,
 ): ItemMapping[] {
   const items = mappings.filter(({ kind }) => kind !== 'account')
   return account ? [{ kind: 'account', originalId, locator: accountLocator }, ...items] : items
@@ -247,8 +234,8 @@ function billingTimers({ policy, installments, invoices }: PolicyAggregate, now:
 // One batch: what became of some accounts, with their states. It is written whole or not at all.
 /** Accounts that the same batch begins, and those that were begun and are not worked on after all. */
 export type Besides = {
-  readonly next: readonly MigrationAccount[]
-  readonly left: readonly MigrationAccount[]
+  readonly next: readonly store.MigrationAccount[]
+  readonly left: readonly store.MigrationAccount[]
 }
 
 /** Records the accounts. Throws `GuardTripped` where what one of them rests on has changed. */
@@ -271,15 +258,15 @@ export async function record(
   await commit(context, database, {
     shard,
     guards: [
-      processedGuard(locator, places),
+      store.processedGuard(locator, places),
       configurationGuard(configVersion, configuration.hash),
-      ...(claimsHere.length > 0 ? [claimGuard(claimsHere)] : []),
+      ...(claimsHere.length > 0 ? [store.claimGuard(claimsHere)] : []),
       ...accounts.flatMap(({ guards }) => guards),
     ],
     facts: [
-      ...(claimsHere.length > 0 ? [claimQuery(database, claimsHere)] : []),
+      ...(claimsHere.length > 0 ? [store.claimQuery(database, claimsHere)] : []),
       // Before the rows, which have those that are told now.
-      forgetFailuresQuery(
+      store.forgetFailuresQuery(
         database,
         locator,
         places.map(({ accountLocator }) => accountLocator),
@@ -287,14 +274,14 @@ export async function record(
       ...rows.queries(database),
       ...(auxData.length > 0 ? putAuxData(database, auxData, at) : []),
       ...accounts.flatMap(({ facts }) => facts),
-      outcomesQuery(
+      store.outcomesQuery(
         database,
         locator,
         accounts.map(({ outcome }) => outcome),
         at,
       ),
-      ...(next.length > 0 ? [beginQuery(database, locator, ordinalsOf(next), at)] : []),
-      ...(left.length > 0 ? [waitAgainQuery(database, locator, ordinalsOf(left), false)] : []),
+      ...(next.length > 0 ? [store.beginQuery(database, locator, ordinalsOf(next), at)] : []),
+      ...(left.length > 0 ? [store.waitAgainQuery(database, locator, ordinalsOf(left), false)] : []),
     ],
     events: [],
     timers: accounts.flatMap(({ timers }) => timers),
@@ -303,14 +290,17 @@ export async function record(
   })
 }
 
-export const ordinalsOf = (accounts: readonly MigrationAccount[]): number[] =>
+export const ordinalsOf = (accounts: readonly store.MigrationAccount[]): number[] =>
   accounts.map(({ ordinal }) => ordinal)
 
 /** Ids that lie in another database: they are the accounts' before anything of these is written, also after a crash. */
-async function claimElsewhere({ home }: RunContext, claims: readonly MigrationAccount[]): Promise<void> {
+async function claimElsewhere(
+  { home }: RunContext,
+  claims: readonly store.MigrationAccount[],
+): Promise<void> {
   const [, found] = await home.batch([
-    claimQuery(home, claims),
-    claimsQuery(
+    store.claimQuery(home, claims),
+    store.claimsQuery(
       home,
       claims.map(({ originalId }) => originalId),
     ),

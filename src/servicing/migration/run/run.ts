@@ -17,26 +17,7 @@ import { tableReader } from '../../../reference/constraints/force.ts'
 import { deletedAt, deleteSources, Sources } from '../files.ts'
 import { itemFailure } from '../request.ts'
 import { commitChange, migrationPlace, runningQuery } from '../service.ts'
-import {
-  accountGuard,
-  beginQuery,
-  changeAccountQuery,
-  checkedQuery,
-  claimsQuery,
-  countsQuery,
-  leavePlaceQuery,
-  type Migration,
-  type MigrationAccount,
-  migrationQuery,
-  migrationStateQuery,
-  nothingWaitsGuard,
-  placeQuery,
-  readCounts,
-  replacedFailures,
-  takePlaceQuery,
-  waitAgainQuery,
-  waitingQuery,
-} from '../store.ts'
+import * as store from '../store.ts'
 import { MIGRATION_TRANSITIONS, outcomeOf } from '../tables.ts'
 import { preparedAccount } from './account.ts'
 import { type ConfiguredRunContext, contextOf, type RunContext } from './earlier.ts'
@@ -73,12 +54,12 @@ export async function workOn(
   if (!tenant) return undefined
   const database = shardDatabase(env, tenant, shard.shard, calls)
   const home = shard.shard === HOME_SHARD ? database : shardDatabase(env, tenant, HOME_SHARD, calls)
-  const [rows] = await database.batch([migrationQuery(database, locator)])
-  const migration = rows[0] as Migration | undefined
+  const [rows] = await database.batch([store.migrationQuery(database, locator)])
+  const migration = rows[0] as store.Migration | undefined
   if (!migration) return undefined
   const run: RunContext = { env, tenant, calls, shard: shard.shard, database, home, migration }
   if (migration.state !== 'submitted' && migration.state !== 'processing') return await rested(run)
-  const [, places] = await home.batch([takePlaceQuery(home, locator), placeQuery(home, locator)])
+  const [, places] = await home.batch([store.takePlaceQuery(home, locator), store.placeQuery(home, locator)])
   if (!places[0]) return TURN_MS
   if (migration.state === 'submitted') return (await begun(run)) ? 0 : TURN_MS
   return await someAccounts(run, isHalted)
@@ -87,7 +68,7 @@ export async function workOn(
 /** Whoever waits for its turn may have it; what was sent goes once all of it is migrated, or nobody went on with it. */
 async function rested(run: RunContext): Promise<undefined> {
   const { home, migration, tenant } = run
-  await home.batch([leavePlaceQuery(home, migration.locator)])
+  await home.batch([store.leavePlaceQuery(home, migration.locator)])
   if (migration.state === 'finished' || tenantNow(tenant) >= deletedAt(migration.updatedAt))
     await deleteSources(run, migration.locator)
   return undefined
@@ -96,8 +77,8 @@ async function rested(run: RunContext): Promise<undefined> {
 /** Whether it is processing now; false when somebody else changed its state. */
 async function begun(run: RunContext): Promise<boolean> {
   const { database, migration } = run
-  const [rows] = await database.batch([countsQuery(database, migration.locator)])
-  const counts = readCounts(rows)
+  const [rows] = await database.batch([store.countsQuery(database, migration.locator)])
+  const counts = store.readCounts(rows)
   const context = contextOf(run)
   const place = migrationPlace(context, migration.locator)
   return await unlessChanged(async () => {
@@ -121,15 +102,15 @@ async function someAccounts(run: RunContext, isHalted: () => boolean): Promise<n
   const { env, tenant, calls, database, home, migration } = run
   const { locator } = migration
   const [rows, versions, checked] = await database.batch([
-    waitingQuery(database, locator, MOST_ACCOUNTS_AT_ONCE),
+    store.waitingQuery(database, locator, MOST_ACCOUNTS_AT_ONCE),
     versionQuery(database, undefined),
-    checkedQuery(database, migration),
+    store.checkedQuery(database, migration),
   ])
-  const waiting = rows as MigrationAccount[]
+  const waiting = rows as store.MigrationAccount[]
   if (waiting.length === 0) return await ended(run)
   const [first] = waiting
   const [claims] = await home.batch([
-    claimsQuery(
+    store.claimsQuery(
       home,
       waiting.map(({ originalId }) => originalId),
     ),
@@ -146,8 +127,8 @@ async function someAccounts(run: RunContext, isHalted: () => boolean): Promise<n
   const begun = new Set(portions[0])
   const waitAgain = waiting.filter(one => one.state === 'processing' && !begun.has(one))
   await database.batch([
-    beginQuery(database, locator, ordinalsOf(portions[0]!), tenantNow(tenant)),
-    ...(waitAgain.length > 0 ? [waitAgainQuery(database, locator, ordinalsOf(waitAgain), true)] : []),
+    store.beginQuery(database, locator, ordinalsOf(portions[0]!), tenantNow(tenant)),
+    ...(waitAgain.length > 0 ? [store.waitAgainQuery(database, locator, ordinalsOf(waitAgain), true)] : []),
   ])
   const configuration = await loadConfiguration(env, tenant, versions[0]!.hash, calls)
   const configured: ConfiguredRunContext = {
@@ -156,7 +137,10 @@ async function someAccounts(run: RunContext, isHalted: () => boolean): Promise<n
   }
   const sources = new Sources(run, locator)
   for (const [at, portion] of portions.entries()) {
-    const read = async (account: MigrationAccount, context: RequestContext): Promise<PreparedAccount> => {
+    const read = async (
+      account: store.MigrationAccount,
+      context: RequestContext,
+    ): Promise<PreparedAccount> => {
       const value = await sources.read(account)
       return preparedAccount(configured, context, account, value, claimedBy.get(account.originalId))
     }
@@ -168,7 +152,7 @@ async function someAccounts(run: RunContext, isHalted: () => boolean): Promise<n
 
 type Work = {
   readonly isHalted: () => boolean
-  readonly read: (account: MigrationAccount, context: RequestContext) => Promise<PreparedAccount>
+  readonly read: (account: store.MigrationAccount, context: RequestContext) => Promise<PreparedAccount>
 }
 
 /** Milliseconds until the next look, where it is not to go on with `next`; that is begun otherwise. */
@@ -190,12 +174,12 @@ async function onePortion(
       return await notRecorded(run, prepared, problem)
     }
   else if (left.length > 0)
-    await database.batch([waitAgainQuery(database, migration.locator, ordinalsOf(left), false)])
+    await database.batch([store.waitAgainQuery(database, migration.locator, ordinalsOf(left), false)])
   if (fault) return await afterFault(run, fault.account, fault.problem)
   return goesOn && next.length > 0 ? undefined : 0
 }
 
-type Fault = { readonly account: MigrationAccount; readonly problem: unknown }
+type Fault = { readonly account: store.MigrationAccount; readonly problem: unknown }
 
 /** The accounts up to one that cannot be worked on, or until it is halted. */
 async function preparedPortion(
@@ -232,7 +216,11 @@ async function notRecorded(
 }
 
 /** The account is tried again, three times in all; then it is in error, and the others go on. */
-async function afterFault(run: RunContext, account: MigrationAccount, problem: unknown): Promise<number> {
+async function afterFault(
+  run: RunContext,
+  account: store.MigrationAccount,
+  problem: unknown,
+): Promise<number> {
   const { database, tenant } = run
   const tries = account.tries + 1
   told(account, tries, problem)
@@ -245,12 +233,12 @@ async function afterFault(run: RunContext, account: MigrationAccount, problem: u
     )
     return 0
   }
-  await database.batch([changeAccountQuery(database, account, { tries, updatedAt: tenantNow(tenant) })])
+  await database.batch([store.changeAccountQuery(database, account, { tries, updatedAt: tenantNow(tenant) })])
   return RETRY_MS[account.tries] ?? 0
 }
 
 /** Tells whoever runs the service; a client sees what comes of it. */
-function told({ migrationLocator, ordinal }: MigrationAccount, tries: number, problem: unknown): void {
+function told({ migrationLocator, ordinal }: store.MigrationAccount, tries: number, problem: unknown): void {
   const text = problem instanceof Error ? (problem.stack ?? problem.message) : String(problem)
   console.error(
     JSON.stringify({
@@ -263,7 +251,7 @@ function told({ migrationLocator, ordinal }: MigrationAccount, tries: number, pr
 /** The account is in error, unless it was recorded after all; the others go on. */
 async function givenUp(
   run: RunContext,
-  account: MigrationAccount,
+  account: store.MigrationAccount,
   tries: number,
   said: string,
 ): Promise<void> {
@@ -272,15 +260,15 @@ async function givenUp(
   await unlessChanged(async () => {
     await commit(context, database, {
       shard,
-      guards: [accountGuard(account, 'processing')],
+      guards: [store.accountGuard(account, 'processing')],
       facts: [
-        changeAccountQuery(database, account, {
+        store.changeAccountQuery(database, account, {
           tries,
           updatedAt: context.now,
           state: 'error',
           errorItems: account.totalItems - account.processedItems,
         }),
-        ...replacedFailures(database, account, [itemFailure('account', account.originalId, [said])]),
+        ...store.replacedFailures(database, account, [itemFailure('account', account.originalId, [said])]),
       ],
       events: [],
       timers: [],
@@ -294,15 +282,15 @@ async function givenUp(
 async function ended(run: RunContext): Promise<number | undefined> {
   const { database, migration } = run
   const { locator } = migration
-  const [rows] = await database.batch([countsQuery(database, locator)])
-  const counts = readCounts(rows)
+  const [rows] = await database.batch([store.countsQuery(database, locator)])
+  const counts = store.readCounts(rows)
   const action = outcomeOf(counts)
   const context = contextOf(run)
-  const state = MIGRATION_TRANSITIONS[action].to as Migration['state']
+  const state = MIGRATION_TRANSITIONS[action].to as store.Migration['state']
   await unlessChanged(async () => {
     await commitChange(context, migrationPlace(context, locator), migration, action, {
-      facts: [migrationStateQuery(database, locator, state, context.now)],
-      guards: [nothingWaitsGuard(locator)],
+      facts: [store.migrationStateQuery(database, locator, state, context.now)],
+      guards: [store.nothingWaitsGuard(locator)],
       data: {
         completedAccounts: String(counts.completed),
         failedAccounts: String(counts.failed),
@@ -315,7 +303,7 @@ async function ended(run: RunContext): Promise<number | undefined> {
 
 // Which accounts go into one batch: several small ones, or one that is large, or that was begun before.
 /** Accounts that are recorded in one batch. */
-export type Portion = readonly MigrationAccount[]
+export type Portion = readonly store.MigrationAccount[]
 
 const MOST_ACCOUNTS = 16
 const MOST_ITEMS = 600
@@ -326,8 +314,8 @@ const MOST_BYTES = 1_048_576
  * Accounts in their order, in portions. One that was begun before is a portion by itself: whatever cut it off is told from its
  * neighbours so, and holds them up no longer.
  */
-export function portionsOf(accounts: readonly MigrationAccount[], mostItems: number): Portion[] {
-  const portions: MigrationAccount[][] = []
+export function portionsOf(accounts: readonly store.MigrationAccount[], mostItems: number): Portion[] {
+  const portions: store.MigrationAccount[][] = []
   let [items, bytes, all] = [0, 0, 0]
   for (const account of accounts) {
     if (all > mostItems) break
@@ -352,10 +340,10 @@ export function portionsOf(accounts: readonly MigrationAccount[], mostItems: num
  * no two of a portion have the same id.
  */
 export function beforeTwin(
-  accounts: readonly MigrationAccount[],
-  { type }: Pick<Migration, 'type'>,
+  accounts: readonly store.MigrationAccount[],
+  { type }: Pick<store.Migration, 'type'>,
   claimedBy: ReadonlyMap<string, string>,
-): readonly MigrationAccount[] {
+): readonly store.MigrationAccount[] {
   if (type !== 'fullMigration') return accounts
   const seen = new Set<string>()
   const twin = accounts.findIndex(({ originalId }) => {

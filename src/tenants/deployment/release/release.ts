@@ -12,17 +12,7 @@ import { tenantRoles } from '../../../product/roles.ts'
 import { type VersionRow, versionQuery } from '../../../product/store.ts'
 import { ConfigurationUnreadable } from '../../../product/stored-files.ts'
 import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
-import {
-  type AccountPlan,
-  archiveAccountsQuery,
-  latestVersionIs,
-  noPolicyOf,
-  type PresentAccount,
-  planAccounts,
-  type Scope,
-  usedScopesQuery,
-  versionHasHash,
-} from './store.ts'
+import * as store from './store.ts'
 import { type Released, releaseWriter, type Upload } from './writer.ts'
 
 /** How many simultaneous deploys to one tenant all succeed. */
@@ -33,14 +23,14 @@ type Present = {
   latest: VersionRow | undefined
   /** The requested version. */
   asked: VersionRow | undefined
-  accounts: PresentAccount[]
+  accounts: store.PresentAccount[]
   /** Names of the tenant's external raters. */
   connected: string[]
 }
 
 const NOTHING: Present = { latest: undefined, asked: undefined, accounts: [], connected: [] }
 
-const SAME_ACCOUNTS: AccountPlan = { write: [], remove: [], revokesTokens: false, findings: [] }
+const SAME_ACCOUNTS: store.AccountPlan = { write: [], remove: [], revokesTokens: false, findings: [] }
 
 /**
  * Deploys the archive as the next version. `isNew`: the tenant's databases were claimed for this deploy and are empty.
@@ -55,7 +45,7 @@ export function deployVersion(context: RequestContext, upload: Upload, isNew: bo
     return write({
       kind: 'deploy',
       version,
-      guards: [{ name: 'guard_configuration_version', holds: latestVersionIs(version - 1) }],
+      guards: [{ name: 'guard_configuration_version', holds: store.latestVersionIs(version - 1) }],
       findings: [
         ...inUse.map(change => finding('WARNING', change, 'Policies made with earlier versions keep those.')),
         ...(version === 1 ? [] : lateBootstrap(upload)),
@@ -84,8 +74,8 @@ export function repairVersion(context: RequestContext, upload: Upload, version: 
     const { scopes, inUse } = await changesOf(context, before, upload, version)
     const advice = `Policies of version ${version} need it: put it back, or deploy a new version.`
     if (inUse.length > 0) return { refused: inUse.map(change => finding('ERROR', change, advice)) }
-    const holds: SQL[] = [versionHasHash(version, present.asked.hash)]
-    if (scopes.length > 0) holds.push(noPolicyOf(scopes, version))
+    const holds: SQL[] = [store.versionHasHash(version, present.asked.hash)]
+    if (scopes.length > 0) holds.push(store.noPolicyOf(scopes, version))
     return write({
       kind: 'repair',
       version,
@@ -133,7 +123,7 @@ async function readPresent(
   const [[latest], [asked], accounts, raters] = await database.batch([
     versionQuery(database, undefined),
     versionQuery(database, version),
-    archiveAccountsQuery(database, usernames),
+    store.archiveAccountsQuery(database, usernames),
     integrationNamesQuery(database, 'external_rater'),
   ])
   return { latest, asked, accounts, connected: raters.map(({ name }) => name) }
@@ -159,14 +149,14 @@ async function changesOf(
   before: Configuration | undefined,
   { configuration }: Upload,
   version?: number,
-): Promise<{ scopes: Scope[]; inUse: IncompatibleChange[] }> {
+): Promise<{ scopes: store.Scope[]; inUse: IncompatibleChange[] }> {
   const changes = before ? incompatibleChanges(before, configuration) : []
   const scopes = [...new Set(changes.map(scopeOf))]
   if (scopes.length === 0) return { scopes, inUse: [] }
   const used = await Promise.all(
     tenant.shards.map(async (_, shard) => {
       const database = shardDatabase(env, tenant, shard, calls)
-      const [names] = await database.batch([usedScopesQuery(database, scopes, version)])
+      const [names] = await database.batch([store.usedScopesQuery(database, scopes, version)])
       return names.map(({ name }) => name)
     }),
   )
@@ -174,7 +164,7 @@ async function changesOf(
   return { scopes, inUse: changes.filter(change => names.has(scopeOf(change))) }
 }
 
-const scopeOf = ({ product }: IncompatibleChange): Scope => product ?? null
+const scopeOf = ({ product }: IncompatibleChange): store.Scope => product ?? null
 
 const finding = (
   severity: Finding['severity'],
@@ -191,10 +181,10 @@ function accountsOf(
   { configuration }: Upload,
   { accounts, latest }: Present,
   before: Configuration | undefined,
-): AccountPlan {
+): store.AccountPlan {
   const isTest = tenant.type === 'test'
   const plan = isTest
-    ? planAccounts(configuration.testUsers, accounts, before?.testUsers ?? [])
+    ? store.planAccounts(configuration.testUsers, accounts, before?.testUsers ?? [])
     : SAME_ACCOUNTS
   const roles = tenantRoles(configuration, isTest)
   const areOthers = latest !== undefined && JSON.stringify(latest.roles) !== JSON.stringify(roles)
