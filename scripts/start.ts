@@ -5,8 +5,7 @@ import { buildBundles } from './bundles.ts'
 import { curlLines } from './curl-lines.ts'
 import { oneLine, prepareDataFolder } from './data-folder.ts'
 import { type DeployedExample, deployExample, deployedExample, testUsers, workedPolicies } from './example.ts'
-import { growLocalPool, openLocalDatabases, prepareLocalDatabases } from './local-databases.ts'
-import { readPool } from './pool-file.ts'
+import { openLocalDatabases, prepareLocalDatabases } from './local-databases.ts'
 import { progressBar } from './progress.ts'
 import { writeRouteIndex } from './route-index.ts'
 import {
@@ -95,29 +94,6 @@ ${lines.join('\n\n')}
 `)
 }
 
-const GROW_EVERY_MS = 2_000
-
-/** Adds databases to the pool while the service runs, so that new tenants find a free one. */
-function keepDatabasesFree(dataFolder: string): NodeJS.Timeout {
-  const bound = readPool()
-  let isGrowing = false
-  let said: string | undefined
-  return setInterval(async () => {
-    if (isGrowing) return
-    isGrowing = true
-    try {
-      await growLocalPool(dataFolder, bound)
-      said = undefined
-    } catch (problem) {
-      const line = `no databases could be added: ${oneLine(problem)}`
-      if (said === undefined) say(line)
-      said = line
-    } finally {
-      isGrowing = false
-    }
-  }, GROW_EVERY_MS)
-}
-
 async function start(): Promise<number> {
   const settings = await prepareFiles()
   const firstStart = !deployedExample(settings.dataFolder)
@@ -141,14 +117,12 @@ async function start(): Promise<number> {
     await service.stop()
     throw error
   }
-  const growing = keepDatabasesFree(settings.dataFolder)
   // Cron does not fire by itself here.
   const everyMinute = setInterval(async () => {
     if (!(await callScheduled(service)) && !stopping) say('the scheduled handler failed; see the log above')
   }, 60_000)
   const code = await service.ended
   clearInterval(everyMinute)
-  clearInterval(growing)
   if (!stopping) say(`the service ended by itself (exit code ${code})`)
   return stopping ? 0 : code
 }
