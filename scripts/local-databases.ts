@@ -7,7 +7,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { type MigrationTarget, migrate } from '../src/platform/database/migrations.ts'
 import type { Statement, StatementTarget } from './administrator.ts'
 import { prepareDataFolder } from './data-folder.ts'
-import { localControlId } from './deployment/needs.ts'
+import { controlId } from './deployment/needs.ts'
 import { migrationFiles } from './migration-files.ts'
 import { type PoolDatabase, readPool } from './pool-file.ts'
 import { prepareControl, prepareTenantDatabases } from './prepare-databases.ts'
@@ -90,12 +90,12 @@ export function openLocalDatabases(dataFolder: string): LocalDatabases {
     opened.set(binding, database)
     return database
   }
-  const control = open('CONTROL', localControlId(readFileSync('wrangler.toml', 'utf8')))
+  const control = open('CONTROL', controlId(readFileSync('wrangler.toml', 'utf8')))
   const target = (binding: string): MigrationTarget => {
     if (binding === 'CONTROL') return control
     const listed = pool.find(database => database.binding === binding)
     if (!listed) throw new Error(`pool.toml has no database ${binding}.`)
-    return open(binding, listed.localId)
+    return open(binding, listed.databaseId)
   }
   return {
     control,
@@ -105,7 +105,7 @@ export function openLocalDatabases(dataFolder: string): LocalDatabases {
       return pool.filter(({ binding }) => known.has(binding))
     },
     async prepare(databases, progress) {
-      const files = databases.map(({ localId }) => databaseFile(dataFolder, localId))
+      const files = databases.map(({ databaseId }) => databaseFile(dataFolder, databaseId))
       await makeFiles(
         dataFolder,
         files.filter(file => !existsSync(file)),

@@ -4,6 +4,7 @@ import { signIn } from './api-client.ts'
 import { buildBundles } from './bundles.ts'
 import { curlLines } from './curl-lines.ts'
 import { oneLine, prepareDataFolder } from './data-folder.ts'
+import { claimControl, verifySecrets } from './deployment/identity.ts'
 import { type DeployedExample, deployExample, deployedExample, testUsers, workedPolicies } from './example.ts'
 import { openLocalDatabases, prepareLocalDatabases } from './local-databases.ts'
 import { progressBar } from './progress.ts'
@@ -45,6 +46,8 @@ async function prepareStores(settings: Settings, firstStart: boolean): Promise<A
     say(
       applied.length === 0 ? 'the control database is up to date' : `control database: ${applied.join(', ')}`,
     )
+    await claimControl(databases.control, { environment: 'local', domain: 'bindery.test' })
+    await verifySecrets(databases.control, readSecrets(), SECRETS_FILE)
     const pepper = readSecrets().PASSWORD_PEPPER!
     return await prepareAdministrator(databases.control, pepper, settings.administrator, firstStart)
   } finally {

@@ -48,7 +48,7 @@ export type NewTenant = {
   type: TenantType
   /** Whether deployTest is refused. Production tenants always have versions; test tenants when asked. */
   versioned?: boolean
-  /** The place of its data; anywhere when left out. */
+  /** The place of its data; by default that of the deployment (`PLACE`). */
   place?: Place
 }
 
@@ -73,7 +73,7 @@ const WIPED_WITHIN_SECONDS = 120
  */
 export async function createTenant(
   env: Env,
-  { name, type, versioned = false, place = '' }: NewTenant,
+  { name, type, versioned = false, place = env.PLACE as Place }: NewTenant,
   calls: Calls = noCalls(),
   told: readonly Query[] = [],
 ): Promise<Tenant> {

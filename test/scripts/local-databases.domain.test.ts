@@ -69,8 +69,8 @@ describe('the databases of a data folder', () => {
     expect(lines.at(-1)).toMatch(/^64 of 64 tenant databases at \d{4}_\w+, 0 migrated now$/)
     expect(files()).toHaveLength(65)
     expect(await states()).toEqual(Array(64).fill('free'))
-    for (const { localId } of pool) {
-      const database = openDatabaseFile('one', databaseFile(folder, localId))
+    for (const { databaseId } of pool) {
+      const database = openDatabaseFile('one', databaseFile(folder, databaseId))
       expect(await database.query('select count(*) as n from policy')).toEqual([{ n: 0 }])
       database.close()
     }
@@ -96,7 +96,7 @@ describe('the databases of a data folder', () => {
 
   test('are made by the next start where one was cut off before they were registered', async () => {
     await prepare(2)
-    rmSync(databaseFile(folder, readPool()[1]!.localId))
+    rmSync(databaseFile(folder, readPool()[1]!.databaseId))
     await inControl(control => control.execute([`delete from pool_database where binding = 'TENANT_002'`]))
     await prepare(2)
     expect(files()).toHaveLength(3)
@@ -122,7 +122,7 @@ describe('the databases of a data folder', () => {
 
   test('wait for another process that writes, and are then changed', async () => {
     await prepare(1)
-    const file = databaseFile(folder, readPool()[0]!.localId)
+    const file = databaseFile(folder, readPool()[0]!.databaseId)
     const [one, other] = [openDatabaseFile('one', file), openDatabaseFile('other', file)]
     await one.execute(['create table seen (n integer)'])
     await other.execute(['insert into seen values (1)'])

@@ -51,6 +51,26 @@ export const shards = sqliteTable(
   ],
 )
 
+/**
+ * Which deployment this database belongs to: one row. Commands compare it with what they are about to change, so that no deployment
+ * takes over what belongs to another (scripts/deployment/identity.ts).
+ */
+export const deployments = sqliteTable('deployment', {
+  environment: text().primaryKey(),
+  domain: text().notNull(),
+  /** What PASSWORD_PEPPER must give, so that a wrong one is found before passwords stop fitting. */
+  pepperCheck: text(),
+  /** What SEALING_KEY must give, so that a wrong one is found before anything is sealed with it. */
+  sealingCheck: text(),
+  createdAt: integer().notNull(),
+})
+
+/** What a deployment has made, noted before it is made: `bucket bindery-eu1-files`. */
+export const deploymentResources = sqliteTable('deployment_resource', {
+  name: text().primaryKey(),
+  notedAt: integer().notNull(),
+})
+
 /** The pool of tenant databases that are bound to the Worker. */
 export const pool = sqliteTable(
   'pool_database',
