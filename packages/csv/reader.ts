@@ -3,7 +3,7 @@
 
 /** Columns of one table and characters of one cell (resources brief 1.2). */
 export const MOST_COLUMNS = 200
-export const LONGEST_CELL = 8_192
+const LONGEST_CELL = 8_192
 
 /** The text makes no sense from here on. */
 export class CsvFault extends Error {

@@ -9,10 +9,9 @@ import {
   toValue,
 } from 'liquidjs/dist/liquid.browser.mjs'
 import type { Calendar } from './date-format.ts'
-import type { Filters } from './filter.ts'
+import type { Filters } from './evaluation.ts'
 import { RenderBudget, type RenderLimits, STEP_WORK, TemplateError } from './limits.ts'
-import { printed } from './printing.ts'
-import { asInteger, dataNumber, isDataNumber, LiquidNumber } from './values.ts'
+import { asInteger, dataNumber, isDataNumber, LiquidNumber, printed } from './values.ts'
 
 /** What a caller adds to the engine: its own filters and what they record, and what the engine does not know itself. */
 export type Dialect<Effects = unknown> = {
@@ -44,7 +43,7 @@ export type RenderingEnvironment = {
 }
 
 /** State of one rendering, shared by the template and the snippets that it includes. */
-export type RenderState = {
+type RenderState = {
   data: unknown
   environment: RenderingEnvironment
   budget: RenderBudget

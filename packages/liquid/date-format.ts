@@ -18,7 +18,7 @@ export type Calendar = {
 }
 
 /** `dayOfWeek` is 1 on Mondays, `offset` is like `+01:00`. */
-export type LocalParts = {
+type LocalParts = {
   readonly year: number
   readonly month: number
   readonly day: number

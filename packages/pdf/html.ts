@@ -20,7 +20,7 @@ export type HtmlElement = {
 export type HtmlNode = HtmlElement | string
 
 /** Of several headers the last counts, as with a variable that is set again; of footers too. */
-export type HtmlDocument = {
+type HtmlDocument = {
   readonly body: HtmlElement
   readonly header: HtmlElement | undefined
   readonly footer: HtmlElement | undefined

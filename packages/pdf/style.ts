@@ -5,10 +5,10 @@ import type { ConversionBudget } from './limits.ts'
 import { type Declarations, declared, familyName, type Sheet } from './sheet.ts'
 import { colourOf, lengthOf, percentageOf, ROOT_SIZE } from './values.ts'
 
-export const SIDES = ['left', 'top', 'right', 'bottom'] as const
-export type Side = (typeof SIDES)[number]
+const SIDES = ['left', 'top', 'right', 'bottom'] as const
+type Side = (typeof SIDES)[number]
 /** In the order of `SIDES`, points. */
-export type Sides = readonly [number, number, number, number]
+type Sides = readonly [number, number, number, number]
 export type Border = {
   readonly width: number
   readonly colour: string
@@ -18,7 +18,7 @@ export type Border = {
 /** A share of the width that there is, in per cent, or points. */
 export type Width = { readonly percent: number } | { readonly points: number }
 
-export type Display = 'block' | 'inline' | 'list-item' | 'table' | 'none'
+type Display = 'block' | 'inline' | 'list-item' | 'table' | 'none'
 
 export type Style = {
   // Taken over by what is within.

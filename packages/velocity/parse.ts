@@ -1,10 +1,9 @@
 // Reads a Velocity template: text, references and directives. Every problem is reported, and reading goes on behind
 // it. Each character is read once or twice, whatever the template is made of.
-import { Cursor, Unreadable } from './cursor.ts'
-import { readExpression, readReference } from './expression.ts'
+import { Cursor, readExpression, readReference, Unreadable } from './expression.ts'
 import type { Call, Expression, Macro, Node, Reference } from './nodes.ts'
 
-export type Parsed = { readonly nodes: readonly Node[]; readonly macros: ReadonlyMap<string, Macro> }
+type Parsed = { readonly nodes: readonly Node[]; readonly macros: ReadonlyMap<string, Macro> }
 
 const DIRECTIVE = /#(?:(@)?([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/y
 /** Directives with arguments; `else`, `end`, `break` and `stop` may have empty ones. */

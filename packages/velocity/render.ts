@@ -10,11 +10,20 @@ import {
   TemplateError,
 } from '../liquid/limits.ts'
 import { asInteger, literalNumber } from '../liquid/values.ts'
-import { called, changed, changes } from './methods.ts'
 import type { Call, Expression, Macro, Node, Reference, Step } from './nodes.ts'
 import type { VelocityTemplate } from './parse.ts'
 import { isTool, type ToolSurroundings, toolCalled } from './tools.ts'
-import { calculated, ITEM_MEMORY, isMap, isTrue, printed, readable } from './values.ts'
+import {
+  calculated,
+  called,
+  changed,
+  changes,
+  ITEM_MEMORY,
+  isMap,
+  isTrue,
+  printed,
+  readable,
+} from './values.ts'
 
 export type VelocityEnvironment = ToolSurroundings & {
   /** For `#parse` and `#include`; undefined for an unknown name. */
@@ -269,7 +278,7 @@ export class VelocityRun {
       this.#variables.set(name, value)
       return
     }
-    const owner = this.#stepped(this.#root(name), path)
+    const owner = this.#stepped(this.#variables.get(name), path)
     if (typeof owner !== 'object' || owner === null || !this.#made.has(owner) || last.kind === 'method')
       throw new TemplateError(
         'templateFailed',
@@ -345,10 +354,6 @@ export class VelocityRun {
       this.undefinedNames.add(name.slice(0, LONGEST_NAME).toWellFormed())
   }
 
-  #root(name: string): unknown {
-    return this.#variables.get(name)
-  }
-
   #referred({ name, steps }: Reference): unknown {
     const [first, ...rest] = steps
     if (!this.#variables.has(name) && isTool(name) && first?.kind === 'method') {
@@ -356,7 +361,7 @@ export class VelocityRun {
       const args = first.args.map(arg => this.#value(arg))
       return this.#stepped(toolCalled(name, first.name, args, this.#environment, this.#budget), rest)
     }
-    return this.#stepped(this.#root(name), steps)
+    return this.#stepped(this.#variables.get(name), steps)
   }
 
   #stepped(root: unknown, steps: readonly Step[]): unknown {

@@ -5,9 +5,9 @@
 // What a legacy lapse settles, and the way back from it, is arithmetic of its own (transactions/lapses/billing.ts): the installments
 // that go on after it are those that the plugin planned. Fees added and taken back by hand are billed at once, and a
 // transaction that charges nothing, with nothing open, has nothing to be planned: the plugin is not called.
-import { readAnswer } from '../extension/plugins/answers.ts'
+
 import type { InstallmentsInput, PluginPolicy } from '../extension/plugins/contract.ts'
-import { asPluginInput } from '../extension/plugins/input.ts'
+import { asPluginInput, readAnswer } from '../extension/plugins/translation.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply } from '../kernel/locators.ts'
 import { type Instant, later, type Span } from '../kernel/time.ts'
@@ -138,6 +138,7 @@ function assertKeepable(plan: readonly Installment[]): void {
 }
 
 // What each transaction gives the plugin to plan.
+
 /** Whether the product plans the bills of its policies itself. */
 export const plansItsBills = ({ product }: Pick<Loaded, 'product'>): boolean =>
   hasPlugin(product, 'createInstallments')

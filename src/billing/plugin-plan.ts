@@ -1,13 +1,13 @@
 // What createInstallments is given, and its answer as a plan (brief 4.3, 5.6). Checked whole: money that it loses, makes or
 // puts on charges that nobody gave it would be lost or made in the insurer's book. Pure.
-import { nonsense } from '../extension/plugins/answers.ts'
+
 import type {
   InstallmentsAnswer,
   InstallmentsInput,
   PluginCharge,
   Textual,
 } from '../extension/plugins/contract.ts'
-import { asPluginInput } from '../extension/plugins/input.ts'
+import { asPluginInput, nonsense } from '../extension/plugins/translation.ts'
 import { shardOfDigits, type Uuid } from '../kernel/locators.ts'
 import {
   type CurrencyCode,
@@ -223,6 +223,7 @@ function amountOf(amount: Decimal, currency: CurrencyCode): Money | undefined {
 
 // What createInstallments is given to plan: the charges, and the planned invoices that its answer takes the place of, in
 // the words of answers with numbers as text (brief 4.1, 4.3, 5.6). Pure.
+
 /** The transaction's own charges, which are new, and the rests of others that were invoiced in part or not at all. */
 export function pluginCharges(
   aggregate: PolicyAggregate,

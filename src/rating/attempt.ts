@@ -1,6 +1,7 @@
 // What a decision works with: time, locators, and what templates and checks need to know of the policy.
-import type { ExternalRater } from '../extension/integrations/external-raters.ts'
+
 import type { PluginSession } from '../extension/plugins/session.ts'
+import type { ExternalRater } from '../extension/plugins/sessions.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'

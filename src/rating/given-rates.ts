@@ -1,8 +1,8 @@
 // Rates that templates do not give: those of the product's external rater (resources brief 6), else of its plugin (brief 5.6).
 
-import type { ExternalRater } from '../extension/integrations/external-raters.ts'
-import { nonsense, problemOf, readPerilRates } from '../extension/plugins/answers.ts'
 import type { PerilRate } from '../extension/plugins/contract.ts'
+import type { ExternalRater } from '../extension/plugins/sessions.ts'
+import { nonsense, problemOf, readPerilRates } from '../extension/plugins/translation.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import type { PerilRun, PolicyAggregate, Quote } from '../policy/records/aggregate.ts'

@@ -1,8 +1,8 @@
 // Calls of plugins that follow a transaction: what they answer is read by their contracts, and numbers go in as text.
 import type { z } from 'zod'
-import { readAnswer } from '../extension/plugins/answers.ts'
 import type { PolicyInfo } from '../extension/plugins/contract.ts'
 import type { PluginSubject } from '../extension/plugins/session.ts'
+import { readAnswer } from '../extension/plugins/translation.ts'
 import { type ErrorCode, Refusal } from '../kernel/errors.ts'
 import { type PolicyAggregate, selectedQuote } from '../policy/records/aggregate.ts'
 import { basisAt } from '../policy/selection-basis.ts'

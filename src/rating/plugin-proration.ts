@@ -1,7 +1,7 @@
 // Splits amounts as the product's plugin says (brief 3.2, 5.6): one call for all that a transaction splits at a time.
 import Big from 'big.js'
-import { nonsense, readAnswer } from '../extension/plugins/answers.ts'
 import type { ProrationAnswer, ProrationInput } from '../extension/plugins/contract.ts'
+import { nonsense, readAnswer } from '../extension/plugins/translation.ts'
 import type { EndorsementLocator, Uuid } from '../kernel/locators.ts'
 import {
   type Decimal,

@@ -2,9 +2,8 @@
 // rater of the product, which wins over both: perils with their taxes, standard fees, then the decision
 // (docs/design.md, section 4).
 
-import { readAnswer } from '../extension/plugins/answers.ts'
 import type { UnderwritingInput } from '../extension/plugins/contract.ts'
-import { asPluginInput } from '../extension/plugins/input.ts'
+import { asPluginInput, readAnswer } from '../extension/plugins/translation.ts'
 import { Refusal } from '../kernel/errors.ts'
 import { money, sum } from '../kernel/money.ts'
 import type { Span } from '../kernel/time.ts'

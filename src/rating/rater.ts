@@ -2,8 +2,8 @@
 // that a template may ask for is handed in.
 
 import { TemplateError } from '../../packages/liquid/limits.ts'
-import type { ExternalRater } from '../extension/integrations/external-raters.ts'
 import type { TransactionNames } from '../extension/plugins/contract.ts'
+import type { ExternalRater } from '../extension/plugins/sessions.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply } from '../kernel/locators.ts'
 import type { Instant, TimeZone } from '../kernel/time.ts'

@@ -1,7 +1,7 @@
 // Rates that are asked of the tenant's own code or service: one call for all runs that are to be rated (brief 5.6).
 
 import type { PerilRatesInput, PluginPolicy } from '../extension/plugins/contract.ts'
-import { asPluginInput } from '../extension/plugins/input.ts'
+import { asPluginInput } from '../extension/plugins/translation.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import { type CurrencyCode, type Decimal, sum, toDecimal } from '../kernel/money.ts'
 import { months } from '../kernel/time.ts'

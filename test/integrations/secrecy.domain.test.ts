@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { looksSecret, maskedHeaders, maskedUrl, secretsOf } from '../../src/extension/integrations/secrecy.ts'
+import {
+  looksSecret,
+  maskedHeaders,
+  maskedUrl,
+  secretsOf,
+} from '../../src/extension/integrations/integration.ts'
 import { MASK, withoutSecrets } from '../../src/platform/outbound/masking.ts'
 
 const SECRET: [name: string, value: string][] = [

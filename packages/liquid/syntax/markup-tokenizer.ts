@@ -1,6 +1,6 @@
 import { Expression, type Token, Tokenizer } from 'liquidjs/dist/liquid.browser.mjs'
+import { operators } from '../evaluation.ts'
 import type { Report } from '../findings.ts'
-import { operators } from '../operators.ts'
 import { literalNumber } from '../values.ts'
 
 type FilterToken = NonNullable<ReturnType<Tokenizer['readFilter']>>

@@ -17,12 +17,12 @@ import type { RenderingContext } from '../context.ts'
 import { evaluationOf } from '../evaluation.ts'
 import { type Report, TooManyErrors } from '../findings.ts'
 import { type Markup, MarkupTokenizer } from './markup-tokenizer.ts'
-import { missingEnd, SourceTokenizer } from './source-tokenizer.ts'
+import { missingEnd, SourceTokenizer } from './source.ts'
 
 type Options = ConstructorParameters<typeof TagToken>[3]
 
 /** Tags with a body, which `end<name>` closes. `comment` and `raw` are closed where the source is cut. */
-export const BLOCKS = new Set(['if', 'unless', 'case', 'for', 'tablerow', 'capture', 'header', 'footer'])
+const BLOCKS = new Set(['if', 'unless', 'case', 'for', 'tablerow', 'capture', 'header', 'footer'])
 
 /**
  * Tokens to be taken with `shift`, as the library does, kept back to front: shifting a long array moves all of it.
@@ -38,7 +38,7 @@ class TokenQueue extends Array<TopLevelToken> {
  * The tokens with every block closed in its order. A `case` that is never closed ends where its surroundings do, with
  * a warning; any other open block, and an end without a beginning, is an error.
  */
-export function balanced(tokens: TopLevelToken[], options: Options, report: Report): TokenQueue {
+function balanced(tokens: TopLevelToken[], options: Options, report: Report): TokenQueue {
   const result: TopLevelToken[] = []
   const open: TagToken[] = []
   const close = (block: TagToken): void => {

@@ -12,7 +12,7 @@ import { auxData } from './tables.ts'
 export type AuxRow = typeof auxData.$inferSelect
 
 /** A write. Without a value or uiType the stored one stays. */
-export type AuxChange = {
+type AuxChange = {
   readonly locator: string
   readonly key: string
   readonly value?: string
@@ -20,7 +20,7 @@ export type AuxChange = {
 }
 
 /** Keys of one page (brief 7). */
-export const AUX_PAGE = 100
+const AUX_PAGE = 100
 
 /** The shard of a locator's data: that of the record that it names. */
 export function shardOfAuxData({ shards }: Pick<Tenant, 'shards'>, locator: string): number {

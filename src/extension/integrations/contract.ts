@@ -92,10 +92,10 @@ export const ExternalServiceIntegrationUpdateRequest = z
 export type ExternalServiceIntegrationUpdateRequest = z.infer<typeof ExternalServiceIntegrationUpdateRequest>
 
 /** The secret is shown as `********`. */
-export const SecuritySpecResponse = z
+const SecuritySpecResponse = z
   .object({ hmacEnabled: Flag, secret: OptionalText, secureSSL: Flag, tag: OptionalText })
   .openapi('SecuritySpecResponse')
-export type SecuritySpecResponse = z.infer<typeof SecuritySpecResponse>
+type SecuritySpecResponse = z.infer<typeof SecuritySpecResponse>
 
 export const ExternalServiceIntegrationResponse = z
   .object({

@@ -21,8 +21,7 @@ import type {
   ExternalServiceIntegrationUpdateRequest,
   SecuritySpecRequest,
 } from './contract.ts'
-import type { Connection, Integration, Security } from './integration.ts'
-import { maskedHeaders, maskedUrl } from './secrecy.ts'
+import { type Connection, type Integration, maskedHeaders, maskedUrl, type Security } from './integration.ts'
 import { deleteIntegration, forgetIntegrations, putIntegration, readIntegrations } from './store.ts'
 
 /** The most integrations of a tenant; more answer 413. */
@@ -184,7 +183,7 @@ const isNameTaken = (problem: unknown): boolean =>
   `${problem.message} ${String(problem.cause)}`.includes('UNIQUE constraint failed: integration.name')
 
 /** All integrations without their secrets. */
-export const integrationsResponse = (
+const integrationsResponse = (
   tenant: Tenant,
   integrations: Iterable<Integration>,
 ): ExternalServiceIntegrationsResponse => ({
@@ -218,7 +217,7 @@ const naming = (name: string): SQL =>
 const newest = sql`(select max(version) from ${configurationVersions})`
 
 /** True in the batch when the newest configuration names the integration. */
-export const namedByNewest = (name: string): SQL =>
+const namedByNewest = (name: string): SQL =>
   sql`exists (select 1 from (${naming(name)}) where version = ${newest})`
 
 type Naming = { readonly version: number; readonly product: string }
@@ -227,7 +226,7 @@ type Naming = { readonly version: number; readonly product: string }
  * What needs the integration, as the beginning of a sentence: the newest configuration, or an older one whose policies are
  * rated by it when they change. Undefined for nothing.
  */
-export async function useOf(context: RequestContext, name: string): Promise<string | undefined> {
+async function useOf(context: RequestContext, name: string): Promise<string | undefined> {
   const home = homeDatabase(context)
   const [versions, [last]] = await home.batch([
     home.build.all<Naming>(naming(name)),
@@ -256,7 +255,7 @@ export async function useOf(context: RequestContext, name: string): Promise<stri
  * The connection in the request. What it leaves out is removed; `********` keeps a secret. Refuses (400) a mask with nothing to
  * keep.
  */
-export function connectionOf(
+function connectionOf(
   { url, headers, securitySpec }: ExternalServiceIntegrationUpdateRequest,
   before: Connection | undefined,
 ): Connection {

@@ -71,7 +71,7 @@ export type PolicyInfo = {
   quoteLocator?: string
 }
 
-export type PolicyExposurePeril = {
+type PolicyExposurePeril = {
   policyCharacteristicsLocator: string
   exposureCharacteristicsLocator: string
   perilCharacteristicsLocator: string

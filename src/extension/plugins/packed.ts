@@ -16,19 +16,19 @@ export type Packed = {
   readonly data: Int32Array
 }
 
-export type Constant = number | boolean | null
+type Constant = number | boolean | null
 
 /**
  * The difference from the last record of the kind: `names` have new values; `empty` have empty objects, a new one in each
  * record.
  */
-export type Change = {
+type Change = {
   readonly kind: number
   readonly names: readonly string[]
   readonly empty: readonly string[]
 }
 
-export const CODES = {
+const CODES = {
   /** The number is its length. */
   newText: 0,
   /** The number of an earlier text. */
@@ -94,6 +94,7 @@ export function unpack(
 export const COPIES = `[${Array.from({ length: 64 }, () => 'record => ({ ...record })').join()}]`
 
 // Packing compares each record with the last one of its kind in place, and allocates nothing per value.
+
 /**
  * Consecutive texts in one place. The next one is usually as many numbers on, among all texts, as the last one was.
  */

@@ -58,7 +58,7 @@ export const realmSettings = ({
 })
 
 /** The records that `socotraApi.fetchByLocator` can fetch. */
-export const ENTITIES = [
+const ENTITIES = [
   'Policy',
   'Policyholder',
   'Endorsement',
@@ -67,4 +67,3 @@ export const ENTITIES = [
   'Reinstatement',
   'Invoice',
 ] as const
-export type Entity = (typeof ENTITIES)[number]

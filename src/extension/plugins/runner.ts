@@ -15,7 +15,7 @@ export type PluginProgram = {
   readonly scripts: ReadonlyMap<string, CompiledScript>
 }
 
-export type UiType = 'normal' | 'hidden' | 'readonly'
+type UiType = 'normal' | 'hidden' | 'readonly'
 
 /** What a call has at hand; the rest is fetched when it asks. */
 export type Known = {

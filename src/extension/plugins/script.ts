@@ -8,7 +8,7 @@ import { type Node, parse } from 'acorn'
 export type CompiledScript = { readonly text: string; readonly problem?: ScriptProblem }
 
 /** Line and column count from 1. */
-export type ScriptProblem = { readonly message: string; readonly line: number; readonly column: number }
+type ScriptProblem = { readonly message: string; readonly line: number; readonly column: number }
 
 const HEAD = '(function (exports, require, module, __filename, __dirname) { '
 const TAIL = '\n})'

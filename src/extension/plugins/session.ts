@@ -48,7 +48,7 @@ export type PluginSubject = {
   readonly tables?: TransactionTables
 }
 
-export type LoggedCall = {
+type LoggedCall = {
   readonly plugin: PluginFunction
   readonly path: string
   readonly productName: string
@@ -59,7 +59,7 @@ export type LoggedCall = {
 }
 
 /** What a call wrote, and its function. */
-export type PluginWrite = AuxWrite & { readonly plugin: PluginFunction }
+type PluginWrite = AuxWrite & { readonly plugin: PluginFunction }
 
 /** The tenant, and the time that plugins see. */
 export type SessionContext = Pick<RequestContext, 'tenant' | 'now'>

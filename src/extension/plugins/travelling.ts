@@ -41,7 +41,7 @@ export function travellingTables({ configuration: { configuration } }: PluginPro
 }
 
 /** A table as it was sent; its rows are parsed at the first look-up. */
-export type TravelledTable = { text: string; rows?: Record<string, string> }
+type TravelledTable = { text: string; rows?: Record<string, string> }
 
 /** An own property of the record. */
 export type Own = <T>(record: Record<string, T> | undefined, name: string) => T | undefined

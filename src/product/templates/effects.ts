@@ -1,8 +1,7 @@
 // What templates record beside their output: premiums, taxes, fees and decisions (brief 5.4).
 import type { RenderingContext } from '../../../packages/liquid/context.ts'
-import type { Filter, Filters } from '../../../packages/liquid/filter.ts'
-import { printed } from '../../../packages/liquid/printing.ts'
-import { asNumber, toDecimal } from '../../../packages/liquid/values.ts'
+import type { Filter, Filters } from '../../../packages/liquid/evaluation.ts'
+import { asNumber, printed, toDecimal } from '../../../packages/liquid/values.ts'
 import type { Decimal } from '../../kernel/money.ts'
 
 /**

@@ -1,8 +1,7 @@
 // `lookup` and its like: rows of tables, and records beyond a template's data.
 import type { RenderingContext, RenderingEnvironment } from '../../../packages/liquid/context.ts'
-import { type Filter, type Filters, timestampOf } from '../../../packages/liquid/filter.ts'
-import { printed } from '../../../packages/liquid/printing.ts'
-import { asNumber } from '../../../packages/liquid/values.ts'
+import { type Filter, type Filters, timestampOf } from '../../../packages/liquid/evaluation.ts'
+import { asNumber, printed } from '../../../packages/liquid/values.ts'
 import type { CurrencyCode } from '../../kernel/money.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 

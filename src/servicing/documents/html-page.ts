@@ -1,6 +1,6 @@
 // What a template printed, as a page: images of the configuration in their places; for documents of type html the
 // blocks of header and footer as elements of HTML, and the one page that there is.
-import { fontNames, type OwnFontFiles } from '../../../packages/pdf/font-names.ts'
+import { fontNames, type OwnFontFiles } from '../../../packages/pdf/fonts.ts'
 import { MOST_FONTS } from '../../product/resources.ts'
 import type { StaticFiles } from '../../product/stored-files.ts'
 

@@ -1,5 +1,5 @@
 // Makes one document: collects what its template sees, renders it, and makes a file of what came out.
-import { withFonts } from '../../../packages/pdf/font-names.ts'
+import { withFonts } from '../../../packages/pdf/fonts.ts'
 import { ConversionError, pageOf } from '../../../packages/pdf/page.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
 import { knownAt } from '../../policy/projection/known.ts'

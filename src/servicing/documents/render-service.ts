@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { withFonts } from '../../../packages/pdf/font-names.ts'
+import { withFonts } from '../../../packages/pdf/fonts.ts'
 import { ConversionError, pageOf } from '../../../packages/pdf/page.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'

@@ -1,6 +1,5 @@
 // Quick quotes, as the Worker serves them: priced like a policy's draft, checked by nothing, and kept for 30 days.
-import { externalRaters } from '../../extension/integrations/external-raters.ts'
-import { PluginSessions } from '../../extension/plugins/sessions.ts'
+import { externalRaters, PluginSessions } from '../../extension/plugins/sessions.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import {
   derivedUuid,
@@ -218,6 +217,7 @@ const fieldsOf = ({ values, groups }: FieldData) => ({
 
 // The content of a quick quote: a policy's draft, that is never recorded. Made anew of the same request it has the same
 // locators, so that constraints can be asked of its elements.
+
 /** UUIDs that follow from the quick quote's own; what is numbered is only shown, and is numbered by none. */
 export function locatorsOf(quickQuote: Uuid): LocatorSupply {
   const shard = shardOfUuid(quickQuote)

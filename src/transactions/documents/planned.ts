@@ -1,9 +1,8 @@
 // Which documents a change of a policy makes (brief 1.2 to 1.7, 5.1). They follow from what the change did to the
 // states of quotes, endorsements, cancellations …: found at the one place where changes are recorded. Pure.
 
-import { nonsense } from '../../extension/plugins/answers.ts'
 import type { PostIssuanceInput } from '../../extension/plugins/contract.ts'
-import { asPluginInput } from '../../extension/plugins/input.ts'
+import { asPluginInput, nonsense } from '../../extension/plugins/translation.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { documentResponse } from '../../policy/projection/documents.ts'
@@ -299,6 +298,7 @@ function takenBack(before: PolicyAggregate | undefined, after: PolicyAggregate):
 }
 
 // Asks the product's plugin what is to become of the documents of a transaction that is issued (getPostIssuanceResult).
+
 /**
  * The policy with the consolidated documents that the plugin asks for, called once for each transaction that the
  * change issues, when its documents are known and before any is made. Refuses (422) what the plugin fails with; from the

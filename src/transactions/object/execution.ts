@@ -1,8 +1,7 @@
 // What happens inside a policy's object: load, decide, commit, answer (docs/design.md, section 5). Operations of
 // one policy run one after the other; that nothing is lost when two instances run at once is D1's doing.
 import '../kinds.ts'
-import { externalRaters } from '../../extension/integrations/external-raters.ts'
-import { PluginSessions } from '../../extension/plugins/sessions.ts'
+import { externalRaters, PluginSessions } from '../../extension/plugins/sessions.ts'
 import { type ErrorCode, Refusal } from '../../kernel/errors.ts'
 import { type LocatorSupply, locatorSupply, shardOfDigits } from '../../kernel/locators.ts'
 import {

@@ -1,8 +1,9 @@
 // What the product's plugin says of payments that a change takes back (brief 5.6, getPostPaymentReversal): when the grace
 // period ends that begins since the invoice is unpaid again; an open one ends then too. The payments are found at the
 // one place where changes are recorded, so that no transaction that takes back invoices forgets them.
-import { nonsense } from '../../extension/plugins/answers.ts'
+
 import type { PostPaymentReversalInput } from '../../extension/plugins/contract.ts'
+import { nonsense } from '../../extension/plugins/translation.ts'
 import { toText } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { totalDueOf } from '../../policy/bills/amounts-due.ts'

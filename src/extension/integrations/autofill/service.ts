@@ -122,7 +122,7 @@ const response = (
 })
 
 /** Sets the operation, or removes it for null; returns nothing when the tenant was recreated or deleted. */
-export const operationQuery = (
+const operationQuery = (
   database: Database,
   { locator, generation }: TenantScope,
   name: string,

@@ -10,19 +10,18 @@ import { utf8Text } from '../../../platform/http/body/bytes.ts'
 import { DEEPEST_JSON, jsonDepth } from '../../../platform/http/body/json.ts'
 import { withoutSecrets } from '../../../platform/outbound/masking.ts'
 import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
-import type { Integration } from '../integration.ts'
-import { maskedUrl, secretsOf } from '../secrecy.ts'
+import { type Integration, maskedUrl, secretsOf } from '../integration.ts'
 import { CALL_TIMEOUT_MS, type Exchanged, exchange, isDown, LARGEST_BODY, notSent } from './exchange.ts'
 import { type CallBodies, keepCall, type LoggedCall } from './log.ts'
 
 /** The purpose of the call. `operation` and the policy are for the log, which is in the shard. */
-export type CallPurpose = {
+type CallPurpose = {
   readonly shard: number
   readonly operation: string
   readonly policyLocator?: string
 }
 
-export type IntegrationCall<T> = CallPurpose & {
+type IntegrationCall<T> = CallPurpose & {
   /** Sent as JSON. */
   readonly input: unknown
   readonly read: Reader<T>
@@ -76,7 +75,7 @@ export async function callIntegration<T>(
 }
 
 /** A completed call, with what the log needs. */
-export type MadeCall<T> = { readonly logged: LoggedCall; readonly bodies: CallBodies } & (
+type MadeCall<T> = { readonly logged: LoggedCall; readonly bodies: CallBodies } & (
   | { readonly value: T }
   | { readonly refusal: Refusal }
 )

@@ -17,7 +17,7 @@ return (${realm})(setClock, host, (${keptLanguage})());
  * `Date` with the time of the call, in UTC, formatted alike in every sandbox. `Math.random` from the call's seed. Runs inside
  * the sandbox: it refers to nothing outside itself.
  */
-export function fixedClock(): (now: number, seed: number) => void {
+function fixedClock(): (now: number, seed: number) => void {
   const Real = Date
   let now = 0
   let state = 0
@@ -72,7 +72,7 @@ export function fixedClock(): (now: number, seed: number) => void {
  * Reduces the global object to the language itself, the same in every sandbox: no network, no timers, no code from text. Runs
  * inside the sandbox: it refers to nothing outside itself.
  */
-export function tidyGlobals(): void {
+function tidyGlobals(): void {
   const language = new Set<string>(
     `Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise
     RegExp Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError globalThis JSON

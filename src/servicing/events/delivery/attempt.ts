@@ -1,4 +1,4 @@
-import { secretsOf } from '../../../extension/integrations/secrecy.ts'
+import { secretsOf } from '../../../extension/integrations/integration.ts'
 import { storable } from '../../../kernel/text.ts'
 import { type Instant, now, retryAfterMs } from '../../../kernel/time.ts'
 import type { AttemptMade, WebhookEndpoint } from '../../../platform/events/tables.ts'

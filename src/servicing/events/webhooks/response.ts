@@ -1,4 +1,4 @@
-import { maskedHeaders, maskedUrl } from '../../../extension/integrations/secrecy.ts'
+import { maskedHeaders, maskedUrl } from '../../../extension/integrations/integration.ts'
 import type { WebhookEndpoint, WebhookFailureHandling } from '../../../platform/events/tables.ts'
 import { MASK } from '../../../platform/outbound/masking.ts'
 import { handlingOf, type Webhook } from '../delivery/webhook.ts'

@@ -1,15 +1,14 @@
 // Reads the answers of plugins. Those of getPerilRates have thousands of rates for a fleet, nearly all of them plain: they are
 // read by hand here, several times faster than by the schema, which reads the rest (contract.ts).
-
 import type { z } from 'zod'
 import { Refusal } from '../../kernel/errors.ts'
-import { type Decimal, decimal } from '../../kernel/money.ts'
+import { type CurrencyCode, type Decimal, decimal, minorDigits } from '../../kernel/money.ts'
 import { isStorable } from '../../kernel/text.ts'
 import { pathText } from '../../platform/wire-problem.ts'
 import type { PluginFunction } from '../../product/plugins.ts'
 import type { PerilRate } from './contract.ts'
 
-export type PerilRates = {
+type PerilRates = {
   /** By locators of peril characteristics. */
   readonly rates: ReadonlyMap<string, PerilRate>
   readonly exceptionMessage?: string | undefined
@@ -128,3 +127,38 @@ export function nonsense(name: PluginFunction, problems: readonly string[], path
   const more = problems.length > MOST_TOLD ? `; and ${problems.length - MOST_TOLD} more` : ''
   return new Refusal('pluginFailed', `Plugin ${name} (${path}) answered what it may not: ${told}${more}.`)
 }
+
+// The input of plugins: responses with every number as text (brief 5.5), so that no digit is lost.
+
+/**
+ * The value with its numbers as text. An amount with its currency beside it has all its minor digits: `379.10`. What has no
+ * numbers is not copied.
+ */
+export function asPluginInput(value: unknown): unknown {
+  if (typeof value === 'number') return String(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    let list: unknown[] | undefined
+    for (let at = 0; at < value.length; at += 1) {
+      const entry = asPluginInput(value[at])
+      if (entry === value[at]) continue
+      list ??= [...value]
+      list[at] = entry
+    }
+    return list ?? value
+  }
+  const record = value as Record<string, unknown>
+  let input: Record<string, unknown> | undefined
+  for (const name in record) {
+    const part = record[name]
+    if (typeof part === 'string' || part === undefined) continue
+    const text = typeof part === 'number' ? numberText(part, record[`${name}Currency`]) : asPluginInput(part)
+    if (text === part) continue
+    input ??= { ...record }
+    input[name] = text
+  }
+  return input ?? value
+}
+
+const numberText = (number: number, currency: unknown): string =>
+  typeof currency === 'string' ? number.toFixed(minorDigits(currency as CurrencyCode)) : String(number)
