@@ -138,7 +138,6 @@ function assertKeepable(plan: readonly Installment[]): void {
 }
 
 // What each transaction gives the plugin to plan.
-
 /** Whether the product plans the bills of its policies itself. */
 export const plansItsBills = ({ product }: Pick<Loaded, 'product'>): boolean =>
   hasPlugin(product, 'createInstallments')

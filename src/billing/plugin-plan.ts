@@ -223,7 +223,6 @@ function amountOf(amount: Decimal, currency: CurrencyCode): Money | undefined {
 
 // What createInstallments is given to plan: the charges, and the planned invoices that its answer takes the place of, in
 // the words of answers with numbers as text (brief 4.1, 4.3, 5.6). Pure.
-
 /** The transaction's own charges, which are new, and the rests of others that were invoiced in part or not at all. */
 export function pluginCharges(
   aggregate: PolicyAggregate,

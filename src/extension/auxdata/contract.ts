@@ -22,7 +22,6 @@ const AuxDataCreateRequest = z
     uiType: optional(UiType),
   })
   .openapi('AuxDataCreateRequest')
-type AuxDataCreateRequest = z.infer<typeof AuxDataCreateRequest>
 
 export const AuxDataSetCreateRequest = z
   .object({ auxData: list(AuxDataCreateRequest) })

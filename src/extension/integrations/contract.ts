@@ -95,7 +95,6 @@ export type ExternalServiceIntegrationUpdateRequest = z.infer<typeof ExternalSer
 const SecuritySpecResponse = z
   .object({ hmacEnabled: Flag, secret: OptionalText, secureSSL: Flag, tag: OptionalText })
   .openapi('SecuritySpecResponse')
-type SecuritySpecResponse = z.infer<typeof SecuritySpecResponse>
 
 export const ExternalServiceIntegrationResponse = z
   .object({

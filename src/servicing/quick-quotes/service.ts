@@ -217,7 +217,6 @@ const fieldsOf = ({ values, groups }: FieldData) => ({
 
 // The content of a quick quote: a policy's draft, that is never recorded. Made anew of the same request it has the same
 // locators, so that constraints can be asked of its elements.
-
 /** UUIDs that follow from the quick quote's own; what is numbered is only shown, and is numbered by none. */
 export function locatorsOf(quickQuote: Uuid): LocatorSupply {
   const shard = shardOfUuid(quickQuote)

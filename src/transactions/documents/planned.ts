@@ -298,7 +298,6 @@ function takenBack(before: PolicyAggregate | undefined, after: PolicyAggregate):
 }
 
 // Asks the product's plugin what is to become of the documents of a transaction that is issued (getPostIssuanceResult).
-
 /**
  * The policy with the consolidated documents that the plugin asks for, called once for each transaction that the
  * change issues, when its documents are known and before any is made. Refuses (422) what the plugin fails with; from the
