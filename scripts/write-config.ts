@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Place } from '../src/platform/tenancy/places.ts'
 import {
+  apiHost,
   ENVIRONMENT_OPTION,
   type Environment,
   environmentFolder,
@@ -69,7 +70,14 @@ export function environmentConfig(template: string, environment: Environment): s
       (_, before: string, planned: string) => before + (controlId ?? planned),
     )
   const placement = place === '' ? '' : `\n[placement]\nregion = "${REGIONS[place]}"\n`
-  return withVariables(named, { ENVIRONMENT: name, DOMAIN: domain, PLACE: place }) + placement
+  return (
+    withVariables(named, {
+      ENVIRONMENT: name,
+      DOMAIN: domain,
+      PLACE: place,
+      PUBLIC_ORIGIN: `https://${apiHost(environment)}`,
+    }) + placement
+  )
 }
 
 /** The configuration of an environment with the databases that the provider has made; or that of this machine. */

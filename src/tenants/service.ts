@@ -35,7 +35,7 @@ import {
   readTenants,
   recreateTenantQueries,
   revokeTokensQuery,
-  setSettings,
+  setTenantQuotas,
   tenantQuery,
   tenantsQuery,
   versionedQuery,
@@ -187,7 +187,7 @@ export async function setQuotas(
 ): Promise<void> {
   const tenant = await readTenant(env, { name }, calls)
   if (!tenant) throw notFound('tenant', name)
-  await setSettings(controlDatabase(env, calls), tenant.locator, { quotas })
+  await setTenantQuotas(controlDatabase(env, calls), tenant.locator, quotas)
   forgetTenants()
 }
 

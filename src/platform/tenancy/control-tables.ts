@@ -71,6 +71,19 @@ export const deploymentResources = sqliteTable('deployment_resource', {
   notedAt: integer().notNull(),
 })
 
+/** The origins that active tenants list, each with who lists it: the same as `tenant.allowedOrigins`, by origin. */
+export const allowedOrigins = sqliteTable(
+  'allowed_origin',
+  {
+    origin: text().notNull(),
+    tenantLocator: text().notNull(),
+  },
+  table => [
+    primaryKey({ columns: [table.origin, table.tenantLocator] }),
+    index('allowed_origin_tenant').on(table.tenantLocator),
+  ],
+)
+
 /** The pool of tenant databases that are bound to the Worker. */
 export const pool = sqliteTable(
   'pool_database',
