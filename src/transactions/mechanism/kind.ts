@@ -270,4 +270,5 @@ export const askPolicy = (
   ask(
     calls,
     () => policyObject(env, message.tenant, message.locator).execute(message) as Promise<PolicyReply>,
+    { mayRepeat: message.idempotency !== undefined },
   )
