@@ -10,6 +10,7 @@ import { announce, armDispatcher } from './events/announcement.ts'
 import { deliveriesOf, eventRows, type NewEvent } from './events/outbox.ts'
 import { isInterruption } from './faults.ts'
 import { guards, type TimerKind, timers, writes } from './tables.ts'
+import { forgetBlock } from './tenancy/sequence.ts'
 
 export type GuardName =
   | 'guard_policy_version'
@@ -259,7 +260,13 @@ async function settle(
   const message =
     problem instanceof Error ? `${problem.message} ${String(problem.cause ?? '')}` : String(problem)
   const guard = /CHECK constraint failed: (guard_\w+)/.exec(message)?.[1] as GuardName | undefined
-  if (!guard && message.includes('constraint failed') && !message.includes('write.key')) throw problem
+  if (!guard && message.includes('constraint failed') && !message.includes('write.key')) {
+    if (!/UNIQUE constraint failed: \w+\.locator/.test(message)) throw problem
+    // Numbers that this isolate had leased are in use: the shard was restored, or is served from elsewhere too.
+    forgetBlock(context.tenant, write.shard)
+    console.error(JSON.stringify({ at: 'commit', requestId: context.requestId, problem: message }))
+    throw new Refusal('unavailable', 'A locator that was to be given out is in use; send the request again.')
+  }
   // Without a key of the caller's, a guard that trips tells that nothing was carried out.
   const row = guard && !context.idempotency ? undefined : await knownWrite(context, database, problem)
   if (row) return context.idempotency ? answerIn(row) : write.answer

@@ -146,6 +146,8 @@ type TableTexts = {
   columns: { name: string; column: SQLiteColumn | undefined }[]
   /** With the rows, as a JSON list of lists, as its parameter. */
   put: string
+  /** The same for rows that must be new. */
+  insert: string
   /** With the locators, as a JSON list, as its parameter. */
   remove: string
 }
@@ -164,11 +166,13 @@ const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
       ? 'nothing'
       : `update set ${rest.map(c => `"${c}" = excluded."${c}"`).join(', ')}`
   const conflict = keys.length === 0 ? '' : ` on conflict (${quoted(keys)}) do ${update}`
+  // Each row is cut out of the list once for all of its columns: of `value` itself each of them would do so again, as it would where
+  // SQLite made one query of the two, which the limit keeps it from.
+  const insert = `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(?) limit -1)`
   return {
     columns: columns.map(column => ({ name: column.name, column: isAsItIs(column) ? undefined : column })),
-    // Each row is cut out of the list once for all of its columns: of `value` itself each of them would do so again, as it would
-    // where SQLite made one query of the two, which the limit keeps it from.
-    put: `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(?) limit -1) where true${conflict}`,
+    put: `${insert} where true${conflict}`,
+    insert,
     remove: `delete from "${name}" where locator in (select value from json_each(?))`,
   }
 })
@@ -201,6 +205,13 @@ export const putRows = <T extends SQLiteTable>(
   table: T,
   rows: readonly T['$inferInsert'][],
 ): Query[] => putTexts(database, table, rowTexts(table, rows))
+
+/** Queries that insert the rows. The batch fails where a row with one of their keys is there. */
+export const insertRows = <T extends SQLiteTable>(
+  database: Database,
+  table: T,
+  rows: readonly T['$inferInsert'][],
+): Query[] => jsonLists(rowTexts(table, rows)).map(list => database.effect(textsOf(table).insert, list))
 
 /** As `putRows`, of rows that `rowTexts` has made of them. */
 export function putTexts(database: Database, table: SQLiteTable, texts: readonly string[]): Query[] {

@@ -20,6 +20,8 @@ const INTERRUPTED = [
   /Internal error (?:in|while)|internal error; reference =/i,
   /Durable Object (?:was )?(?:reset|moved|evicted)|The object was moved/i,
   /database is locked|SQLITE_BUSY/i,
+  // The object runs another version of the code, which has no such method.
+  /RPC receiver does not implement the method/i,
   /Memory limit (?:would be )?exceeded/i,
 ]
 

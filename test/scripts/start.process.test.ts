@@ -122,7 +122,10 @@ describe('npm start', () => {
       )
     try {
       const before = checkoutFiles()
-      const dry = await command('scripts/deploy.ts', '--dry-run', '--domain', 'example.com')
+      const dry = await command(
+        ...['scripts/deploy.ts', '--dry-run', '--environment', 'eu1'],
+        ...['--domain', 'example.com', '--location', 'weur'],
+      )
       expect(dry).toMatchObject({
         stdout: expect.stringContaining('the Worker can be built; nothing was changed'),
       })

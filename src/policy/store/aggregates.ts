@@ -15,6 +15,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import {
   type Database,
   deleteRows,
+  insertRows,
   putRows,
   type Query,
   type Statement,
@@ -198,7 +199,8 @@ const emptyCollections = (): Record<CollectionName, Map<string | number, unknown
 
 /**
  * Queries that make the stored policy what `after` is. Records that `after` shares with `before` are not
- * touched: work grows with the change, not with the policy.
+ * touched: work grows with the change, not with the policy. New records are inserted, so that a locator that is in use ends the batch
+ * instead of overwriting another record.
  */
 export function differenceQueries(
   database: Database,
@@ -206,18 +208,27 @@ export function differenceQueries(
   after: PolicyAggregate,
   unread: Unread = NOTHING_UNREAD,
 ): Query[] {
-  const queries = putRows(database, policies, [policyRow(after, unread)])
+  const policy = [policyRow(after, unread)]
+  const queries = before ? putRows(database, policies, policy) : insertRows(database, policies, policy)
   for (const name of COLLECTION_NAMES) {
     const { table, toRow } = COLLECTIONS[name]
     const old = before?.[name] as ReadonlyMap<string | number, unknown> | undefined
     const current = after[name] as ReadonlyMap<string | number, unknown>
     if (old === current) continue
+    const added: Record<string, unknown>[] = []
     const changed: Record<string, unknown>[] = []
-    for (const [locator, record] of current)
-      if (old?.get(locator) !== record)
-        changed.push({ ...toRow(record as never), policyLocator: after.policy.locator })
+    for (const [locator, record] of current) {
+      const was = old?.get(locator)
+      if (was === record) continue
+      const rows = was === undefined ? added : changed
+      rows.push({ ...toRow(record as never), policyLocator: after.policy.locator })
+    }
     const gone = old ? [...old.keys()].filter(locator => !current.has(locator)) : []
-    queries.push(...putRows(database, table, changed as never), ...deleteRows(database, table, gone))
+    queries.push(
+      ...deleteRows(database, table, gone),
+      ...insertRows(database, table, added as never),
+      ...putRows(database, table, changed as never),
+    )
   }
   return queries
 }
