@@ -94,10 +94,7 @@ function runStyle(style: Style): Omit<Run, 'text'> {
     ...(style.bold && { bold: true }),
     ...(style.italic && { italics: true }),
     ...(style.highlight !== undefined && { background: style.highlight }),
-    ...(decoration.length > 0 && {
-      decoration,
-      decorationThickness: Math.max(0.75, style.fontSize / 10),
-    }),
+    ...(decoration.length > 0 && { decoration, decorationThickness: Math.max(0.75, style.fontSize / 10) }),
     ...(style.script === 'super' && { sup: true as const }),
     ...(style.script === 'sub' && { sub: true as const }),
     ...(style.letterSpacing !== 0 && { characterSpacing: style.letterSpacing }),

@@ -52,12 +52,7 @@ export type Node =
   | string
   | Reference
   | Call
-  | {
-      readonly kind: 'set'
-      readonly target: Reference
-      readonly value: Expression
-      readonly offset: number
-    }
+  | { readonly kind: 'set'; readonly target: Reference; readonly value: Expression; readonly offset: number }
   | {
       readonly kind: 'if'
       /** The last may have no condition: `#else`. */
@@ -79,11 +74,7 @@ export type Node =
       readonly body: readonly Node[]
       readonly offset: number
     }
-  | {
-      readonly kind: 'parse' | 'include'
-      readonly names: readonly Expression[]
-      readonly offset: number
-    }
+  | { readonly kind: 'parse' | 'include'; readonly names: readonly Expression[]; readonly offset: number }
   | { readonly kind: 'break' | 'stop'; readonly offset: number }
 
 export type Macro = { readonly parameters: readonly string[]; readonly body: readonly Node[] }

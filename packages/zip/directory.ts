@@ -114,11 +114,7 @@ function findEnd(view: DataView, before: number): DirectoryEnd {
 }
 
 function readEnd(view: DataView, at: number, before: number): DirectoryEnd {
-  const end = {
-    entries: view.getUint16(at + 10, true),
-    offset: view.getUint32(at + 16, true),
-    limit: at,
-  }
+  const end = { entries: view.getUint16(at + 10, true), offset: view.getUint32(at + 16, true), limit: at }
   if (end.entries === IN_ZIP64_FIELD_16 || end.offset === IN_ZIP64_FIELD_32) {
     const locator = at - 20
     if (locator < 0 || view.getUint32(locator, true) !== END_64_LOCATOR_SIGNATURE) return end

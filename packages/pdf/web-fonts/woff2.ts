@@ -221,11 +221,7 @@ function pointOf({ flags, glyphs }: Streams): Point {
   const isOnCurve = byte < 0x80
   const flag = byte & 0x7f
   const [a = 0, b = 0, c = 0, d = 0] = glyphs.take(flag < 84 ? 1 : flag < 120 ? 2 : flag < 124 ? 3 : 4)
-  const step = (x: number, y: number): Point => ({
-    dx: signed(flag, x),
-    dy: signed(flag >> 1, y),
-    isOnCurve,
-  })
+  const step = (x: number, y: number): Point => ({ dx: signed(flag, x), dy: signed(flag >> 1, y), isOnCurve })
   if (flag < 10) return { dx: 0, dy: signed(flag, ((flag & 14) << 7) + a), isOnCurve }
   if (flag < 20) return { dx: signed(flag, (((flag - 10) & 14) << 7) + a), dy: 0, isOnCurve }
   if (flag < 84) {

@@ -116,10 +116,7 @@ async function changed(
         ]),
       ],
       events: [],
-      answer: {
-        status: 200,
-        text: JSON.stringify(integrationsResponse(context.tenant, after.values())),
-      },
+      answer: { status: 200, text: JSON.stringify(integrationsResponse(context.tenant, after.values())) },
       subject: `integration ${name}`,
     })
     return await answerOf(context, answer)

@@ -266,11 +266,7 @@ export const UnderwritingResult = z.object({
     .transform(notes => notes ?? []),
 })
 
-const ProrationAnswer = z.object({
-  id: Text,
-  proratedAmount: SignedAmount,
-  holdbackAmount: optional(Amount),
-})
+const ProrationAnswer = z.object({ id: Text, proratedAmount: SignedAmount, holdbackAmount: optional(Amount) })
 export type ProrationAnswer = z.output<typeof ProrationAnswer>
 
 export const ProrationResult = z.object({ items: z.array(ProrationAnswer) })

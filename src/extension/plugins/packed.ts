@@ -22,11 +22,7 @@ type Constant = number | boolean | null
  * The difference from the last record of the kind: `names` have new values; `empty` have empty objects, a new one in each
  * record.
  */
-type Change = {
-  readonly kind: number
-  readonly names: readonly string[]
-  readonly empty: readonly string[]
-}
+type Change = { readonly kind: number; readonly names: readonly string[]; readonly empty: readonly string[] }
 
 const CODES = {
   /** The number is its length. */

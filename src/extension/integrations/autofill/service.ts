@@ -115,11 +115,7 @@ async function write(
 const response = (
   operation: string,
   { locator, callSequence }: RegisteredOperation,
-): AutofillCallResponse => ({
-  locator,
-  operation,
-  callSequence: [...callSequence],
-})
+): AutofillCallResponse => ({ locator, operation, callSequence: [...callSequence] })
 
 /** Sets the operation, or removes it for null; returns nothing when the tenant was recreated or deleted. */
 const operationQuery = (

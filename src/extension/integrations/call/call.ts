@@ -15,11 +15,7 @@ import { CALL_TIMEOUT_MS, type Exchanged, exchange, isDown, LARGEST_BODY, notSen
 import { type CallBodies, keepCall, type LoggedCall } from './log.ts'
 
 /** The purpose of the call. `operation` and the policy are for the log, which is in the shard. */
-type CallPurpose = {
-  readonly shard: number
-  readonly operation: string
-  readonly policyLocator?: string
-}
+type CallPurpose = { readonly shard: number; readonly operation: string; readonly policyLocator?: string }
 
 type IntegrationCall<T> = CallPurpose & {
   /** Sent as JSON. */
