@@ -122,13 +122,11 @@ export function asInteger(value: unknown): number | undefined {
   return Number(parsed.toFixed(0))
 }
 
-/** Towards the lower whole number. */
 export function floorOf(value: Big): Big {
   const cut = value.round(0, Big.roundDown)
   return cut.gt(value) ? cut.minus(1) : cut
 }
 
-/** Towards the higher whole number. */
 export function ceilingOf(value: Big): Big {
   const cut = value.round(0, Big.roundDown)
   return cut.lt(value) ? cut.plus(1) : cut

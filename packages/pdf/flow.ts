@@ -19,7 +19,6 @@ import { tableBlock } from './table.ts'
 export const flowOf = (element: HtmlElement, style: Style, flow: Flow): Block[] =>
   collapsed(blocksIn(element.children, style, flow))
 
-/** The blocks within an element; texts between them are paragraphs of their own. */
 function blocksIn(children: readonly HtmlNode[], style: Style, flow: Flow): Block[] {
   const blocks: Block[] = []
   let paragraph = newParagraph()
@@ -59,7 +58,6 @@ function blocksIn(children: readonly HtmlNode[], style: Style, flow: Flow): Bloc
   return blocks
 }
 
-/** A block element's content, its margins with it. */
 function blockElement(element: HtmlElement, style: Style, flow: Flow): Block[] {
   if (element.tag === 'hr') return [ruleBlock(style)]
   const inner = { ...flow, width: innerWidth(style, flow.width) }
@@ -147,6 +145,9 @@ export function placed(block: Block, style: Style, width: Width | undefined): Bl
   }
 }
 
+const ONE_CELL = { widths: ['auto'], fills: true, headerRows: 0, keepWithHeaderRows: 0 }
+const none = (): number => 0
+
 /** Borders, background and padding: a table of one cell, which breaks over pages. */
 function boxBlock(element: HtmlElement, style: Style, flow: Flow): Block {
   const { borders, padding, background } = style
@@ -154,10 +155,7 @@ function boxBlock(element: HtmlElement, style: Style, flow: Flow): Block {
   const stack = flowOf(element, style, flow)
   return {
     table: {
-      widths: ['auto'],
-      fills: true,
-      headerRows: 0,
-      keepWithHeaderRows: 0,
+      ...ONE_CELL,
       dontBreakRows: false,
       heights: () => style.height ?? 'auto',
       body: [
@@ -199,10 +197,7 @@ function ruleBlock(style: Style): Block {
   return {
     margin: [...style.margin] as Margin,
     table: {
-      widths: ['auto'],
-      fills: true,
-      headerRows: 0,
-      keepWithHeaderRows: 0,
+      ...ONE_CELL,
       dontBreakRows: true,
       body: [
         [
@@ -216,22 +211,17 @@ function ruleBlock(style: Style): Block {
     },
     layout: {
       hLineWidth: at => (at === 0 ? line.width : 0),
-      vLineWidth: () => 0,
+      vLineWidth: none,
       hLineStyle: () => dashes(line),
-      paddingLeft: () => 0,
-      paddingTop: () => 0,
-      paddingRight: () => 0,
-      paddingBottom: () => 0,
+      paddingLeft: none,
+      paddingTop: none,
+      paddingRight: none,
+      paddingBottom: none,
     },
   }
 }
 
-const BULLETS: Readonly<Record<string, string>> = {
-  disc: 'disc',
-  circle: 'circle',
-  square: 'square',
-  none: 'none',
-}
+const BULLETS = new Set(['disc', 'circle', 'square', 'none'])
 const NUMBERS: Readonly<Record<string, string>> = {
   decimal: 'decimal',
   'decimal-leading-zero': 'decimal',
@@ -262,26 +252,12 @@ function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
     })
   if (items.length === 0) return []
   const named = TYPE_ATTRIBUTE[element.attributes.type ?? ''] ?? style.listType
+  const look = { indent: style.padding[0], markerColor: style.colour, fontSize: style.fontSize }
   if (element.tag === 'ul' && !Object.hasOwn(NUMBERS, named === 'none' ? '' : named))
-    return [
-      {
-        ul: items,
-        type: BULLETS[named] ?? 'disc',
-        indent: style.padding[0],
-        markerColor: style.colour,
-        fontSize: style.fontSize,
-      },
-    ]
+    return [{ ul: items, type: BULLETS.has(named) ? named : 'disc', ...look }]
   const start = Math.trunc(Number(element.attributes.start ?? 1))
   return [
-    {
-      ol: items,
-      type: NUMBERS[named] ?? 'decimal',
-      indent: style.padding[0],
-      start: Number.isSafeInteger(start) ? start : 1,
-      markerColor: style.colour,
-      fontSize: style.fontSize,
-    },
+    { ol: items, type: NUMBERS[named] ?? 'decimal', start: Number.isSafeInteger(start) ? start : 1, ...look },
   ]
 }
 

@@ -62,7 +62,6 @@ function marginPoints(text: string | undefined): number | undefined {
     : undefined
 }
 
-/** The page that a document's pageLayout describes. */
 export const pageOf = (layout: PageLayout = {}): Page => ({
   size: layout.pageSize,
   orientation: layout.orientation,
@@ -74,9 +73,7 @@ export const pageOf = (layout: PageLayout = {}): Page => ({
   },
 })
 
-/** What `@page` says. */
 export type PageRule = {
-  /** As it is written. */
   readonly size?: readonly [width: number, height: number]
   readonly orientation?: 'portrait' | 'landscape'
   readonly margins: Partial<Margins>
@@ -84,7 +81,6 @@ export type PageRule = {
 
 export type Paper = { readonly width: number; readonly height: number; readonly margins: Margins }
 
-/** The page as it is printed. */
 export function paperOf(page: Page, rule: PageRule = { margins: {} }): Paper {
   const [width, height] = page.size ? PAGE_SIZES[page.size] : (rule.size ?? PAGE_SIZES.A4)
   const turned = page.orientation ?? rule.orientation

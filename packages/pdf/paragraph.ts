@@ -6,7 +6,6 @@ import type { ConversionBudget } from './limits.ts'
 import type { Sheet } from './sheet.ts'
 import type { Style } from './style.ts'
 
-/** What elements are made content with. */
 export type Flow = {
   readonly sheet: Sheet
   readonly budget: ConversionBudget

@@ -214,7 +214,6 @@ function bodyOf(rows: readonly Row[], width: number, style: Style, flow: Flow): 
   return body
 }
 
-/** The table's own border on the cells along its edge. */
 function outlineOf(body: Cell[][], { borders }: Style): void {
   const [left, top, right, bottom] = borders
   const set = (cell: Cell | undefined, side: number, border: Border | undefined): void => {

@@ -2,7 +2,6 @@
 
 export type Expression =
   | { readonly kind: 'value'; readonly value: string | number | boolean | null }
-  /** A decimal of the source, exact. */
   | { readonly kind: 'decimal'; readonly text: string }
   /** Text in double quotes that has references or directives. */
   | { readonly kind: 'text'; readonly nodes: readonly Node[] }
@@ -64,7 +63,6 @@ export type Node =
       readonly variable: string
       readonly over: Expression
       readonly body: readonly Node[]
-      /** When there is nothing to loop over. */
       readonly otherwise: readonly Node[]
       readonly offset: number
     }

@@ -208,7 +208,6 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
     }
   }
 
-  /** Arguments with commas between them, or blanks. */
   function listed(): Expression[] {
     const items: Expression[] = []
     for (;;) {

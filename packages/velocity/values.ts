@@ -212,7 +212,6 @@ function getter(owner: MapValue, name: string, args: readonly unknown[]): unknow
   return property && own(owner, property[0]!.toLowerCase() + property.slice(1))
 }
 
-/** What the method gives; nothing for one that is not on the list. */
 export function called(
   owner: unknown,
   name: string,

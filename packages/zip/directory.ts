@@ -14,7 +14,6 @@ export type DirectoryEntry = {
   crc32: number
   compressedBytes: number
   sizeBytes: number
-  /** Position of the entry's local header. */
   headerOffset: number
   /** Unix file mode; 0 where the archiver had none. */
   mode: number

@@ -101,7 +101,6 @@ type PlainGlyphs = {
 const COMPOSITE = 0xffff
 /** Left, bottom, right, top of an outline: 8 bytes. */
 const BOX_BYTES = 8
-/** Points of one outline. */
 const MOST_POINTS = 65_536
 
 type Streams = Readonly<

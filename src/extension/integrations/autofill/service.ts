@@ -18,18 +18,17 @@ import {
   readTenant,
   type TenantScope,
 } from '../../../platform/tenancy.ts'
-import { readIntegrations } from '../store.ts'
 import type {
   AutofillCallResponse,
   AutofillIntegrationCreateRequest,
   AutofillIntegrationResponse,
-} from './contract.ts'
+} from '../contract.ts'
+import { readIntegrations } from '../store.ts'
 import { INTERNAL } from './sequence.ts'
 
 /** The most operations of a tenant; more answer 413. They travel with every message to a policy's object. */
 const MOST_OPERATIONS = 50
 
-/** All operations by name. */
 export async function listOperations(context: RequestContext): Promise<AutofillIntegrationResponse> {
   const operations = await registered(context)
   return {
