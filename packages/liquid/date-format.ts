@@ -18,17 +18,8 @@ export type Calendar = {
 
 /** `dayOfWeek` is 1 on Mondays, `offset` is like `+01:00`. */
 type LocalParts = {
-  readonly year: number
-  readonly month: number
-  readonly day: number
-  readonly hour: number
-  readonly minute: number
-  readonly second: number
-  readonly millisecond: number
-  readonly dayOfWeek: number
-  readonly dayOfYear: number
-  readonly offset: string
-}
+  readonly [part in Exclude<CalendarUnit, 'week'> | 'millisecond' | 'dayOfWeek' | 'dayOfYear']: number
+} & { readonly offset: string }
 
 export class DatePatternError extends Error {}
 

@@ -1,6 +1,6 @@
 // Elements as content of the layout engine: texts flow into paragraphs, blocks follow one another with their margins
 // collapsed, boxes become tables of one cell.
-import type { Block, LineStyle, Margin } from './content.ts'
+import type { Block, Cell, LineStyle, Margin } from './content.ts'
 import { type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
 import {
   addPageNumber,
@@ -162,8 +162,7 @@ function boxBlock(element: HtmlElement, style: Style, flow: Flow): Block {
         [
           {
             stack: stack.length > 0 ? stack : [spacer(0)],
-            border: [left !== undefined, top !== undefined, right !== undefined, bottom !== undefined],
-            borderColor: borders.map(one => one?.colour ?? '#000000') as [string, string, string, string],
+            ...bordered(borders),
             ...(background !== undefined && { fillColor: background }),
           },
         ],
@@ -181,6 +180,14 @@ function boxBlock(element: HtmlElement, style: Style, flow: Flow): Block {
     },
   }
 }
+
+/** Which sides of a cell have a border, and their colours. */
+export const bordered = (borders: Style['borders']): Pick<Cell, 'border' | 'borderColor'> => ({
+  border: sides(side => borders[side] !== undefined),
+  borderColor: sides(side => borders[side]?.colour ?? '#000000'),
+})
+
+const sides = <T>(of: (side: number) => T): [T, T, T, T] => [of(0), of(1), of(2), of(3)]
 
 /** Dashes are as long as browsers make them for the width of the line; dots are squares. */
 export function dashes(border: Border | undefined): LineStyle {

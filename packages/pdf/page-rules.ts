@@ -75,15 +75,7 @@ const contentOf = (text: string): string =>
     })
     .join('')
 
-const TEXT_STYLES = [
-  'color',
-  'font-family',
-  'font-size',
-  'font-style',
-  'font-weight',
-  'line-height',
-  'text-align',
-]
+const TEXT_STYLES = 'color font-family font-size font-style font-weight line-height text-align'.split(' ')
 
 const styleOf = (declarations: Declarations): string =>
   TEXT_STYLES.flatMap(name => {

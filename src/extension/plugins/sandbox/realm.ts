@@ -1,6 +1,10 @@
 import type { AuxWrite, CallFailure, CustomEvent, LogLevel, LogLine, Missing, PluginCall } from '../runner.ts'
 import type { PutBack } from './language.ts'
 
+type LimitName =
+  | ('output' | 'turns' | 'logLines' | 'log' | 'writes' | 'written')
+  | ('auxName' | 'auxValue' | 'eventData' | 'gathered' | 'gatheredRecords')
+
 /** What the sandbox gets from outside; it can reach nothing else. */
 export type RealmHost = {
   /** Paths of all scripts, with the problem of each that cannot run. */
@@ -15,19 +19,7 @@ export type RealmHost = {
   readonly entities: readonly string[]
   /** Functions that may return nothing, which is `null` then. */
   readonly mayReturnNothing: readonly string[]
-  readonly limits: {
-    readonly output: number
-    readonly turns: number
-    readonly logLines: number
-    readonly log: number
-    readonly writes: number
-    readonly written: number
-    readonly auxName: number
-    readonly auxValue: number
-    readonly eventData: number
-    readonly gathered: number
-    readonly gatheredRecords: number
-  }
+  readonly limits: Readonly<Record<LimitName, number>>
 }
 
 /**
