@@ -37,7 +37,7 @@ import { type Charge, installmentFeeCharges } from '../policy/bills/charge.ts'
 import type { FutureInvoiceResponse } from '../policy/contract/billing.ts'
 import { billedItemsOf, segmentLocators, shownItems, sourceOf } from '../policy/projection/billed-items.ts'
 import type { PolicyAggregate } from '../policy/records/aggregate.ts'
-import type { Installment, InstallmentFee, PlannedInstallment } from '../policy/records/installment.ts'
+import type { Installment, InstallmentFee, PlannedInstallment } from '../policy/records/invoice.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import { numbered } from './schedule.ts'
 

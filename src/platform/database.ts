@@ -121,8 +121,25 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string)
 /** The column's name in SQL, by drizzle's own `snake_case` casing. */
 const snakeCase = (key: string): string => key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
-/** Characters of JSON in one bound parameter; D1 takes 2 MB. */
-export const LARGEST_PARAMETER = 900_000
+/** Bytes of JSON in one bound parameter; D1 takes 2 MB. */
+const LARGEST_PARAMETER_BYTES = 900_000
+
+/** JSON texts as lists, as many of them in each as one bound parameter takes in UTF-8. */
+export function jsonLists(texts: readonly string[]): string[] {
+  const lists: string[][] = []
+  let room = 0
+  for (const text of texts) {
+    // One more for the comma.
+    const bytes = Buffer.byteLength(text) + 1
+    if (bytes > room) {
+      lists.push([])
+      room = LARGEST_PARAMETER_BYTES
+    }
+    lists.at(-1)!.push(text)
+    room -= bytes
+  }
+  return lists.map(list => `[${list.join(',')}]`)
+}
 
 type TableTexts = {
   /** By the names of their properties; `column` of those whose values are stored as others, as JSON is. */
@@ -187,19 +204,8 @@ export const putRows = <T extends SQLiteTable>(
 
 /** As `putRows`, of rows that `rowTexts` has made of them. */
 export function putTexts(database: Database, table: SQLiteTable, texts: readonly string[]): Query[] {
-  if (texts.length === 0) return []
   const { put } = textsOf(table)
-  const chunks: string[] = []
-  let chunk = ''
-  for (const text of texts) {
-    if (chunk !== '' && chunk.length + text.length > LARGEST_PARAMETER) {
-      chunks.push(chunk)
-      chunk = ''
-    }
-    chunk += chunk === '' ? text : `,${text}`
-  }
-  chunks.push(chunk)
-  return chunks.map(rowsJson => database.effect(put, `[${rowsJson}]`))
+  return jsonLists(texts).map(list => database.effect(put, list))
 }
 
 /** A query that deletes the rows with these keys (tables with a single-column key named `locator`). */

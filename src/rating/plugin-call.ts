@@ -5,10 +5,9 @@ import type { PluginSubject } from '../extension/plugins/session.ts'
 import { readAnswer } from '../extension/plugins/translation.ts'
 import { type ErrorCode, Refusal } from '../kernel/errors.ts'
 import { type PolicyAggregate, selectedQuote } from '../policy/records/aggregate.ts'
-import { basisAt } from '../policy/selection-basis.ts'
-import type { Loaded } from '../policy/surroundings.ts'
-import type { PluginFunction } from '../product/plugins.ts'
-import { type Attempt, tablesOf } from './attempt.ts'
+import { basisAt, type Loaded } from '../policy/surroundings.ts'
+import type { PluginFunction } from '../product/configuration.ts'
+import { type Attempt, tablesOf } from './rate.ts'
 
 type Contract = typeof import('../extension/plugins/contract.ts')
 

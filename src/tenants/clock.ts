@@ -25,7 +25,7 @@ import {
   type Tenant,
   tenantNow,
 } from '../platform/tenancy.ts'
-import { versionQuery } from '../product/store.ts'
+import { versionQuery } from '../product/cache.ts'
 import type { ClockRequest, ClockResponse } from './routes.ts'
 import { clockQuery } from './store.ts'
 

@@ -22,7 +22,7 @@ import {
   type TenantType,
   tenantFiles,
 } from '../platform/tenancy.ts'
-import { addVersionsQuery, allVersionsQuery } from '../product/store.ts'
+import { addVersionsQuery, allVersionsQuery } from '../product/cache.ts'
 import { copyQueries } from '../servicing/events/delivery/webhook-copies.ts'
 import {
   addShardsQueries,

@@ -9,7 +9,7 @@ import { newUuid } from '../../src/kernel/locators.ts'
 import { type CurrencyCode, minorDigits } from '../../src/kernel/money.ts'
 import { add, endOfDay, type Instant, type Span, type TimeZone } from '../../src/kernel/time.ts'
 import { installmentItems } from '../../src/policy/bills/items.ts'
-import type { Installment } from '../../src/policy/records/installment.ts'
+import type { Installment } from '../../src/policy/records/invoice.ts'
 import { chargeOf, EUR } from './charges.ts'
 import { local } from './spans.ts'
 

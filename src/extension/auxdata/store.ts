@@ -5,7 +5,7 @@ import { newUuid, readDigits, readUuid, shardOfDigits, shardOfUuid } from '../..
 import type { Instant } from '../../kernel/time.ts'
 import type { Guard } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { type Database, LARGEST_PARAMETER, type Query } from '../../platform/database.ts'
+import { type Database, jsonLists, type Query } from '../../platform/database.ts'
 import { HOME_SHARD, type Tenant } from '../../platform/tenancy.ts'
 import { auxData } from './tables.ts'
 
@@ -89,24 +89,13 @@ export const auxPairsQuery = (
 
 /** Queries that carry out the writes; of several to one key, the last value of each property counts. */
 export function putAuxData({ build }: Database, changes: readonly AuxChange[], at: Instant): Query[] {
-  const chunks: string[][] = []
-  let characters = Number.POSITIVE_INFINITY
-  for (const change of merged(changes)) {
-    const text = JSON.stringify(change)
-    if (characters + text.length > LARGEST_PARAMETER) {
-      chunks.push([])
-      characters = 0
-    }
-    chunks.at(-1)!.push(text)
-    characters += text.length + 1
-  }
-  return chunks.map(chunk =>
+  return jsonLists([...merged(changes)].map(change => JSON.stringify(change))).map(list =>
     build.run(sql`
       insert into ${auxData} (locator, key, value, ui_type, updated_at)
       select change.value ->> 'locator', change.value ->> 'key',
         coalesce(change.value ->> 'value', old.value, ''),
         coalesce(change.value ->> 'uiType', old.ui_type, 'normal'), ${at}
-      from json_each(${`[${chunk.join()}]`}) change
+      from json_each(${list}) change
       left join ${auxData} old on old.locator = change.value ->> 'locator' and old.key = change.value ->> 'key'
       where true
       on conflict (locator, key) do update set

@@ -10,7 +10,7 @@ import type { FinancialTransactionResponse, FutureInvoiceResponse } from '../../
 import type { PolicyDocumentResponse } from '../../policy/contract/documents.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
 import type { ChargeSource } from '../../policy/projection/billed-items.ts'
-import { LARGEST_PLAN_PERIODS } from '../../policy/records/installment.ts'
+import { LARGEST_PLAN_PERIODS } from '../../policy/records/invoice.ts'
 import type { PolicyholderResponse } from '../../policyholders/contract.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
 

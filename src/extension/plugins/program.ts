@@ -2,7 +2,7 @@
 
 import type { TenantScope } from '../../platform/tenancy.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
-import { MAY_RETURN_NOTHING } from '../../product/plugins.ts'
+import { MAY_RETURN_NOTHING } from '../../product/configuration.ts'
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../auxdata/tables.ts'
 import {
   LONGEST_EVENT_DATA,

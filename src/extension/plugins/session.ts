@@ -7,8 +7,7 @@ import { now as currentTime } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { SHORTEST_SECRET, withoutSecrets } from '../../platform/outbound/masking.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
-import type { ProductDefinition } from '../../product/configuration.ts'
-import type { PluginFunction } from '../../product/plugins.ts'
+import type { PluginFunction, ProductDefinition } from '../../product/configuration.ts'
 import {
   NeedsTableRows,
   type TransactionTables,

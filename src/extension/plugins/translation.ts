@@ -5,7 +5,7 @@ import { Refusal } from '../../kernel/errors.ts'
 import { type CurrencyCode, type Decimal, decimal, minorDigits } from '../../kernel/money.ts'
 import { isStorable } from '../../kernel/text.ts'
 import { pathText } from '../../platform/wire-problem.ts'
-import type { PluginFunction } from '../../product/plugins.ts'
+import type { PluginFunction } from '../../product/configuration.ts'
 import type { PerilRate } from './contract.ts'
 
 type PerilRates = {

@@ -7,7 +7,7 @@ export const MASK = '********'
 /** Characters. Shorter texts stand in bodies by chance; no such secret is taken any more. */
 export const SHORTEST_SECRET = 4
 
-/** What long-lived tokens begin with (access/auth-tokens/text.ts). */
+/** What long-lived tokens begin with (access/tokens.ts). */
 export const AUTH_TOKEN_PREFIX = 'bdy_'
 
 const AUTH_TOKENS = new RegExp(`${AUTH_TOKEN_PREFIX}\\w+`, 'g')

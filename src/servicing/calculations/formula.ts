@@ -2,7 +2,7 @@
 
 import { Refusal } from '../../kernel/errors.ts'
 import { type Money, plus, toNumber } from '../../kernel/money.ts'
-import { taxGroupResponses } from '../../policy/projection/parts.ts'
+import { taxGroupResponses } from '../../policy/projection/characteristics.ts'
 import type { PerilPrice, PolicyAggregate, Quote } from '../../policy/records/aggregate.ts'
 import type { Finding, ProductDefinition, TemplateSource } from '../../product/configuration.ts'
 import type { CompiledTemplate, compileTemplate, Rendering } from '../../product/templates/liquid.ts'

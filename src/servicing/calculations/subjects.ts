@@ -1,11 +1,11 @@
 // What a formula is tried out on: a peril that there is, or one made up of the request.
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
-import { changedData, report } from '../../policy/draft/changed-data.ts'
+import { changedData, report } from '../../policy/draft/changes.ts'
 import { newDraft } from '../../policy/draft/draft.ts'
 import { endOfRun } from '../../policy/fold/line.ts'
 import { inForce } from '../../policy/fold/pieces.ts'
-import { policyView } from '../../policy/projection/view.ts'
+import { policyView } from '../../policy/projection/policy.ts'
 import {
   type PolicyAggregate,
   putRecords,
@@ -13,13 +13,17 @@ import {
   quoteParts,
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
-import type { Ground, Loaded } from '../../policy/surroundings.ts'
-import { contractSpan, paymentSchedule } from '../../policy/terms.ts'
+import { contractSpan, type Ground, type Loaded, paymentSchedule } from '../../policy/surroundings.ts'
 import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
-import { fieldError, fieldErrors } from '../../product/fields/errors.ts'
 import { type FieldData, NO_FIELD_DATA } from '../../product/fields/groups.ts'
-import { type FieldValues, readFieldValues, valuesOf } from '../../product/fields/values.ts'
-import { type Attempt, assertValid } from '../../rating/attempt.ts'
+import {
+  type FieldValues,
+  fieldError,
+  fieldErrors,
+  readFieldValues,
+  valuesOf,
+} from '../../product/fields/values.ts'
+import { type Attempt, assertValid } from '../../rating/rate.ts'
 import type { Operation } from '../../rating/template-data.ts'
 import type { CheckExistingPerilPremiumRequest, CheckPerilPremiumRequest } from './contract.ts'
 import type { Subject } from './formula.ts'

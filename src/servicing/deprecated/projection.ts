@@ -4,7 +4,7 @@ import { type Money, toNumber } from '../../kernel/money.ts'
 import { amountsDue, futureInstallments, installmentOf, planOf } from '../../policy/bills/amounts-due.ts'
 import { isStanding } from '../../policy/fold/line.ts'
 import { policyCharacteristics } from '../../policy/projection/characteristics.ts'
-import { policyView } from '../../policy/projection/view.ts'
+import { policyView } from '../../policy/projection/policy.ts'
 import {
   type Modification,
   type PolicyAggregate,
@@ -12,8 +12,7 @@ import {
   quoteParts,
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
-import type { PlannedInstallment } from '../../policy/records/installment.ts'
-import type { Invoice } from '../../policy/records/invoice.ts'
+import type { Invoice, PlannedInstallment } from '../../policy/records/invoice.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { InvoiceJobResponse, SegmentResponse } from './contract.ts'
 

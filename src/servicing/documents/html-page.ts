@@ -1,8 +1,8 @@
 // What a template printed, as a page: images of the configuration in their places; for documents of type html the
 // blocks of header and footer as elements of HTML, and the one page that there is.
 import { fontNames, type OwnFontFiles } from '../../../packages/pdf/fonts.ts'
+import type { StaticFiles } from '../../product/cache.ts'
 import { MOST_FONTS } from '../../product/resources.ts'
-import type { StaticFiles } from '../../product/stored-files.ts'
 
 /** What `image_url` prints for an image of the configuration, until it is there itself. */
 export const imageName = (name: string): string =>

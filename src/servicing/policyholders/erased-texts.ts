@@ -8,7 +8,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { auxData } from '../../extension/auxdata/tables.ts'
 import type { Uuid } from '../../kernel/locators.ts'
-import { type Database, LARGEST_PARAMETER, type Query } from '../../platform/database.ts'
+import { type Database, jsonLists, type Query } from '../../platform/database.ts'
 import { events } from '../../platform/events/tables.ts'
 import type { UnderwritingResult } from '../../policy/records/transactions.ts'
 import { installments, invoices, payments, type StoredInstallmentFee } from '../../policy/tables/billing.ts'
@@ -175,25 +175,10 @@ export const scrubQueries = (
     const isRow = keys.map(
       (key, index) => sql`${table}.${sql.identifier(key)} = j.value ->> ${sql.raw(String(index + 1))}`,
     )
-    return chunked(changed).map(rows =>
+    return jsonLists(changed).map(rows =>
       build.run(sql`update ${table} set ${sql.identifier(column)} = j.value ->> 0
         from json_each(${rows}) as j where ${sql.join(isRow, sql` and `)}`),
     )
   }),
   build.run(sql`update ${policies} set version = version + 1 where policyholder_locator = ${locator}`),
 ]
-
-/** JSON texts as lists, as many to a parameter as it takes. */
-function chunked(texts: readonly string[]): string[] {
-  const chunks: string[][] = []
-  let room = 0
-  for (const text of texts) {
-    if (text.length > room) {
-      chunks.push([])
-      room = LARGEST_PARAMETER
-    }
-    chunks.at(-1)!.push(text)
-    room -= text.length
-  }
-  return chunks.map(one => `[${one.join(',')}]`)
-}

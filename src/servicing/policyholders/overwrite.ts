@@ -3,10 +3,13 @@
 import { Refusal } from '../../kernel/errors.ts'
 import type { SearchTerm } from '../../platform/search/matching.ts'
 import { invalid } from '../../policyholders/change.ts'
-import type { Dictionary, Policyholder } from '../../policyholders/policyholder.ts'
-import { searchTerms, validationFieldError } from '../../policyholders/values.ts'
-import { fieldError } from '../../product/fields/errors.ts'
-import { type FieldValues, readFieldValues, valuesOf } from '../../product/fields/values.ts'
+import {
+  type Dictionary,
+  type Policyholder,
+  searchTerms,
+  validationFieldError,
+} from '../../policyholders/values.ts'
+import { type FieldValues, fieldError, readFieldValues, valuesOf } from '../../product/fields/values.ts'
 
 /** A value that some version of the policyholder, or of a sub-entity, holds. */
 export type StoredValue = { readonly field: string; readonly value: string }

@@ -16,8 +16,13 @@ import type { NewEvent } from '../../platform/events/outbox.ts'
 import { requireMatch } from '../../platform/http/entity-tags.ts'
 import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../../platform/paging.ts'
 import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
-import { invalid, newPolicyholder, updatedPolicyholder } from '../../policyholders/change.ts'
-import { constraintErrors, type ReadTables } from '../../policyholders/constraints.ts'
+import {
+  constraintErrors,
+  invalid,
+  newPolicyholder,
+  type ReadTables,
+  updatedPolicyholder,
+} from '../../policyholders/change.ts'
 import type {
   PolicyholderCreateRequest,
   PolicyholderListQuery,
@@ -27,7 +32,6 @@ import type {
   PolicyholderResponse,
   PolicyholderUpdateRequest,
 } from '../../policyholders/contract.ts'
-import type { Dictionary, Policyholder } from '../../policyholders/policyholder.ts'
 import {
   dictionaryOf,
   insertQueries,
@@ -43,13 +47,15 @@ import {
   versionGuard,
 } from '../../policyholders/store.ts'
 import {
+  type Dictionary,
+  type Policyholder,
   policyholderResponse,
   searchableNames,
   searchTerms,
   validationFieldError,
 } from '../../policyholders/values.ts'
-import { assertSearchable, searchOf } from '../../product/search-terms.ts'
-import { versionQuery } from '../../product/store.ts'
+import { versionQuery } from '../../product/cache.ts'
+import { assertSearchable, searchOf } from '../../product/fields/values.ts'
 import { tablesInForce } from '../../reference/constraints/force.ts'
 import { hintDocuments } from '../../transactions/documents/job-store.ts'
 import { eraseStaged } from '../migration/erasure.ts'

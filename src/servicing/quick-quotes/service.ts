@@ -20,20 +20,23 @@ import type { PolicyPriceResponse } from '../../policy/contract/prices.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import { requestedDraft } from '../../policy/draft/draft.ts'
 import { isIssued } from '../../policy/fold/line.ts'
-import { policyView } from '../../policy/projection/view.ts'
+import { policyView } from '../../policy/projection/policy.ts'
 import { type PolicyAggregate, quoteParts, selectedQuote } from '../../policy/records/aggregate.ts'
-import { lineUpTo, selectionBasis } from '../../policy/selection-basis.ts'
 import { loadGround } from '../../policy/store/loading.ts'
-import type { Ground, Loaded } from '../../policy/surroundings.ts'
-import { assertWithinLimits } from '../../policy/terms.ts'
+import {
+  assertWithinLimits,
+  type Ground,
+  type Loaded,
+  lineUpTo,
+  selectionBasis,
+} from '../../policy/surroundings.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
-import { type Attempt, ratingContext } from '../../rating/attempt.ts'
 import { policyPriceResponse } from '../../rating/price.ts'
-import { priceQuote } from '../../rating/rate.ts'
+import { type Attempt, priceQuote, ratingContext } from '../../rating/rate.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { Autofill } from '../../transactions/autofill/fill.ts'
-import { elementsAt } from '../../transactions/constraints/content.ts'
 import type { Constrainable } from '../../transactions/constraints/service.ts'
+import { elementsAt } from '../../transactions/constraints/validation.ts'
 import type { QuickQuoteResponse } from './contract.ts'
 import { expiryTimer, findQuickQuote, type QuickQuote, quickQuoteRows } from './store.ts'
 

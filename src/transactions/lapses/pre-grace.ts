@@ -10,9 +10,9 @@ import { nonsense } from '../../extension/plugins/translation.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import { hasPlugin } from '../../product/plugins.ts'
-import type { Attempt } from '../../rating/attempt.ts'
+import { hasPlugin } from '../../product/configuration.ts'
 import { askPluginUnattended, policyInfo } from '../../rating/plugin-call.ts'
+import type { Attempt } from '../../rating/rate.ts'
 import {
   cancelEffectiveProblem,
   type GraceStart,

@@ -260,7 +260,7 @@ export function realm(
       tableLookup(_version: unknown, table: unknown, key: unknown, column?: unknown): string {
         assertGoingOn()
         const tableName = textOf(table)
-        // As product/templates/lookups.ts writes it.
+        // As product/templates/effects.ts writes it.
         let keyText = ''
         if (typeof key === 'object' && key !== null) {
           let between = ''

@@ -3,8 +3,7 @@
 import { type Instant, now } from '../../../kernel/time.ts'
 import type { Database, Query } from '../../../platform/database.ts'
 import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
-import { ATTEMPT_TIMEOUT_MS } from './attempt.ts'
-import { type Sender, sendAlert, serveLine } from './serve.ts'
+import { ATTEMPT_TIMEOUT_MS, type Sender, sendAlert, serveLine } from './serve.ts'
 import {
   type Claim,
   type ClaimedLine,

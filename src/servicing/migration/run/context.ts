@@ -6,7 +6,7 @@ import type { Calls } from '../../../platform/calls.ts'
 import { type RequestContext, SYSTEM_CALLER } from '../../../platform/context.ts'
 import type { Database } from '../../../platform/database.ts'
 import { type Tenant, tenantNow } from '../../../platform/tenancy.ts'
-import type { ReadTables } from '../../../policyholders/constraints.ts'
+import type { ReadTables } from '../../../policyholders/change.ts'
 import type { LoadedConfiguration } from '../../../product/cache.ts'
 import type { Migration } from '../store.ts'
 

@@ -6,7 +6,7 @@ import type { Instant } from '../../../kernel/time.ts'
 import { type Database, deleteRows, putRows, type Query } from '../../../platform/database.ts'
 import { HOME_SHARD } from '../../../platform/tenancy.ts'
 import { policies } from '../../../policy/tables/policies.ts'
-import type { VersionRow } from '../../../product/store.ts'
+import type { VersionRow } from '../../../product/cache.ts'
 import { configurationVersions, deployments } from '../../../product/tables.ts'
 import type { WantedAccount } from './test-users.ts'
 

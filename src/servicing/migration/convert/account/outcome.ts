@@ -3,10 +3,9 @@ import { derivedUuid, readUuid, type Uuid } from '../../../../kernel/locators.ts
 import { add, endOfDay, type Instant } from '../../../../kernel/time.ts'
 import { type PolicyAggregate, putRecords } from '../../../../policy/records/aggregate.ts'
 import { isOutstanding } from '../../../../policy/records/invoice.ts'
-import type { Policyholder } from '../../../../policyholders/policyholder.ts'
-import { changePolicyholderValues } from '../../../../policyholders/values.ts'
+import { changePolicyholderValues, type Policyholder } from '../../../../policyholders/values.ts'
 import type { Configuration } from '../../../../product/configuration.ts'
-import { pastDueFrom } from '../../../../transactions/lapses/past-due.ts'
+import { pastDueFrom } from '../../../../transactions/lapses/timers.ts'
 import type { AccountMigrationData } from '../../contract-request.ts'
 import { type ItemKind, type ItemMapping, LISTED_KINDS, type MappingNode } from '../../item.ts'
 import {
