@@ -1,7 +1,11 @@
 // Requests filled in by services outside, through HTTP, with a real server as the service; and the operations that are
 // registered for it.
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { AutofillCallResponse, AutofillIntegrationResponse, IntegrationCallPageResponse } from '../../src/extension/integrations/contract.ts'
+import type {
+  AutofillCallResponse,
+  AutofillIntegrationResponse,
+  IntegrationCallPageResponse,
+} from '../../src/extension/integrations/contract.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
