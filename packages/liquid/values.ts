@@ -144,8 +144,7 @@ export const escapeHtml = (input: string): string =>
   input.replace(/[&<>"']/g, character => ENTITIES[character]!)
 
 /**
- * The text that a value prints as: nothing for nil, numbers plain and without an exponent, lists item after item,
- * maps as JSON.
+ * The text that a value prints as: nothing for nil, numbers plain and without an exponent, lists item after item, maps as JSON.
  */
 export function printed(value: unknown): string {
   const plain = toValue(value)

@@ -225,9 +225,7 @@ const CommissionRate = z
     'needs yearlyAmount or exactAmount',
   )
 
-/**
- * Older scripts and older external raters write `premium` and `technicalPremium` for the exact amounts (resources brief 6.3).
- */
+/** Older scripts and older external raters write `premium` and `technicalPremium` for the exact amounts (resources brief 6.3). */
 const PerilRate = z
   .object({
     yearlyPremium: optional(Amount),

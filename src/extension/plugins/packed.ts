@@ -95,6 +95,8 @@ export const COPIES = `[${Array.from({ length: 64 }, () => 'record => ({ ...reco
 type Track = {
   at: number
   step: number
+  /** The step before that: lists of four perils alternate between two. */
+  otherStep: number
   /** How many recent texts were new. */
   fresh: number
 }
@@ -139,7 +141,7 @@ const LAST_EMPTY_BIT = 21
 
 const NONE = -1
 
-const newTrack = (): Track => ({ at: NONE, step: 1, fresh: 0 })
+const newTrack = (): Track => ({ at: NONE, step: 1, otherStep: 1, fresh: 0 })
 
 const newPlace = (): Place => ({
   kinds: new Map(),
@@ -260,10 +262,13 @@ class Packing {
   }
 
   #putText(text: string, track: Track): void {
-    let at: number | undefined = track.at + track.step
-    if (this.#texts[at] !== text) {
-      at = track.fresh < MOST_FRESH ? this.#numberOfText.get(text) : undefined
-      if (at !== undefined) track.step = at - track.at
+    const usual = track.at + track.step
+    let at: number | undefined = usual
+    if (this.#texts[at] !== text) at = track.at + track.otherStep
+    if (this.#texts[at] !== text) at = track.fresh < MOST_FRESH ? this.#numberOfText.get(text) : undefined
+    if (at !== undefined && at !== usual) {
+      track.otherStep = track.step
+      track.step = at - track.at
     }
     track.at = at ?? this.#texts.push(text) - 1
     if (at !== undefined) {
