@@ -48,7 +48,6 @@ export class CsvReader {
     this.#keepsLeadingBlanks = keepsLeadingBlanks
   }
 
-  /** The line that is being read, from 1. */
   get line(): number {
     return this.#line
   }
@@ -100,7 +99,6 @@ export class CsvReader {
     }
   }
 
-  /** After the last piece. */
   end(): void {
     if (this.#state === 'quoted')
       throw new CsvFault(

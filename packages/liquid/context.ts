@@ -21,7 +21,6 @@ export type Dialect<Effects = unknown> = {
   /** The effects at the end of a rendering, as its caller gets them. */
   settledEffects(effects: Effects): Effects
   readonly calendar: Calendar
-  /** Whether it is the code of a currency by ISO 4217. */
   isCurrency(code: string): boolean
   /** A sentence, with a blank before it, that names the known name which was probably meant; empty when none was. */
   suggestion(name: string, known: readonly string[]): string
@@ -48,7 +47,6 @@ type RenderState = {
   environment: RenderingEnvironment
   budget: RenderBudget
   dialect: Dialect<unknown>
-  /** Those of the dialect. */
   effects: unknown
   /** What filters asked for that was not loaded, by text that names it, so that each is asked for once. */
   missing: Map<string, unknown>

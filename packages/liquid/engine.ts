@@ -138,7 +138,6 @@ export type CompiledTemplate<Environment = RenderingEnvironment, Effects = unkno
   render(data: unknown, environment: Environment): Rendering<Effects>
 }
 
-/** Reads templates of the dialect. */
 export type TemplateCompiler<Environment = RenderingEnvironment, Effects = unknown> = (source: {
   readonly path: string
   readonly source: string

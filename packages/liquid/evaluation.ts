@@ -274,5 +274,4 @@ const comparisons = {
   or: logical((left, right) => left || right),
 }
 
-/** The same for the library. */
 export const operators = comparisons as unknown as Operators

@@ -8,7 +8,6 @@ export type RenderLimits = {
    * comparison a quarter, 256 characters read one.
    */
   nodes: number
-  /** UTF-8 bytes written. */
   outputBytes: number
   /** Characters and list items that filters, captures and ranges make. */
   memory: number

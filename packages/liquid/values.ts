@@ -122,13 +122,11 @@ export function asInteger(value: unknown): number | undefined {
   return Number(parsed.toFixed(0))
 }
 
-/** Towards the lower whole number. */
 export function floorOf(value: Big): Big {
   const cut = value.round(0, Big.roundDown)
   return cut.gt(value) ? cut.minus(1) : cut
 }
 
-/** Towards the higher whole number. */
 export function ceilingOf(value: Big): Big {
   const cut = value.round(0, Big.roundDown)
   return cut.lt(value) ? cut.plus(1) : cut
@@ -146,8 +144,7 @@ export const escapeHtml = (input: string): string =>
   input.replace(/[&<>"']/g, character => ENTITIES[character]!)
 
 /**
- * The text that a value prints as: nothing for nil, numbers plain and without an exponent, lists item after item,
- * maps as JSON.
+ * The text that a value prints as: nothing for nil, numbers plain and without an exponent, lists item after item, maps as JSON.
  */
 export function printed(value: unknown): string {
   const plain = toValue(value)

@@ -3,7 +3,6 @@
 import bidiFactory from 'bidi-js'
 import type { Run } from './content.ts'
 
-/** Letters of Hebrew, Arabic, Syriac, Thaana, N'Ko … and their forms. */
 const FROM_THE_RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 
 const bidi = bidiFactory()

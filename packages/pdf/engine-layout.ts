@@ -82,7 +82,6 @@ class Words {
   }
 }
 
-/** Parts of one word, each in a style or font of its own. */
 const MOST_HELD = 200
 
 const measureLeaf = docMeasure.default.prototype.measureLeaf
@@ -209,7 +208,6 @@ function widen(columns: Column[], edges: readonly number[], rest: number): void 
     column._calcWidth += all === 0 ? rest / columns.length : (rest * (column._calcWidth + edges[at]!)) / all
 }
 
-/** Padding of the column and its part of the borders on both sides. */
 function edgesOf(table: Table, at: number): number {
   const { paddingLeft, paddingRight, vLineWidth } = table._layout
   const last = table.table.widths.length - 1

@@ -1,6 +1,5 @@
 // The layout engine: pdfmake, with the platform's own streams and compression, and fonts from memory.
 import './engine-layout.ts'
-import './engine-layout.ts'
 import './engine-text.ts'
 import printer from 'pdfmake/js/Printer.js'
 import type { ContentDefinition } from './content.ts'

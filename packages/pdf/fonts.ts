@@ -49,7 +49,6 @@ function cmapCoverage(view: DataView, cmap: number): Coverage {
   return spans
 }
 
-/** Whether the spans have the code point. */
 function covers(spans: Coverage, code: number): boolean {
   let [low, high] = [0, spans.length / 2 - 1]
   while (low <= high) {
@@ -64,7 +63,6 @@ function covers(spans: Coverage, code: number): boolean {
 /** A font and the characters that it has; `name` is what the engine knows it by. */
 export type Font = { readonly name: string; readonly coverage: Coverage }
 
-/** The fonts of one document. */
 export type DocumentFonts = {
   readonly main: Font
   readonly other: Font
@@ -114,13 +112,11 @@ function fontOf(
   return main
 }
 
-/** Files of fonts by their names. */
 export type OwnFontFiles = ReadonlyMap<string, Uint8Array>
 
 /** A source of a style sheet that is a file of the configuration: a name, without a scheme or a folder. */
 const FONT_SOURCE = /url\(\s*["']?([^"'():/]{1,200}\.(?:ttf|otf|woff2?))["']?\s*\)/gi
 
-/** The names in `@font-face` rules, each once. */
 export function fontNames(html: string): string[] {
   const names = new Set<string>()
   const rules = html.split(/@font-face\s*\{/i).slice(1)

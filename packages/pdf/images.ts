@@ -7,7 +7,6 @@ import { type Drawing, drawingOfText } from './svg.ts'
 /** A picture by the key that content names, its size in pixels; or a drawing, its size in points. */
 type DocumentImage = { readonly key: string; readonly width: number; readonly height: number } | Drawing
 
-/** The images of one document, each once. */
 export class Images {
   readonly #budget: ConversionBudget
   readonly #known = new Map<string, DocumentImage>()
@@ -124,7 +123,6 @@ type Png = {
   readonly data: Buffer
 }
 
-/** Samples of a pixel by colour type. */
 const SAMPLES: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 
 /** Undefined for a file that breaks off or says what no PNG may say. */

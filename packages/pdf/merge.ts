@@ -9,6 +9,7 @@ import {
   PDFContext,
   PDFDict,
   PDFDocument,
+  type PDFName,
   type PDFObject,
   PDFObjectParser,
   PDFObjectStreamParser,
@@ -101,16 +102,10 @@ function referTo(object: PDFObject, same: ReadonlyMap<PDFRef, PDFRef>): void {
   const waiting: PDFObject[] = [object]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     if (next instanceof PDFRawStream) waiting.push(next.dict)
-    else if (next instanceof PDFDict)
-      for (const [key, value] of next.entries()) {
+    else if (next instanceof PDFDict || next instanceof PDFArray)
+      for (const [key, value] of next instanceof PDFDict ? next.entries() : next.asArray().entries()) {
         const other = value instanceof PDFRef ? same.get(value) : undefined
-        if (other) next.set(key, other)
-        else waiting.push(value)
-      }
-    else if (next instanceof PDFArray)
-      for (const [index, value] of next.asArray().entries()) {
-        const other = value instanceof PDFRef ? same.get(value) : undefined
-        if (other) next.set(index, other)
+        if (other) next.set(key as PDFName & number, other)
         else waiting.push(value)
       }
   }
@@ -123,7 +118,6 @@ const MERGE_LIMITS = {
   unpackedBytes: 24 * 1_048_576,
   /** Numbers, names, lists and the like in a source. */
   values: 400_000,
-  /** Pages of a merged document. */
   pages: 2_000,
 } as const
 
@@ -157,7 +151,6 @@ const budgets = new WeakMap<PDFContext, MergeBudget>()
 /** Of the source whose objects are being unpacked, which nothing interrupts. */
 let unpacking: MergeBudget | undefined
 
-/** Of the source that is being opened. */
 let opening: MergeBudget | undefined
 
 const { create } = PDFContext

@@ -12,7 +12,6 @@ type FamilyFaces = Record<'normal' | 'bold' | 'italics' | 'bolditalics', string>
 type OwnFonts = {
   readonly fonts: ReadonlyMap<string, Font>
   readonly faces: Readonly<Record<string, FamilyFaces>>
-  /** The files as the engine reads them. */
   readonly files: OwnFontFiles
 }
 

@@ -1,7 +1,6 @@
 // Expressions and references of Velocity, read by descent.
 import type { Expression, Node, Operator, Reference, Step } from './nodes.ts'
 
-/** Reads what a text in double quotes holds. */
 type TextReader = (cursor: Cursor) => readonly Node[]
 
 /** By how tightly they bind, loosest first; the words are the same as the signs. */
@@ -213,7 +212,6 @@ function readArguments(cursor: Cursor, text: TextReader): Expression[] {
 
 // A place in the source of a template, and what may be read from there.
 
-/** What cannot be read, and where. */
 export class Unreadable extends Error {
   readonly offset: number
   constructor(offset: number, message: string) {
@@ -248,7 +246,6 @@ export class Cursor {
     return this.at + text.length <= this.end && this.source.startsWith(text, this.at)
   }
 
-  /** Passes over the text if it stands here. */
   take(text: string): boolean {
     if (!this.peek(text)) return false
     this.at += text.length

@@ -208,7 +208,6 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
     }
   }
 
-  /** Arguments with commas between them, or blanks. */
   function listed(): Expression[] {
     const items: Expression[] = []
     for (;;) {
@@ -284,9 +283,8 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
 }
 
 /**
- * A Velocity template that was read once. The dialect is read and rendered here, under the counted limits that Liquid
- * has: the library for it, velocityjs, counts nothing, calls whatever a value inherits, and lacks much that templates
- * use. In a sandbox it would be stopped without a line. docs/velocity.md has the whole of the decision; a test holds the
- * two against each other.
+ * A Velocity template that was read once. The dialect is read and rendered here, under the counted limits that Liquid has: the
+ * library for it, velocityjs, counts nothing, calls whatever a value inherits, and lacks much that templates use. In a sandbox
+ * it would be stopped without a line. docs/velocity.md has the whole of the decision; a test holds the two against each other.
  */
 export type VelocityTemplate = Parsed & { readonly path: string; readonly source: string }

@@ -33,7 +33,6 @@ export type VelocityEnvironment = ToolSurroundings & {
 
 const MOST_UNDEFINED = 200
 const LONGEST_NAME = 200
-/** Macros that call each other. */
 const DEEPEST_CALLS = 30
 /** What a loop sets beside its own variable; the last two are what Velocity 1 has. */
 const LOOP_NAMES = ['foreach', 'velocityCount', 'velocityHasNext']
@@ -258,7 +257,6 @@ export class VelocityRun {
     })
   }
 
-  /** What the nodes write, as text. */
   #captured(nodes: readonly Node[]): string {
     const parts: string[] = []
     const budget = this.#budget
@@ -341,7 +339,6 @@ export class VelocityRun {
     return items
   }
 
-  /** Either way, both ends included. */
   #range(from: number | undefined, to: number | undefined): unknown {
     if (from === undefined || to === undefined) return undefined
     const length = Math.abs(to - from) + 1

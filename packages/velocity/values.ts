@@ -49,9 +49,8 @@ function order(left: unknown, right: unknown): number | undefined {
 const QUOTIENT_PLACES = 16
 
 /**
- * `+` joins texts and adds numbers; the others take text that is a number as one, since amounts of the contract are
- * text. Exact; whole by whole divides to a whole number, as in Velocity. Nothing where there is no number, or a
- * division by zero.
+ * `+` joins texts and adds numbers; the others take text that is a number as one, since amounts of the contract are text.
+ * Exact; whole by whole divides to a whole number, as in Velocity. Nothing where there is no number, or a division by zero.
  */
 export function calculated(operator: Operator, left: unknown, right: unknown, budget: RenderBudget): unknown {
   if (operator === '==') return equal(left, right)
@@ -212,7 +211,6 @@ function getter(owner: MapValue, name: string, args: readonly unknown[]): unknow
   return property && own(owner, property[0]!.toLowerCase() + property.slice(1))
 }
 
-/** What the method gives; nothing for one that is not on the list. */
 export function called(
   owner: unknown,
   name: string,

@@ -14,7 +14,6 @@ export type DirectoryEntry = {
   crc32: number
   compressedBytes: number
   sizeBytes: number
-  /** Position of the entry's local header. */
   headerOffset: number
   /** Unix file mode; 0 where the archiver had none. */
   mode: number
@@ -114,11 +113,7 @@ function findEnd(view: DataView, before: number): DirectoryEnd {
 }
 
 function readEnd(view: DataView, at: number, before: number): DirectoryEnd {
-  const end = {
-    entries: view.getUint16(at + 10, true),
-    offset: view.getUint32(at + 16, true),
-    limit: at,
-  }
+  const end = { entries: view.getUint16(at + 10, true), offset: view.getUint32(at + 16, true), limit: at }
   if (end.entries === IN_ZIP64_FIELD_16 || end.offset === IN_ZIP64_FIELD_32) {
     const locator = at - 20
     if (locator < 0 || view.getUint32(locator, true) !== END_64_LOCATOR_SIGNATURE) return end

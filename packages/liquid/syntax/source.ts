@@ -36,7 +36,7 @@ export class SourceTokenizer extends Tokenizer {
       if (!LiquidError.is(error)) throw error
       // The parser reports an open comment and an open raw block, at their beginning.
       if (!this.#inRaw)
-        this.#report.add('ERROR', 'markupNotClosed', notClosed(this.input.slice(begin, begin + 2)), begin)
+        this.#report.error('markupNotClosed', notClosed(this.input.slice(begin, begin + 2)), begin)
       return this.#textUpTo(begin, Math.max(this.p, begin + 2))
     }
   }
@@ -46,7 +46,7 @@ export class SourceTokenizer extends Tokenizer {
     const found = NEARLY_MARKUP.exec(this.input.slice(begin, end))
     if (!found) return
     const message = `${JSON.stringify(found[0])} is printed as text. If it is meant to be read, write '{{ … }}' or '{% … %}', with no blank between the two characters.`
-    this.#report.add('WARNING', 'markupNotOpened', message, begin + found.index)
+    this.#report.warn('markupNotOpened', message, begin + found.index)
   }
 
   /** Everything up to `endcomment`, whatever it looks like. */
@@ -204,7 +204,7 @@ function tidyTag(source: string, begin: number, repairs: Repair[], report: Repor
 }
 
 const warnOfBrace = (report: Report, offset: number): void =>
-  report.add('WARNING', 'extraBrace', 'There is a brace too many here; it is ignored. Remove it.', offset)
+  report.warn('extraBrace', 'There is a brace too many here; it is ignored. Remove it.', offset)
 
 /** Where the output ends, `}}` in quotes aside; negative when it does not end. */
 function endOfOutput(source: string, begin: number): number {
@@ -229,7 +229,7 @@ function tidyContent(source: string, begin: number, end: number, repairs: Repair
   if (!first || runsIntoText(source, begin, end, found)) return end
   const said = new Set<string>()
   const warn = (code: string, message: string, offset: number): void => {
-    if (!said.has(code)) report.add('WARNING', code, message, offset)
+    if (!said.has(code)) report.warn(code, message, offset)
     said.add(code)
   }
   let isOpen = false
@@ -264,7 +264,6 @@ function tidyContent(source: string, begin: number, end: number, repairs: Repair
 
 type Place = { at: number; text: string }
 
-/** Untidy characters outside of quotes. */
 function untidyPlaces(source: string, begin: number, end: number): Place[] {
   const places: Place[] = []
   let quoted = begin

@@ -101,7 +101,6 @@ type PlainGlyphs = {
 const COMPOSITE = 0xffff
 /** Left, bottom, right, top of an outline: 8 bytes. */
 const BOX_BYTES = 8
-/** Points of one outline. */
 const MOST_POINTS = 65_536
 
 type Streams = Readonly<
@@ -221,11 +220,7 @@ function pointOf({ flags, glyphs }: Streams): Point {
   const isOnCurve = byte < 0x80
   const flag = byte & 0x7f
   const [a = 0, b = 0, c = 0, d = 0] = glyphs.take(flag < 84 ? 1 : flag < 120 ? 2 : flag < 124 ? 3 : 4)
-  const step = (x: number, y: number): Point => ({
-    dx: signed(flag, x),
-    dy: signed(flag >> 1, y),
-    isOnCurve,
-  })
+  const step = (x: number, y: number): Point => ({ dx: signed(flag, x), dy: signed(flag >> 1, y), isOnCurve })
   if (flag < 10) return { dx: 0, dy: signed(flag, ((flag & 14) << 7) + a), isOnCurve }
   if (flag < 20) return { dx: signed(flag, (((flag - 10) & 14) << 7) + a), dy: 0, isOnCurve }
   if (flag < 84) {

@@ -130,7 +130,6 @@ export const auditDeletion = (
       ${caller.accountLocator}, ${caller.username}, ${requestId}
     from ${auxData} where ${auxData.locator} = ${locator} and ${auxData.key} = ${key}`)
 
-/** How many keys one entry lists. */
 const MOST_KEYS = 200
 
 type Change = { readonly locator: string; readonly key: string; readonly plugin?: string }

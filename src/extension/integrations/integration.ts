@@ -4,9 +4,7 @@ import { MASK, SHORTEST_SECRET } from '../../platform/outbound/masking.ts'
 import { besideReferences } from '../../platform/outbound/secret-references.ts'
 import type { Signing } from '../../platform/outbound/signature.ts'
 
-/**
- * Kinds of services (resources brief 6.1). Bindery calls the first two; the others are stored for clients that look them up.
- */
+/** Kinds of services (resources brief 6.1). Bindery calls the first two; the others are stored for clients that look them up. */
 export const INTEGRATION_TYPES = ['external_rater', 'data_autofill', 'webhook', 'fe-plugins'] as const
 
 export type IntegrationType = (typeof INTEGRATION_TYPES)[number]

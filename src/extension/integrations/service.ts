@@ -70,9 +70,7 @@ export async function replaceIntegration(
   })
 }
 
-/**
- * Refuses (409) while the newest configuration, an older one that policies have, or an autofill operation names it.
- */
+/** Refuses (409) while the newest configuration, an older one that policies have, or an autofill operation names it. */
 export async function removeIntegration(name: string, context: RequestContext): Promise<JsonText> {
   return await changed(context, name, async present => {
     const integration = neededIntegration(present, name)
@@ -116,10 +114,7 @@ async function changed(
         ]),
       ],
       events: [],
-      answer: {
-        status: 200,
-        text: JSON.stringify(integrationsResponse(context.tenant, after.values())),
-      },
+      answer: { status: 200, text: JSON.stringify(integrationsResponse(context.tenant, after.values())) },
       subject: `integration ${name}`,
     })
     return await answerOf(context, answer)

@@ -225,9 +225,7 @@ const CommissionRate = z
     'needs yearlyAmount or exactAmount',
   )
 
-/**
- * Older scripts and older external raters write `premium` and `technicalPremium` for the exact amounts (resources brief 6.3).
- */
+/** Older scripts and older external raters write `premium` and `technicalPremium` for the exact amounts (resources brief 6.3). */
 const PerilRate = z
   .object({
     yearlyPremium: optional(Amount),
@@ -266,11 +264,7 @@ export const UnderwritingResult = z.object({
     .transform(notes => notes ?? []),
 })
 
-const ProrationAnswer = z.object({
-  id: Text,
-  proratedAmount: SignedAmount,
-  holdbackAmount: optional(Amount),
-})
+const ProrationAnswer = z.object({ id: Text, proratedAmount: SignedAmount, holdbackAmount: optional(Amount) })
 export type ProrationAnswer = z.output<typeof ProrationAnswer>
 
 export const ProrationResult = z.object({ items: z.array(ProrationAnswer) })

@@ -75,7 +75,5 @@ function compiling(
   }
 }
 
-/**
- * The comment that makes the engine name the code by its path; none for a path with line breaks, which would end the comment.
- */
+/** The comment that makes the engine name the code by its path; none for a path with line breaks, which would end the comment. */
 const calledBy = (path: string): string => (/\s/.test(path) ? '' : `\n//# sourceURL=${path}`)

@@ -49,9 +49,7 @@ export type PluginCall = {
    * then only `missing` counts, and only its first entry is certain.
    */
   readonly gathers?: boolean
-  /**
-   * Tables that are resources of the tenant: their rows are fetched even if the configuration has a table of that name.
-   */
+  /** Tables that are resources of the tenant: their rows are fetched even if the configuration has a table of that name. */
   readonly resourceTables: readonly string[]
 }
 

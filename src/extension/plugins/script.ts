@@ -2,9 +2,7 @@
 // ES modules are rewritten to that form; their imports are read when they are loaded.
 import { type Node, parse } from 'acorn'
 
-/**
- * `text` is a function expression. With a `problem` the file cannot run, and whatever requires it gets the problem.
- */
+/** `text` is a function expression. With a `problem` the file cannot run, and whatever requires it gets the problem. */
 export type CompiledScript = { readonly text: string; readonly problem?: ScriptProblem }
 
 /** Line and column count from 1. */

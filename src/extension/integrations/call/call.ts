@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { Refusal } from '../../../kernel/errors.ts'
 import { derivedUuid, newUuid, type Uuid } from '../../../kernel/locators.ts'
+import { Memo } from '../../../kernel/maps.ts'
 import { storable } from '../../../kernel/text.ts'
 import { type Instant, now } from '../../../kernel/time.ts'
 import type { RequestContext } from '../../../platform/context.ts'
@@ -15,14 +16,9 @@ import { CALL_TIMEOUT_MS, type Exchanged, exchange, isDown, LARGEST_BODY, notSen
 import { type CallBodies, keepCall, type LoggedCall } from './log.ts'
 
 /** The purpose of the call. `operation` and the policy are for the log, which is in the shard. */
-type CallPurpose = {
-  readonly shard: number
-  readonly operation: string
-  readonly policyLocator?: string
-}
+type CallPurpose = { readonly shard: number; readonly operation: string; readonly policyLocator?: string }
 
 type IntegrationCall<T> = CallPurpose & {
-  /** Sent as JSON. */
   readonly input: unknown
   readonly read: Reader<T>
 }
@@ -246,14 +242,7 @@ export class Circuit {
 
 const MOST_CIRCUITS = 10_000
 
-const circuits = new Map<string, Circuit>()
+const circuits = new Memo<string, Circuit>(MOST_CIRCUITS)
 
 /** The circuit of that key in this isolate. A changed key has a new circuit. */
-export function circuitOf(key: string): Circuit {
-  const known = circuits.get(key)
-  if (known) return known
-  if (circuits.size >= MOST_CIRCUITS) circuits.clear()
-  const circuit = new Circuit()
-  circuits.set(key, circuit)
-  return circuit
-}
+export const circuitOf = (key: string): Circuit => circuits.getOrMake(key, () => new Circuit())

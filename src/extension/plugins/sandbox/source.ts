@@ -3,9 +3,7 @@ import { ownIntl } from './intl.ts'
 import { keptLanguage } from './language.ts'
 import { realm } from './realm.ts'
 
-/**
- * An expression: a function of a RealmHost and a zone-offset function that sets the sandbox up and returns its Realm.
- */
+/** An expression: a function of a RealmHost and a zone-offset function that sets the sandbox up and returns its Realm. */
 export const REALM_SOURCE = `((host, zoneOffset) => {
 const setClock = (${fixedClock})();
 (${tidyGlobals})();
