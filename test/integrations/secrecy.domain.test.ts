@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import {
   looksSecret,
+  MASK,
   maskedHeaders,
   maskedUrl,
   secretsOf,
-} from '../../src/extension/integrations/integration.ts'
-import { MASK, withoutSecrets } from '../../src/platform/outbound/masking.ts'
+  withoutSecrets,
+} from '../../src/platform/outbound/masking.ts'
 
 const SECRET: [name: string, value: string][] = [
   ['Authorization', 'x'],

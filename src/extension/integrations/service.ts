@@ -8,7 +8,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
-import { MASK } from '../../platform/outbound/masking.ts'
+import { MASK, maskedHeaders, maskedUrl } from '../../platform/outbound/masking.ts'
 import { HOME_SHARD, homeDatabase, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { policies } from '../../policy/tables/policies.ts'
 import { configurationVersions } from '../../product/tables.ts'
@@ -21,7 +21,7 @@ import type {
   ExternalServiceIntegrationUpdateRequest,
   SecuritySpecRequest,
 } from './contract.ts'
-import { type Connection, type Integration, maskedHeaders, maskedUrl, type Security } from './integration.ts'
+import type { Connection, Integration, Security } from './integration.ts'
 import { deleteIntegration, forgetIntegrations, putIntegration, readIntegrations } from './store.ts'
 
 /** The most integrations of a tenant; more answer 413. */

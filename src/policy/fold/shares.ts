@@ -199,7 +199,7 @@ export type Prorated = {
   readonly runs: ReadonlyMap<Uuid, readonly Omit<RunSplit, 'by'>[]>
   /** By fee, what lies before the time of the part that is split there. */
   readonly fees: ReadonlyMap<Uuid, Money>
-  /** What is held back, be it nothing; undefined where nothing was said of it. */
+  /** Holdbacks; empty means none, undefined means that none were stated. */
   readonly holdbacks: readonly Holdback[] | undefined
 }
 

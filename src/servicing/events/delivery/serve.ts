@@ -1,6 +1,5 @@
 // Posts the deliveries of one line (tables.ts), in their order.
 
-import { secretsOf } from '../../../extension/integrations/integration.ts'
 import { newUuid } from '../../../kernel/locators.ts'
 import { storable } from '../../../kernel/text.ts'
 import { type Instant, now, retryAfterMs } from '../../../kernel/time.ts'
@@ -11,7 +10,7 @@ import type {
   WebhookFailureHandling,
 } from '../../../platform/events/tables.ts'
 import { addressProblem, mayCallThisMachine } from '../../../platform/outbound/address.ts'
-import { withoutSecrets } from '../../../platform/outbound/masking.ts'
+import { secretsOf, withoutSecrets } from '../../../platform/outbound/masking.ts'
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'
 import { type Resolved, resolvedHeaders } from '../../../reference/secrets/sending.ts'
 import { webhookEvent } from '../stream/response.ts'

@@ -1,6 +1,5 @@
-import { maskedHeaders, maskedUrl } from '../../../extension/integrations/integration.ts'
 import type { WebhookEndpoint, WebhookFailureHandling } from '../../../platform/events/tables.ts'
-import { MASK } from '../../../platform/outbound/masking.ts'
+import { MASK, maskedHeaders, maskedUrl } from '../../../platform/outbound/masking.ts'
 import { handlingOf, type Webhook } from '../delivery/webhook.ts'
 import type { EndpointResponse, FailureHandlingResponse, WebhookResponse } from './contract.ts'
 
