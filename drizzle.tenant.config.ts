@@ -7,6 +7,7 @@ export default defineConfig({
     './src/platform/tables.ts',
     './src/{access,billing,extension,policy,policyholders,product,reference,servicing,tenants,transactions}/**/{tables,tables/*}.ts',
     './src/platform/events/tables.ts',
+    './src/{servicing/quick-quotes,tenants/bootstrap}/store.ts',
   ],
   out: './migrations/tenant',
 })

@@ -81,7 +81,7 @@ export function programOf(terminal: Terminal, act: Act): Command {
     })
   command(program, 'login [address]', 'sign in at a service; the password is asked for, or piped in')
     .option('--tenant <name>', 'sign in as a user of this tenant (name or host); else as an administrator')
-    .option('--user <name>', "the user; an administrator's is 'administrator' unless told")
+    .option('--user <name>', "the user; an administrator's is 'administrator' by default")
     .option('--token', 'ask for a long-lived token in the place of a password')
     .action(async (address: string | undefined, options: object) => {
       const { login } = await import('./commands/login.ts')

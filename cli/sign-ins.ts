@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'n
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { BinderyClient } from '../client/index.ts'
-import { NO_TENANT, tenantOfAuthToken } from '../src/access/auth-tokens/text.ts'
+import { NO_TENANT, tenantOfAuthToken } from '../src/access/tokens.ts'
 import { now } from '../src/kernel/time.ts'
 import { connect, serviceAddress } from './api.ts'
 import { EXIT, Failure, usage } from './exit.ts'

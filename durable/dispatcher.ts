@@ -1,9 +1,10 @@
 import { DurableObject } from 'cloudflare:workers'
 import { FIRST_SEQUENCE } from '../src/kernel/locators.ts'
 import { now } from '../src/kernel/time.ts'
+import { type ObjectReply, replyOf } from '../src/platform/objects.ts'
 import { alarm, observed } from '../src/platform/observation.ts'
-import type { Block } from '../src/platform/tenancy/sequence.ts'
-import type { ShardName } from '../src/platform/tenancy.ts'
+import { type Block, leaseNumbers } from '../src/platform/tenancy/sequence.ts'
+import { type ShardName, shardDatabase, type Tenant } from '../src/platform/tenancy.ts'
 
 /** While it works, and after it failed, the next alarm is this far away. */
 const REARM_MS = 60_000
@@ -13,15 +14,22 @@ const PAUSE_MS = 1_000
 
 /**
  * One for each shard of a tenant. It leases blocks of the number sequence, and holds the alarm for the
- * earliest timer or delivery that is due. Kept in its own storage: `sequence` (the next number to lease),
+ * earliest timer or delivery that is due. Kept in its own storage: `sequence` (the next number to lease, as in the shard),
  * `shard` (whom it works for) and `lookAt` (the latest time at which it was asked to look).
  */
 export class DispatcherObject extends DurableObject<Env> {
-  /** Leases `count` numbers; they are never leased again. */
+  /** What the release before calls, while both run: numbers of the object's own storage, which the next lease goes beyond. */
   async lease(count: number): Promise<Block> {
     const next = (await this.ctx.storage.get<number>('sequence')) ?? FIRST_SEQUENCE
     await this.ctx.storage.put('sequence', next + count)
     return { next, end: next + count }
+  }
+
+  /** Leases `count` numbers; they are never leased again. */
+  leaseBlock(tenant: Tenant, shard: number, count: number): Promise<ObjectReply<Block>> {
+    return replyOf({ at: 'lease', tenant: tenant.locator, shard }, calls =>
+      leaseNumbers(this.ctx.storage, shardDatabase(this.env, tenant, shard, calls), count),
+    )
   }
 
   /**

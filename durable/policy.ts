@@ -2,8 +2,8 @@ import { DurableObject } from 'cloudflare:workers'
 import { Refusal } from '../src/kernel/errors.ts'
 import { replyOf } from '../src/platform/objects.ts'
 import { tenantNow } from '../src/platform/tenancy.ts'
-import type { PolicyMemory } from '../src/transactions/object/memory.ts'
-import type { PolicyMessage, PolicyReply } from '../src/transactions/object/message.ts'
+import type { PolicyMessage, PolicyReply } from '../src/transactions/mechanism/kind.ts'
+import type { PolicyMemory } from '../src/transactions/object/execution.ts'
 
 /** Operations that may wait for one policy; more are refused at once. */
 const LONGEST_LINE = 256

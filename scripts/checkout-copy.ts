@@ -1,5 +1,5 @@
 // A copy of what the service is made from, to build or run it apart from this checkout.
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
@@ -8,6 +8,7 @@ const COPIED = [
     'cli',
     'client',
     'console',
+    'deployments',
     'durable',
     'examples',
     'migrations',
@@ -22,7 +23,8 @@ const COPIED = [
 /** Makes the copy in a temporary folder, without secrets and data; the installed packages are those of this checkout. */
 export function copyCheckout(): string {
   const folder = mkdtempSync(join(tmpdir(), 'bindery-checkout-'))
-  for (const name of COPIED) cpSync(name, join(folder, name), { recursive: true })
+  for (const name of COPIED.filter(name => existsSync(name)))
+    cpSync(name, join(folder, name), { recursive: true })
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
   return folder
 }

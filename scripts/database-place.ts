@@ -2,15 +2,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MigrationTarget } from '../src/platform/database/migrations.ts'
-import { bookmarked } from './bookmarks.ts'
+import { bookmarked, bookmarkReader } from './bookmarks.ts'
 import { prepareDataFolder } from './data-folder.ts'
+import { type Environment, environmentFolder } from './environments.ts'
 import { openLocalDatabases } from './local-databases.ts'
 import { isMade, type PoolDatabase, readPool } from './pool-file.ts'
 import { prepareControl, prepareTenantDatabases } from './prepare-databases.ts'
 import { type Progress, progressBar } from './progress.ts'
 import { readSecrets, readSettings } from './settings.ts'
-import { wranglerTarget } from './wrangler.ts'
-import { requireRemoteControl } from './write-config.ts'
+import { remoteTarget, toolFor } from './wrangler.ts'
 
 export type DatabasePlace = {
   target(binding: string): MigrationTarget
@@ -22,26 +22,29 @@ export type DatabasePlace = {
 }
 
 /**
- * The provider's databases, with a Time Travel bookmark of each noted in the data folder before it is first changed; or
+ * The environment's databases, with a Time Travel bookmark of each noted in the data folder before it is first changed; or
  * those of the data folder.
  */
-export async function openDatabasePlace(remote: boolean): Promise<DatabasePlace> {
+export async function openDatabasePlace(environment: Environment | undefined): Promise<DatabasePlace> {
   const { dataFolder } = readSettings(process.env, readSecrets())
   prepareDataFolder(dataFolder)
-  if (!remote) return openLocalDatabases(dataFolder)
-  requireRemoteControl()
+  if (!environment) return openLocalDatabases(dataFolder)
+  if (!environment.controlId)
+    throw new Error(`${environment.name} has no control database yet: npm run deploy makes it.`)
+  const tool = toolFor(environment)
   const notes: Record<string, string> = {}
   const folder = join(dataFolder, 'bookmarks')
   mkdirSync(folder, { recursive: true })
-  const file = join(folder, `${new Date().toISOString().replaceAll(':', '-')}.json`)
+  const file = join(folder, `${environment.name}-${new Date().toISOString().replaceAll(':', '-')}.json`)
+  const note = (name: string, bookmark: string): void => {
+    notes[name] = bookmark
+    writeFileSync(file, `${JSON.stringify(notes, null, 2)}\n`)
+  }
   const target = (binding: string): MigrationTarget =>
-    bookmarked(wranglerTarget(binding, ['--remote']), (name, bookmark) => {
-      notes[name] = bookmark
-      writeFileSync(file, `${JSON.stringify(notes, null, 2)}\n`)
-    })
+    bookmarked(remoteTarget(tool, binding), note, bookmarkReader(tool))
   return {
     target,
-    registered: async () => readPool().filter(isMade),
+    registered: async () => readPool(environmentFolder(environment.name)).filter(isMade),
     prepare: (databases, progress) => prepareTenantDatabases(target('CONTROL'), databases, target, progress),
     close: async () => {},
   }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { bindingTarget, type MigrationTarget } from '../src/platform/database/migrations.ts'
 import { prepareDataFolder } from './data-folder.ts'
+import type { Environment } from './environments.ts'
 import { replaceFile } from './replace-file.ts'
 import { joinedConfig, storesConfig } from './write-config.ts'
 
@@ -21,11 +22,12 @@ export function requireStarted(dataFolder: string): void {
     )
 }
 
-/** Opens the stores: those in the data folder, or with `remote` those that the provider has made. */
-export async function openStores(dataFolder: string, { remote = false } = {}): Promise<Stores> {
+/** Opens the stores: those in the data folder, or those of an environment at the provider. */
+export async function openStores(dataFolder: string, environment?: Environment): Promise<Stores> {
+  const remote = environment !== undefined
   prepareDataFolder(dataFolder)
-  const configPath = join(dataFolder, remote ? 'stores.remote.toml' : 'stores.toml')
-  replaceFile(configPath, storesConfig(joinedConfig({ onlyMade: remote }), { remote }))
+  const configPath = join(dataFolder, remote ? `stores.${environment.name}.toml` : 'stores.toml')
+  replaceFile(configPath, storesConfig(joinedConfig(environment), { remote }))
   // Takes a second to load: not before something is to be seen.
   const { getPlatformProxy } = await import('wrangler')
   const { env, dispose } = await getPlatformProxy<Env>({

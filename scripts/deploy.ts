@@ -1,7 +1,7 @@
 // `npm run deploy`: makes at the provider what is missing, migrates, deploys, and looks whether it works. Every step can be
 // run again (docs/operate.md).
 import { execFile, execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,56 +9,104 @@ import { parseArgs, promisify } from 'node:util'
 import { bindingStatements, prepareAdministrator } from './administrator.ts'
 import { withCheckoutCopy } from './checkout-copy.ts'
 import { openStores } from './databases.ts'
-import { controlId, needsOf, withControlId } from './deployment/needs.ts'
-import { provider, type Tool } from './deployment/provider.ts'
-import { carryOut, type Step, tell } from './deployment/steps.ts'
+import {
+  claimControl,
+  hasSecretChecks,
+  notedResources,
+  noteResource,
+  verifySecrets,
+} from './deployment/identity.ts'
+import { needsOf } from './deployment/needs.ts'
+import { provider } from './deployment/provider.ts'
+import { OBJECT_UPDATES, rollOut } from './deployment/roll-out.ts'
+import { carryOut, listSteps, type Step } from './deployment/steps.ts'
+import {
+  apiHost,
+  ENVIRONMENT_OPTION,
+  type Environment,
+  environmentFolder,
+  environmentNames,
+  findEnvironment,
+  nameAtProvider,
+  requireEnvironmentName,
+  secretsFile,
+  writeEnvironment,
+} from './environments.ts'
 import { isMisused, Misuse } from './misuse.ts'
-import { isLocalId, isMade, readPool } from './pool-file.ts'
+import { PLACE_OPTIONS, placeArguments, placeOfOptions } from './place-options.ts'
+import { isMade, readPool } from './pool-file.ts'
 import { completeSecrets, readSecrets, readSettings, SECRET_NAMES } from './settings.ts'
-import { databaseAtProvider, databasesMade, wrangler, wranglerIn } from './wrangler.ts'
-import { writeConfig } from './write-config.ts'
+import { databaseAtProvider, databasesMade, remoteTarget, toolFor } from './wrangler.ts'
+import { configFile, environmentConfig, joinedConfig, writeConfig } from './write-config.ts'
 
-const USAGE = `npm run deploy -- --domain example.com [--environment production] [--databases 4]
-npm run deploy                the same again: what was said is kept in deployment.json
-npm run deploy -- --dry-run   tells what would be made, and makes nothing`
-
-const DEPLOYMENT_FILE = 'deployment.json'
-const CONTROL_DATABASE = 'bindery-control'
-
-/** What a deployment is told once; kept in git beside pool.toml. */
-type Deployment = {
-  /** Hosts are <tenant>.co.<environment>.<domain>, and the API answers at api.<environment>.<domain>. */
-  readonly domain: string
-  readonly environment: string
-}
+const USAGE = `npm run deploy -- --environment production --domain example.com --location weur
+                               a new environment; --jurisdiction eu|us|fedramp in the place of --location
+                               wnam|enam|weur|eeur|apac|oc; --databases N for tenants, 4 by default
+npm run deploy -- --environment production
+                               the same again, with the code of this checkout
+npm run deploy                 the same, where the checkout knows one environment only
+  --gradual                    moves 10, 50 and 100 % of the requests to the new code, and back when it does not answer
+  --dry-run                    shows what would be made, and makes nothing`
 
 const run = promisify(execFile)
 const say = (line: string): void => console.log(`deploy: ${line}`)
-const secretsFile = ({ environment }: Deployment): string => `.secrets.${environment}`
-const apiHost = ({ environment, domain }: Deployment): string => `api.${environment}.${domain}`
-const node = (...script: string[]): void => {
-  execFileSync(process.execPath, script, { stdio: 'inherit' })
+
+type Options = {
+  readonly environment?: string
+  readonly domain?: string
+  readonly jurisdiction?: string
+  readonly location?: string
 }
 
-function readDeployment(options: { domain?: string; environment?: string }): Deployment {
-  const kept = existsSync(DEPLOYMENT_FILE)
-    ? (JSON.parse(readFileSync(DEPLOYMENT_FILE, 'utf8')) as Partial<Deployment>)
-    : {}
-  const domain = options.domain ?? kept.domain
-  const environment = options.environment ?? kept.environment ?? 'production'
+/** The environment to deploy: what the options say of a new one, or what is kept of one that was deployed before. */
+function chosenEnvironment(options: Options): Environment {
+  const names = environmentNames()
+  const name = options.environment ?? (names.length === 1 ? names[0] : undefined)
+  if (name === undefined)
+    throw new Misuse(`Which environment? This checkout knows ${names.join(', ') || 'none'}.\n\n${USAGE}`)
+  requireEnvironmentName(name)
+  const kept = findEnvironment(name)
+  const domain = options.domain ?? kept?.domain
+  const asked = placeOfOptions(options)
   if (!domain || !/^(?:[a-z0-9-]+\.)+[a-z]{2,}$/.test(domain))
-    throw new Misuse(`Which domain of yours is it to answer at?\n\n${USAGE}`)
-  if (!/^[a-z0-9-]+$/.test(environment) || environment === 'local')
+    throw new Misuse(`A new environment needs --domain: one of yours, at which it answers.\n\n${USAGE}`)
+  if (kept && (domain !== kept.domain || (asked !== '' && asked !== kept.place)))
     throw new Misuse(
-      `'${environment}' is no name for an environment: lower-case letters, digits, hyphens; 'local' is that of one machine.`,
+      `${name} answers at ${kept.domain} and lies in '${kept.place}'; neither can change. Make another environment.`,
     )
-  return { domain, environment }
+  if (!kept && asked === '')
+    throw new Misuse(`Where is the data of ${name} to lie? Give --location or --jurisdiction.\n\n${USAGE}`)
+  return kept ?? { name, domain, place: asked }
 }
 
-function steps(deployment: Deployment, databases: number, tool: Tool = wrangler): Step[] {
-  const config = (): string => readFileSync('wrangler.toml', 'utf8')
-  const needs = needsOf(config())
-  const { hasBucket, makeBucket, hasQueue, makeQueue } = provider(tool)
+type Choices = { readonly databases: number; readonly gradual: boolean }
+
+/** The steps of a deployment. `current` has the id of the control database as soon as that is made. */
+function steps(chosen: Environment, { databases, gradual }: Choices, checkout = '.'): Step[] {
+  let current = chosen
+  const { name } = chosen
+  const tool = toolFor(chosen, checkout)
+  const config = environmentConfig(readFileSync('wrangler.toml', 'utf8'), chosen)
+  const needs = needsOf(config)
+  const { hasBucket, makeBucket, hasQueue, makeQueue, hasWorker } = provider(tool)
+  const control = remoteTarget(tool, 'CONTROL')
+  const controlName = nameAtProvider(name, 'control')
+  const source = secretsFile(name)
+  let noted: Promise<Set<string>> | undefined
+  const isNoted = async (what: string): Promise<boolean> => {
+    if (current.controlId === undefined) return false
+    noted ??= notedResources(control)
+    return (await noted).has(what)
+  }
+  /** Makes a resource that is missing, once the control database has noted that it is this environment's. */
+  const resource = (what: string, exists: () => Promise<boolean>, make: () => Promise<void>): Step => ({
+    name: what,
+    isDone: async () => (await isNoted(what)) && (await exists()),
+    async carryOut() {
+      if (!(await isNoted(what))) await noteResource(control, what, await exists())
+      await make()
+    },
+  })
   return [
     {
       name: 'types',
@@ -67,54 +115,84 @@ function steps(deployment: Deployment, databases: number, tool: Tool = wrangler)
       },
     },
     {
-      name: `secrets in ${secretsFile(deployment)} (keep a copy in a safe: without them the data cannot be read)`,
-      isDone: async () => {
-        const present = readSecrets('.', secretsFile(deployment))
-        return SECRET_NAMES.every(name => present[name])
-      },
-      carryOut: async () => {
-        completeSecrets('.', secretsFile(deployment))
+      name: `database ${controlName}`,
+      isDone: async () => current.controlId !== undefined,
+      async carryOut() {
+        const made = await databasesMade(tool)
+        const controlId = await databaseAtProvider(tool, controlName, made, ...placeArguments(chosen.place))
+        current = { ...current, controlId }
+        writeConfig(current)
+        await claimControl(control, { environment: name, domain: chosen.domain })
+        writeEnvironment(current)
       },
     },
     {
-      name: `database ${CONTROL_DATABASE}`,
-      isDone: async () => !isLocalId(controlId(config())),
+      name: 'the control database is that of this environment',
       async carryOut() {
-        const id = await databaseAtProvider(CONTROL_DATABASE, await databasesMade())
-        writeFileSync('wrangler.toml', withControlId(config(), id))
-        writeConfig()
+        await claimControl(control, { environment: name, domain: chosen.domain })
       },
     },
-    ...needs.buckets.map(bucket => ({
-      name: `bucket ${bucket.name}${bucket.jurisdiction ? ` within ${bucket.jurisdiction}` : ''}`,
-      isDone: () => hasBucket(bucket),
-      carryOut: () => makeBucket(bucket),
-    })),
-    ...needs.queues.map(queue => ({
-      name: `queue ${queue}`,
-      isDone: () => hasQueue(queue),
-      carryOut: () => makeQueue(queue),
-    })),
+    {
+      name: `secrets in ${source} (keep a copy in a safe: without them the data cannot be read)`,
+      async carryOut() {
+        if (!(await hasSecretChecks(control))) completeSecrets('.', source)
+        const secrets = readSecrets('.', source)
+        await verifySecrets(control, secrets, source)
+        const missing = SECRET_NAMES.filter(secret => !secrets[secret])
+        if (missing.length > 0)
+          throw new Error(
+            `${missing.join(' and ')} missing from ${source}; bring that file from where its copy is kept.`,
+          )
+      },
+    },
+    ...needs.buckets.map(bucket =>
+      resource(
+        `bucket ${bucket.name}${bucket.jurisdiction ? ` within ${bucket.jurisdiction}` : ''}`,
+        () => hasBucket(bucket),
+        () => makeBucket(bucket),
+      ),
+    ),
+    ...needs.queues.map(queue =>
+      resource(
+        `queue ${queue}`,
+        () => hasQueue(queue),
+        () => makeQueue(queue),
+      ),
+    ),
     {
       name: `${databases} databases for tenants`,
-      isDone: async () => readPool().some(isMade),
-      carryOut: async () => node('scripts/pool.ts', 'grow', String(databases), '--remote'),
+      isDone: async () => readPool(environmentFolder(name)).some(isMade),
+      carryOut: async () => {
+        const script = ['scripts/pool.ts', 'grow', String(databases), '--environment', name]
+        execFileSync(process.execPath, script, { stdio: 'inherit' })
+      },
     },
     {
       name: 'migrations of every database, each with a bookmark to go back to',
-      carryOut: async () => node('scripts/migrate.ts', '--remote'),
+      carryOut: async () => {
+        const script = ['scripts/migrate.ts', '--environment', name]
+        execFileSync(process.execPath, script, { stdio: 'inherit' })
+      },
     },
-    { name: 'administration account', carryOut: () => administrator(deployment) },
-    { name: `Worker at ${apiHost(deployment)}`, carryOut: () => deployWorker(deployment) },
-    { name: `answers at https://${apiHost(deployment)}/ready`, carryOut: () => answers(deployment) },
+    { name: 'administration account', carryOut: () => administrator(current) },
+    {
+      name: `Worker ${nameAtProvider(name)} at ${apiHost(chosen)}`,
+      async carryOut() {
+        const worker = nameAtProvider(name)
+        if (!(await isNoted(`Worker ${worker}`)))
+          await noteResource(control, `Worker ${worker}`, await hasWorker(worker))
+        await deployWorker(current, gradual)
+      },
+    },
+    { name: `answers at https://${apiHost(chosen)}/ready`, carryOut: () => answers(chosen) },
   ]
 }
 
-/** Makes the account on the first deployment; its password is told once. */
-async function administrator(deployment: Deployment): Promise<void> {
+/** Makes the account on the first deployment; its password is shown once. */
+async function administrator(environment: Environment): Promise<void> {
   const { dataFolder, administrator } = readSettings(process.env, {})
-  const pepper = readSecrets('.', secretsFile(deployment)).PASSWORD_PEPPER!
-  const stores = await openStores(dataFolder, { remote: true })
+  const pepper = readSecrets('.', secretsFile(environment.name)).PASSWORD_PEPPER!
+  const stores = await openStores(dataFolder, environment)
   try {
     const { username, password, madeUp } = await prepareAdministrator(
       bindingStatements(stores.env.CONTROL),
@@ -128,95 +206,90 @@ async function administrator(deployment: Deployment): Promise<void> {
   }
 }
 
-async function deployWorker(deployment: Deployment): Promise<void> {
+/** Uploads the code with its secrets: for all requests at once, or for a growing share of them. */
+async function deployWorker(environment: Environment, gradual: boolean): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bindery-'))
-  const secrets = readSecrets('.', secretsFile(deployment))
+  const secrets = readSecrets('.', secretsFile(environment.name))
   const file = join(folder, 'secrets.json')
   try {
     writeFileSync(file, JSON.stringify(Object.fromEntries(SECRET_NAMES.map(name => [name, secrets[name]]))), {
       mode: 0o600,
     })
-    await withBuild(build =>
-      uploadWorker(build, deployment, '--secrets-file', file, '--domain', apiHost(deployment)),
-    )
+    await withBuild(environment, async build => {
+      const tool = toolFor(environment, build)
+      if (gradual) return rollOut(tool, { secretsFile: file, isReady: () => isReady(environment), say })
+      await tool('deploy', '--secrets-file', file, '--domain', apiHost(environment), ...OBJECT_UPDATES)
+    })
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
 /**
- * Does the work with a copy of this checkout, with all generated files and the bindings of what the provider has: nothing that a
- * service reads that runs from here is written.
+ * Does the work with a copy of this checkout, with all generated files and the bindings of what the provider has, so that nothing is
+ * written that a service reads which runs from here.
  */
-const withBuild = <Result>(work: (build: string) => Promise<Result>): Promise<Result> =>
+const withBuild = <Result>(
+  environment: Environment,
+  work: (build: string) => Promise<Result>,
+): Promise<Result> =>
   withCheckoutCopy(async build => {
-    for (const command of [['write-config.ts', '--deploy'], ['route-index.ts'], ['bundles.ts']]) {
-      const [script, ...options] = command as [string, ...string[]]
-      await run(process.execPath, [`scripts/${script}`, ...options], { cwd: build })
-    }
+    writeFileSync(join(build, configFile(environment)), joinedConfig(environment))
+    for (const script of ['route-index.ts', 'bundles.ts'])
+      await run(process.execPath, [`scripts/${script}`], { cwd: build })
     return work(build)
   })
 
-/** Gives the Worker of the build to the tool. */
-async function uploadWorker(
-  build: string,
-  { environment, domain }: Deployment,
-  ...options: string[]
-): Promise<void> {
-  const variables = { ENVIRONMENT: environment, DOMAIN: domain, PLUGIN_RUNNER: 'isolate' }
-  await wranglerIn(
-    build,
-    'deploy',
-    ...Object.entries(variables).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
-    ...options,
-  )
+/** Whether the service says that what it needs is there. */
+async function isReady(environment: Environment): Promise<boolean> {
+  const response = await fetch(`https://${apiHost(environment)}/ready`).catch(() => undefined)
+  return response?.ok ?? false
 }
 
 /** Waits until the service says that it is ready: certificates of a new host take some minutes. */
-async function answers(deployment: Deployment): Promise<void> {
-  const address = `https://${apiHost(deployment)}/ready`
-  let last = ''
+async function answers(environment: Environment): Promise<void> {
   for (let tries = 0; tries < 60; tries += 1) {
-    const response = await fetch(address).catch((problem: Error) => problem)
-    if (response instanceof Response && response.ok) return
-    last = response instanceof Response ? `${response.status} ${await response.text()}` : response.message
+    if (await isReady(environment)) return
     await sleep(5_000)
   }
-  throw new Error(`${address} did not answer 200 within five minutes; it last said: ${last}`)
+  throw new Error(`https://${apiHost(environment)}/ready did not answer 200 within five minutes.`)
 }
 
 /** Shows each step and builds the Worker; writes nothing, here or at the provider. */
-const showWhatWouldBeMade = (deployment: Deployment, databases: number): Promise<void> =>
-  withBuild(async build => {
-    const tool: Tool = (...command) => wranglerIn(build, ...command)
+const showWhatWouldBeMade = (environment: Environment, choices: Choices): Promise<void> =>
+  withBuild(environment, async build => {
+    const tool = toolFor(environment, build)
     const isSignedIn = await provider(tool).isSignedIn()
-    const all = steps(deployment, databases, tool)
+    const all = steps(environment, choices, build)
     if (!isSignedIn) say('not signed in with the provider, so what it has is not known: everything is listed')
-    await tell(isSignedIn ? all : all.map(({ isDone: _, ...step }) => step), say)
-    await uploadWorker(build, deployment, '--dry-run', '--outdir', join(build, 'dist'))
+    await listSteps(isSignedIn ? all : all.map(({ isDone: _, ...step }) => step), say)
+    await tool('deploy', '--dry-run', '--outdir', join(build, 'dist'))
     say('the Worker can be built; nothing was changed')
   })
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
+      ...ENVIRONMENT_OPTION,
+      ...PLACE_OPTIONS,
       domain: { type: 'string' },
-      environment: { type: 'string' },
       databases: { type: 'string', default: '4' },
+      gradual: { type: 'boolean', default: false },
       'dry-run': { type: 'boolean', default: false },
     },
   })
   if (!/^[1-9]\d{0,3}$/.test(values.databases))
     throw new Misuse(`--databases is a number from 1.\n\n${USAGE}`)
-  const deployment = readDeployment(values)
-  if (values['dry-run']) return showWhatWouldBeMade(deployment, Number(values.databases))
-  writeConfig()
-  if (!(await provider(wrangler).isSignedIn()))
+  const environment = chosenEnvironment(values)
+  const choices = { databases: Number(values.databases), gradual: values.gradual }
+  if (values['dry-run']) return showWhatWouldBeMade(environment, choices)
+  writeConfig(environment)
+  if (!(await provider(toolFor(environment)).isSignedIn()))
     throw new Misuse('Sign in with the provider first: npx wrangler login, or set CLOUDFLARE_API_TOKEN.')
-  const all = steps(deployment, Number(values.databases))
-  writeFileSync(DEPLOYMENT_FILE, `${JSON.stringify(deployment, null, 2)}\n`)
-  await carryOut(all, say)
-  say(`https://${apiHost(deployment)} serves; next: npm run tenant -- create NAME --remote`)
+  await carryOut(steps(environment, choices), say)
+  say(
+    `https://${apiHost(environment)} serves; next: npm run tenant -- create NAME --environment ${environment.name}`,
+  )
 }
 
 await main().catch((error: unknown) => {

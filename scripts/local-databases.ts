@@ -7,7 +7,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { type MigrationTarget, migrate } from '../src/platform/database/migrations.ts'
 import type { Statement, StatementTarget } from './administrator.ts'
 import { prepareDataFolder } from './data-folder.ts'
-import { localControlId } from './deployment/needs.ts'
+import { controlId } from './deployment/needs.ts'
 import { migrationFiles } from './migration-files.ts'
 import { type PoolDatabase, readPool } from './pool-file.ts'
 import { prepareControl, prepareTenantDatabases } from './prepare-databases.ts'
@@ -19,8 +19,11 @@ const NAMESPACE = 'miniflare-D1DatabaseObject'
 /** How long a statement waits for another process that writes to the same file. */
 const BUSY_MS = 30_000
 
-/** How many databases are kept free for new tenants. */
-const KEPT_FREE = 8
+/**
+ * How many databases a start leaves free for new tenants. All that one run may need: the runtime does not wait for another process
+ * that writes to the control database, so none is added while the service runs.
+ */
+const FREE_AT_START = 64
 
 type LocalDatabase = MigrationTarget & StatementTarget & { close(): void }
 
@@ -87,12 +90,12 @@ export function openLocalDatabases(dataFolder: string): LocalDatabases {
     opened.set(binding, database)
     return database
   }
-  const control = open('CONTROL', localControlId(readFileSync('wrangler.toml', 'utf8')))
+  const control = open('CONTROL', controlId(readFileSync('wrangler.toml', 'utf8')))
   const target = (binding: string): MigrationTarget => {
     if (binding === 'CONTROL') return control
     const listed = pool.find(database => database.binding === binding)
     if (!listed) throw new Error(`pool.toml has no database ${binding}.`)
-    return open(binding, listed.localId)
+    return open(binding, listed.databaseId)
   }
   return {
     control,
@@ -102,7 +105,7 @@ export function openLocalDatabases(dataFolder: string): LocalDatabases {
       return pool.filter(({ binding }) => known.has(binding))
     },
     async prepare(databases, progress) {
-      const files = databases.map(({ localId }) => databaseFile(dataFolder, localId))
+      const files = databases.map(({ databaseId }) => databaseFile(dataFolder, databaseId))
       await makeFiles(
         dataFolder,
         files.filter(file => !existsSync(file)),
@@ -140,7 +143,7 @@ function lackingDatabases(
 export async function prepareLocalDatabases(
   databases: LocalDatabases,
   progress: Progress,
-  free = KEPT_FREE,
+  free = FREE_AT_START,
 ): Promise<string[]> {
   const applied = await prepareControl(databases.control)
   const pool = readPool()
@@ -149,21 +152,6 @@ export async function prepareLocalDatabases(
   const wanted = [...pool.filter(({ binding }) => known.has(binding)), ...lackingDatabases(rows, pool, free)]
   await databases.prepare(wanted, progress)
   return applied
-}
-
-/**
- * Adds databases to the pool of a running service where fewer than eight are free. `bound` is the pool that the service was started
- * with; it can use no others. Returns how many were added.
- */
-export async function growLocalPool(dataFolder: string, bound: readonly PoolDatabase[]): Promise<number> {
-  const databases = openLocalDatabases(dataFolder)
-  try {
-    const added = lackingDatabases(await registered(databases.control), bound, KEPT_FREE)
-    if (added.length > 0) await databases.prepare(added, () => undefined)
-    return added.length
-  } finally {
-    await databases.close()
-  }
 }
 
 /** Makes the files as copies of one database with all migrations. Each appears under its name when it is complete. */

@@ -1,8 +1,9 @@
-// `npm run migrate [-- --remote]`: every database of the service up to the migrations of this code. Run again after a failure,
+// `npm run migrate [-- --environment NAME]`: every database of the service up to the migrations of this code. Run again after a failure,
 // it goes on where it stopped.
 import { parseArgs } from 'node:util'
 import { openDatabasePlace, prepareDatabases } from './database-place.ts'
 import { requireStarted } from './databases.ts'
+import { ENVIRONMENT_OPTION, type Environment, environmentNamed } from './environments.ts'
 import { isMisused } from './misuse.ts'
 import { readSecrets, readSettings } from './settings.ts'
 import { writeConfig } from './write-config.ts'
@@ -10,15 +11,16 @@ import { writeConfig } from './write-config.ts'
 const say = (line: string): void => console.log(`migrate: ${line}`)
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { remote: { type: 'boolean', default: false } } })
-  writeConfig()
-  await migrateAll(values.remote)
+  const { values } = parseArgs({ options: ENVIRONMENT_OPTION })
+  const environment = values.environment === undefined ? undefined : environmentNamed(values.environment)
+  writeConfig(environment)
+  await migrateAll(environment)
   say('all databases are up to date')
 }
 
-async function migrateAll(remote: boolean): Promise<void> {
-  if (!remote) requireStarted(readSettings(process.env, readSecrets()).dataFolder)
-  const place = await openDatabasePlace(remote)
+async function migrateAll(environment: Environment | undefined): Promise<void> {
+  if (!environment) requireStarted(readSettings(process.env, readSecrets()).dataFolder)
+  const place = await openDatabasePlace(environment)
   try {
     await prepareDatabases(place, await place.registered(), say)
   } finally {

@@ -8,8 +8,10 @@ export const PLACE_OPTIONS = {
   location: { type: 'string' },
 } as const
 
-/** The place that the options say; an Error tells which there are. */
-export function placeOfOptions(values: { jurisdiction?: string; location?: string }): Place {
+export type PlaceValues = { readonly jurisdiction?: string; readonly location?: string }
+
+/** The place that the options name, or an empty text; a `Misuse` lists those that there are. */
+export function placeOfOptions(values: PlaceValues): Place {
   const { jurisdiction, location } = values
   if (jurisdiction !== undefined && location !== undefined)
     throw new Misuse('A jurisdiction says where data may be; leave --location out.')

@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunnerStart } from '../runner/server.ts'
-import { runnerSecret } from '../src/extension/plugins/protocol.ts'
+import { runnerSecret } from '../src/extension/plugins/process-runner.ts'
 import { signalGroup } from './wrangler-dev.ts'
 
 const MAIN = resolve('runner/main.ts')

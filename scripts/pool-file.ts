@@ -1,38 +1,38 @@
-// pool.toml: the databases that are bound to the Worker for tenants. Only this file writes it.
-import { readFileSync } from 'node:fs'
+// pool.toml: the databases that are bound to the Worker for tenants, of this machine or in the folder of an environment. Only this
+// file writes it.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isPlace, type Place } from '../src/platform/tenancy/places.ts'
+import { nameAtProvider } from './environments.ts'
 import { replaceFile } from './replace-file.ts'
 
-export const POOL_FILE = 'pool.toml'
+const POOL_FILE = 'pool.toml'
 
 export type PoolDatabase = {
   /** `TENANT_001`. */
   binding: string
-  /** Name at the provider: `bindery-tenant-001`, and with its place `bindery-tenant-002-eu`. */
+  /** `bindery-tenant-001`; at the provider `bindery-eu1-tenant-001`, and with its place `bindery-eu1-tenant-002-eu`. */
   databaseName: string
   /** Where it is made; empty for anywhere. */
   place: Place
-  /** Id at the provider; that of the local file until it is made there. */
+  /** Id of the file on this machine; at the provider the id that it gave, and until then one of the same form. */
   databaseId: string
-  /** Id of the local file, which stays the same when the provider gives the database another. */
-  localId: string
 }
 
 const LOCAL_ID = '00000000-0000-4000-8000-'
 
 /** Whether the id is one of our own, which no provider gives. */
-export const isLocalId = (id: string): boolean => id.startsWith(LOCAL_ID)
+const isLocalId = (id: string): boolean => id.startsWith(LOCAL_ID)
 
-/** The n-th database of the pool as it is before the provider knows it. */
-export function plannedDatabase(number: number, place: Place = ''): PoolDatabase {
+/** The n-th database of the pool of this machine, or of an environment before the provider knows it. */
+export function plannedDatabase(number: number, place: Place = '', environment?: string): PoolDatabase {
   const digits = String(number).padStart(3, '0')
-  const localId = `${LOCAL_ID}${String(number).padStart(12, '0')}`
+  const what = `tenant-${digits}${place && `-${place}`}`
   return {
     binding: `TENANT_${digits}`,
-    databaseName: `bindery-tenant-${digits}${place && `-${place}`}`,
+    databaseName: environment === undefined ? `bindery-${what}` : nameAtProvider(environment, what),
     place,
-    databaseId: localId,
-    localId,
+    databaseId: `${LOCAL_ID}${String(number).padStart(12, '0')}`,
   }
 }
 
@@ -55,7 +55,6 @@ export function parsePool(text: string): PoolDatabase[] {
         databaseName,
         place: placeOf(databaseName),
         databaseId,
-        localId: value('preview_database_id') ?? databaseId,
       }
     })
 }
@@ -74,7 +73,6 @@ export function formatPool(databases: readonly PoolDatabase[]): string {
       `binding = "${database.binding}"`,
       `database_name = "${database.databaseName}"`,
       `database_id = "${database.databaseId}"`,
-      ...(isMade(database) ? [`preview_database_id = "${database.localId}"`] : []),
     ].join('\n'),
   )
   return `# The pool of tenant databases. Written by \`npm run pool -- grow N\`; do not edit.\n\n${sections.join('\n\n')}\n`
@@ -89,15 +87,20 @@ export function databasesToAdd(
   registered: ReadonlySet<string>,
   count: number,
   place: Place = '',
+  environment?: string,
 ): PoolDatabase[] {
   const unfinished = listed.filter(database => database.place === place && !registered.has(database.binding))
   const fresh = Array.from({ length: Math.max(0, count - unfinished.length) }, (_, at) =>
-    plannedDatabase(listed.length + at + 1, place),
+    plannedDatabase(listed.length + at + 1, place, environment),
   )
   return [...unfinished.slice(0, count), ...fresh]
 }
 
-export const readPool = (): PoolDatabase[] => parsePool(readFileSync(POOL_FILE, 'utf8'))
+/** What the pool of this machine lists, or that in an environment's folder; nothing where there is no file yet. */
+export function readPool(folder = '.'): PoolDatabase[] {
+  const file = join(folder, POOL_FILE)
+  return existsSync(file) ? parsePool(readFileSync(file, 'utf8')) : []
+}
 
-export const writePool = (databases: readonly PoolDatabase[]): void =>
-  replaceFile(POOL_FILE, formatPool(databases))
+export const writePool = (databases: readonly PoolDatabase[], folder = '.'): void =>
+  replaceFile(join(folder, POOL_FILE), formatPool(databases))

@@ -4,9 +4,9 @@ import { signIn } from './api-client.ts'
 import { buildBundles } from './bundles.ts'
 import { curlLines } from './curl-lines.ts'
 import { oneLine, prepareDataFolder } from './data-folder.ts'
+import { claimControl, verifySecrets } from './deployment/identity.ts'
 import { type DeployedExample, deployExample, deployedExample, testUsers, workedPolicies } from './example.ts'
-import { growLocalPool, openLocalDatabases, prepareLocalDatabases } from './local-databases.ts'
-import { readPool } from './pool-file.ts'
+import { openLocalDatabases, prepareLocalDatabases } from './local-databases.ts'
 import { progressBar } from './progress.ts'
 import { writeRouteIndex } from './route-index.ts'
 import {
@@ -46,6 +46,8 @@ async function prepareStores(settings: Settings, firstStart: boolean): Promise<A
     say(
       applied.length === 0 ? 'the control database is up to date' : `control database: ${applied.join(', ')}`,
     )
+    await claimControl(databases.control, { environment: 'local', domain: 'bindery.test' })
+    await verifySecrets(databases.control, readSecrets(), SECRETS_FILE)
     const pepper = readSecrets().PASSWORD_PEPPER!
     return await prepareAdministrator(databases.control, pepper, settings.administrator, firstStart)
   } finally {
@@ -95,29 +97,6 @@ ${lines.join('\n\n')}
 `)
 }
 
-const GROW_EVERY_MS = 2_000
-
-/** Adds databases to the pool while the service runs, so that new tenants find a free one. */
-function keepDatabasesFree(dataFolder: string): NodeJS.Timeout {
-  const bound = readPool()
-  let isGrowing = false
-  let said: string | undefined
-  return setInterval(async () => {
-    if (isGrowing) return
-    isGrowing = true
-    try {
-      await growLocalPool(dataFolder, bound)
-      said = undefined
-    } catch (problem) {
-      const line = `no databases could be added: ${oneLine(problem)}`
-      if (said === undefined) say(line)
-      said = line
-    } finally {
-      isGrowing = false
-    }
-  }, GROW_EVERY_MS)
-}
-
 async function start(): Promise<number> {
   const settings = await prepareFiles()
   const firstStart = !deployedExample(settings.dataFolder)
@@ -141,14 +120,12 @@ async function start(): Promise<number> {
     await service.stop()
     throw error
   }
-  const growing = keepDatabasesFree(settings.dataFolder)
   // Cron does not fire by itself here.
   const everyMinute = setInterval(async () => {
     if (!(await callScheduled(service)) && !stopping) say('the scheduled handler failed; see the log above')
   }, 60_000)
   const code = await service.ended
   clearInterval(everyMinute)
-  clearInterval(growing)
   if (!stopping) say(`the service ended by itself (exit code ${code})`)
   return stopping ? 0 : code
 }

@@ -17,6 +17,7 @@ import {
 import { confirmed } from './confirm.ts'
 import { openDatabasePlace, prepareDatabases } from './database-place.ts'
 import { openStores, requireStarted } from './databases.ts'
+import { apiHost, ENVIRONMENT_OPTION, type Environment, environmentNamed } from './environments.ts'
 import { PLACE_OPTIONS, placeOfOptions } from './place-options.ts'
 import { readSecrets, readSettings } from './settings.ts'
 
@@ -28,12 +29,12 @@ npm run tenant -- migrate NAME        its databases first, before those of other
 npm run tenant -- quota NAME [databaseBytes=N] [configurationBytes=N]
 npm run tenant -- delete NAME [--yes]
 
-With --remote it is the provider's tenants, else those of this machine (BINDERY_DATA).`
+With --environment NAME the tenants of an environment at the provider, else those of this machine (BINDERY_DATA).`
 
 const OPTIONS = {
   ...PLACE_OPTIONS,
   type: { type: 'string', default: 'test' },
-  remote: { type: 'boolean', default: false },
+  ...ENVIRONMENT_OPTION,
   yes: { type: 'boolean', default: false },
 } as const
 
@@ -55,8 +56,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   async create(env, name, _, values) {
     if (!isType(values.type))
       throw new Error(`A tenant is of the type test or production, not '${values.type}'.`)
-    const tenant = await createTenant(env, { name, type: values.type, place: placeOfOptions(values) })
-    say(`${tenant.name} (${tenant.type}) answers at ${tenant.hostName}; locator ${tenant.locator}`)
+    const place = placeOfOptions(values)
+    const tenant = await createTenant(env, { name, type: values.type, ...(place !== '' && { place }) })
+    say(`${tenant.name} (${tenant.type}) has the locator ${tenant.locator}`)
+    const environment = environmentOf(values.environment)
+    const where = environment ? ` at https://${apiHost(environment)}` : ''
+    say(`its users sign in${where} with the host name ${tenant.hostName}`)
   },
   async show(env, name) {
     const { shards, isBehind, ...tenant } = await tenantNamed(env, name)
@@ -75,9 +80,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     await openNewShards(env, name)
     say('filled; new policyholders come into all of them within 10 s')
   },
-  async migrate(env, name, _, { remote }) {
+  async migrate(env, name, _, { environment }) {
     const { shards } = await tenantNamed(env, name)
-    const place = await openDatabasePlace(remote)
+    const place = await openDatabasePlace(environmentOf(environment))
     try {
       const databases = (await place.registered()).filter(({ binding }) => shards.includes(binding))
       await prepareDatabases(place, databases, say)
@@ -100,6 +105,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
 }
 
+const environmentOf = (name: string | undefined): Environment | undefined =>
+  name === undefined ? undefined : environmentNamed(name)
+
 /** Commands that take more than a name. */
 const TAKES_MORE: ReadonlySet<string> = new Set(['shards', 'quota'])
 
@@ -116,8 +124,9 @@ async function main(): Promise<void> {
   if (!isList && (!carryOut || !name || (rest.length > 0 && !TAKES_MORE.has(command))))
     throw new Error(`It is used so:\n\n${USAGE}`)
   const { dataFolder } = readSettings(process.env, readSecrets())
-  if (!values.remote) requireStarted(dataFolder)
-  const stores = await openStores(dataFolder, { remote: values.remote })
+  const environment = environmentOf(values.environment)
+  if (!environment) requireStarted(dataFolder)
+  const stores = await openStores(dataFolder, environment)
   try {
     await (isList ? list(stores.env) : carryOut!(stores.env, name!, rest, values))
   } finally {

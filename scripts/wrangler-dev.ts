@@ -16,7 +16,7 @@ export type DevelopmentWorker = {
   dataFolder: string
   /** Variables beside those of the config; none that is secret, since command lines can be read. */
   vars?: Readonly<Record<string, string>>
-  /** The checkout whose Worker it is; this one unless told. */
+  /** The checkout whose Worker it is; by default this one. */
   checkout?: string | undefined
 }
 

@@ -5,33 +5,43 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { MigrationTarget } from '../src/platform/database/migrations.ts'
-import { CONFIG_FILE } from './write-config.ts'
+import type { Environment } from './environments.ts'
+import { configFile } from './write-config.ts'
 
 const run = promisify(execFile)
 
-/** Runs a command of the tool in this checkout; see `wranglerIn`. */
-export const wrangler = (...command: string[]): Promise<string> => wranglerIn('.', ...command)
+/** Runs a command of the tool; resolves with what it prints. */
+export type Tool = (...command: string[]) => Promise<string>
 
-/** Runs a command of the tool in a checkout, or a copy of one; what it prints. Throws with all its output. */
-export async function wranglerIn(checkout: string, ...command: string[]): Promise<string> {
-  try {
-    const { stdout } = await run(
-      process.execPath,
-      [resolve('node_modules/wrangler/bin/wrangler.js'), ...command, '--config', CONFIG_FILE],
-      { cwd: checkout, maxBuffer: 64 * 1024 * 1024, env: { ...process.env, WRANGLER_SEND_METRICS: 'false' } },
-    )
-    return stdout
-  } catch (error) {
-    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
-    throw new Error(`wrangler ${command.slice(0, 3).join(' ')}: ${stderr.trim()}\n${stdout.trim()}`, {
-      cause: error,
-    })
+/**
+ * The tool for an environment, run in this checkout or in a copy of it (`checkout`), with the environment's generated
+ * configuration. Its errors have all that it printed.
+ */
+export const toolFor =
+  (environment: Environment, checkout = '.'): Tool =>
+  async (...command) => {
+    try {
+      const { stdout } = await run(
+        process.execPath,
+        [resolve('node_modules/wrangler/bin/wrangler.js'), ...command, '--config', configFile(environment)],
+        {
+          cwd: checkout,
+          maxBuffer: 64 * 1024 * 1024,
+          env: { ...process.env, WRANGLER_SEND_METRICS: 'false' },
+        },
+      )
+      return stdout
+    } catch (error) {
+      const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
+      throw new Error(`wrangler ${command.slice(0, 3).join(' ')}: ${stderr.trim()}\n${stdout.trim()}`, {
+        cause: error,
+      })
+    }
   }
-}
 
 type Outcome = { results?: Record<string, unknown>[]; success?: boolean }
 
-/** What a command with --json answered; lines before the JSON are notices. */
+/** The answer of a command with --json; lines before the JSON are notices. */
 export function jsonOf<Value>(output: string): Value {
   const start = output.search(/^[[{]/m)
   if (start < 0) throw new Error(`wrangler answered no JSON:\n${output}`)
@@ -39,32 +49,33 @@ export function jsonOf<Value>(output: string): Value {
 }
 
 /** Databases at the provider by name, with their ids. */
-export async function databasesMade(): Promise<Map<string, string>> {
-  const list = jsonOf<{ name: string; uuid: string }[]>(await wrangler('d1', 'list', '--json'))
+export async function databasesMade(tool: Tool): Promise<Map<string, string>> {
+  const list = jsonOf<{ name: string; uuid: string }[]>(await tool('d1', 'list', '--json'))
   return new Map(list.map(({ name, uuid }) => [name, uuid]))
 }
 
 /** Id of the database of that name, which is made unless it is among those `made`; `options` say where. */
 export async function databaseAtProvider(
+  tool: Tool,
   name: string,
   made: ReadonlyMap<string, string>,
   ...options: string[]
 ): Promise<string> {
   const present = made.get(name)
   if (present) return present
-  await wrangler('d1', 'create', name, ...options)
-  const id = (await databasesMade()).get(name)
+  await tool('d1', 'create', name, ...options)
+  const id = (await databasesMade(tool)).get(name)
   if (!id) throw new Error(`${name} was made, but the provider does not list it; run this again.`)
   return id
 }
 
 /**
- * A database as a migration target, by `wrangler d1 execute`. Statements travel as one file, which takes effect
- * as a whole or not at all. `where` is `--remote`, or `--local --persist-to <folder>`.
+ * A database of the provider as a migration target, by `wrangler d1 execute`. Statements travel as one file, which takes effect
+ * as a whole or not at all.
  */
-export function wranglerTarget(binding: string, where: readonly string[]): MigrationTarget {
+export function remoteTarget(tool: Tool, binding: string): MigrationTarget {
   const execute = async (...what: string[]): Promise<Outcome[]> =>
-    jsonOf<Outcome[]>(await wrangler('d1', 'execute', binding, ...where, '--yes', '--json', ...what))
+    jsonOf<Outcome[]>(await tool('d1', 'execute', binding, '--remote', '--yes', '--json', ...what))
   return {
     name: binding,
     async execute(statements) {

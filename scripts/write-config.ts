@@ -1,32 +1,96 @@
-// Joins wrangler.toml (written by hand) and pool.toml (written by `npm run pool`) into the file that every
-// command runs with. Growing the pool is the only thing that changes bindings (docs/design.md, section 6).
+// The files that commands run the Worker and reach its stores with. wrangler.toml is the template: with the pool of this machine it
+// becomes wrangler.generated.toml, and with an environment's names, ids and pool the file for that environment.
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { formatPool, isLocalId, isMade, readPool } from './pool-file.ts'
+import { parseArgs } from 'node:util'
+import type { Place } from '../src/platform/tenancy/places.ts'
+import {
+  apiHost,
+  ENVIRONMENT_OPTION,
+  type Environment,
+  environmentFolder,
+  environmentNamed,
+  nameAtProvider,
+} from './environments.ts'
+import { formatPool, isMade, readPool } from './pool-file.ts'
 import { replaceFile } from './replace-file.ts'
 
 export const CONFIG_FILE = 'wrangler.generated.toml'
 
-const HEADER = '# Generated from wrangler.toml and pool.toml by `npm run config`; do not edit.'
+/** The file of an environment, or that of this machine. */
+export const configFile = (environment?: Environment): string =>
+  environment ? `wrangler.${environment.name}.generated.toml` : CONFIG_FILE
 
-const ownConfig = (): string => readFileSync('wrangler.toml', 'utf8')
+const HEADER = '# Generated from wrangler.toml and the list of databases by `npm run config`; do not edit.'
 
-/** The configuration with every database of the pool, or only with those that the provider has made. */
-export function joinedConfig({ onlyMade }: { onlyMade: boolean }): string {
-  const databases = readPool().filter(database => !onlyMade || isMade(database))
-  return [HEADER, ownConfig(), formatPool(databases)].join('\n')
+/** What the service needs on one machine in the place of the defaults, which are those of production. */
+const LOCAL_VARIABLES: Readonly<Record<string, string>> = {
+  ENVIRONMENT: 'local',
+  DOMAIN: 'bindery.test',
+  PLUGIN_RUNNER: 'quickjs',
 }
 
-export const writeConfig = ({ onlyMade = false } = {}): void =>
-  replaceFile(CONFIG_FILE, joinedConfig({ onlyMade }))
+const withVariables = (config: string, variables: Readonly<Record<string, string>>): string =>
+  Object.entries(variables).reduce(
+    (text, [name, value]) => text.replace(new RegExp(`^${name} = "[^"]*"`, 'm'), `${name} = "${value}"`),
+    config,
+  )
 
-/** Throws while wrangler.toml names a control database that only this machine has. */
-export function requireRemoteControl(): void {
-  const id = ownConfig().match(/binding = "CONTROL"\n(?:.*\n)*?database_id = "([^"]*)"/)?.[1]
-  if (id !== undefined && !isLocalId(id)) return
-  throw new Error(
-    'The control database is not made yet: `npm run deploy -- --domain example.com` makes it, and what else is missing.',
+/** A cloud region near each place: there the Worker runs (`[placement]`), since it calls its databases several times a request. */
+const REGIONS: Readonly<Record<Exclude<Place, ''>, string>> = {
+  eu: 'aws:eu-central-1',
+  us: 'aws:us-east-1',
+  fedramp: 'aws:us-east-1',
+  wnam: 'aws:us-west-2',
+  enam: 'aws:us-east-1',
+  weur: 'aws:eu-west-3',
+  eeur: 'gcp:europe-central2',
+  apac: 'aws:ap-southeast-1',
+  oc: 'aws:ap-southeast-2',
+}
+
+/** Rate limits are counted by these ids over a whole account, so each environment has its own. */
+function rateLimitId(environment: string, id: string): string {
+  const base = createHash('sha256').update(environment).digest().readUInt32BE() % 100_000
+  return String(base * 10_000 + Number(id))
+}
+
+/** wrangler.toml as the environment's own: every name, id and variable. */
+export function environmentConfig(template: string, environment: Environment): string {
+  const { name, domain, place, controlId } = environment
+  const named = template
+    .replace(/^name = "bindery"/m, `name = "${nameAtProvider(name)}"`)
+    .replace(
+      /^(database_name|bucket_name|queue|dead_letter_queue) = "bindery-([^"]*)"/gm,
+      (_, key: string, what: string) => `${key} = "${nameAtProvider(name, what)}"`,
+    )
+    .replace(/^namespace_id = "(\d+)"/gm, (_, id: string) => `namespace_id = "${rateLimitId(name, id)}"`)
+    .replace(
+      /(binding = "CONTROL"\n(?:[^[\n].*\n)*?database_id = ")([^"]*)/,
+      (_, before: string, planned: string) => before + (controlId ?? planned),
+    )
+  const placement = place === '' ? '' : `\n[placement]\nregion = "${REGIONS[place]}"\n`
+  return (
+    withVariables(named, {
+      ENVIRONMENT: name,
+      DOMAIN: domain,
+      PLACE: place,
+      PUBLIC_ORIGIN: `https://${apiHost(environment)}`,
+    }) + placement
   )
 }
+
+/** The configuration of an environment with the databases that the provider has made; or that of this machine. */
+export function joinedConfig(environment?: Environment): string {
+  const template = readFileSync('wrangler.toml', 'utf8')
+  const [config, databases] = environment
+    ? [environmentConfig(template, environment), readPool(environmentFolder(environment.name)).filter(isMade)]
+    : [withVariables(template, LOCAL_VARIABLES), readPool()]
+  return [HEADER, config, formatPool(databases)].join('\n')
+}
+
+export const writeConfig = (environment?: Environment): void =>
+  replaceFile(configFile(environment), joinedConfig(environment))
 
 const KEPT = /^(\[vars\]|\[\[d1_databases\]\]|\[\[r2_buckets\]\])/
 
@@ -43,6 +107,9 @@ export function storesConfig(config: string, { remote }: { remote: boolean }): s
 
 /** A store's section, for the provider's own store. */
 const remoteSection = (section: string): string =>
-  section.replace(/^preview_.*\n/m, '').replace(/^\[\[.*\n/, header => `${header}remote = true\n`)
+  section.replace(/^\[\[.*\n/, header => `${header}remote = true\n`)
 
-if (import.meta.main) writeConfig({ onlyMade: process.argv.includes('--deploy') })
+if (import.meta.main) {
+  const { environment } = parseArgs({ options: ENVIRONMENT_OPTION }).values
+  writeConfig(environment === undefined ? undefined : environmentNamed(environment))
+}

@@ -19,7 +19,7 @@ interface __BaseEnv_Env {
   readonly SEALING_KEY: string
   /**
    * Where the plugin runner beside the service listens, and the name of this start, of which both sides make their secret
-   * (src/extension/plugins/protocol.ts). `npm start` gives both; there are none where PLUGIN_RUNNER is `isolate`.
+   * (src/extension/plugins/process-runner.ts). `npm start` gives both; there are none where PLUGIN_RUNNER is `isolate`.
    */
   readonly PLUGIN_RUNNER_ADDRESS?: string
   readonly PLUGIN_RUNNER_START?: string

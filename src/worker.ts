@@ -11,8 +11,8 @@ export { DispatcherObject } from '../durable/dispatcher.ts'
 export { MigrationObject } from '../durable/migration.ts'
 export { PolicyObject } from '../durable/policy.ts'
 
-/** As wrangler.toml names it. */
-const DOCUMENTS_QUEUE = 'bindery-documents'
+/** How the queue of documents is called in wrangler.toml, and after the name of each environment. */
+const DOCUMENTS_QUEUE = '-documents'
 
 /** The page of the console (docs/design.md, section 3): a module of its own, loaded with the first request for it. */
 async function consolePage(): Promise<Response> {
@@ -40,7 +40,7 @@ const app = mount(
 export default {
   fetch: (request, env, context) => app.fetch(request, env, context),
   queue: async (batch, env) => {
-    if (batch.queue === DOCUMENTS_QUEUE) {
+    if (batch.queue.endsWith(DOCUMENTS_QUEUE)) {
       const { consumeDocumentHints } = await import('./servicing/documents/job.ts')
       return await consumeDocumentHints(batch, env)
     }

@@ -1,4 +1,4 @@
-// `npm run fuzz -- --runs N [--seed S]`: requests that nobody should send, in other numbers than the tests do.
+// `npm run fuzz -- --runs N [--seed S]`: malformed requests (fuzzing), in other numbers than the tests send.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 

@@ -1,6 +1,5 @@
 // Rates a policy with no service: the draft is made, filled in, checked, priced and underwritten by the code that POST /policy
 // runs, over a configuration in memory and nothing that is stored.
-
 import { Refusal } from '../../src/kernel/errors.ts'
 import { newUuid, type PolicyLocator, transientLocators } from '../../src/kernel/locators.ts'
 import { zero } from '../../src/kernel/money.ts'
@@ -13,19 +12,23 @@ import type {
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import { requestedDraft } from '../../src/policy/draft/draft.ts'
 import { isIssued } from '../../src/policy/fold/line.ts'
-import { underwritingResponse } from '../../src/policy/projection/parts.ts'
-import { policyView } from '../../src/policy/projection/view.ts'
+import { underwritingResponse } from '../../src/policy/projection/characteristics.ts'
+import { policyView } from '../../src/policy/projection/policy.ts'
 import { selectedQuote } from '../../src/policy/records/aggregate.ts'
-import type { Ground, Loaded } from '../../src/policy/surroundings.ts'
-import { assertWithinLimits } from '../../src/policy/terms.ts'
+import { assertWithinLimits, type Ground, type Loaded } from '../../src/policy/surroundings.ts'
 import { changePolicyholderValues } from '../../src/policyholders/values.ts'
 import { loadedConfiguration } from '../../src/product/cache.ts'
 import type { Configuration, ProductDefinition } from '../../src/product/configuration.ts'
 import { graphOfProduct } from '../../src/product/constraint-graph.ts'
 import { compileTemplate } from '../../src/product/templates/liquid.ts'
-import { type Attempt, assertValid, ratingContext } from '../../src/rating/attempt.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
-import { priceQuote, underwriteQuote } from '../../src/rating/rate.ts'
+import {
+  type Attempt,
+  assertValid,
+  priceQuote,
+  ratingContext,
+  underwriteQuote,
+} from '../../src/rating/rate.ts'
 import { RatingTables } from '../../src/reference/data-tables/rating-tables.ts'
 import { Autofill } from '../../src/transactions/autofill/fill.ts'
 import type { PolicyCase } from './policy-file.ts'

@@ -3,7 +3,7 @@
 
 /** Columns of one table and characters of one cell (resources brief 1.2). */
 export const MOST_COLUMNS = 200
-export const LONGEST_CELL = 8_192
+const LONGEST_CELL = 8_192
 
 /** The text makes no sense from here on. */
 export class CsvFault extends Error {
@@ -48,7 +48,6 @@ export class CsvReader {
     this.#keepsLeadingBlanks = keepsLeadingBlanks
   }
 
-  /** The line that is being read, from 1. */
   get line(): number {
     return this.#line
   }
@@ -100,7 +99,6 @@ export class CsvReader {
     }
   }
 
-  /** After the last piece. */
   end(): void {
     if (this.#state === 'quoted')
       throw new CsvFault(

@@ -9,10 +9,9 @@ import {
   toValue,
 } from 'liquidjs/dist/liquid.browser.mjs'
 import type { Calendar } from './date-format.ts'
-import type { Filters } from './filter.ts'
+import type { Filters } from './evaluation.ts'
 import { RenderBudget, type RenderLimits, STEP_WORK, TemplateError } from './limits.ts'
-import { printed } from './printing.ts'
-import { asInteger, dataNumber, isDataNumber, LiquidNumber } from './values.ts'
+import { asInteger, dataNumber, isDataNumber, LiquidNumber, printed } from './values.ts'
 
 /** What a caller adds to the engine: its own filters and what they record, and what the engine does not know itself. */
 export type Dialect<Effects = unknown> = {
@@ -22,7 +21,6 @@ export type Dialect<Effects = unknown> = {
   /** The effects at the end of a rendering, as its caller gets them. */
   settledEffects(effects: Effects): Effects
   readonly calendar: Calendar
-  /** Whether it is the code of a currency by ISO 4217. */
   isCurrency(code: string): boolean
   /** A sentence, with a blank before it, that names the known name which was probably meant; empty when none was. */
   suggestion(name: string, known: readonly string[]): string
@@ -44,12 +42,11 @@ export type RenderingEnvironment = {
 }
 
 /** State of one rendering, shared by the template and the snippets that it includes. */
-export type RenderState = {
+type RenderState = {
   data: unknown
   environment: RenderingEnvironment
   budget: RenderBudget
   dialect: Dialect<unknown>
-  /** Those of the dialect. */
   effects: unknown
   /** What filters asked for that was not loaded, by text that names it, so that each is asked for once. */
   missing: Map<string, unknown>

@@ -10,7 +10,6 @@ export type Calendar = {
   /** Start of the day named `YYYY-MM-DD`; undefined when there is no such day. */
   dayStart(isoDate: string, zone: string): number | undefined
   startOfDay(at: number, zone: string): number
-  /** The last millisecond of the day. */
   endOfDay(at: number, zone: string): number
   /** A day that the month lacks is clamped to its last day; `count` may be negative. Throws RangeError beyond the calendar. */
   add(at: number, count: number, unit: CalendarUnit, zone: string): number
@@ -18,18 +17,9 @@ export type Calendar = {
 }
 
 /** `dayOfWeek` is 1 on Mondays, `offset` is like `+01:00`. */
-export type LocalParts = {
-  readonly year: number
-  readonly month: number
-  readonly day: number
-  readonly hour: number
-  readonly minute: number
-  readonly second: number
-  readonly millisecond: number
-  readonly dayOfWeek: number
-  readonly dayOfYear: number
-  readonly offset: string
-}
+type LocalParts = {
+  readonly [part in Exclude<CalendarUnit, 'week'> | 'millisecond' | 'dayOfWeek' | 'dayOfYear']: number
+} & { readonly offset: string }
 
 export class DatePatternError extends Error {}
 
@@ -133,7 +123,6 @@ export function formatDate(at: number, pattern: string, zone: string, calendar: 
   )
 }
 
-/** Directives of the standard `date` filter. */
 const DIRECTIVES: Record<string, string> = {
   a: 'E',
   A: 'EEEE',

@@ -23,20 +23,31 @@ import {
   RenderingContext,
   type RenderingEnvironment,
 } from './context.ts'
-import { registerFilters } from './filter.ts'
-import { dateFilters } from './filters/dates.ts'
+import { operators, registerFilters } from './evaluation.ts'
 import { listFilters } from './filters/lists.ts'
-import { arithmeticFilters, numberFormatFilters } from './filters/numbers.ts'
-import { documentFilters, textFilters } from './filters/text.ts'
+import {
+  arithmeticFilters,
+  dateFilters,
+  documentFilters,
+  numberFormatFilters,
+  textFilters,
+} from './filters/scalars.ts'
 import { type Finding, reportOf, TooManyErrors } from './findings.ts'
 import { LARGEST_SOURCE_CHARACTERS, TemplateError } from './limits.ts'
-import { operators } from './operators.ts'
 import { TemplateParser } from './syntax/parser.ts'
-import { tidySource } from './syntax/tidy.ts'
-import { CountedIfTag, CountedUnlessTag, FirstMatchCaseTag } from './tags/conditions.ts'
-import { CountedForTag, CountedTablerowTag, GroupedCycleTag } from './tags/loops.ts'
-import { DirectAssignTag, DirectEchoTag, PageBlockTag } from './tags/output.ts'
-import { SnippetTag } from './tags/snippet.ts'
+import { tidySource } from './syntax/source.ts'
+import {
+  CountedForTag,
+  CountedIfTag,
+  CountedTablerowTag,
+  CountedUnlessTag,
+  DirectAssignTag,
+  DirectEchoTag,
+  FirstMatchCaseTag,
+  GroupedCycleTag,
+  PageBlockTag,
+  SnippetTag,
+} from './tags.ts'
 import { dataNumber, isDataNumber, LiquidNumber } from './values.ts'
 
 const TAGS: Liquid['tags'] = {
@@ -67,7 +78,7 @@ const TAGS: Liquid['tags'] = {
  * Renders one node after the other, counting each. It stands in for the library's own renderer, which reads a clock
  * and counts nothing. Everything is synchronous, so it needs no generators.
  */
-export function renderTemplates(templates: Template[], context: Context, emitter?: Emitter): string {
+function renderTemplates(templates: Template[], context: Context, emitter?: Emitter): string {
   const { budget } = context as RenderingContext
   const out = emitter ?? new CountingEmitter(text => budget.countMemory(text.length))
   for (const template of templates) {
@@ -127,7 +138,6 @@ export type CompiledTemplate<Environment = RenderingEnvironment, Effects = unkno
   render(data: unknown, environment: Environment): Rendering<Effects>
 }
 
-/** Reads templates of the dialect. */
 export type TemplateCompiler<Environment = RenderingEnvironment, Effects = unknown> = (source: {
   readonly path: string
   readonly source: string

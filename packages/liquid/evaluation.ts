@@ -2,8 +2,11 @@
 // that take most of its time; rendering is synchronous here, so nothing is left to wait for. What comes of a value, in which
 // order its parts are evaluated and what is counted are the same.
 import {
+  Drop,
   type Expression,
   evalToken,
+  type Liquid,
+  type Operators,
   type Token,
   TypeGuards,
   toValue,
@@ -11,11 +14,12 @@ import {
   type Value,
 } from 'liquidjs/dist/liquid.browser.mjs'
 import type { RenderingContext } from './context.ts'
-import { carriedOut, filterOf } from './filter.ts'
-import { type Comparison, comparisons } from './operators.ts'
+import { instantOf } from './date-format.ts'
+import { FILTER_WORK, ITEM_WORK, STEP_WORK } from './limits.ts'
+import { asNumber, printed } from './values.ts'
 
 /** What a part of a template comes to in a context. */
-export type Evaluate = (context: RenderingContext) => unknown
+type Evaluate = (context: RenderingContext) => unknown
 
 type FilterToken = Token & { readonly name: string; readonly args: readonly FilterArgument[] }
 type FilterArgument = Token | readonly [string, Token | undefined]
@@ -118,3 +122,156 @@ function pathEvaluation(props: readonly Token[]): Evaluate {
 
 /** What a node gives that is rendered at once: nothing is left to be driven. */
 export const RENDERED = undefined as unknown as Generator<never, never, unknown>
+
+/**
+ * A filter: its input and arguments are plain values (never a literal of the library), the context is that of the
+ * template. What it makes is counted by `carriedOut`; one that could make far more than it was given counts first.
+ */
+export type Filter = (input: unknown, args: unknown[], context: RenderingContext) => unknown
+
+export type Filters = Record<string, Filter>
+
+/** The library calls a filter by such a function, for the little that it evaluates itself. */
+type Handler = { readonly filter?: Filter }
+
+/** The filter that a template names; undefined for one that the library put in the place of an unknown one. */
+const filterOf = (applied: object): Filter | undefined => (applied as { handler: Handler }).handler.filter
+
+export function registerFilters(engine: Liquid, filters: Filters): void {
+  for (const [name, filter] of Object.entries(filters)) {
+    const handler = function (this: { token: Token; context: unknown }, input: unknown, ...args: unknown[]) {
+      return carriedOut(filter, this.token, input, args, this.context as RenderingContext)
+    }
+    engine.registerFilter(name, Object.assign(handler, { filter }))
+  }
+}
+
+/** What the filter makes of the input; `args` are its own from here on. What is read and made is counted. */
+function carriedOut(
+  filter: Filter,
+  token: Token,
+  input: unknown,
+  args: unknown[],
+  context: RenderingContext,
+): unknown {
+  context.filter = token
+  const value = toValue(input)
+  let read = sizeOf(value)
+  for (let at = 0; at < args.length; at += 1) {
+    args[at] = toValue(args[at])
+    read += sizeOf(args[at]) + STEP_WORK
+  }
+  context.budget.countWork(FILTER_WORK + read)
+  const result = filter(value, args, context)
+  context.budget.countMemory(sizeOf(result))
+  context.filter = undefined
+  return result
+}
+
+const sizeOf = (value: unknown): number =>
+  typeof value === 'string' || Array.isArray(value) ? value.length : 0
+
+/** Milliseconds, `now`, `2026-01-31` (its start in the tenant's zone) or a full ISO time. Undefined for all else. */
+export function timestampOf(value: unknown, context: RenderingContext): number | undefined {
+  const { environment, dialect } = context.state
+  if (typeof value === 'string' && /^\s*(?:now|today)\s*$/.test(value)) return environment.now
+  return instantOf(value, environment.timeZone, dialect.calendar)
+}
+
+type Work = Pick<RenderingContext, 'budget'>
+
+/** `empty` and `blank`, which know themselves what equals them. */
+type ComparableDrop = Drop & { equals(other: unknown): unknown }
+
+const isComparable = (value: unknown): value is ComparableDrop =>
+  value instanceof Drop && 'equals' in value && typeof value.equals === 'function'
+
+export const isTrue = (value: unknown): boolean => {
+  const plain = toValue(value)
+  return plain !== false && plain !== undefined && plain !== null
+}
+
+/** Negative, zero or positive; undefined when the two have no order: nothing, a list, text against a number. */
+export function order(left: unknown, right: unknown): number | undefined {
+  if (typeof left === 'number' && typeof right === 'number') return left - right
+  const a = asNumber(left)
+  const b = asNumber(right)
+  if (a && b) return a.value.cmp(b.value)
+  if (typeof left === 'string' && typeof right === 'string') return left < right ? -1 : left > right ? 1 : 0
+  return undefined
+}
+
+/**
+ * Equality of templates: numbers by value, also when they are text (`"5"`, `5`, `"5.0"` and `" 5 "` are equal);
+ * other text by its characters; lists item by item; nothing equals only nothing.
+ */
+export function equal(left: unknown, right: unknown, work: Work): boolean {
+  work.budget.countWork(ITEM_WORK)
+  if (isComparable(left)) return toValueSync(left.equals(right)) === true
+  if (isComparable(right)) return toValueSync(right.equals(left)) === true
+  const a = toValue(left) ?? null
+  const b = toValue(right) ?? null
+  if (a === b) return true
+  if (a === null || b === null) return false
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => equal(item, b[i], work))
+  if (typeof a === 'string' && typeof b === 'string') work.budget.countWork(Math.min(a.length, b.length))
+  if (typeof a === 'boolean' || typeof b === 'boolean') return false
+  const number = asNumber(a)
+  const other = number && asNumber(b)
+  return other ? number.value.eq(other.value) : false
+}
+
+function contains(container: unknown, item: unknown, work: Work): boolean {
+  const within = toValue(container)
+  const sought = toValue(item)
+  if (within === null || within === undefined || sought === null || sought === undefined) return false
+  if (Array.isArray(within)) {
+    return within.some(each => equal(each, sought, work))
+  }
+  if (typeof within === 'object' && !asNumber(within)) return Object.hasOwn(within, printed(sought))
+  const text = printed(within)
+  work.budget.countWork(text.length)
+  return text.includes(printed(sought))
+}
+
+type Comparison = (left: unknown, right: unknown, context: RenderingContext) => boolean
+
+const ordered =
+  (holds: (difference: number) => boolean): Comparison =>
+  (left, right, context) => {
+    context.budget.countWork(ITEM_WORK)
+    const a = toValue(left)
+    const b = toValue(right)
+    if (typeof a === 'string' && typeof b === 'string') context.budget.countWork(Math.min(a.length, b.length))
+    const difference = order(a, b)
+    return difference !== undefined && holds(difference)
+  }
+
+const logical =
+  (combine: (left: boolean, right: boolean) => boolean): Comparison =>
+  (left, right, context) => {
+    context.budget.countWork(STEP_WORK)
+    return combine(isTrue(left), isTrue(right))
+  }
+
+const equals: Comparison = (left, right, context) => equal(left, right, context)
+const differs: Comparison = (left, right, context) => !equal(left, right, context)
+
+/** Operators of conditions. A comparison in order with nothing is false; `and` and `or` bind equally, from the right. */
+const comparisons = {
+  '==': equals,
+  '!=': differs,
+  '<>': differs,
+  '===': equals,
+  '!==': differs,
+  '>': ordered(difference => difference > 0),
+  '<': ordered(difference => difference < 0),
+  '>=': ordered(difference => difference >= 0),
+  '<=': ordered(difference => difference <= 0),
+  contains: ((left, right, context) => contains(left, right, context)) satisfies Comparison,
+  and: logical((left, right) => left && right),
+  or: logical((left, right) => left || right),
+}
+
+export const operators = comparisons as unknown as Operators

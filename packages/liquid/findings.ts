@@ -8,13 +8,14 @@ export type Finding = {
   message: string
 }
 
-/** Collects what compiling one template finds. */
 export type Report = {
-  /** `offset` counts characters from the start of the source. */
-  add(severity: Finding['severity'], code: string, message: string, offset: number): void
-  /** As in `Dialect`. */
+  error: Adding
+  warn: Adding
   suggestion(name: string, known: readonly string[]): string
 }
+
+/** `offset` counts characters from the start of the source. */
+type Adding = (code: string, message: string, offset: number) => void
 
 const MOST_FINDINGS = 100
 
@@ -29,17 +30,17 @@ export function reportOf(
   suggestion: Report['suggestion'],
 ): Report {
   const counts = { ERROR: 0, WARNING: 0 }
-  return {
-    suggestion,
-    add(severity, code, message, offset) {
+  const adding =
+    (severity: Finding['severity']): Adding =>
+    (code, message, offset) => {
       counts[severity] += 1
       if (counts[severity] > MOST_FINDINGS) {
         if (severity === 'ERROR') throw new TooManyErrors()
         return
       }
       findings.push({ severity, path, ...positionAt(source, offset), code, message })
-    },
-  }
+    }
+  return { suggestion, error: adding('ERROR'), warn: adding('WARNING') }
 }
 
 /** Line and column of the offset, from 1. */

@@ -8,7 +8,6 @@ export type RenderLimits = {
    * comparison a quarter, 256 characters read one.
    */
   nodes: number
-  /** UTF-8 bytes written. */
   outputBytes: number
   /** Characters and list items that filters, captures and ranges make. */
   memory: number
@@ -83,10 +82,10 @@ function utf8Bytes(text: string): number {
   return bytes
 }
 
-export type TemplateErrorCode = 'templateFailed' | 'templateLimit'
+type TemplateErrorCode = 'templateFailed' | 'templateLimit'
 
 /** Where in a template: the path in the archive, line and column counted from 1. */
-export type TemplatePosition = { path: string; line?: number; column?: number }
+type TemplatePosition = { path: string; line?: number; column?: number }
 
 /**
  * A template stopped. `templateFailed`: what it asks for cannot be done (a missing key, a division by zero);

@@ -1,6 +1,7 @@
 // Numbers inside templates. A whole number that a JavaScript number holds exactly is one; every other number is
 // a `LiquidNumber`. Text that looks like a number takes part as one (brief 5.4).
 import Big from 'big.js'
+import { toValue } from 'liquidjs/dist/liquid.browser.mjs'
 import { TemplateError } from './limits.ts'
 
 const Exact = Big()
@@ -121,13 +122,11 @@ export function asInteger(value: unknown): number | undefined {
   return Number(parsed.toFixed(0))
 }
 
-/** Towards the lower whole number. */
 export function floorOf(value: Big): Big {
   const cut = value.round(0, Big.roundDown)
   return cut.gt(value) ? cut.minus(1) : cut
 }
 
-/** Towards the higher whole number. */
 export function ceilingOf(value: Big): Big {
   const cut = value.round(0, Big.roundDown)
   return cut.lt(value) ? cut.plus(1) : cut
@@ -143,3 +142,32 @@ const ENTITIES: Record<string, string> = {
 /** Text as HTML has it, in attributes too. */
 export const escapeHtml = (input: string): string =>
   input.replace(/[&<>"']/g, character => ENTITIES[character]!)
+
+/**
+ * The text that a value prints as: nothing for nil, numbers plain and without an exponent, lists item after item, maps as JSON.
+ */
+export function printed(value: unknown): string {
+  const plain = toValue(value)
+  if (typeof plain === 'string') return plain
+  if (plain === null || plain === undefined) return ''
+  if (typeof plain === 'number')
+    return Number.isSafeInteger(plain) ? String(plain) : String(dataNumber(plain) ?? '')
+  if (plain instanceof LiquidNumber) return plain.toString()
+  if (plain instanceof Big) return plain.toFixed()
+  if (Array.isArray(plain)) return printedList(plain)
+  if (typeof plain === 'object') return JSON.stringify(plain)
+  return typeof plain === 'boolean' ? String(plain) : ''
+}
+
+/** A list may hold the same long text many times, so it can print as far more than it takes up. */
+const LONGEST_LIST_TEXT = 10_000_000
+
+function printedList(items: unknown[]): string {
+  let text = ''
+  for (const item of items) {
+    text += printed(item)
+    if (text.length > LONGEST_LIST_TEXT)
+      throw new TemplateError('templateLimit', `A list prints as more than ${LONGEST_LIST_TEXT} characters.`)
+  }
+  return text
+}

@@ -1,13 +1,14 @@
 // Texts that are read from the right: which pieces of a paragraph go which way (Unicode's bidirectional algorithm). The
-// lines are put in their order when it is known what stands in them (engine-layout.ts).
-import { bidi, embeddingLevels } from './bidi-levels.ts'
+// lines are ordered when their words are known (engine-layout.ts).
+import bidiFactory from 'bidi-js'
 import type { Run } from './content.ts'
 
-/** Letters of Hebrew, Arabic, Syriac, Thaana, N'Ko … and their forms. */
 const FROM_THE_RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 
+const bidi = bidiFactory()
+
 /** Whether the paragraph goes from the right, with `auto` by its first letter. */
-export type Direction = 'ltr' | 'rtl' | undefined
+type Direction = 'ltr' | 'rtl' | undefined
 
 /** The runs, cut where the direction changes, each with its level: odd ones go from the right. */
 export function directed(runs: readonly Run[], direction: Direction): { runs: Run[]; fromTheRight: boolean } {
@@ -34,4 +35,52 @@ function shown(text: string, level: number): string {
   if (level % 2 === 0) return text
   const mirrored = [...text].map(character => bidi.getMirroredCharacter(character) ?? character)
   return FROM_THE_RIGHT.test(text) ? mirrored.join('') : mirrored.reverse().join('')
+}
+
+/** The most code units that bidi-js reads at once, since its work grows with their square. */
+const MOST_AT_ONCE = 2_000
+
+/** The embedding level of each code unit (UAX 9), and of the first paragraph. Long texts are read in pieces. */
+export function embeddingLevels(text: string, direction: Direction): { levels: Uint8Array; base: number } {
+  const levels = new Uint8Array(text.length)
+  const bases: number[] = []
+  let own = direction
+  for (let start = 0; start < text.length; ) {
+    const end = text.length <= MOST_AT_ONCE ? text.length : endOfPiece(text, start)
+    const piece = bidi.getEmbeddingLevels(text.slice(start, end), own)
+    const base = piece.paragraphs[0]!.level
+    levels.set(piece.levels, start)
+    bases.push(base)
+    own = isParagraphEnd(text[end - 1]!) ? direction : base % 2 === 1 ? 'rtl' : 'ltr'
+    start = end
+  }
+  return { levels, base: bases[0] ?? 0 }
+}
+
+const isParagraphEnd = (character: string): boolean => bidi.getBidiCharTypeName(character) === 'B'
+
+/** Types of the characters that begin an embedding or an isolate, and of those that end one. */
+const BEGINS = new Set<string>(['LRE', 'RLE', 'LRO', 'RLO', 'LRI', 'RLI', 'FSI'])
+const ENDS = new Set<string>(['PDF', 'PDI'])
+const STRONG = new Set<string>(['L', 'R', 'AL'])
+
+/**
+ * A place where the levels of what follows do not depend on what precedes: behind a paragraph, or between two letters outside of
+ * brackets, embeddings and isolates. A text without such a place is cut at the most code units.
+ */
+function endOfPiece(text: string, start: number): number {
+  const most = Math.min(text.length, start + MOST_AT_ONCE)
+  let open = 0
+  let wasLetter = false
+  for (let at = start; at < most; at += 1) {
+    const character = text[at]!
+    const type = bidi.getBidiCharTypeName(character)
+    if (type === 'B') return at + 1
+    if (BEGINS.has(type) || bidi.openingToClosingBracket(character) !== null) open += 1
+    else if (ENDS.has(type) || bidi.closingToOpeningBracket(character) !== null) open = Math.max(0, open - 1)
+    const isLetter = STRONG.has(type)
+    if (isLetter && wasLetter && open === 0 && at >= start + MOST_AT_ONCE / 2) return at
+    wasLetter = isLetter
+  }
+  return most
 }

@@ -1,6 +1,5 @@
-// How the layout engine (pdfmake 0.3) measures texts, in its own way but in proportion to their length: it copies all
-// runs of a paragraph for each of them, all glyphs of a line for each word, and asks every block around a word for
-// each of its styles.
+// How the layout engine (pdfmake 0.3) measures texts, in its own way but in proportion to their length: it copies all runs of a
+// paragraph for each of them, all glyphs of a line for each word, and asks every block around a word for each of its styles.
 
 import docMeasure from 'pdfmake/js/DocMeasure.js'
 import documentContext from 'pdfmake/js/DocumentContext.js'

@@ -1,8 +1,7 @@
 // The layout engine: pdfmake, with the platform's own streams and compression, and fonts from memory.
-import printer from 'pdfmake/js/Printer.js'
 import './engine-layout.ts'
-import './engine-tables.ts'
 import './engine-text.ts'
+import printer from 'pdfmake/js/Printer.js'
 import type { ContentDefinition } from './content.ts'
 import { MAIN_FONT, OTHER_FONT } from './fonts.ts'
 import type { ConversionBudget } from './limits.ts'

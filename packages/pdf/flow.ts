@@ -1,6 +1,6 @@
 // Elements as content of the layout engine: texts flow into paragraphs, blocks follow one another with their margins
 // collapsed, boxes become tables of one cell.
-import type { Block, LineStyle, Margin } from './content.ts'
+import type { Block, Cell, LineStyle, Margin } from './content.ts'
 import { type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
 import {
   addPageNumber,
@@ -19,7 +19,6 @@ import { tableBlock } from './table.ts'
 export const flowOf = (element: HtmlElement, style: Style, flow: Flow): Block[] =>
   collapsed(blocksIn(element.children, style, flow))
 
-/** The blocks within an element; texts between them are paragraphs of their own. */
 function blocksIn(children: readonly HtmlNode[], style: Style, flow: Flow): Block[] {
   const blocks: Block[] = []
   let paragraph = newParagraph()
@@ -59,7 +58,6 @@ function blocksIn(children: readonly HtmlNode[], style: Style, flow: Flow): Bloc
   return blocks
 }
 
-/** A block element's content, its margins with it. */
 function blockElement(element: HtmlElement, style: Style, flow: Flow): Block[] {
   if (element.tag === 'hr') return [ruleBlock(style)]
   const inner = { ...flow, width: innerWidth(style, flow.width) }
@@ -147,6 +145,9 @@ export function placed(block: Block, style: Style, width: Width | undefined): Bl
   }
 }
 
+const ONE_CELL = { widths: ['auto'], fills: true, headerRows: 0, keepWithHeaderRows: 0 }
+const none = (): number => 0
+
 /** Borders, background and padding: a table of one cell, which breaks over pages. */
 function boxBlock(element: HtmlElement, style: Style, flow: Flow): Block {
   const { borders, padding, background } = style
@@ -154,18 +155,14 @@ function boxBlock(element: HtmlElement, style: Style, flow: Flow): Block {
   const stack = flowOf(element, style, flow)
   return {
     table: {
-      widths: ['auto'],
-      fills: true,
-      headerRows: 0,
-      keepWithHeaderRows: 0,
+      ...ONE_CELL,
       dontBreakRows: false,
       heights: () => style.height ?? 'auto',
       body: [
         [
           {
             stack: stack.length > 0 ? stack : [spacer(0)],
-            border: [left !== undefined, top !== undefined, right !== undefined, bottom !== undefined],
-            borderColor: borders.map(one => one?.colour ?? '#000000') as [string, string, string, string],
+            ...bordered(borders),
             ...(background !== undefined && { fillColor: background }),
           },
         ],
@@ -184,6 +181,14 @@ function boxBlock(element: HtmlElement, style: Style, flow: Flow): Block {
   }
 }
 
+/** Which sides of a cell have a border, and their colours. */
+export const bordered = (borders: Style['borders']): Pick<Cell, 'border' | 'borderColor'> => ({
+  border: sides(side => borders[side] !== undefined),
+  borderColor: sides(side => borders[side]?.colour ?? '#000000'),
+})
+
+const sides = <T>(of: (side: number) => T): [T, T, T, T] => [of(0), of(1), of(2), of(3)]
+
 /** Dashes are as long as browsers make them for the width of the line; dots are squares. */
 export function dashes(border: Border | undefined): LineStyle {
   if (!border?.dash) return null
@@ -199,10 +204,7 @@ function ruleBlock(style: Style): Block {
   return {
     margin: [...style.margin] as Margin,
     table: {
-      widths: ['auto'],
-      fills: true,
-      headerRows: 0,
-      keepWithHeaderRows: 0,
+      ...ONE_CELL,
       dontBreakRows: true,
       body: [
         [
@@ -216,22 +218,17 @@ function ruleBlock(style: Style): Block {
     },
     layout: {
       hLineWidth: at => (at === 0 ? line.width : 0),
-      vLineWidth: () => 0,
+      vLineWidth: none,
       hLineStyle: () => dashes(line),
-      paddingLeft: () => 0,
-      paddingTop: () => 0,
-      paddingRight: () => 0,
-      paddingBottom: () => 0,
+      paddingLeft: none,
+      paddingTop: none,
+      paddingRight: none,
+      paddingBottom: none,
     },
   }
 }
 
-const BULLETS: Readonly<Record<string, string>> = {
-  disc: 'disc',
-  circle: 'circle',
-  square: 'square',
-  none: 'none',
-}
+const BULLETS = new Set(['disc', 'circle', 'square', 'none'])
 const NUMBERS: Readonly<Record<string, string>> = {
   decimal: 'decimal',
   'decimal-leading-zero': 'decimal',
@@ -262,26 +259,12 @@ function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
     })
   if (items.length === 0) return []
   const named = TYPE_ATTRIBUTE[element.attributes.type ?? ''] ?? style.listType
+  const look = { indent: style.padding[0], markerColor: style.colour, fontSize: style.fontSize }
   if (element.tag === 'ul' && !Object.hasOwn(NUMBERS, named === 'none' ? '' : named))
-    return [
-      {
-        ul: items,
-        type: BULLETS[named] ?? 'disc',
-        indent: style.padding[0],
-        markerColor: style.colour,
-        fontSize: style.fontSize,
-      },
-    ]
+    return [{ ul: items, type: BULLETS.has(named) ? named : 'disc', ...look }]
   const start = Math.trunc(Number(element.attributes.start ?? 1))
   return [
-    {
-      ol: items,
-      type: NUMBERS[named] ?? 'decimal',
-      indent: style.padding[0],
-      start: Number.isSafeInteger(start) ? start : 1,
-      markerColor: style.colour,
-      fontSize: style.fontSize,
-    },
+    { ol: items, type: NUMBERS[named] ?? 'decimal', start: Number.isSafeInteger(start) ? start : 1, ...look },
   ]
 }
 

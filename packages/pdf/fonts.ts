@@ -49,8 +49,7 @@ function cmapCoverage(view: DataView, cmap: number): Coverage {
   return spans
 }
 
-/** Whether the spans have the code point. */
-export function covers(spans: Coverage, code: number): boolean {
+function covers(spans: Coverage, code: number): boolean {
   let [low, high] = [0, spans.length / 2 - 1]
   while (low <= high) {
     const middle = (low + high) >> 1
@@ -64,7 +63,6 @@ export function covers(spans: Coverage, code: number): boolean {
 /** A font and the characters that it has; `name` is what the engine knows it by. */
 export type Font = { readonly name: string; readonly coverage: Coverage }
 
-/** The fonts of one document. */
 export type DocumentFonts = {
   readonly main: Font
   readonly other: Font
@@ -113,3 +111,31 @@ function fontOf(
   if (!UNSEEN.test(character)) missing.add(character)
   return main
 }
+
+export type OwnFontFiles = ReadonlyMap<string, Uint8Array>
+
+/** A source of a style sheet that is a file of the configuration: a name, without a scheme or a folder. */
+const FONT_SOURCE = /url\(\s*["']?([^"'():/]{1,200}\.(?:ttf|otf|woff2?))["']?\s*\)/gi
+
+export function fontNames(html: string): string[] {
+  const names = new Set<string>()
+  const rules = html.split(/@font-face\s*\{/i).slice(1)
+  for (const rule of rules)
+    for (const [, name] of rule.slice(0, (rule.indexOf('}') + 1 || 1) - 1).matchAll(FONT_SOURCE))
+      names.add(name!.trim())
+  return [...names]
+}
+
+const mediaType = (name: string): string => {
+  const ending = name.trim().split('.').at(-1)!.toLowerCase()
+  return ending.startsWith('woff') ? `font/${ending}` : 'font/sfnt'
+}
+
+/** The HTML with the files that `@font-face` names in their places. */
+export const withFonts = (html: string, fonts: OwnFontFiles): string =>
+  fonts.size === 0
+    ? html
+    : html.replace(FONT_SOURCE, (whole, name: string) => {
+        const bytes = fonts.get(name.trim())
+        return bytes ? `url(data:${mediaType(name)};base64,${Buffer.from(bytes).toString('base64')})` : whole
+      })

@@ -14,17 +14,15 @@ export type HtmlElement = {
   readonly parent: HtmlElement | undefined
   /** Among the elements of its parent, from 0. */
   readonly index: number
-  /** Elements within it. */
   readonly size: number
 }
 export type HtmlNode = HtmlElement | string
 
 /** Of several headers the last counts, as with a variable that is set again; of footers too. */
-export type HtmlDocument = {
+type HtmlDocument = {
   readonly body: HtmlElement
   readonly header: HtmlElement | undefined
   readonly footer: HtmlElement | undefined
-  /** Texts of the style elements, in order. */
   readonly sheets: readonly string[]
   readonly title: string | undefined
 }

@@ -1,85 +1,61 @@
 // What one document may ask of the renderer. All is counted, nothing is timed (docs/design.md, section 2).
 import { ConversionError } from './page.ts'
 
-export const CONVERSION_LIMITS = {
+/** Each limit, and the words for what it limits. */
+const LIMITS = {
   /** Elements of the HTML. A table of 1,500 rows of three cells takes up about half of an isolate's memory. */
-  elements: 6_000,
-  /** Characters of its text. */
-  characters: 400_000,
-  /** Elements within one another. */
-  depth: 100,
-  /** Attributes of one element. */
-  attributes: 200,
-  /** Rules of all style sheets together. */
-  rules: 1_000,
-  /** Comparisons of an element with a selector. */
-  matches: 10_000_000,
-  /** Columns of a table. */
-  columns: 60,
+  elements: [6_000, 'elements'],
+  characters: [400_000, 'characters of text'],
+  depth: [100, 'elements within one another'],
+  attributes: [200, 'attributes of one element'],
+  rules: [1_000, 'style rules'],
+  matches: [10_000_000, 'comparisons of elements with selectors'],
+  columns: [60, 'columns in a table'],
   /** Places in the grids of all tables, those that a cell reaches into with them. */
-  cells: 12_000,
-  images: 200,
-  /** Bytes of all images together. */
-  imageBytes: 10_000_000,
-  /** Pixels of one image. */
-  imagePixels: 12_000_000,
+  cells: [12_000, 'cells in its tables'],
+  images: [200, 'images'],
+  imageBytes: [10_000_000, 'bytes of images'],
+  imagePixels: [12_000_000, 'pixels in one image'],
   /** Bytes of one PNG, which takes up many times its size when it is read. */
-  pngBytes: 4_000_000,
+  pngBytes: [4_000_000, 'bytes in one PNG'],
   /** Pixels of all images that have to be unpacked: PNGs with transparency, and interlaced ones. */
-  unpackedPixels: 8_000_000,
-  /** Characters of one drawing (SVG). */
-  drawingCharacters: 500_000,
+  unpackedPixels: [8_000_000, 'pixels in PNGs with transparency or interlaced ones'],
+  drawingCharacters: [500_000, 'characters in one drawing (SVG)'],
   /** Elements of a header or footer, which is laid out anew on every page. */
-  marginElements: 500,
+  marginElements: [500, 'elements in a header or footer'],
   /** The same on all pages together. */
-  marginElementsOnAllPages: 50_000,
-  pages: 1_000,
+  marginElementsOnAllPages: [50_000, 'elements of headers and footers on all its pages'],
+  pages: [1_000, 'pages'],
   /** Words and blocks that are laid out, each time that they are: on every page, and when a heading moves to the next. */
-  steps: 300_000,
+  steps: [300_000, 'words and blocks to lay out, counted again on every page that repeats them'],
   /** Characters whose glyphs are chosen and measured, words that come again once. */
-  glyphs: 1_500_000,
+  glyphs: [1_500_000, 'characters to measure; very long words count several times, so put blanks into them'],
   /** Lines, borders and the like of what is kept together on a page, and of heads of tables on every page. */
-  copies: 500_000,
+  copies: [500_000, 'lines and borders in rows kept together and in repeated heads of tables'],
   /** Characters of drawings (SVG), on all pages on which they stand; what one refers to counts for each time. */
-  drawnCharacters: 3_000_000,
-} as const
-
-const WORDS: Readonly<Record<keyof typeof CONVERSION_LIMITS, string>> = {
-  elements: 'elements',
-  characters: 'characters of text',
-  depth: 'elements within one another',
-  attributes: 'attributes of one element',
-  rules: 'style rules',
-  matches: 'comparisons of elements with selectors',
-  columns: 'columns in a table',
-  cells: 'cells in its tables',
-  images: 'images',
-  imageBytes: 'bytes of images',
-  imagePixels: 'pixels in one image',
-  pngBytes: 'bytes in one PNG',
-  unpackedPixels: 'pixels in PNGs with transparency or interlaced ones',
-  drawingCharacters: 'characters in one drawing (SVG)',
-  marginElements: 'elements in a header or footer',
-  marginElementsOnAllPages: 'elements of headers and footers on all its pages',
-  pages: 'pages',
-  steps: 'words and blocks to lay out, counted again on every page that repeats them',
-  glyphs: 'characters to measure; very long words count several times, so put blanks into them',
-  copies: 'lines and borders in rows kept together and in repeated heads of tables',
-  drawnCharacters:
+  drawnCharacters: [
+    3_000_000,
     'characters in drawings (SVG), counted on every page, gradients and clips wherever they are used',
-}
+  ],
+} as const satisfies Readonly<Record<string, readonly [most: number, words: string]>>
+
+type Limited = keyof typeof LIMITS
+
+export const CONVERSION_LIMITS = Object.fromEntries(
+  Object.entries(LIMITS).map(([what, [most]]) => [what, most]),
+) as Record<Limited, number>
 
 /** What one conversion has used up. `count` throws a ConversionError when a limit is passed. */
 export class ConversionBudget {
   readonly #used = new Map<string, number>()
 
-  count(what: keyof typeof CONVERSION_LIMITS, units = 1): void {
+  count(what: Limited, units = 1): void {
     const used = (this.#used.get(what) ?? 0) + units
     this.#used.set(what, used)
     this.check(what, used)
   }
 
-  used(what: keyof typeof CONVERSION_LIMITS): number {
+  used(what: Limited): number {
     return this.#used.get(what) ?? 0
   }
 
@@ -88,10 +64,10 @@ export class ConversionBudget {
     return [...this.#used.values()].reduce((sum, used) => sum + used, 0)
   }
 
-  check(what: keyof typeof CONVERSION_LIMITS, used: number): void {
-    if (used > CONVERSION_LIMITS[what])
+  check(what: Limited, used: number): void {
+    if (used > LIMITS[what][0])
       throw new ConversionError(
-        `The document has more than ${CONVERSION_LIMITS[what]} ${WORDS[what]}; make it smaller.`,
+        `The document has more than ${LIMITS[what][0]} ${LIMITS[what][1]}; make it smaller.`,
       )
   }
 }

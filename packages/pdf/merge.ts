@@ -9,6 +9,7 @@ import {
   PDFContext,
   PDFDict,
   PDFDocument,
+  type PDFName,
   type PDFObject,
   PDFObjectParser,
   PDFObjectStreamParser,
@@ -22,7 +23,7 @@ import { ConversionError } from './page.ts'
 export { ConversionError }
 
 /** A PDF, with the name by which messages speak of it. */
-export type NamedPdf = { readonly name: string; readonly bytes: Uint8Array }
+type NamedPdf = { readonly name: string; readonly bytes: Uint8Array }
 
 /**
  * One PDF with all pages of the sources, in their order. `madeAt` is the time that it says it was made. Throws a
@@ -69,8 +70,9 @@ async function pagesOf({ name, bytes }: NamedPdf, merged: PDFDocument) {
 }
 
 // What PDFs that were put together have in common, once: images, fonts of the same letters. Each source brings its own.
+
 /** Leaves one of the streams that are the same, whoever refers to them. */
-export function shareStreams(context: PDFContext): void {
+function shareStreams(context: PDFContext): void {
   const first = new Map<string, PDFRef>()
   const same = new Map<PDFRef, PDFRef>()
   for (const [ref, object] of context.enumerateIndirectObjects()) {
@@ -100,16 +102,10 @@ function referTo(object: PDFObject, same: ReadonlyMap<PDFRef, PDFRef>): void {
   const waiting: PDFObject[] = [object]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     if (next instanceof PDFRawStream) waiting.push(next.dict)
-    else if (next instanceof PDFDict)
-      for (const [key, value] of next.entries()) {
+    else if (next instanceof PDFDict || next instanceof PDFArray)
+      for (const [key, value] of next instanceof PDFDict ? next.entries() : next.asArray().entries()) {
         const other = value instanceof PDFRef ? same.get(value) : undefined
-        if (other) next.set(key, other)
-        else waiting.push(value)
-      }
-    else if (next instanceof PDFArray)
-      for (const [index, value] of next.asArray().entries()) {
-        const other = value instanceof PDFRef ? same.get(value) : undefined
-        if (other) next.set(index, other)
+        if (other) next.set(key as PDFName & number, other)
         else waiting.push(value)
       }
   }
@@ -117,12 +113,11 @@ function referTo(object: PDFObject, same: ReadonlyMap<PDFRef, PDFRef>): void {
 
 // What reading PDFs to be merged may use up, counted: an uploaded file of a few kilobytes may unpack to gigabytes, and one of
 // a few megabytes say that it has a billion objects. The library bounds none of it, so that it is counted in its own classes.
-export const MERGE_LIMITS = {
+const MERGE_LIMITS = {
   /** Bytes that all packed objects of a source unpack to; text and images are never unpacked. */
   unpackedBytes: 24 * 1_048_576,
   /** Numbers, names, lists and the like in a source. */
   values: 400_000,
-  /** Pages of a merged document. */
   pages: 2_000,
 } as const
 
@@ -133,7 +128,7 @@ const WORDS: Readonly<Record<keyof typeof MERGE_LIMITS, string>> = {
 }
 
 /** What one source has used up. Once a limit is passed every count throws: the library goes on after most errors. */
-export class MergeBudget {
+class MergeBudget {
   readonly #used = { unpackedBytes: 0, values: 0, pages: 0 }
   #passed: keyof typeof MERGE_LIMITS | undefined
 
@@ -156,7 +151,6 @@ const budgets = new WeakMap<PDFContext, MergeBudget>()
 /** Of the source whose objects are being unpacked, which nothing interrupts. */
 let unpacking: MergeBudget | undefined
 
-/** Of the source that is being opened. */
 let opening: MergeBudget | undefined
 
 const { create } = PDFContext
@@ -167,7 +161,7 @@ PDFContext.create = () => {
 }
 
 /** What the file that `open` begins to read has, counts for the budget. */
-export function countedFor<T>(budget: MergeBudget, open: () => Promise<T>): Promise<T> {
+function countedFor<T>(budget: MergeBudget, open: () => Promise<T>): Promise<T> {
   opening = budget
   try {
     return open()
@@ -216,7 +210,7 @@ stream.ensureBuffer = function (size) {
 }
 
 /** Counts the pages of the tree, in which a file may name a part of it any number of times, or within itself. */
-export function countPages(tree: PDFPageTree, budget: MergeBudget): void {
+function countPages(tree: PDFPageTree, budget: MergeBudget): void {
   const waiting: PDFPageTree[] = [tree]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const kids = next.Kids()

@@ -1,19 +1,17 @@
 // Fonts that a configuration or a tenant's resources bring: `@font-face` with a `src` that names a file of
 // static_documents, or a font in force: TrueType, OpenType, WOFF or WOFF2. The PDF holds the letters in use only.
-import type { OwnFontFiles } from './font-names.ts'
-import { type Coverage, coverageOf, type Font } from './fonts.ts'
+import { type Coverage, coverageOf, type Font, type OwnFontFiles } from './fonts.ts'
 import { ConversionError } from './page.ts'
 import type { FontFace } from './sheet.ts'
 import { plainFont } from './web-fonts/plain-font.ts'
 import { FontError, viewOf } from './web-fonts/sfnt.ts'
 
 /** The four faces of a family, by the names of their files. */
-export type FamilyFaces = Record<'normal' | 'bold' | 'italics' | 'bolditalics', string>
+type FamilyFaces = Record<'normal' | 'bold' | 'italics' | 'bolditalics', string>
 
-export type OwnFonts = {
+type OwnFonts = {
   readonly fonts: ReadonlyMap<string, Font>
   readonly faces: Readonly<Record<string, FamilyFaces>>
-  /** The files as the engine reads them. */
   readonly files: OwnFontFiles
 }
 

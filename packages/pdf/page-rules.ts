@@ -7,7 +7,6 @@ import { lengthOf, ROOT_SIZE } from './values.ts'
 const PLACES = ['left', 'center', 'right'] as const
 type Place = (typeof PLACES)[number]
 
-/** HTML of a box, and its style. */
 type Box = { readonly html: string; readonly style: string }
 type Boxes = Partial<Record<Place, Box>>
 
@@ -76,16 +75,7 @@ const contentOf = (text: string): string =>
     })
     .join('')
 
-/** What a box may say of its text. */
-const TEXT_STYLES = [
-  'color',
-  'font-family',
-  'font-size',
-  'font-style',
-  'font-weight',
-  'line-height',
-  'text-align',
-]
+const TEXT_STYLES = 'color font-family font-size font-style font-weight line-height text-align'.split(' ')
 
 const styleOf = (declarations: Declarations): string =>
   TEXT_STYLES.flatMap(name => {

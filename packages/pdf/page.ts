@@ -1,12 +1,8 @@
 // What a PDF is made of, whichever renderer makes it.
+import { lengthOf, ROOT_SIZE } from './values.ts'
 
 /** Points, 72 to the inch. */
-export type Margins = {
-  readonly top: number
-  readonly right: number
-  readonly bottom: number
-  readonly left: number
-}
+export type Margins = Readonly<Record<'top' | 'right' | 'bottom' | 'left', number>>
 
 /** What a document's pageLayout says; what it leaves out `@page` of its style sheets says, else it is A4 upright with 20 mm. */
 export type Page = {
@@ -31,22 +27,8 @@ export type PageSize = keyof typeof PAGE_SIZES
 const DEFAULT_MARGIN = 56.69
 
 type PageLayout = {
-  readonly marginLeft?: string
-  readonly marginRight?: string
-  readonly marginTop?: string
-  readonly marginBottom?: string
-  readonly orientation?: 'portrait' | 'landscape'
-  readonly pageSize?: PageSize
-}
-
-const POINTS: Readonly<Record<string, number>> = {
-  mm: 72 / 25.4,
-  cm: 72 / 2.54,
-  in: 72,
-  pt: 1,
-  pc: 12,
-  px: 0.75,
-}
+  readonly [side in `margin${'Left' | 'Right' | 'Top' | 'Bottom'}`]?: string
+} & { readonly orientation?: 'portrait' | 'landscape'; readonly pageSize?: PageSize }
 
 /** Wider ones leave no room for a text. */
 const WIDEST_MARGIN = PAGE_SIZES.A4[0] / 3
@@ -56,13 +38,10 @@ export const MARGIN = /^\s*(\d{1,4}(?:\.\d{1,4})?)\s*(mm|cm|in|pt|pc|px)?\s*$/i
 
 /** In points; without a unit it is millimetres (brief 5.1 shows none: a decision). */
 function marginPoints(text: string | undefined): number | undefined {
-  const match = MARGIN.exec(text ?? '')
-  return match
-    ? Math.min(Number(match[1]) * POINTS[(match[2] ?? 'mm').toLowerCase()]!, WIDEST_MARGIN)
-    : undefined
+  const [, digits, unit = 'mm'] = MARGIN.exec(text ?? '') ?? []
+  return digits === undefined ? undefined : Math.min(lengthOf(digits + unit, ROOT_SIZE)!, WIDEST_MARGIN)
 }
 
-/** The page that a document's pageLayout describes. */
 export const pageOf = (layout: PageLayout = {}): Page => ({
   size: layout.pageSize,
   orientation: layout.orientation,
@@ -74,9 +53,7 @@ export const pageOf = (layout: PageLayout = {}): Page => ({
   },
 })
 
-/** What `@page` says. */
 export type PageRule = {
-  /** As it is written. */
   readonly size?: readonly [width: number, height: number]
   readonly orientation?: 'portrait' | 'landscape'
   readonly margins: Partial<Margins>
@@ -84,7 +61,6 @@ export type PageRule = {
 
 export type Paper = { readonly width: number; readonly height: number; readonly margins: Margins }
 
-/** The page as it is printed. */
 export function paperOf(page: Page, rule: PageRule = { margins: {} }): Paper {
   const [width, height] = page.size ? PAGE_SIZES[page.size] : (rule.size ?? PAGE_SIZES.A4)
   const turned = page.orientation ?? rule.orientation

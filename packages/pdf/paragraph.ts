@@ -6,7 +6,6 @@ import type { ConversionBudget } from './limits.ts'
 import type { Sheet } from './sheet.ts'
 import type { Style } from './style.ts'
 
-/** What elements are made content with. */
 export type Flow = {
   readonly sheet: Sheet
   readonly budget: ConversionBudget
@@ -94,10 +93,7 @@ function runStyle(style: Style): Omit<Run, 'text'> {
     ...(style.bold && { bold: true }),
     ...(style.italic && { italics: true }),
     ...(style.highlight !== undefined && { background: style.highlight }),
-    ...(decoration.length > 0 && {
-      decoration,
-      decorationThickness: Math.max(0.75, style.fontSize / 10),
-    }),
+    ...(decoration.length > 0 && { decoration, decorationThickness: Math.max(0.75, style.fontSize / 10) }),
     ...(style.script === 'super' && { sup: true as const }),
     ...(style.script === 'sub' && { sub: true as const }),
     ...(style.letterSpacing !== 0 && { characterSpacing: style.letterSpacing }),

@@ -73,7 +73,6 @@ export function readSheets(texts: readonly string[], budget: ConversionBudget): 
   return { rules: rules.map(({ rule }) => rule), faces, page, known: new WeakMap() }
 }
 
-/** Boxes of a rule that are read. */
 const MOST_BOXES = 20
 
 /** `@page` as it stands in the sheet; one of some pages only, as `@page :first`, is skipped. */
@@ -105,7 +104,6 @@ export const familyName = (text: string): string =>
     .trim()
     .toLowerCase()
 
-/** What stands before each pair of braces, and what within. */
 function* blocks(text: string): Generator<[string, string]> {
   let at = 0
   while (at < text.length) {
@@ -239,7 +237,6 @@ function fits({ tag, attributes, classes, parent, index }: HtmlElement, simple: 
 
 const IMPORTANT = /!\s*important$/i
 
-/** The declarations of a text as longhands. */
 function declarationsOf(text: string): { plain: Declarations; important: Declarations } {
   const [plain, important] = [new Map<string, string>(), new Map<string, string>()]
   for (const one of outsideParentheses(text, ';')) {

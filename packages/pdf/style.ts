@@ -5,10 +5,10 @@ import type { ConversionBudget } from './limits.ts'
 import { type Declarations, declared, familyName, type Sheet } from './sheet.ts'
 import { colourOf, lengthOf, percentageOf, ROOT_SIZE } from './values.ts'
 
-export const SIDES = ['left', 'top', 'right', 'bottom'] as const
-export type Side = (typeof SIDES)[number]
+const SIDES = ['left', 'top', 'right', 'bottom'] as const
+type Side = (typeof SIDES)[number]
 /** In the order of `SIDES`, points. */
-export type Sides = readonly [number, number, number, number]
+type Sides = readonly [number, number, number, number]
 export type Border = {
   readonly width: number
   readonly colour: string
@@ -18,7 +18,7 @@ export type Border = {
 /** A share of the width that there is, in per cent, or points. */
 export type Width = { readonly percent: number } | { readonly points: number }
 
-export type Display = 'block' | 'inline' | 'list-item' | 'table' | 'none'
+type Display = 'block' | 'inline' | 'list-item' | 'table' | 'none'
 
 export type Style = {
   // Taken over by what is within.
@@ -30,7 +30,6 @@ export type Style = {
   readonly align: 'start' | 'end' | 'left' | 'center' | 'right' | 'justify'
   /** Undefined for `dir="auto"`: that of the first letter. */
   readonly direction: 'ltr' | 'rtl' | undefined
-  /** Families in order, in lower case. */
   readonly families: readonly string[]
   /** A multiple of the font size. */
   readonly lineHeight: number
@@ -94,7 +93,6 @@ export const ROOT_STYLE: Style = {
   keepTogether: false,
 }
 
-/** What browsers give elements, as declarations. */
 const OF_TAGS: Readonly<Record<string, Record<string, string>>> = {
   h1: { 'font-size': '2em', 'font-weight': 'bold', 'margin-top': '.67em', 'margin-bottom': '.67em' },
   h2: { 'font-size': '1.5em', 'font-weight': 'bold', 'margin-top': '.83em', 'margin-bottom': '.83em' },
@@ -153,7 +151,6 @@ const displayOf = (tag: string): Display => {
   return BLOCKS.has(tag) ? 'block' : 'inline'
 }
 
-/** Attributes that say what style says. */
 function ofAttributes({ tag, attributes }: HtmlElement): [string, string][] {
   const said: [string, string][] = []
   const { align, valign, bgcolor, color, size, width, height } = attributes

@@ -1,6 +1,6 @@
 // Tables: the grid with its spans, widths of columns, borders by the collapsing model, heads that repeat on every page.
 import type { Block, Cell, TableLayout } from './content.ts'
-import { dashes, flowOf, placed } from './flow.ts'
+import { bordered, dashes, flowOf, placed } from './flow.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
 import { CONVERSION_LIMITS } from './limits.ts'
 import type { Flow } from './paragraph.ts'
@@ -185,7 +185,6 @@ function bodyOf(rows: readonly Row[], width: number, style: Style, flow: Flow): 
   const each = { ...flow, width: flow.width / width }
   for (const [at, row] of rows.entries())
     for (const cell of row.cells) {
-      const { borders } = cell.style
       const stack = flowOf(
         cell.element,
         { ...cell.style, background: undefined },
@@ -196,13 +195,7 @@ function bodyOf(rows: readonly Row[], width: number, style: Style, flow: Flow): 
       body[at]![cell.column] = {
         // A cell of one paragraph is that paragraph: large tables take up less.
         ...(stack.length === 1 && only!.margin!.every(side => side === 0) ? only! : { stack }),
-        border: [0, 1, 2, 3].map(side => borders[side] !== undefined) as [boolean, boolean, boolean, boolean],
-        borderColor: [0, 1, 2, 3].map(side => borders[side]?.colour ?? '#000000') as [
-          string,
-          string,
-          string,
-          string,
-        ],
+        ...bordered(cell.style.borders),
         // The engine loses a cell over several rows that is to stand in their middle.
         verticalAlignment: cell.rowSpan > 1 ? 'top' : cell.style.verticalAlign,
         ...(fill !== undefined && { fillColor: fill }),
@@ -214,7 +207,6 @@ function bodyOf(rows: readonly Row[], width: number, style: Style, flow: Flow): 
   return body
 }
 
-/** The table's own border on the cells along its edge. */
 function outlineOf(body: Cell[][], { borders }: Style): void {
   const [left, top, right, bottom] = borders
   const set = (cell: Cell | undefined, side: number, border: Border | undefined): void => {

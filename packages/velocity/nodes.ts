@@ -2,7 +2,6 @@
 
 export type Expression =
   | { readonly kind: 'value'; readonly value: string | number | boolean | null }
-  /** A decimal of the source, exact. */
   | { readonly kind: 'decimal'; readonly text: string }
   /** Text in double quotes that has references or directives. */
   | { readonly kind: 'text'; readonly nodes: readonly Node[] }
@@ -52,12 +51,7 @@ export type Node =
   | string
   | Reference
   | Call
-  | {
-      readonly kind: 'set'
-      readonly target: Reference
-      readonly value: Expression
-      readonly offset: number
-    }
+  | { readonly kind: 'set'; readonly target: Reference; readonly value: Expression; readonly offset: number }
   | {
       readonly kind: 'if'
       /** The last may have no condition: `#else`. */
@@ -69,7 +63,6 @@ export type Node =
       readonly variable: string
       readonly over: Expression
       readonly body: readonly Node[]
-      /** When there is nothing to loop over. */
       readonly otherwise: readonly Node[]
       readonly offset: number
     }
@@ -79,11 +72,7 @@ export type Node =
       readonly body: readonly Node[]
       readonly offset: number
     }
-  | {
-      readonly kind: 'parse' | 'include'
-      readonly names: readonly Expression[]
-      readonly offset: number
-    }
+  | { readonly kind: 'parse' | 'include'; readonly names: readonly Expression[]; readonly offset: number }
   | { readonly kind: 'break' | 'stop'; readonly offset: number }
 
 export type Macro = { readonly parameters: readonly string[]; readonly body: readonly Node[] }

@@ -1,10 +1,9 @@
 // Reads a Velocity template: text, references and directives. Every problem is reported, and reading goes on behind
 // it. Each character is read once or twice, whatever the template is made of.
-import { Cursor, Unreadable } from './cursor.ts'
-import { readExpression, readReference } from './expression.ts'
+import { Cursor, readExpression, readReference, Unreadable } from './expression.ts'
 import type { Call, Expression, Macro, Node, Reference } from './nodes.ts'
 
-export type Parsed = { readonly nodes: readonly Node[]; readonly macros: ReadonlyMap<string, Macro> }
+type Parsed = { readonly nodes: readonly Node[]; readonly macros: ReadonlyMap<string, Macro> }
 
 const DIRECTIVE = /#(?:(@)?([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/y
 /** Directives with arguments; `else`, `end`, `break` and `stop` may have empty ones. */
@@ -209,7 +208,6 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
     }
   }
 
-  /** Arguments with commas between them, or blanks. */
   function listed(): Expression[] {
     const items: Expression[] = []
     for (;;) {
@@ -285,9 +283,8 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
 }
 
 /**
- * A Velocity template that was read once. The dialect is read and rendered here, under the counted limits that Liquid
- * has: the library for it, velocityjs, counts nothing, calls whatever a value inherits, and lacks much that templates
- * use. In a sandbox it would be stopped without a line. docs/velocity.md has the whole of the decision; a test holds the
- * two against each other.
+ * A Velocity template that was read once. The dialect is read and rendered here, under the counted limits that Liquid has: the
+ * library for it, velocityjs, counts nothing, calls whatever a value inherits, and lacks much that templates use. In a sandbox
+ * it would be stopped without a line. docs/velocity.md has the whole of the decision; a test holds the two against each other.
  */
 export type VelocityTemplate = Parsed & { readonly path: string; readonly source: string }

@@ -10,11 +10,20 @@ import {
   TemplateError,
 } from '../liquid/limits.ts'
 import { asInteger, literalNumber } from '../liquid/values.ts'
-import { called, changed, changes } from './methods.ts'
 import type { Call, Expression, Macro, Node, Reference, Step } from './nodes.ts'
 import type { VelocityTemplate } from './parse.ts'
 import { isTool, type ToolSurroundings, toolCalled } from './tools.ts'
-import { calculated, ITEM_MEMORY, isMap, isTrue, printed, readable } from './values.ts'
+import {
+  calculated,
+  called,
+  changed,
+  changes,
+  ITEM_MEMORY,
+  isMap,
+  isTrue,
+  printed,
+  readable,
+} from './values.ts'
 
 export type VelocityEnvironment = ToolSurroundings & {
   /** For `#parse` and `#include`; undefined for an unknown name. */
@@ -24,7 +33,6 @@ export type VelocityEnvironment = ToolSurroundings & {
 
 const MOST_UNDEFINED = 200
 const LONGEST_NAME = 200
-/** Macros that call each other. */
 const DEEPEST_CALLS = 30
 /** What a loop sets beside its own variable; the last two are what Velocity 1 has. */
 const LOOP_NAMES = ['foreach', 'velocityCount', 'velocityHasNext']
@@ -249,7 +257,6 @@ export class VelocityRun {
     })
   }
 
-  /** What the nodes write, as text. */
   #captured(nodes: readonly Node[]): string {
     const parts: string[] = []
     const budget = this.#budget
@@ -269,7 +276,7 @@ export class VelocityRun {
       this.#variables.set(name, value)
       return
     }
-    const owner = this.#stepped(this.#root(name), path)
+    const owner = this.#stepped(this.#variables.get(name), path)
     if (typeof owner !== 'object' || owner === null || !this.#made.has(owner) || last.kind === 'method')
       throw new TemplateError(
         'templateFailed',
@@ -332,7 +339,6 @@ export class VelocityRun {
     return items
   }
 
-  /** Either way, both ends included. */
   #range(from: number | undefined, to: number | undefined): unknown {
     if (from === undefined || to === undefined) return undefined
     const length = Math.abs(to - from) + 1
@@ -345,10 +351,6 @@ export class VelocityRun {
       this.undefinedNames.add(name.slice(0, LONGEST_NAME).toWellFormed())
   }
 
-  #root(name: string): unknown {
-    return this.#variables.get(name)
-  }
-
   #referred({ name, steps }: Reference): unknown {
     const [first, ...rest] = steps
     if (!this.#variables.has(name) && isTool(name) && first?.kind === 'method') {
@@ -356,7 +358,7 @@ export class VelocityRun {
       const args = first.args.map(arg => this.#value(arg))
       return this.#stepped(toolCalled(name, first.name, args, this.#environment, this.#budget), rest)
     }
-    return this.#stepped(this.#root(name), steps)
+    return this.#stepped(this.#variables.get(name), steps)
   }
 
   #stepped(root: unknown, steps: readonly Step[]): unknown {

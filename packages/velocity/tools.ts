@@ -13,7 +13,6 @@ export type ToolSurroundings = {
   /** Milliseconds since the Unix epoch. */
   readonly now: number
   readonly calendar: Calendar
-  /** Whether it is the code of a currency by ISO 4217. */
   isCurrency(code: string): boolean
 }
 

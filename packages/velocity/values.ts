@@ -1,13 +1,13 @@
 // Values of Velocity: what counts as true, how they compare and how they print.
 import Big from 'big.js'
 import { ITEM_WORK, type RenderBudget, TemplateError } from '../liquid/limits.ts'
-import { asNumber, dataNumber, isDataNumber, LiquidNumber, simplest } from '../liquid/values.ts'
+import { asInteger, asNumber, dataNumber, isDataNumber, LiquidNumber, simplest } from '../liquid/values.ts'
 import type { Operator } from './nodes.ts'
 
 /** An item of a list or map counts as so many characters. */
 export const ITEM_MEMORY = 4
 
-export type MapValue = Readonly<Record<string, unknown>>
+type MapValue = Readonly<Record<string, unknown>>
 
 /** A value of the data as templates see it: numbers exact, and nothing that could be called. */
 export function readable(value: unknown): unknown {
@@ -49,9 +49,8 @@ function order(left: unknown, right: unknown): number | undefined {
 const QUOTIENT_PLACES = 16
 
 /**
- * `+` joins texts and adds numbers; the others take text that is a number as one, since amounts of the contract are
- * text. Exact; whole by whole divides to a whole number, as in Velocity. Nothing where there is no number, or a
- * division by zero.
+ * `+` joins texts and adds numbers; the others take text that is a number as one, since amounts of the contract are text.
+ * Exact; whole by whole divides to a whole number, as in Velocity. Nothing where there is no number, or a division by zero.
  */
 export function calculated(operator: Operator, left: unknown, right: unknown, budget: RenderBudget): unknown {
   if (operator === '==') return equal(left, right)
@@ -103,3 +102,204 @@ export function printed(value: unknown, budget: RenderBudget, depth = 0): string
         .map(key => `${key}=${item(value[key])}`)
         .join(', ')}}`
 }
+
+// What may be called on a value (resources brief 12.2): this list and nothing else. What a value inherits is out of
+// reach, so that `getClass` and its like give nothing.
+type Method<Owner> = (owner: Owner, args: readonly unknown[], budget: RenderBudget) => unknown
+
+const text = (value: unknown, budget: RenderBudget): string => printed(value, budget)
+
+/** Between the two, whichever way they stand. */
+const within = (index: unknown, length: number, otherwise: number): number =>
+  Math.min(length, Math.max(0, asInteger(index) ?? otherwise))
+
+const TEXT: Readonly<Record<string, Method<string>>> = {
+  substring: (owner, [from, to]) =>
+    owner.substring(within(from, owner.length, 0), within(to, owner.length, owner.length)),
+  length: owner => owner.length,
+  toUpperCase: owner => owner.toUpperCase(),
+  toLowerCase: owner => owner.toLowerCase(),
+  trim: owner => owner.trim(),
+  replace: (owner, [from, to], budget) => {
+    const sought = text(from, budget)
+    if (sought === '') return owner
+    const parts = owner.split(sought)
+    const by = text(to, budget)
+    budget.countMemory(parts.length * by.length)
+    return parts.join(by)
+  },
+  /** By the text itself, which is no pattern but for a sign behind a backslash; empty parts at the end are left out. */
+  split: (owner, [separator], budget) => {
+    const parts = owner.split(text(separator, budget).replace(/^\\([^\w\s])$/, '$1'))
+    budget.countMemory(parts.length)
+    while (parts.length > 1 && parts.at(-1) === '') parts.pop()
+    return parts
+  },
+  contains: (owner, [part], budget) => owner.includes(text(part, budget)),
+  startsWith: (owner, [part], budget) => owner.startsWith(text(part, budget)),
+  endsWith: (owner, [part], budget) => owner.endsWith(text(part, budget)),
+  indexOf: (owner, [part], budget) => owner.indexOf(text(part, budget)),
+  lastIndexOf: (owner, [part], budget) => owner.lastIndexOf(text(part, budget)),
+  charAt: (owner, [index]) => owner[asInteger(index) ?? -1],
+  concat: (owner, [other], budget) => owner + text(other, budget),
+  equals: (owner, [other]) => owner === other,
+  equalsIgnoreCase: (owner, [other]) =>
+    typeof other === 'string' && owner.toLowerCase() === other.toLowerCase(),
+  isEmpty: owner => owner === '',
+  toString: (owner: string) => owner,
+}
+
+const LIST: Readonly<Record<string, Method<readonly unknown[]>>> = {
+  get: (owner, [index]) => readable(owner[asInteger(index) ?? -1]),
+  size: owner => owner.length,
+  isEmpty: owner => owner.length === 0,
+  contains: (owner, [item], budget) => {
+    budget.countWork(owner.length * ITEM_WORK)
+    return owner.some(one => equal(readable(one), item))
+  },
+  indexOf: (owner, [item], budget) => {
+    budget.countWork(owner.length * ITEM_WORK)
+    return owner.findIndex(one => equal(readable(one), item))
+  },
+  equals: (owner, [other]) => owner === other,
+}
+
+const own = (map: MapValue, key: string): unknown =>
+  Object.hasOwn(map, key) ? readable(map[key]) : undefined
+
+const keys = (map: MapValue, budget: RenderBudget): string[] => {
+  const found = Object.keys(map)
+  budget.countMemory(found.length)
+  return found
+}
+
+const MAP: Readonly<Record<string, Method<MapValue>>> = {
+  get: (owner, [key], budget) => own(owner, text(key, budget)),
+  getOrDefault: (owner, [key, otherwise], budget) => own(owner, text(key, budget)) ?? otherwise,
+  containsValue: (owner, [value], budget) => {
+    const all = keys(owner, budget)
+    budget.countWork(all.length * ITEM_WORK)
+    return all.some(key => equal(own(owner, key), value))
+  },
+  containsKey: (owner, [key], budget) => Object.hasOwn(owner, text(key, budget)),
+  keySet: (owner, _args, budget) => keys(owner, budget),
+  values: (owner, _args, budget) => keys(owner, budget).map(key => own(owner, key)),
+  entrySet: (owner, _args, budget) => keys(owner, budget).map(key => ({ key, value: own(owner, key) })),
+  size: owner => Object.keys(owner).length,
+  isEmpty: owner => Object.keys(owner).length === 0,
+  equals: (owner, [other]) => owner === other,
+  /** Of the entries of `entrySet`. */
+  getKey: owner => own(owner, 'key'),
+  getValue: owner => own(owner, 'value'),
+}
+
+const OTHER: Readonly<Record<string, Method<unknown>>> = {
+  equals: (owner, [other]) => equal(owner, other),
+  toString: (owner: unknown, _args: readonly unknown[], budget: RenderBudget) => text(owner, budget),
+}
+
+const NUMBER: Readonly<Record<string, Method<unknown>>> = {
+  ...OTHER,
+  intValue: owner => asInteger(owner),
+  longValue: owner => asInteger(owner),
+  doubleValue: owner => owner,
+}
+
+/** `getName()` and `isNew()` of a map that has `name` and `new`, as of a Java object. */
+function getter(owner: MapValue, name: string, args: readonly unknown[]): unknown {
+  const property = args.length === 0 ? /^(?:get|is)([A-Z].*)$/.exec(name)?.[1] : undefined
+  return property && own(owner, property[0]!.toLowerCase() + property.slice(1))
+}
+
+export function called(
+  owner: unknown,
+  name: string,
+  args: readonly unknown[],
+  budget: RenderBudget,
+): unknown {
+  const use = <Owner>(methods: Readonly<Record<string, Method<Owner>>>, value: Owner): unknown => {
+    if (!Object.hasOwn(methods, name)) return undefined
+    if (typeof value === 'string') budget.countWork(value.length)
+    const made = methods[name]!(value, args, budget)
+    if (typeof made === 'string') budget.countMemory(made.length)
+    return made
+  }
+  if (owner === undefined || owner === null) return undefined
+  if (typeof owner === 'string') return use(TEXT, owner)
+  if (Array.isArray(owner)) return use(LIST, owner)
+  if (isMap(owner)) return Object.hasOwn(MAP, name) ? use(MAP, owner) : getter(owner, name, args)
+  if (typeof owner === 'boolean') return use(OTHER, owner)
+  return asNumber(owner) ? use(NUMBER, owner) : undefined
+}
+
+// Methods that change a list or map which the template made itself.
+type Change<Owner> = (owner: Owner, args: readonly unknown[], budget: RenderBudget) => unknown
+
+/** As in Java: `add` says true, `put`, `set` and `remove` give what was there before. */
+const LIST_CHANGES: Readonly<Record<string, Change<unknown[]>>> = {
+  add: (owner, [item], budget) => {
+    budget.countMemory(ITEM_MEMORY)
+    owner.push(item)
+    return true
+  },
+  addAll: (owner, [items], budget) => {
+    if (!Array.isArray(items)) return undefined
+    budget.countMemory(items.length * ITEM_MEMORY)
+    for (const item of [...items]) owner.push(readable(item))
+    return items.length > 0
+  },
+  set: (owner, [at, item]) => {
+    const index = asInteger(at) ?? -1
+    if (index < 0 || index >= owner.length) return undefined
+    const [before] = owner.splice(index, 1, item)
+    return before
+  },
+  remove: (owner, [at], budget) => {
+    budget.countWork(owner.length * ITEM_WORK)
+    const index = asInteger(at) ?? owner.findIndex(one => equal(one, at))
+    return index < 0 ? undefined : owner.splice(index, 1)[0]
+  },
+  clear: owner => void owner.splice(0),
+}
+
+type OwnMap = Record<string, unknown>
+
+const MAP_CHANGES: Readonly<Record<string, Change<OwnMap>>> = {
+  put: (owner, [key, value], budget) => {
+    const name = printed(key, budget)
+    budget.countMemory(ITEM_MEMORY + name.length)
+    const before = owner[name]
+    owner[name] = value
+    return before
+  },
+  putAll: (owner, [other], budget) => {
+    if (!isMap(other)) return
+    const keys = Object.keys(other)
+    budget.countMemory(keys.length * ITEM_MEMORY)
+    for (const key of keys) owner[key] = readable(other[key])
+  },
+  remove: (owner, [key], budget) => {
+    const name = printed(key, budget)
+    const before = owner[name]
+    delete owner[name]
+    return before
+  },
+  clear: owner => {
+    for (const key of Object.keys(owner)) delete owner[key]
+  },
+}
+
+/** Whether the method, of this value, is one that changes it. */
+export const changes = (owner: unknown, name: string): owner is object =>
+  Array.isArray(owner) ? Object.hasOwn(LIST_CHANGES, name) : isMap(owner) && Object.hasOwn(MAP_CHANGES, name)
+
+/** Calls it; `owner` is a list or map of the template's own, which has no prototype that a key could reach. */
+export const changed = (
+  owner: object,
+  name: string,
+  args: readonly unknown[],
+  budget: RenderBudget,
+): unknown =>
+  Array.isArray(owner)
+    ? LIST_CHANGES[name]!(owner, args, budget)
+    : MAP_CHANGES[name]!(owner as OwnMap, args, budget)

@@ -1,6 +1,6 @@
 import { type Finding, positionAt } from '../liquid/findings.ts'
 import { LARGEST_SOURCE_CHARACTERS, RenderBudget } from '../liquid/limits.ts'
-import type { Unreadable } from './cursor.ts'
+import type { Unreadable } from './expression.ts'
 import { parseTemplate, type VelocityTemplate } from './parse.ts'
 import { type VelocityEnvironment, VelocityRun } from './render.ts'
 
@@ -58,7 +58,7 @@ export function renderVelocity(
   return { output: parts.join(''), undefinedNames: [...rendering.undefinedNames] }
 }
 
-export type VelocityRendering = {
+type VelocityRendering = {
   readonly output: string
   /** References that had no value, as they stand in the source; at most 200. */
   readonly undefinedNames: readonly string[]

@@ -1,6 +1,5 @@
 /**
- * Why an archive, or one file of it, is not read. Code to the rule; an instance's message names the entry and
- * says what to do.
+ * Why an archive, or one file of it, is not read. Code to the rule; an instance's message names the entry and says what to do.
  */
 export const refusals = {
   notAZip: 'The upload is no zip archive.',

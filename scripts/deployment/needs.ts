@@ -1,4 +1,4 @@
-// What a deployment needs at the provider, read from the text of wrangler.toml.
+// What a deployment needs at the provider, read from the text of its configuration.
 
 export type Bucket = {
   readonly name: string
@@ -29,22 +29,9 @@ export function needsOf(config: string): Needs {
   return { buckets, queues: [...new Set(queues)] }
 }
 
-const CONTROL_ID = /(binding = "CONTROL"\n(?:[^[\n].*\n)*?database_id = ")([^"]*)(")/
-
-/** Id of the control database in wrangler.toml. */
+/** Id of the control database in the text of a configuration. */
 export function controlId(config: string): string {
-  const id = config.match(CONTROL_ID)?.[2]
+  const id = config.match(/binding = "CONTROL"\n(?:[^[\n].*\n)*?database_id = "([^"]*)"/)?.[1]
   if (id === undefined) throw new Error('wrangler.toml has no database CONTROL with a database_id.')
   return id
 }
-
-/** Id of the control database's file on this machine, which stays the same when the provider gives the database another. */
-export const localControlId = (config: string): string =>
-  config.match(/binding = "CONTROL"\n(?:[^[\n].*\n)*?preview_database_id = "([^"]*)"/)?.[1] ??
-  controlId(config)
-
-/** wrangler.toml with the id that the provider gave; the one that stood there stays that of the local file. */
-export const withControlId = (config: string, id: string): string =>
-  config.replace(CONTROL_ID, (_, before: string, local: string, after: string) =>
-    [before, id, after, `\npreview_database_id = "${local}"`].join(''),
-  )

@@ -1,8 +1,6 @@
 // What the provider has and makes, through its tool: databases, buckets, queues.
+import type { Tool } from '../wrangler.ts'
 import type { Bucket } from './needs.ts'
-
-/** Runs a command of the tool; what it prints. */
-export type Tool = (...command: string[]) => Promise<string>
 
 const jurisdictionOf = ({ jurisdiction }: Bucket): string[] =>
   jurisdiction === undefined ? [] : ['--jurisdiction', jurisdiction]
@@ -36,6 +34,17 @@ export const provider = (tool: Tool) => ({
       if (!/[│|]\s*[0-9a-f]{32}\s*[│|]/.test(output)) return false
     }
     return false
+  },
+  /** Whether a Worker of that name was ever deployed. */
+  async hasWorker(name: string): Promise<boolean> {
+    try {
+      await tool('deployments', 'list', '--name', name, '--json')
+      return true
+    } catch (problem) {
+      // The provider's code for a Worker that is not there.
+      if (String(problem).includes('10007')) return false
+      throw problem
+    }
   },
   async makeQueue(name: string): Promise<void> {
     await tool('queues', 'create', name)

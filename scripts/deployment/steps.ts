@@ -29,8 +29,8 @@ export async function carryOut(steps: readonly Step[], say: Said): Promise<void>
   }
 }
 
-/** Tells of each step whether it is done, and carries out none. */
-export async function tell(steps: readonly Step[], say: Said): Promise<void> {
+/** Lists the steps and whether each is done; carries out none. */
+export async function listSteps(steps: readonly Step[], say: Said): Promise<void> {
   for (const step of steps) {
     if (!step.isDone) say(`${step.name}: would be done`)
     else say(`${step.name}: ${(await step.isDone()) ? 'is there' : 'would be made'}`)

@@ -3,8 +3,7 @@ import { notFound, Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import { standingInvoices } from '../policy/bills/amounts-due.ts'
 import { type PolicyAggregate, recordsWhere } from '../policy/records/aggregate.ts'
-import type { PlannedInstallment } from '../policy/records/installment.ts'
-import { invoiceStatus } from '../policy/records/invoice.ts'
+import { invoiceStatus, type PlannedInstallment } from '../policy/records/invoice.ts'
 
 /**
  * The installment whose fee the locator names, with the fee reversed by the modification; `installments` are the policy's

@@ -1,7 +1,7 @@
 // Makes invoices of planned installments when their time comes. An invoice's total is the sum of its items; nothing writes a
 // total.
 import { Refusal } from '../kernel/errors.ts'
-import type { DisplayId, LocatorSupply, Uuid } from '../kernel/locators.ts'
+import type { DisplayId, LocatorSupply, QuoteLocator, Uuid } from '../kernel/locators.ts'
 import { type Money, plus, zero } from '../kernel/money.ts'
 import { endOfDay, type Instant, later } from '../kernel/time.ts'
 import type { NewTimer } from '../platform/commit.ts'
@@ -14,21 +14,32 @@ import {
   notInvoiced,
   planOf,
 } from '../policy/bills/amounts-due.ts'
-import { invoiceEvents } from '../policy/events.ts'
-import { chain, type Planned } from '../policy/planned.ts'
-import { type Modification, type PolicyAggregate, putRecords } from '../policy/records/aggregate.ts'
-import { type Installment, isSilent, type PlannedInstallment } from '../policy/records/installment.ts'
+import {
+  acceptedQuote,
+  type Modification,
+  type PolicyAggregate,
+  putRecords,
+  type Quote,
+  quoteParts,
+  removeRecords,
+} from '../policy/records/aggregate.ts'
 import {
   carriedForward,
+  type Installment,
   type Invoice,
   type InvoicedTransaction,
   invoiceOf,
+  isSilent,
+  type PlannedInstallment,
   writtenOff,
 } from '../policy/records/invoice.ts'
 import { INVOICED_TRANSACTIONS } from '../policy/records/transactions.ts'
 import type { Loaded } from '../policy/surroundings.ts'
-import { policyState } from '../policy/transitions.ts'
-import type { Attempt } from '../rating/attempt.ts'
+import { chain, invoiceEvents, type Planned, policyState } from '../policy/transitions.ts'
+import type { ProductDefinition } from '../product/configuration.ts'
+import type { Attempt } from '../rating/rate.ts'
+import { ownNewBusiness, plansItsBills } from './plugin-bills.ts'
+import { recorded, termPlan } from './schedule.ts'
 
 /** Invoices whose time has come; undefined when there are none, or the policy came to nothing. */
 export async function decideInvoicing({ aggregate }: Loaded, attempt: Attempt): Promise<Planned | undefined> {
@@ -188,3 +199,99 @@ const timerAt = ({ policy }: PolicyAggregate, dueAt: Instant): NewTimer => ({
   subject: String(policy.locator),
   payload: {},
 })
+
+// Bills new business: the plan of the quote's modification, and the invoices that are made at once (brief 4.2).
+/**
+ * The aggregate with the plan of the quote's modification, in place of an earlier one. A plan that was invoiced
+ * from stays as it is, since what its invoices bill follows from it; the quote's price has not changed either.
+ */
+export function planNewBusiness(
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  { product, now, supply }: InvoicingContext & { product: ProductDefinition },
+): PolicyAggregate {
+  const { modification } = quoteParts(aggregate, quote)
+  if (invoicesOf(aggregate, modification).length > 0) return aggregate
+  const plan = termPlan(aggregate, modification, quote.paymentScheduleName, product, now)
+  return withPlan(aggregate, modification, plan, supply)
+}
+
+/** The aggregate with the modification's plan, in place of an earlier one. */
+export const withPlan = (
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  plan: readonly Installment[],
+  supply: LocatorSupply,
+): PolicyAggregate => ({
+  ...aggregate,
+  installments: putRecords(
+    withoutPlan(aggregate, modification).installments,
+    recorded(plan, modification, supply),
+  ),
+})
+
+/** The aggregate without the modification's plan, which no invoice was made of. */
+export const withoutPlan = (aggregate: PolicyAggregate, modification: Modification): PolicyAggregate => {
+  const plan = planOf(aggregate, modification).map(installment => installment.locator)
+  return plan.length === 0
+    ? aggregate
+    : { ...aggregate, installments: removeRecords(aggregate.installments, plan) }
+}
+
+/** Makes the invoices of the accepted quote that are due; its payments are planned anew until the first of them. */
+export async function bill(before: PolicyAggregate, loaded: Loaded, attempt: Attempt): Promise<Planned> {
+  const { now } = attempt
+  const quote = acceptedQuote(before)!
+  const planned = await planBills(before, quote, loaded, attempt)
+  const { modification } = quoteParts(planned, quote)
+  const due = installmentsToInvoice(planned, modification, now)
+  const isFirst = invoicesOf(before, modification).length === 0
+  const timers = isFirst ? invoiceTimers(planned, modification, now) : []
+  if (due.length === 0) return { aggregate: planned, events: [], timers }
+  const invoiced = invoiceInstallments(planned, modification, due, {
+    now,
+    supply: await attempt.digits(due.length),
+  })
+  return { ...invoiced, timers }
+}
+
+/** The aggregate with the plan of the quote's modification, made now; one that was invoiced from stays as it is. */
+async function planBills(
+  before: PolicyAggregate,
+  quote: Quote,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<PolicyAggregate> {
+  const { now, supply } = attempt
+  const { modification } = quoteParts(before, quote)
+  const isPlanned = invoicesOf(before, modification).length > 0
+  const own = isPlanned ? undefined : await ownNewBusiness(before, quote, loaded, attempt)
+  return own
+    ? withPlan(before, modification, own.plan, supply)
+    : planNewBusiness(before, quote, { product: loaded.product, now, supply })
+}
+
+/**
+ * The plan that a quote shows until it is billed, where its product plans bills itself; else undefined: a built-in one
+ * is made when it is quoted.
+ */
+export async function showBills(
+  before: PolicyAggregate,
+  locator: QuoteLocator,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<Planned | undefined> {
+  const quote = before.quotes.get(locator)!
+  const isShown = plansItsBills(loaded) && (quote.state === 'quoted' || quote.state === 'accepted')
+  return isShown ? { aggregate: await planBills(before, quote, loaded, attempt), events: [] } : undefined
+}
+
+/** As `bill`, where the product invoices on acceptance and there is an accepted quote; else undefined. */
+export async function billOnAcceptance(
+  before: PolicyAggregate,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<Planned | undefined> {
+  const bills = loaded.product.invoicing.generatingEvent === 'accept' && acceptedQuote(before)
+  return bills ? await bill(before, loaded, attempt) : undefined
+}

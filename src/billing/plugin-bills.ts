@@ -5,9 +5,8 @@
 // What a legacy lapse settles, and the way back from it, is arithmetic of its own (transactions/lapses/billing.ts): the installments
 // that go on after it are those that the plugin planned. Fees added and taken back by hand are billed at once, and a
 // transaction that charges nothing, with nothing open, has nothing to be planned: the plugin is not called.
-import { readAnswer } from '../extension/plugins/answers.ts'
 import type { InstallmentsInput, PluginPolicy } from '../extension/plugins/contract.ts'
-import { asPluginInput } from '../extension/plugins/input.ts'
+import { asPluginInput, readAnswer } from '../extension/plugins/translation.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply } from '../kernel/locators.ts'
 import { type Instant, later, type Span } from '../kernel/time.ts'
@@ -24,11 +23,10 @@ import {
   quoteParts,
   selectedQuote,
 } from '../policy/records/aggregate.ts'
-import type { Installment, PlannedInstallment } from '../policy/records/installment.ts'
+import type { Installment, PlannedInstallment } from '../policy/records/invoice.ts'
 import { type Loaded, NeedsWholePolicy } from '../policy/surroundings.ts'
-import type { ProductDefinition } from '../product/configuration.ts'
-import { hasPlugin, type PluginCaller } from '../product/plugins.ts'
-import { type Attempt, ratingContext } from '../rating/attempt.ts'
+import { hasPlugin, type PluginCaller, type ProductDefinition } from '../product/configuration.ts'
+import { type Attempt, ratingContext } from '../rating/rate.ts'
 import { answeredPlan, pluginCharges, pluginPlannedInvoices } from './plugin-plan.ts'
 import { type BillPlan, carryingForward, invoicedAtOnce } from './schedule.ts'
 

@@ -1,13 +1,13 @@
 // What createInstallments is given, and its answer as a plan (brief 4.3, 5.6). Checked whole: money that it loses, makes or
 // puts on charges that nobody gave it would be lost or made in the insurer's book. Pure.
-import { nonsense } from '../extension/plugins/answers.ts'
+
 import type {
   InstallmentsAnswer,
   InstallmentsInput,
   PluginCharge,
   Textual,
 } from '../extension/plugins/contract.ts'
-import { asPluginInput } from '../extension/plugins/input.ts'
+import { asPluginInput, nonsense } from '../extension/plugins/translation.ts'
 import { shardOfDigits, type Uuid } from '../kernel/locators.ts'
 import {
   type CurrencyCode,
@@ -37,7 +37,7 @@ import { type Charge, installmentFeeCharges } from '../policy/bills/charge.ts'
 import type { FutureInvoiceResponse } from '../policy/contract/billing.ts'
 import { billedItemsOf, segmentLocators, shownItems, sourceOf } from '../policy/projection/billed-items.ts'
 import type { PolicyAggregate } from '../policy/records/aggregate.ts'
-import type { Installment, InstallmentFee, PlannedInstallment } from '../policy/records/installment.ts'
+import type { Installment, InstallmentFee, PlannedInstallment } from '../policy/records/invoice.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import { numbered } from './schedule.ts'
 

@@ -7,7 +7,7 @@ import { chargesOf, openAfter, openInstallments, restsOf } from '../policy/bills
 import type { Charge } from '../policy/bills/charge.ts'
 import { installmentItems, totalsDue } from '../policy/bills/items.ts'
 import type { Modification, PolicyAggregate } from '../policy/records/aggregate.ts'
-import type { BillingPeriod, Installment } from '../policy/records/installment.ts'
+import type { BillingPeriod, Installment } from '../policy/records/invoice.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import {
   type BillPlan,

@@ -13,7 +13,7 @@ import {
   standingInvoices,
 } from '../policy/bills/amounts-due.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../policy/records/aggregate.ts'
-import type { Installment, PlannedInstallment, Replanned } from '../policy/records/installment.ts'
+import type { Installment, PlannedInstallment, Replanned } from '../policy/records/invoice.ts'
 import type { PaymentScheduleType, ProductDefinition } from '../product/configuration.ts'
 import {
   type BillPlan,

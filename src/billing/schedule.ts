@@ -23,7 +23,7 @@ import {
   isSilent,
   LARGEST_PLAN_PERIODS,
   type PlannedInstallment,
-} from '../policy/records/installment.ts'
+} from '../policy/records/invoice.ts'
 import type { PaymentScheduleType, ProductDefinition } from '../product/configuration.ts'
 
 /** From one billing period to the next, by schedule type (brief 4.2); `total` has a single period. */

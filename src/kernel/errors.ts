@@ -46,6 +46,11 @@ export const ERROR_KINDS = {
     api: 1016,
     about: 'A part of the service does not answer; try again after Retry-After seconds.',
   },
+  databaseFull: {
+    status: 507,
+    api: 1020,
+    about: 'The database has no room for more; reading goes on.',
+  },
   internal: { status: 500, api: 1099, about: 'A fault of the service; the referenceId finds it in the log.' },
   unauthenticated: { status: 401, api: 2001, about: 'No token, or one that is wrong or has expired.' },
   signInFailed: {

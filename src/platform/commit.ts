@@ -8,7 +8,9 @@ import type { RequestContext } from './context.ts'
 import { type Database, putRows, type Query, type Statement, statement } from './database.ts'
 import { announce, armDispatcher } from './events/announcement.ts'
 import { deliveriesOf, eventRows, type NewEvent } from './events/outbox.ts'
+import { isInterruption } from './faults.ts'
 import { guards, type TimerKind, timers, writes } from './tables.ts'
+import { forgetBlock } from './tenancy/sequence.ts'
 
 export type GuardName =
   | 'guard_policy_version'
@@ -229,6 +231,25 @@ async function findWrite(context: RequestContext, database: Database): Promise<W
 const answerIn = ({ status, answer, subject }: WriteRow): JsonAnswer | AnswerBySubject =>
   answer === null ? { status, subject } : { status, text: answer }
 
+/** The write's row after a batch that failed with `problem`. 503 when it cannot be read: then nobody knows whether it was carried out. */
+async function knownWrite(
+  context: RequestContext,
+  database: Database,
+  problem: unknown,
+): Promise<WriteRow | undefined> {
+  return await findWrite(context, database).catch(failure => {
+    if (!isInterruption(failure)) throw failure
+    const text = String(problem).split('\nparams:')[0]
+    console.error(JSON.stringify({ at: 'commit', requestId: context.requestId, problem: text }))
+    throw new Refusal(
+      'unavailable',
+      context.idempotency
+        ? 'The database was interrupted, and it is not known whether this was carried out; send it again with the same Idempotency-Key.'
+        : 'The database was interrupted, and it is not known whether this was carried out; read the record before you send it again.',
+    )
+  })
+}
+
 /** What a failed batch means: a guard that tripped, a key that is taken, or an outcome that only the row knows. */
 async function settle(
   database: Database,
@@ -239,9 +260,15 @@ async function settle(
   const message =
     problem instanceof Error ? `${problem.message} ${String(problem.cause ?? '')}` : String(problem)
   const guard = /CHECK constraint failed: (guard_\w+)/.exec(message)?.[1] as GuardName | undefined
-  if (!guard && message.includes('constraint failed') && !message.includes('write.key')) throw problem
+  if (!guard && message.includes('constraint failed') && !message.includes('write.key')) {
+    if (!/UNIQUE constraint failed: \w+\.locator/.test(message)) throw problem
+    // Numbers that this isolate had leased are in use: the shard was restored, or is served from elsewhere too.
+    forgetBlock(context.tenant, write.shard)
+    console.error(JSON.stringify({ at: 'commit', requestId: context.requestId, problem: message }))
+    throw new Refusal('unavailable', 'A locator that was to be given out is in use; send the request again.')
+  }
   // Without a key of the caller's, a guard that trips tells that nothing was carried out.
-  const row = guard && !context.idempotency ? undefined : await findWrite(context, database)
+  const row = guard && !context.idempotency ? undefined : await knownWrite(context, database, problem)
   if (row) return context.idempotency ? answerIn(row) : write.answer
   throw guard ? new GuardTripped(guard) : problem
 }

@@ -121,14 +121,33 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string)
 /** The column's name in SQL, by drizzle's own `snake_case` casing. */
 const snakeCase = (key: string): string => key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
-/** Characters of JSON in one bound parameter; D1 takes 2 MB. */
-export const LARGEST_PARAMETER = 900_000
+/** Bytes of JSON in one bound parameter; D1 takes 2 MB. */
+const LARGEST_PARAMETER_BYTES = 900_000
+
+/** JSON texts as lists, as many of them in each as one bound parameter takes in UTF-8. */
+export function jsonLists(texts: readonly string[]): string[] {
+  const lists: string[][] = []
+  let room = 0
+  for (const text of texts) {
+    // One more for the comma.
+    const bytes = Buffer.byteLength(text) + 1
+    if (bytes > room) {
+      lists.push([])
+      room = LARGEST_PARAMETER_BYTES
+    }
+    lists.at(-1)!.push(text)
+    room -= bytes
+  }
+  return lists.map(list => `[${list.join(',')}]`)
+}
 
 type TableTexts = {
   /** By the names of their properties; `column` of those whose values are stored as others, as JSON is. */
   columns: { name: string; column: SQLiteColumn | undefined }[]
   /** With the rows, as a JSON list of lists, as its parameter. */
   put: string
+  /** The same for rows that must be new. */
+  insert: string
   /** With the locators, as a JSON list, as its parameter. */
   remove: string
 }
@@ -147,11 +166,13 @@ const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
       ? 'nothing'
       : `update set ${rest.map(c => `"${c}" = excluded."${c}"`).join(', ')}`
   const conflict = keys.length === 0 ? '' : ` on conflict (${quoted(keys)}) do ${update}`
+  // Each row is cut out of the list once for all of its columns: of `value` itself each of them would do so again, as it would where
+  // SQLite made one query of the two, which the limit keeps it from.
+  const insert = `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(?) limit -1)`
   return {
     columns: columns.map(column => ({ name: column.name, column: isAsItIs(column) ? undefined : column })),
-    // Each row is cut out of the list once for all of its columns: of `value` itself each of them would do so again, as it would
-    // where SQLite made one query of the two, which the limit keeps it from.
-    put: `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(?) limit -1) where true${conflict}`,
+    put: `${insert} where true${conflict}`,
+    insert,
     remove: `delete from "${name}" where locator in (select value from json_each(?))`,
   }
 })
@@ -185,21 +206,17 @@ export const putRows = <T extends SQLiteTable>(
   rows: readonly T['$inferInsert'][],
 ): Query[] => putTexts(database, table, rowTexts(table, rows))
 
+/** Queries that insert the rows. The batch fails where a row with one of their keys is there. */
+export const insertRows = <T extends SQLiteTable>(
+  database: Database,
+  table: T,
+  rows: readonly T['$inferInsert'][],
+): Query[] => jsonLists(rowTexts(table, rows)).map(list => database.effect(textsOf(table).insert, list))
+
 /** As `putRows`, of rows that `rowTexts` has made of them. */
 export function putTexts(database: Database, table: SQLiteTable, texts: readonly string[]): Query[] {
-  if (texts.length === 0) return []
   const { put } = textsOf(table)
-  const chunks: string[] = []
-  let chunk = ''
-  for (const text of texts) {
-    if (chunk !== '' && chunk.length + text.length > LARGEST_PARAMETER) {
-      chunks.push(chunk)
-      chunk = ''
-    }
-    chunk += chunk === '' ? text : `,${text}`
-  }
-  chunks.push(chunk)
-  return chunks.map(rowsJson => database.effect(put, `[${rowsJson}]`))
+  return jsonLists(texts).map(list => database.effect(put, list))
 }
 
 /** A query that deletes the rows with these keys (tables with a single-column key named `locator`). */

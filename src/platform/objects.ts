@@ -1,9 +1,10 @@
 // Durable Objects of a tenant: how they are named, called and answer. Every call is counted as a round trip.
 
-import { Refusal, type RefusalData, refusalData, refusalFrom } from '../kernel/errors.ts'
+import { ERROR_KINDS, Refusal, type RefusalData, refusalData, refusalFrom } from '../kernel/errors.ts'
 import type { PolicyLocator, Uuid } from '../kernel/locators.ts'
 import { addCalls, type Calls, noCalls } from './calls.ts'
 import type { RequestContext } from './context.ts'
+import { isInterruption, refusalOfFault } from './faults.ts'
 import { isJurisdiction, type Place } from './tenancy/places.ts'
 import { scope, shardName, type Tenant } from './tenancy.ts'
 
@@ -52,15 +53,37 @@ export const armDispatcherAt = (
 /** What an object sends back: an answer or a refusal as data, and the calls that it made. */
 export type ObjectReply<Answer> = { calls: Calls } & ({ answer: Answer } | { refusal: RefusalData })
 
-/** Sends a message to an object, and counts the calls that the object made, too. Throws the object's Refusal. */
-export async function ask<Answer>(calls: Calls, send: () => Promise<ObjectReply<Answer>>): Promise<Answer> {
-  const reply = await callObject(calls, send)
+/**
+ * Sends a message to an object, and counts the calls that the object made, too. `send` gets a new stub each time. Throws the object's
+ * Refusal, or 503 for a reply that this version of the code does not know. Where the object was interrupted, a message that `mayRepeat`
+ * is sent once more: the first may have been carried out.
+ */
+export async function ask<Answer>(
+  calls: Calls,
+  send: () => Promise<ObjectReply<Answer>>,
+  { mayRepeat = false } = {},
+): Promise<Answer> {
+  const reply = await callObject(calls, send).catch(async problem => {
+    if (mayRepeat && isInterruption(problem)) return await callObject(calls, send)
+    throw problem
+  })
+  if (!isReply(reply))
+    throw new Refusal('unavailable', 'The service is being updated; try again in a second.')
   addCalls(calls, reply.calls)
   if ('refusal' in reply) throw refusalFrom(reply.refusal)
   return reply.answer
 }
 
-/** The object's side of `ask`. A fault is logged with `about`, and the caller gets the Refusal `internal`. */
+/** While a new version is rolled out, the object may run older or newer code than the caller. */
+function isReply<Answer>(reply: ObjectReply<Answer> | undefined): reply is ObjectReply<Answer> {
+  if (typeof reply !== 'object' || reply === null || !('calls' in reply)) return false
+  return 'answer' in reply || ('refusal' in reply && Object.hasOwn(ERROR_KINDS, reply.refusal.code))
+}
+
+/**
+ * The object's side of `ask`. A fault is logged with `about`; the caller gets 503 for one of the platform, and else the Refusal
+ * `internal`.
+ */
 export async function replyOf<Answer>(
   about: Readonly<Record<string, unknown>>,
   work: (calls: Calls) => Promise<Answer>,
@@ -72,6 +95,7 @@ export async function replyOf<Answer>(
     if (problem instanceof Refusal) return { calls, refusal: refusalData(problem) }
     const text = problem instanceof Error ? (problem.stack ?? problem.message) : String(problem)
     console.error(JSON.stringify({ ...about, problem: text }))
-    return { calls, refusal: refusalData(new Refusal('internal', 'The service failed; see referenceId.')) }
+    const refusal = refusalOfFault(problem) ?? new Refusal('internal', 'The service failed; see referenceId.')
+    return { calls, refusal: refusalData(refusal) }
   }
 }

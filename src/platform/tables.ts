@@ -77,3 +77,12 @@ export const timers = sqliteTable(
   },
   table => [index('timer_due').on(table.dueAt), index('timer_subject').on(table.subject)],
 )
+
+/**
+ * The number that the next digit locator gets: one row. The shard's dispatcher keeps the same number in its own storage, and a lease
+ * takes the larger of the two, so that neither a restored database nor a lost object gives a number twice (tenancy/sequence.ts).
+ */
+export const numberSequences = sqliteTable('number_sequence', {
+  id: integer().primaryKey(),
+  next: integer().notNull(),
+})

@@ -74,7 +74,10 @@ export type TenantKey = { locator: string } | { name: string } | { hostName: str
 const cacheKey = (key: TenantKey): string => JSON.stringify(key)
 
 /** Forgets what this isolate knows of tenants; called after a change of one. */
-export const forgetTenants = (): void => tenantsByKey.clear()
+export function forgetTenants(): void {
+  tenantsByKey.clear()
+  origins.clear()
+}
 
 let administration: { readonly revocations: Revocations; readonly readAt: Instant } | undefined
 
@@ -112,6 +115,26 @@ export async function findAdministrationAccess(env: Env, calls: Calls): Promise<
 
 /** Stands in the place of a tenant's locator where there is none. */
 export const ADMINISTRATION = ''
+
+const origins = new Memo<string, { readonly isListed: boolean; readonly readAt: Instant }>(1_000)
+
+/** Whether any tenant lists the origin (PUT /tenant/allowedOrigins); read at most every 5 s in an isolate. */
+export async function isOriginListed(env: Env, origin: string, calls: Calls): Promise<boolean> {
+  const known = origins.get(origin)
+  if (known && now() - known.readAt < TENANT_TRUST_MS) return known.isListed
+  const readAt = now()
+  const database = controlDatabase(env, calls)
+  const [rows] = await database.batch([
+    database.build
+      .select({ origin: control.allowedOrigins.origin })
+      .from(control.allowedOrigins)
+      .where(eq(control.allowedOrigins.origin, origin))
+      .limit(1),
+  ])
+  const isListed = rows.length > 0
+  origins.set(origin, { isListed, readAt })
+  return isListed
+}
 
 /** As `findTenant`, but always from the database. */
 export const readTenant = async (env: Env, key: TenantKey, calls: Calls): Promise<Tenant | undefined> =>

@@ -1,8 +1,127 @@
+// What an operation makes of a policy: transitions of its state, events as flat maps of text (brief 9), and the plan that is recorded.
+
+import type { DisplayId, LocatorSupply } from '../kernel/locators.ts'
+import { type Money, toText } from '../kernel/money.ts'
+import type { Instant } from '../kernel/time.ts'
+import type { NewTimer } from '../platform/commit.ts'
+import type { EventType } from '../platform/events/catalogue.ts'
+import type { NewEvent } from '../platform/events/outbox.ts'
+import { assertAllowed, type TransitionTable } from '../platform/events/transitions.ts'
+import type { CustomEventType } from '../platform/events/types.ts'
+import {
+  type Modification,
+  type PolicyAggregate,
+  type Quote,
+  SELECT_FIRST,
+  selectedQuoteIfAny,
+} from './records/aggregate.ts'
+import { type Invoice, invoiceStatus } from './records/invoice.ts'
+
+/** An event of the policy; `data` is added to the properties of every policy event. */
+export function policyEvent(
+  { policy }: PolicyAggregate,
+  type: EventType | CustomEventType,
+  data: Record<string, string> = {},
+): NewEvent {
+  return {
+    type,
+    policyholderLocator: policy.policyholderLocator,
+    policyLocator: policy.locator,
+    data: {
+      policyLocator: String(policy.locator),
+      policyholderLocator: policy.policyholderLocator,
+      productName: policy.productName,
+      ...data,
+    },
+  }
+}
+
+/** Further properties of events of the policy itself (brief 9). */
+export function versioned(aggregate: PolicyAggregate): Record<string, string> {
+  const quote = selectedQuoteIfAny(aggregate)
+  return {
+    configVersion: String(aggregate.policy.configVersion),
+    ...(quote && { quoteLocator: String(quote.locator) }),
+  }
+}
+
+export const quoteEvent = (
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  type: EventType,
+  data: Record<string, string> = {},
+): NewEvent =>
+  policyEvent(aggregate, type, { quoteLocator: String(quote.locator), quoteName: quote.name, ...data })
+
+/** An event of one of the policy's invoices. */
+export const invoiceEvent = (
+  aggregate: PolicyAggregate,
+  type: EventType,
+  invoice: Invoice,
+  totalDue: Money,
+): NewEvent =>
+  policyEvent(aggregate, type, {
+    invoiceLocator: invoice.locator,
+    totalDue: toText(totalDue),
+    currency: totalDue.currency,
+    dueTimestamp: String(invoice.dueAt),
+    invoiceType: invoice.type,
+  })
+
+/** The events of a new invoice: its own with the legacy alias (brief 9), and the write-off where its plan says so. */
+export const invoiceEvents = (aggregate: PolicyAggregate, invoice: Invoice, totalDue: Money): NewEvent[] => [
+  invoiceEvent(aggregate, 'invoice.issue', invoice, totalDue),
+  policyEvent(aggregate, 'policy.invoice', { invoiceLocator: invoice.locator }),
+  ...(invoiceStatus(invoice) === 'writtenOff'
+    ? [invoiceEvent(aggregate, 'invoice.writtenOff', invoice, totalDue)]
+    : []),
+]
+
+// The result of a decision, and the modification that a transaction adds to the policy's line.
+/** The result of an action: the aggregate after it, its events in the order of the state changes, and timers. */
+export type Planned = {
+  readonly aggregate: PolicyAggregate
+  readonly events: readonly NewEvent[]
+  readonly timers?: readonly NewTimer[]
+}
+
+/** Several steps as one: the aggregate after the last, the events and timers of all. Undefined steps are none. */
+export function chain(first: Planned, ...rest: (Planned | undefined)[]): Planned {
+  const steps = [first, ...rest.filter(step => step !== undefined)]
+  return {
+    aggregate: steps.at(-1)!.aggregate,
+    events: steps.flatMap(step => step.events),
+    timers: steps.flatMap(step => step.timers ?? []),
+  }
+}
+
+type Terms = Pick<Modification, 'kind' | 'name' | 'effectiveAt' | 'policyEnd'> & Partial<Modification>
+
+/** The policy's next modification, made now; issued, accepted and priced as the terms say. Takes one digit. */
+export const newModification = (
+  before: PolicyAggregate,
+  { locator, ...terms }: Terms,
+  { now, supply }: { now: Instant; supply: LocatorSupply },
+): Modification => ({
+  locator: locator ?? supply.uuid(),
+  displayId: supply.digits() as DisplayId,
+  number: nextNumber(before),
+  createdAt: now,
+  updatedAt: now,
+  ...terms,
+})
+
+/** The number of the policy's next modification: its place in the line. One that was taken back leaves its place. */
+const nextNumber = ({ modifications }: PolicyAggregate): number =>
+  [...modifications.values()].reduce(
+    (next, one) => (one.invalidatedAt === undefined ? Math.max(next, one.number + 1) : next),
+    1,
+  )
+
+export type Carried = { aggregate: PolicyAggregate; modification: Modification }
+
 // New business as data: which action a policy's state allows (brief 1.2). Finer states that clients derive
 // (lapsed, expired, pending …) follow from dates and later transactions (brief 1.1) and decide about no action here.
-import { assertAllowed, type TransitionTable } from '../platform/events/transitions.ts'
-import { type PolicyAggregate, SELECT_FIRST, selectedQuoteIfAny } from './records/aggregate.ts'
-
 /**
  * What the policy's selected quote and dates make of it. `quoted`: priced and locked, not accepted yet. `unselected`: its
  * selected quote was discarded, and it follows none.

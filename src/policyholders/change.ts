@@ -1,16 +1,29 @@
 // What a request makes of a policyholder. Pure; every problem of the request is found before it is refused.
 import { Refusal } from '../kernel/errors.ts'
-import type { Uuid } from '../kernel/locators.ts'
+import { readUuid, type Uuid } from '../kernel/locators.ts'
+import type { Instant } from '../kernel/time.ts'
 import type { WireFieldValues } from '../platform/wire.ts'
-import type { PolicyholderCreateRequest, PolicyholderUpdateRequest } from './contract.ts'
-import type { Entity, Policyholder } from './policyholder.ts'
+import { policyholderGraph } from '../product/constraint-graph.ts'
+import { type FieldError, type FieldValues, shown, valuesOf } from '../product/fields/values.ts'
+import { allAt, type SelectionBasis } from '../product/resources.ts'
+import { breachesOf, fieldsInUse } from '../reference/constraints/breaches.ts'
+import type { ConstrainedField } from '../reference/constraints/evaluation.ts'
+import type { TablesInForce } from '../reference/constraints/force.ts'
+import type {
+  PolicyholderCreateRequest,
+  PolicyholderUpdateRequest,
+  SubEntityCreateRequest,
+  SubEntityUpdateRequest,
+} from './contract.ts'
 import {
-  type ChangeContext,
-  changedSubEntities,
-  newReferences,
-  type SubEntityChange,
-} from './sub-entities.ts'
-import { changePolicyholderValues, type ValidationFieldError } from './values.ts'
+  changePolicyholderValues,
+  type Dictionary,
+  type Entity,
+  type Policyholder,
+  type SubEntity,
+  VALIDATORS,
+  type ValidationFieldError,
+} from './values.ts'
 
 export const MOST_SUB_ENTITIES = 200
 
@@ -121,4 +134,169 @@ function assertWithinLimits(entity: Entity): void {
       'tooLarge',
       `The values of a policyholder and its sub-entities take at most ${LARGEST_ENTITY_BYTES} bytes as JSON; this would make them ${bytes}.`,
     )
+}
+
+// Sub-entities of a policyholder: added, changed and deleted by its requests.
+export type ChangeContext = {
+  readonly dictionary: Dictionary
+  readonly now: Instant
+  /** Fresh locators for sub-entities. */
+  readonly newLocator: () => Uuid
+}
+
+export type SubEntityChange = {
+  /** With the name of the list in the request. */
+  readonly added: { readonly at: string; readonly list: readonly SubEntityCreateRequest[] }
+  readonly updated: readonly SubEntityUpdateRequest[]
+  /** Locators; they beat an update of the same sub-entity. */
+  readonly deleted: readonly string[]
+}
+
+/** What stands for the sub-entities that a request adds. */
+export type References = {
+  /** In the order of the request. */
+  readonly locators: readonly Uuid[]
+  /** Values with locators in the place of localIds. */
+  readonly resolve: (values: WireFieldValues) => WireFieldValues
+  readonly errors: readonly ValidationFieldError[]
+}
+
+/**
+ * Locators for the sub-entities that a request adds. Its values may name such a sub-entity by its `localId`,
+ * in the field that is called as the sub-entity's `ontologyUri`; stored is the locator.
+ */
+export function newReferences({ at, list }: SubEntityChange['added'], newLocator: () => Uuid): References {
+  const locators = list.map(newLocator)
+  const errors: ValidationFieldError[] = []
+  const taken = new Set<string>()
+  const byField = new Map<string, Map<string, Uuid>>()
+  for (const [index, { localId, ontologyUri }] of list.entries()) {
+    if (localId === undefined) continue
+    if (taken.has(localId)) errors.push(repeatedLocalId(`${at}[${index}].localId`, localId))
+    taken.add(localId)
+    const ofField = byField.get(ontologyUri) ?? new Map<string, Uuid>()
+    byField.set(ontologyUri, ofField.set(localId, locators[index]!))
+  }
+  const resolve = (values: WireFieldValues): WireFieldValues => {
+    if (byField.size === 0) return values
+    const resolved = Object.entries(values).map(([name, value]) => {
+      const locatorOf = byField.get(name)
+      if (!locatorOf || value === null) return [name, value] as const
+      const items = Array.isArray(value) ? value : [value]
+      return [name, items.map(item => locatorOf.get(String(item)) ?? item)] as const
+    })
+    return Object.fromEntries(resolved)
+  }
+  return { locators, resolve, errors }
+}
+
+/** The sub-entities after the change, in the order in which they were added, with every problem. */
+export function changedSubEntities(
+  current: readonly SubEntity[],
+  { added, updated, deleted }: SubEntityChange,
+  { locators, resolve }: References,
+  { dictionary, now }: ChangeContext,
+): { subEntities: SubEntity[]; errors: ValidationFieldError[] } {
+  const errors: ValidationFieldError[] = []
+  const after = new Map(current.map(one => [one.locator, one]))
+  const put = (path: string, before: SubEntity, wire: SubEntityCreateRequest | SubEntityUpdateRequest) => {
+    const { completed, ontologyUri } = wire
+    const changed = changePolicyholderValues(dictionary.fields, before.values, resolve(wire.values), {
+      completed,
+      wasCompleted: before.completed,
+      subEntity: true,
+      timeZone: dictionary.timeZone,
+      now,
+    })
+    for (const error of changed.errors)
+      errors.push({ ...error, ontologyUri: `${path}.values.${error.ontologyUri}` })
+    after.set(before.locator, { ...before, completed, ontologyUri, values: changed.values, updatedAt: now })
+  }
+  const known = (path: string, text: string): SubEntity | undefined => {
+    const locator = readUuid(text)
+    const found = locator && after.get(locator)
+    if (!found) errors.push(unknownSubEntity(path, text))
+    return found
+  }
+
+  for (const [index, wire] of updated.entries()) {
+    const path = `updateSubEntities[${index}]`
+    const before = known(`${path}.locator`, wire.locator)
+    if (before) put(path, before, wire)
+  }
+  const gone = deleted.map((text, index) => known(`deleteSubEntities[${index}]`, text))
+  for (const one of gone) if (one) after.delete(one.locator)
+  for (const [index, wire] of added.list.entries()) {
+    const locator = locators[index]!
+    const { ontologyUri } = wire
+    const empty = { locator, ontologyUri, completed: false, values: {}, createdAt: now, updatedAt: now }
+    put(`${added.at}[${index}]`, empty, wire)
+  }
+  return { subEntities: [...after.values()], errors }
+}
+
+const unknownSubEntity = (path: string, locator: string): ValidationFieldError => ({
+  ...VALIDATORS.INVALID_VALUE,
+  ontologyUri: path,
+  message: `The policyholder has no sub-entity '${shown(locator)}'; read it again.`,
+})
+
+const repeatedLocalId = (path: string, localId: string): ValidationFieldError => ({
+  ...VALIDATORS.INVALID_VALUE,
+  ontologyUri: path,
+  message: `Another sub-entity of the request has the localId '${shown(localId)}' too; give each its own.`,
+})
+
+// A policyholder's own values held against the constraint tables in force (resources brief 3). A draft is held to types only,
+// so tables do not bind it; completing it holds all of its values against them. A table that is not in force yet binds nobody:
+// a policyholder may be there before the tables are uploaded. Sub-entities are not held against tables.
+/** Reads the tables of these static names that are in force. */
+export type ReadTables = (
+  configuration: Pick<Dictionary, 'resources'>,
+  staticNames: readonly string[],
+  basis: SelectionBasis,
+) => Promise<TablesInForce>
+
+type Held = Pick<Policyholder, 'locator' | 'completed' | 'entity'>
+
+/**
+ * What the tables find wrong with the policyholder. Of one that was completed `before`, only what the request `sent`, and
+ * what a changed value governs: data of earlier days does not stand in the way of other changes. Reads no table where no
+ * field to check has a value.
+ */
+export async function constraintErrors(
+  after: Held,
+  { before, sent }: { readonly before?: Held; readonly sent: readonly string[] },
+  dictionary: Dictionary,
+  now: Instant,
+  readTables: ReadTables,
+): Promise<FieldError[]> {
+  const checked = checkedFields(after, before, new Set(sent), dictionary)
+  if (checked.length === 0) return []
+  // All tables of the dictionary, so that one reading serves every account of a migration.
+  const { tables: names } = policyholderGraph(dictionary.fields)
+  const tables = await readTables(dictionary, names, allAt(now))
+  return [...(await breachesOf(checked, tables)).values()].flat()
+}
+
+function checkedFields(
+  { locator, completed, entity: { values } }: Held,
+  before: Held | undefined,
+  sent: ReadonlySet<string>,
+  { fields, timeZone }: Dictionary,
+): ConstrainedField[] {
+  if (!completed || !fields.some(({ constraint }) => constraint)) return []
+  const inUse = fieldsInUse([{ kind: 'policyholder', locator, fields, values }], timeZone)
+  if (!before?.completed) return inUse
+  const earlier = before.entity.values
+  return inUse.filter(
+    ({ field, where }) =>
+      sent.has(field.name) ||
+      where.some(({ governor }) => governor && !isSame(earlier, values, governor.field.name)),
+  )
+}
+
+function isSame(earlier: FieldValues, later: FieldValues, name: string): boolean {
+  const [then, now] = [valuesOf(earlier, name), valuesOf(later, name)]
+  return then.length === now.length && then.every((value, at) => value === now[at])
 }

@@ -15,10 +15,9 @@ import {
   shardOfRecord,
   type Tenant,
 } from '../platform/tenancy.ts'
-import { loadConfiguration } from '../product/cache.ts'
-import { versionQuery } from '../product/store.ts'
-import { type Dictionary, NO_DICTIONARY, type Policyholder } from './policyholder.ts'
+import { loadConfiguration, versionQuery } from '../product/cache.ts'
 import { policyholders, policyholderTerms, policyholderVersions } from './tables.ts'
+import { type Dictionary, NO_DICTIONARY, type Policyholder } from './values.ts'
 
 const POLICYHOLDER = statement(build =>
   build

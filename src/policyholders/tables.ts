@@ -1,5 +1,5 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { Entity } from './policyholder.ts'
+import type { Entity } from './values.ts'
 
 export const policyholders = sqliteTable(
   'policyholder',

@@ -1,20 +1,23 @@
 import { Refusal } from '../kernel/errors.ts'
+import type { Uuid } from '../kernel/locators.ts'
 import type { Instant, TimeZone } from '../kernel/time.ts'
 import type { SearchTerm } from '../platform/search/matching.ts'
-import type { FieldDefinition } from '../product/configuration.ts'
-import { type FieldError, type FieldErrorCode, fieldErrors, shown } from '../product/fields/errors.ts'
+import type { Configuration, FieldDefinition } from '../product/configuration.ts'
 import { validateFields } from '../product/fields/validate.ts'
 import {
+  type FieldError,
+  type FieldErrorCode,
   type FieldValues,
+  fieldErrors,
   LARGEST_FIELD_COUNT,
   mergeFieldValues,
   normaliseFieldValues,
   readFieldValues,
+  shown,
+  termsOf,
   valuesOf,
 } from '../product/fields/values.ts'
-import { termsOf } from '../product/search-terms.ts'
 import type { EntityResponse, PolicyholderResponse } from './contract.ts'
-import type { Dictionary, Policyholder, SubEntity } from './policyholder.ts'
 
 /**
  * A problem of a policyholder's value (brief 8): `ontologyUri` is the dictionary entry's name, `validatorUri` the
@@ -162,3 +165,40 @@ const shared = (
   flags: [completed ? 'flag.entity.workflow.complete' : 'flag.entity.workflow.started'],
   revision: String(version),
 })
+
+/** A part of a policyholder, e.g. a contact: an entry of the dictionary that `ontologyUri` names. */
+export type SubEntity = {
+  readonly locator: Uuid
+  readonly ontologyUri: string
+  readonly completed: boolean
+  readonly values: FieldValues
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}
+
+export type Entity = {
+  readonly locator: Uuid
+  readonly values: FieldValues
+  readonly subEntities: readonly SubEntity[]
+}
+
+export type Policyholder = {
+  readonly locator: Uuid
+  /** From 1, +1 for each update. */
+  readonly version: number
+  readonly completed: boolean
+  /** The account that made it. */
+  readonly accountLocator: Uuid
+  readonly entity: Entity
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}
+
+/** The fields of policyholders in the newest configuration, its zone, and the tables that it declares. */
+export type Dictionary = Pick<Configuration, 'resources'> & {
+  readonly fields: readonly FieldDefinition[]
+  readonly timeZone: TimeZone
+}
+
+/** Of a tenant without configuration: any field may hold anything. */
+export const NO_DICTIONARY: Dictionary = { fields: [], timeZone: 'UTC' as TimeZone }

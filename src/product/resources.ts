@@ -41,7 +41,7 @@ export const SELECTION_TIME_BASES = [
 ] as const
 export type SelectionTimeBasis = (typeof SELECTION_TIME_BASES)[number]
 
-/** When and where a transaction is: which contents of a table are in force for it (policy/selection-basis.ts). */
+/** When and where a transaction is: which contents of a table are in force for it (policy/surroundings.ts). */
 export type SelectionBasis = Readonly<Record<SelectionTimeBasis, Instant>> & {
   readonly jurisdiction?: string | undefined
 }

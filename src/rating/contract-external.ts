@@ -4,7 +4,7 @@ import Big from 'big.js'
 import { z } from 'zod'
 import { type Decimal, decimal, RATE_PLACES } from '../kernel/money.ts'
 import { isStorable, storable } from '../kernel/text.ts'
-import type { SegmentRate } from './rates-asked.ts'
+import type { RecordedRate } from './rates-asked.ts'
 
 const AMOUNT = `must be an amount: a number or its digits, below 10^13, with at most ${RATE_PLACES} places`
 
@@ -100,3 +100,10 @@ export const RaterReply = z.object({
           .trim() || undefined,
     ),
 })
+
+/** What is given for the characteristics of one segment. A recipient may have several lines. */
+export type SegmentRate = {
+  readonly premium: RecordedRate
+  readonly technicalPremium: RecordedRate
+  readonly commissions: readonly (RecordedRate & { readonly recipient: string })[]
+}

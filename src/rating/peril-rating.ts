@@ -1,5 +1,4 @@
 // Rates one peril over one run: its premium, commissions and taxes by the scripts of the configuration.
-
 import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import { type Decimal, money, zero } from '../kernel/money.ts'
@@ -17,8 +16,7 @@ import type {
 } from '../policy/records/aggregate.ts'
 import type { PerilDefinition, ProductDefinition } from '../product/configuration.ts'
 import type { Rater, RatingContext } from './rater.ts'
-import type { RecordedRates } from './rates-asked.ts'
-import { scaled } from './scale.ts'
+import { type RecordedRates, scaled } from './rates-asked.ts'
 import { exposureRunData, perilRunData, policySegmentData } from './template-data.ts'
 
 /** A run that is to be rated, with what its scripts read of the policy and the exposure. */

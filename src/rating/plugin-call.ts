@@ -1,14 +1,13 @@
 // Calls of plugins that follow a transaction: what they answer is read by their contracts, and numbers go in as text.
 import type { z } from 'zod'
-import { readAnswer } from '../extension/plugins/answers.ts'
 import type { PolicyInfo } from '../extension/plugins/contract.ts'
 import type { PluginSubject } from '../extension/plugins/session.ts'
+import { readAnswer } from '../extension/plugins/translation.ts'
 import { type ErrorCode, Refusal } from '../kernel/errors.ts'
 import { type PolicyAggregate, selectedQuote } from '../policy/records/aggregate.ts'
-import { basisAt } from '../policy/selection-basis.ts'
-import type { Loaded } from '../policy/surroundings.ts'
-import type { PluginFunction } from '../product/plugins.ts'
-import { type Attempt, tablesOf } from './attempt.ts'
+import { basisAt, type Loaded } from '../policy/surroundings.ts'
+import type { PluginFunction } from '../product/configuration.ts'
+import { type Attempt, tablesOf } from './rate.ts'
 
 type Contract = typeof import('../extension/plugins/contract.ts')
 

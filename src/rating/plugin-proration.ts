@@ -1,7 +1,7 @@
 // Splits amounts as the product's plugin says (brief 3.2, 5.6): one call for all that a transaction splits at a time.
 import Big from 'big.js'
-import { nonsense, readAnswer } from '../extension/plugins/answers.ts'
 import type { ProrationAnswer, ProrationInput } from '../extension/plugins/contract.ts'
+import { nonsense, readAnswer } from '../extension/plugins/translation.ts'
 import type { EndorsementLocator, Uuid } from '../kernel/locators.ts'
 import {
   type Decimal,
@@ -15,12 +15,11 @@ import {
   zero,
 } from '../kernel/money.ts'
 import type { Instant } from '../kernel/time.ts'
-import type { Prorated } from '../policy/fold/prorated.ts'
-import { each } from '../policy/fold/shares.ts'
+import { each, type Prorated } from '../policy/fold/shares.ts'
 import { mayHoldBack, type Splits } from '../policy/fold/splits.ts'
 import type { Holdback, Modification, PolicyAggregate, RunSplit } from '../policy/records/aggregate.ts'
 import type { ModificationKind } from '../policy/records/transactions.ts'
-import { scheduleOf } from '../policy/terms.ts'
+import { scheduleOf } from '../policy/surroundings.ts'
 import { policyInfo } from './plugin-call.ts'
 import { asWire, type Item, itemsOf, named } from './proration-items.ts'
 import type { RatingContext } from './rater.ts'

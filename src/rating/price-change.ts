@@ -1,8 +1,8 @@
 // What a change makes of the price: the policy after it against the policy before it (brief 3.4).
 import { type CurrencyCode, type Money, minus, plus, toNumber, zero } from '../kernel/money.ts'
-import { feesOf, feeTotal, holdbacksInForce, holdbackTotal } from '../policy/fold/fees.ts'
-import { feeResponse } from '../policy/projection/parts.ts'
-import type { ExposureView, PolicyView } from '../policy/projection/view.ts'
+import { feesOf, feeTotal, holdbacksInForce, holdbackTotal } from '../policy/fold/line.ts'
+import { feeResponse } from '../policy/projection/characteristics.ts'
+import type { ExposureView, PolicyView } from '../policy/projection/policy.ts'
 import type {
   CommissionChangeResponse,
   ExposurePriceChangeResponse,

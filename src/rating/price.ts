@@ -9,10 +9,10 @@ import type {
   PolicyPriceResponse,
   TaxGroupResponse,
 } from '../policy/contract/prices.ts'
-import { feesOf, feeTotal, holdbacksInForce, holdbackTotal } from '../policy/fold/fees.ts'
+import { feesOf, feeTotal, holdbacksInForce, holdbackTotal } from '../policy/fold/line.ts'
 import { inForce } from '../policy/fold/pieces.ts'
-import { feeResponse, named } from '../policy/projection/parts.ts'
-import type { PerilView, PolicyView } from '../policy/projection/view.ts'
+import { feeResponse, named } from '../policy/projection/characteristics.ts'
+import type { PerilView, PolicyView } from '../policy/projection/policy.ts'
 import type { Holdback, PolicyAggregate } from '../policy/records/aggregate.ts'
 
 /** The price of the view's policy or quote, which is priced. */

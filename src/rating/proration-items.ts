@@ -4,7 +4,7 @@ import { shardOfDigits } from '../kernel/locators.ts'
 import { type Money, sum, toText } from '../kernel/money.ts'
 import type { Same } from '../policy/fold/shares.ts'
 import type { Followed, SplitOfFee, SplitOfRun, Splits } from '../policy/fold/splits.ts'
-import { perilSegmentLocator } from '../policy/projection/view.ts'
+import { perilSegmentLocator } from '../policy/projection/policy.ts'
 import type { Amounts, Holdback, PolicyAggregate } from '../policy/records/aggregate.ts'
 
 /** One amount of a split. */

@@ -1,25 +1,19 @@
 // Rates that are asked of the tenant's own code or service: one call for all runs that are to be rated (brief 5.6).
 
+import Big from 'big.js'
 import type { PerilRatesInput, PluginPolicy } from '../extension/plugins/contract.ts'
-import { asPluginInput } from '../extension/plugins/input.ts'
+import { asPluginInput } from '../extension/plugins/translation.ts'
 import type { Uuid } from '../kernel/locators.ts'
-import { type CurrencyCode, type Decimal, sum, toDecimal } from '../kernel/money.ts'
+import { type CurrencyCode, type Decimal, money, RATE_PLACES, sum, toDecimal } from '../kernel/money.ts'
 import { months } from '../kernel/time.ts'
 import type { PolicyResponse } from '../policy/contract/response.ts'
-import type { PerilRun, PolicyAggregate, Quote } from '../policy/records/aggregate.ts'
+import type { PerilRun, PolicyAggregate, Quote, RatedAmount } from '../policy/records/aggregate.ts'
 import type { RatingEffects } from '../product/templates/effects.ts'
+import type { SegmentRate } from './contract-external.ts'
 import type { RatingContext } from './rater.ts'
-import { type RecordedRate, scaled } from './scale.ts'
 
 /** What a script records of a run: the part that is given in its place. Taxes are templates' in any case. */
 export type RecordedRates = Pick<RatingEffects, 'premium' | 'technicalPremium' | 'commissions'>
-
-/** What is given for the characteristics of one segment. A recipient may have several lines. */
-export type SegmentRate = {
-  readonly premium: RecordedRate
-  readonly technicalPremium: RecordedRate
-  readonly commissions: readonly (RecordedRate & { readonly recipient: string })[]
-}
 
 export type RatesAsked = {
   readonly input: PerilRatesInput
@@ -162,4 +156,29 @@ function commissionOf(
     return amount ? [amount.amount] : []
   })
   return { exact: toDecimal(sum(amounts, currency)) }
+}
+
+// From what a rate calculation recorded to the amount of a run (brief 3.1). A yearly or monthly figure is
+// scaled to the run's months and rounded once; the month rate that is kept has 7 places and is for display
+// and later splits, so that a whole year costs exactly what the year was said to cost.
+/**
+ * A recorded figure in major units; `exact` is for the run as it is, and charged where there is one. `added` comes
+ * on top of a yearly or monthly figure, unscaled.
+ */
+export type RecordedRate = { yearly?: Decimal; monthly?: Decimal; exact?: Decimal; added?: Decimal }
+
+const rateText = (rate: Decimal): string => rate.round(RATE_PLACES, Big.roundHalfUp).toFixed()
+
+/** The amount over `months` (positive) and the month rate; undefined when nothing was recorded. */
+export function scaled(
+  { yearly, monthly, exact, added = new Big(0) }: RecordedRate,
+  months: Decimal,
+  currency: CurrencyCode,
+): RatedAmount | undefined {
+  const month = monthly ?? yearly?.div(12)
+  if (exact) return { month: rateText(month ?? exact.div(months)), amount: money(exact, currency) }
+  if (monthly) return { month: rateText(monthly), amount: money(monthly.times(months).plus(added), currency) }
+  if (yearly && month)
+    return { month: rateText(month), amount: money(yearly.times(months).div(12).plus(added), currency) }
+  return undefined
 }

@@ -5,7 +5,7 @@ import { DataAmount } from '../../packages/liquid/values.ts'
 import { Memo } from '../kernel/maps.ts'
 import { toNumber } from '../kernel/money.ts'
 import type { PolicyResponse } from '../policy/contract/response.ts'
-import { lazyNames, withLazy } from '../policy/projection/lazy.ts'
+import { lazyNames, withLazy } from '../policy/projection/characteristics.ts'
 import type {
   Exposure,
   ExposureRun,
@@ -15,7 +15,7 @@ import type {
   PolicyAggregate,
   PolicySegment,
 } from '../policy/records/aggregate.ts'
-import type { Policyholder } from '../policyholders/policyholder.ts'
+import type { Policyholder } from '../policyholders/values.ts'
 import type { FieldDefinition, ProductDefinition } from '../product/configuration.ts'
 import type { FieldData } from '../product/fields/groups.ts'
 import { type FieldValues, valuesOf } from '../product/fields/values.ts'

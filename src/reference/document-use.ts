@@ -1,10 +1,8 @@
 // What the newest configuration says of the documents that a template or a static document is used for: what they belong
 // to, and when they are made.
-
 import type { RequestContext } from '../platform/context.ts'
-import { loadConfiguration } from '../product/cache.ts'
+import { loadConfiguration, type VersionRow } from '../product/cache.ts'
 import { type Configuration, type DocumentDefinition, documentDefinitions } from '../product/configuration.ts'
-import type { VersionRow } from '../product/store.ts'
 import type { ResourceResponse } from './contract.ts'
 import type { Resource } from './resource.ts'
 

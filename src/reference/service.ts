@@ -3,8 +3,8 @@ import { notFound, Refusal } from '../kernel/errors.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { offsetPage } from '../platform/paging.ts'
 import { homeDatabase } from '../platform/tenancy.ts'
+import { versionQuery } from '../product/cache.ts'
 import { RESOURCE_TYPES, type ResourceType } from '../product/resources.ts'
-import { versionQuery } from '../product/store.ts'
 import type {
   ExplainQuery,
   ListQuery,

@@ -25,7 +25,7 @@ import {
   type Tenant,
   tenantNow,
 } from '../platform/tenancy.ts'
-import { versionQuery } from '../product/store.ts'
+import { versionQuery } from '../product/cache.ts'
 import type { ClockRequest, ClockResponse } from './routes.ts'
 import { clockQuery } from './store.ts'
 
@@ -180,7 +180,7 @@ export function clockTarget({ timestamp, advance }: ClockRequest, { tenant, zone
   if (target > latest)
     throw new Refusal(
       'invalidRequest',
-      `The clock can be at most ${MOST_YEARS_AHEAD} years ahead of the real time, until ${latest}; recreate the tenant to begin anew.`,
+      `The clock can be at most ${MOST_YEARS_AHEAD} years ahead of the real time, until ${latest}; recreate the tenant to start over.`,
     )
   return target
 }

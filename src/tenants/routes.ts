@@ -16,7 +16,7 @@ import {
 } from '../platform/wire.ts'
 import { breaks } from '../platform/wire-problem.ts'
 import { moveClock } from './clock.ts'
-import { setSettings } from './store.ts'
+import { putAllowedOrigins } from './store.ts'
 
 /** A calendar span in the tenant's zone; each unit at most as large as a move may be. */
 export const ClockAdvance = z
@@ -72,7 +72,7 @@ export const AllowedOrigins = z
   .object({
     allowedOrigins: z.array(Text).openapi({
       description:
-        'Scheme, host and port, as browsers send them in `Origin`; all of them, in the place of those before.',
+        'Scheme, host and port, as browsers send them in `Origin`; all of them, in the place of those before. Pages of these origins may call the API at the host that all tenants share.',
       example: ['https://portal.example'],
     }),
   })
@@ -129,7 +129,7 @@ async function setAllowedOrigins(
     subject: 'allowedOrigins',
     details: { allowedOrigins },
   })
-  await setSettings(controlDatabase(env, calls), tenant.locator, { allowedOrigins })
+  await putAllowedOrigins(controlDatabase(env, calls), tenant.locator, allowedOrigins)
   forgetTenants()
   return { allowedOrigins }
 }

@@ -22,7 +22,7 @@ import {
   type TenantType,
   tenantFiles,
 } from '../platform/tenancy.ts'
-import { addVersionsQuery, allVersionsQuery } from '../product/store.ts'
+import { addVersionsQuery, allVersionsQuery } from '../product/cache.ts'
 import { copyQueries } from '../servicing/events/delivery/webhook-copies.ts'
 import * as store from './store.ts'
 
@@ -33,7 +33,7 @@ export type NewTenant = {
   type: TenantType
   /** Whether deployTest is refused. Production tenants always have versions; test tenants when asked. */
   versioned?: boolean
-  /** The place of its data; anywhere when left out. */
+  /** The place of its data; by default that of the deployment (`PLACE`). */
   place?: Place
 }
 
@@ -58,7 +58,7 @@ const WIPED_WITHIN_SECONDS = 120
  */
 export async function createTenant(
   env: Env,
-  { name, type, versioned = false, place = '' }: NewTenant,
+  { name, type, versioned = false, place = env.PLACE as Place }: NewTenant,
   calls: Calls = noCalls(),
   told: readonly Query[] = [],
 ): Promise<Tenant> {
@@ -177,7 +177,7 @@ export async function setQuotas(
 ): Promise<void> {
   const tenant = await readTenant(env, { name }, calls)
   if (!tenant) throw notFound('tenant', name)
-  await store.setSettings(controlDatabase(env, calls), tenant.locator, { quotas })
+  await store.setTenantQuotas(controlDatabase(env, calls), tenant.locator, quotas)
   forgetTenants()
 }
 

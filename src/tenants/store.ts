@@ -6,8 +6,9 @@ import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
 import { NEWEST_TENANT_MIGRATION } from '../platform/database/migrations.ts'
 import type { Database, Query } from '../platform/database.ts'
-import { pool, shards, tenants } from '../platform/tenancy/control-tables.ts'
+import { allowedOrigins, pool, shards, tenants } from '../platform/tenancy/control-tables.ts'
 import type { Place } from '../platform/tenancy/places.ts'
+import type { Quotas } from '../platform/tenancy/quotas.ts'
 import { type Tenant, type TenantRow, type TenantScope, tenantOfRows } from '../platform/tenancy.ts'
 
 /** Databases that a new or recreated tenant gets. */
@@ -84,6 +85,7 @@ export const deleteTenantQueries = (database: Database, locator: Uuid, at: Insta
     .update(tenants)
     .set({ status: 'deleted', tokenEpoch: sql`${tenants.tokenEpoch} + 1` })
     .where(eq(tenants.locator, locator)),
+  forgetOriginsQuery(database, locator),
 ]
 
 const bindingsOf = (database: Database, locator: string) =>
@@ -126,13 +128,24 @@ const claimQueries = (database: Database, locator: string, { from, to, opensAt }
 export const versionedQuery = (database: Database, locator: Uuid): Query =>
   database.build.update(tenants).set({ versioned: true }).where(eq(tenants.locator, locator))
 
-/** Sets the tenant's own settings. */
-export const setSettings = (
+/** Sets the tenant's quotas. */
+export const setTenantQuotas = (database: Database, locator: Uuid, quotas: Quotas): Promise<unknown> =>
+  database.batch([database.build.update(tenants).set({ quotas }).where(eq(tenants.locator, locator))])
+
+/** Replaces the origins of pages that may read the tenant's answers. */
+export const putAllowedOrigins = (
   database: Database,
-  locator: Uuid,
-  settings: Partial<Pick<typeof tenants.$inferInsert, 'allowedOrigins' | 'quotas'>>,
+  tenantLocator: Uuid,
+  origins: readonly string[],
 ): Promise<unknown> =>
-  database.batch([database.build.update(tenants).set(settings).where(eq(tenants.locator, locator))])
+  database.batch([
+    database.build.update(tenants).set({ allowedOrigins: origins }).where(eq(tenants.locator, tenantLocator)),
+    forgetOriginsQuery(database, tenantLocator),
+    ...origins.map(origin => database.build.insert(allowedOrigins).values({ origin, tenantLocator })),
+  ])
+
+const forgetOriginsQuery = (database: Database, locator: Uuid): Query =>
+  database.build.delete(allowedOrigins).where(eq(allowedOrigins.tenantLocator, locator))
 
 /**
  * Sets how far the tenant's clock is ahead, unless it is further already, and returns the offset in force; nothing when the

@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type {
   AutofillCallResponse,
   AutofillIntegrationResponse,
-} from '../../src/extension/integrations/autofill/contract.ts'
-import type { IntegrationCallPageResponse } from '../../src/extension/integrations/contract.ts'
+  IntegrationCallPageResponse,
+} from '../../src/extension/integrations/contract.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'

@@ -6,7 +6,7 @@ import type { Instant } from '../../src/kernel/time.ts'
 import { futureInstallments } from '../../src/policy/bills/amounts-due.ts'
 import type { Charge } from '../../src/policy/bills/charge.ts'
 import { installmentItems } from '../../src/policy/bills/items.ts'
-import type { Installment } from '../../src/policy/records/installment.ts'
+import type { Installment } from '../../src/policy/records/invoice.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
 import { chargeOf } from './charges.ts'
 

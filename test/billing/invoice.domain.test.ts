@@ -7,10 +7,10 @@ import type { Instant, TimeZone } from '../../src/kernel/time.ts'
 import { allowedActions } from '../../src/platform/events/transitions.ts'
 import { totalsDue } from '../../src/policy/bills/items.ts'
 import { PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
-import { policyInvoiceResponse } from '../../src/policy/projection/invoices.ts'
-import type { Installment } from '../../src/policy/records/installment.ts'
+import { policyInvoiceResponse } from '../../src/policy/projection/records.ts'
 import {
   INVOICE_TRANSITIONS,
+  type Installment,
   type Invoice,
   invalidated,
   invoiceOf,

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { futureInstallments, installmentOf, standingInvoices } from '../../src/policy/bills/amounts-due.ts'
 import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
-import type { PlannedInstallment } from '../../src/policy/records/installment.ts'
+import type { PlannedInstallment } from '../../src/policy/records/invoice.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
 import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
 

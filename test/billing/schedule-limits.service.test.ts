@@ -1,7 +1,7 @@
 // Plans of more billing periods than one plan may have are refused on every path that would make one, whole.
 import { beforeAll, expect, it } from 'vitest'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
-import { LARGEST_PLAN_PERIODS } from '../../src/policy/records/installment.ts'
+import { LARGEST_PLAN_PERIODS } from '../../src/policy/records/invoice.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import type { PolicyQuoteResponse } from '../../src/transactions/quotes/contract-quote.ts'
 import { type Boats, boatTenant } from '../support/boat.ts'

@@ -3,7 +3,7 @@ import { Temporal } from 'temporal-polyfill'
 import { describe, expect, test } from 'vitest'
 import { billingPeriods, periodsFrom } from '../../src/billing/schedule.ts'
 import type { Instant, TimeZone } from '../../src/kernel/time.ts'
-import { LARGEST_PLAN_PERIODS } from '../../src/policy/records/installment.ts'
+import { LARGEST_PLAN_PERIODS } from '../../src/policy/records/invoice.ts'
 import type { PaymentScheduleType } from '../../src/product/configuration.ts'
 import { anyCoverage, local, localText, SCHEDULES, ZONES } from './spans.ts'
 

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { looksSecret, maskedHeaders, maskedUrl, secretsOf } from '../../src/extension/integrations/secrecy.ts'
-import { MASK, withoutSecrets } from '../../src/platform/outbound/masking.ts'
+import {
+  looksSecret,
+  MASK,
+  maskedHeaders,
+  maskedUrl,
+  secretsOf,
+  withoutSecrets,
+} from '../../src/platform/outbound/masking.ts'
 
 const SECRET: [name: string, value: string][] = [
   ['Authorization', 'x'],

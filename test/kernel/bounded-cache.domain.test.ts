@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BoundedCache } from '../../src/kernel/bounded-cache.ts'
+import { BoundedCache } from '../../src/kernel/maps.ts'
 
 describe('a bounded cache', () => {
   it('gives up the value that was used the longest ago', () => {

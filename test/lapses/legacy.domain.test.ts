@@ -10,10 +10,15 @@ import { sum, toText } from '../../src/kernel/money.ts'
 import { add, endOfDay, type Instant } from '../../src/kernel/time.ts'
 import { installmentOf, standingInvoices } from '../../src/policy/bills/amounts-due.ts'
 import { isIssued } from '../../src/policy/fold/line.ts'
-import { policyView } from '../../src/policy/projection/view.ts'
+import { policyView } from '../../src/policy/projection/policy.ts'
 import { recordsWhere, selectedQuote } from '../../src/policy/records/aggregate.ts'
-import type { PlannedInstallment } from '../../src/policy/records/installment.ts'
-import { applied, invoiceStatus, isOutstanding, paymentState } from '../../src/policy/records/invoice.ts'
+import {
+  applied,
+  invoiceStatus,
+  isOutstanding,
+  type PlannedInstallment,
+  paymentState,
+} from '../../src/policy/records/invoice.ts'
 import { type Lapse, reinstatementStatus } from '../../src/policy/records/transactions.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'

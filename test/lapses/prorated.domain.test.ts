@@ -1,7 +1,7 @@
 // Legacy lapses of a product that splits amounts by a plugin, which here leaves one half on either side (brief 1.7, 5.6).
 import { describe, expect, it } from 'vitest'
 import { isIssued } from '../../src/policy/fold/line.ts'
-import { policyView } from '../../src/policy/projection/view.ts'
+import { policyView } from '../../src/policy/projection/policy.ts'
 import { selectedQuote } from '../../src/policy/records/aggregate.ts'
 import { isOutstanding } from '../../src/policy/records/invoice.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'

@@ -13,11 +13,15 @@ import {
   totalDueOf,
 } from '../../src/policy/bills/amounts-due.ts'
 import { type Charge, isPayable } from '../../src/policy/bills/charge.ts'
-import { holdbacksInForce } from '../../src/policy/fold/fees.ts'
-import { isIssued, lineOf, segmentsInForce, standingCancellations } from '../../src/policy/fold/line.ts'
+import {
+  holdbacksInForce,
+  isIssued,
+  lineOf,
+  segmentsInForce,
+  standingCancellations,
+} from '../../src/policy/fold/line.ts'
 import { inForce } from '../../src/policy/fold/pieces.ts'
-import { policyResponse } from '../../src/policy/projection/policy.ts'
-import { policyView } from '../../src/policy/projection/view.ts'
+import { policyResponse, policyView } from '../../src/policy/projection/policy.ts'
 import { boundQuote, type PolicyAggregate, putRecords } from '../../src/policy/records/aggregate.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { cancelled } from '../../src/transactions/cancellations/effect.ts'

@@ -6,7 +6,6 @@ import { describe, expect, test } from 'vitest'
 import * as audit from '../../src/access/audit/contract.ts'
 import * as accounts from '../../src/access/contract.ts'
 import * as auxData from '../../src/extension/auxdata/contract.ts'
-import * as autofill from '../../src/extension/integrations/autofill/contract.ts'
 import * as integrations from '../../src/extension/integrations/contract.ts'
 import * as pluginLogs from '../../src/extension/plugins/contract-log.ts'
 import * as errors from '../../src/platform/http/error-contract.ts'
@@ -39,7 +38,7 @@ const exported: [string, z.ZodType][] = [
   ...[policies, characteristics, modifications, policyResponses, policyholders, rating],
   ...[coverage, fees, priceChanges],
   ...[cancellations, endorsements, reinstatements, renewals, tenants, lapses, auxData, pluginLogs],
-  ...[audit, autofill, calculations, integrations],
+  ...[audit, calculations, integrations],
 ].flatMap(contract =>
   Object.entries(contract).filter((entry): entry is [string, z.ZodType] => entry[1] instanceof z.ZodType),
 )

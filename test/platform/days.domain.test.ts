@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { add, endOfDay, type Instant, startOfDay, type TimeZone } from '../../src/kernel/time.ts'
-import { dateBounds, isTooEarly, isTooLate } from '../../src/product/fields/dates.ts'
+import { dateBounds, isTooEarly, isTooLate } from '../../src/product/fields/value-checks.ts'
 import { field } from '../product/fields/definitions.ts'
 
 const at = (iso: string): Instant => Date.parse(iso) as Instant

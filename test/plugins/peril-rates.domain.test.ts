@@ -1,8 +1,8 @@
 // Plain rates are read without the schema, and come to what the schema would have made of them.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { plainRates, readPerilRates } from '../../src/extension/plugins/answers.ts'
 import { PerilRatesResult } from '../../src/extension/plugins/contract.ts'
+import { plainRates, readPerilRates } from '../../src/extension/plugins/translation.ts'
 
 const plainAmount = fc.oneof(
   fc.constantFrom<unknown>(undefined, null, 0, 12.5, '0', '007.10', '999999999999.99', 1e-7),

@@ -1,6 +1,6 @@
 // One behaviour of both sandboxes: what tenant code finds there, what it gives back, and how it fails.
 import { describe, expect, it } from 'vitest'
-import { PLUGIN_FUNCTIONS } from '../../src/product/plugins.ts'
+import { PLUGIN_FUNCTIONS } from '../../src/product/configuration.ts'
 import { callOf, nothingKnown, outcomeOf, programOf, RUNNERS, table } from './programs.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12)

@@ -1,11 +1,24 @@
 // Locators: digits are unique without a look-up, increasing, and tell their shard (docs/design.md, section 6).
-import { evictDurableObject } from 'cloudflare:test'
+
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
+import { eq } from 'drizzle-orm'
 import { beforeAll, expect, it } from 'vitest'
-import { readUuid, shardOfDigits, shardOfUuid } from '../../src/kernel/locators.ts'
-import { noCalls } from '../../src/platform/calls.ts'
-import { dispatcherObject } from '../../src/platform/objects.ts'
-import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
+import {
+  newUuid,
+  type PolicyLocator,
+  readUuid,
+  shardOfDigits,
+  shardOfUuid,
+} from '../../src/kernel/locators.ts'
+import { now } from '../../src/kernel/time.ts'
+import { type Calls, noCalls } from '../../src/platform/calls.ts'
+import { commit } from '../../src/platform/commit.ts'
+import type { RequestContext } from '../../src/platform/context.ts'
+import { insertRows } from '../../src/platform/database.ts'
+import { ask, dispatcherObject } from '../../src/platform/objects.ts'
+import { readTenant, shardDatabase, type Tenant } from '../../src/platform/tenancy.ts'
+import { exposures } from '../../src/policy/tables/policies.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 
@@ -41,12 +54,98 @@ it('10,000 displayIds in one commit are all different, below 2^53 and above 100,
 
 it('isolates that lease at once get blocks that do not touch, also after a restart', async () => {
   const dispatcher = () => dispatcherObject(env, tenant, 0)
-  const first = await Promise.all(Array.from({ length: 20 }, () => dispatcher().lease(500)))
+  const leased = async (count: number) =>
+    await ask(noCalls(), () => dispatcher().leaseBlock(tenant, 0, count))
+  const first = await Promise.all(Array.from({ length: 20 }, () => leased(500)))
   await evictDurableObject(dispatcher())
-  const second = await Promise.all(Array.from({ length: 20 }, () => dispatcher().lease(500)))
+  const second = await Promise.all(Array.from({ length: 20 }, () => leased(500)))
   const blocks = [...first, ...second].sort((a, b) => a.next - b.next)
   for (const [at, block] of blocks.entries()) {
     expect(block.end - block.next).toBe(500)
     if (at > 0) expect(block.next).toBeGreaterThanOrEqual(blocks[at - 1]!.end)
   }
+})
+
+const contextOf = (calls: Calls): RequestContext => ({
+  env,
+  tenant,
+  caller: { accountLocator: newUuid(0), username: 'alice', accountType: 'account.test.tenant.admin' },
+  requestId: newUuid(0),
+  idempotency: undefined,
+  now: now(),
+  calls,
+  later: () => {},
+})
+
+const client = (): D1Database => (env as unknown as Record<string, D1Database>)[tenant.shards[0]!]!
+
+/** A draft of so many records that no isolate has leased as many numbers: they are leased for it. */
+const newDraft = async () => {
+  const perils = ['liability', 'own_damage', 'theft'].map(name => ({ name }))
+  const exposures = Array.from({ length: 400 }, () => ({ exposureName: 'vehicle', perils }))
+  return await motor.createPolicy({ finalize: false, exposures })
+}
+
+const storedNext = async (): Promise<number> =>
+  (await client().prepare('select next from number_sequence').first<number>('next'))!
+
+/** The dispatcher's storage with the number, or without one. */
+const setKept = (sequence: number | undefined): Promise<void> =>
+  runInDurableObject(dispatcherObject(env, tenant, 0), async (_, { storage }) => {
+    if (sequence === undefined) await storage.delete('sequence')
+    else await storage.put('sequence', sequence)
+  })
+
+const lastLocator = async (): Promise<number> =>
+  (await client().prepare('select max(locator) as last from policy').first<number>('last'))!
+
+it('an object that lost its storage goes on from the shard, and gives no number twice', async () => {
+  await newDraft()
+  const last = await lastLocator()
+  await setKept(undefined)
+  const { status, body } = await newDraft()
+  expect(status).toBe(200)
+  expect(Number(body.locator)).toBeGreaterThan(last)
+})
+
+it('a shard that was restored to an earlier time goes on from the object', async () => {
+  await newDraft()
+  const last = await lastLocator()
+  await client().exec('delete from number_sequence')
+  const { body } = await newDraft()
+  expect(Number(body.locator)).toBeGreaterThan(last)
+  expect(await storedNext()).toBeGreaterThan(Math.floor(last / 64))
+})
+
+it('a number that is in use is refused: nothing is overwritten, and the next try has another', async () => {
+  const { body: first } = await newDraft()
+  const { body: before } = await motor.get(`/policy/${first.locator}`)
+  await client().exec('delete from number_sequence')
+  await setKept(Math.floor(Number(first.locator) / 64))
+  expect(await newDraft()).toMatchObject({ status: 409, body: { code: 'versionConflict' } })
+  expect((await motor.get(`/policy/${first.locator}`)).body).toEqual(before)
+  const again = await newDraft()
+  expect(again.status).toBe(200)
+  expect(again.body.locator).not.toBe(first.locator)
+})
+
+it('a new record whose locator another record has ends the batch with 503, and overwrites nothing', async () => {
+  const draft = await motor.createPolicy({ finalize: false })
+  const locator = Number(draft.body.locator) as PolicyLocator
+  const calls = noCalls()
+  const context = contextOf(calls)
+  const database = shardDatabase(env, tenant, 0, calls)
+  const [row] = await database.batch([
+    database.build.select().from(exposures).where(eq(exposures.policyLocator, locator)),
+  ])
+  const write = {
+    shard: 0,
+    guards: [],
+    facts: insertRows(database, exposures, [{ ...row[0]!, name: 'another' }]),
+    events: [],
+    answer: { status: 200, text: '' },
+    subject: 'test',
+  }
+  await expect(commit(context, database, write)).rejects.toMatchObject({ code: 'unavailable' })
+  expect((await motor.get(`/policy/${locator}`)).body).toEqual(draft.body)
 })

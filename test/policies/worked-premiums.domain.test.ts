@@ -7,7 +7,7 @@ import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
 import { type PolicyAggregate, quoteParts, selectedQuote } from '../../src/policy/records/aggregate.ts'
 import { policyState } from '../../src/policy/transitions.ts'
-import type { Attempt } from '../../src/rating/attempt.ts'
+import type { Attempt } from '../../src/rating/rate.ts'
 import { decideCreation, decideIssue } from '../../src/transactions/new-business/decision.ts'
 import { type Example, groundOf, plentyOfLocators, workedPolicies } from '../support/configurations.ts'
 

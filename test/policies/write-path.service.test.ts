@@ -7,13 +7,13 @@ import { now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { isBySubject } from '../../src/platform/commit.ts'
 import type { Caller, RequestContext } from '../../src/platform/context.ts'
+import { refusalOfFault } from '../../src/platform/faults.ts'
 import { policyObject } from '../../src/platform/objects.ts'
 import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
 import { PolicyUpdateRequest } from '../../src/policy/contract/requests.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyOperation } from '../../src/transactions/mechanism/kind.ts'
-import { execute } from '../../src/transactions/object/execution.ts'
-import type { PolicyMemory } from '../../src/transactions/object/memory.ts'
+import { execute, type PolicyMemory } from '../../src/transactions/object/execution.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Fault, faultyDatabase } from '../support/faulty-database.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
@@ -79,6 +79,33 @@ const countRows = async (sql: string, ...parameters: unknown[]): Promise<number>
     .first<number>('n'))!
 
 const vehicle = { exposureName: 'vehicle' }
+
+describe('a database that is interrupted', () => {
+  it('while it is read: nothing was carried out, and the client may try again', async () => {
+    const locator = await newDraft()
+    const broken = instance(
+      locator,
+      faultyDatabase(client(), () => 'before'),
+    )
+    const problem = await broken(updateOf({ addExposures: [vehicle] })).catch(thrown => thrown)
+    expect(refusalOfFault(problem)).toMatchObject({ code: 'unavailable' })
+    expect((await stored(locator)).exposures).toHaveLength(1)
+  })
+
+  it('after it was written, and when the write is looked for: the answer says that nobody knows', async () => {
+    const locator = await newDraft()
+    const faults: (Fault | undefined)[] = [undefined, 'after', 'before']
+    const broken = instance(
+      locator,
+      faultyDatabase(client(), batch => faults[batch]),
+    )
+    await expect(broken(updateOf({ addExposures: [vehicle] }))).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('read the record before you send it again'),
+    })
+    expect((await stored(locator)).exposures).toHaveLength(2)
+  })
+})
 
 describe('two instances of one policy’s object', () => {
   it('a stale writer’s whole batch fails; it reads again and loses nothing', async () => {

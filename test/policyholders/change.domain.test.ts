@@ -9,7 +9,7 @@ import {
   updatedPolicyholder,
 } from '../../src/policyholders/change.ts'
 import { PolicyholderCreateRequest, PolicyholderUpdateRequest } from '../../src/policyholders/contract.ts'
-import type { Policyholder } from '../../src/policyholders/policyholder.ts'
+import type { Policyholder } from '../../src/policyholders/values.ts'
 import { BERLIN, field, NOW } from '../product/fields/definitions.ts'
 
 const dictionary = {

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { loadedConfiguration } from '../../src/product/cache.ts'
+import { compiledText, loadedConfiguration, readCompiledText } from '../../src/product/cache.ts'
 import type { Configuration } from '../../src/product/configuration.ts'
-import { compiledText, readCompiledText } from '../../src/product/stored-files.ts'
 import { compileTemplate } from '../../src/product/templates/liquid.ts'
 import { compileWith, minimal } from './minimal-archive.ts'
 

@@ -5,8 +5,12 @@ import type { Instant } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { linkToken, readLinkToken } from '../../src/platform/http/file-links.ts'
 import { fileKey } from '../../src/platform/tenancy.ts'
-import { loadConfiguration, MOST_CACHED_CHARACTERS } from '../../src/product/cache.ts'
-import { ConfigurationUnreadable, compiledKey } from '../../src/product/stored-files.ts'
+import {
+  ConfigurationUnreadable,
+  compiledKey,
+  loadConfiguration,
+  MOST_CACHED_CHARACTERS,
+} from '../../src/product/cache.ts'
 import type {
   DeploymentResponse,
   DeploymentStatusResponse,

@@ -1,6 +1,7 @@
 // Bills through random histories of schedule changes, fees, endorsements, renewals, cancellations and reinstatements,
 // in currencies of no, two and three minor digits, by the built-in schedules and by a plugin: nothing is lost or created,
 // and no invoice ever changes.
+import '../../src/transactions/kinds.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decideInvoicing } from '../../src/billing/invoicing.ts'
@@ -20,19 +21,16 @@ import {
 import { installmentItems } from '../../src/policy/bills/items.ts'
 import { FeeUpdateRequest } from '../../src/policy/contract/fees.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
-import { feesOf } from '../../src/policy/fold/fees.ts'
-import { isStanding, lineOf } from '../../src/policy/fold/line.ts'
-import type { Planned } from '../../src/policy/planned.ts'
+import { feesOf, isStanding, lineOf } from '../../src/policy/fold/line.ts'
 import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
-import { policyResponse } from '../../src/policy/projection/policy.ts'
-import { policyView } from '../../src/policy/projection/view.ts'
+import { policyResponse, policyView } from '../../src/policy/projection/policy.ts'
 import { boundQuote, type Modification, type PolicyAggregate } from '../../src/policy/records/aggregate.ts'
-import type { PlannedInstallment } from '../../src/policy/records/installment.ts'
-import { invoiceStatus } from '../../src/policy/records/invoice.ts'
+import { invoiceStatus, type PlannedInstallment } from '../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
-import { hasPlugin } from '../../src/product/plugins.ts'
-import type { Attempt } from '../../src/rating/attempt.ts'
+import type { Planned } from '../../src/policy/transitions.ts'
+import { hasPlugin } from '../../src/product/configuration.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
+import type { Attempt } from '../../src/rating/rate.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
 import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
 import { decideEndorsement } from '../../src/transactions/endorsements/decision.ts'
@@ -49,7 +47,6 @@ import { attemptAt, inState } from '../support/policy-story.ts'
 import { scatteredBills } from '../support/scattered-bills.ts'
 import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
-import '../../src/transactions/kinds.ts'
 
 const SEED = 20261121
 

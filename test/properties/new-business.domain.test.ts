@@ -11,7 +11,7 @@ import { policyResponse } from '../../src/policy/projection/policy.ts'
 import { type PolicyAggregate, quoteParts, selectedQuote } from '../../src/policy/records/aggregate.ts'
 import { COLLECTION_NAMES, COLLECTIONS } from '../../src/policy/store/rows.ts'
 import { POLICY_TRANSITIONS, type PolicyAction, policyState } from '../../src/policy/transitions.ts'
-import type { Attempt } from '../../src/rating/attempt.ts'
+import type { Attempt } from '../../src/rating/rate.ts'
 import {
   decideCreation,
   decideDiscard,

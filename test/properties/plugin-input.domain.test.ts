@@ -1,8 +1,8 @@
 // What plugins see of policies with random histories: what answers show, numbers as text, packed or not.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { asPluginInput } from '../../src/extension/plugins/input.ts'
 import { pack, unpack } from '../../src/extension/plugins/packed.ts'
+import { asPluginInput } from '../../src/extension/plugins/translation.ts'
 import { type CurrencyCode, minorDigits } from '../../src/kernel/money.ts'
 import type { Example } from '../support/configurations.ts'
 import { beginStory } from '../support/policy-story.ts'

@@ -58,7 +58,7 @@ describe('a data folder that cannot be used is named in one line, with the cause
       'local databases': async path => await openLocalDatabases(path).close(),
       databases: async path => {
         vi.stubEnv('BINDERY_DATA', path)
-        await (await openDatabasePlace(false)).close()
+        await (await openDatabasePlace(undefined)).close()
       },
     }
     for (const [name, open] of Object.entries(commands)) {

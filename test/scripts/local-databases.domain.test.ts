@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import {
   databaseFile,
-  growLocalPool,
   openDatabaseFile,
   openLocalDatabases,
   prepareLocalDatabases,
@@ -64,43 +63,40 @@ describe('the databases of a data folder', () => {
     )
   })
 
-  test('are eight free ones and the control database at first, copies of one that is migrated once', async () => {
+  test('are all that the pool lists and the control database, copies of one that is migrated once', async () => {
+    const pool = readPool()
     const lines = await prepare()
-    expect(lines.at(-1)).toMatch(/^8 of 8 tenant databases at \d{4}_\w+, 0 migrated now$/)
-    expect(files()).toHaveLength(9)
-    expect(await states()).toEqual(Array(8).fill('free'))
-    for (const { localId } of readPool().slice(0, 8)) {
-      const database = openDatabaseFile('one', databaseFile(folder, localId))
+    expect(lines.at(-1)).toMatch(/^64 of 64 tenant databases at \d{4}_\w+, 0 migrated now$/)
+    expect(files()).toHaveLength(65)
+    expect(await states()).toEqual(Array(64).fill('free'))
+    for (const { databaseId } of pool) {
+      const database = openDatabaseFile('one', databaseFile(folder, databaseId))
       expect(await database.query('select count(*) as n from policy')).toEqual([{ n: 0 }])
       database.close()
     }
   })
 
   test('are left alone by a second start, which adds what tenants have claimed since', async () => {
-    await prepare()
+    await prepare(8)
     const before = files()
-    await prepare()
+    await prepare(8)
     expect(files()).toEqual(before)
     await claim(3)
-    await prepare()
+    await prepare(8)
     expect(files()).toHaveLength(12)
     expect((await states()).filter(state => state === 'free')).toHaveLength(8)
   })
 
-  test('become more while the service runs, and never more than it has bindings for', async () => {
+  test('are never more than the pool lists', async () => {
     await prepare()
-    const bound = readPool().slice(0, 10)
-    expect(await growLocalPool(folder, bound)).toBe(0)
     await claim(5)
-    expect(await growLocalPool(folder, bound)).toBe(2)
-    expect(await growLocalPool(folder, bound)).toBe(0)
-    expect(await growLocalPool(folder, readPool())).toBe(3)
-    expect((await states()).filter(state => state === 'free')).toHaveLength(8)
+    await prepare()
+    expect(files()).toHaveLength(65)
   })
 
   test('are made by the next start where one was cut off before they were registered', async () => {
     await prepare(2)
-    rmSync(databaseFile(folder, readPool()[1]!.localId))
+    rmSync(databaseFile(folder, readPool()[1]!.databaseId))
     await inControl(control => control.execute([`delete from pool_database where binding = 'TENANT_002'`]))
     await prepare(2)
     expect(files()).toHaveLength(3)
@@ -126,7 +122,7 @@ describe('the databases of a data folder', () => {
 
   test('wait for another process that writes, and are then changed', async () => {
     await prepare(1)
-    const file = databaseFile(folder, readPool()[0]!.localId)
+    const file = databaseFile(folder, readPool()[0]!.databaseId)
     const [one, other] = [openDatabaseFile('one', file), openDatabaseFile('other', file)]
     await one.execute(['create table seen (n integer)'])
     await other.execute(['insert into seen values (1)'])

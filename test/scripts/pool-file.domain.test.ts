@@ -11,12 +11,16 @@ test('what is written is read again, byte for byte', () => {
   expect(formatPool(parsePool(text))).toBe(text)
 })
 
-test('a database that the provider has made keeps the id of its local file', () => {
+test('a database is planned with an id of our own, until the provider gives it one', () => {
+  expect(isMade(plannedDatabase(7))).toBe(false)
+  expect(plannedDatabase(7, 'eu', 'eu1')).toMatchObject({
+    binding: 'TENANT_007',
+    databaseName: 'bindery-eu1-tenant-007-eu',
+  })
   const made = { ...plannedDatabase(7), databaseId: '1b2c3d4e-0000-4000-9000-aabbccddeeff' }
   expect(isMade(made)).toBe(true)
   const [read] = parsePool(formatPool([made]))
   expect(read).toEqual(made)
-  expect(formatPool([made])).toContain('preview_database_id = "00000000-0000-4000-8000-000000000007"')
 })
 
 describe('growing the pool', () => {
@@ -51,6 +55,5 @@ describe('the configuration of the stores', () => {
   test('reaches the databases of the provider only when it is told to', () => {
     const stores = storesConfig(config, { remote: true })
     expect(stores.match(/remote = true/g)).toHaveLength(4)
-    expect(stores).not.toContain('preview_database_id')
   })
 })

@@ -9,7 +9,7 @@ let motor: Motor
 let admin: string
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 2 })
+  await prepareDatabases({ tenants: 3 })
   motor = await motorTenant('browsers')
   admin = await motor.signIn('anna.admin')
 })
@@ -98,10 +98,27 @@ describe('pages of other origins', () => {
     ])
       for (const answer of [await ask(origin), await read(origin)])
         expect(answer.headers.get('access-control-allow-origin'), origin).toBeNull()
-    expect((await ask(PORTAL, 'bindery.test')).headers.get('access-control-allow-origin')).toBeNull()
     const other = await motorTenant('browsers-other')
     expect((await read(PORTAL, other.token)).headers.get('access-control-allow-origin')).toBeNull()
     expect((await ask(PORTAL, other.hostname)).headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  it('reach the host that all tenants share when a tenant lists them, and read what that tenant is answered', async () => {
+    const SHARED = 'api.local.bindery.test'
+    const reader = (answer: Response): string | null => answer.headers.get('access-control-allow-origin')
+    const other = await motorTenant('browsers-shared')
+    expect(reader(await ask(PORTAL, SHARED))).toBe(PORTAL)
+    expect(reader(await read(PORTAL, motor.token, SHARED))).toBe(PORTAL)
+    expect(reader(await read(PORTAL, 'x', SHARED))).toBe(PORTAL)
+    expect(reader(await read(PORTAL, other.token, SHARED))).toBeNull()
+    const signIn = await send(SHARED, '/account/authenticate', {
+      method: 'POST',
+      headers: { origin: PORTAL },
+    })
+    expect(reader(signIn)).toBe(PORTAL)
+    const EVIL = 'https://evil.example'
+    for (const answer of [await ask(EVIL, SHARED), await read(EVIL, motor.token, SHARED)])
+      expect(reader(answer)).toBeNull()
   })
 
   it('are listed by administrators only, as browsers name them, and it is in the audit trail', async () => {
@@ -128,5 +145,15 @@ describe('pages of other origins', () => {
     expect(trail.body.entries.map(({ subject, details }) => ({ subject, details }))).toEqual([
       { subject: 'allowedOrigins', details: { allowedOrigins: [PORTAL] } },
     ])
+  })
+
+  it('are no longer let in anywhere when no tenant lists them', async () => {
+    const SHARED = 'api.local.bindery.test'
+    const gone = 'https://gone.example'
+    await setOrigins([PORTAL, gone])
+    expect((await ask(gone, SHARED)).headers.get('access-control-allow-origin')).toBe(gone)
+    await setOrigins([PORTAL])
+    for (const host of [SHARED, motor.hostname])
+      expect((await ask(gone, host)).headers.get('access-control-allow-origin')).toBeNull()
   })
 })

@@ -7,11 +7,16 @@ import { amountsDue, isAbsorbed, planOf, standingInvoices } from '../../src/poli
 import type { PolicyModificationResponse } from '../../src/policy/contract/modification.ts'
 import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
-import { feesOf } from '../../src/policy/fold/fees.ts'
-import { type Counting, isIssued, isStanding, lineOf, segmentsInForce } from '../../src/policy/fold/line.ts'
-import { policyResponse } from '../../src/policy/projection/policy.ts'
+import {
+  type Counting,
+  feesOf,
+  isIssued,
+  isStanding,
+  lineOf,
+  segmentsInForce,
+} from '../../src/policy/fold/line.ts'
+import { type PolicyView, policyResponse, policyView } from '../../src/policy/projection/policy.ts'
 import { policySnapshot } from '../../src/policy/projection/snapshot.ts'
-import { type PolicyView, policyView } from '../../src/policy/projection/view.ts'
 import { boundQuote, type PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'

@@ -1,7 +1,7 @@
 // The naive model's keys of what the service has locators for: exposures by their number, perils by their exposure,
 // their name and how many of that name the exposure had before.
 import type { Uuid } from '../../src/kernel/locators.ts'
-import type { ExposureView, PerilView, PolicyView } from '../../src/policy/projection/view.ts'
+import type { ExposureView, PerilView, PolicyView } from '../../src/policy/projection/policy.ts'
 
 export type Keyed<T> = { readonly key: string; readonly one: T }
 

@@ -13,10 +13,8 @@ import { assertAllowed, type TransitionTable } from '../../src/platform/events/t
 import { entityTag } from '../../src/platform/http/entity-tags.ts'
 import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
 import type { ConflictResponse } from '../../src/policy/contract/requests.ts'
-import { policyEvent, versioned } from '../../src/policy/events.ts'
-import type { Planned } from '../../src/policy/planned.ts'
-import { newModification } from '../../src/policy/planned.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../src/policy/records/aggregate.ts'
+import { newModification, type Planned, policyEvent, versioned } from '../../src/policy/transitions.ts'
 import { KINDS } from '../../src/transactions/kinds.ts'
 import {
   defineKind,
@@ -24,8 +22,7 @@ import {
   type Response,
   registerKinds,
 } from '../../src/transactions/mechanism/kind.ts'
-import { execute } from '../../src/transactions/object/execution.ts'
-import type { PolicyMemory } from '../../src/transactions/object/memory.ts'
+import { execute, type PolicyMemory } from '../../src/transactions/object/execution.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 

@@ -9,7 +9,7 @@ export type Call = {
   path: string
   token?: string
   body?: string | Uint8Array
-  /** JSON unless told. */
+  /** By default JSON. */
   contentType?: string
 }
 

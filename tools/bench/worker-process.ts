@@ -22,7 +22,7 @@ export type WorkerSource = {
   script: string
   dataFolder: string
   inspectorPort?: number
-  /** The checkout that it is made from; the one that the bench runs in unless told. */
+  /** The checkout that it is made from; by default the one that the bench runs in. */
   checkout?: string
 }
 

@@ -1,9 +1,7 @@
 import type { RenderingContext } from '../context.ts'
-import type { Filter, Filters } from '../filter.ts'
+import { equal, type Filter, type Filters, isTrue, order } from '../evaluation.ts'
 import { ITEM_WORK } from '../limits.ts'
-import { equal, isTrue, order } from '../operators.ts'
-import { printed } from '../printing.ts'
-import { asInteger, asNumber, asOperand, LiquidNumber, simplest } from '../values.ts'
+import { asInteger, asNumber, asOperand, LiquidNumber, printed, simplest } from '../values.ts'
 
 /** The value as a list: nothing is the empty one, a single value a list of itself, a map its pairs. */
 function listOf(value: unknown): unknown[] {

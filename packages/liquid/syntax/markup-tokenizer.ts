@@ -1,6 +1,6 @@
 import { Expression, type Token, Tokenizer } from 'liquidjs/dist/liquid.browser.mjs'
+import { operators } from '../evaluation.ts'
 import type { Report } from '../findings.ts'
-import { operators } from '../operators.ts'
 import { literalNumber } from '../values.ts'
 
 type FilterToken = NonNullable<ReturnType<Tokenizer['readFilter']>>
@@ -17,7 +17,6 @@ export type Markup = {
   filterNames(): readonly string[]
   /** The tag lacks its end and ran into the text behind it: what follows a readable expression is ignored. */
   cut?: boolean
-  /** Of `if` and its like. */
   isCondition?: boolean
   /** Values stand one behind the other, with commas between them. */
   isList?: boolean
@@ -52,7 +51,6 @@ const SHORT_NUMBER = /^(-?)\.(\d+)(?![\w.])/
 /** Filters that compute with one number, where a second one is what stands behind a comma of thousands. */
 const ARITHMETIC: ReadonlySet<string> = new Set(['plus', 'minus', 'times', 'divided_by', 'modulo'])
 
-/** Same meaning, differently written. */
 const OPERATOR_SYNONYMS: Record<string, '==' | '!='> = { '===': '==', '!==': '!=' }
 
 /** Filters of pages: they take no value, and archives write them so, `{{ | page_number }}` (resources brief 12.1). */
@@ -126,7 +124,6 @@ export class MarkupTokenizer extends Tokenizer {
     return value
   }
 
-  /** Values with commas or `or` between them, up to the end. */
   readList(): void {
     for (;;) {
       if (!this.readValue()) throw this.#unreadable()
@@ -156,15 +153,13 @@ export class MarkupTokenizer extends Tokenizer {
     }
     const filter = super.readFilter()
     if (filter && !this.#markup.isFilter(filter.name))
-      this.#markup.report.add(
-        'ERROR',
+      this.#markup.report.error(
         'unknownFilter',
         `There is no filter '${filter.name}'. Correct its name or remove it.${this.#markup.report.suggestion(filter.name, this.#markup.filterNames())}`,
         filter.begin,
       )
     if (filter && ARITHMETIC.has(filter.name) && filter.args.length > 1)
-      this.#markup.report.add(
-        'ERROR',
+      this.#markup.report.error(
         'tooManyValues',
         `'${filter.name}' takes one value and is given ${filter.args.length}. A number has no comma in it: write 1000, not 1,000.`,
         filter.begin,
@@ -245,6 +240,6 @@ export class MarkupTokenizer extends Tokenizer {
   }
 
   #warn(code: string, message: string, offset = this.p): void {
-    this.#markup.report.add('WARNING', code, message, offset)
+    this.#markup.report.warn(code, message, offset)
   }
 }

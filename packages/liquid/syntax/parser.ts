@@ -17,12 +17,12 @@ import type { RenderingContext } from '../context.ts'
 import { evaluationOf } from '../evaluation.ts'
 import { type Report, TooManyErrors } from '../findings.ts'
 import { type Markup, MarkupTokenizer } from './markup-tokenizer.ts'
-import { missingEnd, SourceTokenizer } from './source-tokenizer.ts'
+import { missingEnd, SourceTokenizer } from './source.ts'
 
 type Options = ConstructorParameters<typeof TagToken>[3]
 
 /** Tags with a body, which `end<name>` closes. `comment` and `raw` are closed where the source is cut. */
-export const BLOCKS = new Set(['if', 'unless', 'case', 'for', 'tablerow', 'capture', 'header', 'footer'])
+const BLOCKS = new Set(['if', 'unless', 'case', 'for', 'tablerow', 'capture', 'header', 'footer'])
 
 /**
  * Tokens to be taken with `shift`, as the library does, kept back to front: shifting a long array moves all of it.
@@ -38,13 +38,12 @@ class TokenQueue extends Array<TopLevelToken> {
  * The tokens with every block closed in its order. A `case` that is never closed ends where its surroundings do, with
  * a warning; any other open block, and an end without a beginning, is an error.
  */
-export function balanced(tokens: TopLevelToken[], options: Options, report: Report): TokenQueue {
+function balanced(tokens: TopLevelToken[], options: Options, report: Report): TokenQueue {
   const result: TopLevelToken[] = []
   const open: TagToken[] = []
   const close = (block: TagToken): void => {
     const unclosedCase = block.name === 'case'
-    report.add(
-      unclosedCase ? 'WARNING' : 'ERROR',
+    report[unclosedCase ? 'warn' : 'error'](
       'blockNotClosed',
       `'${block.name}' is not closed${unclosedCase ? '; it ends with what surrounds it' : ''}. Add '{% end${block.name} %}'.`,
       block.begin,
@@ -58,8 +57,7 @@ export function balanced(tokens: TopLevelToken[], options: Options, report: Repo
     else if (name.startsWith('end') && BLOCKS.has(name.slice(3))) {
       const opening = open.findLastIndex(block => block.name === name.slice(3))
       if (opening < 0) {
-        report.add(
-          'ERROR',
+        report.error(
           'endWithoutBlock',
           `There is no '${name.slice(3)}' for this '${name}'. Remove it.`,
           token.begin,
@@ -130,8 +128,7 @@ export class TemplateParser extends Parser {
       if (!tag && TypeGuards.isOutputToken(token)) return this.#output(token) as unknown as Output
       if (TypeGuards.isHTMLToken(token)) return textNode(token) as unknown as Output
       if (tag && !Object.hasOwn(this.#engine.tags, tag.name)) {
-        this.#report.add(
-          'ERROR',
+        this.#report.error(
           'unknownTag',
           unknownTag(tag.name, Object.keys(this.#engine.tags), this.#report),
           tag.begin,
@@ -143,13 +140,12 @@ export class TemplateParser extends Parser {
       if (error instanceof TooManyErrors) throw error
       const openText = TypeGuards.isTagToken(token) && (token.name === 'comment' || token.name === 'raw')
       if (openText)
-        this.#report.add(
-          'ERROR',
+        this.#report.error(
           'blockNotClosed',
           `'${token.name}' is not closed. Add '{% end${token.name} %}'.`,
           token.begin,
         )
-      else this.#report.add('ERROR', 'templateUnreadable', reason(error), offsetOf(error, token))
+      else this.#report.error('templateUnreadable', reason(error), offsetOf(error, token))
       if (TypeGuards.isTagToken(token) && BLOCKS.has(token.name)) skipBlock(token.name, remaining)
       return nothing(token) as unknown as Output
     } finally {
@@ -161,7 +157,7 @@ export class TemplateParser extends Parser {
     const tokenizer = new MarkupTokenizer(this.#markup(token, '{{', '}}'))
     tokenizer.skipBlank()
     if (tokenizer.end()) {
-      this.#report.add('WARNING', 'emptyOutput', "An empty '{{ }}' prints nothing. Remove it.", token.begin)
+      this.#report.warn('emptyOutput', "An empty '{{ }}' prints nothing. Remove it.", token.begin)
       return nothing(token)
     }
     const value = evaluationOf(new Value(tokenizer.readFilteredValue(), this.#engine))
@@ -186,7 +182,7 @@ export class TemplateParser extends Parser {
     const takesNothing = /^(?:end|else$)/.test(token.name)
     const text = markup.input.slice(...markup.range).trim()
     if (takesNothing && text !== '' && !markup.cut && INNER_TAGS.has(token.name))
-      this.#report.add('ERROR', 'templateUnreadable', unexpectedValue(token.name, text), token.begin)
+      this.#report.error('templateUnreadable', unexpectedValue(token.name, text), token.begin)
     // The library reads the arguments of `else` and of end tags from here.
     if (takesNothing || markup.cut) Object.defineProperty(token, 'args', { value: takesNothing ? '' : text })
   }
@@ -197,7 +193,7 @@ export class TemplateParser extends Parser {
       tokenizer.readList()
     } catch (error) {
       const place = (error as { token?: { begin: number } }).token
-      this.#report.add('ERROR', 'templateUnreadable', reason(error), place?.begin ?? 0)
+      this.#report.error('templateUnreadable', reason(error), place?.begin ?? 0)
     }
   }
 
@@ -209,8 +205,7 @@ export class TemplateParser extends Parser {
     const [begin, end] = token.contentRange
     const cut = missingEnd(token.input, begin, end)
     if (cut !== undefined)
-      this.#report.add(
-        'WARNING',
+      this.#report.warn(
         'markupNotClosed',
         `'${opening}' has no '${closing}' of its own: what follows up to the next '${closing}' is lost. Add it.`,
         token.begin,
@@ -243,7 +238,6 @@ const unexpectedValue = (name: string, text: string): string =>
     ? "'else' takes no condition. Write 'elsif'."
     : `'${name}' takes no value. Remove ${JSON.stringify(text.length > 32 ? `${text.slice(0, 31)}…` : text)}.`
 
-/** Text as it stands. */
 function textNode(token: Token & { getContent(): string }): Template {
   const text = token.getContent()
   return {

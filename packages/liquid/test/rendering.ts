@@ -7,7 +7,7 @@ import {
   type TemplateCompiler,
 } from '../engine.ts'
 import { TemplateError } from '../limits.ts'
-import { printed } from '../printing.ts'
+import { printed } from '../values.ts'
 import { CALENDAR, isCurrency } from './calendar.ts'
 
 /** 2026-03-10T08:05:09.007Z, 09:05 in Berlin. */

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { directed } from '../bidi.ts'
-import { fontNames } from '../font-names.ts'
+import { fontNames } from '../fonts.ts'
 import { hasPoppler, rendered, textLines } from './tools.ts'
 
 const mono = (): Uint8Array =>

@@ -3,7 +3,7 @@ import bidiFactory from 'bidi-js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { quickly } from '../../../test/support/sizes.ts'
-import { embeddingLevels } from '../bidi-levels.ts'
+import { embeddingLevels } from '../bidi.ts'
 import { CONVERSION_LIMITS } from '../limits.ts'
 import { rendered } from './tools.ts'
 

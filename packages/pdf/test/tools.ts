@@ -2,8 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { renderPdf } from '../../../src/bundles/renderer.bundle.mjs'
-import type { OwnFontFiles } from '../font-names.ts'
-import type { FontFiles } from '../fonts.ts'
+import type { FontFiles, OwnFontFiles } from '../fonts.ts'
 import { pageOf, type RenderedPdf } from '../page.ts'
 import type { Picture } from './pictures.ts'
 

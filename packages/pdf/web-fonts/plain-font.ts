@@ -23,7 +23,6 @@ export function plainFont(bytes: Uint8Array, mostBytes: number): Uint8Array {
 
 const [WOFF_HEADER, WOFF_ENTRY] = [44, 20]
 
-/** WOFF: each table is packed by itself. */
 function unpackedWoff(bytes: Uint8Array, mostBytes: number): Uint8Array {
   const view = viewOf(bytes)
   const tables: Table[] = []

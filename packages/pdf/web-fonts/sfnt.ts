@@ -1,6 +1,5 @@
 // Font files of tables: what TrueType and OpenType are.
 
-/** A table of a font, by its tag as a number. */
 export type Table = { readonly tag: number; readonly bytes: Uint8Array }
 
 /** The platform wants room for a piece more than comes out. */
@@ -18,7 +17,6 @@ export const PLAIN = new Set([0x74727565, 0x00010000, 0x4f54544f])
 const [SFNT_HEADER, SFNT_ENTRY] = [12, 16]
 const aligned = (size: number): number => (size + 3) & ~3
 
-/** The font file of these tables. */
 export function assembled(flavor: number, tables: readonly Table[]): Uint8Array {
   if (!PLAIN.has(flavor)) throw new FontError('it is a collection of fonts; use one of them')
   const sorted = [...tables].sort((a, b) => a.tag - b.tag)

@@ -1,8 +1,14 @@
 import { strToU8, zipSync } from 'fflate'
 import { describe, expect, it } from 'vitest'
 import { crc32 } from '../crc32.ts'
-import { type DirectoryEntry, readDirectory } from '../directory.ts'
-import { beginsLikeZip, checkSize, entryContent, entryRange } from '../entry-content.ts'
+import {
+  beginsLikeZip,
+  checkSize,
+  type DirectoryEntry,
+  entryContent,
+  entryRange,
+  readDirectory,
+} from '../directory.ts'
 import { entryPath } from '../entry-path.ts'
 import { ArchiveRefused, type RefusalCode } from '../refusal.ts'
 

@@ -11,7 +11,7 @@ import { administrationAuditRow } from '../audit/store.ts'
 import { forgetAuthTokens } from '../revocation.ts'
 import { requireWithin } from '../rights.ts'
 import { checkedTenantName } from '../tenant-names.ts'
-import { revoked } from '../tokens.ts'
+import { hashOfAuthToken, NO_TENANT, newAuthToken, revoked } from '../tokens.ts'
 import type { AuthTokenCreateRequest, AuthTokenResponse } from './contract.ts'
 import { checkedExpiry, checkedPermissions, MOST_TOKENS, noSuchToken, tokenResponse } from './service.ts'
 import {
@@ -21,7 +21,6 @@ import {
   insertQuery,
   isMeantOfAdministration,
 } from './store.ts'
-import { hashOfAuthToken, NO_TENANT, newAuthToken } from './text.ts'
 
 /** The permissions that such a token may have. A stolen one must not make or unlock accounts. */
 const GRANTABLE = ALL_PERMISSIONS.filter(permission => permission.startsWith('deployments.'))

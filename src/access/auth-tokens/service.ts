@@ -14,10 +14,9 @@ import { forgetAuthTokens } from '../revocation.ts'
 import { requireAuthority, requireReach, requireWithin } from '../rights.ts'
 import { readAccount, type StoredAccount } from '../store.ts'
 import { authTokens } from '../tables.ts'
-import { revoked } from '../tokens.ts'
+import { hashOfAuthToken, isAuthToken, newAuthToken, revoked } from '../tokens.ts'
 import type { AuthTokenCreateRequest, AuthTokenResponse } from './contract.ts'
 import { hasRoomFor, isMeant, putTokenQueries, tokensQuery } from './store.ts'
-import { hashOfAuthToken, isAuthToken, newAuthToken } from './text.ts'
 
 /** Tokens of one account that have not expired. */
 export const MOST_TOKENS = 100

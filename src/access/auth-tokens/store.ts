@@ -6,7 +6,7 @@ import { configurationVersions } from '../../product/tables.ts'
 import { rolePermissions } from '../roles.ts'
 import { ADMINISTRATION_ACCOUNT, type StoredAccount } from '../store.ts'
 import { accounts, authTokens } from '../tables.ts'
-import { hashOfAuthToken, isAuthToken } from './text.ts'
+import { hashOfAuthToken, isAuthToken } from '../tokens.ts'
 
 /** A token with its account as it is now. */
 export type FoundToken = {

@@ -3,7 +3,7 @@ import { type CurrencyCode, fromMinor, toNumber } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { UUID_FORM, writePagingToken } from '../../platform/paging.ts'
 import type { PolicyholderCreditsResponse } from '../../policy/contract/billing.ts'
-import { textIfAny } from '../../policy/projection/parts.ts'
+import { textIfAny } from '../../policy/projection/characteristics.ts'
 import type { PaymentSource } from '../../policy/records/invoice.ts'
 
 /** A payment that made or used credit, as its row has it: amounts in minor units. */

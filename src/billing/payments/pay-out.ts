@@ -3,9 +3,8 @@
 import { Refusal } from '../../kernel/errors.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
 import { fromMinor, type Money, negated, sum, toText, zero } from '../../kernel/money.ts'
-import type { Instant } from '../../kernel/time.ts'
+import type { Instant, TimeZone } from '../../kernel/time.ts'
 import { restDue } from '../../policy/bills/amounts-due.ts'
-import { chain, type Planned } from '../../policy/planned.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import {
   applied,
@@ -14,9 +13,16 @@ import {
   type Payment,
   paymentState,
 } from '../../policy/records/invoice.ts'
-import type { FieldValues } from '../../product/fields/values.ts'
-import { invoiceNamed } from '../projection.ts'
-import { assertFits, planPayment, planWriteOff } from './plans.ts'
+import { chain, type Planned } from '../../policy/transitions.ts'
+import type { Configuration } from '../../product/configuration.ts'
+import { validateFields } from '../../product/fields/validate.ts'
+import {
+  type FieldValues,
+  fieldErrors,
+  normaliseFieldValues,
+  readFieldValues,
+} from '../../product/fields/values.ts'
+import { assertFits, invoiceNamed, planPayment, planWriteOff } from './plans.ts'
 
 /**
  * The most that may go out of the policy now. Reversed payments do not count, nor does the part of a payment that became
@@ -77,3 +83,28 @@ const beyond = (limit: Money, problem: string, { policy }: PolicyAggregate): Ref
     'wrongState',
     `${problem}: of what was paid in for policy ${policy.locator}, ${toText(limit)} ${limit.currency} has not been paid out or credited yet.`,
   )
+
+/**
+ * A payment's values as they are stored. Held against payment/payment.json as a whole, its required fields included;
+ * refuses (400) with every problem. Group and lookup fields a deploy refuses (brief 4.4, 6.7).
+ */
+export function paymentFieldValues(
+  { paymentFields }: Pick<Configuration, 'paymentFields'>,
+  wire: unknown,
+  timeZone: TimeZone,
+  now: Instant,
+): FieldValues {
+  const { values, problems } = readFieldValues(wire)
+  const found = validateFields(paymentFields, values, [], {
+    timeZone,
+    now,
+    requireMissing: true,
+    table: () => undefined,
+    reported: fieldErrors(problems),
+  })
+  if (found.hasErrors)
+    throw new Refusal('paymentValidation', found.errors.map(error => error.message ?? '').join(' '), {
+      paymentFieldErrors: found,
+    })
+  return normaliseFieldValues(paymentFields, values, timeZone)
+}

@@ -1,13 +1,20 @@
 // Plans for paying an invoice and reversing a payment, with their events (brief 4.4). Pure.
-import { Refusal } from '../../kernel/errors.ts'
+import { notFound, Refusal } from '../../kernel/errors.ts'
 import type { DisplayId, LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import { type Money, minus, toText, zero } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
-import { restDue, totalsDueOf } from '../../policy/bills/amounts-due.ts'
-import { invoiceEvent, policyEvent } from '../../policy/events.ts'
-import { chain, type Planned } from '../../policy/planned.ts'
-import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
+import { futureInstallments, installmentOf, restDue, totalsDueOf } from '../../policy/bills/amounts-due.ts'
+import type { InstallmentItem } from '../../policy/bills/items.ts'
+import type {
+  CheckInvoicesResponse,
+  FutureInvoiceResponse,
+  GetInvoiceFinancialTransactionsResponse,
+  PolicyInvoiceResponse,
+} from '../../policy/contract/billing.ts'
+import { billedItemsOf, MOST_ITEMISED, shownItems } from '../../policy/projection/billed-items.ts'
+import { invoiceResponses } from '../../policy/projection/records.ts'
+import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import {
   assertPaymentAllows,
   counterpartOf,
@@ -16,11 +23,13 @@ import {
   invoiceStatus,
   type Payment,
   type PaymentSource,
+  type PlannedInstallment,
   paid,
   reopened,
   standingPayments,
   writtenOff,
 } from '../../policy/records/invoice.ts'
+import { chain, invoiceEvent, type Planned, policyEvent } from '../../policy/transitions.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
 
 export type PaymentTerms = {
@@ -164,3 +173,64 @@ const withoutPayments = (before: PolicyAggregate, invoice: Invoice, now: Instant
     (planned, payment) => chain(planned, planReversal(planned.aggregate, payment, now)),
     { aggregate: before, events: [] },
   )
+
+// Shows what is billed and planned for a policy.
+/** The invoice of that locator; 404 when the policy has none such. */
+export function invoiceNamed({ invoices }: PolicyAggregate, locator: Uuid): Invoice {
+  const invoice = invoices.get(locator)
+  if (!invoice) throw notFound('invoice', locator)
+  return invoice
+}
+
+export const invoiceResponse = (aggregate: PolicyAggregate, locator: Uuid): PolicyInvoiceResponse =>
+  invoiceResponses(aggregate, [invoiceNamed(aggregate, locator)])[0]!
+
+/** The items of an invoice, posted when it was made; above 10,000 those of the same type and name are one. */
+export function invoiceItems(
+  aggregate: PolicyAggregate,
+  locator: Uuid,
+): GetInvoiceFinancialTransactionsResponse {
+  const invoice = invoiceNamed(aggregate, locator)
+  const billed = billedItemsOf(aggregate)(installmentOf(aggregate, invoice))
+  return { financialTransactions: shownItems(aggregate, billed, invoice.createdAt) }
+}
+
+/** Every invoice with its items, and what is planned (brief 3.5). Above 10,000 items in all they are summed. */
+export function checkedInvoices(aggregate: PolicyAggregate): CheckInvoicesResponse {
+  const billedItems = billedItemsOf(aggregate)
+  const invoices = [...aggregate.invoices.values()]
+  const billed = invoices.map(invoice => billedItems(installmentOf(aggregate, invoice)))
+  const future = futureInstallments(aggregate)
+  const planned = future.map(billedItems)
+  const itemised = [...billed, ...planned].reduce((count, one) => count + one.length, 0) <= MOST_ITEMISED
+  return {
+    policyLocator: String(aggregate.policy.locator),
+    invoices: invoiceResponses(aggregate, invoices).map((response, at) => ({
+      ...response,
+      financialTransactions: shownItems(aggregate, billed[at]!, invoices[at]!.createdAt, itemised),
+    })),
+    futureInvoices: future.map((one, at) => futureInvoice(aggregate, one, planned[at]!, itemised)),
+  }
+}
+
+/** The open installments of the modification's own plan. */
+export function plannedBy(aggregate: PolicyAggregate, { locator }: Modification): FutureInvoiceResponse[] {
+  const itemsOf = billedItemsOf(aggregate)
+  return futureInstallments(aggregate)
+    .filter(one => one.modificationLocator === locator)
+    .map(one => futureInvoice(aggregate, one, itemsOf(one)))
+}
+
+const futureInvoice = (
+  aggregate: PolicyAggregate,
+  { issueAt, dueAt, start, end, writeOff = false }: PlannedInstallment,
+  items: readonly InstallmentItem[],
+  itemised?: boolean,
+): FutureInvoiceResponse => ({
+  issueTimestamp: String(issueAt),
+  dueTimestamp: String(dueAt),
+  startTimestamp: String(start),
+  endTimestamp: String(end),
+  writeOff,
+  financialTransactions: shownItems(aggregate, items, issueAt, itemised),
+})

@@ -10,7 +10,7 @@ const UNSTORABLE = rule('has characters that cannot be kept: NUL, or half of a p
 const UiType = z.enum(['normal', 'hidden', 'readonly'])
 
 /** A value or uiType that is left out stays; for a new key they are `""` and `normal`. */
-export const AuxDataCreateRequest = z
+const AuxDataCreateRequest = z
   .object({
     key: z.string().min(1).max(LONGEST_AUX_NAME).refine(isStorable, UNSTORABLE),
     value: z
@@ -22,7 +22,6 @@ export const AuxDataCreateRequest = z
     uiType: optional(UiType),
   })
   .openapi('AuxDataCreateRequest')
-export type AuxDataCreateRequest = z.infer<typeof AuxDataCreateRequest>
 
 export const AuxDataSetCreateRequest = z
   .object({ auxData: list(AuxDataCreateRequest) })
@@ -33,7 +32,7 @@ export const AuxDataKeysQuery = z.object({
   page: requestInteger(0, 1_000_000).openapi({ description: 'Counts from 0; 100 keys a page.' }),
 })
 
-export const AuxDataKeyResponse = z.object({ key: Text, uiType: UiType }).openapi('AuxDataKeyResponse')
+const AuxDataKeyResponse = z.object({ key: Text, uiType: UiType }).openapi('AuxDataKeyResponse')
 
 export const AuxDataKeySetResponse = z
   .object({ keys: z.array(AuxDataKeyResponse), page: Integer })

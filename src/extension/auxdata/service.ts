@@ -75,7 +75,6 @@ function keyOf({ ifMatch }: RequestContext, auxData: AuxDataSetCreateRequest['au
   return keys[0] ?? ''
 }
 
-/** Deletes the key if it exists. */
 export const removeAuxData = (context: RequestContext, locator: string, key: string): Promise<void> =>
   written(context, locator, key, (database, shard) => [
     auditDeletion(database, context, shard, locator, key),

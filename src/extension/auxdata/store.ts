@@ -5,14 +5,14 @@ import { newUuid, readDigits, readUuid, shardOfDigits, shardOfUuid } from '../..
 import type { Instant } from '../../kernel/time.ts'
 import type { Guard } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { type Database, LARGEST_PARAMETER, type Query } from '../../platform/database.ts'
+import { type Database, jsonLists, type Query } from '../../platform/database.ts'
 import { HOME_SHARD, type Tenant } from '../../platform/tenancy.ts'
 import { auxData } from './tables.ts'
 
 export type AuxRow = typeof auxData.$inferSelect
 
 /** A write. Without a value or uiType the stored one stays. */
-export type AuxChange = {
+type AuxChange = {
   readonly locator: string
   readonly key: string
   readonly value?: string
@@ -20,7 +20,7 @@ export type AuxChange = {
 }
 
 /** Keys of one page (brief 7). */
-export const AUX_PAGE = 100
+const AUX_PAGE = 100
 
 /** The shard of a locator's data: that of the record that it names. */
 export function shardOfAuxData({ shards }: Pick<Tenant, 'shards'>, locator: string): number {
@@ -89,24 +89,13 @@ export const auxPairsQuery = (
 
 /** Queries that carry out the writes; of several to one key, the last value of each property counts. */
 export function putAuxData({ build }: Database, changes: readonly AuxChange[], at: Instant): Query[] {
-  const chunks: string[][] = []
-  let characters = Number.POSITIVE_INFINITY
-  for (const change of merged(changes)) {
-    const text = JSON.stringify(change)
-    if (characters + text.length > LARGEST_PARAMETER) {
-      chunks.push([])
-      characters = 0
-    }
-    chunks.at(-1)!.push(text)
-    characters += text.length + 1
-  }
-  return chunks.map(chunk =>
+  return jsonLists([...merged(changes)].map(change => JSON.stringify(change))).map(list =>
     build.run(sql`
       insert into ${auxData} (locator, key, value, ui_type, updated_at)
       select change.value ->> 'locator', change.value ->> 'key',
         coalesce(change.value ->> 'value', old.value, ''),
         coalesce(change.value ->> 'uiType', old.ui_type, 'normal'), ${at}
-      from json_each(${`[${chunk.join()}]`}) change
+      from json_each(${list}) change
       left join ${auxData} old on old.locator = change.value ->> 'locator' and old.key = change.value ->> 'key'
       where true
       on conflict (locator, key) do update set
@@ -141,7 +130,6 @@ export const auditDeletion = (
       ${caller.accountLocator}, ${caller.username}, ${requestId}
     from ${auxData} where ${auxData.locator} = ${locator} and ${auxData.key} = ${key}`)
 
-/** How many keys one entry lists. */
 const MOST_KEYS = 200
 
 type Change = { readonly locator: string; readonly key: string; readonly plugin?: string }

@@ -22,6 +22,8 @@ import {
   Timestamp,
 } from '../../platform/wire.ts'
 import { breaks, rule } from '../../platform/wire-problem.ts'
+import { AutofillCalls } from '../../policy/contract/requests.ts'
+import { isOperationName } from './autofill/sequence.ts'
 import { INTEGRATION_TYPES } from './integration.ts'
 
 // ---------------------------------------------------------------------------------------------- management
@@ -92,10 +94,9 @@ export const ExternalServiceIntegrationUpdateRequest = z
 export type ExternalServiceIntegrationUpdateRequest = z.infer<typeof ExternalServiceIntegrationUpdateRequest>
 
 /** The secret is shown as `********`. */
-export const SecuritySpecResponse = z
+const SecuritySpecResponse = z
   .object({ hmacEnabled: Flag, secret: OptionalText, secureSSL: Flag, tag: OptionalText })
   .openapi('SecuritySpecResponse')
-export type SecuritySpecResponse = z.infer<typeof SecuritySpecResponse>
 
 export const ExternalServiceIntegrationResponse = z
   .object({
@@ -171,3 +172,34 @@ export const IntegrationCallBodiesResponse = z
   })
   .openapi('IntegrationCallBodiesResponse')
 export type IntegrationCallBodiesResponse = z.infer<typeof IntegrationCallBodiesResponse>
+
+// ---------------------------------------------------------------------------------------------- autofill
+
+// Operations with the calls that fill them in (brief 5.6, "Autofill order").
+const OPERATION =
+  'must be <product>.<newBusiness|endorsement|renewal>.<create|update|*>, <product>.*.* or *.*.*'
+
+export const AutofillIntegrationCreateRequest = z
+  .object({
+    operation: z.string().max(200).refine(isOperationName, rule(OPERATION)).openapi({
+      description: 'The one that fits a request best is its.',
+      example: 'private_motor.newBusiness.create',
+    }),
+    callSequence: AutofillCalls.openapi({
+      description:
+        'In this order, each sees what those before it filled in: `internal`, the plugin getDataAutofill of products that switch it on, and integrations of type data_autofill by their names. An empty list: nothing fills the operation in.',
+      example: ['internal', 'vehicle-register'],
+    }),
+  })
+  .openapi('AutofillIntegrationCreateRequest')
+export type AutofillIntegrationCreateRequest = z.infer<typeof AutofillIntegrationCreateRequest>
+
+export const AutofillCallResponse = z
+  .object({ locator: Text, operation: Text, callSequence: Texts })
+  .openapi('AutofillCallResponse')
+export type AutofillCallResponse = z.infer<typeof AutofillCallResponse>
+
+export const AutofillIntegrationResponse = z
+  .object({ calls: z.array(AutofillCallResponse) })
+  .openapi('AutofillIntegrationResponse')
+export type AutofillIntegrationResponse = z.infer<typeof AutofillIntegrationResponse>

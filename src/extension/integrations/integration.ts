@@ -2,9 +2,7 @@ import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { Signing } from '../../platform/outbound/signature.ts'
 
-/**
- * Kinds of services (resources brief 6.1). Bindery calls the first two; the others are stored for clients that look them up.
- */
+/** Kinds of services (resources brief 6.1). Bindery calls the first two; the others are stored for clients that look them up. */
 export const INTEGRATION_TYPES = ['external_rater', 'data_autofill', 'webhook', 'fe-plugins'] as const
 
 export type IntegrationType = (typeof INTEGRATION_TYPES)[number]

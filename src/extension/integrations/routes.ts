@@ -1,5 +1,8 @@
 import { type Route, tenantRoute } from '../../platform/http/route.ts'
 import {
+  AutofillCallResponse,
+  AutofillIntegrationCreateRequest,
+  AutofillIntegrationResponse,
   ExternalServiceIntegrationAddRequest,
   ExternalServiceIntegrationsResponse,
   ExternalServiceIntegrationUpdateRequest,
@@ -101,5 +104,51 @@ export const integrationRoutes: readonly Route[] = [
     answer: call,
     handle: async ({ params }, context) =>
       (await callLog()).replayCall(params.integrationName, params.callLocator, context),
+  }),
+]
+
+const operation = { schema: AutofillCallResponse, description: 'The operation with its calls.' }
+
+const autofill = () => import('./autofill/service.ts')
+
+export const autofillRoutes: readonly Route[] = [
+  tenantRoute({
+    method: 'put',
+    path: '/integrations/autofill',
+    summary: 'Register what fills in an operation',
+    description:
+      'Of a request without `autofill` the first of these that is registered counts: `<product>.<transaction>.<action>`, `<product>.<transaction>.*`, `<product>.*.*`, `*.*.*`. An operation that is registered already gets other calls. Known everywhere within 5 seconds.',
+    tags,
+    permission: writing,
+    body: { schema: AutofillIntegrationCreateRequest, required: true },
+    answer: operation,
+    handle: async ({ body }, context) => (await autofill()).putOperation(context, body),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/integrations/autofill',
+    summary: 'List what fills in operations',
+    tags,
+    permission: reading,
+    answer: { schema: AutofillIntegrationResponse, description: 'All operations, by name.' },
+    handle: async (_, context) => (await autofill()).listOperations(context),
+  }),
+  tenantRoute({
+    method: 'get',
+    path: '/integrations/autofill/{locator}',
+    summary: 'Get what fills in an operation',
+    tags,
+    permission: reading,
+    answer: operation,
+    handle: async ({ params }, context) => (await autofill()).readOperation(context, params.locator),
+  }),
+  tenantRoute({
+    method: 'delete',
+    path: '/integrations/autofill/{locator}',
+    summary: 'Remove what fills in an operation',
+    tags,
+    permission: writing,
+    answer: { description: 'Removed.' },
+    handle: async ({ params }, context) => (await autofill()).removeOperation(context, params.locator),
   }),
 ]

@@ -8,7 +8,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
-import { MASK } from '../../platform/outbound/masking.ts'
+import { MASK, maskedHeaders, maskedUrl } from '../../platform/outbound/masking.ts'
 import { HOME_SHARD, homeDatabase, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { policies } from '../../policy/tables/policies.ts'
 import { configurationVersions } from '../../product/tables.ts'
@@ -22,7 +22,6 @@ import type {
   SecuritySpecRequest,
 } from './contract.ts'
 import type { Connection, Integration, Security } from './integration.ts'
-import { maskedHeaders, maskedUrl } from './secrecy.ts'
 import { deleteIntegration, forgetIntegrations, putIntegration, readIntegrations } from './store.ts'
 
 /** The most integrations of a tenant; more answer 413. */
@@ -71,9 +70,7 @@ export async function replaceIntegration(
   })
 }
 
-/**
- * Refuses (409) while the newest configuration, an older one that policies have, or an autofill operation names it.
- */
+/** Refuses (409) while the newest configuration, an older one that policies have, or an autofill operation names it. */
 export async function removeIntegration(name: string, context: RequestContext): Promise<JsonText> {
   return await changed(context, name, async present => {
     const integration = neededIntegration(present, name)
@@ -117,10 +114,7 @@ async function changed(
         ]),
       ],
       events: [],
-      answer: {
-        status: 200,
-        text: JSON.stringify(integrationsResponse(context.tenant, after.values())),
-      },
+      answer: { status: 200, text: JSON.stringify(integrationsResponse(context.tenant, after.values())) },
       subject: `integration ${name}`,
     })
     return await answerOf(context, answer)
@@ -184,7 +178,7 @@ const isNameTaken = (problem: unknown): boolean =>
   `${problem.message} ${String(problem.cause)}`.includes('UNIQUE constraint failed: integration.name')
 
 /** All integrations without their secrets. */
-export const integrationsResponse = (
+const integrationsResponse = (
   tenant: Tenant,
   integrations: Iterable<Integration>,
 ): ExternalServiceIntegrationsResponse => ({
@@ -218,7 +212,7 @@ const naming = (name: string): SQL =>
 const newest = sql`(select max(version) from ${configurationVersions})`
 
 /** True in the batch when the newest configuration names the integration. */
-export const namedByNewest = (name: string): SQL =>
+const namedByNewest = (name: string): SQL =>
   sql`exists (select 1 from (${naming(name)}) where version = ${newest})`
 
 type Naming = { readonly version: number; readonly product: string }
@@ -227,7 +221,7 @@ type Naming = { readonly version: number; readonly product: string }
  * What needs the integration, as the beginning of a sentence: the newest configuration, or an older one whose policies are
  * rated by it when they change. Undefined for nothing.
  */
-export async function useOf(context: RequestContext, name: string): Promise<string | undefined> {
+async function useOf(context: RequestContext, name: string): Promise<string | undefined> {
   const home = homeDatabase(context)
   const [versions, [last]] = await home.batch([
     home.build.all<Naming>(naming(name)),
@@ -256,7 +250,7 @@ export async function useOf(context: RequestContext, name: string): Promise<stri
  * The connection in the request. What it leaves out is removed; `********` keeps a secret. Refuses (400) a mask with nothing to
  * keep.
  */
-export function connectionOf(
+function connectionOf(
   { url, headers, securitySpec }: ExternalServiceIntegrationUpdateRequest,
   before: Connection | undefined,
 ): Connection {

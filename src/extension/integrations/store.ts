@@ -21,7 +21,7 @@ type Cached = { readonly byName: ReadonlyMap<string, Integration>; readonly read
 const cached = new Memo<string, Cached>(MOST_CACHED_TENANTS)
 
 /** What reading integrations requires. */
-export type IntegrationContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
+type IntegrationContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
 
 /** The tenant's integrations by name, oldest first: one round trip. */
 export async function readIntegrations(

@@ -12,9 +12,7 @@ export const integrations = sqliteTable(
     locator: text().primaryKey(),
     name: text().notNull(),
     type: text({ enum: INTEGRATION_TYPES }).notNull(),
-    /**
-     * The `Connection` as JSON, sealed (platform/sealed), since headers, addresses and the secret may be worth stealing.
-     */
+    /** The `Connection` as JSON, sealed (platform/sealed), since headers, addresses and the secret may be worth stealing. */
     connection: text().notNull(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
@@ -22,9 +20,7 @@ export const integrations = sqliteTable(
   table => [uniqueIndex('integration_name').on(table.name)],
 )
 
-/**
- * Every call of an integration, in the shard of its record, for 30 days. The bodies are in R2 under the call's locator.
- */
+/** Every call of an integration, in the shard of its record, for 30 days. The bodies are in R2 under the call's locator. */
 export const integrationCalls = sqliteTable(
   'integration_call',
   {

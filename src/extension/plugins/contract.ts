@@ -10,7 +10,7 @@ import type { FinancialTransactionResponse, FutureInvoiceResponse } from '../../
 import type { PolicyDocumentResponse } from '../../policy/contract/documents.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
 import type { ChargeSource } from '../../policy/projection/billed-items.ts'
-import { LARGEST_PLAN_PERIODS } from '../../policy/records/installment.ts'
+import { LARGEST_PLAN_PERIODS } from '../../policy/records/invoice.ts'
 import type { PolicyholderResponse } from '../../policyholders/contract.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
 
@@ -71,7 +71,7 @@ export type PolicyInfo = {
   quoteLocator?: string
 }
 
-export type PolicyExposurePeril = {
+type PolicyExposurePeril = {
   policyCharacteristicsLocator: string
   exposureCharacteristicsLocator: string
   perilCharacteristicsLocator: string
@@ -225,9 +225,7 @@ const CommissionRate = z
     'needs yearlyAmount or exactAmount',
   )
 
-/**
- * Older scripts and older external raters write `premium` and `technicalPremium` for the exact amounts (resources brief 6.3).
- */
+/** Older scripts and older external raters write `premium` and `technicalPremium` for the exact amounts (resources brief 6.3). */
 const PerilRate = z
   .object({
     yearlyPremium: optional(Amount),
@@ -266,11 +264,7 @@ export const UnderwritingResult = z.object({
     .transform(notes => notes ?? []),
 })
 
-const ProrationAnswer = z.object({
-  id: Text,
-  proratedAmount: SignedAmount,
-  holdbackAmount: optional(Amount),
-})
+const ProrationAnswer = z.object({ id: Text, proratedAmount: SignedAmount, holdbackAmount: optional(Amount) })
 export type ProrationAnswer = z.output<typeof ProrationAnswer>
 
 export const ProrationResult = z.object({ items: z.array(ProrationAnswer) })

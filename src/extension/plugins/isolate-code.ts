@@ -3,9 +3,9 @@ import { ISOLATE_LIMITS } from './limits.ts'
 import { COPIES, unpack } from './packed.ts'
 import { realmSettings } from './program.ts'
 import type { PluginProgram } from './runner.ts'
+import { zoneOffsets } from './sandbox/intl.ts'
 import { REALM_SOURCE } from './sandbox/source.ts'
 import { lookupIn, tableNames, travellingTables } from './travelling.ts'
-import { zoneOffsets } from './zone-offset.ts'
 
 /**
  * The isolate's code: the realm, every script under its own path, and the tables that are small enough. Scripts become
@@ -75,7 +75,5 @@ function compiling(
   }
 }
 
-/**
- * The comment that makes the engine name the code by its path; none for a path with line breaks, which would end the comment.
- */
+/** The comment that makes the engine name the code by its path; none for a path with line breaks, which would end the comment. */
 const calledBy = (path: string): string => (/\s/.test(path) ? '' : `\n//# sourceURL=${path}`)

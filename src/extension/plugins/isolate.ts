@@ -110,7 +110,5 @@ async function endingOf(
   }
 }
 
-/**
- * The platform's messages for a Worker that it ended: for CPU time, for memory, or because no answer could come any more.
- */
+/** The platform's messages for a Worker that it ended: for CPU time, for memory, or because no answer could come any more. */
 const AT_LIMIT = /exceeded|limit|code had hung|never generate a response/i

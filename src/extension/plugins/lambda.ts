@@ -1,15 +1,12 @@
 // Calls a function of the tenant by name: free JSON in, free JSON out (brief 5.6).
-
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { commit, isBySubject, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
-import { loadConfiguration } from '../../product/cache.ts'
-import type { Configuration, ProductDefinition } from '../../product/configuration.ts'
-import { hasPlugin } from '../../product/plugins.ts'
+import { loadConfiguration, versionQuery } from '../../product/cache.ts'
+import { type Configuration, hasPlugin, type ProductDefinition } from '../../product/configuration.ts'
 import { allAt } from '../../product/resources.ts'
-import { versionQuery } from '../../product/store.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { PluginSessions } from './sessions.ts'
 

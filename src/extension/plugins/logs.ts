@@ -8,7 +8,7 @@ import { type PagedRow, pageOfShards } from '../../platform/paging.ts'
 import type { PluginLogPageResponse, PluginLogResponse, PluginLogsQuery } from './contract-log.ts'
 import { pluginLogs } from './tables.ts'
 
-export type PluginLog = typeof pluginLogs.$inferInsert
+type PluginLog = typeof pluginLogs.$inferInsert
 
 export const KEEP_LOGS_MS = 7 * 24 * 60 * 60 * 1000
 

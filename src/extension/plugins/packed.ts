@@ -16,19 +16,15 @@ export type Packed = {
   readonly data: Int32Array
 }
 
-export type Constant = number | boolean | null
+type Constant = number | boolean | null
 
 /**
  * The difference from the last record of the kind: `names` have new values; `empty` have empty objects, a new one in each
  * record.
  */
-export type Change = {
-  readonly kind: number
-  readonly names: readonly string[]
-  readonly empty: readonly string[]
-}
+type Change = { readonly kind: number; readonly names: readonly string[]; readonly empty: readonly string[] }
 
-export const CODES = {
+const CODES = {
   /** The number is its length. */
   newText: 0,
   /** The number of an earlier text. */
@@ -93,10 +89,9 @@ export function unpack(
 /** The same function many times: an engine copies fastest where it meets objects of one shape only. */
 export const COPIES = `[${Array.from({ length: 64 }, () => 'record => ({ ...record })').join()}]`
 
-// Packing compares each record with the last one of its kind in place, and allocates nothing per value.
-/**
- * Consecutive texts in one place. The next one is usually as many numbers on, among all texts, as the last one was.
- */
+// Packing compares each record with the last one of its kind in place.
+
+/** Consecutive texts in one place. The next one is usually as many numbers on, among all texts, as the last one was. */
 type Track = {
   at: number
   step: number
@@ -120,7 +115,7 @@ type Kind = {
   /** Changes by their sent columns, one bit each, and by their empty columns. */
   readonly changes: Map<number, number>
   /** The sent and empty columns of the last record, and its change. */
-  told: number
+  sent: number
   empty: number
   change: number
   /** The kind that followed it last time. */
@@ -155,12 +150,6 @@ const newPlace = (): Place => ({
   entries: undefined,
 })
 
-/** A buffer for values until all are known; the next call reuses it. */
-let room = new Int32Array(4_096)
-
-/** A larger buffer is not kept (4 bytes each). */
-const MOST_KEPT = 2 ** 18
-
 /** JSON has no -0, NaN or Infinity. */
 const asJson = (one: number): number | null => (Number.isFinite(one) ? one + 0 : null)
 
@@ -174,25 +163,23 @@ export function pack(value: unknown): Packed {
 class Packing {
   readonly #texts: string[] = []
   readonly #numberOfText = new Map<string, number>()
-  readonly #constants: Constant[] = []
-  readonly #numberOfConstant = new Map<Constant, number>()
-  readonly #shapes: (readonly string[])[] = []
-  readonly #shapeOf = new Map<string, number>()
+  readonly #constants = new Map<Constant, number>()
+  /** By the JSON of its names. */
+  readonly #shapes = new Map<string, number>()
   readonly #kinds: number[] = []
   readonly #changes: Change[] = []
   /** By depth: while a record is packed, so are those within it. */
   readonly #differences: Difference[] = []
-  #data = room
-  #length = 0
+  readonly #data: number[] = []
 
   packed(): Packed {
     return {
       text: this.#texts.join(''),
-      constants: this.#constants,
-      shapes: this.#shapes,
+      constants: [...this.#constants.keys()],
+      shapes: [...this.#shapes.keys()].map(names => JSON.parse(names) as string[]),
       kinds: this.#kinds,
       changes: this.#changes,
-      data: this.#data.slice(0, this.#length),
+      data: new Int32Array(this.#data),
     }
   }
 
@@ -240,19 +227,14 @@ class Packing {
     const key = JSON.stringify(names)
     const known = place.kinds.get(key)
     if (known) return known
-    let shape = this.#shapeOf.get(key)
-    if (shape === undefined) {
-      shape = this.#shapes.push(names) - 1
-      this.#shapeOf.set(key, shape)
-    }
     const kind: Kind = {
-      number: this.#kinds.push(shape) - 1,
+      number: this.#kinds.push(numberIn(this.#shapes, key)) - 1,
       names,
       last: names.map(() => undefined),
       tracks: names.map(newTrack),
       inner: names.map(() => undefined),
       changes: new Map(),
-      told: 0,
+      sent: 0,
       empty: 0,
       change: NONE,
       next: undefined,
@@ -262,10 +244,10 @@ class Packing {
   }
 
   #changeOf(kind: Kind, { columns, count, empty }: Difference): number {
-    let told = 0
-    for (let at = 0; at < count; at += 1) if (columns[at]! <= LAST_BIT) told |= 1 << columns[at]!
-    if (told === kind.told && empty === kind.empty && kind.change !== NONE) return kind.change
-    const both = empty * 2 ** (LAST_BIT + 1) + told
+    let sent = 0
+    for (let at = 0; at < count; at += 1) if (columns[at]! <= LAST_BIT) sent |= 1 << columns[at]!
+    if (sent === kind.sent && empty === kind.empty && kind.change !== NONE) return kind.change
+    const both = empty * 2 ** (LAST_BIT + 1) + sent
     let change = kind.changes.get(both)
     if (change === undefined) {
       const names = columns.slice(0, count).map(column => kind.names[column]!)
@@ -273,35 +255,27 @@ class Packing {
       change = this.#changes.push({ kind: kind.number, names, empty: ofEmpty }) - 1
       kind.changes.set(both, change)
     }
-    kind.told = told
+    kind.sent = sent
     kind.empty = empty
     kind.change = change
     return change
   }
 
   #putText(text: string, track: Track): void {
-    const texts = this.#texts
-    let at = track.at + track.step
-    if (at < 0 || texts[at] !== text) {
-      at = track.at + track.otherStep
-      if (at < 0 || texts[at] !== text) {
-        const known = track.fresh < MOST_FRESH ? this.#numberOfText.get(text) : undefined
-        if (known === undefined) {
-          this.#putNewText(text, track)
-          return
-        }
-        at = known
-      }
+    const usual = track.at + track.step
+    let at: number | undefined = usual
+    if (this.#texts[at] !== text) at = track.at + track.otherStep
+    if (this.#texts[at] !== text) at = track.fresh < MOST_FRESH ? this.#numberOfText.get(text) : undefined
+    if (at !== undefined && at !== usual) {
       track.otherStep = track.step
       track.step = at - track.at
     }
-    track.at = at
-    track.fresh = 0
-    this.#write(CODES.earlierText, at)
-  }
-
-  #putNewText(text: string, track: Track): void {
-    track.at = this.#texts.push(text) - 1
+    track.at = at ?? this.#texts.push(text) - 1
+    if (at !== undefined) {
+      track.fresh = 0
+      this.#write(CODES.earlierText, at)
+      return
+    }
     if (track.fresh < MOST_FRESH) {
       this.#numberOfText.set(text, track.at)
       track.fresh += 1
@@ -310,24 +284,19 @@ class Packing {
   }
 
   #putConstant(one: Constant): void {
-    let number = this.#numberOfConstant.get(one)
-    if (number === undefined) {
-      number = this.#constants.push(one) - 1
-      this.#numberOfConstant.set(one, number)
-    }
-    this.#write(CODES.constant, number)
+    this.#write(CODES.constant, numberIn(this.#constants, one))
   }
 
   #write(code: number, number: number): void {
-    if (this.#length === this.#data.length) {
-      const longer = new Int32Array(this.#length * 2)
-      longer.set(this.#data)
-      this.#data = longer
-      if (longer.length <= MOST_KEPT) room = longer
-    }
-    this.#data[this.#length] = number * 8 + code
-    this.#length += 1
+    this.#data.push(number * 8 + code)
   }
+}
+
+/** The number of the key in the order in which keys were first used. */
+function numberIn<K>(numbers: Map<K, number>, key: K): number {
+  const known = numbers.get(key)
+  if (known === undefined) numbers.set(key, numbers.size)
+  return known ?? numbers.size - 1
 }
 
 /** Whether the record is of the kind; if so, `difference` has what differs from the last one. */

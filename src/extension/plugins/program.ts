@@ -2,7 +2,7 @@
 
 import type { TenantScope } from '../../platform/tenancy.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
-import { MAY_RETURN_NOTHING } from '../../product/plugins.ts'
+import { MAY_RETURN_NOTHING } from '../../product/configuration.ts'
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../auxdata/tables.ts'
 import {
   LONGEST_EVENT_DATA,
@@ -58,7 +58,7 @@ export const realmSettings = ({
 })
 
 /** The records that `socotraApi.fetchByLocator` can fetch. */
-export const ENTITIES = [
+const ENTITIES = [
   'Policy',
   'Policyholder',
   'Endorsement',
@@ -67,4 +67,3 @@ export const ENTITIES = [
   'Reinstatement',
   'Invoice',
 ] as const
-export type Entity = (typeof ENTITIES)[number]

@@ -11,11 +11,11 @@ import {
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core'
 import { MOST_INTERRUPTS, MOST_JOBS, MOST_MEMORY_BYTES, MOST_STACK_BYTES } from './limits.ts'
-import type { SentProgram } from './protocol.ts'
+import type { SentProgram } from './process-runner.ts'
 import { failed } from './runner.ts'
+import { zoneOffsets } from './sandbox/intl.ts'
 import { REALM_SOURCE } from './sandbox/source.ts'
 import { lookupIn, type Own } from './travelling.ts'
-import { zoneOffsets } from './zone-offset.ts'
 
 /** A program ready for calls. */
 export type QuickjsProgram = {
@@ -25,9 +25,9 @@ export type QuickjsProgram = {
 }
 
 /** The outcome as JSON, and whether the interpreter stopped the call. */
-export type QuickjsOutcome = { readonly text: string; readonly isStopped: boolean }
+type QuickjsOutcome = { readonly text: string; readonly isStopped: boolean }
 
-export type Quickjs = {
+type Quickjs = {
   /** Carries out the call, a PluginCall as JSON. Throws when the machine itself broke; do not use it again. */
   run(program: QuickjsProgram, call: string): QuickjsOutcome
   /** Prepares the next call. */

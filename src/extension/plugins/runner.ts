@@ -15,7 +15,7 @@ export type PluginProgram = {
   readonly scripts: ReadonlyMap<string, CompiledScript>
 }
 
-export type UiType = 'normal' | 'hidden' | 'readonly'
+type UiType = 'normal' | 'hidden' | 'readonly'
 
 /** What a call has at hand; the rest is fetched when it asks. */
 export type Known = {
@@ -49,9 +49,7 @@ export type PluginCall = {
    * then only `missing` counts, and only its first entry is certain.
    */
   readonly gathers?: boolean
-  /**
-   * Tables that are resources of the tenant: their rows are fetched even if the configuration has a table of that name.
-   */
+  /** Tables that are resources of the tenant: their rows are fetched even if the configuration has a table of that name. */
   readonly resourceTables: readonly string[]
 }
 

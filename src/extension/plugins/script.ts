@@ -2,13 +2,11 @@
 // ES modules are rewritten to that form; their imports are read when they are loaded.
 import { type Node, parse } from 'acorn'
 
-/**
- * `text` is a function expression. With a `problem` the file cannot run, and whatever requires it gets the problem.
- */
+/** `text` is a function expression. With a `problem` the file cannot run, and whatever requires it gets the problem. */
 export type CompiledScript = { readonly text: string; readonly problem?: ScriptProblem }
 
 /** Line and column count from 1. */
-export type ScriptProblem = { readonly message: string; readonly line: number; readonly column: number }
+type ScriptProblem = { readonly message: string; readonly line: number; readonly column: number }
 
 const HEAD = '(function (exports, require, module, __filename, __dirname) { '
 const TAIL = '\n})'

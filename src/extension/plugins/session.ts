@@ -7,8 +7,7 @@ import { now as currentTime } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { SHORTEST_SECRET, withoutSecrets } from '../../platform/outbound/masking.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
-import type { ProductDefinition } from '../../product/configuration.ts'
-import type { PluginFunction } from '../../product/plugins.ts'
+import type { PluginFunction, ProductDefinition } from '../../product/configuration.ts'
 import {
   NeedsTableRows,
   type TransactionTables,
@@ -48,7 +47,7 @@ export type PluginSubject = {
   readonly tables?: TransactionTables
 }
 
-export type LoggedCall = {
+type LoggedCall = {
   readonly plugin: PluginFunction
   readonly path: string
   readonly productName: string
@@ -59,7 +58,7 @@ export type LoggedCall = {
 }
 
 /** What a call wrote, and its function. */
-export type PluginWrite = AuxWrite & { readonly plugin: PluginFunction }
+type PluginWrite = AuxWrite & { readonly plugin: PluginFunction }
 
 /** The tenant, and the time that plugins see. */
 export type SessionContext = Pick<RequestContext, 'tenant' | 'now'>
@@ -72,9 +71,11 @@ export class PluginSession {
   /** The transaction whose table rows are known: another may see others. */
   #tables: TransactionTables | undefined
   #known: Known = { aux: [], auxLocators: [], entities: [], rows: [], ranges: [] }
-  readonly #writes: PluginWrite[] = []
-  readonly #events: CustomEvent[] = []
-  readonly #logs: LoggedCall[] = []
+  /** Auxiliary data that calls wrote, in order; written with the transaction. */
+  readonly writes: PluginWrite[] = []
+  /** Custom events of the calls, in order; also those of a failed call. */
+  readonly events: CustomEvent[] = []
+  readonly logs: LoggedCall[] = []
   /** The values of all secrets that calls read. */
   readonly #secrets = new Set<string>()
   /** How many writes, events and logs there were before the last call. */
@@ -93,39 +94,25 @@ export class PluginSession {
     this.#problemOf = problemOf
   }
 
-  /** Auxiliary data that calls wrote, in order; written with the transaction. */
-  get writes(): readonly PluginWrite[] {
-    return this.#writes
-  }
-
-  /** Custom events of the calls, in order; also those of a failed call. */
-  get events(): readonly CustomEvent[] {
-    return this.#events
-  }
-
-  get logs(): readonly LoggedCall[] {
-    return this.#logs
-  }
-
   /** Calls the product's function and returns its answer. Refuses (422) when it fails or passes a limit. */
   async call(subject: PluginSubject, name: PluginFunction, given: readonly unknown[]): Promise<unknown> {
     const { path } = subject.product.plugins[name]!
-    this.#before = { writes: this.#writes.length, events: this.#events.length, logs: this.#logs.length }
+    this.#before = { writes: this.writes.length, events: this.events.length, logs: this.logs.length }
     // Each call asks again, so that each read is audited.
     this.#known = { ...this.#known, secrets: [] }
     const settled = await this.#settled(subject, name, path, given)
     for (const text of secretTexts(this.#known)) this.#secrets.add(text)
     const outcome = withoutValues(keepable(settled), name, this.#known)
     const { logs, failure, writes, events, value } = outcome
-    this.#events.push(...events)
+    this.events.push(...events)
     const told = failure && `${failure.at ?? path}: ${failure.reason}`.slice(0, LONGEST_REASON).toWellFormed()
     if (logs.length > 0 || told !== undefined)
-      this.#logs.push({ ...logOf(subject, name), failure: told, lines: logs })
+      this.logs.push({ ...logOf(subject, name), failure: told, lines: logs })
     if (failure)
       throw new Refusal(failure.limit ? 'pluginLimit' : 'pluginFailed', `Plugin ${name} failed: ${told}`)
     const problem = writes.map(this.#problemOf).find(one => one !== undefined)
     if (problem !== undefined) throw new Refusal('pluginFailed', this.shown(problem))
-    this.#writes.push(...writes.map(write => ({ ...write, plugin: name })))
+    this.writes.push(...writes.map(write => ({ ...write, plugin: name })))
     for (const { locator, key, value: text } of writes) this.#known.aux.push([locator, key, text])
     return value
   }
@@ -136,15 +123,15 @@ export class PluginSession {
    */
   disregard(subject: PluginSubject, name: PluginFunction, why: string): void {
     const { writes, events, logs } = this.#before
-    const undone = this.#writes.splice(writes).length
+    const undone = this.writes.splice(writes).length
     if (undone > 0) this.#known.aux.splice(-undone)
-    const failed = this.#events
+    const failed = this.events
       .splice(events)
       .map(event => ({ ...event, data: { ...event.data, operationFailed: 'true' } }))
-    this.#events.push(...failed)
-    const [logged] = this.#logs.splice(logs)
+    this.events.push(...failed)
+    const [logged] = this.logs.splice(logs)
     const failure = this.shown(why).slice(0, LONGEST_REASON).toWellFormed()
-    this.#logs.push({ ...(logged ?? logOf(subject, name)), failure })
+    this.logs.push({ ...(logged ?? logOf(subject, name)), failure })
   }
 
   /** The text with `********` in place of secrets that calls read: the refusal of an answer quotes it. */
@@ -282,12 +269,14 @@ function withoutValues(outcome: CallOutcome, name: PluginFunction, known: Known)
     ...(name !== 'executeLambda' && { value: wordsShown(outcome.value, shown) }),
     ...(failure && { failure: { ...failure, reason: shown(failure.reason) } }),
     logs: logs.map(({ level, text }) => ({ level, text: shown(text) })),
-    events: events.map(({ type, data }) => ({
-      type,
-      data: Object.fromEntries(Object.entries(data).map(([name, text]) => [name, shown(text)])),
-    })),
+    events: events.map(event => withData(event, ([name, text]) => [name, shown(text)])),
   }
 }
+
+const withData = (
+  { type, data }: CustomEvent,
+  change: (entry: [name: string, text: string]) => [string, string],
+): CustomEvent => ({ type, data: Object.fromEntries(Object.entries(data).map(change)) })
 
 /** The answer with its refusal and notes masked; amounts and names are read as they are. */
 function wordsShown(answer: unknown, shown: (text: string) => string): unknown {
@@ -325,10 +314,7 @@ function keepable(outcome: CallOutcome): CallOutcome {
         reason: `auxiliary data '${storable(lost.key)}' has characters that cannot be kept: NUL, or half of a pair`,
       }),
     logs: logs.map(({ level, text }) => ({ level, text: storable(text) })),
-    events: events.map(({ type, data }) => ({
-      type,
-      data: Object.fromEntries(Object.entries(data).map(([name, text]) => [storable(name), storable(text)])),
-    })),
+    events: events.map(event => withData(event, ([name, text]) => [storable(name), storable(text)])),
   }
 }
 

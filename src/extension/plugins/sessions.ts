@@ -1,6 +1,5 @@
 // The plugin calls of one operation over its attempts, for a policy or none. What the last attempt wrote goes into the
 // transaction's batch. Its log is stored and its custom events emitted even when the operation fails (resources brief 8.3).
-
 import { eq } from 'drizzle-orm'
 import { auditRows } from '../../access/audit/store.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
@@ -27,13 +26,17 @@ import { policyholderQuery, readPolicyholder } from '../../policyholders/store.t
 import { policyholderResponse } from '../../policyholders/values.ts'
 import { secretsForPlugin } from '../../reference/secrets/sending.ts'
 import { auditOf, auxPairsQuery, auxRowsQuery, putAuxData, shardOfAuxData } from '../auxdata/store.ts'
-import { asPluginInput } from './input.ts'
+import { callIntegration, integrationFailed } from '../integrations/call/call.ts'
+import { integrationsOf } from '../integrations/store.ts'
+import type { PerilRatesInput } from './contract.ts'
 import { logRows } from './logs.ts'
 import type { AuxWrite, Known } from './runner.ts'
 import { type Fetching, openSandbox, PluginSession } from './session.ts'
 import { type PluginRecord, transactionRecords } from './transaction-records.ts'
+import { asPluginInput } from './translation.ts'
 
 // Fetches what plugins ask for: auxiliary data in one query per shard, records through the readers of their capabilities.
+
 /** How many rows of auxiliary data of one locator are fetched together; beyond that, only the requested keys. */
 const MOST_OF_A_LOCATOR = 200
 
@@ -92,7 +95,7 @@ const READERS: Readonly<Record<string, Reader>> = {
  * `locators` are those in the call's input: a plugin that asks for a key of one will ask for that of the next, so the key is
  * fetched for all of them.
  */
-export const fetchingFor =
+const fetchingFor =
   (context: RequestContext): Fetching =>
   async (missing, locators, plugin) => {
     const aux = missing.filter(one => one.kind === 'aux')
@@ -276,4 +279,37 @@ export class PluginSessions {
     }))
     context.later(database.batch(logRows(database, rows) as [Query, ...Query[]]))
   }
+}
+
+/**
+ * Finds external raters for policies of the shard by the name that a product gives. Ignores integrations of other types. A
+ * change in another isolate is seen some seconds later.
+ */
+export const externalRaters =
+  (context: RequestContext, shard: number) =>
+  async (name: string, policyLocator: string): Promise<ExternalRater | undefined> => {
+    const integration = (await integrationsOf(context)).get(name)
+    if (integration?.type !== 'external_rater') return undefined
+    return {
+      call: (input, read) =>
+        callIntegration(context, integration, {
+          shard,
+          operation: input.operation,
+          policyLocator,
+          input,
+          read,
+        }),
+      failed: reason => integrationFailed(integration, reason),
+    }
+  }
+
+/** A service of the tenant that rates in place of plugins and templates. */
+export type ExternalRater = {
+  /**
+   * Calls the service and returns what `read` makes of its answer. Refuses (502) when it fails, and as `read` does; reports by
+   * `warn` what was ignored.
+   */
+  call<T>(input: PerilRatesInput, read: (answer: unknown, warn: (warning: string) => void) => T): Promise<T>
+  /** The refusal (502) of an unusable answer. */
+  failed(reason: string): Refusal
 }

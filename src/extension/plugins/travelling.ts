@@ -4,10 +4,7 @@ import { LARGEST_TRAVELLING_TABLE, MOST_TRAVELLING } from './limits.ts'
 import type { PluginProgram } from './runner.ts'
 
 /** The path of the table behind each name, for each product and for the tenant. */
-export type TableNames = {
-  products: Record<string, Record<string, string>>
-  tenant: Record<string, string>
-}
+export type TableNames = { products: Record<string, Record<string, string>>; tenant: Record<string, string> }
 
 export function tableNames({ configuration: { configuration } }: PluginProgram): TableNames {
   const named = (tables: Record<string, { path: string; columns: string[] }>): Record<string, string> =>
@@ -41,7 +38,7 @@ export function travellingTables({ configuration: { configuration } }: PluginPro
 }
 
 /** A table as it was sent; its rows are parsed at the first look-up. */
-export type TravelledTable = { text: string; rows?: Record<string, string> }
+type TravelledTable = { text: string; rows?: Record<string, string> }
 
 /** An own property of the record. */
 export type Own = <T>(record: Record<string, T> | undefined, name: string) => T | undefined

@@ -17,7 +17,7 @@ const INTRODUCTION = `Policies, policyholders, quotes and their configuration.
 Send the token of \`POST /account/authenticate\`, or a long-lived one of \`POST /auth/users/tokens\`, as
 \`Authorization: Bearer <token>\`. Times are milliseconds since
 1970-01-01T00:00Z; amounts are numbers in the currency of the policy. A write with the header \`Idempotency-Key\`
-may be repeated: the repeat is answered what the first was. Every answer has an \`X-Request-Id\`, which finds it
+may be repeated: the repeat returns the original response. Every answer has an \`X-Request-Id\`, which finds it
 in the log and in the event stream, and a \`Server-Timing\`. \`ETag\`, \`If-None-Match\` and \`If-Match\`, \`Location\`,
 \`Link\` and \`X-D1-Bookmark\` are kept to where they are named. Whatever is refused is answered with an \`ExceptionResponse\`.`
 

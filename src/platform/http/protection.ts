@@ -1,6 +1,6 @@
 // What every answer tells browsers: to guess no content types, to keep and to send on nothing, to come back by https
 // only, and to run nothing of what tenants wrote. And which pages may read an answer (CORS).
-import { findTenant } from '../tenancy.ts'
+import { findTenant, isOriginListed } from '../tenancy.ts'
 import type { Exchange } from './exchange.ts'
 
 const HEADERS: readonly (readonly [string, string])[] = [
@@ -36,23 +36,31 @@ const SENT =
   'authorization, content-type, idempotency-key, if-match, if-none-match, range, traceparent, x-client-request-id, x-d1-bookmark, x-idempotency-key, x-request-id'
 
 /**
- * The origin of the page that calls, if the tenant whose host name it calls lists it (PUT /tenant/allowedOrigins). The
- * host name decides, since a preflight brings no token; so pages call a tenant's own host name. A token of another
- * tenant is of no use to them there: nothing may read its answers. Credentials that a browser adds by itself are
- * never allowed, as there are none: tokens go in a header.
+ * The origin of the page that calls, if it may read the answer. Credentials that a browser adds by itself are never allowed: there
+ * are none, since tokens go in a header.
  */
 async function allowedOrigin(exchange: Exchange, env: Env): Promise<string | undefined> {
-  const { request, url, calls } = exchange
-  const origin = request.headers.get('origin')
+  const origin = exchange.request.headers.get('origin')
   if (origin === null) return undefined
   // The request is carried out by now: its answer goes out, if need be to nobody's page.
-  const tenant = await findTenant(env, { hostName: url.hostname }, calls).catch(problem => {
+  const mayRead = await isAllowed(origin, exchange, env).catch(problem => {
     console.error(JSON.stringify({ at: 'allowedOrigin', problem: String(problem) }))
-    return undefined
+    return false
   })
-  if (!tenant?.allowedOrigins?.includes(origin)) return undefined
-  const signedInTo = exchange.tenant?.locator ?? tenant.locator
-  return signedInTo === tenant.locator ? origin : undefined
+  return mayRead ? origin : undefined
+}
+
+/**
+ * Whether a tenant lists the origin (PUT /tenant/allowedOrigins): the tenant that is signed in, whose host name is called where it is
+ * a tenant's. At the host that all tenants share, what is not signed in (a preflight, a sign-in) may be read by pages that any tenant
+ * lists, since it tells nothing of a tenant.
+ */
+async function isAllowed(origin: string, { url, calls, tenant }: Exchange, env: Env): Promise<boolean> {
+  const called = await findTenant(env, { hostName: url.hostname }, calls)
+  const lists = called ?? tenant
+  if (!lists) return await isOriginListed(env, origin, calls)
+  if (called && tenant && called.locator !== tenant.locator) return false
+  return lists.allowedOrigins?.includes(origin) ?? false
 }
 
 /** Lets the page that calls read the answer, if it may. */

@@ -6,6 +6,7 @@ import { ERROR_KINDS, Refusal } from '../../kernel/errors.ts'
 import { now } from '../../kernel/time.ts'
 import { serverTiming } from '../calls.ts'
 import { BOOKMARK_HEADER, writeBookmarks } from '../database/bookmarks.ts'
+import { refusalOfFault } from '../faults.ts'
 import { observe } from '../observation.ts'
 import { withoutAuthTokens } from '../outbound/masking.ts'
 import { entityTag, tagsIn } from './entity-tags.ts'
@@ -117,7 +118,7 @@ export function problemResponse(exchange: Exchange, problem: unknown, allow?: st
   return response
 }
 
-/** What a client may know of a fault: that the platform is overloaded, or else only where the log has it. */
+/** What a client may know of a fault: that the platform was at fault, or else only where the log has it. */
 function faultRefusal(exchange: Exchange, problem: unknown): Refusal {
   const { request, url, requestId } = exchange
   console.error(
@@ -130,9 +131,10 @@ function faultRefusal(exchange: Exchange, problem: unknown): Refusal {
       frames: frames(problem),
     }),
   )
-  return isOverload(problem)
-    ? new Refusal('overloaded', 'The service has too much to do; try again in a second.')
-    : new Refusal('internal', 'The service failed. Tell its operator the referenceId, which finds the log.')
+  return (
+    refusalOfFault(problem) ??
+    new Refusal('internal', 'The service failed. Tell its operator the referenceId, which finds the log.')
+  )
 }
 
 /** What happened, down to the cause, without the values of a query's parameters: they may be personal data. */
@@ -150,16 +152,6 @@ const frames = (problem: unknown): string[] =>
         .filter(text => text.startsWith('    at '))
         .map(text => text.trim())
     : []
-
-/** Durable Objects mark the error, D1 tells in its message. */
-function isOverload(problem: unknown): boolean {
-  if (!(problem instanceof Error)) return false
-  return (
-    ('overloaded' in problem && problem.overloaded === true) ||
-    /D1 DB is overloaded|Too many requests queued|object is overloaded/i.test(problem.message) ||
-    isOverload(problem.cause)
-  )
-}
 
 // What an answer says of the record that it shows: its tag, where it is read, and where its list goes on.
 /** A request that a handler has answered. */

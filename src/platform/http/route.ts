@@ -86,7 +86,7 @@ type Description = {
 
 /**
  * A JSON body. `required: false`: the handler gets undefined when there is none (no bytes, `""` or `null`;
- * brief 0.12). `largestBytes` is 4 MiB unless told. `keepsProto`: a property named `__proto__` is data, and no reason to
+ * brief 0.12). `largestBytes` is 4 MiB by default. `keepsProto`: a property named `__proto__` is data, and no reason to
  * refuse the body. The handler must never copy it by assignment.
  */
 export type JsonBody<Schema extends z.ZodType, Required extends boolean> = {
@@ -104,7 +104,7 @@ export type Answer<Schema extends z.ZodType> = {
   readonly media?: string
   /** Media types of the file that the answer is, in place of the JSON that names it, for a client whose Accept header names one. */
   readonly fileMedia?: readonly string[]
-  /** 200 unless told. */
+  /** 200 by default. */
   readonly status?: number
 }
 

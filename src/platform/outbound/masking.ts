@@ -1,5 +1,7 @@
 // Taking secrets out of texts that are kept or shown. The text is read once, whatever the secrets are: a search for one
 // after another could be made slow by whoever writes both.
+import { besideReferences } from './secret-references.ts'
+import type { Signing } from './signature.ts'
 
 /** What stands in the place of a secret; sent back, it means the one that is kept. */
 export const MASK = '********'
@@ -7,7 +9,7 @@ export const MASK = '********'
 /** Characters. Shorter texts stand in bodies by chance; no such secret is taken any more. */
 export const SHORTEST_SECRET = 4
 
-/** What long-lived tokens begin with (access/auth-tokens/text.ts). */
+/** What long-lived tokens begin with (access/tokens.ts). */
 export const AUTH_TOKEN_PREFIX = 'bdy_'
 
 const AUTH_TOKENS = new RegExp(`${AUTH_TOKEN_PREFIX}\\w+`, 'g')
@@ -118,4 +120,64 @@ function masked(text: string, automaton: Automaton): string {
     end = to
   }
   return shown + text.slice(end)
+}
+
+// Which parts of a connection are secret, and how answers and logs show them.
+const SECRET_NAME =
+  /auth|token|secret|passw|pwd|passphrase|credential|cookie|session|signature|sig$|key|^code$/i
+
+/** A scheme with its value, a JWT, or a long run of letters and digits that nobody would type. */
+const SECRET_VALUES = [
+  /^(basic|bearer|digest|negotiate|token|apikey|hmac|aws4-hmac-sha256)\s+\S/i,
+  /^ey[\w-]{8,}\.[\w-]+\.[\w-]*$/,
+  /^(?=.*\d)(?=.*[a-z])[\w+/=~-]{20,}$/i,
+]
+
+/** Whether a header or query parameter looks secret, by its name or its value. */
+export const looksSecret = (name: string, value: string): boolean =>
+  SECRET_NAME.test(name) || SECRET_VALUES.some(pattern => pattern.test(value.trim()))
+
+/** A reference to a secret, perhaps after a scheme: everybody may read it. */
+const isReferenceAlone = (value: string): boolean => {
+  const beside = besideReferences(value)
+  return beside !== value && /^[\w-]*\s*$/.test(beside) && beside.length <= LONGEST_SCHEME
+}
+
+const LONGEST_SCHEME = 20
+
+export const maskedHeaders = (headers: SecretBearing['headers']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      looksSecret(name, value) && !isReferenceAlone(value) ? MASK : value,
+    ]),
+  )
+
+/** The address with `********` for what looks secret in its query. */
+export function maskedUrl(address: string): string {
+  const url = new URL(address)
+  const secret = [...url.searchParams].filter(([name, value]) => looksSecret(name, value))
+  if (secret.length === 0) return address
+  for (const [name] of secret) url.searchParams.set(name, MASK)
+  return url.href
+}
+
+/** What may hold secrets of a connection to the outside. */
+type SecretBearing = {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly security?: Signing & { readonly secureSsl: boolean }
+}
+
+/**
+ * Texts that no log may contain: the signing secret, what looks secret in headers and address, and the values of secrets that
+ * headers contained, of the connection as it was sent.
+ */
+export function secretsOf({ headers, url, security }: SecretBearing, put: readonly string[] = []): string[] {
+  const carried = [...Object.entries(headers), ...new URL(url).searchParams]
+    .filter(([name, value]) => looksSecret(name, value))
+    .flatMap(([, value]) => [value, value.trim().replace(/^[\w-]+\s+/, '')])
+  return [...new Set([security?.secret ?? '', ...put, ...carried])].filter(
+    text => text.length >= SHORTEST_SECRET,
+  )
 }

@@ -51,6 +51,39 @@ export const shards = sqliteTable(
   ],
 )
 
+/**
+ * Which deployment this database belongs to: one row. Commands compare it with what they are about to change, so that no deployment
+ * takes over what belongs to another (scripts/deployment/identity.ts).
+ */
+export const deployments = sqliteTable('deployment', {
+  environment: text().primaryKey(),
+  domain: text().notNull(),
+  /** What PASSWORD_PEPPER must give, so that a wrong one is found before passwords stop fitting. */
+  pepperCheck: text(),
+  /** What SEALING_KEY must give, so that a wrong one is found before anything is sealed with it. */
+  sealingCheck: text(),
+  createdAt: integer().notNull(),
+})
+
+/** What a deployment has made, noted before it is made: `bucket bindery-eu1-files`. */
+export const deploymentResources = sqliteTable('deployment_resource', {
+  name: text().primaryKey(),
+  notedAt: integer().notNull(),
+})
+
+/** The origins that active tenants list, each with who lists it: the same as `tenant.allowedOrigins`, by origin. */
+export const allowedOrigins = sqliteTable(
+  'allowed_origin',
+  {
+    origin: text().notNull(),
+    tenantLocator: text().notNull(),
+  },
+  table => [
+    primaryKey({ columns: [table.origin, table.tenantLocator] }),
+    index('allowed_origin_tenant').on(table.tenantLocator),
+  ],
+)
+
 /** The pool of tenant databases that are bound to the Worker. */
 export const pool = sqliteTable(
   'pool_database',

@@ -1,10 +1,12 @@
-// Numbers for digit locators. A shard's dispatcher leases them in blocks; what an isolate has leased it hands
-// out without a call. A block lost with its isolate leaves a gap, never a repeat.
+// Numbers for digit locators. A shard's dispatcher leases them in blocks; what an isolate has leased it hands out without a call. A block
+// that is lost with its isolate leaves a gap, never a repeat.
 
-import { digitLocator } from '../../kernel/locators.ts'
+import { digitLocator, FIRST_SEQUENCE } from '../../kernel/locators.ts'
 import { Memo } from '../../kernel/maps.ts'
 import type { RequestContext } from '../context.ts'
-import { callObject, dispatcherObject } from '../objects.ts'
+import type { Database } from '../database.ts'
+import { ask, dispatcherObject } from '../objects.ts'
+import type { Tenant } from '../tenancy.ts'
 
 /** A leased range of sequence numbers: `next` included, `end` not. */
 export type Block = { next: number; end: number }
@@ -14,21 +16,56 @@ export const BLOCK_SIZE = 1_000
 
 const blocksByShard = new Memo<string, Block>(10_000)
 
+const keyOf = ({ locator, generation }: Tenant, shard: number): string => `${locator}/${generation}/${shard}`
+
 /**
  * `count` digit locators of the shard, increasing. Each request that finds too few left leases for itself:
  * a promise of one request must not be awaited by another.
  */
 export async function takeLocators(context: RequestContext, shard: number, count: number): Promise<number[]> {
-  const { tenant } = context
-  const key = `${tenant.locator}/${tenant.generation}/${shard}`
+  const { tenant, env, calls } = context
+  const key = keyOf(tenant, shard)
   let block = blocksByShard.get(key)
   if (!block || block.end - block.next < count) {
     const asked = Math.max(count, BLOCK_SIZE)
-    block = await callObject(context.calls, () => dispatcherObject(context.env, tenant, shard).lease(asked))
+    // A lease that is made twice leaves a gap.
+    block = await ask(calls, () => dispatcherObject(env, tenant, shard).leaseBlock(tenant, shard, asked), {
+      mayRepeat: true,
+    })
     const kept = blocksByShard.get(key)
     if (!kept || kept.end - kept.next < block.end - block.next - count) blocksByShard.set(key, block)
   }
   const first = block.next
   block.next += count
   return Array.from({ length: count }, (_, at) => digitLocator(first + at, shard))
+}
+
+/** Forgets what this isolate has leased of the shard, where a number turned out to be in use. */
+export const forgetBlock = (tenant: Tenant, shard: number): void => blocksByShard.delete(keyOf(tenant, shard))
+
+const STORAGE_KEY = 'sequence'
+
+/**
+ * The dispatcher's side of a lease of `count` numbers, which are never leased again. The next number is kept in the object's storage and
+ * in a row of the shard. The larger of the two counts and both are raised, so that a restored database and a lost or moved object repeat
+ * no number. One round trip.
+ */
+export async function leaseNumbers(
+  storage: Pick<DurableObjectStorage, 'get' | 'put'>,
+  database: Database,
+  count: number,
+): Promise<Block> {
+  const kept = (await storage.get<number>(STORAGE_KEY)) ?? FIRST_SEQUENCE
+  const [result] = await database.batch([
+    database.effect(
+      `insert into number_sequence (id, next) values (1, ?1 + ?2)
+       on conflict (id) do update set next = max(next, ?1) + ?2 returning next`,
+      kept,
+      count,
+    ),
+  ])
+  const { next: end } = (result as unknown as D1Result<{ next: number }>).results[0]!
+  // Leases that went on meanwhile may have stored more.
+  if (end > ((await storage.get<number>(STORAGE_KEY)) ?? 0)) await storage.put(STORAGE_KEY, end)
+  return { next: end - count, end }
 }

@@ -8,8 +8,15 @@ import { earlier, type Instant, later } from '../../kernel/time.ts'
 import { isStanding } from '../fold/line.ts'
 import { splitBy } from '../fold/shares.ts'
 import type { Modification, PolicyAggregate } from '../records/aggregate.ts'
-import { type InstallmentFee, isSilent, type PlannedInstallment } from '../records/installment.ts'
-import { applied, type Invoice, invoiceStatus, standingPayments } from '../records/invoice.ts'
+import {
+  applied,
+  type InstallmentFee,
+  type Invoice,
+  invoiceStatus,
+  isSilent,
+  type PlannedInstallment,
+  standingPayments,
+} from '../records/invoice.ts'
 import {
   type Charge,
   feeCharges,
@@ -17,10 +24,10 @@ import {
   installmentFeeCharges,
   installmentFeeReversals,
   isPayable,
+  netCharges,
   perilCharges,
 } from './charge.ts'
 import { isContinued, restOf, restsByInstallment, totalsDue } from './items.ts'
-import { netCharges } from './net-charges.ts'
 
 /** All that the modification charges. */
 export function chargesOf(aggregate: PolicyAggregate, modification: Modification): Charge[] {

@@ -4,7 +4,7 @@
 import { type CurrencyCode, fromMinor, type Money, plus, sum, zero } from '../../kernel/money.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
 import { splitBy } from '../fold/shares.ts'
-import type { Installment, PlannedInstallment } from '../records/installment.ts'
+import type { Installment, PlannedInstallment } from '../records/invoice.ts'
 import { type Charge, feeChargeId, isPayable, lineOfCharge } from './charge.ts'
 
 /** The part of a charge that one installment bills; never zero. */

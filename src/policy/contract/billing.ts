@@ -54,7 +54,7 @@ export const PaymentCreateRequest = z
     fieldValues: RequestFieldValues.openapi({ description: 'Values of the fields of payment.json.' }),
     source: optional(RequestedSource).openapi({
       description:
-        'received unless told; credit pays from what the policyholder has left of earlier payments, as far as it goes, and takes no field values. A refund from credit is not paid out: it is added to the credit.',
+        'received by default; credit pays from what the policyholder has left of earlier payments, as far as it goes, and takes no field values. A refund from credit is not paid out: it is added to the credit.',
     }),
     amount: OptionalDecimal.openapi({
       description:
@@ -71,7 +71,7 @@ export const PaymentResponse = z
     invoiceLocator: Text,
     postedTimestamp: Timestamp,
     amount: Amount.openapi({
-      description: 'All that was paid: the totalDue of the invoice unless told. Negative for a refund.',
+      description: 'All that was paid: by default the totalDue of the invoice. Negative for a refund.',
     }),
     amountCurrency: Currency,
     source: PaymentSource.openapi({

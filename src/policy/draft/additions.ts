@@ -3,11 +3,11 @@
 import type { DisplayId, QuoteLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { ExposureDefinition, ProductDefinition } from '../../product/configuration.ts'
-import { fieldErrors } from '../../product/fields/errors.ts'
 import { type FieldData, NO_FIELD_DATA } from '../../product/fields/groups.ts'
+import { fieldErrors } from '../../product/fields/values.ts'
 import type { Exposure, Peril } from '../records/aggregate.ts'
 import type { ExposureCreate, PerilAmounts, PerilCreate } from '../records/changes.ts'
-import { type ChangeContext, changedData, report } from './changed-data.ts'
+import { type ChangeContext, changedData, report } from './changes.ts'
 import { createPerilAmounts } from './peril-amounts.ts'
 
 export type AddedPeril = {

@@ -1,9 +1,15 @@
 // What a request makes of a draft's content. Nothing here refuses; problems are collected by owner and judged in
 // validation.ts, all at once.
-import type { Uuid } from '../../kernel/locators.ts'
+import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
+import type { TimeZone } from '../../kernel/time.ts'
 import type { ExposureDefinition, ProductDefinition } from '../../product/configuration.ts'
-import { fieldErrors } from '../../product/fields/errors.ts'
-import type { FieldChanges, FieldData } from '../../product/fields/groups.ts'
+import { changeFields, type FieldChanges, type FieldData } from '../../product/fields/groups.ts'
+import {
+  type FieldErrors,
+  fieldErrors,
+  joinFieldErrors,
+  normaliseFieldData,
+} from '../../product/fields/values.ts'
 import {
   type Exposure,
   type ExposureRun,
@@ -18,9 +24,8 @@ import {
 } from '../records/aggregate.ts'
 import type { DraftChanges, ExposureCreate, ExposureUpdate, PerilUpdate } from '../records/changes.ts'
 import { type AddedPeril, type AdditionContext, addedExposure, addedPeril } from './additions.ts'
-import { changedData, report } from './changed-data.ts'
+import type { DraftContext, DraftResult, ReportedProblems } from './draft.ts'
 import { updatePerilAmounts } from './peril-amounts.ts'
-import type { DraftContext, DraftResult, ReportedProblems } from './request.ts'
 
 /** The quote's content after the changes: removals first, then updates, then additions. */
 export function changeDraft(
@@ -218,4 +223,42 @@ class Draft {
   #changing(): AdditionContext {
     return { ...this.#context, quoteLocator: this.#quote.locator, reported: this.reported }
   }
+}
+
+// What a request makes of the field values of one owner: a policy, an exposure, a peril.
+/** Where problems go, and what values and new groups are made with. */
+export type ChangeContext = {
+  readonly timeZone: TimeZone
+  readonly supply: LocatorSupply
+  readonly reported: ReportedProblems
+}
+
+/**
+ * The data after the changes, as it is stored; undefined when the request says nothing of it. Problems are reported
+ * under `owner`; `nextGroup` names the groups that it adds.
+ */
+export function changedData(
+  owner: string,
+  fields: ProductDefinition['fields'],
+  data: FieldData,
+  changes: FieldChanges,
+  { timeZone, supply, reported }: ChangeContext,
+  nextGroup: () => Uuid = () => supply.uuid(),
+): FieldData | undefined {
+  const silent =
+    Object.keys(changes.fieldValues ?? {}).length === 0 &&
+    !changes.addFieldGroups?.length &&
+    !changes.updateFieldGroups?.length &&
+    !changes.removeFieldGroups?.length
+  if (silent) return undefined
+  const changed = changeFields(data, changes, nextGroup)
+  report(reported, owner, changed.reported)
+  return normaliseFieldData(fields, changed.data, timeZone)
+}
+
+/** Puts problems of the owner beside those that are reported already. */
+export function report({ byOwner }: ReportedProblems, owner: string, found: FieldErrors): void {
+  if (!found.hasErrors) return
+  const earlier = byOwner.get(owner)
+  byOwner.set(owner, earlier ? joinFieldErrors(earlier, found) : found)
 }

@@ -1,8 +1,10 @@
 // New business before it is priced: the aggregate that a create request makes, and its span.
 import type { DisplayId, LocatorSupply, PolicyLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { CurrencyCode } from '../../kernel/money.ts'
-import type { Instant, Span } from '../../kernel/time.ts'
+import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
 import { NO_FIELD_DATA } from '../../product/fields/groups.ts'
+import type { FieldErrors } from '../../product/fields/values.ts'
 import type { PolicyCreateRequest } from '../contract/requests.ts'
 import {
   type Modification,
@@ -15,10 +17,8 @@ import {
   quoteParts,
 } from '../records/aggregate.ts'
 import type { ExposureCreate, GroupCreate } from '../records/changes.ts'
-import type { Ground } from '../surroundings.ts'
-import { contractSpan, paymentSchedule } from '../terms.ts'
+import { contractSpan, type Ground, paymentSchedule } from '../surroundings.ts'
 import { changeDraft } from './changes.ts'
-import type { DraftContext, DraftResult } from './request.ts'
 
 export type NewDraft = {
   policyholderLocator: Uuid
@@ -162,3 +162,30 @@ export const requestedDraft = (
     },
     { product, timeZone, now, supply },
   )
+
+// What requests ask of a draft's content, as the domain reads it, and what was wrong with the asking.
+/** What was wrong with the request itself, by the owner's locator; `strays` fit no owner. */
+export type ReportedProblems = {
+  byOwner: Map<string, FieldErrors>
+  strays: StrayProblem[]
+  /** Exposures that the request adds, with their place in its list: they have no locator to be named by yet. */
+  added: Map<string, number>
+}
+
+/** A part of the request that names something unknown. `index` is its place in the request's list. */
+export type StrayProblem = {
+  exposureName: string
+  exposureLocator?: string
+  index?: number
+  perilName?: string
+  message: string
+}
+
+export type DraftContext = {
+  product: ProductDefinition
+  timeZone: TimeZone
+  now: Instant
+  supply: LocatorSupply
+}
+
+export type DraftResult = { aggregate: PolicyAggregate; reported: ReportedProblems }

@@ -1,7 +1,12 @@
 import { decimal, LARGEST_MINOR } from '../../kernel/money.ts'
 import type { PerilDefaults } from '../../product/configuration.ts'
-import { type FieldError, type FieldErrorCode, fieldError } from '../../product/fields/errors.ts'
-import { isPlainNumber, plainDecimal } from '../../product/fields/values.ts'
+import {
+  type FieldError,
+  type FieldErrorCode,
+  fieldError,
+  isPlainNumber,
+  plainDecimal,
+} from '../../product/fields/values.ts'
 import type { PerilAmounts, PerilAmountsCreate, PerilAmountsUpdate } from '../records/changes.ts'
 
 type AmountName = keyof PerilAmounts

@@ -1,9 +1,9 @@
 // All problems of a draft at once, in the shape of the answer (brief 6 and 8: PolicyValidationErrors).
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import { type FieldErrors, fieldErrors, joinFieldErrors } from '../../product/fields/errors.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import { validateFields } from '../../product/fields/validate.ts'
+import { type FieldErrors, fieldErrors, joinFieldErrors } from '../../product/fields/values.ts'
 import {
   type Exposure,
   type ExposureRun,
@@ -12,7 +12,7 @@ import {
   type Quote,
   quoteParts,
 } from '../records/aggregate.ts'
-import type { ReportedProblems } from './request.ts'
+import type { ReportedProblems } from './draft.ts'
 
 export type PerilValidationErrors = {
   name: string

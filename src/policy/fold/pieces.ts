@@ -7,7 +7,6 @@ import { type Money, minus } from '../../kernel/money.ts'
 import { earlier, type Instant, type Span, type TimeZone } from '../../kernel/time.ts'
 import type { Amounts, ExposureRun, PerilRun, PolicySegment } from '../records/aggregate.ts'
 import type { Line, Step } from './line.ts'
-import { splitsIn } from './prorated.ts'
 import {
   amountsOf,
   each,
@@ -18,6 +17,7 @@ import {
   type Same,
   shares,
   splitAmounts,
+  splitsIn,
 } from './shares.ts'
 
 /** The part of a run that lies in one policy segment. Amounts once the run is priced. */

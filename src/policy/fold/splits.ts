@@ -13,11 +13,9 @@ import type {
   PolicyAggregate,
   Quote,
 } from '../records/aggregate.ts'
-import { feeInForce } from './fees.ts'
-import { type Line, lineOf, withIssued } from './line.ts'
+import { feeInForce, type Line, lineOf, withIssued } from './line.ts'
 import { type Piece, piecesOf } from './pieces.ts'
-import { type Prorated, splitsIn } from './prorated.ts'
-import { each, minusAmounts } from './shares.ts'
+import { each, minusAmounts, type Prorated, splitsIn } from './shares.ts'
 
 /** What a run costs over a span in a segment of the policy, and the time within it at which that is split. */
 export type SplitOfRun = Span & {

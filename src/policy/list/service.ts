@@ -3,9 +3,8 @@ import { readUuid, type Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { mergedPage, POLICY_FORM, readPagingToken, writePagingToken } from '../../platform/paging.ts'
 import { shardDatabase, shardOfRecord } from '../../platform/tenancy.ts'
-import { loadConfiguration } from '../../product/cache.ts'
-import { assertSearchable, searchOf } from '../../product/search-terms.ts'
-import { versionQuery } from '../../product/store.ts'
+import { loadConfiguration, versionQuery } from '../../product/cache.ts'
+import { assertSearchable, searchOf } from '../../product/fields/values.ts'
 import type { PolicyListQuery, PolicyListResponse } from './contract.ts'
 import {
   knownQuery,

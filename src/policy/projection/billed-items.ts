@@ -10,8 +10,8 @@ import type { FinancialTransactionResponse } from '../contract/billing.ts'
 import { isIssued, lineOf } from '../fold/line.ts'
 import { piecesOf } from '../fold/pieces.ts'
 import { boundQuote, type Modification, type PolicyAggregate, quoteParts } from '../records/aggregate.ts'
-import type { InstallmentFee, PlannedInstallment } from '../records/installment.ts'
-import { perilSegmentLocator } from './view.ts'
+import type { InstallmentFee, PlannedInstallment } from '../records/invoice.ts'
+import { perilSegmentLocator } from './policy.ts'
 
 /** The items of installments of the policy. Those of a plan are worked out once, whichever are asked for. */
 export function billedItemsOf(

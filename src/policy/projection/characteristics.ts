@@ -1,19 +1,31 @@
 // Characteristics: what holds of a policy, an exposure, a peril over a span, as answers show it (brief 2.1).
 import type { Uuid } from '../../kernel/locators.ts'
-import { type Money, sum, toNumber } from '../../kernel/money.ts'
+import { type Money, plus, sum, toNumber } from '../../kernel/money.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import type {
   ExposureCharacteristicsResponse,
   PerilCharacteristicsResponse,
   PolicyCharacteristicsResponse,
 } from '../contract/characteristics.ts'
+import type { PolicyFeeSummaryResponse } from '../contract/fees.ts'
+import type {
+  AutomatedUnderwritingResultResponse,
+  FeeResponse,
+  TaxGroupResponse,
+} from '../contract/prices.ts'
 import type { ExposureResponse, PerilResponse } from '../contract/response.ts'
+import { type FeeInForce, feesOf } from '../fold/line.ts'
 import { type ExposurePiece, holdsAt } from '../fold/pieces.ts'
-import type { Exposure, Peril, PolicySegment } from '../records/aggregate.ts'
-import { mediaByLocator as mediaOf } from './documents.ts'
-import { withLazy } from './lazy.ts'
-import { taxGroupResponses, textIfAny } from './parts.ts'
-import { allPieces, type ExposureView, type PerilView, type PolicyView, type RunPiece } from './view.ts'
+import {
+  type Exposure,
+  type Peril,
+  type PolicyAggregate,
+  type PolicySegment,
+  selectedQuoteIfAny,
+} from '../records/aggregate.ts'
+import type { UnderwritingResult } from '../records/transactions.ts'
+import { allPieces, type ExposureView, type PerilView, type PolicyView, type RunPiece } from './policy.ts'
+import { mediaByLocator as mediaOf } from './records.ts'
 
 /** Every segment of the policy, those replaced since too, in creation order. */
 export function policyCharacteristics(view: PolicyView): PolicyCharacteristicsResponse[] {
@@ -240,3 +252,76 @@ const fieldsOf = ({ aggregate }: PolicyView, data: FieldData) => ({
   fieldGroupsByLocator: Object.fromEntries(data.groups.map(group => [group.locator, group.values])),
   mediaByLocator: aggregate.media.size === 0 ? {} : mediaOf(data, aggregate.media),
 })
+
+// Parts of a record that are made when somebody asks for them. An answer asks for all of its parts, a template for few.
+
+const lazyNamesOf = new WeakMap<object, Set<string>>()
+
+/** `record` with a property that is made when it is first read, and once. */
+export function withLazy<T extends object, K extends string, V>(
+  record: T,
+  name: K,
+  make: () => V,
+): T & Readonly<Record<K, V>> {
+  let made: { value: V } | undefined
+  const names = lazyNamesOf.get(record)
+  if (names) names.add(name)
+  else lazyNamesOf.set(record, new Set([name]))
+  return Object.defineProperty(record, name, {
+    enumerable: true,
+    configurable: true,
+    get: () => {
+      made ??= { value: make() }
+      return made.value
+    },
+  }) as T & Readonly<Record<K, V>>
+}
+
+/** Names of the record's properties that are made when they are read. */
+export const lazyNames = (record: object): ReadonlySet<string> => lazyNamesOf.get(record) ?? NONE
+
+const NONE: ReadonlySet<string> = new Set()
+
+// Small records of answers.
+/** A number of an answer that is text there, if there is one. */
+export const textIfAny = (value: number | undefined): string | undefined =>
+  value === undefined ? undefined : String(value)
+
+export const feeResponse = ({ fee, amount, reversed }: FeeInForce): FeeResponse => ({
+  locator: fee.locator,
+  name: fee.name,
+  description: fee.description,
+  startTimestamp: String(fee.start),
+  endTimestamp: String(fee.end),
+  amount: toNumber(amount),
+  amountCurrency: amount.currency,
+  reversed,
+})
+
+export const underwritingResponse = (result: UnderwritingResult): AutomatedUnderwritingResultResponse => ({
+  decisionTimestamp: String(result.at),
+  decision: result.decision,
+  notes: [...result.notes],
+})
+
+export const named = <T extends object>(name: T, amount: Money) => ({
+  ...name,
+  amount: toNumber(amount),
+  amountCurrency: amount.currency,
+})
+
+/** Taxes summed by name. */
+export function taxGroupResponses(taxes: readonly { name: string; amount: Money }[]): TaxGroupResponse[] {
+  const sums = new Map<string, Money>()
+  for (const { name, amount } of taxes) {
+    const earlier = sums.get(name)
+    sums.set(name, earlier ? plus(earlier, amount) : amount)
+  }
+  return [...sums].map(([name, amount]) => named({ name }, amount))
+}
+
+/** All fees of the policy, the reversed ones too. */
+export function feeSummary(aggregate: PolicyAggregate): PolicyFeeSummaryResponse {
+  const quote = selectedQuoteIfAny(aggregate)
+  return { fees: quote ? feesOf(aggregate, quote).map(feeResponse) : [] }
+}

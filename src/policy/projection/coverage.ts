@@ -1,14 +1,12 @@
 // What a policy covers at one moment, by what is issued today (brief 3.5): the parts of its runs that have that
 // moment in their span, on policy, exposure and peril (brief 2.1.2).
-
 import { type CurrencyCode, sum, toNumber } from '../../kernel/money.ts'
 import type { Instant, Span } from '../../kernel/time.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { CoverageSummaryResponse, PerilCoverageResponse } from '../contract/coverage.ts'
-import { feesOf, feeTotal } from '../fold/fees.ts'
-import { isIssued, segmentsInForce } from '../fold/line.ts'
+import { feesOf, feeTotal, isIssued, segmentsInForce } from '../fold/line.ts'
 import { type Peril, type PolicyAggregate, selectedQuoteIfAny } from '../records/aggregate.ts'
-import { allPieces, policyView, type RunPiece } from './view.ts'
+import { allPieces, policyView, type RunPiece } from './policy.ts'
 
 /**
  * Amounts are those of the segments that are on risk, each for its whole span, and of the fees whose span has the

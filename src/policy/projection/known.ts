@@ -20,8 +20,7 @@ import {
   type PolicyAggregate,
   type Quote,
 } from '../records/aggregate.ts'
-import type { PlannedInstallment } from '../records/installment.ts'
-import { type Invoice, type Payment, paymentsOf } from '../records/invoice.ts'
+import { type Invoice, type Payment, type PlannedInstallment, paymentsOf } from '../records/invoice.ts'
 import {
   type Cancellation,
   type Endorsement,

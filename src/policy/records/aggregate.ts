@@ -14,16 +14,16 @@ import type { CurrencyCode, Money } from '../../kernel/money.ts'
 import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import type { PerilAmounts } from './changes.ts'
-import type { Medium, PolicyDocument } from './document.ts'
-import type { PlannedInstallment } from './installment.ts'
-import type { Invoice, Payment } from './invoice.ts'
+import type { Invoice, Payment, PlannedInstallment } from './invoice.ts'
 import type {
   Cancellation,
   Endorsement,
   GracePeriod,
   Lapse,
   LapseReinstatement,
+  Medium,
   ModificationKind,
+  PolicyDocument,
   Reinstatement,
   UnderwritingResult,
 } from './transactions.ts'

@@ -1,9 +1,14 @@
 // The records of a policy's transactions: endorsements and renewals, cancellations, reinstatements, and what follows an
 // invoice that is not paid in time: a grace period, a lapse at its end, a reinstatement of it (brief 1.4 to 1.7).
-import type { CancellationLocator, EndorsementLocator, Uuid } from '../../kernel/locators.ts'
+
+import { notFound } from '../../kernel/errors.ts'
+import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
+import type { DocumentDefinition } from '../../product/configuration.ts'
+import type { FieldData } from '../../product/fields/groups.ts'
+import type { PolicyAggregate, Quote } from './aggregate.ts'
 import type { EndorsementChanges } from './changes.ts'
-import type { InvoicedTransaction } from './invoice.ts'
+import type { InvoicedTransaction, Payment } from './invoice.ts'
 
 /** `settled`: paid in time, or over without effect; `lapsed`: the policy was taken off risk at its end. */
 export type GracePeriodState = 'open' | 'settled' | 'lapsed'
@@ -151,4 +156,145 @@ export const INVOICED_TRANSACTIONS: Readonly<Record<ModificationKind, InvoicedTr
   reinstatement: 'reinstatement',
   feeUpdate: 'other',
   scheduleChange: 'installment',
+}
+
+// Records of a policy by their locators. Each refuses (404) a locator that the policy has no such record of.
+/** The policy's quote of that locator; 404 when it has none. */
+export function quoteOf({ quotes }: PolicyAggregate, locator: QuoteLocator): Quote {
+  const quote = quotes.get(locator)
+  if (!quote) throw notFound('quote', String(locator))
+  return quote
+}
+
+/** The policy's endorsement of that locator; 404 when it has none. */
+export function endorsementOf({ endorsements }: PolicyAggregate, locator: EndorsementLocator): Endorsement {
+  const endorsement = endorsements.get(locator)
+  if (!endorsement) throw notFound('endorsement', String(locator))
+  return endorsement
+}
+
+/** The policy's cancellation of that locator; 404 when it has none. */
+export function cancellationOf(
+  { cancellations }: PolicyAggregate,
+  locator: CancellationLocator,
+): Cancellation {
+  const cancellation = cancellations.get(locator)
+  if (!cancellation) throw notFound('cancellation', String(locator))
+  return cancellation
+}
+
+/** The policy's reinstatement of that locator; 404 when it has none. */
+export function reinstatementOf({ reinstatements }: PolicyAggregate, locator: Uuid): Reinstatement {
+  const reinstatement = reinstatements.get(locator)
+  if (!reinstatement) throw notFound('reinstatement', locator)
+  return reinstatement
+}
+
+/** The policy's grace period of that locator; 404 when it has none. */
+export function gracePeriodOf({ gracePeriods }: PolicyAggregate, locator: Uuid): GracePeriod {
+  const grace = gracePeriods.get(locator)
+  if (!grace) throw notFound('gracePeriod', locator)
+  return grace
+}
+
+/** The reinstatement of a lapse of that locator; 404 when the policy has none. */
+export function lapseReinstatementOf(
+  { lapseReinstatements }: PolicyAggregate,
+  locator: Uuid,
+): LapseReinstatement {
+  const reinstatement = lapseReinstatements.get(locator)
+  if (!reinstatement) throw notFound('reinstatement', locator)
+  return reinstatement
+}
+
+// Documents of a policy: generated from a template for a transaction or an invoice, or uploaded.
+/**
+ * What a document belongs to; `renewal` and `endorsement` are apart as they are in answers. A `reinstatement` is one of
+ * a cancellation, a `lapseReinstatement` one of a legacy lapse.
+ */
+export type DocumentSubject =
+  | 'policy'
+  | 'quote'
+  | 'endorsement'
+  | 'renewal'
+  | 'cancellation'
+  | 'reinstatement'
+  | 'invoice'
+  | 'gracePeriod'
+  | 'lapse'
+  | 'lapseReinstatement'
+
+/**
+ * How far it has come (resources brief 4.2). A `draft` waits to be made; `dataError`: what its template was to see
+ * could not be collected; `renderError`: the template failed; `conversionError`: its HTML could not be made a PDF.
+ */
+export type DocumentState = 'draft' | 'ready' | 'dataError' | 'renderError' | 'conversionError'
+
+export type DocumentFailure = Exclude<DocumentState, 'draft' | 'ready'>
+
+export type DocumentType = 'pdf' | 'html'
+
+export type PolicyDocument = {
+  readonly locator: Uuid
+  readonly subject: DocumentSubject
+  /** Locator of the quote, endorsement, invoice …; of the policy for its own. */
+  readonly subjectLocator: string
+  /** The transaction that it was made for. */
+  readonly modificationLocator?: Uuid
+  readonly displayName: string
+  readonly fileName: string
+  readonly type: DocumentType
+  /** File name of its template; absent when it was uploaded, or is made of other documents. */
+  readonly templateName?: string
+  readonly pageLayout?: DocumentDefinition['pageLayout']
+  /** The step that made it, so that undoing the step can take it back. */
+  readonly madeAt?: DocumentDefinition['generatingEvent']
+  /** Documents that it is made of: a plugin had them consolidated (consolidation.ts). */
+  readonly sources?: readonly Uuid[]
+  /** Whether it takes their place once it is made. */
+  readonly deletesSources?: boolean
+  /** The kind that the uploader gave it. */
+  readonly documentType?: string
+  readonly state: DocumentState
+  /** Why it could not be made; for a ready one, what is wrong with it nevertheless. */
+  readonly failure?: string
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}
+
+/** A document without its owner. */
+export type UnplacedDocument = Omit<PolicyDocument, 'subject' | 'subjectLocator'>
+
+export const isUploaded = ({ templateName, sources }: PolicyDocument): boolean =>
+  templateName === undefined && sources === undefined
+
+/** Below the tenant's own place in R2. */
+export const documentPath = (locator: Uuid): string[] => ['documents', locator]
+
+/** Most documents that one policy has uploaded. */
+export const MOST_UPLOADED = 200
+
+// Media are files that fields name by their locators. A policy keeps the properties that it shows of them.
+export type Medium = {
+  readonly locator: Uuid
+  readonly fileName: string
+  readonly mimeType: string
+}
+
+/** Below the tenant's own place in R2. */
+export const mediumPath = (locator: Uuid): string[] => ['media', locator]
+
+/** A payment has no groups (brief 6.7). */
+export const dataOfPayment = ({ fieldValues }: Pick<Payment, 'fieldValues'>): FieldData => ({
+  values: fieldValues,
+  groups: [],
+})
+
+/** The media among the values, fields of groups included. */
+export function mediaIn(data: FieldData, media: ReadonlyMap<string, Medium>): Medium[] {
+  if (media.size === 0) return []
+  const values = [data.values, ...data.groups.map(group => group.values)].flatMap(one =>
+    Object.values(one).flat(),
+  )
+  return [...new Set(values)].flatMap(value => media.get(value) ?? [])
 }

@@ -1,5 +1,6 @@
 // The rows of policies: read whole in one batch, written by what differs.
-import { type SQL, sql } from 'drizzle-orm'
+import { asc, eq, type SQL, sql } from 'drizzle-orm'
+import { Refusal } from '../../kernel/errors.ts'
 import type {
   CancellationLocator,
   DisplayId,
@@ -9,17 +10,30 @@ import type {
   Uuid,
 } from '../../kernel/locators.ts'
 import type { CurrencyCode } from '../../kernel/money.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { RequestContext } from '../../platform/context.ts'
 import {
   type Database,
   deleteRows,
+  insertRows,
   putRows,
   type Query,
   type Statement,
   statement,
 } from '../../platform/database.ts'
-import type { Policy, PolicyAggregate } from '../records/aggregate.ts'
-import { NOTHING_UNREAD, type Unread } from '../surroundings.ts'
+import type { TimerOwner } from '../../platform/events/timers.ts'
+import { unlessRecorded } from '../../platform/events/unrecorded.ts'
+import { fileKey, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
+import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
+import type { FieldData } from '../../product/fields/groups.ts'
+import { valuesOf } from '../../product/fields/values.ts'
+import type { Candidate } from '../../reference/data-tables/cache.ts'
+import { tableUses } from '../../reference/tables.ts'
+import { type ExposureRun, type Policy, type PolicyAggregate, putRecords } from '../records/aggregate.ts'
+import { dataOfPayment, type Medium, mediumPath } from '../records/transactions.ts'
+import { type Loaded, NOTHING_UNREAD, type Unread } from '../surroundings.ts'
 import { invoices, payments } from '../tables/billing.ts'
+import { media } from '../tables/documents.ts'
 import { gracePeriods, lapseReinstatements, lapses } from '../tables/lapses.ts'
 import {
   cancellations,
@@ -185,7 +199,8 @@ const emptyCollections = (): Record<CollectionName, Map<string | number, unknown
 
 /**
  * Queries that make the stored policy what `after` is. Records that `after` shares with `before` are not
- * touched: work grows with the change, not with the policy.
+ * touched: work grows with the change, not with the policy. New records are inserted, so that a locator that is in use ends the batch
+ * instead of overwriting another record.
  */
 export function differenceQueries(
   database: Database,
@@ -193,18 +208,27 @@ export function differenceQueries(
   after: PolicyAggregate,
   unread: Unread = NOTHING_UNREAD,
 ): Query[] {
-  const queries = putRows(database, policies, [policyRow(after, unread)])
+  const policy = [policyRow(after, unread)]
+  const queries = before ? putRows(database, policies, policy) : insertRows(database, policies, policy)
   for (const name of COLLECTION_NAMES) {
     const { table, toRow } = COLLECTIONS[name]
     const old = before?.[name] as ReadonlyMap<string | number, unknown> | undefined
     const current = after[name] as ReadonlyMap<string | number, unknown>
     if (old === current) continue
+    const added: Record<string, unknown>[] = []
     const changed: Record<string, unknown>[] = []
-    for (const [locator, record] of current)
-      if (old?.get(locator) !== record)
-        changed.push({ ...toRow(record as never), policyLocator: after.policy.locator })
+    for (const [locator, record] of current) {
+      const was = old?.get(locator)
+      if (was === record) continue
+      const rows = was === undefined ? added : changed
+      rows.push({ ...toRow(record as never), policyLocator: after.policy.locator })
+    }
     const gone = old ? [...old.keys()].filter(locator => !current.has(locator)) : []
-    queries.push(...putRows(database, table, changed as never), ...deleteRows(database, table, gone))
+    queries.push(
+      ...deleteRows(database, table, gone),
+      ...insertRows(database, table, added as never),
+      ...putRows(database, table, changed as never),
+    )
   }
   return queries
 }
@@ -217,3 +241,146 @@ export const displayIdQuery = (database: Database, displayId: number) =>
     .where(
       sql`${policies.locator} in (${displayId}, (select policy_locator from quote where locator = ${displayId}))`,
     )
+
+// Which contents of tables the transactions of a policy were rated with, so that a price can be explained years later.
+/** Rows for the modifications that an operation priced: what it looked up was for them. */
+export function tableUseRows(
+  database: Database,
+  used: readonly Candidate[],
+  before: PolicyAggregate | undefined,
+  after: PolicyAggregate,
+  at: Instant,
+): Query[] {
+  if (used.length === 0) return []
+  const priced = [...after.modifications.values()].filter(
+    one => one.premiumChange !== undefined && one !== before?.modifications.get(one.locator),
+  )
+  return putRows(
+    database,
+    tableUses,
+    priced.flatMap(({ locator }) =>
+      used.map(({ staticName, name, revision }) => ({
+        policyLocator: after.policy.locator,
+        modificationLocator: locator,
+        staticName,
+        name,
+        revision,
+        at,
+      })),
+    ),
+  )
+}
+
+export type TableUse = typeof tableUses.$inferSelect
+
+/** In the order in which they were recorded; undefined when there is no such policy. One round trip. */
+export async function findTableUses(
+  database: Database,
+  policy: PolicyLocator,
+): Promise<TableUse[] | undefined> {
+  const [known, rows] = await database.batch([
+    database.build.select({ locator: policies.locator }).from(policies).where(eq(policies.locator, policy)),
+    database.build
+      .select()
+      .from(tableUses)
+      .where(eq(tableUses.policyLocator, policy))
+      .orderBy(asc(tableUses.at), sql`rowid`),
+  ])
+  return known.length === 0 ? undefined : rows
+}
+
+/** Those of the media that were uploaded: one round trip. */
+export async function readMedia(context: RequestContext, locators: readonly Uuid[]): Promise<Medium[]> {
+  const database = homeDatabase(context)
+  const [rows] = await database.batch([
+    database.build
+      .select({ locator: media.locator, fileName: media.fileName, mimeType: media.mimeType })
+      .from(media)
+      .where(sql`locator in (select value from json_each(${JSON.stringify(locators)}))`),
+  ])
+  return rows as Medium[]
+}
+
+/** `after` with what it shows of media that its fields name since the change; refuses those that nobody uploaded. */
+export async function withMedia(
+  context: RequestContext,
+  before: PolicyAggregate | undefined,
+  after: PolicyAggregate,
+  { product, configuration }: Pick<Loaded, 'product' | 'configuration'>,
+): Promise<PolicyAggregate> {
+  const wanted = newMedia(before, after, product, configuration.configuration.paymentFields)
+  if (wanted.length === 0) return after
+  const found = await readMedia(context, wanted)
+  const missing = wanted.find(locator => !found.some(one => one.locator === locator))
+  if (missing)
+    throw new Refusal(
+      'invalidRequest',
+      `There is no medium '${missing}'; upload the file with POST /media first.`,
+    )
+  return { ...after, media: putRecords(after.media, found) }
+}
+
+/** Deletes the file of a medium that was never recorded. */
+export const deleteUnrecorded: TimerOwner = unlessRecorded(media, (medium, place) =>
+  deleteFile(place, medium),
+)
+
+export function deleteFile(
+  { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
+  medium: Uuid,
+): Promise<void> {
+  calls.r2 += 1
+  return tenantFiles(env, tenant).delete(fileKey(tenant, ...mediumPath(medium)))
+}
+
+/**
+ * Locators of media that fields of the policy, its exposures and perils, and of its payments name since the change, and
+ * that the policy does not know yet.
+ */
+export function newMedia(
+  before: PolicyAggregate | undefined,
+  after: PolicyAggregate,
+  product: ProductDefinition,
+  paymentFields: readonly FieldDefinition[],
+): Uuid[] {
+  const exposures = new Map(product.exposures.map(one => [one.name, one]))
+  const exposureOf = (locator: Uuid) => exposures.get(after.exposures.get(locator)?.name ?? '')
+  const perilFields = (locator: Uuid): readonly FieldDefinition[] => {
+    const peril = after.perils.get(locator)
+    const exposure = peril && exposureOf(peril.exposureLocator)
+    return exposure?.perils.find(one => one.name === peril?.name)?.fields ?? []
+  }
+  const named = new Set<Uuid>()
+  const look = <R>(
+    was: ReadonlyMap<Uuid, R> | undefined,
+    is: ReadonlyMap<Uuid, R>,
+    fieldsOf: (record: R) => readonly FieldDefinition[],
+    dataOf: (record: R) => FieldData,
+  ): void => {
+    if (was === is) return
+    for (const [locator, record] of is) {
+      if (was?.get(locator) === record) continue
+      for (const one of locatorsIn(fieldsOf(record).filter(isMediaField), dataOf(record))) named.add(one)
+    }
+  }
+  const ownData = ({ data }: { data: FieldData }): FieldData => data
+  const runFields = (run: ExposureRun) => exposureOf(run.exposureLocator)?.fields ?? []
+  look(before?.segments, after.segments, () => product.fields, ownData)
+  look(before?.exposureRuns, after.exposureRuns, runFields, ownData)
+  look(before?.perilRuns, after.perilRuns, run => perilFields(run.perilLocator), ownData)
+  look(before?.payments, after.payments, () => paymentFields, dataOfPayment)
+  return [...named].filter(locator => !after.media.has(locator))
+}
+
+export const isMediaField = ({ type, fields = [] }: FieldDefinition): boolean =>
+  type === 'media' || fields.some(isMediaField)
+
+export function* locatorsIn(definitions: readonly FieldDefinition[], data: FieldData): Generator<Uuid> {
+  for (const definition of definitions) {
+    if (definition.type === 'media') yield* valuesOf(data.values, definition.name) as Uuid[]
+    if (definition.type !== 'group') continue
+    for (const group of data.groups)
+      if (group.fieldName === definition.name)
+        yield* locatorsIn(definition.fields ?? [], { values: group.values, groups: [] })
+  }
+}

@@ -10,9 +10,13 @@ import { type Database, type Query, statement } from '../../platform/database.ts
 import type { Position } from '../../platform/paging.ts'
 import { policyholderQuery, readPolicyholder } from '../../policyholders/store.ts'
 import { policyholders } from '../../policyholders/tables.ts'
-import { type LoadedConfiguration, loadConfiguration } from '../../product/cache.ts'
+import {
+  type LoadedConfiguration,
+  loadConfiguration,
+  type VersionRow,
+  versionQuery,
+} from '../../product/cache.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import { type VersionRow, versionQuery } from '../../product/store.ts'
 import { configurationVersions } from '../../product/tables.ts'
 import type { PolicyCreateRequest } from '../contract/requests.ts'
 import type { PolicyAggregate } from '../records/aggregate.ts'

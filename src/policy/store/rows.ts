@@ -14,8 +14,7 @@ import type {
   PolicyAggregate,
   RunSplit,
 } from '../records/aggregate.ts'
-import type { PlannedInstallment } from '../records/installment.ts'
-import type { Invoice, Payment } from '../records/invoice.ts'
+import type { Invoice, Payment, PlannedInstallment } from '../records/invoice.ts'
 import type { Unread } from '../surroundings.ts'
 import { installments, invoices, payments } from '../tables/billing.ts'
 import { documents, policyMedia } from '../tables/documents.ts'

@@ -2,8 +2,13 @@ import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
-import type { BillingPeriod, Replanned } from '../records/installment.ts'
-import type { InvoiceStatusEntry, InvoiceType, PaymentSource } from '../records/invoice.ts'
+import type {
+  BillingPeriod,
+  InvoiceStatusEntry,
+  InvoiceType,
+  PaymentSource,
+  Replanned,
+} from '../records/invoice.ts'
 
 /** A fee of an installment as it is stored: in minor units. */
 export type StoredInstallmentFee = {

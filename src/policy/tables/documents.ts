@@ -1,6 +1,6 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { DocumentType } from '../contract/documents.ts'
-import type { DocumentState, DocumentSubject, PolicyDocument } from '../records/document.ts'
+import type { DocumentState, DocumentSubject, PolicyDocument } from '../records/transactions.ts'
 
 /** Documents of policies; the files are in R2 under their locators. */
 export const documents = sqliteTable(

@@ -1,5 +1,11 @@
-import { type DirectoryEntry, readDirectory } from '../../../packages/zip/directory.ts'
-import { beginsLikeZip, checkSize, entryContent, entryRange } from '../../../packages/zip/entry-content.ts'
+import {
+  beginsLikeZip,
+  checkSize,
+  type DirectoryEntry,
+  entryContent,
+  entryRange,
+  readDirectory,
+} from '../../../packages/zip/directory.ts'
 import { entryPath, isArchiveName, isJunk, isOfficeName } from '../../../packages/zip/entry-path.ts'
 import { ArchiveRefused } from '../../../packages/zip/refusal.ts'
 import type { Finding } from '../configuration.ts'

@@ -2,16 +2,14 @@ import {
   type FieldError,
   type FieldErrors,
   type FieldGroupError,
+  type FieldValues,
   fieldError,
   fieldErrors,
-  shown,
-} from './errors.ts'
-import {
-  type FieldValues,
   LARGEST_VALUE_COUNT,
   mergeFieldValues,
   nameProblem,
   readFieldValues,
+  shown,
   valuesOf,
 } from './values.ts'
 

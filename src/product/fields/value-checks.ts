@@ -1,11 +1,221 @@
-import { memoByObject } from '../../kernel/maps.ts'
+import type { RE2JS } from 're2js'
+import { loadPatterns } from '../../bundles/load.ts'
+import { BoundedCache, memoByObject } from '../../kernel/maps.ts'
 import { isLongerThan } from '../../kernel/text.ts'
-import type { Instant, TimeZone } from '../../kernel/time.ts'
-import type { FieldDefinition, FieldType, LookupTable } from '../configuration.ts'
-import { dateBounds, isTooEarly, isTooLate, readDate } from './dates.ts'
-import { type FieldErrorCode, shown } from './errors.ts'
-import { matchesPattern, patternSteps } from './patterns.ts'
-import { decimalPlacesOf, isPlainNumber, LARGEST_DIGIT_COUNT, plainDecimal } from './values.ts'
+import {
+  add,
+  dayStart,
+  EARLIEST,
+  endOfDay,
+  type Instant,
+  instant,
+  LATEST,
+  localParts,
+  plainDay,
+  type Span,
+  startOfDay,
+  type TimeZone,
+} from '../../kernel/time.ts'
+import type { DateOffset, FieldDefinition, FieldType, LookupTable } from '../configuration.ts'
+import {
+  decimalPlacesOf,
+  type FieldErrorCode,
+  isPlainNumber,
+  LARGEST_DIGIT_COUNT,
+  plainDecimal,
+  shown,
+} from './values.ts'
+
+/** A date value: milliseconds text, or an ISO day read as its start in the tenant's zone (brief 6.4). */
+export function readDate(text: string, zone: TimeZone): Instant | undefined {
+  return /^-?\d+$/.test(text) ? instant(Number(text) || 0) : dayStart(text, zone)
+}
+
+/** A bound of a date field, with how a message names it. */
+type DateBound = {
+  readonly at: Instant
+  readonly name: string
+  /** A time that surely lies within the bound, as all do that are farther from it: then nobody need know where it lies. */
+  readonly within?: Instant
+}
+
+export const isTooEarly = (value: Instant, bound: DateBound): boolean =>
+  (bound.within === undefined || value < bound.within) && value < bound.at
+
+export const isTooLate = (value: Instant, bound: DateBound): boolean =>
+  (bound.within === undefined || value > bound.within) && value > bound.at
+
+type DateBounds = { readonly earliest: readonly DateBound[]; readonly latest: readonly DateBound[] }
+
+/** What was worked out of a field's bounds. */
+type KnownBounds = {
+  /** Asked for last: all values of one change are checked at one moment. */
+  last: Span & { zone: TimeZone; bounds: DateBounds }
+  /** Of whole days by their starts, for those that stand until the day is over, and those that do not go by the moment. */
+  readonly byDay: Map<Instant, { zone: TimeZone; bounds: DateBounds }> | undefined
+}
+
+const known = new WeakMap<FieldDefinition, KnownBounds>()
+
+/** Days of one field whose bounds are remembered; with more of them it begins anew. */
+const MOST_DAYS = 1_500
+
+/**
+ * The bounds of a date field at the moment `now`, both inclusive. A bound that is a day, or an offset rounded to
+ * the day, takes in the whole of that day: the earliest is its start, the latest its last millisecond.
+ */
+export function dateBounds(definition: FieldDefinition, now: Instant, zone: TimeZone): DateBounds {
+  const found = known.get(definition)
+  const last = found?.last
+  if (last && last.start <= now && now <= last.end && last.zone === zone) return last.bounds
+  const byDay: KnownBounds['byDay'] = found ? found.byDay : standsAllDay(definition) ? new Map() : undefined
+  const day = byDay && plainDay(now, zone)
+  const ofDay = day && byDay.get(day.start)
+  const bounds = ofDay?.zone === zone ? ofDay.bounds : boundsAt(definition, now, zone)
+  if (day && ofDay?.bounds !== bounds) {
+    if (byDay.size >= MOST_DAYS) byDay.clear()
+    byDay.set(day.start, { zone, bounds })
+  }
+  const { start, end } = day ?? { start: now, end: now }
+  known.set(definition, { last: { start, end, zone, bounds }, byDay })
+  return bounds
+}
+
+/** Days, weeks, months and years after any time of a day, rounded to the day, are the same day. */
+const standsAllDay = ({ earliestOffset, latestOffset }: FieldDefinition): boolean =>
+  [earliestOffset, latestOffset].every(
+    offset => !offset || (offset.roundToDay && ['day', 'week', 'month', 'year'].includes(offset.unit)),
+  )
+
+function boundsAt(definition: FieldDefinition, now: Instant, zone: TimeZone): DateBounds {
+  const { earliest, latest, earliestOffset, latestOffset } = definition
+  const first = earliest === undefined ? undefined : readDate(earliest, zone)
+  const last = latest === undefined ? undefined : readDate(latest, zone)
+  const bound = (at: Instant | undefined, wholeDay: boolean): DateBound[] =>
+    at === undefined
+      ? []
+      : [
+          {
+            at,
+            get name() {
+              return printed(at, wholeDay, zone)
+            },
+          },
+        ]
+  return {
+    earliest: [
+      ...bound(first, isDay(earliest)),
+      ...offsetBounds(now, earliestOffset, startOfDay, zone, amount => amount < 0),
+    ],
+    latest: [
+      ...bound(last !== undefined && isDay(latest) ? endOfDay(last, zone) : last, isDay(latest)),
+      ...offsetBounds(now, latestOffset, endOfDay, zone, amount => amount > 0),
+    ],
+  }
+}
+
+/** The bound that an offset from now gives. Where now itself is within it, the calendar is walked for other values only. */
+function offsetBounds(
+  now: Instant,
+  offset: DateOffset | undefined,
+  round: (at: Instant, zone: TimeZone) => Instant,
+  zone: TimeZone,
+  isWithin: (amount: number) => boolean,
+): DateBound[] {
+  if (!offset) return []
+  let found: Instant | undefined
+  const find = (): Instant => {
+    found ??= offsetFrom(now, offset, round, zone)
+    return found
+  }
+  return [
+    {
+      get at() {
+        return find()
+      },
+      get name() {
+        return printed(find(), !!offset.roundToDay, zone)
+      },
+      ...(isWithin(offset.amount) && { within: now }),
+    },
+  ]
+}
+
+const isDay = (text: string | undefined): boolean => text?.includes('-', 1) ?? false
+
+function offsetFrom(
+  now: Instant,
+  { amount, unit, roundToDay }: DateOffset,
+  round: (at: Instant, zone: TimeZone) => Instant,
+  zone: TimeZone,
+): Instant {
+  let at: Instant
+  try {
+    at = add(now, amount, unit, zone)
+  } catch {
+    // Beyond what the calendar can express: a way to write "any date".
+    return amount < 0 ? EARLIEST : LATEST
+  }
+  return roundToDay ? round(at, zone) : at
+}
+
+function printed(at: Instant, wholeDay: boolean, zone: TimeZone): string {
+  const { year, month, day, hour, minute, second } = localParts(at, zone)
+  const two = (part: number): string => String(part).padStart(2, '0')
+  const date = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
+  return wholeDay ? date : `${date} ${two(hour)}:${two(minute)}:${two(second)} ${zone}`
+}
+
+// Patterns of fields, by an engine that takes linear time. It is large: loaded with the first configuration.
+let engine: typeof RE2JS | undefined
+
+/** Matching is synchronous: the engine has to be there before. Loads it once. */
+export async function loadPatternEngine(): Promise<void> {
+  engine ??= (await loadPatterns()).RE2JS
+}
+
+/** Instructions of the largest pattern that a configuration may have. */
+const LARGEST_PATTERN_SIZE = 2_000
+
+const compiled = new BoundedCache<RE2JS>(256)
+
+function patternEngine(): typeof RE2JS {
+  if (!engine) throw new Error('No pattern is matched before loadPatternEngine().')
+  return engine
+}
+
+/** Throws with the reason when the source is not RE2 syntax as it stands. */
+export function assertPattern(source: string): void {
+  patternEngine().compile(source)
+}
+
+function compile(source: string): RE2JS {
+  const engine = patternEngine()
+  const pattern = compiled.get(source) ?? engine.compile(engine.translateRegExp(source))
+  compiled.set(source, pattern)
+  return pattern
+}
+
+/** Why a field may not have the pattern (RE2 syntax, at most 2,000 instructions); undefined when it may. */
+export function patternProblem(source: string): string | undefined {
+  try {
+    const size = compile(source).programSize()
+    if (size <= LARGEST_PATTERN_SIZE) return undefined
+    return `The pattern compiles to ${size} instructions; simplify it to at most ${LARGEST_PATTERN_SIZE}.`
+  } catch (error) {
+    return `The pattern is not RE2 syntax: ${error instanceof Error ? error.message : String(error)}.`
+  }
+}
+
+/** Upper bound of the steps that matching takes: instructions × characters. Throws as `matchesPattern`. */
+export const patternSteps = (source: string, text: string): number =>
+  compile(source).programSize() * (text.length + 1)
+
+/** Whether the pattern matches the whole text, in linear time. Throws on a source that `patternProblem` refuses. */
+export function matchesPattern(source: string, text: string): boolean {
+  // Not `RE2JS.matches`: it builds an automaton of up to 8 MB for each pattern, and an isolate has 128 MB.
+  return compile(source).matcher(text).matches()
+}
 
 /** What a value breaks; `rule` completes the sentence "Field 'name' …". */
 type Breach = { code: FieldErrorCode; rule: string }

@@ -1,10 +1,11 @@
+import { Refusal } from '../../kernel/errors.ts'
 import { type Decimal, decimal } from '../../kernel/money.ts'
 import { isLongerThan, isStorable } from '../../kernel/text.ts'
-import type { TimeZone } from '../../kernel/time.ts'
+import { type Instant, instant, localParts, type TimeZone } from '../../kernel/time.ts'
+import type { Search, SearchTerm } from '../../platform/search/matching.ts'
 import type { FieldDefinition } from '../configuration.ts'
-import { readDate } from './dates.ts'
-import { type FieldError, fieldError } from './errors.ts'
 import type { FieldData } from './groups.ts'
+import { readDate } from './value-checks.ts'
 
 /** Field name to its values as text. A field without a value has no entry, or in an update an empty one. */
 export type FieldValues = Record<string, string[]>
@@ -177,4 +178,120 @@ export function normaliseFieldData(
       values: normaliseFieldValues(fieldsOf(group.fieldName), group.values, zone),
     })),
   }
+}
+
+// Problems of field values, in the shape that answers carry them (brief 8, FieldErrors).
+
+export type FieldErrorCode =
+  /** A required field has no value. */
+  | 'MISSING'
+  /** No such field, or one whose condition does not hold. */
+  | 'INVALID_FIELD'
+  /** The value cannot be read as the field's type at all. */
+  | 'INVALID_TYPE'
+  /** The value is of the type, but outside what the field allows. */
+  | 'INVALID_VALUE'
+
+/** Messages never repeat values: these may be personal data, and messages are logged. */
+export type FieldError = { fieldName: string; code: FieldErrorCode; message: string }
+
+/** Problems inside one field group. `index` counts from 0 in the order in which the field lists its groups. */
+export type FieldGroupError = { fieldName: string; errors: FieldError[]; locator: string; index: number }
+
+export type FieldErrors = {
+  hasErrors: boolean
+  errors: FieldError[]
+  fieldGroupErrors: FieldGroupError[]
+}
+
+export const fieldErrors = (errors: FieldError[], fieldGroupErrors: FieldGroupError[] = []): FieldErrors => ({
+  hasErrors: errors.length > 0 || fieldGroupErrors.length > 0,
+  errors,
+  fieldGroupErrors,
+})
+
+/** Both sets of problems as one; those of the same group stand together. */
+export function joinFieldErrors(first: FieldErrors, second: FieldErrors): FieldErrors {
+  const groups = new Map<string, FieldGroupError>()
+  for (const group of [...first.fieldGroupErrors, ...second.fieldGroupErrors]) {
+    const earlier = groups.get(group.locator)
+    groups.set(group.locator, earlier ? { ...group, errors: [...earlier.errors, ...group.errors] } : group)
+  }
+  return fieldErrors([...first.errors, ...second.errors], [...groups.values()])
+}
+
+const SHOWN_LENGTH = 80
+
+/** A name or locator from outside, short enough to stand in a message. */
+export const shown = (text: string): string =>
+  text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH).toWellFormed()}…` : text.toWellFormed()
+
+/** `rule` completes the sentence "Field 'name' …": what is wrong and what to do, without the full stop. */
+export function fieldError(fieldName: string, code: FieldErrorCode, rule: string): FieldError {
+  return { fieldName: shown(fieldName), code, message: `Field '${shown(fieldName)}' ${rule}.` }
+}
+
+// How records are found by their values: text folded, so that case and the ways to write an accent do not count.
+/** Code points of a term: of longer texts only the beginning is indexed (brief 5.2). */
+const LONGEST_TERM = 2_700
+
+/**
+ * Text as it is compared: upper case first, where `ß` is `SS`, then lower case letter by letter, since that of a
+ * word depends on where a letter stands (`ς`).
+ */
+export function folded(text: string): string {
+  if (isAscii(text)) return text.toLowerCase()
+  const lower = Array.from(text.normalize('NFKC').toUpperCase(), letter => letter.toLowerCase())
+  return lower.join('').normalize('NFC')
+}
+
+/** Every way to write it is one, and each of its code points is one of the text's units. */
+const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
+
+function termOf(value: string): string {
+  const text = folded(value)
+  if (isAscii(text)) return text.slice(0, LONGEST_TERM)
+  return Array.from(text).slice(0, LONGEST_TERM).join('')
+}
+
+/** The terms of a field's values, each once. A date can be found as it is stored, in milliseconds, and as a day. */
+export function termsOf(field: FieldDefinition, values: readonly string[], zone: TimeZone): SearchTerm[] {
+  const terms = values.flatMap(value => readings(field, value, zone)).map(termOf)
+  return [...new Set(terms)].map(term => ({ field: field.name, term }))
+}
+
+function readings({ type }: FieldDefinition, value: string, zone: TimeZone): string[] {
+  const at = type === 'date' && /^-?\d{1,15}$/.test(value) ? instant(Number(value)) : undefined
+  return at === undefined ? [value] : [value, isoDay(at, zone)]
+}
+
+function isoDay(at: Instant, zone: TimeZone): string {
+  const { year, month, day } = localParts(at, zone)
+  const two = (part: number): string => String(part).padStart(2, '0')
+  return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
+}
+
+/** What a list query looks for, if anything; `searchField` stands with one of the other two. */
+export function searchOf(query: {
+  readonly searchField?: string | undefined
+  readonly searchValue?: string | undefined
+  readonly searchPrefix?: string | undefined
+}): Search | undefined {
+  const { searchField: field, searchValue, searchPrefix = '' } = query
+  if (field === undefined) return undefined
+  return searchValue === undefined
+    ? { field, term: termOf(searchPrefix), match: 'prefix' }
+    : { field, term: termOf(searchValue), match: 'equal' }
+}
+
+/** Refuses (400) a search in a field that is not searchable, naming those that are. */
+export function assertSearchable(name: string, searchable: readonly string[]): void {
+  if (searchable.includes(name)) return
+  throw new Refusal(
+    'invalidParameter',
+    `'searchField' '${shown(name)}' is not searchable; ${
+      searchable.length === 0 ? 'no field is' : `these fields are: ${searchable.join(', ')}`
+    }.`,
+    { searchableFields: searchable },
+  )
 }

@@ -1,5 +1,4 @@
 // The Liquid of this service: the engine with the filters of rating and tables.
-
 import type { Calendar } from '../../../packages/liquid/date-format.ts'
 import {
   type CompiledTemplate as Compiled,
@@ -9,8 +8,14 @@ import {
 import { currencyCode } from '../../kernel/money.ts'
 import { didYouMean } from '../../kernel/text.ts'
 import { add, dayStart, endOfDay, instant, localParts, startOfDay } from '../../kernel/time.ts'
-import { effectFilters, noEffects, type RatingEffects, settledEffects } from './effects.ts'
-import { lookupFilters, type TemplateEnvironment } from './lookups.ts'
+import {
+  effectFilters,
+  lookupFilters,
+  noEffects,
+  type RatingEffects,
+  settledEffects,
+  type TemplateEnvironment,
+} from './effects.ts'
 
 /** What both template engines need to know of times. */
 export const CALENDAR: Calendar = { add, dayStart, endOfDay, instant, localParts, startOfDay }

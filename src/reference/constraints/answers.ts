@@ -1,8 +1,7 @@
 // What clients are told of constraints (resources brief 3): one function for accounts, quotes, quick quotes and
 // transactions. Nothing is stored.
 import { Refusal } from '../../kernel/errors.ts'
-import { shown } from '../../product/fields/errors.ts'
-import { valuesOf } from '../../product/fields/values.ts'
+import { shown, valuesOf } from '../../product/fields/values.ts'
 import type { DependencyResponse, EvaluationRequest, EvaluationResponse } from './contract.ts'
 import {
   allowedValues,

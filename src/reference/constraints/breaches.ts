@@ -1,10 +1,8 @@
 // Stored values held against the constraint tables in force: which values to check, and the errors of those that a table
 // does not allow.
-
 import type { TimeZone } from '../../kernel/time.ts'
-import { applicability } from '../../product/fields/conditions.ts'
-import { type FieldError, fieldError, shown } from '../../product/fields/errors.ts'
-import { valuesOf } from '../../product/fields/values.ts'
+import { applicability } from '../../product/fields/validate.ts'
+import { type FieldError, fieldError, shown, valuesOf } from '../../product/fields/values.ts'
 import {
   allowedValues,
   type ConstrainedField,

@@ -1,8 +1,9 @@
 // The rows of constraint tables: short ones stay in the isolate's memory, long ones are read anew from R2, piece by piece,
 // for each pass over them; answers from those are remembered (`force.ts`). Contents never change under their
 // revision.
-import { BoundedCache } from '../../kernel/bounded-cache.ts'
+
 import type { Uuid } from '../../kernel/locators.ts'
+import { BoundedCache } from '../../kernel/maps.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { ConstraintTableDeclaration } from '../../product/resources.ts'
 import { type CsvSource, csvBytes, csvSource, Held } from '../data-tables/csv-source.ts'

@@ -1,7 +1,7 @@
 // Constraint tables in force for one transaction, to be asked (resources brief 2 and 3).
 import { inArray, sql } from 'drizzle-orm'
-import { BoundedCache } from '../../kernel/bounded-cache.ts'
 import { Refusal } from '../../kernel/errors.ts'
+import { BoundedCache } from '../../kernel/maps.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { statement } from '../../platform/database.ts'

@@ -1,7 +1,7 @@
 // What an isolate knows of tables: which contents are in force, trusted as long as a tenant is; and records, which never
 // change, since new contents have a new number.
 
-import { BoundedCache } from '../../kernel/bounded-cache.ts'
+import { BoundedCache } from '../../kernel/maps.ts'
 import { now } from '../../kernel/time.ts'
 import { TENANT_TRUST_MS, type Tenant } from '../../platform/tenancy.ts'
 import type { Resource, ResourceGroup } from '../resource.ts'

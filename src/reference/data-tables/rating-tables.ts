@@ -7,7 +7,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
 import type { SelectionBasis } from '../../product/resources.ts'
-import { KEY_SEPARATOR, type LookupResult, readLookUpKey } from '../../product/templates/lookups.ts'
+import { KEY_SEPARATOR, type LookupResult, readLookUpKey } from '../../product/templates/effects.ts'
 import { selectInForce } from '../resource.ts'
 import {
   type Candidate,

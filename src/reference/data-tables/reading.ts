@@ -1,6 +1,6 @@
 // From the bytes of a CSV to rows that can be looked up; nothing is kept but the notes.
 import type { RangeTableDeclaration, TableDeclaration } from '../../product/resources.ts'
-import { KEY_SEPARATOR } from '../../product/templates/lookups.ts'
+import { KEY_SEPARATOR } from '../../product/templates/effects.ts'
 import { layoutOf, type ReadLayout, type TableKind, type TableLayout } from './layout.ts'
 import { Notes } from './notes.ts'
 import { checkCells, RowReading } from './row-reading.ts'

@@ -2,7 +2,7 @@
 import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { type Database, statement } from '../../platform/database.ts'
 import { COLUMN_TYPES } from '../../product/resources.ts'
-import { KEY_SEPARATOR } from '../../product/templates/lookups.ts'
+import { KEY_SEPARATOR } from '../../product/templates/effects.ts'
 import type { Resource } from '../resource.ts'
 import { candidateQueries, candidatesOf } from '../store.ts'
 import { resourceGroupMembers, resourceGroups, resources, tableContents, tableRows } from '../tables.ts'

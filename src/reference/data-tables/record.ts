@@ -3,7 +3,7 @@ import { notFound, Refusal } from '../../kernel/errors.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
-import { KEY_SEPARATOR } from '../../product/templates/lookups.ts'
+import { KEY_SEPARATOR } from '../../product/templates/effects.ts'
 import { notInForce, unknownStaticName } from '../in-force.ts'
 import { selectInForce } from '../resource.ts'
 import {

@@ -1,8 +1,8 @@
 // Headers as they are sent: with the items of the secrets that are in force in the place of references to them.
 
 import { type AuditEntry, auditRows } from '../../access/audit/store.ts'
-import { BoundedCache } from '../../kernel/bounded-cache.ts'
 import { Refusal } from '../../kernel/errors.ts'
+import { BoundedCache } from '../../kernel/maps.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Query } from '../../platform/database.ts'

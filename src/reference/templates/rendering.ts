@@ -3,14 +3,13 @@ import { TemplateError } from '../../../packages/liquid/limits.ts'
 import type { VelocityTemplate } from '../../../packages/velocity/parse.ts'
 import { compileVelocity, renderVelocity } from '../../../packages/velocity/velocity.ts'
 import { Refusal } from '../../kernel/errors.ts'
-import type { RatingEffects } from '../../product/templates/effects.ts'
+import type { RatingEffects, TemplateEnvironment } from '../../product/templates/effects.ts'
 import {
   CALENDAR,
   type CompiledTemplate,
   compileTemplate,
   isCurrency,
 } from '../../product/templates/liquid.ts'
-import type { TemplateEnvironment } from '../../product/templates/lookups.ts'
 import type { Snippets, TemplateText } from './snippets.ts'
 
 export type RenderedTemplate = {

@@ -1,6 +1,6 @@
 // Invoices and payments, as the Worker serves them.
 import { policyholderCredits } from '../../billing/payments/credits-response.ts'
-import { checkedInvoices, invoiceItems, invoiceResponse } from '../../billing/projection.ts'
+import { checkedInvoices, invoiceItems, invoiceResponse } from '../../billing/payments/plans.ts'
 import { notFound } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { JsonAnswer } from '../../platform/commit.ts'
@@ -16,7 +16,7 @@ import type {
   PolicyholderCreditsResponse,
   PolicyInvoiceResponse,
 } from '../../policy/contract/billing.ts'
-import { invoiceResponses, paymentResponse } from '../../policy/projection/invoices.ts'
+import { invoiceResponses, paymentResponse } from '../../policy/projection/records.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { paymentNamed } from '../../policy/records/invoice.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'

@@ -14,9 +14,9 @@ import type { RequestContext } from '../../platform/context.ts'
 import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
 import type { PolicySelection } from '../../policy/store/aggregates.ts'
 import { loadPolicy, loadVersion, productOf } from '../../policy/store/loading.ts'
-import type { Policyholder } from '../../policyholders/policyholder.ts'
+import type { Policyholder } from '../../policyholders/values.ts'
 import { compileTemplate } from '../../product/templates/liquid.ts'
-import { type Attempt, ratingContext } from '../../rating/attempt.ts'
+import { type Attempt, ratingContext } from '../../rating/rate.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import type {
   CalculationResponse,

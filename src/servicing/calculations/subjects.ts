@@ -1,13 +1,14 @@
 // What a formula is tried out on: a peril that there is, or one made up of the request.
+
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, plus, toNumber } from '../../kernel/money.ts'
-import { changedData, report } from '../../policy/draft/changed-data.ts'
+import { changedData, report } from '../../policy/draft/changes.ts'
 import { newDraft } from '../../policy/draft/draft.ts'
 import { endOfRun } from '../../policy/fold/line.ts'
 import { inForce } from '../../policy/fold/pieces.ts'
-import { taxGroupResponses } from '../../policy/projection/parts.ts'
-import { policyView } from '../../policy/projection/view.ts'
+import { taxGroupResponses } from '../../policy/projection/characteristics.ts'
+import { policyView } from '../../policy/projection/policy.ts'
 import {
   type PerilPrice,
   type PolicyAggregate,
@@ -17,19 +18,24 @@ import {
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
 import type { Ground, Loaded } from '../../policy/surroundings.ts'
-import { contractSpan, paymentSchedule } from '../../policy/terms.ts'
+import { contractSpan, paymentSchedule } from '../../policy/surroundings.ts'
 import type {
   FieldDefinition,
   Finding,
   ProductDefinition,
   TemplateSource,
 } from '../../product/configuration.ts'
-import { fieldError, fieldErrors } from '../../product/fields/errors.ts'
 import { type FieldData, NO_FIELD_DATA } from '../../product/fields/groups.ts'
-import { type FieldValues, readFieldValues, valuesOf } from '../../product/fields/values.ts'
+import {
+  type FieldValues,
+  fieldError,
+  fieldErrors,
+  readFieldValues,
+  valuesOf,
+} from '../../product/fields/values.ts'
 import type { CompiledTemplate, compileTemplate, Rendering } from '../../product/templates/liquid.ts'
-import { type Attempt, assertValid } from '../../rating/attempt.ts'
 import { PerilRating, type Rateable } from '../../rating/peril-rating.ts'
+import { type Attempt, assertValid } from '../../rating/rate.ts'
 import { Rater, type RatingContext } from '../../rating/rater.ts'
 import type { Operation } from '../../rating/template-data.ts'
 import type {

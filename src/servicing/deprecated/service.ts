@@ -1,4 +1,5 @@
 // What the deprecated paths answer, from the records that the others work with.
+
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import {
   derivedUuid,
@@ -15,8 +16,7 @@ import { recordPlace, shardDatabase, shardOfPolicy } from '../../platform/tenanc
 import { amountsDue, futureInstallments, installmentOf, planOf } from '../../policy/bills/amounts-due.ts'
 import { isStanding } from '../../policy/fold/line.ts'
 import { policyCharacteristics } from '../../policy/projection/characteristics.ts'
-import { policyResponse } from '../../policy/projection/policy.ts'
-import { policyView } from '../../policy/projection/view.ts'
+import { policyResponse, policyView } from '../../policy/projection/policy.ts'
 import {
   type Modification,
   type PolicyAggregate,
@@ -24,9 +24,8 @@ import {
   quoteParts,
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
-import type { PlannedInstallment } from '../../policy/records/installment.ts'
-import type { Invoice } from '../../policy/records/invoice.ts'
-import { quoteOf } from '../../policy/records/look-ups.ts'
+import type { Invoice, PlannedInstallment } from '../../policy/records/invoice.ts'
+import { quoteOf } from '../../policy/records/transactions.ts'
 import type { PolicySelection } from '../../policy/store/aggregates.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'

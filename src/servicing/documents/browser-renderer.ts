@@ -2,7 +2,7 @@
 // needs a compatibility date of 2026-03-24 or later. The browser runs no script and loads nothing: what a template
 // names beyond itself stays out, as with the renderer within the service.
 
-import { withFonts } from '../../../packages/pdf/font-names.ts'
+import { withFonts } from '../../../packages/pdf/fonts.ts'
 import { FOOTER_TAG, HEADER_TAG, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from '../../../packages/pdf/html.ts'
 import { ConversionError, type Page, type Paper, paperOf } from '../../../packages/pdf/page.ts'
 import type { Instant } from '../../kernel/time.ts'

@@ -1,18 +1,22 @@
 // The `data` of a document's template (brief 5.3): the policy as it was known when the document was asked for, its
 // policyholder, and the record that the document is of under a name of its own.
-import { invoiceResponse } from '../../billing/projection.ts'
+import { invoiceResponse } from '../../billing/payments/plans.ts'
 import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import { installmentOf } from '../../policy/bills/amounts-due.ts'
 import { isStanding } from '../../policy/fold/line.ts'
 import { billedItemsOf, shownItems } from '../../policy/projection/billed-items.ts'
-import { withLazy } from '../../policy/projection/lazy.ts'
+import { withLazy } from '../../policy/projection/characteristics.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
 import { type PolicyAggregate, type Quote, selectedQuote } from '../../policy/records/aggregate.ts'
-import type { PolicyDocument } from '../../policy/records/document.ts'
 import type { Invoice } from '../../policy/records/invoice.ts'
-import { cancellationOf, endorsementOf, quoteOf, reinstatementOf } from '../../policy/records/look-ups.ts'
-import { basisAt, selectionBasis } from '../../policy/selection-basis.ts'
-import type { Loaded } from '../../policy/surroundings.ts'
+import {
+  cancellationOf,
+  endorsementOf,
+  type PolicyDocument,
+  quoteOf,
+  reinstatementOf,
+} from '../../policy/records/transactions.ts'
+import { basisAt, type Loaded, selectionBasis } from '../../policy/surroundings.ts'
 import {
   type DocumentDefinition,
   documentDefinitions,

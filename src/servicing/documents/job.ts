@@ -15,13 +15,13 @@ import {
   tenantNow,
   tenantOfShard,
 } from '../../platform/tenancy.ts'
-import { waiting } from '../../policy/projection/documents.ts'
+import { waiting } from '../../policy/projection/records.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
-import { documentPath, type PolicyDocument } from '../../policy/records/document.ts'
+import { documentPath, type PolicyDocument } from '../../policy/records/transactions.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { policyholderAt, replacedVersionsQuery } from '../../policyholders/store.ts'
-import { staticFiles } from '../../product/stored-files.ts'
+import { staticFiles } from '../../product/cache.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { documentResources } from '../../reference/templates/document-resources.ts'
 import {
@@ -32,7 +32,7 @@ import {
 } from '../../transactions/documents/job-store.ts'
 import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/limits.ts'
 import type { Made } from '../../transactions/documents/made.ts'
-import { askPolicy } from '../../transactions/object/message.ts'
+import { askPolicy } from '../../transactions/mechanism/kind.ts'
 import { type MakingContext, makeDocument, type Product } from './make.ts'
 import { pdfRenderer } from './pdf-renderer.ts'
 

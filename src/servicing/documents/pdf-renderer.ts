@@ -1,8 +1,6 @@
 // Who makes PDFs of HTML. Two do: the renderer within the service, and Cloudflare's Browser Rendering where the
 // binding BROWSER is there. Both take the same HTML and give a file.
-
-import type { OwnFontFiles } from '../../../packages/pdf/font-names.ts'
-import type { FontFiles } from '../../../packages/pdf/fonts.ts'
+import type { FontFiles, OwnFontFiles } from '../../../packages/pdf/fonts.ts'
 import type { Page, RenderedPdf } from '../../../packages/pdf/page.ts'
 import { loadRenderer } from '../../bundles/load.ts'
 import type { Instant } from '../../kernel/time.ts'

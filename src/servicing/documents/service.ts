@@ -5,9 +5,9 @@ import type { RequestContext } from '../../platform/context.ts'
 import { fileAddress } from '../../platform/http/file-links.ts'
 import { fileKey, shardDatabase, shardOfPolicy, tenantFiles } from '../../platform/tenancy.ts'
 import type { RenderDocumentRequest, RenderedDocumentResponse } from '../../policy/contract/documents.ts'
-import { documentPath, type PolicyDocument } from '../../policy/records/document.ts'
+import { documentPath, type PolicyDocument } from '../../policy/records/transactions.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
-import { staticFiles } from '../../product/stored-files.ts'
+import { staticFiles } from '../../product/cache.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import {
   expectDocument,
@@ -15,7 +15,7 @@ import {
   type Upload,
   withoutStoredFile,
   withStoredFile,
-} from '../../transactions/documents/stored-files.ts'
+} from '../../transactions/documents/job-store.ts'
 import { operate, policyLocator } from '../../transactions/policies/service.ts'
 import type { RenderedFile } from './preview.ts'
 

@@ -8,9 +8,9 @@ import { expectRecord } from '../../platform/events/unrecorded.ts'
 import type { FilePart } from '../../platform/http/body/form.ts'
 import { fileKey, HOME_SHARD, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
 import type { Media } from '../../policy/contract/documents.ts'
-import { mediaResponse } from '../../policy/projection/documents.ts'
-import { type Medium, mediumPath } from '../../policy/records/document.ts'
-import { deleteFile, readMedia } from '../../policy/store/media.ts'
+import { mediaResponse } from '../../policy/projection/records.ts'
+import { type Medium, mediumPath } from '../../policy/records/transactions.ts'
+import { deleteFile, readMedia } from '../../policy/store/aggregates.ts'
 import { media } from '../../policy/tables/documents.ts'
 
 const cleanName = (name: string): string =>

@@ -158,7 +158,7 @@ export const AccountMigrationIdMappingsListResponse = listOf(
 const page = {
   offset: optional(requestInteger(0, 1_000_000))
     .transform(offset => offset ?? 0)
-    .openapi({ description: 'Entries to pass over; 0 unless told.' }),
+    .openapi({ description: 'Entries to skip; 0 by default.' }),
   count: PageSize,
   extended: booleanOr(true).openapi({ description: 'false: the bare list.' }),
 }

@@ -193,7 +193,7 @@ export const changeAccountQuery = (
       and(eq(migrationAccounts.migrationLocator, migrationLocator), eq(migrationAccounts.ordinal, ordinal)),
     )
 
-/** Lets accounts that a fault of the system stopped begin anew. */
+/** Lets accounts that a fault of the system stopped start over. */
 export const recoverQuery = ({ build }: Database, locator: Uuid, at: Instant): Query =>
   build
     .update(migrationAccounts)

@@ -5,6 +5,7 @@
 // requests that were refused, cannot be told apart and go too. A document that was made of a template is made again, of the
 // policy as it was and the policyholder as it is now; one whose sources are gone loses its file. Uploaded files stay: only
 // who uploaded them knows what is in them.
+
 import { type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { auxData } from '../../extension/auxdata/tables.ts'
@@ -14,13 +15,14 @@ import { pluginLogs } from '../../extension/plugins/tables.ts'
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { Guard, NewTimer } from '../../platform/commit.ts'
-import { type Database, LARGEST_PARAMETER, type Query } from '../../platform/database.ts'
+import type { Database, Query } from '../../platform/database.ts'
+import { jsonLists } from '../../platform/database.ts'
 import { events } from '../../platform/events/tables.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import { writes } from '../../platform/tables.ts'
 import { fileKey, shardDatabase, tenantFiles } from '../../platform/tenancy.ts'
-import { documentPath } from '../../policy/records/document.ts'
 import type { UnderwritingResult } from '../../policy/records/transactions.ts'
+import { documentPath } from '../../policy/records/transactions.ts'
 import { installments, invoices, payments, type StoredInstallmentFee } from '../../policy/tables/billing.ts'
 import { documentJobs, documents } from '../../policy/tables/documents.ts'
 import {
@@ -295,25 +297,10 @@ export const scrubQueries = (
     const isRow = keys.map(
       (key, index) => sql`${table}.${sql.identifier(key)} = j.value ->> ${sql.raw(String(index + 1))}`,
     )
-    return chunked(changed).map(rows =>
+    return jsonLists(changed).map(rows =>
       build.run(sql`update ${table} set ${sql.identifier(column)} = j.value ->> 0
         from json_each(${rows}) as j where ${sql.join(isRow, sql` and `)}`),
     )
   }),
   build.run(sql`update ${policies} set version = version + 1 where policyholder_locator = ${locator}`),
 ]
-
-/** JSON texts as lists, as many to a parameter as it takes. */
-function chunked(texts: readonly string[]): string[] {
-  const chunks: string[][] = []
-  let room = 0
-  for (const text of texts) {
-    if (text.length > room) {
-      chunks.push([])
-      room = LARGEST_PARAMETER
-    }
-    chunks.at(-1)!.push(text)
-    room -= text.length
-  }
-  return chunks.map(one => `[${one.join(',')}]`)
-}

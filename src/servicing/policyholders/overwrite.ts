@@ -10,12 +10,15 @@ import type { SearchTerm } from '../../platform/search/matching.ts'
 import { writes } from '../../platform/tables.ts'
 import { policies } from '../../policy/tables/policies.ts'
 import { invalid } from '../../policyholders/change.ts'
-import type { Dictionary, Policyholder } from '../../policyholders/policyholder.ts'
 import { keepVersionQuery } from '../../policyholders/store.ts'
 import { policyholders, policyholderTerms, policyholderVersions } from '../../policyholders/tables.ts'
-import { searchTerms, validationFieldError } from '../../policyholders/values.ts'
-import { fieldError } from '../../product/fields/errors.ts'
-import { type FieldValues, readFieldValues, valuesOf } from '../../product/fields/values.ts'
+import {
+  type Dictionary,
+  type Policyholder,
+  searchTerms,
+  validationFieldError,
+} from '../../policyholders/values.ts'
+import { type FieldValues, fieldError, readFieldValues, valuesOf } from '../../product/fields/values.ts'
 
 /** A value that some version of the policyholder, or of a sub-entity, holds. */
 export type StoredValue = { readonly field: string; readonly value: string }

@@ -1,4 +1,5 @@
 // Policyholders as the Worker serves them: read in one batch, decide, commit in another.
+
 import { Refusal } from '../../kernel/errors.ts'
 import { newUuid, type PolicyLocator } from '../../kernel/locators.ts'
 import {
@@ -16,19 +17,25 @@ import type { NewEvent } from '../../platform/events/outbox.ts'
 import { requireMatch } from '../../platform/http/entity-tags.ts'
 import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../../platform/paging.ts'
 import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
-import { invalid, newPolicyholder, updatedPolicyholder } from '../../policyholders/change.ts'
-import { constraintErrors, type ReadTables } from '../../policyholders/constraints.ts'
+import type { ReadTables } from '../../policyholders/change.ts'
+import {
+  constraintErrors,
+  invalid,
+  newPolicyholder,
+  updatedPolicyholder,
+} from '../../policyholders/change.ts'
 import type * as contract from '../../policyholders/contract.ts'
-import type { Dictionary, Policyholder } from '../../policyholders/policyholder.ts'
 import * as store from '../../policyholders/store.ts'
 import {
+  type Dictionary,
+  type Policyholder,
   policyholderResponse,
   searchableNames,
   searchTerms,
   validationFieldError,
 } from '../../policyholders/values.ts'
-import { assertSearchable, searchOf } from '../../product/search-terms.ts'
-import { versionQuery } from '../../product/store.ts'
+import { versionQuery } from '../../product/cache.ts'
+import { assertSearchable, searchOf } from '../../product/fields/values.ts'
 import { tablesInForce } from '../../reference/constraints/force.ts'
 import { hintDocuments } from '../../transactions/documents/job-store.ts'
 import { eraseStaged } from '../migration/files.ts'

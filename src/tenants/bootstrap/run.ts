@@ -1,5 +1,6 @@
 // Creates a new tenant's resources, one item at a time. After an interruption it is called again and continues with the waiting
 // items; each has its own idempotency key, so none is created twice.
+
 import { isRefused } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -7,9 +8,8 @@ import type { ShardPlace, Timer } from '../../platform/events/timers.ts'
 import type { Upload } from '../../platform/http/body/upload.ts'
 import { HOME_SHARD, homeDatabase, tenantNow } from '../../platform/tenancy.ts'
 import type { ArchiveFile } from '../../product/archive/read.ts'
-import { loadConfiguration } from '../../product/cache.ts'
+import { loadConfiguration, withArchive } from '../../product/cache.ts'
 import type { Bootstrap, BootstrapResource, ResourceType } from '../../product/resources.ts'
-import { withArchive } from '../../product/stored-files.ts'
 import { createConstraintTable } from '../../reference/constraints/service.ts'
 import { createTable } from '../../reference/data-tables/service.ts'
 import { documentFormat, fontFile } from '../../reference/files/formats.ts'

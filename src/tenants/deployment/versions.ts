@@ -6,10 +6,14 @@ import type { Database } from '../../platform/database.ts'
 import { signedAddress } from '../../platform/http/file-links.ts'
 import type { SignedInContext } from '../../platform/http/route.ts'
 import { HOME_SHARD, readTenant, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
-import { latestVersion, loadConfiguration } from '../../product/cache.ts'
+import {
+  archivePath,
+  deploymentsQuery,
+  latestVersion,
+  loadConfiguration,
+  versionQuery,
+} from '../../product/cache.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import { deploymentsQuery, versionQuery } from '../../product/store.ts'
-import { archivePath } from '../../product/stored-files.ts'
 import type * as contract from './contract.ts'
 
 /** Every deploy and repair, oldest first. */

@@ -10,10 +10,15 @@ import type { RequestContext } from '../../platform/context.ts'
 import { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
 import { selectedQuote } from '../../policy/records/aggregate.ts'
 import { type EndorsementChanges, namedExposures } from '../../policy/records/changes.ts'
-import { basisOfNewPolicy, basisOfRequest } from '../../policy/selection-basis.ts'
-import { type Ground, type Loaded, NeedsWholePolicy } from '../../policy/surroundings.ts'
+import {
+  basisOfNewPolicy,
+  basisOfRequest,
+  type Ground,
+  type Loaded,
+  NeedsWholePolicy,
+} from '../../policy/surroundings.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
-import { hasPlugin } from '../../product/plugins.ts'
+import { hasPlugin } from '../../product/configuration.ts'
 import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { type Filler, pluginFiller, serviceFiller } from './fillers.ts'
 import { merged, named } from './merge.ts'

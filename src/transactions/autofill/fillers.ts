@@ -1,9 +1,9 @@
 // Who fills requests in: the product's plugin, and integrations of type data_autofill.
 import { callIntegration, integrationFailed } from '../../extension/integrations/call/call.ts'
 import { integrationsOf } from '../../extension/integrations/store.ts'
-import { nonsense, problemOf, readAnswer } from '../../extension/plugins/answers.ts'
 import type { AutofillInput } from '../../extension/plugins/contract.ts'
 import type { PluginSession, PluginSubject } from '../../extension/plugins/session.ts'
+import { nonsense, problemOf, readAnswer } from '../../extension/plugins/translation.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { type PolicyLocator, shardOfDigits } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'

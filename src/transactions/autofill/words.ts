@@ -1,7 +1,7 @@
 // The words in which requests are filled in: those of the request that updates what is created or updated. A new
 // policy's exposures and field groups are told, and answered, as those that an update adds.
 
-import { asPluginInput } from '../../extension/plugins/input.ts'
+import { asPluginInput } from '../../extension/plugins/translation.ts'
 import { readFieldValues } from '../../product/fields/values.ts'
 
 export type Words = Readonly<Record<string, unknown>>

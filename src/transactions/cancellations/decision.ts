@@ -3,10 +3,10 @@
 import { ownBills } from '../../billing/plugin-bills.ts'
 import type { CancellationLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
-import { chain, type Planned } from '../../policy/planned.ts'
-import { cancellationOf } from '../../policy/records/look-ups.ts'
+import { cancellationOf } from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import type { Attempt } from '../../rating/attempt.ts'
+import { chain, type Planned } from '../../policy/transitions.ts'
+import type { Attempt } from '../../rating/rate.ts'
 import { prorated } from '../mechanism/prorating.ts'
 import type { CancellationCreateRequest, CancellationUpdateRequest } from './contract.ts'
 import {

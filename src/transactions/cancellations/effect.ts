@@ -5,14 +5,10 @@ import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, minus, sum } from '../../kernel/money.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
-import { type FeeInForce, feesOf } from '../../policy/fold/fees.ts'
-import { lineOf, segmentsInForce } from '../../policy/fold/line.ts'
+import { type FeeInForce, feesOf, lineOf, segmentsInForce } from '../../policy/fold/line.ts'
 import { type Piece, piecesOf } from '../../policy/fold/pieces.ts'
 import { premiumChangeOf } from '../../policy/fold/premium.ts'
-import { type Prorated, withSplits } from '../../policy/fold/prorated.ts'
-import { measureOf, portion } from '../../policy/fold/shares.ts'
-import type { Carried } from '../../policy/planned.ts'
-import { newModification } from '../../policy/planned.ts'
+import { measureOf, type Prorated, portion, withSplits } from '../../policy/fold/shares.ts'
 import {
   boundQuote,
   type Fee,
@@ -26,8 +22,9 @@ import {
   putRecords,
 } from '../../policy/records/aggregate.ts'
 import type { ModificationKind } from '../../policy/records/transactions.ts'
+import { type Carried, newModification } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import type { EffectContext } from '../../rating/attempt.ts'
+import type { EffectContext } from '../../rating/rate.ts'
 import { holdbacksOf } from './holdbacks.ts'
 
 export type CancellationOrder = {

@@ -4,9 +4,8 @@ import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
-import { policyEvent } from '../../policy/events.ts'
-import type { Planned } from '../../policy/planned.ts'
 import type { Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { type Planned, policyEvent } from '../../policy/transitions.ts'
 import { defineKind, showNothing } from '../mechanism/kind.ts'
 
 /** Kind of the timer; named as the event that comes of it. */

@@ -2,7 +2,7 @@
 import { ownBills } from '../../billing/plugin-bills.ts'
 import type { CancellationLocator } from '../../kernel/locators.ts'
 import { type Instant, later } from '../../kernel/time.ts'
-import { cancellationOf } from '../../policy/records/look-ups.ts'
+import { cancellationOf } from '../../policy/records/transactions.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import { defineKind, type Response } from '../mechanism/kind.ts'
 import { priceChangeOf } from '../mechanism/price-change.ts'

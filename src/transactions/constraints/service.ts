@@ -17,16 +17,13 @@ import {
   type Quote,
   quoteParts,
 } from '../../policy/records/aggregate.ts'
-import { quoteOf } from '../../policy/records/look-ups.ts'
-import type { Endorsement } from '../../policy/records/transactions.ts'
-import { lineUpTo, selectionBasis } from '../../policy/selection-basis.ts'
+import { type Endorsement, quoteOf } from '../../policy/records/transactions.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
-import type { Loaded } from '../../policy/surroundings.ts'
+import { type Loaded, lineUpTo, selectionBasis } from '../../policy/surroundings.ts'
 import { placeOf, policyholderQuery, theOne } from '../../policyholders/store.ts'
-import { loadConfiguration } from '../../product/cache.ts'
+import { loadConfiguration, versionQuery } from '../../product/cache.ts'
 import type { Configuration } from '../../product/configuration.ts'
 import { allAt, type SelectionBasis } from '../../product/resources.ts'
-import { versionQuery } from '../../product/store.ts'
 import { dependencies, evaluation } from '../../reference/constraints/answers.ts'
 import type {
   AccountEvaluationRequest,
@@ -39,7 +36,7 @@ import { tablesInForce } from '../../reference/constraints/force.ts'
 import { endorsed } from '../endorsements/effect.ts'
 import { quoteLocator } from '../quotes/service.ts'
 import { renewed } from '../renewals/effect.ts'
-import { elementsAt, policyholderElement, surroundingsOf } from './content.ts'
+import { elementsAt, policyholderElement, surroundingsOf } from './validation.ts'
 
 /** What constraints are asked of: elements, and the configuration, time and place that say which tables hold. */
 export type Constrainable = {

@@ -7,9 +7,8 @@ import type { NewTimer } from '../../platform/commit.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import type { CustomEventType } from '../../platform/events/types.ts'
 import { timers as timerTable } from '../../platform/tables.ts'
-import { policyEvent } from '../../policy/events.ts'
-import type { Planned } from '../../policy/planned.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { type Planned, policyEvent } from '../../policy/transitions.ts'
 import {
   type CustomEventDefinition,
   type EventSchedule,

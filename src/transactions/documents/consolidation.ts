@@ -10,8 +10,12 @@ import {
   recordsWhere,
   removeRecords,
 } from '../../policy/records/aggregate.ts'
-import { type DocumentSubject, isUploaded, type PolicyDocument } from '../../policy/records/document.ts'
-import type { ModificationKind } from '../../policy/records/transactions.ts'
+import {
+  type DocumentSubject,
+  isUploaded,
+  type ModificationKind,
+  type PolicyDocument,
+} from '../../policy/records/transactions.ts'
 import { uploadedName } from './upload.ts'
 
 export type IssuanceOperation = 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'

@@ -1,15 +1,38 @@
 // Which policies have documents to make, as rows: written with the change that wants them, claimed for a while by who
 // makes them, gone when none waits. A lost message or a crash costs a minute, not a document.
 import { sql } from 'drizzle-orm'
-import type { PolicyLocator } from '../../kernel/locators.ts'
+import { isRefused, Refusal } from '../../kernel/errors.ts'
+import {
+  derivedUuid,
+  newUuid,
+  type PolicyLocator,
+  readUuid,
+  shardOfUuid,
+  type Uuid,
+} from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { Calls } from '../../platform/calls.ts'
+import type { JsonAnswer, NewTimer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
-import { type ShardName, shardDatabase, shardName, type Tenant } from '../../platform/tenancy.ts'
-import { waiting } from '../../policy/projection/documents.ts'
+import type { TimerOwner } from '../../platform/events/timers.ts'
+import { expectRecord, unlessRecorded } from '../../platform/events/unrecorded.ts'
+import type { FilePart } from '../../platform/http/body/form.ts'
+import { LINK_LIFE_MS } from '../../platform/http/file-links.ts'
+import {
+  fileKey,
+  type ShardName,
+  shardDatabase,
+  shardName,
+  type Tenant,
+  tenantFiles,
+} from '../../platform/tenancy.ts'
+import type { AddDocumentForm, AddDocumentQuery, DocumentType } from '../../policy/contract/documents.ts'
+import { waiting } from '../../policy/projection/records.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { documentPath, type UnplacedDocument } from '../../policy/records/transactions.ts'
 import { documentJobs, documents } from '../../policy/tables/documents.ts'
+import { noDocument, typeOfBytes, uploadedName } from './upload.ts'
 
 /** After this time the dispatcher hints of documents that still wait. */
 export const HINT_AGAIN_MS = 60_000
@@ -144,3 +167,151 @@ export async function hintDueDocuments(env: Env, tenant: Tenant, shard: number, 
     console.error(JSON.stringify({ at: 'hintDueDocuments', ...name, problem: String(problem) }))
   }
 }
+
+// Uploads: stores the file of a document before its record, and deletes it when the record is not made.
+export const MEDIA_TYPES: Readonly<Record<DocumentType, string>> = {
+  pdf: 'application/pdf',
+  html: 'text/html; charset=utf-8',
+}
+
+/** What a client sends of a document: its words stand in the query or are parts of the form (brief 0.6). */
+export type Upload = { query: AddDocumentQuery; form: AddDocumentForm; file: FilePart | undefined }
+
+/**
+ * Stores the file, then has `add` put the document where it belongs. A file that is not recorded goes again: of a
+ * refusal, and of a repeat with the same key, which is answered with the document that was stored at first. Each try
+ * has a locator of its own, so that no file is ever in another's place. Where it is not known whether the document was
+ * recorded, or the request is cut off, the file's timer looks at it later.
+ */
+export async function withStoredFile(
+  context: RequestContext,
+  shard: number,
+  upload: Upload,
+  add: (document: UnplacedDocument) => Promise<JsonAnswer>,
+): Promise<JsonAnswer> {
+  const { file, type, ...words } = readUpload(upload)
+  const locator = newUuid(shard)
+  const key = fileKey(context.tenant, ...documentPath(locator))
+  await expectDocument(context, locator)
+  context.calls.r2 += 1
+  await tenantFiles(context.env, context.tenant).put(key, file.bytes, {
+    httpMetadata: { contentType: MEDIA_TYPES[type] },
+  })
+  try {
+    const answer = await add({
+      locator,
+      ...words,
+      fileName: uploadedName(file.fileName, type),
+      type,
+      state: 'ready',
+      createdAt: context.now,
+      updatedAt: context.now,
+    })
+    // The answer shows the documents, and so this one if it was recorded.
+    if (!answer.text.includes(locator)) deleteUnnamedFile(context, locator)
+    return answer
+  } catch (problem) {
+    if (isRefused(problem)) deleteUnnamedFile(context, locator)
+    throw problem
+  }
+}
+
+/**
+ * Has `remove` take the document off what it was uploaded to, which `title` names, and takes its file away at once: who
+ * removes a document does not want it read any more. A crash in between leaves that to the timer (gone-files.ts).
+ */
+export async function withoutStoredFile(
+  context: RequestContext,
+  title: string,
+  documentLocator: string,
+  remove: (document: Uuid) => Promise<JsonAnswer>,
+): Promise<JsonAnswer> {
+  const locator = readUuid(documentLocator)
+  if (!locator) throw noDocument({ title }, documentLocator)
+  const answer = await remove(locator)
+  deleteUnnamedFile(context, locator)
+  return answer
+}
+
+/** Refuses (400) what is incomplete, and files that are neither PDF nor HTML or not what they are said to be. */
+function readUpload({ query, form, file }: Upload): {
+  file: FilePart
+  type: DocumentType
+  displayName: string
+  documentType: string
+} {
+  const named = (name: 'displayName' | 'documentType'): string => {
+    const value = query[name] ?? form[name]
+    if (value === undefined)
+      throw new Refusal(
+        'invalidRequest',
+        `Say the ${name} of the document, in the query or as a part of the form.`,
+      )
+    return value
+  }
+  const [displayName, documentType] = [named('displayName'), named('documentType')]
+  if (!file || file.bytes.length === 0)
+    throw new Refusal('invalidRequest', "The part 'document' is missing or empty; send the file in it.")
+  const type = typeOfBytes(file.bytes)
+  if (!type)
+    throw new Refusal(
+      'invalidRequest',
+      'The file is neither a PDF nor HTML in UTF-8; other files cannot be documents.',
+    )
+  if (/^(?:pdf|html)$/i.test(documentType) && documentType.toLowerCase() !== type)
+    throw new Refusal(
+      'invalidRequest',
+      `documentType says ${documentType}, and the file is ${type}; correct one of them.`,
+    )
+  return { file, type, displayName, documentType }
+}
+
+// Files that no record names any more. A file lives as long as its record: one that answers and snapshots still show,
+// as the documents of a discarded quote or an invalidated endorsement, keeps its file. Records go when an uploaded document
+// is removed, when an acceptance is taken back, and when a consolidated document takes the place of its sources; nothing shows
+// them then, and their files are deleted by a timer of the same batch. It waits as long as addresses live that were given for
+// the file, and as whoever may be making it at that moment needs at most. Uploads have such a timer from before they are stored.
+export const GONE_FILE_TIMER = 'document.file.gone'
+
+const goneFileTimer = (document: Uuid, now: Instant): NewTimer & { locator: Uuid } => ({
+  locator: derivedUuid(shardOfUuid(document), GONE_FILE_TIMER, document),
+  dueAt: (now + LINK_LIFE_MS) as Instant,
+  kind: GONE_FILE_TIMER,
+  subject: document,
+  payload: {},
+})
+
+/** Timers for the files of documents that a change takes away. */
+export function goneFileTimers(
+  before: PolicyAggregate | undefined,
+  after: PolicyAggregate,
+  now: Instant,
+): NewTimer[] {
+  if (!before || before.documents === after.documents) return []
+  return [...before.documents.keys()]
+    .filter(locator => !after.documents.has(locator))
+    .map(locator => goneFileTimer(locator, now))
+}
+
+const deleteFile = (
+  document: Uuid,
+  { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
+) => {
+  calls.r2 += 1
+  return tenantFiles(env, tenant).delete(fileKey(tenant, ...documentPath(document)))
+}
+
+/** Deletes the file, unless a record names it after all. Once more does nothing. */
+export const deleteGoneFile: TimerOwner = unlessRecorded(documents, deleteFile)
+
+/** To be awaited before the file of an upload is stored. */
+export const expectDocument = (context: RequestContext, document: Uuid): Promise<void> =>
+  expectRecord(context, GONE_FILE_TIMER, document)
+
+/** After the answer: deletes a file that no record names. Where that fails its timer does it. */
+export const deleteUnnamedFile = (context: RequestContext, document: Uuid): void =>
+  context.later(
+    deleteFile(document, context).catch(problem =>
+      console.warn(JSON.stringify({ at: 'deleteUnnamedFile', document, problem: String(problem) })),
+    ),
+  )

@@ -1,6 +1,6 @@
 // Documents of a policy that are uploaded, removed or made, as kinds of operations.
 import type { Uuid } from '../../kernel/locators.ts'
-import type { PolicyDocument } from '../../policy/records/document.ts'
+import type { PolicyDocument } from '../../policy/records/transactions.ts'
 import { defineKind, showNothing } from '../mechanism/kind.ts'
 import { type Made, planMade } from './made.ts'
 import { planRemoval, planUpload, policyAsOwner } from './upload.ts'

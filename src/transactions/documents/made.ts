@@ -1,13 +1,11 @@
 // What came of making documents, on the record: the file is there, the template wanted none, or why it failed. Pure.
-
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
-import { policyEvent } from '../../policy/events.ts'
-import type { Planned } from '../../policy/planned.ts'
 import { type PolicyAggregate, putRecords, removeRecords } from '../../policy/records/aggregate.ts'
-import type { DocumentFailure, PolicyDocument } from '../../policy/records/document.ts'
+import type { DocumentFailure, PolicyDocument } from '../../policy/records/transactions.ts'
+import { type Planned, policyEvent } from '../../policy/transitions.ts'
 import { withoutReplaced } from './consolidation.ts'
 
 export type Made = { locator: Uuid } & (

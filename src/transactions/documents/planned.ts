@@ -1,12 +1,10 @@
 // Which documents a change of a policy makes (brief 1.2 to 1.7, 5.1). They follow from what the change did to the
 // states of quotes, endorsements, cancellations …: found at the one place where changes are recorded. Pure.
-
-import { nonsense } from '../../extension/plugins/answers.ts'
 import type { PostIssuanceInput } from '../../extension/plugins/contract.ts'
-import { asPluginInput } from '../../extension/plugins/input.ts'
+import { asPluginInput, nonsense } from '../../extension/plugins/translation.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
-import { documentResponse } from '../../policy/projection/documents.ts'
+import { documentResponse } from '../../policy/projection/records.ts'
 import {
   type Modification,
   type PolicyAggregate,
@@ -15,13 +13,15 @@ import {
   removeRecords,
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
-import type { DocumentSubject, PolicyDocument } from '../../policy/records/document.ts'
-import { reinstatementStatus } from '../../policy/records/transactions.ts'
+import {
+  type DocumentSubject,
+  type PolicyDocument,
+  reinstatementStatus,
+} from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import type { DocumentDefinition, ProductDefinition } from '../../product/configuration.ts'
-import { hasPlugin } from '../../product/plugins.ts'
-import type { Attempt } from '../../rating/attempt.ts'
+import { type DocumentDefinition, hasPlugin, type ProductDefinition } from '../../product/configuration.ts'
 import { askPlugin, askPluginUnattended, policyInfo } from '../../rating/plugin-call.ts'
+import type { Attempt } from '../../rating/rate.ts'
 import {
   type Consolidation,
   consolidationProblems,

@@ -3,14 +3,14 @@ import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
-import type { Planned } from '../../policy/planned.ts'
 import {
   type PolicyAggregate,
   putRecords,
   recordsWhere,
   removeRecords,
 } from '../../policy/records/aggregate.ts'
-import { isUploaded, MOST_UPLOADED, type PolicyDocument } from '../../policy/records/document.ts'
+import { isUploaded, MOST_UPLOADED, type PolicyDocument } from '../../policy/records/transactions.ts'
+import type { Planned } from '../../policy/transitions.ts'
 
 /** A PDF may have up to this much before its mark. */
 const PDF_MARK_WITHIN = 1_024

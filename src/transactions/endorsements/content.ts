@@ -7,12 +7,12 @@ import {
   addedExposure,
   addedPeril,
 } from '../../policy/draft/additions.ts'
-import { changedData, report } from '../../policy/draft/changed-data.ts'
+import { changedData, report } from '../../policy/draft/changes.ts'
+import type { ReportedProblems } from '../../policy/draft/draft.ts'
 import { updatePerilAmounts } from '../../policy/draft/peril-amounts.ts'
-import type { ReportedProblems } from '../../policy/draft/request.ts'
 import { endOfRun, type Line } from '../../policy/fold/line.ts'
 import { inForce, type Piece, piecesOf } from '../../policy/fold/pieces.ts'
-import type { Prorated } from '../../policy/fold/prorated.ts'
+import type { Prorated } from '../../policy/fold/shares.ts'
 import {
   type Cut,
   type Exposure,
@@ -32,8 +32,8 @@ import type {
   PerilUpdate,
 } from '../../policy/records/changes.ts'
 import type { PerilDefinition, ProductDefinition } from '../../product/configuration.ts'
-import { fieldErrors } from '../../product/fields/errors.ts'
 import type { FieldChanges, FieldData } from '../../product/fields/groups.ts'
+import { fieldErrors } from '../../product/fields/values.ts'
 import { extended, prorated } from './continuation.ts'
 import { joinedUpdates } from './joined-changes.ts'
 

@@ -1,5 +1,5 @@
 // Decides each action on a policy's endorsements and renewals: validate, price, underwrite, bill, in that order.
-import { withPlan } from '../../billing/new-business.ts'
+import { withPlan } from '../../billing/invoicing.ts'
 import { ownTransaction, plansItsBills } from '../../billing/plugin-bills.ts'
 import type { BillPlan } from '../../billing/schedule.ts'
 import type { TransactionNames } from '../../extension/plugins/contract.ts'
@@ -7,32 +7,39 @@ import { Refusal } from '../../kernel/errors.ts'
 import { type EndorsementLocator, shardOfDigits, transientLocators } from '../../kernel/locators.ts'
 import { summary, validateContent } from '../../policy/draft/validation.ts'
 import { withIssued } from '../../policy/fold/line.ts'
-import type { Prorated } from '../../policy/fold/prorated.ts'
-import { chain, type Planned } from '../../policy/planned.ts'
+import type { Prorated } from '../../policy/fold/shares.ts'
 import { policyToRead } from '../../policy/projection/policy.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { digitsForEndorsement } from '../../policy/records/changes.ts'
-import { endorsementOf } from '../../policy/records/look-ups.ts'
-import type {
-  ConflictHandling,
-  Endorsement,
-  EndorsementState,
-  UnderwritingResult,
+import {
+  type ConflictHandling,
+  type Endorsement,
+  type EndorsementState,
+  endorsementOf,
+  type UnderwritingResult,
 } from '../../policy/records/transactions.ts'
-import { type Loaded, NeedsWholePolicy } from '../../policy/surroundings.ts'
-import { assertWithinLimits, paymentSchedule } from '../../policy/terms.ts'
-import { type Attempt, ratingContext } from '../../rating/attempt.ts'
-import { underwriteQuote } from '../../rating/rate.ts'
+import {
+  assertWithinLimits,
+  type Loaded,
+  NeedsWholePolicy,
+  paymentSchedule,
+} from '../../policy/surroundings.ts'
+import { chain, type Planned } from '../../policy/transitions.ts'
+import { type Attempt, assertUnderwritten, ratingContext, underwriteQuote } from '../../rating/rate.ts'
 import type { RatingContext } from '../../rating/rater.ts'
-import { assertUnderwritten } from '../../rating/referral.ts'
 import { withConstraints } from '../constraints/validation.ts'
-import { hasConflicts, withoutConflicts } from '../mechanism/conflicts.ts'
+import { hasConflicts, withoutConflicts } from '../mechanism/kind.ts'
 import { prorationOf } from '../mechanism/prorating.ts'
 import { digitsForRenewal, renewed } from '../renewals/effect.ts'
 import type { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
-import { type Endorsed, endorsed, pricedEndorsement } from './effect.ts'
-import { planEndorsementInvalidation } from './invalidation.ts'
-import { assertEndorsementAllows, type EndorsementOperation, touchesOf } from './operation.ts'
+import { type Endorsed, endorsed, planEndorsementInvalidation, pricedEndorsement } from './effect.ts'
+import {
+  assertEndorsementAllows,
+  type EndorsementOperation,
+  personsDecision,
+  planReferral,
+  touchesOf,
+} from './operation.ts'
 import {
   billsOfAcceptance,
   billsOthers,
@@ -47,7 +54,6 @@ import {
   planRenewalCreation,
   policyOnIssue,
 } from './plans.ts'
-import { personsDecision, planReferral } from './referral.ts'
 
 /** The operations that create an endorsement or renewal. */
 export type Beginning = Extract<EndorsementOperation, { action: 'create' | 'renew' }>

@@ -5,21 +5,26 @@
 // A new end of the policy is a feature of the configuration (brief 2.5, 10.10). An earlier one ends segments, runs
 // and fees there, as a cancellation would (brief 3.2, 3.3); but the policy is not cancelled, and a renewal starts
 // there. With a later one the last segment goes on, and so do the perils that held up to the old end: content.ts.
+
+import { missedInvoices } from '../../billing/invoicing.ts'
+import { planVoidInvoices } from '../../billing/payments/plans.ts'
 import { Refusal } from '../../kernel/errors.ts'
-import type { Uuid } from '../../kernel/locators.ts'
+import type { EndorsementLocator, Uuid } from '../../kernel/locators.ts'
 import { earlier, type Instant, later } from '../../kernel/time.ts'
-import type { ReportedProblems } from '../../policy/draft/request.ts'
-import { feesOf } from '../../policy/fold/fees.ts'
+import { invoicesOf } from '../../policy/bills/amounts-due.ts'
+import type { PolicyResponse } from '../../policy/contract/response.ts'
+import type { ReportedProblems } from '../../policy/draft/draft.ts'
 import {
   endOfRun,
+  feesOf,
   lineOf,
   segmentsInForce,
   standingCancellations,
   withIssued,
 } from '../../policy/fold/line.ts'
 import { premiumChangeOf } from '../../policy/fold/premium.ts'
-import { withSplits } from '../../policy/fold/prorated.ts'
-import { type Carried, newModification } from '../../policy/planned.ts'
+import { withSplits } from '../../policy/fold/shares.ts'
+import { policyResponse } from '../../policy/projection/policy.ts'
 import {
   boundQuote,
   type ExposureRun,
@@ -30,15 +35,18 @@ import {
   putRecords,
   type Quote,
 } from '../../policy/records/aggregate.ts'
-import type { Endorsement } from '../../policy/records/transactions.ts'
-import { givenRates } from '../../rating/given-rates.ts'
+import { type Endorsement, endorsementOf } from '../../policy/records/transactions.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import { type Carried, newModification, type Planned } from '../../policy/transitions.ts'
 import { PerilRating } from '../../rating/peril-rating.ts'
 import { standardFees } from '../../rating/rate.ts'
-import { Rater, type RatingContext } from '../../rating/rater.ts'
+import { givenRates, Rater, type RatingContext } from '../../rating/rater.ts'
 import { reducedFees } from '../cancellations/effect.ts'
 import { lapseInForce } from '../lapses/lapse.ts'
+import { withoutConflicts } from '../mechanism/kind.ts'
 import { Content, type EndorsementContext, type Ends } from './content.ts'
-import { repricingOf } from './operation.ts'
+import { assertEndorsementAllows, repricingOf } from './operation.ts'
+import { endorsementEvent, planEndorsementIssue } from './plans.ts'
 
 /** The policy with the endorsement carried out, not issued and not priced; problems of its content are in `reported`. */
 export type Endorsed = Carried & { readonly quote: Quote; readonly reported: ReportedProblems }
@@ -182,3 +190,54 @@ export async function pricedEndorsement(
 /** Whether the run holds at that time: within its span, and before its cuts. */
 const covers = (run: ExposureRun, at: Instant, counted: ReadonlySet<Uuid>): boolean =>
   counted.has(run.madeBy) && run.start <= at && at < endOfRun(run, counted)
+
+/**
+ * Takes a quoted or accepted endorsement or renewal back for good: its invoices are void, payments of them reversed,
+ * what it made counts for nothing. Installments that it had taken over are billed as they were planned; whose time has
+ * come meanwhile, at once.
+ */
+export function planEndorsementInvalidation(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  now: Instant,
+): Planned {
+  assertEndorsementAllows(endorsement, 'invalidate')
+  const gone: Endorsement = { ...endorsement, state: 'invalidated', updatedAt: now }
+  const modification = before.modifications.get(endorsement.modificationLocator!)!
+  const voided = planVoidInvoices(before, invoicesOf(before, modification), now)
+  const aggregate: PolicyAggregate = {
+    ...voided.aggregate,
+    policy: { ...before.policy, updatedAt: now },
+    endorsements: putRecords(before.endorsements, [gone]),
+    modifications: putRecords(before.modifications, [
+      { ...modification, invalidatedAt: now, updatedAt: now },
+    ]),
+  }
+  return {
+    aggregate,
+    events: [...voided.events, endorsementEvent(aggregate, 'invalidate', gone)],
+    timers: missedInvoices(aggregate, modification, now),
+  }
+}
+
+// The policy as GET /policy shows it once an accepted endorsement or renewal is issued: computed by the plan of issuing, and not
+// stored.
+/**
+ * Other quoted or accepted transactions are taken back first, as a preview takes them back: otherwise nothing can be
+ * issued. Refuses (409) what is not accepted, and what cannot be issued because the policy has changed since.
+ */
+export function policyWhenIssued(
+  { aggregate, product }: Pick<Loaded, 'aggregate' | 'product'>,
+  locator: EndorsementLocator,
+  now: Instant,
+): PolicyResponse {
+  const { kind, state } = endorsementOf(aggregate, locator)
+  if (state !== 'accepted')
+    throw new Refusal(
+      'wrongState',
+      `The ${kind} ${locator} is ${state}; only an accepted one can be shown as issued.`,
+    )
+  const { aggregate: cleared } = withoutConflicts(aggregate, String(locator), 'invalidate', now)
+  const issued = planEndorsementIssue(cleared, endorsementOf(cleared, locator), { product, now })
+  return policyResponse(issued.aggregate, product, { summarizeQuotes: false })
+}

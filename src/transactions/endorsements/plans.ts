@@ -1,6 +1,6 @@
 // Plans the actions on an endorsement, with their events (brief 1.4). Pure.
-import { makeBills, planBills } from '../../billing/bill-transaction.ts'
-import { withoutPlan } from '../../billing/new-business.ts'
+import { makeBills, planBills } from '../../billing/continuing.ts'
+import { withoutPlan } from '../../billing/invoicing.ts'
 import { type BillPlan, invoicedAtOnce } from '../../billing/schedule.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { EndorsementLocator, Uuid } from '../../kernel/locators.ts'
@@ -8,9 +8,7 @@ import { earlier, type Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import { chargesOf, openInstallments } from '../../policy/bills/amounts-due.ts'
-import { policyEvent } from '../../policy/events.ts'
 import { lineOf, withIssued } from '../../policy/fold/line.ts'
-import type { Carried, Planned } from '../../policy/planned.ts'
 import {
   boundQuote,
   type Modification,
@@ -20,14 +18,13 @@ import {
 } from '../../policy/records/aggregate.ts'
 import type { EndorsementChanges } from '../../policy/records/changes.ts'
 import type { Endorsement, UnderwritingResult } from '../../policy/records/transactions.ts'
-import { scheduleOf } from '../../policy/terms.ts'
-import { assertPolicyAllows } from '../../policy/transitions.ts'
+import { scheduleOf } from '../../policy/surroundings.ts'
+import { assertPolicyAllows, type Carried, type Planned, policyEvent } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { termEndTimers } from '../term-end.ts'
 import type { EndorsementContext } from './content.ts'
 import { joinedChanges, namedChanges } from './joined-changes.ts'
-import { assertEndorsementAllows, touchesOf } from './operation.ts'
-import { issuedCount, undecided } from './referral.ts'
+import { assertEndorsementAllows, issuedCount, touchesOf, undecided } from './operation.ts'
 
 /** `endAt` is a new end of the policy. */
 export type EndorsementTerms = {

@@ -2,18 +2,15 @@
 // own in the line, so that cancellations, reinstatements and withdrawals after it find its fees like any others, and
 // what was billed before it does not change; it is billed at once. Before a policy is issued its fees are those that
 // its configuration gives it (they are worked out anew whenever it is priced), so that there is nothing to update.
-import { makeBills, planBills } from '../../billing/bill-transaction.ts'
+import { makeBills, planBills } from '../../billing/continuing.ts'
 import { withFeeReversed } from '../../billing/fee-reversal.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, decimal, type Money, minorDigits, money, zero } from '../../kernel/money.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
 import type { FeeCreateRequest, FeeUpdateRequest } from '../../policy/contract/fees.ts'
-import { policyEvent, versioned } from '../../policy/events.ts'
-import { type FeeInForce, feesOf, isReversedByHand } from '../../policy/fold/fees.ts'
-import { isIssued, isStanding } from '../../policy/fold/line.ts'
-import { newModification, type Planned } from '../../policy/planned.ts'
-import { feeSummary } from '../../policy/projection/parts.ts'
+import { type FeeInForce, feesOf, isIssued, isReversedByHand, isStanding } from '../../policy/fold/line.ts'
+import { feeSummary } from '../../policy/projection/characteristics.ts'
 import {
   boundQuote,
   type Fee,
@@ -21,9 +18,15 @@ import {
   type PolicyAggregate,
   putRecords,
 } from '../../policy/records/aggregate.ts'
-import type { PlannedInstallment } from '../../policy/records/installment.ts'
-import { assertWithinLimits } from '../../policy/terms.ts'
-import { assertPolicyAllows } from '../../policy/transitions.ts'
+import type { PlannedInstallment } from '../../policy/records/invoice.ts'
+import { assertWithinLimits } from '../../policy/surroundings.ts'
+import {
+  assertPolicyAllows,
+  newModification,
+  type Planned,
+  policyEvent,
+  versioned,
+} from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { defineKind, json, type Response } from '../mechanism/kind.ts'
 

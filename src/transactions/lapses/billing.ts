@@ -14,18 +14,22 @@
 // installments ask for that are due after R. Those go on as they were planned, each for its own amount, whether
 // they had been written off or never invoiced: F in all. P + (B + N − P − F) + F = N + B: every cent is billed once. Taken
 // back at once, with no gap, a policy is paid by exactly the amounts by which it would have been paid without the lapse.
-import { makeBills } from '../../billing/bill-transaction.ts'
+import { makeBills } from '../../billing/continuing.ts'
 import { planWriteOff } from '../../billing/payments/plans.ts'
 import { comingBack, onlyInstallment, recorded } from '../../billing/schedule.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
 import { sum } from '../../kernel/money.ts'
 import { endOfDay, type Instant, later } from '../../kernel/time.ts'
 import { installmentOf, invoicesOf, openInstallments, planOf } from '../../policy/bills/amounts-due.ts'
-import { chain, type Planned } from '../../policy/planned.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
-import type { PlannedInstallment } from '../../policy/records/installment.ts'
-import { applied, isOutstanding, standingPayments } from '../../policy/records/invoice.ts'
-import { isOwed } from './past-due.ts'
+import {
+  applied,
+  isOutstanding,
+  type PlannedInstallment,
+  standingPayments,
+} from '../../policy/records/invoice.ts'
+import { chain, type Planned } from '../../policy/transitions.ts'
+import { isOwed } from './timers.ts'
 
 /** Writes off what is outstanding and bills the lapse. Takes one digit. */
 export function billLapse(

@@ -5,13 +5,16 @@ import { type Money, sum, toNumber } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { planOf } from '../../policy/bills/amounts-due.ts'
 import { isPayable } from '../../policy/bills/charge.ts'
-import { chain, type Planned } from '../../policy/planned.ts'
 import { billedItemsOf } from '../../policy/projection/billed-items.ts'
-import type { UnplacedDocument } from '../../policy/records/document.ts'
 import { isOutstanding } from '../../policy/records/invoice.ts'
-import { gracePeriodOf, lapseReinstatementOf } from '../../policy/records/look-ups.ts'
+import {
+  gracePeriodOf,
+  lapseReinstatementOf,
+  type UnplacedDocument,
+} from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import type { Attempt } from '../../rating/attempt.ts'
+import { chain, type Planned } from '../../policy/transitions.ts'
+import type { Attempt } from '../../rating/rate.ts'
 import { prorated } from '../mechanism/prorating.ts'
 import type { ReinstatementAmountDueResponse } from './contract.ts'
 import { reinstatementInvoice } from './events.ts'
@@ -24,7 +27,6 @@ import {
   planGraceUpdate,
 } from './grace-periods.ts'
 import { planReinstatementRemoval, planReinstatementUpload } from './kind.ts'
-import { planPastDueNotice } from './past-due.ts'
 import { preGrace } from './pre-grace.ts'
 import {
   digitsForIssue,
@@ -35,6 +37,7 @@ import {
   planOpening,
   planPeriodEnd,
 } from './reinstatements.ts'
+import { planPastDueNotice } from './timers.ts'
 import { assertLapseReinstatementAllows } from './transitions.ts'
 
 export type LapseOperation =

@@ -2,9 +2,9 @@ import type { Uuid } from '../../kernel/locators.ts'
 import type { EventType } from '../../platform/events/catalogue.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import { invoicesOf } from '../../policy/bills/amounts-due.ts'
-import { policyEvent } from '../../policy/events.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { GracePeriod, Lapse, LapseReinstatement } from '../../policy/records/transactions.ts'
+import { policyEvent } from '../../policy/transitions.ts'
 
 /** An event of a grace period (brief 9). */
 export const gracePeriodEvent = (

@@ -8,12 +8,11 @@
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { add, type Instant, later } from '../../kernel/time.ts'
-import { chain, type Planned } from '../../policy/planned.ts'
 import { type Policy, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { Invoice } from '../../policy/records/invoice.ts'
 import type { GracePeriod } from '../../policy/records/transactions.ts'
-import { policyState } from '../../policy/transitions.ts'
-import type { EffectContext } from '../../rating/attempt.ts'
+import { chain, type Planned, policyState } from '../../policy/transitions.ts'
+import type { EffectContext } from '../../rating/rate.ts'
 import {
   type CancellingContext,
   LAPSE,
@@ -22,8 +21,7 @@ import {
 } from '../cancellations/plans.ts'
 import { gracePeriodEvent } from './events.ts'
 import { planLapse } from './lapse.ts'
-import { isOwed, pastDueFrom, pastDueInvoices } from './past-due.ts'
-import { graceEndTimer } from './timers.ts'
+import { graceEndTimer, isOwed, pastDueFrom, pastDueInvoices } from './timers.ts'
 import { assertGracePeriodAllows } from './transitions.ts'
 
 /** Digits that the end of a grace period takes: a cancellation, its modification and its invoice. */

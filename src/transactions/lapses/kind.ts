@@ -2,11 +2,15 @@
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
-import type { Planned } from '../../policy/planned.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
-import type { UnplacedDocument } from '../../policy/records/document.ts'
-import { gracePeriodOf, lapseReinstatementOf } from '../../policy/records/look-ups.ts'
-import { type LapseReinstatement, reinstatementStatus } from '../../policy/records/transactions.ts'
+import {
+  gracePeriodOf,
+  type LapseReinstatement,
+  lapseReinstatementOf,
+  reinstatementStatus,
+  type UnplacedDocument,
+} from '../../policy/records/transactions.ts'
+import type { Planned } from '../../policy/transitions.ts'
 import { planRemoval, planUpload, type UploadOwner } from '../documents/upload.ts'
 import { defineKind, json, type Response, showNothing } from '../mechanism/kind.ts'
 import { decideAmountDue, decideLapse, type LapseOperation } from './decision.ts'

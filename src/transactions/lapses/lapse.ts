@@ -1,12 +1,12 @@
 // A legacy lapse: the policy off risk, without a cancellation record (brief 1.7). Pure.
 import { add, type Instant } from '../../kernel/time.ts'
 import { isIssued } from '../../policy/fold/line.ts'
-import { chain, type Planned } from '../../policy/planned.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { GracePeriod, Lapse, ModificationKind } from '../../policy/records/transactions.ts'
-import type { EffectContext } from '../../rating/attempt.ts'
+import { chain, type Planned } from '../../policy/transitions.ts'
+import type { EffectContext } from '../../rating/rate.ts'
 import { cancelled } from '../cancellations/effect.ts'
-import { withoutConflicts } from '../mechanism/conflicts.ts'
+import { withoutConflicts } from '../mechanism/kind.ts'
 import { billLapse } from './billing.ts'
 import { lapseEvent } from './events.ts'
 

@@ -5,14 +5,14 @@
 // its invoice's due time whenever it is recorded, and the policyholder is covered meanwhile. After the last try the
 // product's days hold: cover that nobody pays for must end some time. Every try is in the plugin's log with what follows.
 
-import { nonsense } from '../../extension/plugins/answers.ts'
 import type { PreGraceInput } from '../../extension/plugins/contract.ts'
+import { nonsense } from '../../extension/plugins/translation.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import { hasPlugin } from '../../product/plugins.ts'
-import type { Attempt } from '../../rating/attempt.ts'
+import { hasPlugin } from '../../product/configuration.ts'
 import { askPluginUnattended, policyInfo } from '../../rating/plugin-call.ts'
+import type { Attempt } from '../../rating/rate.ts'
 import {
   cancelEffectiveProblem,
   type GraceStart,

@@ -1,7 +1,7 @@
 // Grace periods, lapses and their reinstatements as answers show them.
 
-import { documentsByOrigin, documentsOf } from '../../policy/projection/documents.ts'
-import { textIfAny } from '../../policy/projection/parts.ts'
+import { textIfAny } from '../../policy/projection/characteristics.ts'
+import { documentsByOrigin, documentsOf } from '../../policy/projection/records.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import {
   type GracePeriod,

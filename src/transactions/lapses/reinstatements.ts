@@ -7,7 +7,6 @@ import { planVoidInvoices } from '../../billing/payments/plans.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { installmentOf, installmentsToInvoice, invoicesOf, planOf } from '../../policy/bills/amounts-due.ts'
-import type { Planned } from '../../policy/planned.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import { carriedForward, isOutstanding } from '../../policy/records/invoice.ts'
 import {
@@ -15,8 +14,9 @@ import {
   type LapseReinstatement,
   reinstatementStatus,
 } from '../../policy/records/transactions.ts'
-import type { EffectContext } from '../../rating/attempt.ts'
-import { withoutConflicts } from '../mechanism/conflicts.ts'
+import type { Planned } from '../../policy/transitions.ts'
+import type { EffectContext } from '../../rating/rate.ts'
+import { withoutConflicts } from '../mechanism/kind.ts'
 import { reinstated } from '../reinstatements/effect.ts'
 import { termEndTimers } from '../term-end.ts'
 import { goingOn, reinstatementPlan } from './billing.ts'

@@ -6,10 +6,10 @@ import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
-import { gracePeriodOf, lapseReinstatementOf } from '../../policy/records/look-ups.ts'
+import { gracePeriodOf, lapseReinstatementOf } from '../../policy/records/transactions.ts'
 import { loadPolicy, policyOf } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import type { Upload } from '../documents/stored-files.ts'
+import type { Upload } from '../documents/job-store.ts'
 import { operate, policyLocator } from '../policies/service.ts'
 import type {
   GraceLapseReinstatementResponse,
@@ -117,7 +117,7 @@ export async function actOnReinstatement(
 }
 
 /** Files are handled by code that most requests never need. */
-const files = () => import('../documents/stored-files.ts')
+const files = () => import('../documents/job-store.ts')
 
 /** Stores the file, then adds it to the reinstatement: a look-up more than for a policy's, to find the policy. */
 export async function addReinstatementDocument(

@@ -2,19 +2,24 @@
 // policy's object, previews, price changes and plugins loop over the kinds that src/transactions/kinds.ts lists, so a new kind
 // is its folder and one line of that list (docs/design.md, section 4).
 import type { PluginRecords } from '../../extension/plugins/transaction-records.ts'
-import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import type { LocatorSupply, PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
-import type { RequestContext } from '../../platform/context.ts'
+import type { Caller, IdempotencyKey, RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
+import type { IfMatch } from '../../platform/http/entity-tags.ts'
+import { ask, type ObjectReply, policyObject } from '../../platform/objects.ts'
+import type { Tenant } from '../../platform/tenancy.ts'
 import type { AutomatedUnderwritingResultResponse } from '../../policy/contract/prices.ts'
 import type { ConflictResponse } from '../../policy/contract/requests.ts'
-import type { Planned } from '../../policy/planned.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { ConflictHandling } from '../../policy/records/transactions.ts'
 import type { Loaded, Part } from '../../policy/surroundings.ts'
-import type { Attempt } from '../../rating/attempt.ts'
+import { chain, type Planned } from '../../policy/transitions.ts'
 import type { CancellationValueResponse, PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
+import type { Attempt } from '../../rating/rate.ts'
 import type { Autofill } from '../autofill/fill.ts'
 
 /**
@@ -194,3 +199,76 @@ export const showPolicy =
   ({ summarizeQuotes = false }: { summarizeQuotes?: boolean } = {}): Response =>
   ({ aggregate, product }) =>
     policyResponse(aggregate, product, { summarizeQuotes })
+
+// Quoted and accepted transactions of a policy stand in the way of another one: they block it, or are taken back
+// first (brief 2.4).
+/** All pending transactions but `own`, in creation order. */
+const pendingOf = (aggregate: PolicyAggregate, own: string): Pending[] =>
+  allKinds()
+    .flatMap(kind => kind.pending?.(aggregate) ?? [])
+    .filter(one => one.locator !== own)
+    .sort((a, b) => a.createdAt - b.createdAt)
+
+/** Whether another transaction than `own` is quoted or accepted. */
+export const hasConflicts = (aggregate: PolicyAggregate, own: string): boolean =>
+  pendingOf(aggregate, own).length > 0
+
+/** The pending transactions that conflict with a new one, in creation order. */
+export const conflictsOf = (aggregate: PolicyAggregate): ConflictResponse[] =>
+  pendingOf(aggregate, '').map(({ kind, locator, state }) => ({ kind, locator, state }))
+
+/** Refuses (409) when a pending transaction conflicts with the transaction `own`; names it and the `remedy`. */
+export function assertNoConflicts(
+  before: PolicyAggregate,
+  own: string,
+  remedy = 'Invalidate them first.',
+): void {
+  const conflicts = pendingOf(before, own)
+  if (conflicts.length === 0) return
+  throw new Refusal(
+    'wrongState',
+    `Quoted or accepted transactions of the policy stand in the way: ${conflicts.map(one => one.locator).join(', ')}. ${remedy}`,
+  )
+}
+
+/**
+ * The policy with conflicting transactions taken back, other than `own`; refuses (409) instead when the request says `block`,
+ * and names the conflict.
+ */
+export function withoutConflicts(
+  before: PolicyAggregate,
+  own: string,
+  handling: ConflictHandling,
+  now: Instant,
+): Planned {
+  if (handling === 'block')
+    assertNoConflicts(before, own, 'Invalidate them, or send conflictHandling=invalidate.')
+  return pendingOf(before, own).reduceRight<Planned>(
+    (cleared, one) => chain(cleared, one.takeBack(cleared.aggregate, now)),
+    { aggregate: before, events: [] },
+  )
+}
+
+export type PolicyMessage = {
+  tenant: Tenant
+  caller: Caller
+  requestId: Uuid
+  idempotency?: IdempotencyKey
+  /** `If-Match`: the operation's record must have one of these tags. */
+  ifMatch?: IfMatch
+  locator: PolicyLocator
+  operation: PolicyOperation
+}
+
+export type PolicyReply = ObjectReply<JsonAnswer | AnswerBySubject>
+
+/** Hands the message to the policy's object; throws its Refusal. */
+export const askPolicy = (
+  { env, calls }: Pick<RequestContext, 'env' | 'calls'>,
+  message: PolicyMessage,
+): Promise<JsonAnswer | AnswerBySubject> =>
+  ask(
+    calls,
+    () => policyObject(env, message.tenant, message.locator).execute(message) as Promise<PolicyReply>,
+    { mayRepeat: message.idempotency !== undefined },
+  )

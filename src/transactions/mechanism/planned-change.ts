@@ -1,6 +1,6 @@
 // The price change of a transaction, computed by the plan that carries it out, and not stored.
 import type { Loaded } from '../../policy/surroundings.ts'
-import type { Attempt } from '../../rating/attempt.ts'
+import type { Attempt } from '../../rating/rate.ts'
 import { allKinds, type ChangeOf, type ChangeResponse, defineKind, json, type PlannedChange } from './kind.ts'
 
 declare module './kind.ts' {

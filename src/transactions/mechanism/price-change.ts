@@ -1,9 +1,9 @@
 // A transaction's price change: as recorded, or by a plan that is not recorded.
 import { isIssued, withIssued } from '../../policy/fold/line.ts'
-import type { Carried } from '../../policy/planned.ts'
-import { policyView } from '../../policy/projection/view.ts'
+import { policyView } from '../../policy/projection/policy.ts'
 import { boundQuote, type Modification, type PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
+import type { Carried } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { policyPriceChangeResponse } from '../../rating/price-change.ts'

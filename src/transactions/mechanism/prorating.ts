@@ -7,14 +7,13 @@
 import { BUILT_IN_BILLS, type OwnBills } from '../../billing/plugin-bills.ts'
 import { shardOfDigits, transientLocators } from '../../kernel/locators.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
-import { NOTHING_PRORATED, type Prorated } from '../../policy/fold/prorated.ts'
+import { NOTHING_PRORATED, type Prorated } from '../../policy/fold/shares.ts'
 import { openSplits } from '../../policy/fold/splits.ts'
 import { boundQuote, type Modification, type PolicyAggregate } from '../../policy/records/aggregate.ts'
-import type { Loaded } from '../../policy/surroundings.ts'
-import { NeedsWholePolicy } from '../../policy/surroundings.ts'
-import { hasPlugin } from '../../product/plugins.ts'
-import { type Attempt, type EffectContext, ratingContext } from '../../rating/attempt.ts'
+import { type Loaded, NeedsWholePolicy } from '../../policy/surroundings.ts'
+import { hasPlugin } from '../../product/configuration.ts'
 import { askProration } from '../../rating/plugin-proration.ts'
+import { type Attempt, type EffectContext, ratingContext } from '../../rating/rate.ts'
 
 /** The plan's result; undefined where there is nothing to do. */
 type Plan = { readonly aggregate: PolicyAggregate } | undefined

@@ -1,30 +1,32 @@
 // What each operation on a policy decides: pure plans over what was loaded, in the order validate, price,
 // underwrite, bill.
-import { bill, billOnAcceptance, showBills } from '../../billing/new-business.ts'
+import { bill, billOnAcceptance, showBills } from '../../billing/invoicing.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type {
   AutomatedUnderwritingResultResponse,
   PolicyPriceResponse,
 } from '../../policy/contract/prices.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
-import { requestedDraft } from '../../policy/draft/draft.ts'
-import type { ReportedProblems } from '../../policy/draft/request.ts'
+import { type ReportedProblems, requestedDraft } from '../../policy/draft/draft.ts'
 import { isIssued } from '../../policy/fold/line.ts'
-import { chain, type Planned } from '../../policy/planned.ts'
-import { underwritingResponse } from '../../policy/projection/parts.ts'
-import { policyView } from '../../policy/projection/view.ts'
+import { underwritingResponse } from '../../policy/projection/characteristics.ts'
+import { policyView } from '../../policy/projection/policy.ts'
 import {
   type PolicyAggregate,
   type Quote,
   quoteParts,
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
-import type { Ground, Loaded } from '../../policy/surroundings.ts'
-import { assertWithinLimits } from '../../policy/terms.ts'
-import { assertPolicyAllows, policyState } from '../../policy/transitions.ts'
-import { type Attempt, NOTHING_REPORTED, ratingContext } from '../../rating/attempt.ts'
+import { assertWithinLimits, type Ground, type Loaded } from '../../policy/surroundings.ts'
+import { assertPolicyAllows, chain, type Planned, policyState } from '../../policy/transitions.ts'
 import { policyPriceResponse } from '../../rating/price.ts'
-import { priceQuote, underwriteQuote } from '../../rating/rate.ts'
+import {
+  type Attempt,
+  NOTHING_REPORTED,
+  priceQuote,
+  ratingContext,
+  underwriteQuote,
+} from '../../rating/rate.ts'
 import { assertQuoteValid } from '../constraints/validation.ts'
 import { termEndTimers } from '../term-end.ts'
 import { planCreation, planDiscard, planFinalization, planIssue, planUpdate } from './issue.ts'

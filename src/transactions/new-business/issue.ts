@@ -3,9 +3,7 @@ import { planVoidInvoices } from '../../billing/payments/plans.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { PolicyUpdateRequest } from '../../policy/contract/requests.ts'
-import type { DraftContext, DraftResult } from '../../policy/draft/request.ts'
-import { policyEvent, quoteEvent, versioned } from '../../policy/events.ts'
-import { chain, type Planned } from '../../policy/planned.ts'
+import type { DraftContext, DraftResult } from '../../policy/draft/draft.ts'
 import {
   acceptedQuote,
   type PolicyAggregate,
@@ -14,7 +12,14 @@ import {
   quoteParts,
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
-import { assertPolicyAllows } from '../../policy/transitions.ts'
+import {
+  assertPolicyAllows,
+  chain,
+  type Planned,
+  policyEvent,
+  quoteEvent,
+  versioned,
+} from '../../policy/transitions.ts'
 import type { RatingContext } from '../../rating/rater.ts'
 import { changeQuote, planAcceptance, planQuoting } from '../quotes/plans.ts'
 

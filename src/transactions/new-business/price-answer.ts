@@ -2,8 +2,8 @@
 import type { JsonAnswer } from '../../platform/commit.ts'
 import { selectedQuote } from '../../policy/records/aggregate.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import type { Attempt } from '../../rating/attempt.ts'
 import { getPolicyPriceResponse } from '../../rating/price.ts'
+import type { Attempt } from '../../rating/rate.ts'
 import { json } from '../mechanism/kind.ts'
 import { decidePrice, isPriced } from './decision.ts'
 

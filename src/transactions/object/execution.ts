@@ -1,41 +1,65 @@
 // What happens inside a policy's object: load, decide, commit, answer (docs/design.md, section 5). Operations of
 // one policy run one after the other; that nothing is lost when two instances run at once is D1's doing.
 import '../kinds.ts'
-import { externalRaters } from '../../extension/integrations/external-raters.ts'
-import { PluginSessions } from '../../extension/plugins/sessions.ts'
+import { sql } from 'drizzle-orm'
+import { externalRaters, PluginSessions } from '../../extension/plugins/sessions.ts'
 import { type ErrorCode, Refusal } from '../../kernel/errors.ts'
-import { type LocatorSupply, locatorSupply, shardOfDigits } from '../../kernel/locators.ts'
+import {
+  type LocatorSupply,
+  locatorSupply,
+  newUuid,
+  type PolicyLocator,
+  shardOfDigits,
+} from '../../kernel/locators.ts'
+import { type Instant, now } from '../../kernel/time.ts'
 import {
   type AnswerBySubject,
+  commit,
+  type Guard,
   GuardTripped,
+  isBySubject,
   type JsonAnswer,
   retryOnConflict,
   storedAnswer,
 } from '../../platform/commit.ts'
-import type { RequestContext } from '../../platform/context.ts'
+import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { requireMatch } from '../../platform/http/entity-tags.ts'
 import { takeLocators } from '../../platform/tenancy/sequence.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
-import type { Planned } from '../../policy/planned.ts'
+import { termQueries } from '../../policy/list/store.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { differenceQueries, tableUseRows, withMedia } from '../../policy/store/aggregates.ts'
+import { creditGuard, loadPart, loadPolicy } from '../../policy/store/loading.ts'
 import { type Loaded, NeedsWholePolicy, type Part } from '../../policy/surroundings.ts'
-import type { Attempt } from '../../rating/attempt.ts'
+import { policies } from '../../policy/tables/policies.ts'
+import type { Planned } from '../../policy/transitions.ts'
+import { policyholders } from '../../policyholders/tables.ts'
+import type { Policyholder } from '../../policyholders/values.ts'
+import { configurationVersions } from '../../product/tables.ts'
+import type { Attempt } from '../../rating/rate.ts'
 import { tableReader } from '../../reference/constraints/force.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { Autofill } from '../autofill/fill.ts'
+import { coverEnds } from '../cancellations/effective.ts'
+import { scheduleChanges } from '../custom-events/plan.ts'
+import { goneFileTimers, hintDocuments, jobChange, jobQueries } from '../documents/job-store.ts'
+import { withDocuments, withPostIssuance } from '../documents/planned.ts'
+import { pastDueTimers } from '../lapses/timers.ts'
 import {
   EMPTY,
+  json,
   type Kind,
   kindNamed,
   type Outcome,
+  type PolicyMessage,
   type PolicyOperation,
+  type Response,
   showNothing,
   showPolicy,
 } from '../mechanism/kind.ts'
 import { RefusedPayOut } from '../payments/decision.ts'
-import { forget, type PolicyMemory, remembered } from './memory.ts'
-import type { PolicyMessage } from './message.ts'
-import { type Recording, record } from './recording.ts'
+import { withCredit, withGraceEnds } from '../payments/settling.ts'
 
 /** Answers the operation; throws a Refusal when it is not carried out. */
 export async function execute(
@@ -204,3 +228,153 @@ function assertMatch({ operation, ifMatch }: PolicyMessage, loaded: Loaded): voi
   const forms = record ? [record] : [false, true].map(summarizeQuotes => showPolicy({ summarizeQuotes }))
   requireMatch(ifMatch, ...forms.map(show => () => show(loaded)))
 }
+
+// The policy's records that its object keeps between operations: a cache, never the truth (docs/design.md, section 5).
+/** The object's memory of its policy between operations; any error drops it. */
+export type PolicyMemory = { loaded?: Loaded; readAt?: Instant }
+
+/** How long a price may rest on memory: for this long it may miss a repair of the configuration. */
+const PRICE_TRUST_MS = 2_000
+
+/** Records whose rows an object keeps in memory: about 256 KiB (docs/design.md, section 5). */
+const MOST_REMEMBERED_RECORDS = 250
+
+/** The policy from memory, or read. Guards protect what is stored; what is only shown trusts memory for 2 s. */
+export async function remembered(
+  context: RequestContext,
+  database: Database,
+  memory: PolicyMemory,
+  locator: PolicyLocator,
+  use: 'guarded' | 'unguarded',
+  part: Part | undefined,
+): Promise<Loaded> {
+  const age = now() - (memory.readAt ?? 0)
+  if (memory.loaded && (use === 'guarded' || age < PRICE_TRUST_MS)) return memory.loaded
+  const loaded = part
+    ? await loadPart(context, database, locator, part)
+    : await loadPolicy(context, database, { locator })
+  remember(memory, loaded)
+  return loaded
+}
+
+export function remember(memory: PolicyMemory, loaded: Loaded): void {
+  const { aggregate, unread } = loaded
+  const records = aggregate.exposures.size + aggregate.perils.size + aggregate.modifications.size
+  const small = !unread && records <= MOST_REMEMBERED_RECORDS
+  memory.loaded = small ? loaded : undefined
+  memory.readAt = small ? now() : undefined
+}
+
+export function forget(memory: PolicyMemory): void {
+  memory.loaded = undefined
+  memory.readAt = undefined
+}
+
+// Commits what an operation planned: with what follows from any change (credit, documents, past-due timers, search
+// terms), under the guards of all that the plan rests on (docs/design.md, section 5).
+export type Recording = {
+  before: PolicyAggregate | undefined
+  loaded: Loaded
+  planned: Planned
+  attempt: Attempt
+  response: Response
+  /** The subject of the answer: the policy's locator, or `policy/quote`. */
+  subject: string
+  /** Whose writes and events go with it. */
+  plugins: PluginSessions
+}
+
+/** Commits the plan, pays its invoices from the policyholder's credit, and remembers the result. */
+export async function record(
+  context: RequestContext,
+  database: Database,
+  memory: PolicyMemory,
+  { before, loaded, planned: plan, attempt, response, subject, plugins }: Recording,
+): Promise<JsonAnswer | AnswerBySubject> {
+  const isAttended = context.caller.accountLocator !== SYSTEM_CALLER.accountLocator
+  const graced = await withGraceEnds(before, loaded, plan, attempt, isAttended)
+  const { planned, credit, restsOnCredit } = await withCredit(before, loaded, graced, attempt)
+  const version = (before?.policy.version ?? 0) + 1
+  const shard = shardOfDigits(planned.aggregate.policy.locator)
+  const seen = await withMedia(context, before, planned.aggregate, loaded)
+  const documentPlan = { product: loaded.product, now: context.now, uuid: () => newUuid(shard) }
+  const drafted = withDocuments(before, { ...seen, policy: { ...seen.policy, version } }, documentPlan)
+  const issued = { ...loaded, aggregate: drafted }
+  const after = await withPostIssuance(before, issued, attempt, isAttended, documentPlan)
+  const recorded = { ...loaded, aggregate: after, credit }
+  attempt.tables?.assertComplete()
+  const { customEvents } = loaded.configuration.configuration
+  const scheduled = scheduleChanges(database, before, after, customEvents, context.now)
+  const ended = coverEnds(before, after, context.now)
+  const shown = response(recorded)
+  const answer = shown === undefined ? EMPTY : json(shown)
+  const committed = await commit(context, database, {
+    shard,
+    guards: [
+      policyGuard(before, after),
+      configurationGuard(after.policy.configVersion, loaded.configuration.hash),
+      ...(wasPriced(before, after) ? [policyholderGuard(loaded.policyholder)] : []),
+      ...(restsOnCredit ? [creditGuard(loaded.policyholder.locator, loaded.credit)] : []),
+    ],
+    facts: [
+      ...differenceQueries(database, before, after, loaded.unread),
+      ...termQueries(database, loaded.product, before, after, loaded.unread),
+      ...plugins.facts(),
+      ...tableUseRows(database, attempt.tables?.used ?? [], before, after, context.now),
+      ...jobQueries(database, before, after, now()),
+      ...scheduled.facts,
+    ],
+    events: [...planned.events, ...ended.events, ...plugins.events()],
+    timers: [
+      ...(planned.timers ?? []),
+      ...ended.timers,
+      ...scheduled.timers,
+      ...pastDueTimers(before, after, loaded.product),
+      ...goneFileTimers(before, after, context.now),
+    ],
+    answer,
+    subject,
+  })
+  if (['more', 'progress'].includes(jobChange(before, after)))
+    hintDocuments(context, shard, after.policy.locator)
+  if (committed === answer && !isBySubject(committed)) remember(memory, recorded)
+  else forget(memory)
+  return committed
+}
+
+/** Whether anything was priced or decided again, by templates that may have read the policyholder. */
+const wasPriced = (before: PolicyAggregate | undefined, after: PolicyAggregate): boolean =>
+  [...after.modifications.values()].some(
+    one => one.underwriting !== undefined && one !== before?.modifications.get(one.locator),
+  )
+
+const locatorGiven = sql.placeholder('locator')
+const versionGiven = sql.placeholder('version')
+const storedPolicy = sql`(select ${policies.version} from ${policies} where ${policies.locator} = ${locatorGiven})`
+const POLICY_IS_NEW = sql`${storedPolicy} is null`
+const POLICY_IS_UNCHANGED = sql`${storedPolicy} = ${versionGiven}`
+const CONFIGURATION_IS_UNCHANGED = sql`(select ${configurationVersions.hash} from ${configurationVersions}
+  where ${configurationVersions.version} = ${versionGiven}) = ${sql.placeholder('hash')}`
+const POLICYHOLDER_IS_UNCHANGED = sql`(select ${policyholders.version} from ${policyholders}
+  where ${policyholders.locator} = ${locatorGiven}) = ${versionGiven}`
+
+/** The policy is as it was read, or is not there yet. */
+function policyGuard(before: PolicyAggregate | undefined, { policy: { locator } }: PolicyAggregate): Guard {
+  const name = 'guard_policy_version'
+  if (!before) return { name, holds: POLICY_IS_NEW, values: { locator } }
+  return { name, holds: POLICY_IS_UNCHANGED, values: { locator, version: before.policy.version } }
+}
+
+/** True in the batch while the version has the configuration that the plan used. */
+const configurationGuard = (version: number, hash: string): Guard => ({
+  name: 'guard_configuration_hash',
+  holds: CONFIGURATION_IS_UNCHANGED,
+  values: { version, hash },
+})
+
+/** The policyholder is as it was when the price was made of it. */
+const policyholderGuard = ({ locator, version }: Policyholder): Guard => ({
+  name: 'guard_policyholder_version',
+  holds: POLICYHOLDER_IS_UNCHANGED,
+  values: { locator, version },
+})

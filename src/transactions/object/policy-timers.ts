@@ -3,9 +3,8 @@ import type { Instant } from '../../kernel/time.ts'
 import { SYSTEM_CALLER } from '../../platform/context.ts'
 import type { Timer, TimerOwner } from '../../platform/events/timers.ts'
 import type { CustomEventType } from '../../platform/events/types.ts'
-import type { PolicyOperation } from '../mechanism/kind.ts'
+import { askPolicy, type PolicyOperation } from '../mechanism/kind.ts'
 import { readTermEndNotice } from '../term-end.ts'
-import { askPolicy } from './message.ts'
 
 /**
  * The owner that hands a policy's timer to the policy's object. The timer's locator is the key of the operation's

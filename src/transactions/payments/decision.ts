@@ -1,19 +1,17 @@
 // Decides payments and their reversal: pure plans over the loaded policy.
-import { paymentFieldValues } from '../../billing/payments/field-values.ts'
-import { type PayOut, planPayOut } from '../../billing/payments/pay-out.ts'
-import { type PaymentTerms, planPayment, planReversal } from '../../billing/payments/plans.ts'
-import { invoiceNamed } from '../../billing/projection.ts'
+import { type PayOut, paymentFieldValues, planPayOut } from '../../billing/payments/pay-out.ts'
+import { invoiceNamed, type PaymentTerms, planPayment, planReversal } from '../../billing/payments/plans.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, exactMoney, type Money, toText } from '../../kernel/money.ts'
 import { restDue } from '../../policy/bills/amounts-due.ts'
 import type { PaymentCreateRequest } from '../../policy/contract/billing.ts'
-import { chain, type Planned } from '../../policy/planned.ts'
 import { POLICY_LIMITS, type PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { assertInvoiceAllows, type Invoice, paymentNamed } from '../../policy/records/invoice.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import type { Attempt } from '../../rating/attempt.ts'
-import { digitsForSettlement, planWhatPaymentSettles } from '../lapses/settlement.ts'
+import { chain, type Planned } from '../../policy/transitions.ts'
+import type { Attempt } from '../../rating/rate.ts'
+import { digitsForSettlement, planWhatPaymentSettles } from './settling.ts'
 
 export type PaymentOperation =
   | { action: 'pay'; invoice: Uuid; request: PaymentCreateRequest }
@@ -110,7 +108,7 @@ async function payOut(
   return { planned: all, payment: payment!.locator }
 }
 
-/** Takes the payment back. A grace period that follows begins when the invoice is past due again (transactions/lapses/settlement.ts). */
+/** Takes the payment back. A grace period that follows begins when the invoice is past due again (transactions/payments/settling.ts). */
 function reversed({ aggregate }: Loaded, locator: Uuid, { now }: Attempt): Planned {
   const payment = paymentNamed(aggregate, locator)
   if (payment.source === 'offset')

@@ -1,8 +1,8 @@
 // Invoices and payments as kinds of operations.
 import { decideInvoicing, decideNextInvoice } from '../../billing/invoicing.ts'
-import { invoiceResponse } from '../../billing/projection.ts'
+import { invoiceResponse } from '../../billing/payments/plans.ts'
 import type { Uuid } from '../../kernel/locators.ts'
-import { paymentResponse } from '../../policy/projection/invoices.ts'
+import { paymentResponse } from '../../policy/projection/records.ts'
 import { paymentNamed } from '../../policy/records/invoice.ts'
 import { defineKind, type Response, showNothing } from '../mechanism/kind.ts'
 import { decidePayment, type PaymentOperation } from './decision.ts'

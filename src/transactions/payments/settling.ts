@@ -1,17 +1,28 @@
 // A policyholder's credit is what it paid beyond its invoices, over all its policies, and has not used yet. It is the sum of
 // the payments and has no record of its own that could differ. The next invoices of any of its policies use it.
-
-import { planPayment } from '../../billing/payments/plans.ts'
-import { invoiceNamed } from '../../billing/projection.ts'
+import { invoiceNamed, planPayment } from '../../billing/payments/plans.ts'
+import type { PostPaymentReversalInput } from '../../extension/plugins/contract.ts'
+import { nonsense } from '../../extension/plugins/translation.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { fromMinor, type Money, minus, plus, sum, toText, zero } from '../../kernel/money.ts'
-import { restDue, totalsDueOf } from '../../policy/bills/amounts-due.ts'
-import { chain, type Planned } from '../../policy/planned.ts'
-import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
-import { type Invoice, isOutstanding, type Payment, paymentState } from '../../policy/records/invoice.ts'
+import { type Instant, later } from '../../kernel/time.ts'
+import { installmentOf, planOf, restDue, totalDueOf, totalsDueOf } from '../../policy/bills/amounts-due.ts'
+import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
+import {
+  type Invoice,
+  invoiceStatus,
+  isOutstanding,
+  type Payment,
+  paymentState,
+} from '../../policy/records/invoice.ts'
+import { type LapseReinstatement, reinstatementStatus } from '../../policy/records/transactions.ts'
 import { type Loaded, NeedsWholePolicy } from '../../policy/surroundings.ts'
-import type { Attempt } from '../../rating/attempt.ts'
-import { digitsForSettlement, planWhatPaymentSettles, reinstatementRestingOn } from '../lapses/settlement.ts'
+import { chain, type Planned } from '../../policy/transitions.ts'
+import { hasPlugin } from '../../product/configuration.ts'
+import { askPlugin, askPluginUnattended, policyInfo } from '../../rating/plugin-call.ts'
+import type { Attempt, EffectContext } from '../../rating/rate.ts'
+import { planGraceEndMove, planSettlement } from '../lapses/grace-periods.ts'
+import { digitsForIssue, planClosing, planIssue } from '../lapses/reinstatements.ts'
 import { pay } from './decision.ts'
 
 /** The payment's contribution to its policyholder's credit; negative when it was made from credit. */
@@ -174,4 +185,156 @@ async function offset(
     planned = chain(planned, planWhatPaymentSettles(aggregate, invoice, { product, now, supply: more }))
   }
   return planned
+}
+
+// What a payment brings about beside the invoice that it pays. Pure.
+/**
+ * What follows from a payment of the invoice, as it stands after it, paid in full or in part: the reinstatement that
+ * waits for it is issued, one whose amount rests on its being unpaid is closed, and the grace period is settled when no
+ * invoice is past due any more. Undefined when nothing does. Takes the digits that `digitsForSettlement` tells.
+ *
+ * A reversal needs no such step. The invoice is due again by the end of that day (brief 4.4), its timer is set with the
+ * write, and if it is still unpaid then a new grace period begins: that of a reinstatement which it had issued, too.
+ */
+export function planWhatPaymentSettles(
+  before: PolicyAggregate,
+  invoice: Invoice,
+  context: EffectContext,
+): Planned | undefined {
+  const waiting = reinstatementPaidBy(before, invoice)
+  const resting = waiting ? undefined : reinstatementRestingOn(before, invoice)
+  const step = waiting
+    ? planIssue(before, waiting, context)
+    : resting && planClosing(before, resting, context.now)
+  const settled = planSettlement(step?.aggregate ?? before, context.now)
+  return step ? chain(step, settled) : settled
+}
+
+export function digitsForSettlement(before: PolicyAggregate, invoice: Invoice, now: Instant): number {
+  const waiting = reinstatementPaidBy(before, invoice)
+  return waiting ? digitsForIssue(before, waiting, now) : 0
+}
+
+const invoiced = ({ lapseReinstatements }: PolicyAggregate): LapseReinstatement[] =>
+  [...lapseReinstatements.values()].filter(one => reinstatementStatus(one) === 'invoiced')
+
+const reinstatementPaidBy = (before: PolicyAggregate, invoice: Invoice): LapseReinstatement | undefined =>
+  isOutstanding(invoice)
+    ? undefined
+    : invoiced(before).find(one => one.modificationLocator === invoice.policyModificationLocator)
+
+/** The reinstatement whose invoice asks for this one too. */
+export const reinstatementRestingOn = (
+  before: PolicyAggregate,
+  invoice: Invoice,
+): LapseReinstatement | undefined =>
+  invoiced(before).find(one =>
+    planOf(before, before.modifications.get(one.modificationLocator!)!)[0]?.takesOver?.includes(
+      installmentOf(before, invoice).locator,
+    ),
+  )
+
+// What the product's plugin says of payments that a change takes back (brief 5.6, getPostPaymentReversal): when the grace
+// period ends that begins since the invoice is unpaid again; an open one ends then too. The payments are found at the
+// one place where changes are recorded, so that no transaction that takes back invoices forgets them.
+type OperationType = PostPaymentReversalInput['operationType']
+
+/**
+ * The plan with the ends of grace periods that the plugin sets, called once for each payment that the plan takes
+ * back: by itself (`payment_reversal`), or since its invoice is made void (`payment_invalidation`). Not called
+ * where the product knows no grace. Without an end it is as without a
+ * plugin. Refuses (422) what the plugin fails with; from the clock (`isAttended` false) that is logged, and sets no end.
+ */
+export async function withGraceEnds(
+  before: PolicyAggregate | undefined,
+  loaded: Omit<Loaded, 'aggregate'>,
+  plan: Planned,
+  attempt: Attempt,
+  isAttended: boolean,
+): Promise<Planned> {
+  const { product } = loaded
+  if (!before || before.payments === plan.aggregate.payments) return plan
+  if (!hasPlugin(product, 'getPostPaymentReversal') || product.lapse.gracePeriodDays === undefined)
+    return plan
+  let planned = plan
+  for (const payment of takenBack(before, plan.aggregate)) {
+    const operationType = operationOf(payment, plan.aggregate)
+    const question = {
+      name: 'getPostPaymentReversal' as const,
+      answer: (contract: typeof import('../../extension/plugins/contract.ts')) =>
+        contract.PostPaymentReversalResult,
+      input: inputOf(payment, operationType, before, product.lapse.gracePeriodDays),
+    }
+    const accept = ({ gracePeriodEndTimestamp: endAt }: { gracePeriodEndTimestamp?: Instant }) => {
+      if (endAt !== undefined && endAt < attempt.now)
+        throw nonsense(
+          'getPostPaymentReversal',
+          [`gracePeriodEndTimestamp ${endAt} lies before the reversal at ${attempt.now}`],
+          product.plugins.getPostPaymentReversal!.path,
+        )
+      return { endAt }
+    }
+    const asked = { ...loaded, aggregate: planned.aggregate }
+    const answer = isAttended
+      ? await askPlugin(asked, attempt, question, accept)
+      : await askPluginUnattended(asked, attempt, question, accept, 'The end of grace stays as it is.')
+    planned = withEnd(planned, payment, operationType, answer?.endAt, attempt.now)
+  }
+  return planned
+}
+
+const takenBack = (before: PolicyAggregate, after: PolicyAggregate): Payment[] =>
+  [...after.payments.values()].filter(payment => {
+    const was = before.payments.get(payment.locator)
+    const isReversed =
+      was !== undefined && paymentState(was) === 'posted' && paymentState(payment) === 'reversed'
+    // Of an offset, only the invoice that asks for money is unpaid again.
+    return isReversed && !(payment.source === 'offset' && payment.amount.minor < 0)
+  })
+
+function operationOf({ invoiceLocator }: Payment, after: PolicyAggregate): OperationType {
+  return invoiceStatus(after.invoices.get(invoiceLocator)!) === 'invalidated'
+    ? 'payment_invalidation'
+    : 'payment_reversal'
+}
+
+/** The invoice as it was until now: when it was due, and not when it is due again. */
+function inputOf(
+  { locator, invoiceLocator }: Payment,
+  operationType: OperationType,
+  before: PolicyAggregate,
+  gracePeriodDays: number,
+): PostPaymentReversalInput {
+  const invoice = before.invoices.get(invoiceLocator)!
+  return {
+    operationType,
+    paymentLocator: locator,
+    invoiceLocator,
+    invoiceAmount: toText(totalDueOf(before, invoice)),
+    invoiceDueTimestamp: String(invoice.dueAt),
+    invoiceIssueTimestamp: String(invoice.createdAt),
+    gracePeriodDays: String(gracePeriodDays),
+    policy: policyInfo(before),
+    tenantTimeZone: before.policy.timeZone,
+  }
+}
+
+/** An end before the invoice is due again means that grace is over as it begins. The former end no longer counts. */
+function withEnd(
+  planned: Planned,
+  { invoiceLocator }: Payment,
+  operationType: OperationType,
+  endAt: Instant | undefined,
+  now: Instant,
+): Planned {
+  const { aggregate } = planned
+  const invoice = aggregate.invoices.get(invoiceLocator)!
+  const graceEndAt =
+    endAt === undefined || operationType === 'payment_invalidation' ? undefined : later(endAt, invoice.dueAt)
+  const changed: Invoice = { ...invoice, graceEndAt }
+  const set: Planned = {
+    aggregate: { ...aggregate, invoices: putRecords(aggregate.invoices, [changed]) },
+    events: [],
+  }
+  return chain(planned, set, endAt === undefined ? undefined : planGraceEndMove(set.aggregate, endAt, now))
 }

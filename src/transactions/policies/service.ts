@@ -10,8 +10,8 @@ import type { FeeUpdateRequest } from '../../policy/contract/fees.ts'
 import type { TableUseResponse } from '../../policy/contract/prices.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import type { PolicyResponse, PolicySnapshotRequest } from '../../policy/contract/response.ts'
+import { feeSummary } from '../../policy/projection/characteristics.ts'
 import { coverageSummary } from '../../policy/projection/coverage.ts'
-import { feeSummary } from '../../policy/projection/parts.ts'
 import { type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'
 import { policySnapshot } from '../../policy/projection/snapshot.ts'
 import { digitsForNewDraft } from '../../policy/records/changes.ts'
@@ -19,16 +19,15 @@ import {
   AGGREGATE_QUERIES,
   aggregateQueries,
   displayIdQuery,
+  findTableUses,
   readAggregates,
 } from '../../policy/store/aggregates.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
-import { findTableUses } from '../../policy/store/table-uses.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { policyholderQuery } from '../../policyholders/store.ts'
 import { loadConfiguration } from '../../product/cache.ts'
 import { configurationVersions } from '../../product/tables.ts'
-import type { PolicyOperation } from '../mechanism/kind.ts'
-import { askPolicy } from '../object/message.ts'
+import { askPolicy, type PolicyOperation } from '../mechanism/kind.ts'
 
 /** The locator in a path; 404 for text that no policy's can be. */
 export function policyLocator(text: string): PolicyLocator {

@@ -1,11 +1,9 @@
 // Previews a transaction: runs the plans that carry it out, to the end, and records nothing.
-
-import { underwritingResponse } from '../../policy/projection/parts.ts'
+import { underwritingResponse } from '../../policy/projection/characteristics.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import type { Attempt } from '../../rating/attempt.ts'
-import { conflictsOf } from '../mechanism/conflicts.ts'
-import { allKinds, type PreviewOf } from '../mechanism/kind.ts'
+import type { Attempt } from '../../rating/rate.ts'
+import { allKinds, conflictsOf, type PreviewOf } from '../mechanism/kind.ts'
 import { recordedPriceChange } from '../mechanism/price-change.ts'
 import { withCredit } from '../payments/settling.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'

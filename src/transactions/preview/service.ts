@@ -1,15 +1,13 @@
 // Previews, as the Worker serves them. Nothing is recorded but the log of plugins, so the policy's object has no part in
 // it: an answer may be larger than a call to an object can carry.
-
-import { externalRaters } from '../../extension/integrations/external-raters.ts'
-import { PluginSessions } from '../../extension/plugins/sessions.ts'
+import '../kinds.ts'
+import { externalRaters, PluginSessions } from '../../extension/plugins/sessions.ts'
 import { type PolicyLocator, transientLocators } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
 import { tableReader } from '../../reference/constraints/force.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
-import '../kinds.ts'
 import { Autofill } from '../autofill/fill.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
 import { decidePreview, previewed } from './decision.ts'

@@ -1,7 +1,7 @@
 // Quotes of a policy that is not issued, as a kind of operation.
 import type { QuoteLocator } from '../../kernel/locators.ts'
-import { policyView } from '../../policy/projection/view.ts'
-import { quoteOf } from '../../policy/records/look-ups.ts'
+import { policyView } from '../../policy/projection/policy.ts'
+import { quoteOf } from '../../policy/records/transactions.ts'
 import { policyPriceResponse } from '../../rating/price.ts'
 import { defineKind, type Response, showNothing } from '../mechanism/kind.ts'
 import { decideQuote, type QuoteOperation } from './decision.ts'

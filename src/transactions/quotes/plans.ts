@@ -1,15 +1,12 @@
 // Plans the actions on a quote, with their events (brief 1.3). Pure.
-import { planNewBusiness } from '../../billing/new-business.ts'
+import { planNewBusiness } from '../../billing/invoicing.ts'
 import { planVoidInvoices } from '../../billing/payments/plans.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import { changeDraft } from '../../policy/draft/changes.ts'
-import { spanDraft, withParents } from '../../policy/draft/draft.ts'
-import type { DraftContext, DraftResult } from '../../policy/draft/request.ts'
-import { quoteEvent } from '../../policy/events.ts'
-import type { Planned } from '../../policy/planned.ts'
+import { type DraftContext, type DraftResult, spanDraft, withParents } from '../../policy/draft/draft.ts'
 import {
   acceptedQuote,
   type Modification,
@@ -20,11 +17,11 @@ import {
 } from '../../policy/records/aggregate.ts'
 import type { DraftChanges } from '../../policy/records/changes.ts'
 import type { UnderwritingResult } from '../../policy/records/transactions.ts'
-import { paymentSchedule, validSpan } from '../../policy/terms.ts'
-import { hasPlugin } from '../../product/plugins.ts'
-import { priceQuote, underwriteQuote } from '../../rating/rate.ts'
+import { paymentSchedule, validSpan } from '../../policy/surroundings.ts'
+import { type Planned, quoteEvent } from '../../policy/transitions.ts'
+import { hasPlugin } from '../../product/configuration.ts'
+import { priceQuote, type Referral, underwriteQuote } from '../../rating/rate.ts'
 import type { RatingContext } from '../../rating/rater.ts'
-import type { Referral } from '../../rating/referral.ts'
 import { assertQuoteAllows } from './transitions.ts'
 
 export type QuoteChanges = DraftChanges & {
@@ -140,7 +137,7 @@ function decided(
     },
     changed,
   )
-  // Where a plugin plans the bills, that is a step of its own (billing/new-business.ts).
+  // Where a plugin plans the bills, that is a step of its own (billing/invoicing.ts).
   const isPlanned = accepted && !hasPlugin(product, 'createInstallments')
   const aggregate = isPlanned ? planNewBusiness(recorded, changed, { product, now, supply }) : recorded
   const type = accepted ? 'policy.quote.quoted' : 'policy.quote.declined'

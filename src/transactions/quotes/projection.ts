@@ -3,12 +3,17 @@ import { shardOfDigits } from '../../kernel/locators.ts'
 import { toNumber } from '../../kernel/money.ts'
 import { billedCharges, planOf } from '../../policy/bills/amounts-due.ts'
 import { installmentItems } from '../../policy/bills/items.ts'
-import { feesOf, feeTotal } from '../../policy/fold/fees.ts'
+import { feesOf, feeTotal } from '../../policy/fold/line.ts'
 import { financialTransactions, MOST_ITEMISED, summedItems } from '../../policy/projection/billed-items.ts'
-import { exposureResponses, policyCharacteristics } from '../../policy/projection/characteristics.ts'
-import { documentsOf } from '../../policy/projection/documents.ts'
-import { feeResponse, textIfAny, underwritingResponse } from '../../policy/projection/parts.ts'
-import { perilSegmentLocator, policyView } from '../../policy/projection/view.ts'
+import {
+  exposureResponses,
+  feeResponse,
+  policyCharacteristics,
+  textIfAny,
+  underwritingResponse,
+} from '../../policy/projection/characteristics.ts'
+import { perilSegmentLocator, policyView } from '../../policy/projection/policy.ts'
+import { documentsOf } from '../../policy/projection/records.ts'
 import {
   type Modification,
   type PolicyAggregate,

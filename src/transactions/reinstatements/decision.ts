@@ -1,15 +1,17 @@
 // What each action on a policy's reinstatements decides: pure plans over what was loaded.
 import { ownBills } from '../../billing/plugin-bills.ts'
 import type { CancellationLocator, Uuid } from '../../kernel/locators.ts'
-import { chain, type Planned } from '../../policy/planned.ts'
 import { boundQuote, type PolicyAggregate } from '../../policy/records/aggregate.ts'
-import { cancellationOf, reinstatementOf } from '../../policy/records/look-ups.ts'
-import type { Reinstatement, UnderwritingResult } from '../../policy/records/transactions.ts'
+import {
+  cancellationOf,
+  type Reinstatement,
+  reinstatementOf,
+  type UnderwritingResult,
+} from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import { type Attempt, ratingContext } from '../../rating/attempt.ts'
-import { underwriteQuote } from '../../rating/rate.ts'
-import { assertUnderwritten } from '../../rating/referral.ts'
-import { withoutConflicts } from '../mechanism/conflicts.ts'
+import { chain, type Planned } from '../../policy/transitions.ts'
+import { type Attempt, assertUnderwritten, ratingContext, underwriteQuote } from '../../rating/rate.ts'
+import { withoutConflicts } from '../mechanism/kind.ts'
 import { prorated } from '../mechanism/prorating.ts'
 import type { ReinstatementCreateRequest, ReinstatementUpdateRequest } from './contract.ts'
 import { planReinstatementInvalidation } from './invalidation.ts'

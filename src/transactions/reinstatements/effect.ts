@@ -3,12 +3,9 @@
 import { Refusal } from '../../kernel/errors.ts'
 import { minus } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
-import { feesOf, isReversedByHand } from '../../policy/fold/fees.ts'
+import { feesOf, isReversedByHand } from '../../policy/fold/line.ts'
 import { premiumChangeOf } from '../../policy/fold/premium.ts'
-import { type Prorated, withSplits } from '../../policy/fold/prorated.ts'
-import { measureOf, portion } from '../../policy/fold/shares.ts'
-import type { Carried } from '../../policy/planned.ts'
-import { newModification } from '../../policy/planned.ts'
+import { measureOf, type Prorated, portion, withSplits } from '../../policy/fold/shares.ts'
 import {
   boundQuote,
   type Fee,
@@ -18,8 +15,9 @@ import {
   type PolicySegment,
   putRecords,
 } from '../../policy/records/aggregate.ts'
+import { type Carried, newModification } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import type { EffectContext } from '../../rating/attempt.ts'
+import type { EffectContext } from '../../rating/rate.ts'
 import { isFlat } from '../cancellations/effect.ts'
 
 export type ReinstatementOrder = {

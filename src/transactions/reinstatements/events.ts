@@ -1,8 +1,8 @@
 import type { EventType } from '../../platform/events/catalogue.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
-import { policyEvent } from '../../policy/events.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { Reinstatement } from '../../policy/records/transactions.ts'
+import { policyEvent } from '../../policy/transitions.ts'
 
 /** An event of a reinstatement (brief 9). */
 export const reinstatementEvent = (

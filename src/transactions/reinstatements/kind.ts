@@ -1,7 +1,7 @@
 // Reinstatements of cancelled policies as a kind of operation.
 import { notFound } from '../../kernel/errors.ts'
 import { type CancellationLocator, readDigits, type Uuid } from '../../kernel/locators.ts'
-import { reinstatementOf } from '../../policy/records/look-ups.ts'
+import { reinstatementOf } from '../../policy/records/transactions.ts'
 import { showCancellation } from '../cancellations/kind.ts'
 import { defineKind, type Response } from '../mechanism/kind.ts'
 import { priceChangeOf } from '../mechanism/price-change.ts'

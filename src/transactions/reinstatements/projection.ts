@@ -2,8 +2,8 @@
 
 import { type Money, toNumber, zero } from '../../kernel/money.ts'
 import { amountsDue, invoiceOfTransaction, planOf } from '../../policy/bills/amounts-due.ts'
-import { documentsOf } from '../../policy/projection/documents.ts'
-import { textIfAny } from '../../policy/projection/parts.ts'
+import { textIfAny } from '../../policy/projection/characteristics.ts'
+import { documentsOf } from '../../policy/projection/records.ts'
 import type { Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { Reinstatement } from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'

@@ -5,7 +5,7 @@ import { type PolicyLocator, readUuid, type Uuid } from '../../kernel/locators.t
 import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
-import { reinstatementOf } from '../../policy/records/look-ups.ts'
+import { reinstatementOf } from '../../policy/records/transactions.ts'
 import { loadPolicy, policyOf } from '../../policy/store/loading.ts'
 import { cancellationLocator } from '../cancellations/service.ts'
 import { operate } from '../policies/service.ts'

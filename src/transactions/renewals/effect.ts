@@ -7,7 +7,6 @@ import { changeDraft } from '../../policy/draft/changes.ts'
 import { withParents } from '../../policy/draft/draft.ts'
 import { endOfRun, lineOf, segmentsInForce, standingCancellations } from '../../policy/fold/line.ts'
 import { inForce, piecesOf } from '../../policy/fold/pieces.ts'
-import { newModification } from '../../policy/planned.ts'
 import {
   boundQuote,
   type ExposureRun,
@@ -20,6 +19,7 @@ import {
   type Quote,
 } from '../../policy/records/aggregate.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
+import { newModification } from '../../policy/transitions.ts'
 import type { EndorsementContext } from '../endorsements/content.ts'
 import type { Endorsed } from '../endorsements/effect.ts'
 

@@ -1,8 +1,7 @@
 import { jsonText, type Route, tenantRoute } from '../../platform/http/route.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
 import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
-import { transactionRoutes } from '../endorsements/routes.ts'
-import { endorse } from '../endorsements/service.ts'
+import { endorse, transactionRoutes } from '../endorsements/routes.ts'
 import { operate, policyLocator } from '../policies/service.ts'
 import {
   RenewalActionRequest,

@@ -1,22 +1,24 @@
 // Another payment schedule for an issued policy, in one step and without an endorsement (brief 0.11): what is not
 // invoiced yet is planned anew from today on. A modification of its own, since plans and invoices belong to one; it
 // charges nothing, and answers do not list it.
-import { makeBills } from '../../billing/bill-transaction.ts'
+import { makeBills } from '../../billing/continuing.ts'
 import { ownReschedule } from '../../billing/plugin-bills.ts'
 import { replan } from '../../billing/replan.ts'
 import { type BillPlan, invoicedAtOnce } from '../../billing/schedule.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
 import { zero } from '../../kernel/money.ts'
 import { type Instant, later, startOfDay } from '../../kernel/time.ts'
-import { policyEvent, versioned } from '../../policy/events.ts'
-import { newModification, type Planned } from '../../policy/planned.ts'
 import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
-import type { Loaded } from '../../policy/surroundings.ts'
-import { assertWithinLimits, paymentSchedule } from '../../policy/terms.ts'
-import { assertPolicyAllows } from '../../policy/transitions.ts'
-import type { Attempt } from '../../rating/attempt.ts'
-import { withoutConflicts } from '../mechanism/conflicts.ts'
-import { defineKind, showNothing } from '../mechanism/kind.ts'
+import { assertWithinLimits, type Loaded, paymentSchedule } from '../../policy/surroundings.ts'
+import {
+  assertPolicyAllows,
+  newModification,
+  type Planned,
+  policyEvent,
+  versioned,
+} from '../../policy/transitions.ts'
+import type { Attempt } from '../../rating/rate.ts'
+import { defineKind, showNothing, withoutConflicts } from '../mechanism/kind.ts'
 
 /** Undefined when the policy has that schedule already, so that a repeat changes nothing. */
 export async function decideScheduleChange(

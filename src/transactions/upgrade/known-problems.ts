@@ -3,7 +3,7 @@ import type {
   PerilValidationErrors,
   PolicyValidationErrors,
 } from '../../policy/draft/validation.ts'
-import { type FieldErrors, fieldErrors } from '../../product/fields/errors.ts'
+import { type FieldErrors, fieldErrors } from '../../product/fields/values.ts'
 
 /** The problems that are not among the known ones, each once however many segments have it. */
 export function withoutKnown(

@@ -5,22 +5,22 @@
 // the version that the policy has finds wrong by now as well, such as a date that was recent once, is no matter of
 // the upgrade.
 import type { Instant } from '../../kernel/time.ts'
-import type { ReportedProblems } from '../../policy/draft/request.ts'
+import type { ReportedProblems } from '../../policy/draft/draft.ts'
 import { type Checked, type PolicyValidationErrors, validateContent } from '../../policy/draft/validation.ts'
 import { holding } from '../../policy/list/store.ts'
 import { type PolicyAggregate, quoteParts, recordsWhere } from '../../policy/records/aggregate.ts'
 import type { Version } from '../../policy/surroundings.ts'
 import type { Configuration, FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
+import type { FieldData } from '../../product/fields/groups.ts'
 import {
   type FieldError,
   type FieldErrors,
   fieldError,
   fieldErrors,
   joinFieldErrors,
-} from '../../product/fields/errors.ts'
-import type { FieldData } from '../../product/fields/groups.ts'
-import { valuesOf } from '../../product/fields/values.ts'
-import { NOTHING_REPORTED } from '../../rating/attempt.ts'
+  valuesOf,
+} from '../../product/fields/values.ts'
+import { NOTHING_REPORTED } from '../../rating/rate.ts'
 import { LAPSE } from '../cancellations/plans.ts'
 import { type ConstraintProblems, NO_CONSTRAINTS } from './constraints.ts'
 import { withoutKnown } from './known-problems.ts'

@@ -1,8 +1,7 @@
 // What must hold of every policy, whatever happened to it: its commits are whole and counted, its segments tile, its money adds up.
 import { restDue, totalsDueOf } from '../../../src/policy/bills/amounts-due.ts'
 import { isStanding, lineOf, segmentsInForce } from '../../../src/policy/fold/line.ts'
-import { policyResponse } from '../../../src/policy/projection/policy.ts'
-import { policyView } from '../../../src/policy/projection/view.ts'
+import { policyResponse, policyView } from '../../../src/policy/projection/policy.ts'
 import { boundQuote, type PolicyAggregate } from '../../../src/policy/records/aggregate.ts'
 import { invoiceStatus } from '../../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'

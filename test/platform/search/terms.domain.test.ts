@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { assertSearchable, folded, searchOf, termsOf } from '../../../src/product/search-terms.ts'
+import { assertSearchable, folded, searchOf, termsOf } from '../../../src/product/fields/values.ts'
 import { BERLIN, field } from '../../product/fields/definitions.ts'
 
 describe('folding', () => {

@@ -1,7 +1,6 @@
 // Calls of the plugin runner as the service makes them, without the service.
 import { startPluginRunner } from '../../../scripts/plugin-runner.ts'
-import { processRunner } from '../../../src/extension/plugins/process-runner.ts'
-import { runnerSecret } from '../../../src/extension/plugins/protocol.ts'
+import { processRunner, runnerSecret } from '../../../src/extension/plugins/process-runner.ts'
 import type {
   CallOutcome,
   PluginCall,

@@ -1,11 +1,14 @@
 // The service's side of its conversation with the plugin runner.
-
 import { PassThrough } from 'node:stream'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { frameReader, writeFrame } from '../../../runner/frames.ts'
 import { Programs } from '../../../runner/programs.ts'
-import { localRunner, processRunner } from '../../../src/extension/plugins/process-runner.ts'
-import { HEADERS, runnerSecret } from '../../../src/extension/plugins/protocol.ts'
+import {
+  HEADERS,
+  localRunner,
+  processRunner,
+  runnerSecret,
+} from '../../../src/extension/plugins/process-runner.ts'
 import { CALL, programOf } from './direct.ts'
 
 const FINE = JSON.stringify({ value: 'fine', missing: [], logs: [], writes: [], events: [] })

@@ -4,7 +4,7 @@ import {
   matchesPattern,
   patternProblem,
   patternSteps,
-} from '../../../src/product/fields/patterns.ts'
+} from '../../../src/product/fields/value-checks.ts'
 
 await loadPatternEngine()
 

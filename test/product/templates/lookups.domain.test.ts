@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { LookupResult } from '../../../src/product/templates/lookups.ts'
+import type { LookupResult } from '../../../src/product/templates/effects.ts'
 import { failure, output, rendering } from './rendering.ts'
 
 describe('look-ups', () => {

@@ -1,8 +1,8 @@
 import { NOW, renderingsOf } from '../../../packages/liquid/test/rendering.ts'
 import type { CurrencyCode } from '../../../src/kernel/money.ts'
 import type { Instant, TimeZone } from '../../../src/kernel/time.ts'
+import type { TemplateEnvironment } from '../../../src/product/templates/effects.ts'
 import { compileTemplate } from '../../../src/product/templates/liquid.ts'
-import type { TemplateEnvironment } from '../../../src/product/templates/lookups.ts'
 
 const TABLES: Record<string, Record<string, string>> = { rates: { '12': '1.25', a: ' 2 ' } }
 

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { controlId, localControlId, needsOf, withControlId } from '../../../scripts/deployment/needs.ts'
+import { controlId, needsOf } from '../../../scripts/deployment/needs.ts'
 import { provider } from '../../../scripts/deployment/provider.ts'
-import { carryOut, type Step, tell } from '../../../scripts/deployment/steps.ts'
-import { isLocalId } from '../../../scripts/pool-file.ts'
+import { carryOut, listSteps, type Step } from '../../../scripts/deployment/steps.ts'
+import type { Environment } from '../../../scripts/environments.ts'
+import { environmentConfig } from '../../../scripts/write-config.ts'
 
 const config = readFileSync('wrangler.toml', 'utf8')
 
@@ -23,16 +24,26 @@ describe('what a deployment needs', () => {
     })
   })
 
-  test('the control database gets its id, and keeps that of the local file', () => {
-    const local = controlId(config)
-    expect(isLocalId(local)).toBe(true)
-    const made = withControlId(config, '1b2c3d4e-0000-4000-9000-aabbccddeeff')
-    expect(controlId(made)).toBe('1b2c3d4e-0000-4000-9000-aabbccddeeff')
-    expect(made).toContain(
-      `database_id = "1b2c3d4e-0000-4000-9000-aabbccddeeff"\npreview_database_id = "${local}"`,
-    )
-    expect([localControlId(config), localControlId(made)]).toEqual([local, local])
-    expect(needsOf(made)).toEqual(needsOf(config))
+  test('carries the name of the environment, whose control database has the id that the provider gave', () => {
+    const id = '1b2c3d4e-0000-4000-9000-aabbccddeeff'
+    const eu1: Environment = { name: 'eu1', domain: 'example.com', place: 'weur', controlId: id }
+    const made = environmentConfig(config, eu1)
+    expect(controlId(made)).toBe(id)
+    expect(controlId(environmentConfig(config, { ...eu1, controlId: undefined }))).toBe(controlId(config))
+    expect(needsOf(made)).toEqual({
+      buckets: [
+        { name: 'bindery-eu1-files', jurisdiction: undefined },
+        { name: 'bindery-eu1-files-eu', jurisdiction: 'eu' },
+      ],
+      queues: [
+        'bindery-eu1-announcements',
+        'bindery-eu1-documents',
+        'bindery-eu1-announcements-dead',
+        'bindery-eu1-documents-dead',
+      ],
+    })
+    expect(made).toMatch(/^name = "bindery-eu1"$/m)
+    expect(made.replaceAll('bindery-eu1', '')).not.toMatch(/^[a-z_]+ = "bindery/m)
   })
 })
 
@@ -120,7 +131,7 @@ describe('the steps', () => {
     const { steps, done, there } = story()
     there.add('bucket')
     const said: string[] = []
-    await tell(steps, line => said.push(line))
+    await listSteps(steps, line => said.push(line))
     expect(said).toEqual(['bucket: is there', 'queue: would be made', 'Worker: would be done'])
     expect(done).toEqual([])
   })

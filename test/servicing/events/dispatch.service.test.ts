@@ -1,8 +1,9 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { noCalls } from '../../../src/platform/calls.ts'
 import { KEEP_WRITES_MS } from '../../../src/platform/commit.ts'
-import { dispatcherObject } from '../../../src/platform/objects.ts'
+import { ask, dispatcherObject } from '../../../src/platform/objects.ts'
 import { shardName, type Tenant } from '../../../src/platform/tenancy.ts'
 import { workOff } from '../../../src/servicing/events/dispatch.ts'
 import { prepareDatabases } from '../../support/databases.ts'
@@ -137,7 +138,8 @@ describe('the alarm', () => {
   })
 
   it('does not stop numbers from being leased, each once', async () => {
-    const blocks = await Promise.all(Array.from({ length: 20 }, () => object().lease(10)))
+    const leased = async (count: number) => await ask(noCalls(), () => object().leaseBlock(tenant, 0, count))
+    const blocks = await Promise.all(Array.from({ length: 20 }, () => leased(10)))
     const starts = blocks.map(({ next }) => next).sort((a, b) => a - b)
     expect(starts).toEqual(Array.from({ length: 20 }, (_, n) => starts[0]! + n * 10))
   })

@@ -2,8 +2,8 @@
 import '../../../src/transactions/kinds.ts'
 import { add, type Instant } from '../../../src/kernel/time.ts'
 import { PolicyCreateRequest } from '../../../src/policy/contract/requests.ts'
-import type { Planned } from '../../../src/policy/planned.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
+import type { Planned } from '../../../src/policy/transitions.ts'
 import {
   type CancellationOperation,
   decideCancellation,

@@ -1,12 +1,11 @@
 // Policies and quotes.
-
 import type { QuoteLocator } from '../../../src/kernel/locators.ts'
 import { FeeUpdateRequest } from '../../../src/policy/contract/fees.ts'
 import { PolicyUpdateRequest } from '../../../src/policy/contract/requests.ts'
-import type { Planned } from '../../../src/policy/planned.ts'
 import { type QuoteState, selectedQuote } from '../../../src/policy/records/aggregate.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
 import {
+  type Planned,
   POLICY_TRANSITIONS,
   type PolicyAction,
   type PolicyState,

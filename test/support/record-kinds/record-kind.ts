@@ -3,9 +3,9 @@
 
 import type { NewEvent } from '../../../src/platform/events/outbox.ts'
 import type { TransitionTable } from '../../../src/platform/events/transitions.ts'
-import type { Planned } from '../../../src/policy/planned.ts'
 import type { PolicyAggregate } from '../../../src/policy/records/aggregate.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
+import type { Planned } from '../../../src/policy/transitions.ts'
 
 /** A policy with the record in question. */
 export type Situation = { readonly loaded: Loaded; readonly record: unknown }

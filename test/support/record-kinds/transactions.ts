@@ -1,13 +1,13 @@
 // Transactions on issued policies.
 import type { CancellationLocator, EndorsementLocator, Uuid } from '../../../src/kernel/locators.ts'
 import type { TransitionTable } from '../../../src/platform/events/transitions.ts'
-import type { Planned } from '../../../src/policy/planned.ts'
 import type {
   CancellationState,
   EndorsementState,
   ReinstatementState,
 } from '../../../src/policy/records/transactions.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
+import type { Planned } from '../../../src/policy/transitions.ts'
 import { decideCancellation } from '../../../src/transactions/cancellations/decision.ts'
 import {
   CANCELLATION_TRANSITIONS,

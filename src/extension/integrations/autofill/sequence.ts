@@ -18,7 +18,6 @@ const namesOf = ({ productName, operation, operationType }: Filling): string[] =
   '*.*.*',
 ]
 
-/** Whether any operation can have that name. */
 export const isOperationName = (name: string): boolean =>
   name === '*.*.*' ||
   (/^.+\.(\*\.\*|(newBusiness|endorsement|renewal)\.(create|update|\*))$/s.test(name) &&

@@ -18,18 +18,17 @@ import {
   readTenant,
   type TenantScope,
 } from '../../../platform/tenancy.ts'
-import { readIntegrations } from '../store.ts'
 import type {
   AutofillCallResponse,
   AutofillIntegrationCreateRequest,
   AutofillIntegrationResponse,
-} from './contract.ts'
+} from '../contract.ts'
+import { readIntegrations } from '../store.ts'
 import { INTERNAL } from './sequence.ts'
 
 /** The most operations of a tenant; more answer 413. They travel with every message to a policy's object. */
 const MOST_OPERATIONS = 50
 
-/** All operations by name. */
 export async function listOperations(context: RequestContext): Promise<AutofillIntegrationResponse> {
   const operations = await registered(context)
   return {
@@ -115,14 +114,10 @@ async function write(
 const response = (
   operation: string,
   { locator, callSequence }: RegisteredOperation,
-): AutofillCallResponse => ({
-  locator,
-  operation,
-  callSequence: [...callSequence],
-})
+): AutofillCallResponse => ({ locator, operation, callSequence: [...callSequence] })
 
 /** Sets the operation, or removes it for null; returns nothing when the tenant was recreated or deleted. */
-export const operationQuery = (
+const operationQuery = (
   database: Database,
   { locator, generation }: TenantScope,
   name: string,

@@ -3,27 +3,22 @@
 import { createHash } from 'node:crypto'
 import { Refusal } from '../../../kernel/errors.ts'
 import { derivedUuid, newUuid, type Uuid } from '../../../kernel/locators.ts'
+import { Memo } from '../../../kernel/maps.ts'
 import { storable } from '../../../kernel/text.ts'
 import { type Instant, now } from '../../../kernel/time.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { utf8Text } from '../../../platform/http/body/bytes.ts'
 import { DEEPEST_JSON, jsonDepth } from '../../../platform/http/body/json.ts'
-import { withoutSecrets } from '../../../platform/outbound/masking.ts'
+import { maskedUrl, secretsOf, withoutSecrets } from '../../../platform/outbound/masking.ts'
 import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
 import type { Integration } from '../integration.ts'
-import { maskedUrl, secretsOf } from '../secrecy.ts'
 import { CALL_TIMEOUT_MS, type Exchanged, exchange, isDown, LARGEST_BODY, notSent } from './exchange.ts'
 import { type CallBodies, keepCall, type LoggedCall } from './log.ts'
 
 /** The purpose of the call. `operation` and the policy are for the log, which is in the shard. */
-export type CallPurpose = {
-  readonly shard: number
-  readonly operation: string
-  readonly policyLocator?: string
-}
+type CallPurpose = { readonly shard: number; readonly operation: string; readonly policyLocator?: string }
 
-export type IntegrationCall<T> = CallPurpose & {
-  /** Sent as JSON. */
+type IntegrationCall<T> = CallPurpose & {
   readonly input: unknown
   readonly read: Reader<T>
 }
@@ -76,7 +71,7 @@ export async function callIntegration<T>(
 }
 
 /** A completed call, with what the log needs. */
-export type MadeCall<T> = { readonly logged: LoggedCall; readonly bodies: CallBodies } & (
+type MadeCall<T> = { readonly logged: LoggedCall; readonly bodies: CallBodies } & (
   | { readonly value: T }
   | { readonly refusal: Refusal }
 )
@@ -247,14 +242,7 @@ export class Circuit {
 
 const MOST_CIRCUITS = 10_000
 
-const circuits = new Map<string, Circuit>()
+const circuits = new Memo<string, Circuit>(MOST_CIRCUITS)
 
 /** The circuit of that key in this isolate. A changed key has a new circuit. */
-export function circuitOf(key: string): Circuit {
-  const known = circuits.get(key)
-  if (known) return known
-  if (circuits.size >= MOST_CIRCUITS) circuits.clear()
-  const circuit = new Circuit()
-  circuits.set(key, circuit)
-  return circuit
-}
+export const circuitOf = (key: string): Circuit => circuits.getOrMake(key, () => new Circuit())

@@ -17,7 +17,6 @@ export const LARGEST_BODY = 10_000_000
 const PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 5_000
 
-/** The end of an attempt: an answer, or one word for why there is none. */
 type Ending =
   | { kind: 'answered'; status: number; bytes: Uint8Array; askedMs: number | undefined }
   | { kind: 'timeout' | 'unreachable' | 'cutOff' | 'tooLarge' | 'addressRefused' }

@@ -1,6 +1,10 @@
 import type { AuxWrite, CallFailure, CustomEvent, LogLevel, LogLine, Missing, PluginCall } from '../runner.ts'
 import type { PutBack } from './language.ts'
 
+type LimitName =
+  | ('output' | 'turns' | 'logLines' | 'log' | 'writes' | 'written')
+  | ('auxName' | 'auxValue' | 'eventData' | 'gathered' | 'gatheredRecords')
+
 /** What the sandbox gets from outside; it can reach nothing else. */
 export type RealmHost = {
   /** Paths of all scripts, with the problem of each that cannot run. */
@@ -15,19 +19,7 @@ export type RealmHost = {
   readonly entities: readonly string[]
   /** Functions that may return nothing, which is `null` then. */
   readonly mayReturnNothing: readonly string[]
-  readonly limits: {
-    readonly output: number
-    readonly turns: number
-    readonly logLines: number
-    readonly log: number
-    readonly writes: number
-    readonly written: number
-    readonly auxName: number
-    readonly auxValue: number
-    readonly eventData: number
-    readonly gathered: number
-    readonly gatheredRecords: number
-  }
+  readonly limits: Readonly<Record<LimitName, number>>
 }
 
 /**
@@ -252,6 +244,10 @@ export function realm(
       if (named === '') throw new TypeError(`${what} is empty`)
       return named
     }
+    const auxNames = (locator: unknown, key: unknown): [string, string] => [
+      namedWithin('the locator of auxiliary data', locator),
+      namedWithin('the key of auxiliary data', key),
+    ]
     let written = 0
     const assertMayWrite = (characters: number): void => {
       if (writes.length + events.length >= limits.writes)
@@ -264,7 +260,7 @@ export function realm(
       tableLookup(_version: unknown, table: unknown, key: unknown, column?: unknown): string {
         assertGoingOn()
         const tableName = textOf(table)
-        // As product/templates/lookups.ts writes it.
+        // As product/templates/effects.ts writes it.
         let keyText = ''
         if (typeof key === 'object' && key !== null) {
           let between = ''
@@ -319,10 +315,7 @@ export function realm(
       },
       getAuxData(locator: unknown, key: unknown): string {
         assertGoingOn()
-        const [whose, which] = [
-          namedWithin('the locator of auxiliary data', locator),
-          namedWithin('the key of auxiliary data', key),
-        ]
+        const [whose, which] = auxNames(locator, key)
         const one = pair(whose, which)
         const value = aux.get(one)
         if (value !== undefined) return value
@@ -345,20 +338,13 @@ export function realm(
       },
       setAuxData(locator: unknown, key: unknown, value: unknown, uiType?: unknown): void {
         assertGoingOn()
-        const [whose, which] = [
-          namedWithin('the locator of auxiliary data', locator),
-          namedWithin('the key of auxiliary data', key),
-        ]
+        const [whose, which] = auxNames(locator, key)
         const what = 'the value of auxiliary data'
         const text = within(what, asText(what, value), limits.auxValue)
-        if (
-          uiType !== undefined &&
-          uiType !== null &&
-          !['normal', 'hidden', 'readonly'].includes(textOf(uiType))
-        )
-          throw new TypeError(`'${textOf(uiType)}' is no uiType; there are normal, hidden, readonly`)
         const type =
           uiType === undefined || uiType === null ? {} : { uiType: textOf(uiType) as AuxWrite['uiType'] }
+        if (type.uiType !== undefined && !['normal', 'hidden', 'readonly'].includes(type.uiType))
+          throw new TypeError(`'${type.uiType}' is no uiType; there are normal, hidden, readonly`)
         assertMayWrite(whose.length + which.length + text.length)
         append(writes, { locator: whose, key: which, value: text, ...type })
         aux.set(pair(whose, which), text)
@@ -396,29 +382,18 @@ export function realm(
     }
     define('socotraApi', api)
     const nothing = (): void => {}
+    const named = (names: string, make: () => unknown): object =>
+      Object.fromEntries(names.split(' ').map(name => [name, make()]))
     // A whole console: a forgotten line is no reason not to rate.
     define('console', {
-      log: log('info'),
-      info: log('info'),
-      dir: log('info'),
-      dirxml: log('info'),
-      table: log('info'),
-      group: log('info'),
-      groupCollapsed: log('info'),
-      count: log('info'),
-      debug: log('debug'),
-      trace: log('debug'),
+      ...named('log info dir dirxml table group groupCollapsed count', () => log('info')),
+      ...named('debug trace', () => log('debug')),
       warn: log('warn'),
       error: log('error'),
       assert: (holds: unknown, ...parts: unknown[]) => {
         if (!holds) log('error')('Assertion failed', ...parts)
       },
-      groupEnd: nothing,
-      countReset: nothing,
-      time: nothing,
-      timeLog: nothing,
-      timeEnd: nothing,
-      clear: nothing,
+      ...named('groupEnd countReset time timeLog timeEnd clear', () => nothing),
     })
     for (const entity of host.entities) define(entity, entity)
     setClock(now, seed)

@@ -3,9 +3,7 @@ import { ownIntl } from './intl.ts'
 import { keptLanguage } from './language.ts'
 import { realm } from './realm.ts'
 
-/**
- * An expression: a function of a RealmHost and a zone-offset function that sets the sandbox up and returns its Realm.
- */
+/** An expression: a function of a RealmHost and a zone-offset function that sets the sandbox up and returns its Realm. */
 export const REALM_SOURCE = `((host, zoneOffset) => {
 const setClock = (${fixedClock})();
 (${tidyGlobals})();
@@ -17,7 +15,7 @@ return (${realm})(setClock, host, (${keptLanguage})());
  * `Date` with the time of the call, in UTC, formatted alike in every sandbox. `Math.random` from the call's seed. Runs inside
  * the sandbox: it refers to nothing outside itself.
  */
-export function fixedClock(): (now: number, seed: number) => void {
+function fixedClock(): (now: number, seed: number) => void {
   const Real = Date
   let now = 0
   let state = 0
@@ -72,7 +70,7 @@ export function fixedClock(): (now: number, seed: number) => void {
  * Reduces the global object to the language itself, the same in every sandbox: no network, no timers, no code from text. Runs
  * inside the sandbox: it refers to nothing outside itself.
  */
-export function tidyGlobals(): void {
+function tidyGlobals(): void {
   const language = new Set<string>(
     `Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise
     RegExp Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError URIError globalThis JSON

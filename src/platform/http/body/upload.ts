@@ -249,9 +249,9 @@ export function withContents<C extends { readonly idempotency: IdempotencyKey | 
  */
 export type UploadBody = {
   readonly largestBytes: number
-  /** Parts of a form that are the file though they may have no file name; `file` unless told. */
+  /** Parts of a form that are the file though they may have no file name; by default `file`. */
   readonly partNames?: readonly string[]
-  /** Of a body that is the file itself, for the document; application/octet-stream unless told. */
+  /** Of a body that is the file itself, for the document; by default application/octet-stream. */
   readonly media?: string
   /** Of a body that is JSON read as it comes, for the document: there is no form then. */
   readonly json?: z.ZodType

@@ -38,7 +38,7 @@ export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): s
 /** What a status means, before the codes that it comes with. */
 const MEANINGS: Readonly<Record<number, string>> = {
   400: 'The request does not fit; all problems are listed.',
-  401: 'Nobody is signed in by it.',
+  401: 'The token is missing, invalid or expired.',
   403: 'The account may not do this.',
   404: 'No such record, or none that this tenant has.',
   409: 'The state of things does not allow it.',
@@ -48,6 +48,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   429: 'There are too many requests.',
   502: 'Another service, which the tenant has named, failed.',
   503: 'It cannot be carried out at the moment.',
+  507: 'The database has no room for more.',
 }
 
 /** Not of the route: there is none, or the service failed. */
@@ -73,6 +74,7 @@ function codesOf({ access, path, method, body, form, upload, query }: Route): Er
     ...when(path.includes('{tenantLocator}'), 'notFound'),
     ...when(isKeyed && access.kind === 'tenant' && !RECORDS_NOTHING.test(path), 'idempotencyConflict'),
     ...when(body ?? sent, 'tooLarge', 'unsupportedMediaType'),
+    ...when(isWrite && access.kind === 'tenant', 'databaseFull'),
     'tooManyRequests',
     'overloaded',
     'unavailable',

@@ -1,7 +1,7 @@
 import { decimal } from '../../../kernel/money.ts'
 import { dayStart, instant, type TimeZone } from '../../../kernel/time.ts'
 import type { DateOffset, FieldDefinition, FieldType } from '../../configuration.ts'
-import { assertPattern } from '../../fields/patterns.ts'
+import { assertPattern } from '../../fields/value-checks.ts'
 import type { JsonPath } from '../json/read.ts'
 import { plainDecimal } from '../json/scalars.ts'
 import type { FieldContext, FieldFile, GroupedFieldFile } from './files.ts'

@@ -1,7 +1,12 @@
-import type { PluginReference, ProductDefinition } from '../../configuration.ts'
-import { hasPlugin, isPluginFunction, PLUGIN_FUNCTIONS, type PluginFunction } from '../../plugins.ts'
-import type { JsonPath } from '../json/read.ts'
-import { lineIndex } from '../json/read.ts'
+import {
+  hasPlugin,
+  isPluginFunction,
+  PLUGIN_FUNCTIONS,
+  type PluginFunction,
+  type PluginReference,
+  type ProductDefinition,
+} from '../../configuration.ts'
+import { type JsonPath, lineIndex } from '../json/read.ts'
 import type { Place, Report } from '../report.ts'
 import type { PolicyFile } from './files.ts'
 

@@ -1,6 +1,5 @@
 // Posts the deliveries of one line (tables.ts), in their order.
 
-import { secretsOf } from '../../../extension/integrations/secrecy.ts'
 import { newUuid } from '../../../kernel/locators.ts'
 import { storable } from '../../../kernel/text.ts'
 import { type Instant, now, retryAfterMs } from '../../../kernel/time.ts'
@@ -12,7 +11,7 @@ import type {
 } from '../../../platform/events/tables.ts'
 import type { ShardPlace } from '../../../platform/events/timers.ts'
 import { addressProblem, mayCallThisMachine } from '../../../platform/outbound/address.ts'
-import { withoutSecrets } from '../../../platform/outbound/masking.ts'
+import { secretsOf, withoutSecrets } from '../../../platform/outbound/masking.ts'
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'
 import { type Resolved, resolvedHeaders } from '../../../reference/secrets/sending.ts'
 import { webhookEvent } from '../stream/response.ts'

@@ -5,16 +5,16 @@
 // invoice whose payment is still to be put right would be past due meanwhile. So what fails takes along what hangs
 // together with it, which is reported as blocked by it; all else is kept. With control totals an account is all or nothing,
 // since they are of the whole of it.
+
 import { derivedUuid, newUuid, readUuid, type Uuid } from '../../../kernel/locators.ts'
 import { zero } from '../../../kernel/money.ts'
 import { add, endOfDay, type Instant } from '../../../kernel/time.ts'
 import { atOnce, type Steps } from '../../../kernel/turns.ts'
 import { type PolicyAggregate, putRecords } from '../../../policy/records/aggregate.ts'
 import { isOutstanding } from '../../../policy/records/invoice.ts'
-import type { Policyholder } from '../../../policyholders/policyholder.ts'
-import { changePolicyholderValues } from '../../../policyholders/values.ts'
+import { changePolicyholderValues, type Policyholder } from '../../../policyholders/values.ts'
 import type { Configuration } from '../../../product/configuration.ts'
-import { pastDueFrom } from '../../../transactions/lapses/past-due.ts'
+import { pastDueFrom } from '../../../transactions/lapses/timers.ts'
 import type { AccountMigrationData, ElementMigrationRequest } from '../contract-request.ts'
 import {
   Findings,

@@ -4,8 +4,12 @@ import { endOfDay, type Instant, later } from '../../../kernel/time.ts'
 import { chargesOf } from '../../../policy/bills/amounts-due.ts'
 import { type Charge, isPayable } from '../../../policy/bills/charge.ts'
 import type { Modification } from '../../../policy/records/aggregate.ts'
-import type { InstallmentFee, PlannedInstallment } from '../../../policy/records/installment.ts'
-import { type Invoice, invoiceOf } from '../../../policy/records/invoice.ts'
+import {
+  type InstallmentFee,
+  type Invoice,
+  invoiceOf,
+  type PlannedInstallment,
+} from '../../../policy/records/invoice.ts'
 import { INVOICED_TRANSACTIONS } from '../../../policy/records/transactions.ts'
 import type { ReadTransaction } from './history.ts'
 import type { Carried } from './transaction/carry-out.ts'
@@ -13,7 +17,7 @@ import type { Making } from './transaction/carrying.ts'
 import type { Billed } from './transaction/charging.ts'
 
 // The bills of a migrated policy: what each installment of the other system billed of each charge, as plans of plugins
-// have it (policy/records/installment.ts), and one invoice for what was invoiced together.
+// have it (policy/records/invoice.ts), and one invoice for what was invoiced together.
 //
 // An invoice bills one installment here. Installments of one transaction that went on the same invoice are one, and of
 // several transactions the last one's takes over the others, as a new plan takes over an open one.

@@ -1,4 +1,5 @@
 // What becomes of an account that is handed over: values in, values out.
+
 import type { DisplayId, LocatorSupply, Uuid } from '../../../kernel/locators.ts'
 import { type CurrencyCode, type Money, minus, plus, sum, zero } from '../../../kernel/money.ts'
 import { type Instant, later } from '../../../kernel/time.ts'
@@ -12,7 +13,7 @@ import {
   type Payment,
   paymentState,
 } from '../../../policy/records/invoice.ts'
-import type { Policyholder } from '../../../policyholders/policyholder.ts'
+import type { Policyholder } from '../../../policyholders/values.ts'
 import type { Configuration, ProductDefinition } from '../../../product/configuration.ts'
 import type { FieldValues } from '../../../product/fields/values.ts'
 import type { AccountMigrationRequest, MigrationRequest, Preferences } from '../contract-request.ts'

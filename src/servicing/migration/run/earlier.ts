@@ -1,5 +1,6 @@
 // What was migrated for an account before, by this migration or another: its ids, its credit, and the invoices that further
 // items pay or add to (rule 7 of resources brief 9.3), with the policies that these belong to.
+
 import { desc, eq, sql } from 'drizzle-orm'
 import { auxDataQuery } from '../../../extension/auxdata/store.ts'
 import { newUuid, type PolicyLocator, type Uuid } from '../../../kernel/locators.ts'
@@ -23,7 +24,7 @@ import { COLLECTION_NAMES, COLLECTIONS, policyRow } from '../../../policy/store/
 import { NOTHING_UNREAD } from '../../../policy/surroundings.ts'
 import { invoices } from '../../../policy/tables/billing.ts'
 import { policies } from '../../../policy/tables/policies.ts'
-import type { ReadTables } from '../../../policyholders/constraints.ts'
+import type { ReadTables } from '../../../policyholders/change.ts'
 import { type LoadedConfiguration, loadConfiguration } from '../../../product/cache.ts'
 import { configurationVersions } from '../../../product/tables.ts'
 import { coverEnds } from '../../../transactions/cancellations/effective.ts'

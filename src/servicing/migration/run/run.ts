@@ -11,8 +11,7 @@ import {
   tenantNow,
   tenantOfShard,
 } from '../../../platform/tenancy.ts'
-import { loadConfiguration } from '../../../product/cache.ts'
-import { versionQuery } from '../../../product/store.ts'
+import { loadConfiguration, versionQuery } from '../../../product/cache.ts'
 import { tableReader } from '../../../reference/constraints/force.ts'
 import { deletedAt, deleteSources, Sources } from '../files.ts'
 import { itemFailure } from '../request.ts'

@@ -6,11 +6,14 @@ import { Refusal } from '../../../kernel/errors.ts'
 import { GuardTripped, retryOnConflict } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { HOME_SHARD, shardDatabase } from '../../../platform/tenancy.ts'
-import { loadConfiguration } from '../../../product/cache.ts'
+import {
+  ConfigurationUnreadable,
+  loadConfiguration,
+  type VersionRow,
+  versionQuery,
+} from '../../../product/cache.ts'
 import type { Configuration, Finding } from '../../../product/configuration.ts'
 import { tenantRoles } from '../../../product/roles.ts'
-import { type VersionRow, versionQuery } from '../../../product/store.ts'
-import { ConfigurationUnreadable } from '../../../product/stored-files.ts'
 import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
 import * as store from './store.ts'
 import { type Released, releaseWriter, type Upload } from './writer.ts'

@@ -1,4 +1,5 @@
 // The queries of a deploy or repair: versions, the accounts of the archive's users, and what policies rely on.
+
 import { and, eq, isNull, or, sql } from 'drizzle-orm'
 import { accounts } from '../../../access/tables.ts'
 import { newUuid, type Uuid } from '../../../kernel/locators.ts'
@@ -6,9 +7,9 @@ import type { Instant } from '../../../kernel/time.ts'
 import { type Database, deleteRows, putRows, type Query } from '../../../platform/database.ts'
 import { HOME_SHARD } from '../../../platform/tenancy.ts'
 import { policies } from '../../../policy/tables/policies.ts'
+import type { VersionRow } from '../../../product/cache.ts'
 import type { Finding, TestUser } from '../../../product/configuration.ts'
 import { accountType, type TestUserType } from '../../../product/roles.ts'
-import type { VersionRow } from '../../../product/store.ts'
 import { configurationVersions, deployments } from '../../../product/tables.ts'
 
 /** Accounts that archives made, and those with a user name of this archive. */

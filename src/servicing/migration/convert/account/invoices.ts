@@ -2,7 +2,6 @@
 import { type Money, minus, sum } from '../../../../kernel/money.ts'
 import { earlier, timeZone as zoneNamed } from '../../../../kernel/time.ts'
 import { totalsDueOf } from '../../../../policy/bills/amounts-due.ts'
-import { chain, type Planned } from '../../../../policy/planned.ts'
 import { type PolicyAggregate, putRecords } from '../../../../policy/records/aggregate.ts'
 import {
   applied,
@@ -11,7 +10,8 @@ import {
   invoiceStatus,
   isOutstanding,
 } from '../../../../policy/records/invoice.ts'
-import { planWhatPaymentSettles } from '../../../../transactions/lapses/settlement.ts'
+import { chain, type Planned } from '../../../../policy/transitions.ts'
+import { planWhatPaymentSettles } from '../../../../transactions/payments/settling.ts'
 import type { InvoiceMigrationRequest } from '../../contract-request.ts'
 import type { ItemKind } from '../../item.ts'
 import { type InvoiceTimes, invoiceInstallmentsOf, keepOpposites } from '../bills.ts'

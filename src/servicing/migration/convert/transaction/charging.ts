@@ -187,7 +187,7 @@ export const hasOtherRate = ({ premium }: PerilPrice, { charges }: ReadElement):
 
 export type Place = { kind: Priced; name: string }
 
-/** The price with an amount of that kind and name, be it nothing. */
+/** The price with an amount of that kind and name, zero included. */
 export function withPlace(price: PerilPrice, place: Place): PerilPrice {
   if (hasPlace(price, place)) return price
   const amount = zero(price.premium.amount.currency)

@@ -2,7 +2,7 @@
 import type { Uuid } from '../../../../kernel/locators.ts'
 import { type Money, minus, negated, zero } from '../../../../kernel/money.ts'
 import { type Instant, later } from '../../../../kernel/time.ts'
-import { type FeeInForce, feeInForce } from '../../../../policy/fold/fees.ts'
+import { type FeeInForce, feeInForce } from '../../../../policy/fold/line.ts'
 import type { Fee, FeePart } from '../../../../policy/records/aggregate.ts'
 import { type Carrying, isInTerm, lineNow, modificationOf, totalOf } from './carrying.ts'
 import { keyOf, keyOfFee } from './charging.ts'

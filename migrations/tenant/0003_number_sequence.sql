@@ -1,0 +1,4 @@
+CREATE TABLE `number_sequence` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`next` integer NOT NULL
+);

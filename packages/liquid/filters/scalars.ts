@@ -1,0 +1,353 @@
+// Filters of single values: text, numbers, times; and those of documents.
+import Big from 'big.js'
+import { filters as libraryFilters } from 'liquidjs/dist/liquid.browser.mjs'
+import type { RenderingContext } from '../context.ts'
+import {
+  type Calendar,
+  type CalendarUnit,
+  DatePatternError,
+  formatDate,
+  formatDirectives,
+} from '../date-format.ts'
+import { type Filter, type Filters, isTrue, timestampOf } from '../evaluation.ts'
+import { formatCurrency, formatNumber, formatPattern, NumberFormatError } from '../number-format.ts'
+import {
+  asInteger,
+  asNumber,
+  asOperand,
+  ceilingOf,
+  escapeHtml,
+  floorOf,
+  LARGEST_PLACES,
+  type LiquidNumber,
+  printed,
+  simplest,
+} from '../values.ts'
+
+/** A filter of text with text arguments, some of which may be left out. */
+const text =
+  (change: (input: string, ...args: string[]) => string): Filter =>
+  (input, args) =>
+    change(printed(input), ...args.map(printed))
+
+const KNOWN_ENTITY = /&(?!(?:[a-z][a-z0-9]*|#\d+|#x[0-9a-f]+);)|[<>"']/gi
+
+/** Replaces every `pattern`; counts first, since the result may be as long as the product of its parts. */
+const replaceAll: Filter = (input, args, context) => {
+  const whole = printed(input)
+  const pattern = printed(args[0])
+  const replacement = printed(args[1])
+  context.budget.countMemory(whole.length)
+  const parts = whole.split(pattern)
+  context.budget.countMemory(parts.length * replacement.length)
+  return parts.join(replacement)
+}
+
+function replaceAt(whole: string, index: number, length: number, replacement: string): string {
+  return index < 0 ? whole : whole.slice(0, index) + replacement + whole.slice(index + length)
+}
+
+const truncate: Filter = (input, args) => {
+  const whole = printed(input)
+  const length = args[0] === undefined ? 50 : (asInteger(args[0]) ?? 0)
+  const ellipsis = args[1] === undefined ? '...' : printed(args[1])
+  if (whole.length <= length) return whole
+  return whole.slice(0, Math.max(0, length - ellipsis.length)) + ellipsis
+}
+
+const truncateWords: Filter = (input, args, context) => {
+  const whole = printed(input)
+  context.budget.countMemory(whole.length)
+  const words = whole.trim().split(/\s+/)
+  const count = Math.max(1, args[0] === undefined ? 15 : (asInteger(args[0]) ?? 1))
+  const ellipsis = args[1] === undefined ? '...' : printed(args[1])
+  return words.length <= count ? whole : words.slice(0, count).join(' ') + ellipsis
+}
+
+/** Empty pieces at the end are dropped, as Liquid does. */
+const split: Filter = (input, args, context) => {
+  const whole = printed(input)
+  context.budget.countMemory(whole.length)
+  const parts = whole.split(printed(args[0]))
+  while (parts.at(-1) === '') parts.pop()
+  return parts
+}
+
+/** `default: value`, `default: value, allow_false: true`. For nil, false and what is empty. */
+const fallback: Filter = (input, args) => {
+  const allowFalse = args.some(arg => Array.isArray(arg) && arg[0] === 'allow_false' && arg[1] === true)
+  if (input === false && allowFalse) return false
+  const empty = input === '' || (Array.isArray(input) && input.length === 0)
+  return isTrue(input) && !empty ? input : args[0]
+}
+
+/** A filter as the library has it; it reads nothing but text. */
+function fromLibrary(
+  name: 'strip_html' | 'url_encode' | 'url_decode' | 'base64_encode' | 'base64_decode',
+): Filter {
+  const filter = libraryFilters[name] as unknown as (
+    this: { context: RenderingContext },
+    input: string,
+  ) => unknown
+  return (input, _args, context) => {
+    try {
+      return filter.call({ context }, printed(input))
+    } catch (error) {
+      return context.reject(
+        `${name} cannot read its text: ${error instanceof Error ? error.message : error}.`,
+      )
+    }
+  }
+}
+
+/** Standard filters of text. `capitalize` leaves the rest of the text as it is, as Liquid on Java does. */
+export const textFilters: Filters = {
+  append: text((input, suffix = '') => input + suffix),
+  prepend: text((input, prefix = '') => prefix + input),
+  capitalize: text(input => input.charAt(0).toUpperCase() + input.slice(1)),
+  downcase: text(input => input.toLowerCase()),
+  upcase: text(input => input.toUpperCase()),
+  strip: text(input => input.trim()),
+  lstrip: text(input => input.trimStart()),
+  rstrip: text(input => input.trimEnd()),
+  squish: text(input => input.trim().replace(/\s+/g, ' ')),
+  strip_newlines: text(input => input.replace(/\r?\n/g, '')),
+  newline_to_br: text(input => input.replace(/\r?\n/g, '<br />\n')),
+  escape: text(escapeHtml),
+  escape_once: text(input => input.replace(KNOWN_ENTITY, escapeHtml)),
+  strip_html: fromLibrary('strip_html'),
+  url_encode: fromLibrary('url_encode'),
+  url_decode: fromLibrary('url_decode'),
+  base64_encode: fromLibrary('base64_encode'),
+  base64_decode: fromLibrary('base64_decode'),
+  remove: (input, [pattern], context) => replaceAll(input, [pattern, ''], context),
+  remove_first: text((input, part = '') => replaceAt(input, input.indexOf(part), part.length, '')),
+  remove_last: text((input, part = '') => replaceAt(input, input.lastIndexOf(part), part.length, '')),
+  replace: replaceAll,
+  replace_first: text((input, part = '', by = '') => replaceAt(input, input.indexOf(part), part.length, by)),
+  replace_last: text((input, part = '', by = '') =>
+    replaceAt(input, input.lastIndexOf(part), part.length, by),
+  ),
+  split,
+  truncate,
+  truncatewords: truncateWords,
+  default: fallback,
+}
+
+/** Filters of documents. The page elements are filled in by the PDF stage, which alone knows the pages. */
+export const documentFilters: Filters = {
+  page_number: () => '<bindery-page-number></bindery-page-number>',
+  page_count: () => '<bindery-page-count></bindery-page-count>',
+  image_url: (input, _args, context) =>
+    context.state.environment.imageUrl?.(printed(input)) ?? printed(input),
+}
+
+/** Filters of a time. Nothing gives nothing; what is no time fails. */
+const ofTime =
+  (compute: (at: number, args: unknown[], context: RenderingContext) => unknown): Filter =>
+  (input, args, context) => {
+    if (input === undefined || input === null || input === '') return undefined
+    const at = timestampOf(input, context)
+    if (at === undefined)
+      return context.reject(
+        `'${printed(input)}' is no time. Give milliseconds, "now" or a date such as "2026-01-31".`,
+      )
+    return compute(at, args, context)
+  }
+
+function printedBy(format: typeof formatDate): Filter {
+  return ofTime((at, [pattern], context) => {
+    if (typeof pattern !== 'string') return context.reject('The date pattern is missing. Write it in quotes.')
+    context.budget.countMemory(pattern.length)
+    try {
+      return format(at, pattern, context.state.environment.timeZone, context.state.dialect.calendar)
+    } catch (error) {
+      if (error instanceof DatePatternError) return context.reject(`The ${error.message}.`)
+      throw error
+    }
+  })
+}
+
+const UNITS = new Set<string>(['year', 'month', 'week', 'day', 'hour', 'minute', 'second'])
+
+const addTime = ofTime((at, [unitName, count], context) => {
+  const unit = printed(unitName).toLowerCase().replace(/s$/, '')
+  const steps = asInteger(count)
+  if (!UNITS.has(unit))
+    return context.reject(`'${printed(unitName)}' is no unit of time. Write one of ${[...UNITS].join(', ')}.`)
+  if (steps === undefined) return context.reject('timestamp_millis_add needs a whole number after the unit.')
+  try {
+    const { calendar } = context.state.dialect
+    const moved = calendar.instant(
+      calendar.add(at, steps, unit as CalendarUnit, context.state.environment.timeZone),
+    )
+    if (moved !== undefined) return moved
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+  }
+  return context.reject('The time that timestamp_millis_add reaches is outside of the years 1 to 9999.')
+})
+
+const dayCount = ofTime((start, [other], context) => {
+  const end = timestampOf(other, context)
+  if (end === undefined)
+    return context.reject('get_30_360_day_count needs the end as a time in milliseconds.')
+  return days30360(start, end, context.state.environment.timeZone, context.state.dialect.calendar)
+})
+
+/** Beyond this a number given to `date` is milliseconds, as all times of the data are; seconds would be past 5138. */
+const LARGEST_SECONDS = 100_000_000_000
+
+const printedByDirectives = printedBy(formatDirectives)
+
+const standardDate: Filter = (input, args, context) => {
+  const number = asNumber(input)?.value
+  if (number?.abs().lt(LARGEST_SECONDS)) return printedByDirectives(number.times(1000), args, context)
+  return printedByDirectives(input, args, context)
+}
+
+/** Times are milliseconds, calendar arithmetic and printing happen in the tenant's zone. */
+export const dateFilters: Filters = {
+  date: standardDate,
+  timestamp_millis_print: printedBy(formatDate),
+  timestamp_millis_add: addTime,
+  timestamp_millis_round_day_floor: ofTime((at, _args, context) =>
+    context.state.dialect.calendar.startOfDay(at, context.state.environment.timeZone),
+  ),
+  /** The start of the next day; a time at the start of a day stays. */
+  timestamp_millis_round_day_ceiling: ofTime((at, _args, context) => {
+    const zone = context.state.environment.timeZone
+    const { calendar } = context.state.dialect
+    return calendar.startOfDay(at, zone) === at ? at : calendar.endOfDay(at, zone) + 1
+  }),
+  get_timestamp_millis: ofTime(at => at),
+  get_30_360_day_count: dayCount,
+}
+
+/**
+ * Days from `start` to `end` where every month has 30 days: the bond basis of 30/360. Day 31 of the start is
+ * taken as 30; so is day 31 of the end when the start is on day 30 or 31. Negative when `end` is before `start`.
+ */
+function days30360(start: number, end: number, zone: string, { localParts }: Calendar): number {
+  const from = localParts(start, zone)
+  const to = localParts(end, zone)
+  const firstDay = Math.min(from.day, 30)
+  const lastDay = to.day === 31 && firstDay === 30 ? 30 : to.day
+  return (to.year - from.year) * 360 + (to.month - from.month) * 30 + (lastDay - firstDay)
+}
+
+/** Digits times digits is what a product costs. */
+function countDigits(a: LiquidNumber, b: LiquidNumber, context: RenderingContext): void {
+  context.budget.countWork(a.value.c.length * b.value.c.length)
+}
+
+/** Nothing, and text that is no number, counts as 0, as everywhere in Liquid. */
+const binary =
+  (compute: (a: Big, b: Big) => Big): Filter =>
+  (input, args, context) => {
+    const a = asOperand(input)
+    const b = asOperand(args[0])
+    countDigits(a, b, context)
+    return simplest(compute(a.value, b.value), a.whole && b.whole)
+  }
+
+/** Whole by whole rounds down: 7 by 2 is 3, -7 by 2 is -4. Otherwise exact to 40 places, rounded half up. */
+const dividedBy: Filter = (input, args, context) => {
+  const a = asOperand(input)
+  const b = asOperand(args[0])
+  if (b.value.eq(0)) return context.reject('Division by zero. Test the divisor before dividing.') ?? 0
+  countDigits(a, b, context)
+  if (a.whole && b.whole) return simplest(floorQuotient(a.value, b.value), true)
+  return simplest(a.value.div(b.value), false)
+}
+
+/** Has the sign of the divisor, as rounding down demands: -7 modulo 3 is 2. */
+const modulo: Filter = (input, args, context) => {
+  const a = asOperand(input)
+  const b = asOperand(args[0])
+  if (b.value.eq(0)) return context.reject('Modulo by zero. Test the divisor before dividing.') ?? 0
+  countDigits(a, b, context)
+  const rest = a.value.mod(b.value)
+  return simplest(!rest.eq(0) && rest.lt(0) !== b.value.lt(0) ? rest.plus(b.value) : rest, a.whole && b.whole)
+}
+
+/** From the exact remainder: the rounded quotient of two long numbers may be one too high. */
+function floorQuotient(a: Big, b: Big): Big {
+  const rest = a.mod(b)
+  const quotient = a.minus(rest).div(b)
+  return !rest.eq(0) && rest.lt(0) !== b.lt(0) ? quotient.minus(1) : quotient
+}
+
+const unary =
+  (compute: (value: Big) => Big, whole: (value: LiquidNumber) => boolean): Filter =>
+  input => {
+    const value = asOperand(input)
+    return simplest(compute(value.value), whole(value))
+  }
+
+/** Half away from zero: 346.5 gives 347, -346.5 gives -347. Without places the result is whole. */
+const round: Filter = (input, args) => {
+  const value = asOperand(input)
+  const places = Math.max(-LARGEST_PLACES, Math.min(LARGEST_PLACES, asInteger(args[0]) ?? 0))
+  return simplest(value.value.round(places, Big.roundHalfUp), places <= 0 || value.whole)
+}
+
+const bound =
+  (keeps: (value: Big, limit: Big) => boolean): Filter =>
+  (input, args) => {
+    const value = asOperand(input)
+    const limit = asOperand(args[0])
+    const kept = keeps(value.value, limit.value) ? value : limit
+    return simplest(kept.value, kept.whole)
+  }
+
+/** Arithmetic on exact decimals, never on binary floats. */
+export const arithmeticFilters: Filters = {
+  plus: binary((a, b) => a.plus(b)),
+  minus: binary((a, b) => a.minus(b)),
+  times: binary((a, b) => a.times(b)),
+  divided_by: dividedBy,
+  modulo,
+  abs: unary(
+    value => value.abs(),
+    value => value.whole,
+  ),
+  ceil: unary(ceilingOf, () => true),
+  floor: unary(floorOf, () => true),
+  round,
+  at_least: bound((value, limit) => value.gte(limit)),
+  at_most: bound((value, limit) => value.lte(limit)),
+}
+
+/** Nothing and blank text print nothing; other text that is no number prints as it is. */
+const ofNumber =
+  (format: (value: Big, args: unknown[], context: RenderingContext) => string): Filter =>
+  (input, args, context) => {
+    const number = asNumber(input)
+    if (!number) return printed(input)
+    try {
+      return format(number.value, args, context)
+    } catch (error) {
+      if (error instanceof NumberFormatError) return context.reject(`${error.message}.`)
+      throw error
+    }
+  }
+
+/** `"en", "US"` as a locale; English of the United States when left out. */
+function localeOf([language, country]: unknown[]): string {
+  if (language === undefined) return 'en-US'
+  return country === undefined ? printed(language) : `${printed(language)}-${printed(country)}`
+}
+
+/** Arguments: language and country, with the tenant's currency; or a currency code, written as in English. */
+const currency: Filter = ofNumber((value, args, context) => {
+  const code = printed(args[0])
+  if (args.length === 1 && context.state.dialect.isCurrency(code)) return formatCurrency(value, 'en-US', code)
+  return formatCurrency(value, localeOf(args), context.state.environment.currency)
+})
+
+export const numberFormatFilters: Filters = {
+  format_number: ofNumber((value, args) => formatNumber(value, localeOf(args))),
+  format_number_currency: currency,
+  format_number_pattern: ofNumber((value, [pattern]) => formatPattern(value, printed(pattern))),
+}

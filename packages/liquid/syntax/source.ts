@@ -1,0 +1,306 @@
+// The source of a template before it is parsed: slips in its markup are repaired, then it is cut into text, outputs and tags.
+import { LiquidError, Tokenizer, type TopLevelToken, TypeGuards } from 'liquidjs/dist/liquid.browser.mjs'
+import type { Report } from '../findings.ts'
+
+type Options = NonNullable<Parameters<Tokenizer['readTopLevelTokens']>[0]>
+
+/** `{ % if x %}`, or a path or a filtered value in one brace and two: `{ data.x }}`, `{ 12 | add_fee: "fee" }}`. */
+const NEARLY_MARKUP =
+  /\{\s{1,9}%-?\s{0,9}[a-z]{1,20}\b[^{}%]{0,200}%\}|(?<!\{)\{\s{0,9}(?:[a-z_]\w{0,99}(?:\.\w{1,99}){1,20}|[\w."' -]{1,99}\|\s{0,9}[a-z_]{1,99})\b[^{}<]{0,200}\}\}/
+
+/** Cuts a source into text, outputs and tags. What never ends is reported and taken as text. */
+export class SourceTokenizer extends Tokenizer {
+  readonly #report: Report
+  #inComment = false
+  #inRaw = false
+
+  constructor(source: string, path: string, report: Report) {
+    super(source, undefined, path)
+    this.#report = report
+  }
+
+  override readTopLevelToken(options: Options): TopLevelToken {
+    const begin = this.p
+    if (this.#inComment) {
+      const body = this.#readCommentBody()
+      this.#inComment = false
+      if (body) return body
+    }
+    try {
+      const token = super.readTopLevelToken(options)
+      if (TypeGuards.isHTMLToken(token) && !this.#inRaw) this.#checkText(token.begin, token.end)
+      this.#inComment = TypeGuards.isTagToken(token) && token.name === 'comment'
+      this.#inRaw = TypeGuards.isTagToken(token) ? token.name === 'raw' : this.#inRaw
+      return token
+    } catch (error) {
+      if (!LiquidError.is(error)) throw error
+      // The parser reports an open comment and an open raw block, at their beginning.
+      if (!this.#inRaw)
+        this.#report.error('markupNotClosed', notClosed(this.input.slice(begin, begin + 2)), begin)
+      return this.#textUpTo(begin, Math.max(this.p, begin + 2))
+    }
+  }
+
+  /** Warns of text that was meant to be a tag or an output. It prints as it is, since text may hold anything. */
+  #checkText(begin: number, end: number): void {
+    const found = NEARLY_MARKUP.exec(this.input.slice(begin, end))
+    if (!found) return
+    const message = `${JSON.stringify(found[0])} is printed as text. If it is meant to be read, write '{{ … }}' or '{% … %}', with no blank between the two characters.`
+    this.#report.warn('markupNotOpened', message, begin + found.index)
+  }
+
+  /** Everything up to `endcomment`, whatever it looks like. */
+  #readCommentBody(): TopLevelToken | undefined {
+    const begin = this.p
+    const end = /\{%-?\s*endcomment\b/g
+    end.lastIndex = begin
+    const found = end.exec(this.input)
+    if (found?.index === begin) return undefined
+    return this.#textUpTo(begin, found?.index ?? this.input.length)
+  }
+
+  #textUpTo(begin: number, end: number): TopLevelToken {
+    const whole = this.N
+    this.p = begin
+    this.N = Math.min(end, whole)
+    const token = this.readHTMLToken([])
+    this.N = whole
+    return token
+  }
+
+  /** Quotes end at the next one of their kind: Liquid knows no escapes. */
+  override readQuoted(): ReturnType<Tokenizer['readQuoted']> {
+    const quote = this.peek()
+    const close = this.input.indexOf(quote, this.p + 1)
+    this.p = close < 0 ? this.p + 1 : close + 1
+    return undefined
+  }
+}
+
+function notClosed(opening: string): string {
+  return opening === '{{'
+    ? "The output is not closed. Add '}}', and see that its quotes are closed."
+    : "The tag has no name or is not closed. Write '{% name … %}'."
+}
+
+/**
+ * Where a tag or output whose own end is missing stops making sense: at the end of its line, or where other
+ * markup begins. Undefined when `[begin, end)` holds no other markup outside of quotes, so nothing is missing.
+ */
+export function missingEnd(input: string, begin: number, end: number): number | undefined {
+  let at = begin
+  while (at < end) {
+    const character = input[at]
+    if (character === '"' || character === "'") {
+      const close = input.indexOf(character, at + 1)
+      at = close > 0 && close < end ? close + 1 : at + 1
+    } else if (character === '{' && (input[at + 1] === '{' || input[at + 1] === '%')) {
+      const swallowed = input.slice(begin, at)
+      const line = swallowed.indexOf('\n', swallowed.search(/\S|$/))
+      const text = line < 0 ? swallowed : swallowed.slice(0, line)
+      const stop = text.search(/\}|<[a-z/!]/i)
+      return begin + (stop < 0 ? text.length : stop)
+    } else at += 1
+  }
+  return undefined
+}
+
+/** Characters of HTML that editors write in the place of those that a tag needs. */
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&amp;': '&',
+  '&nbsp;': ' ',
+  '&quot;': '"',
+  '&#34;': '"',
+  '&#39;': "'",
+  '&apos;': "'",
+}
+
+/** Quotes of word processors, each with the plain one. */
+const CURLY_QUOTES: Readonly<Record<string, string>> = {
+  '“': '"',
+  '”': '"',
+  '„': '"',
+  '‘': "'",
+  '’': "'",
+  '‚': "'",
+}
+
+const OPENING = /\{[{%]/g
+const ENDING = /%\}|\}\}/g
+const TAG_NAME = /-?\s*([a-z#]\w*)/iy
+const UNTIDY = /[{}\uFEFF]|(?:&(?:lt|gt|amp);)+|&(?:nbsp|quot|apos|#34|#39);|[“”„‘’‚]/g
+
+/** A part of a tag in the place of which other characters of the same number stand. */
+type Repair = { begin: number; end: number; text: string }
+
+/**
+ * The source with slips inside of tags and outputs repaired, each with a warning: braces of an output inside of a tag, a brace too
+ * many before either, HTML entities and curly quotes. None of these can be read otherwise, so a source that can be read stays as it
+ * is. Every character keeps its place, so that offsets hold in both.
+ */
+export function tidySource(source: string, report: Report): string {
+  const repairs: Repair[] = []
+  for (let at = nextMarkup(source, 0); at >= 0; )
+    at = nextMarkup(source, tidyMarkup(source, at, repairs, report))
+  if (repairs.length === 0) return source
+  const parts: string[] = []
+  let done = 0
+  for (const { begin, end, text } of repairs) {
+    parts.push(source.slice(done, begin), text)
+    done = end
+  }
+  return parts.join('') + source.slice(done)
+}
+
+function nextMarkup(source: string, from: number): number {
+  OPENING.lastIndex = from
+  return OPENING.exec(source)?.index ?? -1
+}
+
+/** Repairs the tag or output that begins there; where to look for the next one. */
+function tidyMarkup(source: string, begin: number, repairs: Repair[], report: Report): number {
+  if (source[begin + 1] === '%') return tidyTag(source, begin, repairs, report)
+  if (source.startsWith('{{%', begin)) {
+    ENDING.lastIndex = begin + 3
+    const ending = ENDING.exec(source)
+    if (ending?.[0] === '%}') {
+      warnOfBrace(report, begin)
+      repairs.push({ begin, end: begin + 3, text: '{% ' })
+      return tidyContent(source, begin + 3, ending.index, repairs, report) + 2
+    }
+  }
+  const isTripled = source.startsWith('{{{', begin)
+  const opened = begin + (isTripled ? 3 : 2)
+  const end = endOfOutput(source, opened)
+  // The parser takes all that follows for text then.
+  if (end < 0) return source.length
+  // An output in an output: the first one lacks its end.
+  if (!isTripled)
+    return missingEnd(source, opened, end) === undefined
+      ? tidyContent(source, opened, end, repairs, report) + 2
+      : opened
+  warnOfBrace(report, begin)
+  repairs.push({ begin, end: opened, text: '{{ ' })
+  tidyContent(source, opened, end, repairs, report)
+  if (source[end + 2] !== '}') return end + 2
+  repairs.push({ begin: end, end: end + 3, text: ' }}' })
+  return end + 3
+}
+
+/** Repairs a tag; of a comment and a raw block nothing is read. */
+function tidyTag(source: string, begin: number, repairs: Repair[], report: Report): number {
+  const end = source.indexOf('%}', begin + 2)
+  if (end < 0) return source.length
+  TAG_NAME.lastIndex = begin + 2
+  const name = TAG_NAME.exec(source)?.[1] ?? ''
+  // These take no value; the parser drops what follows their name.
+  if (/^(?:end|else$)/.test(name)) return end + 2
+  if (name !== 'comment' && name !== 'raw') return tidyContent(source, begin + 2, end, repairs, report) + 2
+  const closing = new RegExp(`\\{%-?\\s*end${name}\\b`, 'g')
+  closing.lastIndex = end
+  return closing.exec(source)?.index ?? source.length
+}
+
+const warnOfBrace = (report: Report, offset: number): void =>
+  report.warn('extraBrace', 'There is a brace too many here; it is ignored. Remove it.', offset)
+
+/** Where the output ends, `}}` in quotes aside; negative when it does not end. */
+function endOfOutput(source: string, begin: number): number {
+  for (let at = begin; at < source.length; ) {
+    const character = source[at]
+    if (character === '"' || character === "'") {
+      const close = source.indexOf(character, at + 1)
+      at = close < 0 ? at + 1 : close + 1
+    } else if (character === '}' && source[at + 1] === '}') return at
+    else at += 1
+  }
+  return -1
+}
+
+/**
+ * Repairs what stands between the beginning and the end of a tag or output, and returns the end. One that has no end of its own, and
+ * so runs into other markup on another line, is left as it is.
+ */
+function tidyContent(source: string, begin: number, end: number, repairs: Repair[], report: Report): number {
+  const found = untidyPlaces(source, begin, end)
+  const first = found[0]
+  if (!first || runsIntoText(source, begin, end, found)) return end
+  const said = new Set<string>()
+  const warn = (code: string, message: string, offset: number): void => {
+    if (!said.has(code)) report.warn(code, message, offset)
+    said.add(code)
+  }
+  let isOpen = false
+  for (const { at, text } of found) {
+    const length = text.length
+    if (text === '{' || text === '}') {
+      warn('bracesInMarkup', 'Braces inside of a tag or output are ignored. Write the name without them.', at)
+      repairs.push({ begin: at, end: at + 1, text: ' ' })
+      continue
+    }
+    if (text === '\uFEFF') {
+      warn(
+        'invisibleCharacter',
+        'A byte-order mark inside of a tag or output is read as a blank. Remove it.',
+        at,
+      )
+      repairs.push({ begin: at, end: at + 1, text: ' ' })
+      continue
+    }
+    const plain = CURLY_QUOTES[text] ?? text.replaceAll(/&#?\w+;/g, entity => ENTITIES[entity]!)
+    if (text.startsWith('&'))
+      warn('htmlEntity', `'${text}' is HTML for '${plain}' and is read so. Write '${plain}'.`, at)
+    else warn('curlyQuote', `'${text}' is read as ${plain}. Write straight quotes.`, at)
+    const isQuote = plain === '"' || plain === "'"
+    if (isQuote) isOpen = !isOpen
+    // Blanks that fill the place stand outside of quotes, and before an operator that may go on, such as '&gt;='.
+    const isEnd = isQuote && !isOpen
+    repairs.push({ begin: at, end: at + length, text: isEnd ? plain.padEnd(length) : plain.padStart(length) })
+  }
+  return end
+}
+
+type Place = { at: number; text: string }
+
+function untidyPlaces(source: string, begin: number, end: number): Place[] {
+  const places: Place[] = []
+  let quoted = begin
+  UNTIDY.lastIndex = begin
+  for (let match = UNTIDY.exec(source); match && match.index < end; match = UNTIDY.exec(source)) {
+    quoted = afterQuotes(source, quoted, match.index, end)
+    if (quoted > match.index) UNTIDY.lastIndex = quoted
+    else places.push({ at: match.index, text: match[0] })
+  }
+  return places
+}
+
+/** Past all quoted text that begins before the place; more than the place when it stands in quotes. */
+function afterQuotes(source: string, from: number, place: number, end: number): number {
+  let at = from
+  while (at < place) {
+    const character = source[at]
+    if (character !== '"' && character !== "'") {
+      at += 1
+      continue
+    }
+    const close = source.indexOf(character, at + 1)
+    at = close < 0 || close >= end ? at + 1 : close + 1
+  }
+  return at
+}
+
+/** Whether the markup lacks its end: it holds a tag, or it goes on in another line before the first brace. */
+function runsIntoText(source: string, begin: number, end: number, found: readonly Place[]): boolean {
+  const brace = found.find(({ text }) => text === '{' || text === '}')
+  if (!brace) return false
+  if (found.some(({ at, text }) => text === '{' && source[at + 1] === '%')) return true
+  const content = source.slice(begin, end)
+  return (
+    content
+      .slice(0, brace.at - begin)
+      .trim()
+      .includes('\n') || /<[a-z/!]/i.test(content.slice(0, found.at(-1)!.at - begin))
+  )
+}

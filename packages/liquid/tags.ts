@@ -1,0 +1,361 @@
+// The tags that differ from those of the library: every turn and every test is counted.
+import {
+  AssignTag,
+  CaseTag,
+  type Context,
+  EchoTag,
+  type Emitter,
+  evalTokenValue,
+  ForTag,
+  Hash,
+  IfTag,
+  type Liquid,
+  type Parser,
+  TablerowTag,
+  Tag,
+  type TagToken,
+  type Template,
+  type Token,
+  type TopLevelToken,
+  TypeGuards,
+  toValueSync,
+  UnlessTag,
+  Value,
+} from 'liquidjs/dist/liquid.browser.mjs'
+import type { RenderingContext } from './context.ts'
+import { equal, evaluationOf, isTrue, plainEvaluation, RENDERED, tokenEvaluation } from './evaluation.ts'
+import { ITEM_WORK, TemplateError } from './limits.ts'
+import { asInteger, LiquidNumber, printed } from './values.ts'
+
+/** What a loop runs over. A range is never built, so that its length costs nothing. */
+type Turns = { length: number; at(index: number): unknown }
+
+const NO_TURNS: Turns = { length: 0, at: () => undefined }
+
+type TurnsIn = (context: RenderingContext) => Turns
+
+function turnsOf(collection: Token): TurnsIn {
+  if (TypeGuards.isRangeToken(collection)) {
+    const [from, to] = [plainEvaluation(collection.lhs), plainEvaluation(collection.rhs)]
+    return context => {
+      const low = asInteger(from(context)) ?? 0
+      const high = asInteger(to(context)) ?? 0
+      return { length: Math.max(0, high - low + 1), at: index => low + index }
+    }
+  }
+  const list = plainEvaluation(collection)
+  return context => listTurns(list(context))
+}
+
+/** Lists by item, maps as pairs of key and value, any other value once: a field may hold one value or several. */
+function listTurns(value: unknown): Turns {
+  if (Array.isArray(value)) return { length: value.length, at: index => value[index] }
+  if (value === null || value === undefined || value === '' || typeof value === 'boolean') return NO_TURNS
+  if (typeof value !== 'object' || value instanceof LiquidNumber) return { length: 1, at: () => value }
+  const pairs = Object.entries(value)
+  return { length: pairs.length, at: index => pairs[index] }
+}
+
+function part(turns: Turns, offset: unknown, limit: unknown, reversed = false): Turns {
+  const skipped = Math.max(0, asInteger(offset) ?? 0)
+  const rest = Math.max(0, turns.length - skipped)
+  const length =
+    limit === undefined || limit === null ? rest : Math.min(rest, Math.max(0, asInteger(limit) ?? 0))
+  return { length, at: index => turns.at(skipped + (reversed ? length - 1 - index : index)) }
+}
+
+function forloopOf(length: number, index: number, parentloop: unknown): object {
+  const loop = {
+    length,
+    index: index + 1,
+    index0: index,
+    rindex: length - index,
+    rindex0: length - index - 1,
+  }
+  return { ...loop, first: index === 0, last: index === length - 1, parentloop }
+}
+
+/** `for`: `offset`, then `limit`, then `reversed`, in whatever order they are written. */
+export class CountedForTag extends ForTag {
+  readonly #turns = turnsOf(this.collection)
+  readonly #modifiers = Object.keys(this.hash.hash).length
+  readonly #resumeKey = `continue-${this.variable}-${this.collection.getText()}`
+
+  override render(outer: Context, emitter: Emitter): ReturnType<ForTag['render']> {
+    const context = outer as RenderingContext
+    const { budget } = context
+    const renderer = this.liquid.renderer
+    budget.countWork(this.#modifiers * ITEM_WORK)
+    const scope: Record<string, unknown> = Object.create(null)
+    scope.continue = context.getRegister(this.#resumeKey, 0)
+    context.push(scope)
+    const { offset, limit, reversed } = this.#modifiersIn(context)
+    context.pop()
+    const turns = part(this.#turns(context), offset, limit, reversed === true)
+    context.setRegister(this.#resumeKey, Math.max(0, asInteger(offset) ?? 0) + turns.length)
+    if (turns.length === 0) {
+      renderer.renderTemplates(this.elseTemplates, context, emitter)
+      return RENDERED
+    }
+    const parentloop = context.valueAt(['forloop'])
+    delete scope.continue
+    context.push(scope)
+    for (let index = 0; index < turns.length && !context.breakCalled; index += 1) {
+      budget.countNode()
+      scope[this.variable] = turns.at(index)
+      scope.forloop = forloopOf(turns.length, index, parentloop)
+      renderer.renderTemplates(this.templates, context, emitter)
+      context.continueCalled = false
+    }
+    context.breakCalled = false
+    context.pop()
+    return RENDERED
+  }
+
+  #modifiersIn(context: Context): Record<string, unknown> {
+    return this.#modifiers === 0 ? {} : (toValueSync(this.hash.render(context)) as Record<string, unknown>)
+  }
+}
+
+/** `tablerow`: table cells, `cols` to a row. */
+export class CountedTablerowTag extends TablerowTag {
+  override *render(context: Context, emitter: Emitter): ReturnType<TablerowTag['render']> {
+    const { budget } = context as RenderingContext
+    budget.countWork(Object.keys(this.args.hash).length * ITEM_WORK)
+    const args = toValueSync(this.args.render(context)) as Record<string, unknown>
+    const turns = part(turnsOf(this.collection)(context as RenderingContext), args.offset, args.limit)
+    const columns = Math.max(1, asInteger(args.cols) ?? turns.length)
+    const scope: Record<string, unknown> = Object.create(null)
+    context.push(scope)
+    for (let index = 0; index < turns.length && !context.breakCalled; index += 1) {
+      budget.countNode()
+      const [row, column] = [Math.floor(index / columns) + 1, (index % columns) + 1]
+      scope[this.variable] = turns.at(index)
+      scope.tablerowloop = {
+        ...forloopOf(turns.length, index, undefined),
+        ...{ row, col: column, col0: column - 1, col_first: column === 1, col_last: column === columns },
+      }
+      if (column === 1) emitter.write(`${row > 1 ? '</tr>' : ''}<tr class="row${row}">`)
+      emitter.write(`<td class="col${column}">`)
+      yield this.liquid.renderer.renderTemplates(this.templates, context, emitter)
+      emitter.write('</td>')
+      context.continueCalled = false
+    }
+    context.breakCalled = false
+    if (turns.length > 0) emitter.write('</tr>')
+    context.pop()
+  }
+}
+
+/** `cycle 'a', 'b'` or `cycle group: 'a', 'b'`: one value after the other, each time it is rendered. */
+export class GroupedCycleTag extends Tag {
+  readonly #group: Token | undefined
+  readonly #values: Value[] = []
+  /** Cycles of the same values go on together, those of different groups apart. */
+  readonly #signature: string
+
+  constructor(token: TagToken, remaining: TopLevelToken[], liquid: Liquid) {
+    super(token, remaining, liquid)
+    const begin = this.tokenizer.p
+    const group = this.tokenizer.readValue()
+    this.tokenizer.skipBlank()
+    if (group && this.tokenizer.peek() === ':') this.#group = group
+    this.tokenizer.p = this.#group ? this.tokenizer.p + 1 : begin
+    this.#signature = token.args
+    while (!this.tokenizer.end()) {
+      this.#values.push(new Value(this.tokenizer.readFilteredValue(), liquid))
+      this.tokenizer.skipBlank()
+      if (this.tokenizer.peek() !== ',') break
+      this.tokenizer.advance()
+    }
+    this.tokenizer.assert(this.#values.length > 0, 'cycle needs values')
+  }
+
+  render(context: Context, emitter: Emitter): void {
+    const group = this.#group ? printed(toValueSync(evalTokenValue(this.#group, context))) : this.#signature
+    const turns = context.getRegister<Map<string, number>>('cycle', new Map())
+    const turn = turns.get(group) ?? 0
+    turns.set(group, turn + 1)
+    emitter.write(toValueSync(this.#values[turn % this.#values.length]!.value(context)))
+  }
+}
+
+/** `if`, whose every condition counts: a long chain is no single node. */
+export class CountedIfTag extends IfTag {
+  readonly #branches = this.branches.map(({ value, templates }) => ({ test: evaluationOf(value), templates }))
+
+  override render(outer: Context, emitter: Emitter): ReturnType<IfTag['render']> {
+    const context = outer as RenderingContext
+    context.budget.countWork(this.branches.length * ITEM_WORK)
+    const holding = this.#branches.find(({ test }) => isTrue(test(context)))
+    this.liquid.renderer.renderTemplates(holding?.templates ?? this.elseTemplates ?? [], context, emitter)
+    return RENDERED
+  }
+}
+
+/** `unless`, counted as `if` is. Its own condition must not hold; those of its `elsif` must. */
+export class CountedUnlessTag extends UnlessTag {
+  readonly #branches = this.branches.map(({ value, templates }, at) => ({
+    test: evaluationOf(value),
+    wanted: at > 0,
+    templates,
+  }))
+
+  override render(outer: Context, emitter: Emitter): ReturnType<UnlessTag['render']> {
+    const context = outer as RenderingContext
+    context.budget.countWork(this.branches.length * ITEM_WORK)
+    const chosen = this.#branches.find(({ test, wanted }) => isTrue(test(context)) === wanted)
+    this.liquid.renderer.renderTemplates(chosen?.templates ?? this.elseTemplates, context, emitter)
+    return RENDERED
+  }
+}
+
+/** `case`: the first `when` with an equal value, equal as `==` sees it. */
+export class FirstMatchCaseTag extends CaseTag {
+  readonly #subject = evaluationOf(this.value)
+  readonly #branches = this.branches.map(({ values, templates }) => ({
+    values: values.map(tokenEvaluation),
+    templates,
+  }))
+
+  override render(outer: Context, emitter: Emitter): ReturnType<CaseTag['render']> {
+    const context = outer as RenderingContext
+    const subject = this.#subject(context)
+    const matching = this.#branches.find(branch =>
+      branch.values.some(value => equal(subject, value(context), context)),
+    )
+    this.liquid.renderer.renderTemplates(matching?.templates ?? this.elseTemplates, context, emitter)
+    return RENDERED
+  }
+}
+
+/** What the library keeps to itself of `assign` and `echo`. */
+type Assigned = { readonly key: string; readonly value: Value }
+type Echoed = { readonly value: Value | undefined }
+
+/** `assign`: as the library has it, evaluated at once. */
+export class DirectAssignTag extends AssignTag {
+  readonly #key = (this as unknown as Assigned).key
+  readonly #value = evaluationOf((this as unknown as Assigned).value)
+
+  override render(context: Context): ReturnType<AssignTag['render']> {
+    const value = this.#value(context as RenderingContext)
+    ;(context.bottom() as Record<string, unknown>)[this.#key] = value
+    return RENDERED
+  }
+}
+
+/** `echo`: what an output prints, as a tag. */
+export class DirectEchoTag extends EchoTag {
+  readonly #value = echoed(this)
+
+  override render(context: Context, emitter: Emitter): ReturnType<EchoTag['render']> {
+    if (this.#value) emitter.write(this.#value(context as RenderingContext))
+    return RENDERED
+  }
+}
+
+function echoed(tag: object) {
+  const { value } = tag as Echoed
+  return value && evaluationOf(value)
+}
+
+/**
+ * `header … endheader` and `footer … endfooter` of documents. They print as elements `<bindery-header>` and
+ * `<bindery-footer>`, which the PDF stage moves to the margin of every page.
+ */
+export class PageBlockTag extends Tag {
+  readonly #templates: Template[] = []
+
+  constructor(token: TagToken, remaining: TopLevelToken[], liquid: Liquid, parser: Parser) {
+    super(token, remaining, liquid)
+    parser
+      .parseStream(remaining)
+      .on(`tag:end${token.name}`, function () {
+        this.stop()
+      })
+      .on<Template>('template', template => {
+        this.#templates.push(template)
+      })
+      .start()
+  }
+
+  render(context: Context, emitter: Emitter): void {
+    emitter.write(`<bindery-${this.name}>`)
+    this.liquid.renderer.renderTemplates(this.#templates, context, emitter)
+    emitter.write(`</bindery-${this.name}>`)
+  }
+}
+
+/**
+ * `include 'name'` and `render 'name'`, both with `key: value` pairs and `with value as name`; `render` also with
+ * `for list as name`. A snippet of `include` sees and sets the variables around it; one of `render` sees only `data`
+ * and what it is given. An unknown name and a cycle fail; nesting is limited (brief 4.3).
+ */
+export class SnippetTag extends Tag {
+  readonly #name: Token
+  readonly #binding: { each: boolean; value: Token; alias: string } | undefined
+  readonly #pairs: Hash
+
+  constructor(token: TagToken, remaining: TopLevelToken[], liquid: Liquid) {
+    super(token, remaining, liquid)
+    this.#name = this.tokenizer.readValueOrThrow()
+    this.#binding = this.#readBinding()
+    this.#pairs = new Hash(this.tokenizer, ':')
+    this.tokenizer.skipBlank()
+    this.tokenizer.assert(this.tokenizer.end(), () => `unexpected ${this.tokenizer.snapshot()}`)
+  }
+
+  #readBinding() {
+    const begin = this.tokenizer.p
+    const keyword = this.tokenizer.readIdentifier().content
+    this.tokenizer.skipBlank()
+    if ((keyword !== 'with' && keyword !== 'for') || this.tokenizer.peek() === ':') {
+      this.tokenizer.p = begin
+      return undefined
+    }
+    const value = this.tokenizer.readValueOrThrow()
+    const beforeAs = this.tokenizer.p
+    const alias =
+      this.tokenizer.readIdentifier().content === 'as' ? this.tokenizer.readIdentifier().content : ''
+    if (alias === '') this.tokenizer.p = beforeAs
+    return { each: keyword === 'for', value, alias }
+  }
+
+  render(outer: Context, emitter: Emitter): void {
+    const context = outer as RenderingContext
+    const { snippets, environment, budget } = context.state
+    const name = toValueSync(evalTokenValue(this.#name, context))
+    const snippet = typeof name === 'string' ? environment.templates?.(name) : undefined
+    if (typeof name !== 'string' || !snippet)
+      throw new TemplateError(
+        'templateFailed',
+        `There is no snippet '${String(name)}'. Correct its name or add it.`,
+      )
+    if (snippets.includes(name))
+      throw new TemplateError(
+        'templateFailed',
+        `The snippet '${name}' includes itself: ${snippets.join(' → ')} → ${name}.`,
+      )
+    if (snippets.length >= budget.limits.includeDepth)
+      throw new TemplateError('templateLimit', `Snippets nest deeper than ${budget.limits.includeDepth}.`)
+    budget.countWork(Object.keys(this.#pairs.hash).length * ITEM_WORK)
+    const isolated = this.name === 'render'
+    const scope: Record<string, unknown> = Object.assign(
+      Object.create(null),
+      toValueSync(this.#pairs.render(context)),
+    )
+    const bound = this.#binding && toValueSync(evalTokenValue(this.#binding.value, context))
+    const items = this.#binding?.each && Array.isArray(bound) ? bound : [bound]
+    const inner = isolated ? context.spawn() : context
+    snippets.push(name)
+    inner.push(scope)
+    for (const item of items) {
+      if (this.#binding) scope[this.#binding.alias || name] = item
+      budget.countNode()
+      this.liquid.renderer.renderTemplates(snippet.nodes, inner, emitter)
+    }
+    inner.pop()
+    snippets.pop()
+  }
+}

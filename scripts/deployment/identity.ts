@@ -1,0 +1,123 @@
+// What the control database keeps of its own deployment: which environment it belongs to, check values of the secrets that its data
+// depends on, and what the deployment has made. It is compared before anything is changed or uploaded, so that no deployment
+// replaces another's Worker, adopts its buckets, or runs with secrets that do not fit the data.
+import { createHmac } from 'node:crypto'
+import { type MigrationTarget, migrate } from '../../src/platform/database/migrations.ts'
+import { migrationFiles } from '../migration-files.ts'
+
+export type Identity = { readonly environment: string; readonly domain: string }
+
+/** Secrets that cannot be replaced once there is data. */
+export const CHECKED_SECRETS = ['PASSWORD_PEPPER', 'SEALING_KEY'] as const
+
+type CheckedSecret = (typeof CHECKED_SECRETS)[number]
+
+type Secrets = Readonly<Partial<Record<string, string>>>
+
+const COLUMN: Readonly<Record<CheckedSecret, string>> = {
+  PASSWORD_PEPPER: 'pepper_check',
+  SEALING_KEY: 'sealing_check',
+}
+
+/** Tells nothing of the secret: the first 16 bytes of a keyed hash, in hexadecimal. */
+const checkValue = (name: CheckedSecret, secret: string): string =>
+  createHmac('sha256', secret).update(`bindery ${name}`).digest('hex').slice(0, 32)
+
+/** SEALING_KEY is a list, whose first key seals; the others still open what they sealed. */
+const keysOf = (name: CheckedSecret, value: string): string[] =>
+  name === 'SEALING_KEY' ? value.split(',').map(key => key.trim()) : [value]
+
+const text = (value: string): string => `'${value.replaceAll("'", "''")}'`
+
+type Row = { environment: string; domain: string; pepper_check: string | null; sealing_check: string | null }
+
+async function identityRow(control: MigrationTarget): Promise<Row | undefined> {
+  const [row] = await control.query(
+    'select environment, domain, pepper_check, sealing_check from deployment limit 1',
+  )
+  return row as Row | undefined
+}
+
+/**
+ * Migrates the control database and makes it that of the environment. Throws, before it writes anything, where the database is
+ * another environment's, or holds tables that are none of ours.
+ */
+export async function claimControl(control: MigrationTarget, identity: Identity): Promise<string[]> {
+  const tables = await control.query(
+    `select name from sqlite_master where type = 'table' and name in ('migration', 'tenant', 'deployment')`,
+  )
+  const names = new Set(tables.map(({ name }) => name))
+  const [others] = await control.query(
+    `select count(*) as count from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like '_cf_%'`,
+  )
+  if (!names.has('migration') && Number(others?.count ?? 0) > 0)
+    throw new Error('the database holds tables of something else; choose another --environment.')
+  if (names.has('deployment')) await refuseOther(control, identity)
+  const applied = await migrate(control, await migrationFiles('control'))
+  await refuseOther(control, identity)
+  await control.execute([
+    `insert into deployment (environment, domain, created_at)
+     values (${text(identity.environment)}, ${text(identity.domain)}, unixepoch() * 1000) on conflict do nothing`,
+  ])
+  return applied
+}
+
+async function refuseOther(control: MigrationTarget, { environment, domain }: Identity): Promise<void> {
+  const row = await identityRow(control)
+  if (!row || (row.environment === environment && row.domain === domain)) return
+  throw new Error(
+    `the control database belongs to the environment ${row.environment} of ${row.domain}, not to ${environment} of ${domain}; nothing was changed.`,
+  )
+}
+
+/** Whether the control database knows what its secrets must give: from then on none may be made up. */
+export async function hasSecretChecks(control: MigrationTarget): Promise<boolean> {
+  const row = await identityRow(control)
+  return row?.pepper_check != null || row?.sealing_check != null
+}
+
+/**
+ * Holds the secrets against the check values of the control database and keeps those of secrets that it has none of. Throws with
+ * one message for a secret that is missing and another for one that is wrong. `source` names where they come from.
+ */
+export async function verifySecrets(
+  control: MigrationTarget,
+  secrets: Secrets,
+  source: string,
+): Promise<void> {
+  const row = await identityRow(control)
+  const kept: string[] = []
+  for (const name of CHECKED_SECRETS) {
+    const value = secrets[name]
+    if (!value)
+      throw new Error(`${name} is missing from ${source}; bring that file from where its copy is kept.`)
+    const known = row?.[COLUMN[name] as 'pepper_check' | 'sealing_check'] ?? undefined
+    const checks = keysOf(name, value).map(key => checkValue(name, key))
+    if (known !== undefined && !checks.includes(known))
+      throw new Error(
+        `${name} in ${source} is not the one that the data of this environment was written with; nothing was changed. Bring the right file from where its copy is kept.`,
+      )
+    if (checks[0] !== known) kept.push(`${COLUMN[name]} = ${text(checks[0]!)}`)
+  }
+  if (kept.length > 0) await control.execute([`update deployment set ${kept.join(', ')}`])
+}
+
+/** Names of the resources that the deployment has made, or was about to make when it was cut off. */
+export async function notedResources(control: MigrationTarget): Promise<Set<string>> {
+  const rows = await control.query('select name from deployment_resource')
+  return new Set(rows.map(({ name }) => String(name)))
+}
+
+/**
+ * Notes that the deployment makes a resource, before it does. Throws where the resource is there (`exists`) though the deployment
+ * has not noted it: then it belongs to something else.
+ */
+export async function noteResource(control: MigrationTarget, name: string, exists: boolean): Promise<void> {
+  if (exists)
+    throw new Error(
+      `${name} is there already and was not made by this deployment; choose another --environment, or remove it if nothing needs it.`,
+    )
+  await control.execute([
+    `insert into deployment_resource (name, noted_at) values (${text(name)}, unixepoch() * 1000) on conflict do nothing`,
+  ])
+}

@@ -1,0 +1,65 @@
+// New code for a growing share of the requests (`npm run deploy -- --gradual`), and back to the former code when it does not answer.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { jsonOf, type Tool } from '../wrangler.ts'
+import type { Said } from './steps.ts'
+
+/** Shares of the requests, in per cent, that the new code gets one after the other. */
+const SHARES = [10, 50, 100] as const
+
+/** How often `/ready` must answer 200 at each share. */
+const LOOKS = 12
+const PAUSE_MS = 5_000
+
+/** Objects go on with the former code until they are idle, at most this long: a transaction is not cut off by a deploy. */
+export const OBJECT_UPDATES = ['--durable-objects-code-update-mode', 'deferred 30s'] as const
+
+type RollOut = {
+  readonly secretsFile: string
+  isReady(): Promise<boolean>
+  readonly say: Said
+  readonly pauseMs?: number
+}
+
+type Deployed = {
+  readonly versions?: readonly { readonly version_id: string; readonly percentage: number }[]
+}
+
+/** The version that has all requests now. Throws where there is none, or where an earlier roll-out stopped half-way. */
+async function formerVersion(tool: Tool): Promise<string> {
+  const { versions = [] } = jsonOf<Deployed>(await tool('deployments', 'status', '--json'))
+  const whole = versions.find(({ percentage }) => percentage === 100)
+  if (whole) return whole.version_id
+  throw new Error(
+    versions.length === 0
+      ? 'nothing is deployed yet; deploy without --gradual first.'
+      : `requests are shared by ${versions.map(({ version_id: id, percentage }) => `${id} (${percentage} %)`).join(' and ')}; deploy without --gradual to settle it.`,
+  )
+}
+
+/** Uploads the code as a version that gets no requests yet; resolves with its id. */
+async function upload(tool: Tool, secretsFile: string): Promise<string> {
+  const output = await tool('versions', 'upload', '--secrets-file', secretsFile)
+  const id = output.match(/Version ID:\s*([0-9a-f-]{36})/)?.[1]
+  if (!id) throw new Error(`the provider named no version:\n${output}`)
+  return id
+}
+
+/** Moves the requests to the code of this build, share by share. Throws when it did not answer; then the former code has them all. */
+export async function rollOut(
+  tool: Tool,
+  { secretsFile, isReady, say, pauseMs = PAUSE_MS }: RollOut,
+): Promise<void> {
+  const former = await formerVersion(tool)
+  const fresh = await upload(tool, secretsFile)
+  for (const share of SHARES) {
+    const shares = share === 100 ? [`${fresh}@100`] : [`${fresh}@${share}`, `${former}@${100 - share}`]
+    await tool('versions', 'deploy', ...shares, ...OBJECT_UPDATES, '--yes')
+    say(`${share} % of the requests have version ${fresh}`)
+    for (let look = 0; look < LOOKS; look += 1) {
+      await sleep(pauseMs)
+      if (await isReady()) continue
+      await tool('versions', 'deploy', `${former}@100`, '--yes')
+      throw new Error(`version ${fresh} did not answer /ready; version ${former} has all requests again.`)
+    }
+  }
+}

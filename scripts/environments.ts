@@ -1,0 +1,80 @@
+// The environments at the provider. Each is a cell of its own: a Worker with its control database, pool, buckets and queues, all of
+// whose names carry that of the environment. What a deployment must remember of it is in deployments/<name>/, kept in git.
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isPlace, type Place } from '../src/platform/tenancy/places.ts'
+import { Misuse } from './misuse.ts'
+import { replaceFile } from './replace-file.ts'
+
+const FOLDER = 'deployments'
+
+export type Environment = {
+  /** `production`, `eu1`. */
+  readonly name: string
+  /** The API answers at api.<name>.<domain>. */
+  readonly domain: string
+  /** Where its databases are made and its Worker runs, unless a tenant has a place of its own. */
+  readonly place: Place
+  /** Id of the control database at the provider; absent until it is made. */
+  readonly controlId?: string | undefined
+}
+
+/** For `parseArgs`, of commands that work on the provider's databases. */
+export const ENVIRONMENT_OPTION = { environment: { type: 'string' } } as const
+
+export const environmentFolder = (name: string): string => join(FOLDER, name)
+
+const environmentFile = (name: string): string => join(environmentFolder(name), 'environment.json')
+
+/** The file of the environment's secrets, which git ignores. */
+export const secretsFile = (name: string): string => `.secrets.${name}`
+
+export const apiHost = ({ name, domain }: Pick<Environment, 'name' | 'domain'>): string =>
+  `api.${name}.${domain}`
+
+/** Name at the provider of what wrangler.toml calls `bindery-<what>`; without `what`, the Worker's. */
+export const nameAtProvider = (environment: string, what?: string): string =>
+  what === undefined ? `bindery-${environment}` : `bindery-${environment}-${what}`
+
+/** Throws `Misuse` where the name is not one: lower-case letters, digits and hyphens, at most 20. */
+export function requireEnvironmentName(name: string): void {
+  if (/^[a-z][a-z0-9-]{0,19}$/.test(name) && name !== 'local') return
+  throw new Misuse(
+    `'${name}' cannot name an environment: lower-case letters, digits and hyphens, at most 20 characters; 'local' means this machine.`,
+  )
+}
+
+/** Names of the environments that this checkout knows. */
+export const environmentNames = (): string[] =>
+  existsSync(FOLDER)
+    ? readdirSync(FOLDER)
+        .filter(name => existsSync(environmentFile(name)))
+        .sort()
+    : []
+
+/** The environment as it was last deployed from this checkout; undefined when it never was. */
+export function findEnvironment(name: string): Environment | undefined {
+  requireEnvironmentName(name)
+  const file = environmentFile(name)
+  if (!existsSync(file)) return undefined
+  const { domain, place, controlId } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Environment>
+  if (!domain || !isPlace(place ?? '?'))
+    throw new Error(`${file} must have a domain, and a place or an empty text.`)
+  return { name, domain, place: place!, controlId }
+}
+
+/** The environment of that name. Throws `Misuse` that lists those that there are. */
+export function environmentNamed(name: string): Environment {
+  const found = findEnvironment(name)
+  if (found) return found
+  const names = environmentNames()
+  throw new Misuse(
+    `${FOLDER}/ has no environment '${name}'; ${names.length === 0 ? 'there is none: npm run deploy makes one' : `there are ${names.join(', ')}`}.`,
+  )
+}
+
+/** Keeps what a deployment must remember. */
+export function writeEnvironment({ name, ...kept }: Environment): void {
+  mkdirSync(environmentFolder(name), { recursive: true })
+  replaceFile(environmentFile(name), `${JSON.stringify(kept, null, 2)}\n`)
+}

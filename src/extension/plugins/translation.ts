@@ -1,0 +1,164 @@
+// Reads the answers of plugins. Those of getPerilRates have thousands of rates for a fleet, nearly all of them plain: they are
+// read by hand here, several times faster than by the schema, which reads the rest (contract.ts).
+import type { z } from 'zod'
+import { Refusal } from '../../kernel/errors.ts'
+import { type CurrencyCode, type Decimal, decimal, minorDigits } from '../../kernel/money.ts'
+import { isStorable } from '../../kernel/text.ts'
+import { pathText } from '../../platform/wire-problem.ts'
+import type { PluginFunction } from '../../product/configuration.ts'
+import type { PerilRate } from './contract.ts'
+
+type PerilRates = {
+  /** By locators of peril characteristics. */
+  readonly rates: ReadonlyMap<string, PerilRate>
+  readonly exceptionMessage?: string | undefined
+}
+
+/** Reads the answer of the function of that file. Refuses (422) a wrong answer, with the place and the reason. */
+export async function readPerilRates(answer: unknown, path: string): Promise<PerilRates> {
+  const rates = plainRates(answer)
+  if (rates) return { rates }
+  const { PerilRatesResult } = await import('./contract.ts')
+  const { exceptionMessage, pricedPerilCharacteristics } = readAnswer(
+    'getPerilRates',
+    PerilRatesResult,
+    answer,
+    path,
+  )
+  return { rates: new Map(Object.entries(pricedPerilCharacteristics)), exceptionMessage }
+}
+
+/** The rates when all of them are plain: the same values as by the schema. */
+export function plainRates(answer: unknown): ReadonlyMap<string, PerilRate> | undefined {
+  if (!isRecord(answer) || !isNone(answer.exceptionMessage)) return undefined
+  const { pricedPerilCharacteristics: priced } = answer
+  if (!isRecord(priced)) return undefined
+  const rates = new Map<string, PerilRate>()
+  for (const locator of Object.keys(priced)) {
+    const rate = plainRate(priced[locator])
+    if (!rate) return undefined
+    rates.set(locator, rate)
+  }
+  return rates
+}
+
+function plainRate(one: unknown): PerilRate | undefined {
+  if (!isRecord(one) || !isNone(one.premium) || !isNone(one.technicalPremium)) return undefined
+  const yearlyPremium = plainAmount(one.yearlyPremium)
+  const exactPremium = plainAmount(one.exactPremium)
+  const yearlyTechnicalPremium = plainAmount(one.yearlyTechnicalPremium)
+  const exactTechnicalPremium = plainAmount(one.exactTechnicalPremium)
+  const commissions = isNone(one.commissions) ? undefined : plainCommissions(one.commissions)
+  if (yearlyPremium === false || exactPremium === false || commissions === false) return undefined
+  if (yearlyTechnicalPremium === false || exactTechnicalPremium === false) return undefined
+  if (!yearlyPremium && !exactPremium) return undefined
+  return { yearlyPremium, exactPremium, yearlyTechnicalPremium, exactTechnicalPremium, commissions }
+}
+
+function plainCommissions(list: unknown): NonNullable<PerilRate['commissions']> | false {
+  if (!Array.isArray(list) || list.length > 50) return false
+  const commissions: NonNullable<PerilRate['commissions']> = []
+  for (const one of list as unknown[]) {
+    if (!isRecord(one) || !isNone(one.amount)) return false
+    const { recipient } = one
+    const yearlyAmount = plainAmount(one.yearlyAmount)
+    const exactAmount = plainAmount(one.exactAmount)
+    if (typeof recipient !== 'string' || recipient === '' || recipient.length > 128 || !isStorable(recipient))
+      return false
+    if (yearlyAmount === false || exactAmount === false || (!yearlyAmount && !exactAmount)) return false
+    commissions.push({ recipient, yearlyAmount, exactAmount })
+  }
+  return commissions
+}
+
+/** Digits, not negative, and below the greatest amount. */
+const PLAIN = /^\d{1,12}(\.\d{1,20})?$/
+
+/** The amount; undefined when there is none, false when it is not plain. */
+function plainAmount(wire: unknown): Decimal | undefined | false {
+  if (isNone(wire)) return undefined
+  if (typeof wire !== 'string' && typeof wire !== 'number') return false
+  const text = String(wire)
+  return PLAIN.test(text) && decimal(text)
+}
+
+const isNone = (value: unknown): value is undefined | null => value === undefined || value === null
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** How many problems of an answer are reported: a plugin that is wrong for one peril is wrong for a thousand. */
+const MOST_TOLD = 5
+
+/**
+ * The plugin's answer, read by its contract. Refuses (422) a wrong answer, with the place and the reason; `path` is the
+ * plugin's file.
+ */
+export function readAnswer<S extends z.ZodType>(
+  name: PluginFunction,
+  schema: S,
+  answer: unknown,
+  path: string,
+): z.output<S> {
+  const { success, data, error } = schema.safeParse(answer)
+  if (success) return data
+  throw nonsense(
+    name,
+    error.issues.map(one => problemOf(one)),
+    path,
+  )
+}
+
+type Issue = { readonly path: readonly PropertyKey[]; readonly message: string }
+
+/** The problems of an answer, or of its part at `within`: each place once, with the reason. */
+export function problemOf({ path, message }: Issue, ...within: string[]): string {
+  // Messages of zod itself name the place, and describe a whole value as part of a request.
+  const own = path.length > 0 ? `'${pathText(path)}' ` : 'The request '
+  const reason = (message.startsWith(own) ? message.slice(own.length) : message).replace(/\.$/, '')
+  const place = [...within, ...path.map(String)].join('.')
+  if (place !== '') return `'${place}' ${reason}`
+  return reason === message ? reason : `the answer ${reason}`
+}
+
+/** Refuses the answer of the function of that file for these reasons. */
+export function nonsense(name: PluginFunction, problems: readonly string[], path: string): Refusal {
+  const told = problems.slice(0, MOST_TOLD).join('; ')
+  const more = problems.length > MOST_TOLD ? `; and ${problems.length - MOST_TOLD} more` : ''
+  return new Refusal('pluginFailed', `Plugin ${name} (${path}) answered what it may not: ${told}${more}.`)
+}
+
+// The input of plugins: responses with every number as text (brief 5.5), so that no digit is lost.
+
+/**
+ * The value with its numbers as text. An amount with its currency beside it has all its minor digits: `379.10`. What has no
+ * numbers is not copied.
+ */
+export function asPluginInput(value: unknown): unknown {
+  if (typeof value === 'number') return String(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    let list: unknown[] | undefined
+    for (let at = 0; at < value.length; at += 1) {
+      const entry = asPluginInput(value[at])
+      if (entry === value[at]) continue
+      list ??= [...value]
+      list[at] = entry
+    }
+    return list ?? value
+  }
+  const record = value as Record<string, unknown>
+  let input: Record<string, unknown> | undefined
+  for (const name in record) {
+    const part = record[name]
+    if (typeof part === 'string' || part === undefined) continue
+    const text = typeof part === 'number' ? numberText(part, record[`${name}Currency`]) : asPluginInput(part)
+    if (text === part) continue
+    input ??= { ...record }
+    input[name] = text
+  }
+  return input ?? value
+}
+
+const numberText = (number: number, currency: unknown): string =>
+  typeof currency === 'string' ? number.toFixed(minorDigits(currency as CurrencyCode)) : String(number)

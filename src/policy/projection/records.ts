@@ -1,0 +1,382 @@
+// Records of a policy as answers show them: invoices and payments (brief 4.1), documents, modifications.
+
+import { derivedUuid, type Uuid } from '../../kernel/locators.ts'
+import { type Money, minus, plus, toNumber, zero } from '../../kernel/money.ts'
+import { fileAddress, mediaAddress } from '../../platform/http/file-links.ts'
+import type { FieldData } from '../../product/fields/groups.ts'
+import { restDue, totalsDueOf } from '../bills/amounts-due.ts'
+import type { PaymentResponse, PolicyInvoiceResponse } from '../contract/billing.ts'
+import type { Media, PolicyDocumentResponse } from '../contract/documents.ts'
+import type {
+  ExposureModificationResponse,
+  PerilModificationResponse,
+  PolicyModificationResponse,
+} from '../contract/modification.ts'
+import { isListed, type Step } from '../fold/line.ts'
+import type { Piece } from '../fold/pieces.ts'
+import { measureOf, shares, splitsIn } from '../fold/shares.ts'
+import {
+  configVersionAt,
+  type Modification,
+  type Policy,
+  type PolicyAggregate,
+  recordsWhere,
+  selectedQuoteIfAny,
+} from '../records/aggregate.ts'
+import { type Invoice, invoiceStatus, type Payment, paymentsOf } from '../records/invoice.ts'
+import {
+  type DocumentSubject,
+  dataOfPayment,
+  isUploaded,
+  type Medium,
+  mediaIn,
+  type PolicyDocument,
+} from '../records/transactions.ts'
+import { textIfAny, underwritingResponse } from './characteristics.ts'
+import type { ExposureView, PerilView, PolicyView, RunPiece } from './policy.ts'
+
+/** The invoices of the policy, each with its payments and with the sum of its items as its total. */
+export function invoiceResponses(
+  aggregate: PolicyAggregate,
+  invoices: Iterable<Invoice> = aggregate.invoices.values(),
+): PolicyInvoiceResponse[] {
+  const totalDueOf = totalsDueOf(aggregate)
+  return Array.from(invoices, invoice => {
+    const totalDue = totalDueOf(invoice)
+    return policyInvoiceResponse(invoice, {
+      totalDue,
+      outstanding: restDue(aggregate, invoice, totalDue),
+      transactionIssued:
+        aggregate.modifications.get(invoice.policyModificationLocator)!.issuedAt !== undefined,
+      premiumReportName: aggregate.policy.premiumReportName,
+      payments: paymentsOf(aggregate, invoice).map(one => paymentResponse(aggregate, one)),
+      documents: documentsOf(aggregate, 'invoice', invoice.locator),
+    })
+  })
+}
+
+/** What an answer says of an invoice beyond the invoice itself. */
+export type InvoiceSurroundings = {
+  /** The sum of its items. */
+  readonly totalDue: Money
+  /** What of it is not paid; shown while the invoice is outstanding. */
+  readonly outstanding: Money
+  /** Whether its transaction is issued, not only accepted. */
+  readonly transactionIssued: boolean
+  readonly premiumReportName?: string
+  readonly payments: PaymentResponse[]
+  readonly documents: PolicyDocumentResponse[]
+}
+
+/** An invoice as answers carry it (brief 4.1). */
+export function policyInvoiceResponse(
+  invoice: Invoice,
+  { totalDue, outstanding, transactionIssued, premiumReportName, payments, documents }: InvoiceSurroundings,
+): PolicyInvoiceResponse {
+  const status = invoiceStatus(invoice)
+  return {
+    locator: invoice.locator,
+    displayId: String(invoice.displayId),
+    policyLocator: String(invoice.policyLocator),
+    policyModificationLocator: invoice.policyModificationLocator,
+    premiumReportName,
+    createdTimestamp: String(invoice.createdAt),
+    updatedTimestamp: String(invoice.updatedAt),
+    startTimestamp: String(invoice.start),
+    endTimestamp: String(invoice.end),
+    dueTimestamp: String(invoice.dueAt),
+    invoiceType: invoice.type,
+    totalDue: toNumber(totalDue),
+    totalDueCurrency: totalDue.currency,
+    ...(status === 'unfulfilled'
+      ? {
+          settlementStatus: 'outstanding',
+          outstandingAmount: toNumber(outstanding),
+          outstandingAmountCurrency: outstanding.currency,
+        }
+      : { settlementStatus: 'settled', settlementType: status }),
+    statuses: invoice.statuses.map(({ at, status }) => ({ timestamp: String(at), status })),
+    transactionIssued,
+    payments,
+    documents,
+  }
+}
+
+/** A payment as answers carry it (brief 4.1). */
+export const paymentResponse = (
+  { media }: Pick<PolicyAggregate, 'media'>,
+  { amount, credited, ...payment }: Payment,
+): PaymentResponse => ({
+  locator: payment.locator,
+  displayId: String(payment.displayId),
+  invoiceLocator: payment.invoiceLocator,
+  postedTimestamp: String(payment.postedAt),
+  reversedTimestamp: textIfAny(payment.reversedAt),
+  amount: toNumber(amount),
+  amountCurrency: amount.currency,
+  source: payment.source,
+  offsetInvoiceLocator: payment.offsetInvoiceLocator,
+  ...(credited.minor > 0 && {
+    creditedAmount: toNumber(credited),
+    creditedAmountCurrency: credited.currency,
+  }),
+  fieldValues: payment.fieldValues,
+  mediaByLocator: mediaByLocator(dataOfPayment(payment), media),
+})
+
+// Documents as answers show them. An answer may be kept and given again, so it names files; addresses are put in
+// their place when it leaves the service (platform/http/file-links.ts).
+export const documentResponse = (document: PolicyDocument): PolicyDocumentResponse => ({
+  locator: document.locator,
+  displayName: document.displayName,
+  fileName: document.fileName,
+  type: document.type,
+  createdTimestamp: String(document.createdAt),
+  policyModificationLocator: document.modificationLocator,
+  ...(document.state === 'ready' && fileAddress('documents', document.locator, document.fileName)),
+  state: document.state,
+  failureMessage: document.failure,
+})
+
+const ofRecord = (
+  { documents }: PolicyAggregate,
+  subject: DocumentSubject,
+  locator: string | number,
+): PolicyDocument[] =>
+  recordsWhere(documents, one => one.subject === subject && one.subjectLocator === String(locator))
+
+/** The documents of a quote, an endorsement, an invoice … */
+export const documentsOf = (
+  aggregate: PolicyAggregate,
+  subject: DocumentSubject,
+  locator: string | number,
+): PolicyDocumentResponse[] => ofRecord(aggregate, subject, locator).map(documentResponse)
+
+/** Those of the record that were uploaded, and those that were made for it, where answers show them apart. */
+export function documentsByOrigin(
+  aggregate: PolicyAggregate,
+  subject: DocumentSubject,
+  locator: string | number,
+): { uploaded: PolicyDocumentResponse[]; made: PolicyDocumentResponse[] } {
+  const documents = ofRecord(aggregate, subject, locator)
+  return {
+    uploaded: documents.filter(isUploaded).map(documentResponse),
+    made: documents.filter(one => !isUploaded(one)).map(documentResponse),
+  }
+}
+
+/**
+ * The policy's documents: its own, those of the quote that it shows, those of endorsements and renewals that are issued
+ * (brief 1.4), and those of legacy cancellations, whose caller gets the policy.
+ */
+export function documentsOfPolicy(aggregate: PolicyAggregate): PolicyDocumentResponse[] {
+  const shown = String(selectedQuoteIfAny(aggregate)?.locator)
+  const issued = new Set(
+    recordsWhere(aggregate.endorsements, one => one.state === 'issued').map(one => String(one.locator)),
+  )
+  const { modifications } = aggregate
+  const legacy = new Set(
+    recordsWhere(aggregate.cancellations, ({ modificationLocator: by }) =>
+      by === undefined ? false : modifications.get(by)?.cancellationName === undefined,
+    ).map(one => String(one.locator)),
+  )
+  return recordsWhere(aggregate.documents, ({ subject, subjectLocator }) => {
+    if (subject === 'quote') return subjectLocator === shown
+    if (subject === 'cancellation') return legacy.has(subjectLocator)
+    if (subject === 'endorsement' || subject === 'renewal') return issued.has(subjectLocator)
+    return subject === 'policy'
+  }).map(documentResponse)
+}
+
+/** Documents that wait to be made; those that are made of others come after them. */
+export const waiting = ({ documents }: Pick<PolicyAggregate, 'documents'>): PolicyDocument[] => {
+  const drafts = recordsWhere(documents, one => one.state === 'draft')
+  const isConsolidated = ({ sources }: PolicyDocument): boolean => sources !== undefined
+  return [...drafts.filter(one => !isConsolidated(one)), ...drafts.filter(isConsolidated)]
+}
+
+export const mediaResponse = ({ locator, fileName, mimeType }: Medium): Media => ({
+  locator,
+  mimeType,
+  ...mediaAddress(locator, fileName),
+  fileName,
+})
+
+/** `mediaByLocator` of a record with these fields. */
+export const mediaByLocator = (data: FieldData, media: ReadonlyMap<string, Medium>): Record<string, Media> =>
+  Object.fromEntries(mediaIn(data, media).map(medium => [medium.locator, mediaResponse(medium)]))
+
+// What each modification changed, as answers show it (brief 2.1.3 to 2.1.5). The changes of the peril modifications
+// add up to that of their modification, to the cent.
+/** Numbered as they are listed, so that what is not listed leaves no gap. */
+export function modificationResponses(view: PolicyView): PolicyModificationResponse[] {
+  const brought = mediaBrought(view)
+  return view.line
+    .filter(step => isListed(step.modification))
+    .map((step, number) => ({
+      ...modificationResponse(view, step, number),
+      mediaByLocator: brought.get(step.modification.locator) ?? {},
+    }))
+}
+
+/** By modification the media that its segments, exposures and perils name, and that none before it named. */
+function mediaBrought({ aggregate, line }: PolicyView): ReadonlyMap<Uuid, Record<string, Media>> {
+  const { media, segments, exposureRuns, perilRuns } = aggregate
+  if (media.size === 0) return new Map()
+  const dataOf = new Map<Uuid, Set<FieldData>>()
+  for (const records of [segments, exposureRuns, perilRuns])
+    for (const { madeBy, data } of records.values()) {
+      const made = dataOf.get(madeBy)
+      if (made) made.add(data)
+      else dataOf.set(madeBy, new Set([data]))
+    }
+  const known = new Set<string>()
+  return new Map(
+    line.map(({ modification: { locator } }) => {
+      const named = [...(dataOf.get(locator) ?? [])].flatMap(data => mediaIn(data, media))
+      const fresh = named.filter(one => !known.has(one.locator))
+      for (const one of fresh) known.add(one.locator)
+      return [locator, Object.fromEntries(fresh.map(one => [one.locator, mediaResponse(one)]))]
+    }),
+  )
+}
+
+function modificationResponse(
+  view: PolicyView,
+  step: Step,
+  number: number,
+): Omit<PolicyModificationResponse, 'mediaByLocator'> {
+  const { premiumChange, underwriting, ...modification } = step.modification
+  const { policy } = view.aggregate
+  const { currency } = policy
+  const segments = step.made.map(segment => segment.locator)
+  return {
+    ...view.record,
+    locator: modification.locator,
+    name: modification.name,
+    displayId: String(modification.displayId),
+    number,
+    createdTimestamp: String(modification.createdAt),
+    updatedTimestamp: String(modification.updatedAt),
+    issuedTimestamp: textIfAny(modification.issuedAt),
+    effectiveTimestamp: String(modification.effectiveAt),
+    policyEndTimestamp: String(modification.policyEnd),
+    premiumChange: premiumChange && toNumber(premiumChange),
+    premiumChangeCurrency: currency,
+    automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
+    exposureModifications: view.exposures.flatMap(exposure => exposureModification(view, step, exposure)),
+    newPolicyCharacteristicsLocator: segments[0],
+    newPolicyCharacteristicsLocators: segments,
+    cancellationName: modification.cancellationName,
+    endorsementLocator: modification.kind === 'endorsement' ? modification.transactionLocator : undefined,
+    renewalLocator: modification.kind === 'renewal' ? modification.transactionLocator : undefined,
+    fieldValues: {},
+    fieldGroupsByLocator: {},
+    configVersion: pricedBy(policy, step.modification),
+  }
+}
+
+/** The version that it was priced by; of a draft, that which it would be priced by now. */
+function pricedBy(policy: Policy, { premiumChange, underwriting, createdAt }: Modification): number {
+  if (premiumChange === undefined) return policy.configVersion
+  return configVersionAt(policy, underwriting?.at ?? createdAt)
+}
+
+/** One entry for each exposure that the step touched, and for each run that it gave one. */
+function exposureModification(
+  view: PolicyView,
+  step: Step,
+  { exposure, runs, perils }: ExposureView,
+): ExposureModificationResponse[] {
+  const by = step.modification.locator
+  const made = runs.filter(run => run.madeBy === by)
+  const locator = derivedUuid(view.shard, by, exposure.locator)
+  const perilModifications = perils.flatMap(peril => perilModificationsOf(view, step, peril, locator))
+  if (made.length === 0 && perilModifications.length === 0) return []
+  return [
+    {
+      ...view.record,
+      locator,
+      exposureLocator: exposure.locator,
+      policyModificationLocator: by,
+      newExposureCharacteristicsLocator: made[0]?.locator,
+      perilModifications,
+    },
+  ]
+}
+
+/** A new segment of a peril, or one that is gone without a successor; and what it changed of the premium. */
+type Entry = { made: RunPiece | undefined; replaced: RunPiece | undefined; change: Money | undefined }
+
+function perilModificationsOf(
+  view: PolicyView,
+  step: Step,
+  { peril, pieces }: PerilView,
+  exposureModificationLocator: string,
+): PerilModificationResponse[] {
+  const { policyholderLocator, policyLocator, productLocator } = view.record
+  return entriesOf(view, step, pieces).map(({ made, replaced, change }) => ({
+    policyholderLocator,
+    policyLocator,
+    productLocator,
+    locator: derivedUuid(view.shard, step.modification.locator, (made ?? replaced)!.locator),
+    exposureModificationLocator,
+    perilLocator: peril.locator,
+    premiumChange: change && toNumber(change),
+    premiumChangeCurrency: view.aggregate.policy.currency,
+    newPerilCharacteristicsLocator: made?.locator,
+    replacedPerilCharacteristicsLocator: replaced?.locator,
+  }))
+}
+
+/**
+ * New pieces against the share of what they replace; what a replaced piece leaves to no new one goes to the last
+ * that continues it, or to an entry of its own.
+ */
+function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly RunPiece[]): Entry[] {
+  const by = modification.locator
+  const made = pieces.filter(one => one.piece.madeBy === by)
+  const allReplaced = pieces.filter(one => one.piece.replacedBy === by)
+  if (allReplaced.length === 0)
+    return made.map(one => ({ made: one, replaced: undefined, change: one.piece.amounts?.premium }))
+  const entries = new Map<RunPiece, Entry>(
+    made.map(one => [one, { made: one, replaced: undefined, change: one.piece.amounts?.premium }]),
+  )
+  const gone: Entry[] = []
+  const measure = measureOf(modification.proration ?? 'monthly', view.aggregate.policy.timeZone)
+  for (const replaced of allReplaced) {
+    const before = replaced.piece.amounts?.premium
+    const successors = made.filter(one => continues(one.piece, replaced.piece))
+    const split = splitsIn(replaced.run, by, replaced.piece.segment.locator)
+    const parts =
+      before &&
+      shares(
+        before,
+        replaced.piece,
+        successors.map(one => one.piece),
+        measure,
+        split && (at => split(at, amounts => amounts.premium)),
+      )
+    let left = before
+    for (const [at, one] of successors.entries()) {
+      const share = parts?.[at]
+      left = left && share && minus(left, share)
+      const entry = entries.get(one)!
+      entries.set(one, { ...entry, replaced, change: entry.change && share && minus(entry.change, share) })
+    }
+    const last = successors.at(-1)
+    if (!last) gone.push({ made: undefined, replaced, change: left && minus(zero(left.currency), left) })
+    else if (left && left.minor !== 0) {
+      const entry = entries.get(last)!
+      entries.set(last, {
+        ...entry,
+        change: entry.change && plus(entry.change, minus(zero(left.currency), left)),
+      })
+    }
+  }
+  return [...entries.values(), ...gone]
+}
+
+/** It may go on beyond the other's end, where the policy does. */
+const continues = (piece: Piece, other: Piece): boolean =>
+  other.start <= piece.start && piece.start < other.end

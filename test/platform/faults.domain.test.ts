@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { ERROR_KINDS, Refusal } from '../../src/kernel/errors.ts'
+import { noCalls } from '../../src/platform/calls.ts'
+import { refusalOfFault } from '../../src/platform/faults.ts'
+import { ask, type ObjectReply, replyOf } from '../../src/platform/objects.ts'
+
+const LOST = new Error('D1_ERROR: Network connection lost.')
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('a fault of the platform', () => {
+  test.each([
+    ['D1_ERROR: D1 DB is overloaded. Requests queued for too long.', 503, 'overloaded'],
+    ['D1_ERROR: D1 DB is overloaded. Too many requests queued.', 503, 'overloaded'],
+    ['Durable Object is overloaded. Too many requests queued.', 503, 'overloaded'],
+    ['D1_ERROR: Network connection lost.', 503, 'unavailable'],
+    ['Network connection lost.', 503, 'unavailable'],
+    ['D1_ERROR: D1 DB reset because its code was updated.', 503, 'unavailable'],
+    ['Durable Object reset because its code was updated.', 503, 'unavailable'],
+    [
+      "The Durable Object's code has been updated, this version can no longer access storage.",
+      503,
+      'unavailable',
+    ],
+    [
+      'D1_ERROR: Internal error while starting up D1 DB storage caused object to be reset.',
+      503,
+      'unavailable',
+    ],
+    ['D1_ERROR: Cannot resolve D1 DB due to transient issue on remote node.', 503, 'unavailable'],
+    [
+      'D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.',
+      503,
+      'unavailable',
+    ],
+    [
+      'D1_ERROR: Failed to get session commit token: internal error; reference = 7jehcl3gisq0evd7',
+      503,
+      'unavailable',
+    ],
+    ['The object was moved.', 503, 'unavailable'],
+    ['D1_ERROR: database is locked: SQLITE_BUSY', 503, 'unavailable'],
+    ['D1_ERROR: Exceeded maximum DB size.', 507, 'databaseFull'],
+    ['D1_ERROR: database or disk is full: SQLITE_FULL', 507, 'databaseFull'],
+  ])('%s: %i %s, also as the cause of another error', (message, status, code) => {
+    for (const problem of [
+      new Error(message),
+      new Error('Failed query: insert', { cause: new Error(message) }),
+    ]) {
+      const refusal = refusalOfFault(problem)!
+      expect([refusal.code, ERROR_KINDS[refusal.code].status]).toEqual([code, status])
+    }
+  })
+
+  test('is known by the marks of Durable Objects, whatever they say', () => {
+    const marked = (marks: object): unknown => Object.assign(new Error('x'), marks)
+    expect(refusalOfFault(marked({ overloaded: true }))?.code).toBe('overloaded')
+    expect(refusalOfFault(marked({ retryable: true, overloaded: true }))?.code).toBe('overloaded')
+    expect(refusalOfFault(marked({ retryable: true }))?.code).toBe('unavailable')
+  })
+
+  test.each([
+    new Error('UNIQUE constraint failed: policy.locator'),
+    new TypeError("Cannot read properties of undefined (reading 'locator')"),
+    new Error('D1_ERROR: no such column: x'),
+    'Network connection lost.',
+    undefined,
+  ])('%s is none', problem => {
+    expect(refusalOfFault(problem)).toBeUndefined()
+  })
+
+  test('that is its own cause ends', () => {
+    const circle = new Error('x')
+    circle.cause = circle
+    expect(refusalOfFault(circle)).toBeUndefined()
+  })
+})
+
+describe('an object', () => {
+  test('answers 503 for a fault of the platform, and 500 for one of its own', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const reply = (problem: unknown) => replyOf({ at: 'test' }, () => Promise.reject(problem))
+    expect(await reply(LOST)).toMatchObject({ refusal: { code: 'unavailable' } })
+    expect(await reply(new Error('D1_ERROR: Exceeded maximum DB size.'))).toMatchObject({
+      refusal: { code: 'databaseFull' },
+    })
+    expect(await reply(new TypeError('x is not a function'))).toMatchObject({ refusal: { code: 'internal' } })
+    expect(await reply(new Refusal('notFound', 'none'))).toMatchObject({ refusal: { code: 'notFound' } })
+    expect(console.error).toHaveBeenCalledTimes(3)
+  })
+
+  /** An object whose first call fails. */
+  function interrupted(problem: unknown) {
+    let sent = 0
+    const send = async (): Promise<ObjectReply<string>> => {
+      sent += 1
+      if (sent === 1) throw problem
+      return { calls: noCalls(), answer: 'done' }
+    }
+    return { send, sent: () => sent }
+  }
+
+  test('that was interrupted is asked again where the message may be repeated, and counted each time', async () => {
+    const keyed = interrupted(LOST)
+    const calls = noCalls()
+    expect(await ask(calls, keyed.send, { mayRepeat: true })).toBe('done')
+    expect([keyed.sent(), calls.object]).toEqual([2, 2])
+    const plain = interrupted(LOST)
+    await expect(ask(noCalls(), plain.send)).rejects.toBe(LOST)
+    expect(plain.sent()).toBe(1)
+  })
+
+  test('that is overloaded is left alone', async () => {
+    const busy = interrupted(Object.assign(new Error('busy'), { overloaded: true, retryable: true }))
+    await expect(ask(noCalls(), busy.send, { mayRepeat: true })).rejects.toThrow('busy')
+    expect(busy.sent()).toBe(1)
+  })
+
+  test.each([
+    undefined,
+    null,
+    'done',
+    {},
+    { calls: {} },
+    { calls: {}, refusal: { code: 'ofTheNextRelease', message: 'x' } },
+  ])('of another version, which replies %j, is 503 and never 500', async reply => {
+    const send = async () => reply as unknown as ObjectReply<string>
+    await expect(ask(noCalls(), send)).rejects.toMatchObject({ code: 'unavailable' })
+  })
+})

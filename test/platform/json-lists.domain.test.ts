@@ -1,0 +1,25 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { jsonLists } from '../../src/platform/database.ts'
+
+/** D1 takes so many bytes in one bound parameter. */
+const LIMIT = 2_000_000
+
+test('lists of rows keep within a parameter in bytes, however many bytes a character takes', () => {
+  for (const character of ['a', 'é', '保', '🚗']) {
+    const rows = Array.from({ length: 3_000 }, () => JSON.stringify([character.repeat(1_000)]))
+    const lists = jsonLists(rows)
+    for (const list of lists) expect(Buffer.byteLength(list)).toBeLessThan(LIMIT)
+    expect(lists.flatMap(list => JSON.parse(list) as unknown[])).toHaveLength(3_000)
+  }
+})
+
+test('no row is lost, doubled or moved', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'grapheme', maxLength: 40 })), texts => {
+      const lists = jsonLists(texts.map(text => JSON.stringify(text)))
+      expect(lists.flatMap(list => JSON.parse(list) as string[])).toEqual(texts)
+    }),
+  )
+  expect(jsonLists([])).toEqual([])
+})

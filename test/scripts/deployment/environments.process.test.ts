@@ -1,0 +1,240 @@
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Account, changeAccount, openStored, readAccount } from '../../support/provider/account.ts'
+import { type Checkout, type Ended, newAccountFolder, newCheckout } from '../../support/provider/checkout.ts'
+
+const EU1 = ['--environment', 'eu1', '--domain', 'example.com', '--jurisdiction', 'eu', '--databases', '2']
+const STAGING = [
+  '--environment',
+  'staging',
+  '--domain',
+  'example.com',
+  '--location',
+  'enam',
+  '--databases',
+  '1',
+]
+
+/** Everything of the account but the log of commands. */
+function made(folder: string): Omit<Account, 'commands'> {
+  const { commands: _, ...rest } = readAccount(folder)
+  return rest
+}
+
+/** What a file keeps is put back after the work. */
+async function without<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
+  const kept = readFileSync(file)
+  rmSync(file)
+  try {
+    return await work()
+  } finally {
+    writeFileSync(file, kept)
+  }
+}
+
+describe('two environments in one account', { timeout: 240_000 }, () => {
+  const account = newAccountFolder()
+  let checkout: Checkout
+  let first: Ended
+  beforeAll(async () => {
+    checkout = newCheckout(account)
+    first = await checkout.run('deploy', ...EU1)
+  }, 120_000)
+  afterAll(() => {
+    checkout.remove()
+    rmSync(account, { recursive: true })
+  })
+
+  test('the first has resources that carry its name, and its data where it was asked to lie', () => {
+    expect(first).toMatchObject({ code: 0 })
+    const { databases, buckets, queues, workers } = readAccount(account)
+    expect(Object.entries(databases).map(([name, { place }]) => [name, place])).toEqual([
+      ['bindery-eu1-control', 'eu'],
+      ['bindery-eu1-tenant-001-eu', 'eu'],
+      ['bindery-eu1-tenant-002-eu', 'eu'],
+    ])
+    expect(buckets).toEqual(['bindery-eu1-files/', 'bindery-eu1-files-eu/eu'])
+    expect(queues).toHaveLength(4)
+    expect(queues.every(name => name.startsWith('bindery-eu1-'))).toBe(true)
+    const { versions, domains, objectUpdates } = workers['bindery-eu1']!
+    expect([domains, objectUpdates]).toEqual([['api.eu1.example.com'], 'deferred 30s'])
+    expect(versions[0]!.config).toContain('[placement]\nregion = "aws:eu-central-1"')
+    expect(versions[0]!.config).toMatch(/ENVIRONMENT = "eu1"\nDOMAIN = "example.com"\n(?:#.*\n)*PLACE = "eu"/)
+    expect(versions[0]!.config).toContain('PLUGIN_RUNNER = "isolate"')
+    expect(Object.keys(versions[0]!.secrets).sort()).toEqual([
+      'PASSWORD_PEPPER',
+      'SEALING_KEY',
+      'TOKEN_KEYS',
+      'TOKEN_SECRET',
+    ])
+  })
+
+  test('a tenant takes a database of it, in its place, and is told where its users sign in', async () => {
+    const { code, output } = await checkout.run('tenant', 'create', 'acme', '--environment', 'eu1')
+    expect({ code, output }).toMatchObject({ code: 0 })
+    expect(output).toContain('https://api.eu1.example.com')
+    expect(output).toContain('acme.co.eu1.example.com')
+    const control = openStored(account, readAccount(account).databases['bindery-eu1-control']!.id)
+    const rows = control.prepare('select binding, state, place from pool_database order by binding').all()
+    control.close()
+    expect(rows.map(({ state, place }) => `${state} ${place}`)).toEqual(['claimed eu', 'free eu'])
+  })
+
+  test('the second leaves everything of the first as it is, and shares no secret and no rate limit with it', async () => {
+    const before = made(account)
+    const second = await checkout.run('deploy', ...STAGING)
+    expect(second).toMatchObject({ code: 0 })
+    const after = made(account)
+    expect(after.workers['bindery-eu1']).toEqual(before.workers['bindery-eu1'])
+    expect(Object.keys(after.databases).filter(name => name.startsWith('bindery-staging-'))).toHaveLength(2)
+    expect(after.databases).toMatchObject(before.databases)
+    const [production, staging] = ['bindery-eu1', 'bindery-staging'].map(
+      name => after.workers[name]!.versions[0]!,
+    ) as [Account['workers'][string]['versions'][number], Account['workers'][string]['versions'][number]]
+    for (const [name, value] of Object.entries(production.secrets))
+      expect(staging.secrets[name]).not.toBe(value)
+    const limits = ({ config }: { config: string }) => config.match(/(?<=namespace_id = ")\d+/g)!
+    expect(new Set([...limits(production), ...limits(staging)]).size).toBe(8)
+    expect(production.config).not.toContain('staging')
+    expect(staging.config).not.toContain('eu1')
+  })
+
+  test('a second deployment makes nothing twice', async () => {
+    const before = made(account)
+    const again = await checkout.run('deploy', '--environment', 'eu1')
+    expect(again).toMatchObject({ code: 0 })
+    const after = made(account)
+    expect(after.buckets).toEqual(before.buckets)
+    expect(after.queues).toEqual(before.queues)
+    expect(Object.keys(after.databases)).toEqual(Object.keys(before.databases))
+    expect(after.workers['bindery-eu1']!.versions).toHaveLength(2)
+    expect(after.workers['bindery-eu1']!.versions[1]!.secrets).toEqual(
+      before.workers['bindery-eu1']!.versions[0]!.secrets,
+    )
+  })
+
+  test('which one is meant must be said where there are two', async () => {
+    const { code, output } = await checkout.run('deploy')
+    expect(code).toBe(1)
+    expect(output).toContain('Which environment? This checkout knows eu1, staging.')
+  })
+
+  test('a missing secret is not made up again, a wrong one is told from it, and nothing is uploaded with either', async () => {
+    const versions = (): number => readAccount(account).workers['bindery-eu1']!.versions.length
+    const before = versions()
+    const file = join(checkout.folder, '.secrets.eu1')
+    const missing = await without(file, () => checkout.run('deploy', '--environment', 'eu1'))
+    expect(missing.code).toBe(1)
+    expect(missing.output).toContain('PASSWORD_PEPPER is missing from .secrets.eu1')
+    const wrong = await without(file, async () => {
+      writeFileSync(file, readFileSync(join(checkout.folder, '.secrets.staging')))
+      return checkout.run('deploy', '--environment', 'eu1')
+    })
+    expect(wrong.code).toBe(1)
+    expect(wrong.output).toContain(
+      'PASSWORD_PEPPER in .secrets.eu1 is not the one that the data of this environment was written with',
+    )
+    expect(versions()).toBe(before)
+  })
+
+  test('a new sealing key goes in front of the old one', async () => {
+    const file = join(checkout.folder, '.secrets.eu1')
+    const kept = readFileSync(file, 'utf8')
+    const key = kept.match(/^SEALING_KEY=(.*)$/m)![1]!
+    const fresh = 'n'.repeat(43)
+    const deployed = async (value: string): Promise<Ended> => {
+      writeFileSync(file, kept.replace(/^SEALING_KEY=.*$/m, `SEALING_KEY=${value}`))
+      return checkout.run('deploy', '--environment', 'eu1')
+    }
+    expect(await deployed(fresh)).toMatchObject({ code: 1 })
+    expect(await deployed(`${fresh},${key}`)).toMatchObject({ code: 0 })
+    expect(await deployed(fresh)).toMatchObject({ code: 0 })
+    const old = await deployed(key)
+    expect(old.output).toContain('SEALING_KEY in .secrets.eu1 is not the one')
+    writeFileSync(file, kept.replace(/^SEALING_KEY=.*$/m, `SEALING_KEY=${fresh}`))
+  })
+
+  describe('from another checkout', () => {
+    let other: Checkout
+    beforeAll(() => {
+      other = newCheckout(account)
+    })
+    afterAll(() => other.remove())
+
+    test('the name of an environment under another domain is refused', async () => {
+      const before = made(account)
+      const refused = await other.run(
+        'deploy',
+        ...['--environment', 'eu1', '--domain', 'example.org', '--location', 'weur'],
+      )
+      expect(refused.code).toBe(1)
+      expect(refused.output).toContain('belongs to the environment eu1 of example.com')
+      expect(made(account)).toEqual(before)
+    })
+
+    test('the same environment is not deployed without its secrets', async () => {
+      const before = made(account)
+      const refused = await other.run('deploy', ...EU1)
+      expect(refused.code).toBe(1)
+      expect(refused.output).toContain('PASSWORD_PEPPER is missing from .secrets.eu1')
+      expect(made(account)).toEqual(before)
+    })
+  })
+
+  test('a bucket, a queue or a Worker of that name that something else made is refused', async () => {
+    changeAccount(account, ({ buckets, queues, workers }) => {
+      buckets.push('bindery-eu2-files/')
+      queues.push('bindery-eu3-announcements')
+      workers['bindery-eu4'] = { versions: [], shares: [], domains: [], objectUpdates: undefined }
+    })
+    const refused = async (name: string): Promise<string> => {
+      const { code, output } = await checkout.run(
+        'deploy',
+        ...['--environment', name, '--domain', 'example.com', '--location', 'weur', '--databases', '1'],
+      )
+      expect(code).toBe(1)
+      return output
+    }
+    const mine = 'is there already and was not made by this deployment'
+    expect(await refused('eu2')).toContain(`bucket bindery-eu2-files ${mine}`)
+    expect(await refused('eu3')).toContain(`queue bindery-eu3-announcements ${mine}`)
+    expect(await refused('eu4')).toContain(`Worker bindery-eu4 ${mine}`)
+    expect(readAccount(account).workers['bindery-eu4']!.versions).toEqual([])
+  })
+})
+
+describe('a new environment', { timeout: 60_000 }, () => {
+  const account = newAccountFolder()
+  let checkout: Checkout
+  beforeAll(() => {
+    checkout = newCheckout(account)
+  })
+  afterAll(() => {
+    checkout.remove()
+    rmSync(account, { recursive: true })
+  })
+
+  test.each([
+    [['--environment', 'eu1', '--domain', 'example.com'], 'Where is the data of eu1 to lie?'],
+    [['--environment', 'eu1', '--location', 'weur'], 'A new environment needs --domain'],
+    [['--environment', 'local', '--domain', 'example.com'], "'local' cannot name an environment"],
+    [['--environment', 'Eu_1', '--domain', 'example.com'], "'Eu_1' cannot name an environment"],
+    [['--domain', 'example.com', '--location', 'weur'], 'Which environment? This checkout knows none.'],
+    [['--environment', 'eu1', '--domain', 'example.com', '--location', 'mars'], "'mars' is no location"],
+  ])('%j is refused before anything is made', async (options, message) => {
+    const { code, output } = await checkout.run('deploy', ...options)
+    expect(code).toBe(1)
+    expect(output).toContain(message)
+    expect(readAccount(account).commands).toEqual([])
+  })
+
+  test('is deployed with the code of that checkout, also when it was edited', async () => {
+    appendFileSync(join(checkout.folder, 'wrangler.toml'), '\n# edited\n')
+    const { code, output } = await checkout.run('deploy', ...STAGING, '--dry-run')
+    expect({ code, output }).toMatchObject({ code: 0 })
+    expect(output).toContain('database bindery-staging-control: would be made')
+    expect(output).toContain('queue bindery-staging-documents: would be made')
+    expect(made(account)).toEqual({ databases: {}, buckets: [], queues: [], workers: {} })
+  })
+})

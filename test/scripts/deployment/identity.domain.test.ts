@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import {
+  claimControl,
+  hasSecretChecks,
+  notedResources,
+  noteResource,
+  verifySecrets,
+} from '../../../scripts/deployment/identity.ts'
+import { openDatabaseFile } from '../../../scripts/local-databases.ts'
+
+const EU1 = { environment: 'eu1', domain: 'example.com' }
+const SECRETS = { PASSWORD_PEPPER: 'p'.repeat(43), SEALING_KEY: 's'.repeat(43) }
+const verify = (secrets: Record<string, string>) => verifySecrets(control, secrets, '.secrets.eu1')
+
+let folder: string
+let control: ReturnType<typeof openDatabaseFile>
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bindery-control-'))
+  control = openDatabaseFile('CONTROL', join(folder, 'control.sqlite'))
+})
+afterEach(() => {
+  control.close()
+  rmSync(folder, { recursive: true })
+})
+
+describe('the control database', () => {
+  test('belongs to the environment that first had it, and says so to another', async () => {
+    expect(await claimControl(control, EU1)).toContain('0001_deployment')
+    expect(await claimControl(control, EU1)).toEqual([])
+    await expect(claimControl(control, { ...EU1, environment: 'staging' })).rejects.toThrow(
+      'belongs to the environment eu1 of example.com, not to staging of example.com',
+    )
+    await expect(claimControl(control, { ...EU1, domain: "o'neill.example" })).rejects.toThrow(
+      "not to eu1 of o'neill.example",
+    )
+  })
+
+  test('that holds tables of something else is left alone', async () => {
+    await control.execute(['create table invoices (id integer)'])
+    await expect(claimControl(control, EU1)).rejects.toThrow('tables of something else')
+    expect(await control.query(`select name from sqlite_master where type = 'table'`)).toEqual([
+      { name: 'invoices' },
+    ])
+  })
+
+  test('knows what was made for it, and refuses what was there before', async () => {
+    await claimControl(control, EU1)
+    await noteResource(control, 'bucket bindery-eu1-files', false)
+    await expect(noteResource(control, 'queue bindery-eu1-documents', true)).rejects.toThrow(
+      'queue bindery-eu1-documents is there already and was not made by this deployment',
+    )
+    expect([...(await notedResources(control))]).toEqual(['bucket bindery-eu1-files'])
+  })
+})
+
+describe('the secrets', () => {
+  beforeEach(() => claimControl(control, EU1))
+
+  test('are known once they were verified, and no part of them is kept', async () => {
+    expect(await hasSecretChecks(control)).toBe(false)
+    await verify(SECRETS)
+    expect(await hasSecretChecks(control)).toBe(true)
+    await verify(SECRETS)
+    const kept = JSON.stringify(await control.query('select * from deployment'))
+    expect(kept).not.toContain('ppp')
+    expect(kept).not.toContain('sss')
+  })
+
+  test.each(['PASSWORD_PEPPER', 'SEALING_KEY'])('%s: missing is one message, wrong another', async name => {
+    await verify(SECRETS)
+    await expect(verify({ ...SECRETS, [name]: '' })).rejects.toThrow(`${name} is missing from .secrets.eu1`)
+    await expect(verify({ ...SECRETS, [name]: 'x'.repeat(43) })).rejects.toThrow(
+      `${name} in .secrets.eu1 is not the one`,
+    )
+  })
+
+  test('a sealing key is changed by way of both, and the former alone does not fit any more', async () => {
+    const fresh = 'f'.repeat(43)
+    await verify(SECRETS)
+    await verify({ ...SECRETS, SEALING_KEY: `${fresh}, ${SECRETS.SEALING_KEY}` })
+    await verify({ ...SECRETS, SEALING_KEY: fresh })
+    await expect(verify(SECRETS)).rejects.toThrow('SEALING_KEY in .secrets.eu1 is not the one')
+  })
+})

@@ -1,0 +1,67 @@
+// A checkout whose packages are those of this one, but for the provider's tool, which is the one that remembers.
+import { execFile } from 'node:child_process'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { copyCheckout } from '../../../scripts/checkout-copy.ts'
+
+export type Ended = { readonly code: number; readonly output: string }
+
+export type Checkout = {
+  readonly folder: string
+  /** Runs one of its scripts against the account: `run('deploy', '--dry-run')`. */
+  run(script: string, ...options: string[]): Promise<Ended>
+  remove(): void
+}
+
+/** A folder for an account at the provider. */
+export const newAccountFolder = (): string => mkdtempSync(join(tmpdir(), 'bindery-account-'))
+
+/** Links to every package, and to the stand-in for the one that talks to the provider. */
+function linkPackages(folder: string): void {
+  rmSync(folder)
+  mkdirSync(folder)
+  for (const name of readdirSync('node_modules'))
+    if (name !== 'wrangler') symlinkSync(resolve('node_modules', name), join(folder, name))
+  symlinkSync(resolve('test/support/provider/wrangler'), join(folder, 'wrangler'))
+}
+
+/** A copy of this checkout that works on the account in that folder. Its types are taken to be right, and its Worker is not built. */
+export function newCheckout(accountFolder: string, environment: Record<string, string> = {}): Checkout {
+  const folder = copyCheckout()
+  linkPackages(join(folder, 'node_modules'))
+  const packages = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
+  packages.scripts.check = 'true'
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(packages))
+  for (const script of ['bundles', 'route-index']) writeFileSync(join(folder, `scripts/${script}.ts`), '')
+  const network = resolve('test/support/provider/network.ts')
+  const env = {
+    ...process.env,
+    ...environment,
+    PROVIDER_FOLDER: accountFolder,
+    BINDERY_DATA: join(folder, 'data'),
+    NODE_OPTIONS: `--import ${network}`,
+  }
+  return {
+    folder,
+    run: (script, ...options) =>
+      new Promise(ended =>
+        execFile(
+          process.execPath,
+          [`scripts/${script}.ts`, ...options],
+          { cwd: folder, env },
+          (problem, stdout, stderr) =>
+            ended({ code: problem ? Number(problem.code ?? 1) : 0, output: stdout + stderr }),
+        ),
+      ),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
