@@ -49,7 +49,7 @@ export const webhooks = sqliteTable(
     connections: text().notNull(),
     /** Static names of the secrets that headers refer to, which no query sees in what is sealed. */
     secretNames: text({ mode: 'json' }).$type<string[]>().notNull(),
-    /** Null: the client gave none, and the service's own holds (webhook.ts). */
+    /** Null: the client gave none, and the service's own holds (`OWN_FAILURE_HANDLING`). */
     failureHandling: text({ mode: 'json' }).$type<Omit<WebhookFailureHandling, 'alertEndpoint'>>(),
     eventTypes: text({ mode: 'json' }).$type<string[]>().notNull(),
     createdAt: integer().notNull(),
@@ -65,7 +65,7 @@ export const webhooks = sqliteTable(
 export type AttemptMade = {
   /** When it began, in real time. */
   readonly at: number
-  /** An HTTP status, or a word of delivery/judge.ts such as `timeout`. */
+  /** An HTTP status, or a kind of `Outcome` (servicing/events/delivery/serve.ts) such as `timeout`. */
   readonly outcome: string
   readonly durationMs: number
   /** Of the answer's body, at most 4 KiB. */

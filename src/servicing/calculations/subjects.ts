@@ -49,10 +49,7 @@ export type Tried = { readonly subject: Subject; readonly loaded: Loaded; readon
 
 // ------------------------------------------------------------------------------------------------ made up
 
-/**
- * A policy of one exposure with one peril, as new business; none of it is stored. Refuses (400) what the product does not
- * know, and values that it would not take; what is missing may be.
- */
+/** A policy of one exposure and one peril, as new business. Unknown names and wrong values are refused (400); missing ones may be. */
 export function madeUp(request: CheckPerilPremiumRequest, ground: Ground, attempt: Attempt): Tried {
   const { product, timeZone, currency, policyholder, configVersion } = ground
   const { policyCharacteristics, exposureCharacteristics, perilCharacteristics } = request
@@ -180,10 +177,7 @@ const groupsIn = (fields: readonly FieldDefinition[], values: FieldValues) =>
 
 // ------------------------------------------------------------------------------------------------ existing
 
-/**
- * The peril of that displayId or locator, over the span of the characteristics that the request names, else of the last
- * ones in force; rated in the operation that made them. Refuses (404) what the policy does not have.
- */
+/** The named peril, over the span of the named characteristics, else of the last in force, and the operation that made them. 404. */
 export function existing(request: CheckExistingPerilPremiumRequest, loaded: Loaded): Tried {
   const { aggregate, product } = loaded
   const { perilDisplayId: text, perilCharacteristicsLocator: wanted } = request
@@ -247,10 +241,7 @@ export type Subject = {
   readonly rateable: Rateable
 }
 
-/**
- * What the formula comes to in the place of the peril's own. Refuses (422), with the line, where it fails or passes a
- * counted limit, and where a tax of the product does, which runs on every priced peril.
- */
+/** Rates the peril by the formula. 422, with the line, where the formula fails or passes a limit, or where a tax of the product does. */
 export function calculated(
   { template, warnings }: Formula,
   { aggregate, quote, rateable }: Subject,

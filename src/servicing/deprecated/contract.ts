@@ -1,6 +1,5 @@
-// Paths that the contract lists as deprecated without their shapes (contract 2, Deprecated endpoints). They show the one
-// object model: each answer is made of records that other paths show too (resources brief 9.5), in lists as resources
-// have them. Times are ISO 8601, as everywhere in the newer generation of the contract.
+// Paths that the contract lists as deprecated without their shapes (contract 2, Deprecated endpoints). They show records that
+// other paths show too (resources brief 9.5), in lists like those of resources. Times are ISO 8601.
 import { z } from '@hono/zod-openapi'
 import {
   Amount,

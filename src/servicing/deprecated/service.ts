@@ -60,8 +60,8 @@ export async function invoiceJobsOfQuote(
 }
 
 /**
- * With which action billing begins is a matter of the product (`invoicing.generatingEvent`), and so of the policy's
- * version of the configuration: the request is carried out where it asks for what is so, and else refused (409).
+ * The product says which action begins billing (`invoicing.generatingEvent`). A request that asks for that action succeeds; any
+ * other is refused (409).
  */
 export async function setBillingTrigger(
   context: RequestContext,
@@ -154,8 +154,8 @@ function transactionAt(
 // Segments of a transaction: the policy's segments that its modification made, and the span that it left without cover.
 
 /**
- * Of the modification of that locator, or of the one that the endorsement, renewal, quote, cancellation or reinstatement
- * made: in the order of time, the gap last. None while the transaction is not accepted; 404 for what is none.
+ * The segments that the transaction made, in order of time, the gap last. `transaction` is the locator of a modification, or of
+ * what made it. None while it is not accepted; 404 when there is no such transaction.
  */
 export function segmentsOf(
   aggregate: PolicyAggregate,

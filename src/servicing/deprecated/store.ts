@@ -15,10 +15,7 @@ type Listed = { readonly locator: number; readonly policyLocator: number }
 
 type Page = { readonly offset: number; readonly count: number }
 
-/**
- * Records of all shards in the order of their locators, which is about that of creation; one more than the page has, when
- * there are more. Each shard tells what the pages up to here could have of it.
- */
+/** Records of all shards in the order of their locators, about that of creation; one more than the page has shows that more follow. */
 async function pageOf(
   { env, tenant, calls }: RequestContext,
   { offset, count }: Page,

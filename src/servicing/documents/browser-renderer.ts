@@ -1,6 +1,5 @@
-// PDFs by Cloudflare's Browser Run (Browser Rendering), through the binding BROWSER and its quick action `pdf`, which
-// needs a compatibility date of 2026-03-24 or later. The browser runs no script and loads nothing: what a template
-// names beyond itself stays out, as with the renderer within the service.
+// PDFs by Cloudflare's Browser Run (Browser Rendering): binding BROWSER, quick action `pdf`, compatibility date 2026-03-24 or
+// later. The browser runs no script and loads nothing, as the renderer within the service.
 
 import { withFonts } from '../../../packages/pdf/fonts.ts'
 import { FOOTER_TAG, HEADER_TAG, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from '../../../packages/pdf/html.ts'

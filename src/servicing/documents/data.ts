@@ -167,8 +167,8 @@ function invoiceFinancials(aggregate: PolicyAggregate, invoice: Invoice): Templa
   })
 }
 
-// What the configuration says of a document that is to be made: found again by its template and file name, so that a
-// document follows the version of the configuration that its template is of. Pure.
+// The definition of a document in the configuration, found by template and file name. So a document follows the version of the
+// configuration that its template is of.
 /** Of several of one template the one with the file's name; undefined for documents of templates of fixed names. */
 export function definitionOf(
   product: ProductDefinition,
@@ -178,11 +178,7 @@ export function definitionOf(
   return own.find(one => one.fileName === fileName) ?? own[0]
 }
 
-/**
- * The times and the place by which tables, templates, snippets and files of a document are read: those of its transaction,
- * so that it prints what the transaction was rated with; of what belongs to none, as an invoice, when the document was
- * asked for.
- */
+/** Times and place that select tables, templates, snippets and files: the transaction's, or those of the request for the document. */
 export function basisOfDocument(
   { modificationLocator, createdAt }: Pick<PolicyDocument, 'modificationLocator' | 'createdAt'>,
   of: { readonly aggregate: PolicyAggregate; readonly product: ProductDefinition },

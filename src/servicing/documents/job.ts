@@ -36,8 +36,8 @@ import { askPolicy } from '../../transactions/mechanism/kind.ts'
 import { type MakingContext, makeDocument, type Product } from './make.ts'
 import { pdfRenderer } from './pdf-renderer.ts'
 
-// The queue's consumer: makes the documents that wait, stores the files, and has the policy's object record what came
-// of them. A document never holds up or fails the transaction that it is of.
+// The queue's consumer: makes waiting documents, stores the files, and has the policy's object record the results. A document never
+// delays or fails its transaction.
 
 /** Documents that are made and recorded together; more of a policy wait for the next message. */
 const MOST_TOGETHER = 10
@@ -228,9 +228,9 @@ type Source = { readonly name: string; readonly locator: Uuid } & (
 )
 
 /**
- * What becomes of the document, by what `made` says of documents of this round and the policy of the others. A source
- * that failed makes it fail; one that its template wanted none of is left out, and with none left there is no
- * document. Undefined while a source waits to be made. Throws where a file cannot be read now, to be tried again.
+ * Merges the sources, by `made` for those of this round and by the policy for others. A failed source fails the document; one whose
+ * template wanted none is left out; without any there is no document. Undefined while a source waits. Throws if a file cannot be
+ * read now.
  */
 export async function mergeSources(
   document: PolicyDocument,

@@ -45,10 +45,7 @@ export type Product =
       readonly isLimit?: boolean
     }
 
-/**
- * What becomes of the document. Whatever would fail again however often it is tried is an outcome; everything else
- * is thrown: the store or a browser that does not answer.
- */
+/** Makes the document. Failures that would repeat are outcomes; all others, such as a store that does not answer, are thrown. */
 export async function makeDocument(
   document: Pick<
     PolicyDocument,
@@ -197,8 +194,7 @@ function environmentOf(
   }
 }
 
-// What a template printed, as a page: images of the configuration in their places; for documents of type html the
-// blocks of header and footer as elements of HTML, and the one page that there is.
+// Turns what a template printed into a page: inserts images, and in HTML documents makes header and footer elements.
 /** What `image_url` prints for an image of the configuration, until it is there itself. */
 export const imageName = (name: string): string =>
   /^(?:data|https?):/i.test(name) ? name : `bindery-image:${encodeURIComponent(name)}`
@@ -247,10 +243,7 @@ export async function withImages(
   }
 }
 
-/**
- * The HTML with a family of the name of each font, which is the font in force of that static name: what a document's
- * `customFonts` lists needs no `@font-face` (resources brief 4.2). A style sheet's own family of the name comes after it.
- */
+/** Adds a font family for each of the document's `customFonts` (resources brief 4.2). Style sheets may override it. */
 export function withFamilies(html: string, staticNames: readonly string[]): string {
   if (staticNames.length === 0) return html
   const rules = staticNames.map(name => `@font-face{font-family:"${name}";src:url("${name}.ttf")}`)

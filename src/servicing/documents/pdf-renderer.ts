@@ -6,10 +6,7 @@ import { loadRenderer } from '../../bundles/load.ts'
 import type { Instant } from '../../kernel/time.ts'
 
 export type PdfRenderer = {
-  /**
-   * The PDF, with fonts of the configuration by the names that `@font-face` gives; `madeAt` is the time that it says it was
-   * made. Throws a ConversionError for what cannot be made a PDF however often it is tried.
-   */
+  /** The PDF, with the configuration's fonts by their `@font-face` names. Throws a ConversionError for what can never become one. */
   render(html: string, page: Page, fonts: OwnFontFiles, madeAt: Instant): Promise<RenderedPdf>
 }
 

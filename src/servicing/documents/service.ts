@@ -85,10 +85,7 @@ export const renderedFile = ({ bytes, type, fileName }: RenderedFile): Response 
     },
   })
 
-/**
- * Stores the file and answers with its address. No record names it, so its timer takes it away within the hour. A repeat
- * of the request with the same key stores it in the same place.
- */
+/** Stores the file for an hour and returns its address. A repeat of the request with the same key stores it in the same place. */
 export async function storeRendered(
   context: RequestContext,
   { bytes, type, displayName, fileName, policy }: RenderedFile & { policy: PolicyLocator },

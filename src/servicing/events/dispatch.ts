@@ -22,9 +22,9 @@ const HAND_ON_AGAIN_MS = 60_000
 type Due = { timer: Instant | null; delivery: Instant | null; purge: Instant | null; job: Instant | null }
 
 /**
- * The dispatcher's work on its shard: fires timers, a bounded number of them, hints of documents, wakes who makes deliveries that are
- * due, and purges what is too old. Answers when the next is due in real time, which may be past; undefined when none waits, or
- * the shard is no longer the tenant's.
+ * The dispatcher's work on its shard: fires a bounded number of timers, hints at documents, wakes the objects that deliver, and
+ * purges old rows. Returns when the next work is due in real time, which may be past; undefined when nothing waits, or the
+ * shard is no longer the tenant's.
  */
 export async function workOff(
   env: Env,
@@ -59,9 +59,8 @@ export async function workOff(
   return waiting.length === 0 ? undefined : (Math.min(...waiting) as Instant)
 }
 
-// Rows of `write` answer repeats for 30 days (docs/design.md, section 5), and deliveries that were sent or given up are shown
-// as long; then they go. What is put aside stays. Both go by real time,
-// whatever the tenant's clock says; so it is not a timer that tells when, but the rows themselves.
+// Rows of `write` answer repeats for 30 days (docs/design.md, section 5), and ended deliveries are shown as long. Both go by real
+// time, whatever the tenant's clock says, so the rows decide and no timer. Skipped and diverted deliveries stay.
 /** Rows deleted in one go. */
 const MOST_PURGED = 1_000
 
@@ -85,10 +84,7 @@ export const purgeDeliveries = (database: Database, at: Instant): Query =>
       order by finished_at limit ${MOST_PURGED})`,
   )
 
-/**
- * When to purge again, as SQL for one value: at once when more writes, deliveries, logs of plugins or calls of integrations are too
- * old at `at`, else when the oldest will be, at most once a day; null when there is none.
- */
+/** When to purge again, as SQL for one value: now if a row is too old at `at`, else when the oldest will be, at most once a day. */
 export const nextPurge = (at: Instant): SQL => sql`(
   select iif(min(due) <= ${at}, ${at}, max(min(due), ${at + DAY_MS})) from (
     select min(at) + ${KEEP_WRITES_MS} as due from ${writes}
@@ -119,9 +115,8 @@ function isShardName(body: unknown): body is ShardName {
 }
 
 /**
- * The queue's consumer: wakes who delivers what is due in each shard that the messages name, and is done; so a slow
- * endpoint keeps no message of another waiting. A message is only a hint: many of one shard are as good as one, and one
- * that is lost costs a minute, until the dispatcher looks.
+ * The queue's consumer: wakes the objects with due deliveries in each shard that the messages name, so a slow endpoint delays no
+ * other message. A message is only a hint: a lost one costs a minute, until the dispatcher looks.
  */
 export async function consumeAnnouncements(batch: MessageBatch<unknown>, env: Env): Promise<void> {
   const hints = Map.groupBy(batch.messages, ({ body }) => JSON.stringify(body))

@@ -22,8 +22,8 @@ const cleanName = (name: string): string =>
     .slice(0, 200) || 'file'
 
 /**
- * Stores the file and its record. Each try has a file of its own: that of a repeat with the same key, which is answered with the
- * medium that was stored at first, goes again, as does one of a refusal; one that is cut off goes by its timer.
+ * Stores the file and its record. Each attempt has a file of its own, which is deleted again when the request is refused or
+ * repeats an earlier one. The timer deletes the file of an attempt that was cut off.
  */
 export async function uploadMedium(
   context: RequestContext,

@@ -1,5 +1,5 @@
-// Accounts, policies and bills as another system hands them over (contract 2, Migration; resources brief 9.1). Read
-// leniently: what client converters leave out is empty or inherited. What the parts mean together is `convert/`'s matter.
+// Accounts, policies and bills of another system (contract 2, Migration; resources brief 9.1). The schemas are lenient: what is
+// left out is empty or inherited. `convert/` checks what the parts mean together.
 import { z } from '@hono/zod-openapi'
 import { decimal, RATE_PLACES } from '../../kernel/money.ts'
 import { type Instant, readDateTime } from '../../kernel/time.ts'

@@ -1,5 +1,5 @@
-// What was sent, in R2: the body of the request, and of each patched account what it is now. All of it goes once the
-// migration has finished, or has rested for so long that nobody will go on with it.
+// The JSON that was sent, in R2: the request's body, and corrected accounts. It is deleted when the migration has finished, or has
+// rested for long.
 import { newUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -103,15 +103,12 @@ export const deleteUnrecorded: TimerOwner = unlessRecorded(migrations, (migratio
   deleteSources(place, migration),
 )
 
-// Values of a policyholder in what was sent of migrations that are not finished: they are overwritten there too, so that what
-// was not migrated yet can still be corrected and tried again (docs/security.md, Erasure).
+// Erases values of a policyholder from what unfinished migrations keep, so that it can still be corrected and tried again
+// (docs/security.md, Erasure).
 type Scrub = (text: string) => string
 type Row = store.MigrationAccount & Pick<store.Migration, 'type'>
 
-/**
- * Overwrites the values in what was sent of the account, and in what is told of it. To be called before the values themselves
- * are overwritten: called again it does the rest.
- */
+/** Overwrites the values in the account's JSON and failures. Call it before overwriting the values; called again it does the rest. */
 export async function eraseStaged(
   context: RequestContext,
   database: Database,

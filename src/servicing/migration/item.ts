@@ -65,10 +65,7 @@ export class InvoiceLinks {
     return { invoices, payments }
   }
 
-  /**
-   * Blocks whatever is linked to what fails, and what is linked to that. `failing`: items as `kind id`; `block` makes the item
-   * fail. Returns whether it blocked anything.
-   */
+  /** Blocks all that is linked to failing items (`kind id`), directly or not. `block` fails an item. Returns whether it blocked any. */
   block(
     failing: Iterable<string>,
     fails: (kind: ListedKind, id: string) => boolean,

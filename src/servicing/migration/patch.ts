@@ -180,10 +180,7 @@ function misshapenAccount(
   return problems.length > 0 ? [itemFailure('account', originalId, problems)] : []
 }
 
-/**
- * An item may get another id only where nothing can refer to it by the old one; so it keeps its own. One that has none, and is
- * named by its place, gets one that no other item has.
- */
+/** Problems of ids: an item keeps its id, since others may refer to it; one without an id gets one that no other item has. */
 function misnamed(value: Value, patch: PatchAccountMigrationRequest): ItemFailure[] {
   return LISTED_KINDS.flatMap(kind => {
     const own = itemsOf(value, kind).map(ownId)

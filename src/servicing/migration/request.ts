@@ -132,10 +132,7 @@ export const misshapen = (kind: ListedKind, items: Readonly<Record<string, unkno
     return [{ kind, originalId: id, problems: placedProblems(read.error, ELEMENT_TYPES[kind], id, item) }]
   })
 
-/**
- * What hangs together with items that do not fit, by kind and id: policies, invoices and payments that refer to one another
- * stand or fall together, as in `convert/`.
- */
+/** Items linked to those that do not fit, by kind and id: policies, invoices and payments stand or fall together. */
 function blockedBy(
   value: Readonly<Record<string, unknown>>,
   failures: readonly ItemFailure[],

@@ -23,10 +23,7 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
 const malformed = (message: string): Refusal => new Refusal('malformedJson', message)
 
-/**
- * Reads a list of objects, or (`single`) one object. It knows brackets and texts only: whether an element is JSON is for
- * whoever parses it.
- */
+/** Reads a list of objects, or (`single`) one object. It knows brackets and texts only; the caller parses each element. */
 export class ElementSplitter {
   readonly #single: boolean
   #at = 0

@@ -1,5 +1,4 @@
-// What fails of an account by its shape, read once more with stand-ins in the place of what does not fit, so that the rest of it can
-// be checked as well (convert/diagnosis.ts).
+// Reads items that do not fit their schema again, with stand-ins for what does not fit, so that the rest of them can be checked.
 import type { z } from '@hono/zod-openapi'
 import { AccountMigrationData } from './contract-request.ts'
 import type { AccountRequest } from './convert/converted.ts'

@@ -115,10 +115,7 @@ const amongAccounts = (migration: Uuid, ordinals: readonly number[]): SQL =>
   sql`${migrationAccounts.migrationLocator} = ${migration}
     and ${migrationAccounts.ordinal} in (select value from json_each(${JSON.stringify(ordinals)}))`
 
-/**
- * The accounts are those that are processed now, unless the migration was paused meanwhile. That counts as an attempt before it
- * is one: what is cut off by the end of the isolate could not be counted afterwards.
- */
+/** Begins the accounts, unless the migration was paused. The attempt counts at once: an isolate that ends could not count it later. */
 export const beginQuery = (
   { build }: Database,
   migration: Uuid,
@@ -133,10 +130,7 @@ export const beginQuery = (
         and exists (select 1 from ${migrations} where ${migrations.locator} = ${migration} and ${migrations.state} = 'processing')`,
     )
 
-/**
- * The accounts were begun and wait for their turn again. `counts`: the attempt counts, since one that was begun with them was
- * cut off.
- */
+/** Lets begun accounts wait again. `counts`: the attempt counts, since one that was begun with them was cut off. */
 export const waitAgainQuery = (
   { build }: Database,
   migration: Uuid,

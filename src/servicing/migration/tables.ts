@@ -3,10 +3,7 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'driz
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import type { ItemKind, MappingNode, StoredProblem } from './item.ts'
 
-/**
- * Migrations, each in one shard with all that it brings, so that an account's records, its state and its mappings are one
- * batch. How far it is follows from the states of its accounts.
- */
+/** Migrations, each in one shard with its records and mappings, so that an account is one batch. Its accounts' states show its progress. */
 export const migrations = sqliteTable('migration_run', {
   locator: text().primaryKey(),
   state: text().$type<MigrationState>().notNull(),

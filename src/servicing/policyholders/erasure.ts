@@ -1,10 +1,9 @@
-// What goes with values of a policyholder beside the texts of erased-texts.ts: logs of plugins, calls of services, kept
-// answers, and files of documents.
+// Erasing values of a policyholder outside its own records: logs of plugins, calls of services, stored responses, documents, and
+// texts that templates printed.
 //
-// Logs are deleted, since they may hold values in any form; those that belong to no policy, as of previews, quick quotes and
-// requests that were refused, cannot be told apart and go too. A document that was made of a template is made again, of the
-// policy as it was and the policyholder as it is now; one whose sources are gone loses its file. Uploaded files stay: only
-// who uploaded them knows what is in them.
+// Logs may hold values in any form, so they are deleted, also those without a policy, which cannot be told apart. Documents of
+// templates are made again of the policy as it was and the policyholder as it is now; one whose sources are gone loses its file.
+// Uploaded files stay: only the uploader knows what they hold.
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -87,10 +86,7 @@ export function erasureQueries(
   ]
 }
 
-/**
- * Queries for what belongs to no policy: the log of plugins, and kept answers of operations that plugins carry out, which
- * are answered anew then. Also for the tenant's home shard, where the latter are.
- */
+/** Queries for what belongs to no policy: logs of plugins, and stored responses of plugins' operations, which the home shard has. */
 export function sharedErasureQueries(
   { build }: Pick<Database, 'build'>,
   stored: readonly StoredValue[],
@@ -141,12 +137,10 @@ export const eraseRemains: TimerOwner = async ({ subject, payload }, { env, tena
   }
 }
 
-// Texts of other stores into which values of a policyholder may have been printed. One table lists them: whoever adds a
-// store of such texts adds one row.
+// Texts that may contain values of a policyholder. Each kind of text is a row of one table.
 //
-// A text is scrubbed only where it is the policyholder's, in its own records and those of its policies, since a value may
-// be a common word. Of events only what plugins said, and why a document failed, can hold a value: everything else is
-// locators, names and numbers of our own.
+// Values may be common words, so only texts of the policyholder and its policies are scrubbed. Of events only what plugins said
+// and why a document failed can hold a value.
 export type Scrub = (text: string) => string
 
 /** The values as texts have them: as they are, and as JSON has them between its quotes. Both are JSON lists. */
@@ -278,10 +272,7 @@ export const textQueries = (database: Database, locator: Uuid, stored: readonly 
   )
 }
 
-/**
- * Queries that clean the texts, and make every policy of the policyholder a version newer: what the policies' objects
- * remember of them and of the policyholder is stale then.
- */
+/** Queries that clean the texts, and raise the version of the policyholder's policies, since their objects remember old values. */
 export const scrubQueries = (
   { build }: Database,
   locator: Uuid,

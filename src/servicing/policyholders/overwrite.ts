@@ -29,10 +29,7 @@ export type Replacements = FieldValues
 /** Bytes of the replacements, and characters of one version's JSON after them; a row takes 2 MB. */
 const LARGEST_OVERWRITTEN = 1_000_000
 
-/**
- * What a request overwrites. The texts need not fit the type of their field: erasing must always be possible.
- * Refuses texts and names that cannot be stored (400), and too many of them (400, 413).
- */
+/** The replacements of a request. They need not fit their field's type: erasing must always work. 400 and 413 for unusable ones. */
 export function replacementsOf(overwrites: Readonly<Record<string, string>>): Replacements {
   const { values, problems } = readFieldValues(overwrites)
   if (problems.length > 0) throw invalid(problems.map(validationFieldError))
@@ -86,10 +83,7 @@ export const formsOf = (stored: readonly StoredValue[]): string[] => [
 /** Letters, digits and marks: what makes a word go on. */
 const WORD = /[\p{L}\p{N}\p{M}]/u
 
-/**
- * A text without the overwritten values: each, as whole words, as stored or in upper or lower case, gives way to
- * what replaces it. What a template printed in another form, e.g. a date, stays.
- */
+/** Replaces the values in a text: whole words, as stored or in upper or lower case. Other forms, such as a printed date, stay. */
 export function scrubber(
   stored: readonly StoredValue[],
   replacements: Replacements,
@@ -127,9 +121,7 @@ function continues(text: string, place: number): boolean {
   return WORD.test(before) && after !== undefined && WORD.test(String.fromCodePoint(after))
 }
 
-// Where values of a policyholder lie, rewritten in place: the current version and all earlier ones, the search
-// terms, the stored answers. Events hold locators, names and numbers only; for texts of policies see
-// erased-texts.ts.
+// Rewrites the values in place: in all versions, the search terms and the stored responses. Events hold no values.
 /** The entity of every version, the current one too. */
 const everyEntity = (locator: Uuid): SQL => sql`(
   select entity from ${policyholders} where locator = ${locator}
@@ -147,10 +139,7 @@ export const storedValuesQuery = (database: Database, locator: Uuid, fields: rea
     from ${everyValues(locator)} e, json_each(e.field_values) f, json_each(f.value) v
     where f.key in (select value from json_each(${JSON.stringify(fields)}))`)
 
-/**
- * The entries of a JSON object as the table `entry` of the statement that follows: SQLite makes it once, with an index.
- * `json_each` itself in its place would be read again for each value of each version.
- */
+/** A JSON object's entries as the table `entry`, which SQLite makes once, with an index. A plain `json_each` is read for each value. */
 const withEntries = (json: string): SQL =>
   sql`with entry as materialized (select key, value from json_each(${json}))`
 
@@ -184,9 +173,8 @@ const rewrittenEntity = sql`json_set(entity,
     from json_each(entity, '$.subEntities') s)))`
 
 /**
- * Queries that make the next version with the replacements, put them into every version, and forget the stored
- * answers about the policyholder and its policies: repeats are answered from the records as they are then.
- * `terms` are those of the fields after it.
+ * Queries that make the next version, put the replacements into every version, and delete stored responses about the policyholder
+ * and its policies. `terms` are the search terms of the replaced fields.
  */
 export function overwriteQueries(
   database: Database,

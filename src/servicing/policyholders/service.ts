@@ -147,10 +147,7 @@ export async function listPolicyholders(
   }
 }
 
-/**
- * Puts texts in the place of values, in every version and wherever else they may be. It makes a new version, so
- * that whoever still holds the old values cannot write them back. It cannot be undone.
- */
+/** Replaces values for good, in every version and text. It makes a new version, so that nobody can write the old values back. */
 export async function overwriteData(
   context: RequestContext,
   text: string,
@@ -240,10 +237,7 @@ async function once(
   return { status: answer.status, text: JSON.stringify(policyholder) }
 }
 
-/**
- * Loads, decides and commits; tries again when another request changed what was read, then refuses with 409. A repeat of
- * a request that was carried out gets its answer, also where it would be refused today.
- */
+/** Loads, decides and commits, again when what was read has changed. A repeat gets its response even where it would be refused now. */
 async function committed(
   context: RequestContext,
   database: Database,

@@ -2,8 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { Currency, FieldGroupValues, FieldValueLists, Integer, Text, Timestamp } from '../../platform/wire.ts'
 import { PolicyPriceResponse } from '../../policy/contract/prices.ts'
 
-// Quick quotes: what a policy would cost before it is one (contract 2, Constraints). The contract names them only as what constraints are
-// evaluated on; their shape is that of the requests and prices around them.
+// Quick quotes: the price of a policy that does not exist (contract 2, Constraints, which names them without a shape).
 const fields = { fieldValues: FieldValueLists, fieldGroupsByLocator: FieldGroupValues }
 
 const Peril = z.object({ locator: Text, name: Text, ...fields }).openapi('QuickQuotePerilResponse')

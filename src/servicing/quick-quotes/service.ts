@@ -207,8 +207,7 @@ const fieldsOf = ({ values, groups }: FieldData) => ({
   fieldGroupsByLocator: Object.fromEntries(groups.map(group => [group.locator, group.values])),
 })
 
-// The content of a quick quote: a policy's draft, that is never recorded. Made anew of the same request it has the same
-// locators, so that constraints can be asked of its elements.
+// A quick quote's content is a policy's draft that is never recorded. The same request gives the same locators.
 /** UUIDs that follow from the quick quote's own; what is numbered is only shown, and is numbered by none. */
 export function locatorsOf(quickQuote: Uuid): LocatorSupply {
   const shard = shardOfUuid(quickQuote)
@@ -222,10 +221,7 @@ export function locatorsOf(quickQuote: Uuid): LocatorSupply {
   }
 }
 
-/**
- * The draft as it is made at that time. Its values are not checked, but what cannot be read at all, or belongs to no part
- * of the product, would be priced as if it were not there: it is refused (400).
- */
+/** The draft at that time. Values are not checked, but those that nothing could read or that fit no part are refused (400). */
 export function quickDraft(
   request: PolicyCreateRequest,
   ground: Ground,

@@ -49,10 +49,7 @@ export const removeQuickQuote: TimerOwner = async ({ subject }, { env, tenant, s
   ])
 }
 
-/**
- * Removes the policyholder's quick quotes, and what repeats of their requests would be answered: prices may print what is
- * known of the policyholder, and a new one is soon made.
- */
+/** Removes the policyholder's quick quotes and the stored responses: prices may print values of the policyholder. */
 export function removeQuickQuotesOf(database: Database, policyholderLocator: Uuid): Query[] {
   const own = eq(quickQuotes.policyholderLocator, policyholderLocator)
   const locators = database.build.select({ locator: quickQuotes.locator }).from(quickQuotes).where(own)

@@ -18,10 +18,7 @@ import {
 } from './store.ts'
 import { suspendWebhook } from './webhook-copies.ts'
 
-/**
- * Lines of a webhook that are served at once: each posts one event at a time and holds one of the six connections, and the
- * database needs one. A slow answer holds up its own line, and no other.
- */
+/** Lines of a webhook served at once; each holds one of the six connections, and the database needs one. */
 const LANES = 5
 
 /** Lines that one claim takes. */
@@ -54,9 +51,8 @@ type Run = {
 }
 
 /**
- * Delivers what is due for the webhook in the shard; answers when the next is due, which may be past, or undefined when
- * nothing waits. Lines (tables.ts) are served side by side, each in its order. Who delivers does not fail for a line that
- * did: what was claimed is due again when its lease runs out.
+ * Delivers what is due for the webhook in the shard. Returns when the next is due, which may be past, or undefined. Lines
+ * (tables.ts) are served side by side, each in order. A line that fails is due again when its lease runs out.
  */
 export async function deliverTo(place: ShardPlace, webhookLocator: string): Promise<Instant | undefined> {
   const database = shardDatabase(place.env, place.tenant, place.shard, place.calls)
@@ -140,8 +136,8 @@ async function serve(run: Run, { claim, sender, line }: Ready): Promise<void> {
   run.alerts.push(...alerts.map(alert => sendAlert(place, sender.webhook, alert)))
 }
 
-// Records what became of deliveries, of many lines together: a round trip for each would take longer than the posts
-// themselves. What is not recorded when a crash comes is posted again.
+// Records results of many lines together: a round trip for each would take longer than the posts. After a crash, what was not
+// recorded is posted again.
 /** How long a result may wait for others, or for the next claim, which takes it along. */
 export const RECORD_WITHIN_MS = 250
 
@@ -151,10 +147,7 @@ const MOST_TOGETHER = 100
 export type Recorder = {
   /** Takes all results of a line: its lease ends with the first of them. */
   add(claim: Claim, results: readonly DeliveryResult[]): void
-  /**
-   * Has what was added recorded in the batch of a claim, by queries that are to be carried out before it: what waits behind a
-   * line that has ended comes up with its record, and so does what was given back.
-   */
+  /** Records what was added in the same batch as a claim and before it, so that the claim finds what waited behind ended lines. */
   withClaim<Found>(claim: (before: readonly Query[]) => Promise<Found>): Promise<Found>
   /** Resolves when everything that was added is written, without waiting for more. */
   written(): Promise<void>

@@ -132,7 +132,7 @@ const ALERT_TIMEOUT_MS = 5_000
 
 export type Alert = {
   readonly eventLocator: string
-  /** How the last attempt ended (judge.ts). */
+  /** How the last attempt ended. */
   readonly outcome: string
   readonly suspended: boolean
   /** Epoch milliseconds. */
@@ -174,10 +174,7 @@ export async function sendAlert(
 
 // What becomes of a delivery after an attempt (resources brief 7.3).
 
-/**
- * How an attempt ended: with an answer, with none in time, with no connection, or not begun because the address
- * may not be called, or the headers cannot be made.
- */
+/** How an attempt ended: answered, timed out, unreachable, or not begun because the address or a header was refused. */
 export type Outcome =
   | { kind: 'answered'; status: number; retryAfterMs?: number }
   | { kind: 'timeout' }
@@ -216,10 +213,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
 export const failureMessage = (outcome: string): string =>
   MESSAGES[outcome] ?? `The endpoint answered ${outcome}.`
 
-/**
- * Whether the failure is one that the webhook's handling names. No connection counts as `timeout`, and so does nothing
- * sent for want of a secret: either way no answer came.
- */
+/** Whether the webhook's handling names the failure. No connection and a missing secret count as `timeout`: no answer came. */
 function isTriggered(outcome: Outcome, triggers: readonly string[]): boolean {
   if (outcome.kind === 'answered')
     return (
@@ -235,8 +229,8 @@ function delayMs({ type, interval }: RetryStrategy, attempts: number, chance: nu
 }
 
 /**
- * Judges the `attempts`-th attempt, the first being 1. A failure that is not triggered is final. Without a retry
- * strategy the first attempt is the last. 410 says that the endpoint is gone for good: it suspends at once.
+ * Judges attempt number `attempts`, from 1. A failure that is not triggered is final; without a retry strategy so is the first.
+ * 410 says that the endpoint is gone for good, and suspends at once.
  */
 export function judge(
   outcome: Outcome,
@@ -332,10 +326,7 @@ function headersOf(
   return headers
 }
 
-/**
- * The beginning of the answer; undefined for none. The rest stays unread, and one that breaks off or does not come in
- * time is as long as it is: the status has come.
- */
+/** The beginning of the answer; undefined for none. An answer that breaks off is kept as far as it came, since its status has come. */
 async function excerptOf({ body }: Response): Promise<string | undefined> {
   if (!body) return undefined
   const reader = body.getReader()

@@ -161,8 +161,8 @@ const FOLLOWING = statement(build =>
 )
 
 /**
- * Claims at most `most` deliveries of the webhook that are due at `at`, with what follows in their lines. Where none is, it
- * answers when the next is due. `before` is carried out first, in the same round trip.
+ * Claims at most `most` due deliveries of the webhook, with what follows in their lines. If none is due, returns when the next
+ * will be. `before` is executed first, in the same round trip.
  */
 export async function claimDue(
   database: Database,
@@ -241,9 +241,8 @@ const RECORD = statement(build =>
 )
 
 /**
- * Records results of a claim. A 2xx counts whoever holds the line by now, unless it was asked for again since; any other
- * result only while the lease is ours, for after it another attempt may be under way. Recorded a second time they end nothing
- * that they did not end at first.
+ * Records results of a claim. A 2xx counts whoever holds the line by now, unless the event was asked for again since. Any other
+ * result counts only while the lease is ours: another attempt may be under way. Recording twice changes nothing.
  */
 export function recordResults(database: Database, claim: Claim, results: readonly DeliveryResult[]): Query[] {
   const webhook = claim.webhook.locator

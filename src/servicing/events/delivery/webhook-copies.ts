@@ -46,8 +46,8 @@ export async function copyWebhook(env: Env, tenant: Tenant, webhook: string, cal
   )
 }
 
-// A webhook's row as a shard takes it in, with what follows for the deliveries that are there. The same statements serve
-// the home shard, inside the commit of the change, and the others, when the copy comes (copies.ts).
+// Statements that take a webhook's row into a shard and settle its deliveries there: in the home shard within the commit of the
+// change, in the others when the copy comes.
 /** Queries that take in the row where it is newer than what is there. A second time they change nothing. */
 export function applied(database: Database, row: WebhookRow, at: Instant): Query[] {
   const { build } = database
@@ -78,8 +78,8 @@ export const suspended = (database: Database, locator: string, at: Instant): Que
 ]
 
 /**
- * What the state of the webhook means for its deliveries: of one that is gone all end; of a suspended one what is
- * unfinished is put aside; of any other what was skipped and not asked for ends.
+ * Settles deliveries by the webhook's state. Deleted: all end. Suspended: unfinished ones are put aside. Otherwise: skipped ones
+ * that nobody asked for end.
  */
 function settled(database: Database, locator: string, at: Instant): Query[] {
   const { build } = database
@@ -103,10 +103,7 @@ function settled(database: Database, locator: string, at: Instant): Query[] {
   ]
 }
 
-/**
- * Suspends a webhook, at home first, since that row is what clients see and what the others take over. Cut off in between,
- * the timer of the copies does the rest.
- */
+/** Suspends a webhook, in the home shard first, since clients see that row. If cut off, the timer of the copies does the rest. */
 export async function suspendWebhook(
   { env, tenant, calls }: Pick<ShardPlace, 'env' | 'tenant' | 'calls'>,
   locator: string,
@@ -125,8 +122,7 @@ export async function suspendWebhook(
   await copyWebhook(env, tenant, locator, calls)
 }
 
-// Deliveries in their order: of a webhook's deliveries in a line (tables.ts) the earliest unfinished one is `pending`,
-// all behind it are `waiting`. Whatever adds or ends deliveries leaves them so.
+// The order of deliveries: in each line (tables.ts) the earliest unfinished one is `pending`, all behind it `waiting`.
 /** Whether an unfinished delivery of the same webhook and line is before the row `d`. */
 const isBehind = sql`exists (select 1 from ${deliveries} e
   where e.webhook_locator = d.webhook_locator and e.line = d.line and e.finished_at is null

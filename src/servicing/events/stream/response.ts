@@ -85,26 +85,20 @@ const families = Object.keys(SHAPES) as NewerFamily[]
 export const newerFamily = (name: string): NewerFamily | undefined =>
   families.find(beginning => name.startsWith(beginning))
 
-/**
- * The data of the row for the events interface: what its newer name says, beside what the row says itself; where both
- * have a property (an invoice's `invoiceType`), that of the newer name.
- */
+/** The row's data for the events interface: that of its newer name, and that of the row. The newer name wins where both have a property. */
 export function interfaceData(row: Row): Data {
   const family = newerFamily(row.newerType ?? row.type)
   return { ...row.data, ...(family && SHAPES[family](row)) }
 }
 
-// What a webhook is sent (contract 2; brief 9; resources brief 7.3). An event may have two names, and which one the
-// webhook's types matched decides how it reads: as the events interface answers it, or as older webhooks have it.
+// The body of a delivery (contract 2; brief 9; resources brief 7.3). An event may have two names. The one that the webhook's types
+// match decides the form: that of the events interface, or that of older webhooks.
 /** What of an event is told. */
 export type ToldEvent = EventRow & { readonly sequence: number; readonly username: string }
 
 type Names = Pick<EventRow, 'type' | 'newerType'>
 
-/**
- * Whether the webhook reads the event by its newer name: where its types match no other. By the older where both match, or
- * where neither does any more, since the types were changed meanwhile.
- */
+/** Whether the webhook's types match the newer name alone. The older one holds if they match both, or neither since a change. */
 function isReadAsNewer({ type, newerType }: Names, eventTypes: readonly string[]): boolean {
   const matches = (name: string): boolean => eventTypes.some(pattern => matchesEventType(pattern, name))
   return newerType !== null && matches(newerType) && !matches(type)

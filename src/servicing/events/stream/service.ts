@@ -35,8 +35,8 @@ export async function readStream(
 }
 
 /**
- * From where to read, and what. A first call names a filter; a call with a token names none, since the token has
- * them (brief 9). `pageSize` may stand beside a token: it says how much to read, not what.
+ * Where to read from, and what. The first call names a filter; later ones name none, since the token has it (brief 9). `pageSize`
+ * may accompany a token: it says how much to read.
  */
 function readingOf(query: EventStreamQuery, { env, tenant }: RequestContext): Reading {
   const named = FILTERS.filter(filter => query[filter] !== undefined)
@@ -92,10 +92,7 @@ export async function readEvent(
   return eventResponse(row)
 }
 
-/**
- * All events that one call caused, in the order of the state changes. 404 where there are none: a call that caused none
- * is not recorded, and looks the same as one that never was.
- */
+/** All events that one call caused, in order. 404 if there are none: calls that caused none are not recorded. */
 export async function readEventsOfRequest(
   text: string,
   { env, tenant, calls }: RequestContext,
@@ -116,10 +113,7 @@ const noneOf = (request: string): Refusal =>
     `There are no events of a request '${request}': it caused none, or there was no such request. Name the X-Request-Id of an answer.`,
   )
 
-/**
- * A page of the stream as the interface shows it, oldest first; all of it from the beginning when nothing is asked.
- * Beside a token there may be nothing else (resources brief 8.1).
- */
+/** A page of the stream for the events interface, oldest first. A token may not be combined with anything (resources brief 8.1). */
 export async function listEvents(
   query: EventListQuery,
   context: RequestContext,
@@ -152,10 +146,7 @@ export type StreamPage<F extends Form> = {
   readonly pagingToken: string
 }
 
-/**
- * What comes next: after a token of this view, or as a first call asks for it. The token of the page goes on after its
- * last event. One round trip for each shard.
- */
+/** The next page: after a token of this view, or as a first call asks. Its token continues after it. One round trip per shard. */
 export async function readPage<F extends Form>(
   form: F,
   from: string | Reading,
@@ -180,17 +171,15 @@ export async function readPage<F extends Form>(
   }
 }
 
-// One stream from many shards. Each shard's events have an order of their own, that of its commits; the page
-// takes them by time, and remembers for each shard how far it came, so that none is skipped or comes twice even
-// when another shard commits an earlier time later.
+// One stream from many shards. Each shard orders its events by commit. The page merges them by time and remembers its position in
+// each shard, so that none is skipped or repeated when a shard commits an earlier time later.
 
 /** How far a reader came: for each shard the sequence of the last event taken, 0 before the first. */
 export type Positions = readonly number[]
 
 /**
- * `page`: at most `most` events, and the positions after them. Every list must be in order, from its position on.
- * `reached`: how far each shard was read. A list that is taken whole moves its position there, so that the events after
- * its last that the view leaves out are not read again.
+ * At most `most` events, and the positions after them. Each list is in order and begins at its position. `reached`: how far each
+ * shard was read. A list taken whole moves its position there, past events that the view leaves out.
  */
 export function mergeShards<E extends { sequence: number; at: number }>(
   shards: readonly (readonly E[])[],
@@ -223,9 +212,8 @@ export function mergeShards<E extends { sequence: number; at: number }>(
   return { events, positions: shards.map((_, shard) => position(shard, taken[shard]!)) }
 }
 
-// Paging tokens of the stream: where a reader stands and what it reads, sealed so that it cannot be changed. They never
-// expire, so they are sealed with the keys that are kept for good: the first of SEALING_KEY seals, and each of them opens
-// what it sealed once. Other keys of access tokens end sessions, and no reading.
+// Paging tokens: a reader's position and filter, sealed against changes. They never expire, so the keys of SEALING_KEY are kept
+// for good: the first seals, each of them opens what it sealed.
 /** Whose token it is: one of the stream says nothing to the events interface. */
 export type View = 'stream' | 'events'
 

@@ -49,10 +49,7 @@ const CONDITIONS: Readonly<Record<Part, SQL>> = {
   end: sql`${sequence} < coalesce(${firstFrom(sql.placeholder('end'))}, ${Number.MAX_SAFE_INTEGER})`,
 }
 
-/**
- * Where no type is asked for, the stream passes over types that it does not show. Each reader passes over such a row once:
- * what follows the last event of a page is behind the page's token.
- */
+/** Without a type, the stream skips types that it does not show. A reader skips each such row once, since page tokens go past it. */
 const IS_STREAMED = sql`${type} not in (${sql.raw(unstreamedTypes.map(one => `'${one}'`).join(', '))})`
 
 const passesOver = (form: Form, parts: readonly Part[]): boolean =>
@@ -89,10 +86,7 @@ const lastSequence = statement(build =>
   build.select({ last: sql<number>`coalesce(max(${sequence}), 0)` }).from(events),
 )
 
-/**
- * Events of one shard after a position, in the order of their commits, as the form has them; and how far the shard was
- * read: up to the last of them, or to its end where there are no more.
- */
+/** Events of one shard after a position, in order of commit, and how far the shard was read: to the last event, or to its end. */
 export async function eventsAfter<F extends Form>(
   database: Database,
   form: F,

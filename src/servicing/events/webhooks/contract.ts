@@ -1,5 +1,5 @@
 // Webhooks (contract 2; resources brief 7.1). Read, an endpoint and its failure handling are the types of
-// webhook.ts: every default is filled in here.
+// platform/events/tables.ts: every default is filled in here.
 import { z } from '@hono/zod-openapi'
 import { DEFAULT_TRIGGERS, OWN_FAILURE_HANDLING } from '../../../platform/events/tables.ts'
 import { isEventTypePattern } from '../../../platform/events/types.ts'
@@ -109,7 +109,7 @@ const EventTypePattern = z
 
 const { retryStrategy: OWN_RETRIES } = OWN_FAILURE_HANDLING
 
-/** A missing `failureHandling` is the service's own (webhook.ts), though the contract lists it as required. */
+/** A missing `failureHandling` is the service's own (`OWN_FAILURE_HANDLING`), though the contract lists it as required. */
 export const CreateWebhookRequest = z
   .object({
     name: Name,
@@ -151,7 +151,7 @@ export const UpdateEndpointRequest = z
   .openapi('UpdateEndpointRequest', { required: ['url', 'addHeaders', 'removeHeaders'] })
 export type UpdateEndpointRequest = z.infer<typeof UpdateEndpointRequest>
 
-/** What is left out stays as it is; where the client had given none, that is the service's own (webhook.ts). */
+/** What is left out stays as it is; where the client had given none, that is the service's own (`OWN_FAILURE_HANDLING`). */
 export const FailureHandlingUpdateRequest = z
   .object({
     alertEndpoint: optionalRecord(UpdateEndpointRequest).openapi({
@@ -168,10 +168,7 @@ export const FailureHandlingUpdateRequest = z
   .openapi('FailureHandlingUpdateRequest')
 export type FailureHandlingUpdateRequest = z.infer<typeof FailureHandlingUpdateRequest>
 
-/**
- * What is left out stays as it is, though the contract lists all of it as required. Removals are applied first, then
- * additions (contract 2, Webhooks).
- */
+/** What is left out stays as it is, though the contract requires all of it. Removals come before additions (contract 2, Webhooks). */
 export const UpdateWebhookRequest = z
   .object({
     name: OptionalName,

@@ -94,8 +94,8 @@ const attemptResponse = ({
 })
 
 /**
- * Sends events of the webhook's types to it (again), in order: those named, or those of a span of time, also from before
- * there was the webhook. Refuses (400) names that are no such events, and (413) more than 10,000.
+ * Sends events of the webhook's types again, in order: those named or those of a span of time, also from before the webhook
+ * existed. 400 for names of no such events, 413 for more than 10,000.
  */
 export async function redeliver(
   webhookLocator: string,
@@ -124,10 +124,7 @@ export async function redeliver(
   })
 }
 
-/**
- * Posts an event of type `webhook.test` to the webhook, now and once, whether it is enabled, suspended or neither; it is in
- * no stream. Answers how that went.
- */
+/** Posts a `webhook.test` event once, now, whatever the webhook's state. No stream has it. Returns how the attempt went. */
 export async function testWebhook(
   webhookLocator: string,
   context: RequestContext,
@@ -275,8 +272,8 @@ type Done = {
 }
 
 /**
- * Carries queries out in the shards, home last with the audit and the record of the request: cut off in between, a repeat
- * does it all again, which sends nothing twice that waits already. Then who delivers is told.
+ * Executes queries in the shards, home last with the audit and the record of the request. If cut off, a repeat does all of it
+ * again, and sends nothing twice that already waits. Then wakes the deliveries.
  */
 export async function inShards(
   context: RequestContext,
@@ -317,10 +314,7 @@ export type Chosen = {
   readonly count: number
 }
 
-/**
- * What the request chooses of the events that `find` finds in a shard. Refuses (400) names that are none of them; `otherwise` says
- * what such names are.
- */
+/** The events that the request chooses of those that `find` finds. 400 for any other name; `otherwise` says what such a name is. */
 export async function chosenOf(
   context: RequestContext,
   { eventLocators, from, to }: contract.RedeliverRequest,

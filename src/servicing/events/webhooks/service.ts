@@ -96,10 +96,7 @@ export async function updateWebhook(
   })
 }
 
-/**
- * Lets a suspended webhook go on; of one that is not suspended nothing changes but that, with `replay`, what is diverted is
- * sent. Without `replay` what was skipped is given up, and what was diverted stays put aside.
- */
+/** Resumes a suspended webhook. With `replay` skipped and diverted events are sent; without, skipped ones end and diverted ones stay. */
 export async function unsuspendWebhook(
   text: string,
   { replay }: contract.UnsuspendQuery,
@@ -230,8 +227,8 @@ const isOwn = (answer: JsonAnswer | AnswerBySubject, webhook: Webhook): boolean 
   !isBySubject(answer) && answer.text === JSON.stringify(webhookResponse(webhook, TELL_NOTHING))
 
 /**
- * A commit's answer for the wire. That of a creation or change tells the secrets that came with it, also again for a repeat,
- * which may come from a client that never saw the first: while nothing was changed since, and only out of what is sealed.
+ * The response to a creation or change. It shows the secrets that came with it, also to a repeat, whose client may never have
+ * seen the first response; but only while nothing has changed since.
  */
 async function answerOf(answer: JsonAnswer | AnswerBySubject, context: RequestContext): Promise<JsonText> {
   const locator = isBySubject(answer)

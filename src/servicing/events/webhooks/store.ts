@@ -16,7 +16,7 @@ export type Diverted = {
   readonly requestId: string
   /** When it happened. */
   readonly at: number
-  /** How the last attempt ended (judge.ts), or `suspended`. */
+  /** How the last attempt ended, or `suspended`. */
   readonly outcome: string
   readonly divertedAt: number
 }
@@ -223,8 +223,8 @@ export async function chosenEvents(
 }
 
 /**
- * Queries that have them delivered. One that waits already is tried at once; its attempts go on counting. One whose attempt is
- * under way, or ended and is not recorded yet, is attempted once more, however that attempt went.
+ * Queries that deliver the events again. One that waits is tried at once, and its attempts go on counting. One whose attempt is
+ * under way or not yet recorded gets one more, however that attempt went.
  */
 export const redelivered = (
   database: Database,

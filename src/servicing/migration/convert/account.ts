@@ -1,10 +1,9 @@
-// An account as another system has it, as the records that we have of the same: values in, values out (resources brief 9).
+// Converts an account of another system into our records: values in, values out (resources brief 9).
 //
-// Policies, invoices and payments that refer to one another stand or fall together: a bill is a part of the history of the
-// policies that it bills, and could not be added to them later, since what is migrated is not altered by migration; and an
-// invoice whose payment is still to be put right would be past due meanwhile. So what fails takes along what hangs
-// together with it, which is reported as blocked by it; all else is kept. With control totals an account is all or nothing,
-// since they are of the whole of it.
+// Policies, invoices and payments that refer to one another stand or fall together. A bill is part of the history of its policies
+// and cannot be added later, since a migration does not change what was migrated; an invoice without its payment would be past
+// due. So what fails blocks what is linked to it, and everything else is kept. Control totals are of the whole account, which is
+// then all or nothing.
 
 import { derivedUuid, newUuid, readUuid, type Uuid } from '../../../kernel/locators.ts'
 import { zero } from '../../../kernel/money.ts'
@@ -78,10 +77,7 @@ export function digitsNeeded(
 const elementsIn = ({ elements }: ElementMigrationRequest): number =>
   elements.reduce((count, one) => count + elementsIn(one), 1)
 
-/**
- * Carries the account over: what of it holds, and why the rest does not. `supply` has the digits that it needs. A step is a
- * transaction; its work is counted in elements, and runs that it can do anything to.
- */
+/** Converts the account. `supply` has the digits that it needs. A step is a transaction; its work counts elements and runs in reach. */
 export function* conversionOf(request: AccountRequest, context: ConvertContext): Steps<Converted> {
   const findings = new Findings(context.failed ?? [])
   const none = zero(context.configuration.currency)
@@ -105,8 +101,7 @@ export function* conversionOf(request: AccountRequest, context: ConvertContext):
 export const convertAccount = (request: AccountRequest, context: ConvertContext): Converted =>
   atOnce(conversionOf(request, context))
 
-// What else is wrong with items that fail: those whose shape does not fit and those that hang together with them are not converted,
-// but are checked, so that an account is told everything at once.
+// Items that do not fit their schema, or are blocked, are not converted, but checked, so that one attempt reports everything.
 /** Every rule that an item breaks by itself. Nothing is made, and no locator of the context's supply is taken. */
 export function ownProblems(request: AccountRequest, context: ConvertContext): ItemFailure[] {
   let digits = 0
@@ -203,10 +198,7 @@ export function outcomeOf(work: Work, worked: Worked): Converted {
   }
 }
 
-/**
- * A discarded invoice that bills nothing has no record, since every invoice is one of a policy. Under this locator, which its mapping
- * has, is what was said of it, as auxiliary data.
- */
+/** A discarded invoice that bills nothing has no record, since it is of no policy. Auxiliary data under its locator keeps what was sent. */
 const nothingBilled = ({ context: { shard, accountLocator } }: Work, id: string): Uuid =>
   derivedUuid(shard, accountLocator, 'discarded invoice', id)
 
@@ -284,11 +276,11 @@ function nothing(work: Work): Converted {
   }
 }
 
-// Grace of invoices that were past due for long before the account came.
+// Grace periods of invoices that were long past due when the account came.
 //
-// A grace period begins when its invoice is due, and at its end the policy loses its cover from then on. Of an invoice whose
-// grace would be over by now, that would take back cover that the other system gave, and nobody was told here that it
-// might be lost. So such a one has the product's days from the day of the move. Any other has what is left of its own.
+// At the end of a grace period the policy loses its cover. If that end has already passed, the policy would lose cover that the
+// other system gave, without a warning. So such an invoice gets the product's days from the migration on; others keep the rest of
+// theirs.
 /** The policy with an end of grace for each such invoice. */
 export function withGrace(
   policy: PolicyAggregate,

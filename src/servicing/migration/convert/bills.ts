@@ -16,11 +16,9 @@ import type { Carried } from './transaction/carry-out.ts'
 import type { Making } from './transaction/carrying.ts'
 import type { Billed } from './transaction/charging.ts'
 
-// The bills of a migrated policy: what each installment of the other system billed of each charge, as plans of plugins
-// have it (policy/records/invoice.ts), and one invoice for what was invoiced together.
-//
-// An invoice bills one installment here. Installments of one transaction that went on the same invoice are one, and of
-// several transactions the last one's takes over the others, as a new plan takes over an open one.
+// The bills of a migrated policy: what each installment of the other system billed of each charge, in the form of plans of plugins
+// (policy/records/invoice.ts). An invoice bills one installment. Installments of one transaction on the same invoice are joined;
+// among those of several transactions the last one absorbs the others.
 
 /** The locators that the installments of a transaction have, in their order. */
 export type PlannedBills = {
@@ -39,10 +37,7 @@ function recorded(items: ReadonlyMap<string, number>): Record<string, number> {
   return named
 }
 
-/**
- * Plans the transaction's bills as it says; nothing where it has no installments. What is still to be invoiced cannot be due
- * before it is asked for: a due time that is past by now is the end of today, or of the day when it is to be made.
- */
+/** Plans the transaction's bills, if it has installments. What is not invoiced yet is due at the end of today at the earliest. */
 export function planBills(
   making: Making,
   { request, term }: ReadTransaction,
@@ -98,10 +93,7 @@ export function planBills(
   return { installments: locators, invoiced }
 }
 
-/**
- * What was said of the installments, on the charges that the fold has of it: a change takes back what was and charges it
- * anew, and all but its main charge lie on the first installment.
- */
+/** Lays the installments' amounts on the fold's charges. All but the last charge lie on the first installment. */
 function lay(
   { said, charges, name }: Billed,
   plans: readonly Plan[],
@@ -169,10 +161,7 @@ function joinInstallments(making: Making, locators: readonly Uuid[]): PlannedIns
   return all
 }
 
-/**
- * What is planned of several transactions for the same time is one bill, as the plan of a live endorsement is one with what was
- * open: nobody is sent two invoices on one day because of a change.
- */
+/** Joins what several transactions plan for the same time, as a live endorsement does: nobody gets two invoices on one day. */
 export function joinPlanned(making: Making, invoiced: ReadonlySet<Uuid>): void {
   const planned = [...making.installments.values()].filter(one => !invoiced.has(one.locator))
   for (const [, sameTime] of Map.groupBy(planned, one => `${one.issueAt} ${one.dueAt}`)) {
@@ -215,8 +204,8 @@ export function invoiceInstallmentsOf(
 }
 
 /**
- * Keeps what invoices ask for where a later plan took over parts of a charge that come to nothing in all: of nothing no
- * rest is left that items could be of. Each part is then its installment's own, as a fee of it. Once all invoices are made.
+ * Where a later plan took over parts of a charge that add up to nothing, no rest is left for items. Each part then becomes a fee
+ * of its installment, so that the invoices keep their amounts. To be called once all invoices are made.
  */
 export function keepOpposites(making: Making, supply: LocatorSupply): void {
   const { currency } = making.policy
@@ -255,9 +244,8 @@ function nameOf(charge: Charge): string | undefined {
   return 'taxName' in charge && charge.taxName !== undefined ? charge.taxName : charge.perilName
 }
 
-// The bill of a transaction that has no installments, as the other system made none where nothing was to be paid. What it
-// gives back of one thing and charges of the same are charges all the same, and each is billed once: they lie on an invoice
-// of nothing, settled as soon as it is made, which is what a live transaction of that kind leaves where nothing is open.
+// The bill of a transaction without installments, which had nothing to pay. It may give back and charge the same thing; both are
+// charges, billed once on an invoice of nothing that is settled at once, as for a live transaction of that kind.
 /** Bills what the transaction charges, if anything; it has no installments. Takes a digit. */
 export function billOfNothing(
   making: Making,

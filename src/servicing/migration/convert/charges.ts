@@ -65,10 +65,7 @@ export type ChargeReading = {
   readonly span: Span
 }
 
-/**
- * The charges of an element; on what is no coverage, premiums and taxes are fees under their names: a price of perils has
- * no other place for them, and the policyholder pays them all the same.
- */
+/** The charges of an element. Outside coverages premiums and taxes become fees: only perils have a price, and the money is paid anyway. */
 export function readCharges(
   charges: readonly ChargeMigrationRequest[],
   path: string,

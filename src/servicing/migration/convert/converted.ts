@@ -142,13 +142,11 @@ export function originRows(locator: string, said: Readonly<Record<string, unknow
   return value === '{}' ? [] : [{ locator, key: ORIGIN_KEY, value }]
 }
 
-// Invoices and the money on them: what was paid of each, what is left as credit, and what was paid out of it (rules 8 to
-// 10 of resources brief 9.3).
+// Invoices and the money on them: payments, credit, and what was paid out of it (rules 8 to 10 of resources brief 9.3).
 //
-// An invoice of the other system may bill several policies. Here each of them has its part of it as an invoice of its own,
-// and a payment of it is one of each part. Money that no invoice asked for is credit, and stands with the account's
-// last invoice, since credit is what payments say. A settled invoice that payments do not cover is covered from it, and a
-// settled refund that nobody paid out went to it.
+// An invoice of several policies becomes an invoice of each, and its payments a payment of each. Money that no invoice asked for is
+// credit, and stands with the account's last invoice. Credit covers settled invoices that payments do not, and receives settled
+// refunds that nobody paid out.
 /** What a payment changes of a policy. */
 export type Payable = Pick<Making, 'invoices' | 'payments'>
 

@@ -1,6 +1,5 @@
-// The tree of elements that a transaction says is in force, as the policy's own data, exposures and perils (rule 2 of
-// resources brief 9.3; 9.5). What lies deeper than a coverage is a peril of the same exposure, and says
-// in which it lies.
+// A transaction's tree of elements as the policy's data, exposures and perils (rule 2 of resources brief 9.3; 9.5). What lies
+// deeper than a coverage is a peril of the same exposure, which names its parent.
 import type { LocatorSupply } from '../../../kernel/locators.ts'
 import type { Instant, TimeZone } from '../../../kernel/time.ts'
 import { createPerilAmounts } from '../../../policy/draft/peril-amounts.ts'

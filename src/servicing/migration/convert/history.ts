@@ -1,8 +1,8 @@
-// The terms and transactions of a policy, in the order in which they took effect, checked (rules 1 to 5 and 7 of resources
-// brief 9.3). All of it at once; nothing is made of a policy that has a problem.
+// The terms and transactions of a policy in the order of their effect, checked (rules 1 to 5 and 7 of resources brief 9.3). A
+// policy with any problem is not converted.
 //
-// Transactions of a term are listed in order. Those of several terms may overlap in time, as a change of the old term after
-// the new one was issued does: then they take effect by their issuedTime, though a term never before the one before it.
+// A term's transactions are listed in order. Those of several terms may overlap, as a change of the old term after the renewal
+// does; they take effect by issuedTime, but never before an earlier one of the same term.
 import type { LocatorSupply } from '../../../kernel/locators.ts'
 import type { CurrencyCode } from '../../../kernel/money.ts'
 import { type Instant, later, type TimeZone } from '../../../kernel/time.ts'

@@ -179,10 +179,8 @@ const SCHEDULES: Partial<Readonly<Record<Cadence, string>>> = {
 }
 
 /**
- * The payment schedule by which the policy is billed on: that which the preferences name or whose cadence they tell, if the
- * product has one; else that of the account's preferences, if it has; else one that bills as its installments were due, with a
- * warning; else its first, with a warning. Plans that have installments keep them, whatever the schedule (rule 12: `inherit` takes
- * the level above).
+ * The payment schedule for future bills, from the policy's preferences, else the account's (`inherit` too, rule 12), else as the
+ * installments were due, else the product's first; the last two with a warning. Plans with installments keep them.
  */
 function scheduleOf(
   { preferences, terms }: PolicyMigrationRequest,
@@ -321,9 +319,8 @@ const daysBetween = (from: number, to: number): number => Math.round((to - from)
 export type DerivedCadence = { readonly types: readonly PaymentScheduleType[]; readonly shown: string }
 
 /**
- * Payment schedules that bill as the installments of the last term that has any were due. The transaction that begins the term says
- * it, since a change may have bills on days of its own; one due date is a term paid at once. Where the installments of a term
- * stand in several transactions, they say it together. Undefined where the dates have no rhythm, and where there are none.
+ * Payment schedules that fit the due dates of the last billed term. The transaction that begins the term decides, since changes
+ * have dates of their own; else all of them together. One date is a term paid at once. Undefined for dates without a rhythm.
  */
 export function derivedCadence(terms: readonly TermMigrationRequest[]): DerivedCadence | undefined {
   const billed = terms

@@ -19,10 +19,7 @@ import { type Outcome, type PreparedAccount, preparedOf } from './prepared.ts'
 /** Elements and runs between turns for others (convert/account.ts): some hundredths of a second. */
 const MOST_WORK_IN_A_TURN = 200
 
-/**
- * The account as it is to be recorded. What it is `claimed` by: the account that its id was migrated as before, if it was.
- * Throws what is no fault of its data.
- */
+/** Prepares the account for recording. `claimedBy`: the account that has its id already. Throws only faults of the system. */
 export async function preparedAccount(
   run: ConfiguredRunContext,
   context: RequestContext,
@@ -136,10 +133,7 @@ async function disallowedOf(
   return errors.map(({ message }) => message)
 }
 
-/**
- * Of an account that fails itself nothing is kept. Control totals are of the whole account: it is migrated as a whole then, or
- * not at all. What would have been kept waits for what failed.
- */
+/** An account that fails itself, or has control totals and any failure, is not migrated at all; its other items wait. */
 function wholeIfBalanced(
   value: Readonly<Record<string, unknown>>,
   done: ReadonlySet<string> | undefined,

@@ -165,8 +165,7 @@ export class TableRows {
   }
 }
 
-// The rows of whole policies: as `differenceQueries` writes one, but of all policies together, so that the statements of a
-// batch are as many for many policies as for one.
+// The rows of several whole policies in one statement per table, so that a batch does not grow with their number.
 /** Adds the policies with everything in them, and what they are found by. */
 export function addPolicies(
   rows: TableRows,

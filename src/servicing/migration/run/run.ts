@@ -30,8 +30,8 @@ const MOST_ITEMS_AT_ONCE = 4_000
 const MOST_TRIES = 3
 
 /**
- * Attempts at an account of which nothing was heard again: then it is in error too. More than of the others, since several
- * deploys may come one after the other; an account that ends every isolate that works on it must not hold up the rest.
+ * Attempts at an account that vanished without a result; then it is in error too. More than the others, since several deploys may
+ * follow each other; but an account that ends every isolate must not block the rest.
  */
 const MOST_CUT_OFF = 6
 
@@ -309,10 +309,7 @@ const MOST_ITEMS = 600
 /** Of what was sent of them. */
 const MOST_BYTES = 1_048_576
 
-/**
- * Accounts in their order, in portions. One that was begun before is a portion by itself: whatever cut it off is told from its
- * neighbours so, and holds them up no longer.
- */
+/** Accounts in order, in portions. One that was begun before stands alone, so that whatever cut it off delays no other again. */
 export function portionsOf(accounts: readonly store.MigrationAccount[], mostItems: number): Portion[] {
   const portions: store.MigrationAccount[][] = []
   let [items, bytes, all] = [0, 0, 0]
@@ -334,10 +331,7 @@ export function portionsOf(accounts: readonly store.MigrationAccount[], mostItem
   return portions
 }
 
-/**
- * The accounts before a second one of an id of which nothing was migrated: whether the first was made has to be read again. So
- * no two of a portion have the same id.
- */
+/** The accounts before the second of an id that is not migrated yet: it must be read again whether the first was made. */
 export function beforeTwin(
   accounts: readonly store.MigrationAccount[],
   { type }: Pick<store.Migration, 'type'>,

@@ -13,10 +13,7 @@ import {
 import { assertCurrency, balanceOf, type InvoiceItem, type Invoices, partsOf } from './invoices.ts'
 import { livePayments, missingCredit, type Payments } from './payments.ts'
 
-/**
- * Holds what is left against the rules; what fails takes along more, until the rest holds. The movements of the account's
- * credit that come of it.
- */
+/** Checks what is left against the rules; failures block more, until the rest holds. Returns the movements of the account's credit. */
 export function balance(work: Work, invoices: Invoices, payments: Payments): CreditMove[] {
   for (;;) {
     tally(work, invoices, payments)
@@ -103,9 +100,8 @@ const received = (work: Work, payments: Payments): CreditMove[] =>
 type Short = { readonly item: InvoiceItem; readonly total: Money; readonly paid: Money; readonly rest: Money }
 
 /**
- * Adds what settled invoices take from credit, refunds first, which add to it; false where it does not do for one of them. What
- * fails with such an invoice neither takes credit nor brings any, so that ones before it may fall short then: these are looked at
- * again, and all that fall short are found in one round.
+ * Adds what settled invoices take from credit, after the refunds that add to it; false if credit falls short. A failing invoice
+ * neither takes nor adds, so earlier ones may fall short then: it looks again until all that do are found.
  */
 function coverFromCredit(
   work: Work,

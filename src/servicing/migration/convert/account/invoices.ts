@@ -142,12 +142,11 @@ export function makeInvoices(
     }))
 }
 
-// Invoices that were migrated for the account before (rule 7 of resources brief 9.3): the request may pay them, and installments
-// of further policies may have gone on them. What they bill already stays as it is; what such a policy adds is an invoice
-// of its own beside them, as of any invoice of several policies. The total is the sum of all, and each is paid for itself.
+// Invoices that were migrated before (rule 7 of resources brief 9.3). The request may pay them or add installments of further
+// policies, which become invoices of their own beside them. The total is the sum of all, and each is paid for itself.
 //
-// What a live payment would do beside paying is done too: a grace period is settled, a reinstatement that rests on the unpaid
-// invoice is closed. Nobody is told.
+// Paying has the effects of a live payment: it settles grace periods, and closes reinstatements that rest on the unpaid invoice. It
+// sends no events.
 /** Invoices that the request names and does not bring itself, by their ids. */
 export function namedBefore({ policies, invoices, payments }: AccountRequest): Set<string> {
   const named = new Set<string>()
@@ -231,10 +230,7 @@ export const earlierInvoices = ({ context }: Work, policies: EarlierPolicies): M
 
 const recordOf = ({ policy, invoice }: EarlierPart): Invoice => policy.aggregate.invoices.get(invoice)!
 
-/**
- * Discarded as a whole, what is added to it is too. One that the request itself says is settled, and that is, stays so: what is
- * added to it must be covered. Of any other the state follows from what is paid.
- */
+/** The state of an invoice with what was added: discarded if it was; settled if the request says so and it is; else as it was paid. */
 function stateOf({ parts, isToldSettled }: EarlierInvoice): InvoiceItem['state'] {
   const records = parts.map(recordOf)
   if (records.every(isDiscarded)) return 'discarded'

@@ -1,14 +1,11 @@
-// What a migrated transaction does to the policy in the making: the same records that a live one leaves, so that whatever
-// comes after it finds a policy like any other.
+// Applies a migrated transaction to the policy being built. It leaves the same records as a live one.
 //
-// What it says that it charges is the difference that it makes. Elements that it changes are cut at its time, and new runs
-// take their place: a new run costs what lay there of the old one, by the fold's own share, and the difference. What it
-// ends without a successor keeps what the difference leaves of it, as a split that was told (aggregate.ts, RunSplit), or
-// where nothing of it lies before its time, as a holdback. So what the fold says that it charges is what was said, to the
-// cent, and stays so whatever is done to the policy later.
+// The transaction states the charges that it adds. Elements that it changes are cut at its time, and get new runs: a new run costs
+// the old one's share of the time, by the fold, and the difference. An element that ends keeps what the difference leaves of it, as
+// a stated split (aggregate.ts, RunSplit), or as a holdback if nothing of it lies before. So the fold charges what was stated, to
+// the cent, whatever happens to the policy later.
 //
-// A gap ends segments and cuts no run, as a cancellation does; the very same coverage after it brings back what it ended, and any
-// other has new runs.
+// A gap ends segments and cuts no run, as a cancellation. The same coverage after it restores what it ended; any other has new runs.
 
 import type { CancellationLocator, DisplayId, EndorsementLocator } from '../../../../kernel/locators.ts'
 import { sum } from '../../../../kernel/money.ts'
@@ -43,10 +40,7 @@ export type Carried = {
   readonly work: number
 }
 
-/**
- * Carries the transaction out: writes its records into `making`, and into `known` what its elements became. Takes two
- * digits, and one for each exposure and each peril of a term that is new.
- */
+/** Applies the transaction to `making` and `known`. Takes two digits, and one for each exposure and peril of a new term. */
 export function carryOut(given: Given): Carried {
   const carrying = beginCarrying(given)
   const { transaction, making } = carrying

@@ -38,7 +38,7 @@ export type Carrying = Given & {
   readonly newRuns: Map<string, Uuid>
   /** Charges of fees in the fold (`keyOfCharge`), by what the transaction says of them. */
   readonly feesFor: Map<string, string>
-  /** Its runs in reach by their perils (reach.ts). */
+  /** Its runs in reach by their perils. */
   readonly reached: Map<Uuid, Uuid[]>
 }
 
@@ -109,9 +109,8 @@ export const totalOf = (list: readonly { amount: Money }[], currency: Money['cur
     currency,
   )
 
-// The runs of perils that a transaction can do anything to. A policy that was changed 200 times has thousands of runs, and
-// each change concerns those alone that lie in the segments from its time on: what a transaction takes grows with what it
-// changes, and not with all that came before it.
+// The runs in reach of a transaction: those in segments from its time on. A policy with 200 changes has thousands of runs, and a
+// change must not take longer the more changes came before it.
 /** The runs that ever lay in one of the segments, in the order in which they were made. */
 export function runsIn({ reach }: Known, making: Making, segments: Iterable<Uuid>): PerilRun[] {
   const found = new Set<Uuid>()
@@ -206,7 +205,7 @@ export type Known = {
   readonly reach: Reach
 }
 
-/** Where runs of perils lie (transaction/reach.ts). */
+/** Where runs of perils lie. */
 type Reach = {
   /** By the segments that something of them ever lay in. */
   readonly bySegment: Map<Uuid, Set<Uuid>>

@@ -40,10 +40,7 @@ function addToPrice({ making }: Carrying, locator: Uuid, amounts: readonly More[
   making.perilRuns.set(locator, { ...run, price })
 }
 
-/**
- * What ends without a successor keeps so much more of what it cost: before the time, if any of it lies there; else it is
- * held back.
- */
+/** An element that ends keeps that much more of its cost: in the part before the time, if there is one; else as a holdback. */
 function keep(carrying: Carrying, id: string, amounts: readonly More[]): void {
   const { transaction, by } = carrying
   const { perilRuns } = carrying.making
@@ -88,8 +85,7 @@ function splitOf(carrying: Carrying, id: string): { run: PerilRun; gone: Piece; 
   return undefined
 }
 
-// What new runs cost: a place for all that is charged of them, the rates a month, and the technical premium, which nobody
-// is charged.
+// What new runs cost: all that is charged of them, the monthly rates, and the technical premium, which nobody is charged.
 /** A price of nothing that has a place for all that is charged of the element. `was`: the run before. */
 export function unpriced({ making }: Carrying, { charges }: ReadElement, was: Uuid | undefined): PerilPrice {
   const none = zero(making.policy.currency)

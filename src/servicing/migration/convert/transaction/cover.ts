@@ -199,8 +199,7 @@ export function perilOf(carrying: Carrying, { id, type, exposureId, parentId }: 
   return locator
 }
 
-// A reinstatement of the very cover that its cancellation ended brings that back, as a live one does: the same segments
-// and runs.
+// A reinstatement of exactly the cover that its cancellation ended restores the same segments and runs, as a live one.
 /** Whether the coverage that the transaction says is the very one that the cancellation ended. */
 export const isUndone = (carrying: Carrying, cancellation: Modification): boolean =>
   comingBack(carrying, cancellation) !== undefined && isAsBefore(carrying, cancellation)

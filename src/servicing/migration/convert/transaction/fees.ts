@@ -106,10 +106,7 @@ function endFees(carrying: Carrying): void {
 }
 
 // What is left of a fee of which a transaction gives something back.
-/**
- * A fee's parts without an amount, which is taken from the last of them first. Where the cover ends at the time, what is left
- * of a part lies before it, as a live cancellation leaves it.
- */
+/** A fee's parts after giving an amount back, from the last part on. Where the cover ends, the rest lies before that time. */
 export function shrunk(
   parts: readonly FeePart[],
   by: Money,
