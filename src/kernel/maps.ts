@@ -14,6 +14,13 @@ export function need<Key, Value>(
   return value
 }
 
+/** Adds the value to the list of the key. */
+export function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = map.get(key)
+  if (list) list.push(value)
+  else map.set(key, [value])
+}
+
 /** Remembers values by key while the isolate lives: at most `most` of them, then the oldest goes. */
 export class Memo<Key, Value> {
   readonly #most: number

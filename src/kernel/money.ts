@@ -127,6 +127,13 @@ export function sum(amounts: Iterable<Money>, currency: CurrencyCode): Money {
   return total
 }
 
+/** The sum of what the items have; zero of `currency` when there are none. */
+export const sumOf = <Item>(
+  items: Iterable<Item>,
+  amountOf: (item: Item) => Money,
+  currency: CurrencyCode,
+): Money => sum(Array.from(items, amountOf), currency)
+
 /** The amount as an exact decimal in major units. */
 export function toDecimal(amount: Money): Decimal {
   return new Big(amount.minor).div(powerOfTen(minorDigits(amount.currency)))

@@ -1,7 +1,9 @@
 // The `data` of a document's template (brief 5.3): the policy as it was known when the document was asked for, its
 // policyholder, and the record that the document is of under a name of its own.
+
 import { invoiceResponse } from '../../billing/payments/plans.ts'
 import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
+import { need } from '../../kernel/maps.ts'
 import { installmentOf } from '../../policy/bills/amounts-due.ts'
 import { isStanding } from '../../policy/fold/line.ts'
 import { billedItemsOf, shownItems } from '../../policy/projection/billed-items.ts'
@@ -110,16 +112,14 @@ function ofSubject(
       return { reinstatement: () => templateRecord(reinstatementResponse(aggregate, reinstatement, product)) }
     }
     case 'invoice': {
-      const invoice = aggregate.invoices.get(subjectLocator as Uuid)
-      if (!invoice) throw new Error(`The policy has no invoice ${subjectLocator}.`)
+      const invoice = need(aggregate.invoices, subjectLocator as Uuid, 'invoice')
       return {
         invoice: () => templateRecord(invoiceResponse(aggregate, invoice.locator)),
         invoice_financials: () => invoiceFinancials(aggregate, invoice),
       }
     }
     case 'gracePeriod': {
-      const grace = aggregate.gracePeriods.get(subjectLocator as Uuid)
-      if (!grace) throw new Error(`The policy has no grace period ${subjectLocator}.`)
+      const grace = need(aggregate.gracePeriods, subjectLocator as Uuid, 'grace period')
       return {
         grace_period: () => ({
           ...templateRecord(gracePeriodResponse(aggregate, grace, product)),
@@ -128,13 +128,11 @@ function ofSubject(
       }
     }
     case 'lapse': {
-      const lapse = aggregate.lapses.get(subjectLocator as Uuid)
-      if (!lapse) throw new Error(`The policy has no lapse ${subjectLocator}.`)
+      const lapse = need(aggregate.lapses, subjectLocator as Uuid, 'lapse')
       return { lapse: () => templateRecord(lapseResponse(aggregate, lapse)) }
     }
     case 'lapseReinstatement': {
-      const reinstatement = aggregate.lapseReinstatements.get(subjectLocator as Uuid)
-      if (!reinstatement) throw new Error(`The policy has no reinstatement ${subjectLocator}.`)
+      const reinstatement = need(aggregate.lapseReinstatements, subjectLocator as Uuid, 'reinstatement')
       // Also by the name that the reinstatement of a cancellation has, which the same template may be for.
       return {
         reinstatement: () => ({

@@ -70,67 +70,51 @@ const withoutEnding = (name: string): string =>
 
 type Subject = { subject: DocumentSubject; subjectLocator: string; modificationLocator?: Uuid }
 
-/** What the document is of: the record that the request names, or the policy. */
+/** What the document is of: the record that the request names, or the policy. 404 for a record that the policy does not have. */
 function subjectOf(request: RenderDocumentRequest, { aggregate }: Loaded): Subject {
-  const {
-    endorsementLocator,
-    renewalLocator,
-    cancellationLocator,
-    reinstatementLocator,
-    invoiceLocator,
-    gracePeriodLocator,
-    lapseLocator,
-    quoteLocator,
-  } = request
-  const found = <R extends { modificationLocator?: Uuid; policyModificationLocator?: Uuid }>(
-    subject: DocumentSubject,
-    locator: string,
-    record: R | undefined,
-  ): Subject => {
-    if (!record)
-      throw new Refusal('notFound', `Policy ${aggregate.policy.locator} has no ${subject} '${locator}'.`)
-    const modificationLocator = record.modificationLocator ?? record.policyModificationLocator
-    return { subject, subjectLocator: locator, modificationLocator }
-  }
-  const transaction = endorsementLocator ?? renewalLocator
-  if (transaction !== undefined) {
-    const record = aggregate.endorsements.get(Number(transaction) as never)
-    const subject = endorsementLocator === undefined ? 'renewal' : 'endorsement'
-    return found(subject, transaction, record?.kind === subject ? record : undefined)
-  }
-  if (cancellationLocator !== undefined)
-    return found(
-      'cancellation',
-      cancellationLocator,
-      aggregate.cancellations.get(Number(cancellationLocator) as never),
-    )
-  if (reinstatementLocator !== undefined) {
-    const ofLapse = aggregate.lapseReinstatements.get(reinstatementLocator as Uuid)
-    if (ofLapse) return found('lapseReinstatement', reinstatementLocator, ofLapse)
-    return found(
-      'reinstatement',
-      reinstatementLocator,
-      aggregate.reinstatements.get(reinstatementLocator as Uuid),
-    )
-  }
-  if (invoiceLocator !== undefined)
-    return found('invoice', invoiceLocator, aggregate.invoices.get(invoiceLocator as Uuid))
-  if (gracePeriodLocator !== undefined)
-    return found(
-      'gracePeriod',
-      gracePeriodLocator,
-      aggregate.gracePeriods.get(gracePeriodLocator as Uuid) && {},
-    )
-  if (lapseLocator !== undefined)
-    return found('lapse', lapseLocator, aggregate.lapses.get(lapseLocator as Uuid))
+  const { cancellations, endorsements, gracePeriods, invoices, lapseReinstatements, lapses } = aggregate
   const creation = (quote: number) => ({ modificationLocator: creationOf(aggregate, quote)?.locator })
-  if (quoteLocator !== undefined) {
-    const quote = aggregate.quotes.get(Number(quoteLocator) as never)
-    return found('quote', quoteLocator, quote && creation(quote.locator))
+  const named = (record: 'endorsement' | 'renewal', locator: string): Found => {
+    const found = endorsements.get(Number(locator) as never)
+    return found?.kind === record ? found : undefined
   }
-  return {
-    subject: 'policy',
-    subjectLocator: String(aggregate.policy.locator),
-    ...creation(selectedQuote(aggregate).locator),
-  }
+  const ofLapse = lapseReinstatements.get(request.reinstatementLocator as Uuid)
+  const lookUps: readonly [DocumentSubject, string | undefined, (locator: string) => Found][] = [
+    ['endorsement', request.endorsementLocator, locator => named('endorsement', locator)],
+    ['renewal', request.renewalLocator, locator => named('renewal', locator)],
+    ['cancellation', request.cancellationLocator, locator => cancellations.get(Number(locator) as never)],
+    ofLapse
+      ? ['lapseReinstatement', request.reinstatementLocator, () => ofLapse]
+      : [
+          'reinstatement',
+          request.reinstatementLocator,
+          locator => aggregate.reinstatements.get(locator as Uuid),
+        ],
+    ['invoice', request.invoiceLocator, locator => invoices.get(locator as Uuid)],
+    ['gracePeriod', request.gracePeriodLocator, locator => gracePeriods.get(locator as Uuid) && {}],
+    ['lapse', request.lapseLocator, locator => lapses.get(locator as Uuid)],
+    [
+      'quote',
+      request.quoteLocator,
+      locator => {
+        const quote = aggregate.quotes.get(Number(locator) as never)
+        return quote && creation(quote.locator)
+      },
+    ],
+  ]
+  const { locator: policy } = aggregate.policy
+  const asked = lookUps.find(([, locator]) => locator !== undefined)
+  if (!asked)
+    return {
+      subject: 'policy',
+      subjectLocator: String(policy),
+      ...creation(selectedQuote(aggregate).locator),
+    }
+  const [subject, locator, find] = asked
+  const record = find(locator!)
+  if (!record) throw new Refusal('notFound', `Policy ${policy} has no ${subject} '${locator}'.`)
+  const modificationLocator = record.modificationLocator ?? record.policyModificationLocator
+  return { subject, subjectLocator: locator!, modificationLocator }
 }
+
+type Found = { modificationLocator?: Uuid; policyModificationLocator?: Uuid } | undefined

@@ -1,4 +1,5 @@
 // What an account brings, and what is said of it: items by their original ids, what they became, why they failed.
+import { addTo } from '../../kernel/maps.ts'
 
 /** Kinds of items; ids are unique per kind within an account. */
 export const ITEM_KINDS = ['account', 'policies', 'invoices', 'payments', 'disbursements'] as const
@@ -42,11 +43,7 @@ export class InvoiceLinks {
   readonly #of = new Map<string, InvoiceLink[]>()
 
   add(link: InvoiceLink): void {
-    for (const key of [`${link.kind} ${link.id}`, `invoices ${link.invoice}`]) {
-      const known = this.#of.get(key)
-      if (known) known.push(link)
-      else this.#of.set(key, [link])
-    }
+    for (const key of [`${link.kind} ${link.id}`, `invoices ${link.invoice}`]) addTo(this.#of, key, link)
   }
 
   /** What an invoice stands or falls with: the ids of invoices, itself among them, and those of payments. */
@@ -99,6 +96,14 @@ export type ElementType =
   | 'payment'
   | 'disbursement'
 
+export const ELEMENT_TYPES: Readonly<Record<ItemKind, ElementType>> = {
+  account: 'account',
+  policies: 'policy',
+  invoices: 'invoice',
+  payments: 'payment',
+  disbursements: 'disbursement',
+}
+
 /** Sentences that one item may have; the rest is counted. */
 const MOST_SENTENCES = 200
 
@@ -129,15 +134,7 @@ export class Problems {
   }
 }
 
-// What is wrong with the items of an account, by their original ids, and what hangs together with it.
-const ELEMENT_OF: Readonly<Record<ItemKind, ElementType>> = {
-  account: 'account',
-  policies: 'policy',
-  invoices: 'invoice',
-  payments: 'payment',
-  disbursements: 'disbursement',
-}
-
+// What is wrong with the items of an account, by their original ids, and what is linked to it.
 const isBlocked = ({ problems }: ItemFailure): boolean =>
   problems.every(({ errors }) => errors.every(one => one.startsWith('blocked by ')))
 
@@ -169,7 +166,7 @@ export class Findings {
   }
 
   wrong(kind: ItemKind, id: string, sentence: string): void {
-    this.of(kind, id).add(ELEMENT_OF[kind], id, sentence)
+    this.of(kind, id).add(ELEMENT_TYPES[kind], id, sentence)
   }
 
   fails(kind: ItemKind, id: string): boolean {
@@ -191,7 +188,7 @@ export class Findings {
     const seen = new Set<string>()
     return items.filter(({ id }) => {
       if (!seen.has(id)) return Boolean(seen.add(id))
-      this.wrong(kind, id, `id '${id}' must be that of one ${ELEMENT_OF[kind]} of the account only.`)
+      this.wrong(kind, id, `id '${id}' must be that of one ${ELEMENT_TYPES[kind]} of the account only.`)
       return false
     })
   }

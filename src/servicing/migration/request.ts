@@ -1,8 +1,10 @@
 // An account's JSON as a request: each item is read on its own, so that one that does not fit fails alone.
+
 import type { z } from '@hono/zod-openapi'
 import { contractRefusal } from '../../platform/wire-problem.ts'
 import * as contract from './contract-request.ts'
 import {
+  ELEMENT_TYPES,
   InvoiceLinks,
   type ItemFailure,
   type ItemKind,
@@ -22,14 +24,6 @@ export const ITEM_SCHEMAS = {
   payments: contract.PaymentMigrationRequest,
   disbursements: contract.DisbursementMigrationRequest,
 } as const satisfies Record<ListedKind, z.ZodType>
-
-export const ELEMENT_TYPES: Readonly<Record<ItemKind, string>> = {
-  account: 'account',
-  policies: 'policy',
-  invoices: 'invoice',
-  payments: 'payment',
-  disbursements: 'disbursement',
-}
 
 /** A failure of the item itself, said in sentences. */
 export const itemFailure = (kind: ItemKind, originalId: string, errors: readonly string[]): ItemFailure => ({

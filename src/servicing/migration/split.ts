@@ -1,9 +1,11 @@
 // Cuts the JSON list of accounts into its accounts as the bytes come, so that only one of them is ever held.
+
 import { Refusal } from '../../kernel/errors.ts'
 import { joined, utf8Text } from '../../platform/http/body/bytes.ts'
 import { DEEPEST_JSON } from '../../platform/http/body/json.ts'
-import { LONGEST_ID, MOST_ACCOUNTS, MOST_ITEMS } from './contract-request.ts'
+import { MOST_ACCOUNTS, MOST_ITEMS } from './contract-request.ts'
 import { LISTED_KINDS } from './item.ts'
+import { ownId } from './request.ts'
 
 /** Bytes of one account, which is parsed whole. */
 export const LARGEST_ACCOUNT_BYTES = 10 * 1_048_576
@@ -163,7 +165,7 @@ export class Submission {
         'tooLarge',
         `Account ${number} of the request has ${totalItems} items; at most ${MOST_ITEMS} are taken. Send the others later, to POST …/migrations/accounts/{accountLocator}.`,
       )
-    const originalId = this.#existing ?? idOf(value) ?? `accounts[${number}]`
+    const originalId = this.#existing ?? ownId(value.accountData) ?? `accounts[${number}]`
     this.accounts.push({ originalId, start, length: Buffer.byteLength(text), totalItems })
   }
 
@@ -183,11 +185,3 @@ function parsed(text: string, number: number): Record<string, unknown> {
 }
 
 const lengthOf = (list: unknown): number => (Array.isArray(list) ? list.length : 0)
-
-/** The account's id, if it has a usable one: any other fails when the account is checked. */
-function idOf({ accountData }: Record<string, unknown>): string | undefined {
-  if (typeof accountData !== 'object' || accountData === null) return undefined
-  const { id } = accountData as { id?: unknown }
-  if (typeof id === 'number') return String(id)
-  return typeof id === 'string' && id.length > 0 && id.length <= LONGEST_ID ? id : undefined
-}

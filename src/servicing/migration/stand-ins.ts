@@ -1,17 +1,10 @@
 // Reads items that do not fit their schema again, with stand-ins for what does not fit, so that the rest of them can be checked.
+
 import type { z } from '@hono/zod-openapi'
 import { AccountMigrationData } from './contract-request.ts'
 import type { AccountRequest } from './convert/converted.ts'
-import { type ItemFailure, type ItemKind, LISTED_KINDS, type StoredProblem } from './item.ts'
-import {
-  ELEMENT_TYPES,
-  ITEM_SCHEMAS,
-  itemId,
-  itemsOf,
-  type Place,
-  placeOf,
-  type ReadAccount,
-} from './request.ts'
+import { ELEMENT_TYPES, type ItemFailure, type ItemKind, LISTED_KINDS, type StoredProblem } from './item.ts'
+import { ITEM_SCHEMAS, itemId, itemsOf, type Place, placeOf, type ReadAccount } from './request.ts'
 
 const SOME_TIME = '2000-01-01T00:00:00Z'
 

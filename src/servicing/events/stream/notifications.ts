@@ -1,5 +1,7 @@
 // The section `webhooks` of the OpenAPI document: what a webhook receives under each name. Made with the document.
+
 import { z } from '@hono/zod-openapi'
+import { addTo } from '../../../kernel/maps.ts'
 import { EVENT_TYPES, type EventType, eventTypes } from '../../../platform/events/catalogue.ts'
 import { KEYS, type Key, type KeyEntry, PATTERNS } from '../../../platform/events/data-keys.ts'
 import { newerTypesOf } from '../../../platform/events/types.ts'
@@ -175,7 +177,7 @@ const ADDED: Readonly<Record<NewerFamily, () => z.ZodRawShape>> = {
 export function emittedNewerTypes(): ReadonlyMap<string, readonly EventType[]> {
   const found = new Map<string, EventType[]>()
   for (const type of eventTypes.filter(one => !EVENT_TYPES[one].isForeign))
-    for (const newer of newerTypesOf(type)) found.set(newer, [...(found.get(newer) ?? []), type])
+    for (const newer of newerTypesOf(type)) addTo(found, newer, type)
   return found
 }
 

@@ -1,5 +1,5 @@
 import type { DisplayId, LocatorSupply, Uuid } from '../../../kernel/locators.ts'
-import { fromMinor, type Money, sum } from '../../../kernel/money.ts'
+import { fromMinor, type Money, sumOf } from '../../../kernel/money.ts'
 import { endOfDay, type Instant, later } from '../../../kernel/time.ts'
 import { chargesOf } from '../../../policy/bills/amounts-due.ts'
 import { type Charge, isPayable } from '../../../policy/bills/charge.ts'
@@ -256,10 +256,7 @@ export function billOfNothing(
   const charges = billed.flatMap(one => one.charges)
   if (charges.length === 0) return
   const { currency, locator: policyLocator } = making.policy
-  const total = sum(
-    charges.map(charge => charge.amount),
-    currency,
-  )
+  const total = sumOf(charges, charge => charge.amount, currency)
   if (total.minor !== 0)
     throw new Error(`Modification ${modification.number} charges what no installment bills.`)
   const installment: PlannedInstallment = {

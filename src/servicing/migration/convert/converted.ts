@@ -158,13 +158,6 @@ export type Part = {
   readonly due: Money
 }
 
-/** What the parts ask for in all. */
-export const totalOf = (parts: readonly Part[], currency: CurrencyCode): Money =>
-  sum(
-    parts.map(part => part.due),
-    currency,
-  )
-
 const invoiceOf = ({ making, invoice }: Part): Invoice => making.invoices.get(invoice)!
 
 export type Received = {
@@ -214,42 +207,33 @@ export function receive(
     const share = shares[index]!
     if (share.minor === 0) return []
     const own = index === last ? credited : zero(amount.currency)
-    const payment: Payment = {
-      locator: supply.uuid(),
-      displayId: supply.digits() as DisplayId,
-      policyholderLocator,
-      invoiceLocator: part.invoice,
-      source,
-      amount: plus(share, own),
-      credited: own,
-      fieldValues,
-      postedAt: at,
-    }
-    part.making.payments.set(payment.locator, payment)
-    return [payment.locator]
+    const terms = { amount: plus(share, own), credited: own, at, fieldValues, source }
+    return [addPayment(part, terms, policyholderLocator, supply)]
   })
 }
 
 /** Money that no invoice asked for, with an invoice that it did not pay. Takes a digit. */
-export function receiveCredit(
-  { making, invoice }: Part,
+export const receiveCredit = (
+  part: Part,
   { amount, at, fieldValues }: Omit<Received, 'source'>,
   policyholderLocator: Uuid,
   supply: LocatorSupply,
+): Uuid => {
+  const terms = { amount, credited: amount, at, fieldValues, source: 'received' } as const
+  return addPayment(part, terms, policyholderLocator, supply)
+}
+
+function addPayment(
+  { making, invoice }: Part,
+  { at, ...terms }: Required<Received>,
+  policyholderLocator: Uuid,
+  supply: LocatorSupply,
 ): Uuid {
-  const payment: Payment = {
-    locator: supply.uuid(),
-    displayId: supply.digits() as DisplayId,
-    policyholderLocator,
-    invoiceLocator: invoice,
-    source: 'received',
-    amount,
-    credited: amount,
-    fieldValues,
-    postedAt: at,
-  }
-  making.payments.set(payment.locator, payment)
-  return payment.locator
+  const locator = supply.uuid()
+  const displayId = supply.digits() as DisplayId
+  const ids = { locator, displayId, policyholderLocator, invoiceLocator: invoice }
+  making.payments.set(locator, { ...ids, ...terms, postedAt: at })
+  return locator
 }
 
 /** Settles each part: paid when its last payment came, due for nothing, or given up. */

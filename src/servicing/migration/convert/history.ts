@@ -130,12 +130,7 @@ function categoryOf(type: string, product: ProductDefinition): Category | undefi
   return undefined
 }
 
-type Place = {
-  term: TermMigrationRequest
-  termAt: number
-  at: number
-  category: Category | undefined
-}
+type Place = { term: TermMigrationRequest; termAt: number; at: number; category: Category | undefined }
 
 function checkPlace(
   { segment }: TransactionMigrationRequest,

@@ -1,6 +1,8 @@
 // A policy with its full history: all of it or nothing (resources brief 9.2).
+
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../../../extension/auxdata/tables.ts'
 import { derivedUuid, type PolicyLocator, type QuoteLocator, type Uuid } from '../../../kernel/locators.ts'
+import { addTo } from '../../../kernel/maps.ts'
 import { earlier, type TimeZone, timeZone as zoneNamed } from '../../../kernel/time.ts'
 import type { Steps } from '../../../kernel/turns.ts'
 import { noRecords, POLICY_LIMITS, type Quote } from '../../../policy/records/aggregate.ts'
@@ -140,12 +142,11 @@ export function* convertPolicy(
     const { createdBy, preferences } = transaction.request
     origins.push(...originRows(carried.modification.locator, { createdBy, preferences }))
     const bills = planBills(making, transaction, carried.modification, carried.billed, { supply, now })
-    for (const { invoiceId, installment } of bills.invoiced)
-      invoiced.set(invoiceId, [...(invoiced.get(invoiceId) ?? []), installment])
+    for (const { invoiceId, installment } of bills.invoiced) addTo(invoiced, invoiceId, installment)
     if (transaction.request.installments.length === 0) unplanned.push({ transaction, carried })
     const place = `terms[${transaction.termAt}]`
     const node = transactionNode(transaction, carried, known, bills.installments, context)
-    transactions.set(place, [...(transactions.get(place) ?? []), node])
+    addTo(transactions, place, node)
     yield carried.work
   }
   joinPlanned(making, new Set([...invoiced.values()].flat()))

@@ -1,4 +1,5 @@
 // One account: read, converted, and made ready to be recorded. Nothing of it is written here.
+
 import { isRefused } from '../../../kernel/errors.ts'
 import { locatorSupply, type Uuid } from '../../../kernel/locators.ts'
 import { readDateTime } from '../../../kernel/time.ts'
@@ -9,8 +10,8 @@ import { constraintErrors } from '../../../policyholders/change.ts'
 import { toldTotals } from '../contract-request.ts'
 import { accountValues, conversionOf, digitsNeeded, ownProblems } from '../convert/account.ts'
 import type { ConvertContext } from '../convert/converted.ts'
-import { type ItemFailure, LISTED_KINDS, type StoredProblem } from '../item.ts'
-import { ELEMENT_TYPES, itemFailure, itemId, itemsOf, type ReadAccount, readAccount } from '../request.ts'
+import { ELEMENT_TYPES, type ItemFailure, LISTED_KINDS, type StoredProblem } from '../item.ts'
+import { itemFailure, itemId, itemsOf, type ReadAccount, readAccount } from '../request.ts'
 import { type Failing, readFailing } from '../stand-ins.ts'
 import type { MigrationAccount } from '../store.ts'
 import { type ConfiguredRunContext, earlierOf, knownOf } from './earlier.ts'

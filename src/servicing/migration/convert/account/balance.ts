@@ -1,5 +1,5 @@
 // Whether invoices are what payments and credit make of them: rules 8 and 9 of resources brief 9.3.
-import { type Money, minus, negated, plus, sum, toText } from '../../../../kernel/money.ts'
+import { type Money, minus, negated, plus, sum, sumOf, toText } from '../../../../kernel/money.ts'
 import { POLICY_LIMITS } from '../../../../policy/records/aggregate.ts'
 import { type DisbursementMigrationRequest, toldTotals } from '../../contract-request.ts'
 import { readAmount } from '../charges.ts'
@@ -248,10 +248,7 @@ export function totalsOf(
       currency,
     ),
     credit: creditLeft(work, moves),
-    disbursed: sum(
-      disbursements.map(one => one.amount),
-      currency,
-    ),
+    disbursed: sumOf(disbursements, one => one.amount, currency),
   }
 }
 

@@ -1,5 +1,5 @@
 // The invoices of an account: read, then made of the installments that went on them, once its policies stand.
-import { type Money, minus, sum } from '../../../../kernel/money.ts'
+import { type Money, minus, sum, sumOf } from '../../../../kernel/money.ts'
 import { earlier, timeZone as zoneNamed } from '../../../../kernel/time.ts'
 import { totalsDueOf } from '../../../../policy/bills/amounts-due.ts'
 import { type PolicyAggregate, putRecords } from '../../../../policy/records/aggregate.ts'
@@ -58,10 +58,7 @@ export const partsOf = ({ earlier, added }: InvoiceItem): Part[] => [...(earlier
 /** What it asks for, what is paid of that (also before), and the difference. */
 export function balanceOf(item: InvoiceItem, none: Money): { total: Money; paid: Money; rest: Money } {
   const { currency } = none
-  const total = sum(
-    partsOf(item).map(part => part.due),
-    currency,
-  )
+  const total = sumOf(partsOf(item), part => part.due, currency)
   const before = (item.earlier?.open ?? []).map(part => minus(part.due, restOf(part)))
   const paid = sum([...before, ...item.received], currency)
   return { total, paid, rest: minus(total, paid) }

@@ -8,7 +8,7 @@
 // A gap ends segments and cuts no run, as a cancellation. The same coverage after it restores what it ended; any other has new runs.
 
 import type { CancellationLocator, DisplayId, EndorsementLocator } from '../../../../kernel/locators.ts'
-import { sum } from '../../../../kernel/money.ts'
+import { sumOf } from '../../../../kernel/money.ts'
 import { later, type Span } from '../../../../kernel/time.ts'
 import { segmentsInForce, standingCancellations } from '../../../../policy/fold/line.ts'
 import { premiumChangeOf } from '../../../../policy/fold/premium.ts'
@@ -77,10 +77,7 @@ function setEndAndChange(carrying: Carrying): void {
   making.policy = { ...making.policy, effectiveEnd: policyEnd }
   changeModification(carrying, { policyEnd })
   const premiumChange = isCreation
-    ? sum(
-        [...making.perilRuns.values()].map(run => run.price!.premium.amount),
-        making.policy.currency,
-      )
+    ? sumOf(making.perilRuns.values(), run => run.price!.premium.amount, making.policy.currency)
     : premiumChangeOf(inReach(carrying), quote, modificationOf(carrying))
   changeModification(carrying, { premiumChange })
 }

@@ -1,7 +1,8 @@
 // A transaction that is being carried out, as all that has a part in it sees it.
 
 import type { LocatorSupply, Uuid } from '../../../../kernel/locators.ts'
-import { type Money, sum } from '../../../../kernel/money.ts'
+import { addTo } from '../../../../kernel/maps.ts'
+import { type Money, sumOf } from '../../../../kernel/money.ts'
 import { earlier, type Instant } from '../../../../kernel/time.ts'
 import { chargesOf } from '../../../../policy/bills/amounts-due.ts'
 import type { Charge } from '../../../../policy/bills/charge.ts'
@@ -104,10 +105,7 @@ export const keptOf = (pieces: readonly Piece[], { segment, start }: Piece, by: 
   pieces.find(one => one.madeBy === by && one.segment.predecessor === segment.locator && one.start === start)
 
 export const totalOf = (list: readonly { amount: Money }[], currency: Money['currency']): Money =>
-  sum(
-    list.map(one => one.amount),
-    currency,
-  )
+  sumOf(list, one => one.amount, currency)
 
 // The runs in reach of a transaction: those in segments from its time on. A policy with 200 changes has thousands of runs, and a
 // change must not take longer the more changes came before it.
@@ -132,13 +130,8 @@ export function findReach({ making, known, by, reached }: Carrying): void {
   }
   for (const segment of making.segments.values()) touches(segment)
   reached.clear()
-  for (const { perilLocator, locator } of runsIn(known, making, touched)) add(reached, perilLocator, locator)
-}
-
-function add(reached: Map<Uuid, Uuid[]>, peril: Uuid, run: Uuid): void {
-  const own = reached.get(peril)
-  if (own) own.push(run)
-  else reached.set(peril, [run])
+  for (const { perilLocator, locator } of runsIn(known, making, touched))
+    addTo(reached, perilLocator, locator)
 }
 
 /** A new run of the transaction's own. */
@@ -146,7 +139,7 @@ export function reachNew({ making, known: { reach }, reached }: Carrying, run: P
   making.perilRuns.set(run.locator, run)
   reach.numbers.set(run.locator, reach.numbers.size)
   reach.lastOf.set(run.perilLocator, run.locator)
-  add(reached, run.perilLocator, run.locator)
+  addTo(reached, run.perilLocator, run.locator)
 }
 
 /** A run of which something is held back: its charges name it, whether or not anything else of it changes. */

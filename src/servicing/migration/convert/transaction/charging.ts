@@ -1,6 +1,8 @@
 // Makes what the fold says that a transaction charges what was said. New runs cost what is missing; what ends without a
 // successor keeps it.
+
 import type { Uuid } from '../../../../kernel/locators.ts'
+import { addTo } from '../../../../kernel/maps.ts'
 import { decimal, type Money, minus, plus, RATE_PLACES, toDecimal, zero } from '../../../../kernel/money.ts'
 import { months } from '../../../../kernel/time.ts'
 import type { Charge } from '../../../../policy/bills/charge.ts'
@@ -269,7 +271,7 @@ export function missingAmounts(carrying: Carrying): Map<string, More[]> {
     const by = minus(said.get(key) ?? zero(currency), net.get(key) ?? zero(currency))
     if (by.minor === 0) continue
     const { id } = readKey(key)
-    missing.set(id, [...(missing.get(id) ?? []), { key, by }])
+    addTo(missing, id, { key, by })
   }
   return missing
 }
@@ -293,7 +295,7 @@ export function billedThings(carrying: Carrying): Billed[] {
       if (charge.kind === 'technicalPremium') continue
       const own = keyOf(element.id, charge.kind, charge.name)
       const key = feesFor.get(own) ?? own
-      said.set(key, [...(said.get(key) ?? []), charge])
+      addTo(said, key, charge)
     }
   const { currency } = making.policy
   return [...new Set([...charges.keys(), ...said.keys()])].map(key => {

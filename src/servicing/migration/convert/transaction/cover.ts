@@ -1,6 +1,8 @@
 // What a transaction says that is covered from its time on: elements that it changes are cut there, and new runs take their
 // place.
+
 import type { DisplayId, Uuid } from '../../../../kernel/locators.ts'
+import { addTo } from '../../../../kernel/maps.ts'
 import { decimal, negated } from '../../../../kernel/money.ts'
 import { later, type Span } from '../../../../kernel/time.ts'
 import { endOfRun } from '../../../../policy/fold/line.ts'
@@ -66,7 +68,7 @@ function beginRun(carrying: Carrying, element: ReadElement, was: Uuid | undefine
   if (element.level === 'exposure') {
     const exposureLocator = exposureOf(carrying, element)
     making.exposureRuns.set(locator, { ...run, exposureLocator } satisfies ExposureRun)
-    known.exposureRuns.set(exposureLocator, [...(known.exposureRuns.get(exposureLocator) ?? []), locator])
+    addTo(known.exposureRuns, exposureLocator, locator)
     return locator
   }
   reachNew(carrying, {
