@@ -200,7 +200,12 @@ const isGroup = (value: unknown): value is Record<string, unknown> =>
 export function readData(
   data: Readonly<Record<string, unknown>>,
   fields: FieldDefinition[],
-  { product, timeZone, at, supply }: Pick<ElementReading, 'timeZone' | 'at' | 'supply'> & {
+  {
+    product,
+    timeZone,
+    at,
+    supply,
+  }: Pick<ElementReading, 'timeZone' | 'at' | 'supply'> & {
     product?: ProductDefinition
   },
   wrong: (sentence: string) => void,
