@@ -21,7 +21,7 @@ import { workOn } from '../../src/servicing/migration/run/run.ts'
 import { newMigrationQueries } from '../../src/servicing/migration/store.ts'
 import type { GracePeriodResponse } from '../../src/transactions/lapses/contract.ts'
 import { callApi, callOk } from '../support/api.ts'
-import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { boundDatabase, nextNumber, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { faultyDatabase } from '../support/faulty-database.ts'
 import { migratedAccount, migratedInvoice, migratedPayment, migratedPolicy } from '../support/migrated.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
@@ -384,8 +384,10 @@ async function left(
   await database.batch(newMigrationQueries(database, migration, [row]) as [Query, ...Query[]])
   const work = async (through = client): Promise<number> => {
     const calls = noCalls()
+    const before = await nextNumber(client)
     await workOn({ ...env, [poolBinding(1)]: through } as Env, shard, locator, () => false, calls)
-    return calls.d1
+    // Without the lease that one in some accounts needs: a round trip of its own.
+    return (await nextNumber(client)) > before ? calls.d1 - 1 : calls.d1
   }
   return { locator, work }
 }

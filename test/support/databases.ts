@@ -49,3 +49,7 @@ export async function prepareDatabases({ tenants }: { tenants: number }): Promis
   if (bindings.length > 0)
     await env.CONTROL.batch(bindings.map(binding => register.bind(binding, newestMigration(tenant))))
 }
+
+/** The number that the shard's next lease begins with; 0 before the first. */
+export const nextNumber = async (client: D1Database): Promise<number> =>
+  Number((await client.prepare('select next from number_sequence').first('next')) ?? 0)
