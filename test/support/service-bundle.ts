@@ -39,7 +39,7 @@ const files: Plugin = {
   },
 }
 
-const platform: Plugin = {
+export const platform: Plugin = {
   name: 'platform',
   setup: build =>
     build.onResolve({ filter: PLATFORM }, ({ path }) => ({ path: `node:${path}`, external: true })),
@@ -49,7 +49,7 @@ const platform: Plugin = {
  * Passwords of accounts take a sixty-fourth of their work: every deploy hashes some, and every sign-in checks one.
  * test/accounts/passwords.domain.test.ts measures what they cost in production.
  */
-const cheapPasswords: Plugin = {
+export const cheapPasswords: Plugin = {
   name: 'cheap-passwords',
   setup: build =>
     build.onLoad({ filter: /\/src\/[a-z/]+\/passwords\.ts$/ }, ({ path }) => {

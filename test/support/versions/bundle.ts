@@ -1,0 +1,113 @@
+// A version of the service as modules that the runtime can load: of this checkout, or of a commit of its history.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, resolve } from 'node:path'
+import { build, type Plugin } from 'esbuild'
+import type { V4ModuleDefinition } from 'miniflare'
+import { cheapPasswords, platform } from '../service-bundle.ts'
+
+/** The Worker's modules, the entry first. */
+export type Version = V4ModuleDefinition[]
+
+/** Modules apart that are built into the one file here; the others (papers, the console) are not there. */
+const ENTRIES: Readonly<Record<string, readonly string[]>> = {
+  './patterns.bundle.mjs': ['src/product/fields/pattern-engine.ts', 'src/platform/fields/pattern-engine.ts'],
+  './sandbox.bundle.mjs': ['src/extension/plugins/sandboxed.ts', 'src/plugins/sandboxed.ts'],
+}
+
+/** A package or module that is not there; whoever uses it fails. */
+const NOTHING = 'module.exports = {}'
+
+/** Packages that the service had once, by the modules that were imported. Tables of archives are read by them; motor has none. */
+const GONE = ['csv-parse/sync']
+
+const apart = (folder: string): Plugin => ({
+  name: 'apart',
+  setup(build) {
+    build.onResolve({ filter: /\.bundle\.mjs$/ }, ({ path }) => {
+      const entry = ENTRIES[path]?.map(file => join(folder, file)).find(existsSync)
+      return entry === undefined ? { path, namespace: 'left-out' } : { path: entry }
+    })
+    build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: NOTHING }))
+  },
+})
+
+/** Files that are no code, each a module beside the file. */
+const beside = (found: Map<string, V4ModuleDefinition>): Plugin => ({
+  name: 'beside',
+  setup(build) {
+    build.onResolve({ filter: /\.(?:ttf|wasm)$/ }, async ({ path, resolveDir, kind, pluginData }) => {
+      if (pluginData === 'found') return undefined
+      const { path: file, errors } = await build.resolve(path, { resolveDir, kind, pluginData: 'found' })
+      if (errors.length > 0) return { errors }
+      const name = `${createHash('sha256').update(file).digest('hex').slice(0, 8)}-${basename(file)}`
+      const type = file.endsWith('.wasm') ? 'CompiledWasm' : 'Data'
+      found.set(file, { type, path: `/version/${name}`, contents: readFileSync(file) })
+      return { path: `./${name}`, external: true }
+    })
+  },
+})
+
+/** The version whose files lie in the folder, its route index among them. */
+export async function versionOf(folder: string): Promise<Version> {
+  const files = new Map<string, V4ModuleDefinition>()
+  const { outputFiles } = await build({
+    absWorkingDir: folder,
+    entryPoints: ['src/worker.ts'],
+    write: false,
+    bundle: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    conditions: ['workerd', 'worker', 'import'],
+    target: 'es2024',
+    loader: { '.html': 'text' },
+    external: ['cloudflare:*', 'node:*'],
+    plugins: [beside(files), apart(folder), platform, cheapPasswords],
+    legalComments: 'none',
+    logLevel: 'error',
+  })
+  return [
+    { type: 'ESModule', path: '/version/worker.mjs', contents: outputFiles[0]!.text },
+    ...files.values(),
+  ]
+}
+
+/** Builds the version of a commit, with the packages of this checkout. */
+export async function versionOfCommit(commit: string): Promise<Version> {
+  const folder = mkdtempSync(join(tmpdir(), 'bindery-version-'))
+  try {
+    unpack(commit, folder)
+    linkPackages(join(folder, 'node_modules'))
+    execFileSync(process.execPath, ['--no-warnings', 'scripts/route-index.ts'], { cwd: folder })
+    return await versionOf(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Links to every package of this checkout, and files for those that have gone. */
+function linkPackages(folder: string): void {
+  mkdirSync(folder)
+  for (const name of readdirSync('node_modules'))
+    symlinkSync(resolve('node_modules', name), join(folder, name))
+  for (const gone of GONE) {
+    const file = join(folder, `${gone}.js`)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, NOTHING)
+  }
+}
+
+/** What a version is made from. */
+const SOURCES = ['src', 'durable', 'scripts', 'migrations', 'package.json']
+
+function unpack(commit: string, folder: string): void {
+  const packed = spawnSync('git', ['archive', commit, ...SOURCES], { maxBuffer: 2 ** 28 })
+  if (packed.status !== 0)
+    throw new Error(
+      `The history of this checkout lacks ${commit}, which runs beside this version: get it by \`git fetch --unshallow\`. ${packed.stderr}`,
+    )
+  execFileSync('tar', ['-x', '-C', folder], { input: packed.stdout })
+}
