@@ -7,7 +7,7 @@ export type Caller = (method: string, path: string, body?: object) => Promise<an
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-type Life = { holder: string; policy: string; start: number; end: number; record: string; invoice: string }
+export type Life = { holder: string; policy: string; start: number; end: number; record: string; invoice: string }
 
 type Step = { readonly kind: string; readonly act: (call: Caller, life: Life) => Promise<void> }
 
@@ -181,11 +181,12 @@ export const TRANSACTIONS_OF_A_LIFE = STEPS.length
 /** Kinds of transactions of a life. */
 export const KINDS: ReadonlySet<string> = new Set(STEPS.map(({ kind }) => kind))
 
-/** Carries out all of them; `told` hears each when it is acknowledged. */
-export async function liveOnce(call: Caller, told: (kind: string) => void): Promise<void> {
+/** Carries out all of them; `told` hears each when it is acknowledged. Returns what was made. */
+export async function liveOnce(call: Caller, told: (kind: string) => void): Promise<Life> {
   const life: Life = { holder: '', policy: '', start: 0, end: 0, record: '', invoice: '' }
   for (const { kind, act } of STEPS) {
     await act(call, life)
     told(kind)
   }
+  return life
 }

@@ -17,11 +17,16 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   './sandbox.bundle.mjs': ['src/extension/plugins/sandboxed.ts', 'src/plugins/sandboxed.ts'],
 }
 
-/** A package or module that is not there; whoever uses it fails. */
-const NOTHING = 'module.exports = {}'
-
-/** Packages that the service had once, by the modules that were imported. Tables of archives are read by them; motor has none. */
-const GONE = ['csv-parse/sync']
+/** Packages that the service had once, and what stands for them: as much as the tables of motor's archive need. */
+const GONE: Readonly<Record<string, string>> = {
+  'csv-parse/sync': `
+    export class CsvError extends Error {}
+    export const parse = (text, { on_record }) =>
+      text.trimEnd().split(/\\r?\\n/).forEach((line, at) => {
+        const cells = line.match(/"[^"]*"|[^,]+|(?<=,)(?=,|$)/g) ?? ['']
+        on_record(cells.map(cell => cell.replace(/^"|"$/g, '')), { lines: at + 1 })
+      })`,
+}
 
 const apart = (folder: string): Plugin => ({
   name: 'apart',
@@ -30,7 +35,7 @@ const apart = (folder: string): Plugin => ({
       const entry = ENTRIES[path]?.map(file => join(folder, file)).find(existsSync)
       return entry === undefined ? { path, namespace: 'left-out' } : { path: entry }
     })
-    build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: NOTHING }))
+    build.onLoad({ filter: /.*/, namespace: 'left-out' }, () => ({ contents: 'export {}' }))
   },
 })
 
@@ -93,10 +98,10 @@ function linkPackages(folder: string): void {
   mkdirSync(folder)
   for (const name of readdirSync('node_modules'))
     symlinkSync(resolve('node_modules', name), join(folder, name))
-  for (const gone of GONE) {
+  for (const [gone, contents] of Object.entries(GONE)) {
     const file = join(folder, `${gone}.js`)
     mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, NOTHING)
+    writeFileSync(file, contents)
   }
 }
 

@@ -1,0 +1,117 @@
+// Two versions of the service at once, as while a deploy is rolled out: a Worker of each, and the objects, all in isolates of their
+// own, so that they share nothing but databases, buckets, queues and what calls between them carry.
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from 'miniflare'
+import { unstable_getMiniflareWorkerOptions } from 'wrangler'
+import { prepareAdministrator } from '../../../scripts/administrator.ts'
+import { openLocalDatabases, prepareLocalDatabases } from '../../../scripts/local-databases.ts'
+import { newTokenKeys } from '../../../scripts/token-key.ts'
+import { CONFIG_FILE } from '../../../scripts/write-config.ts'
+import type { Version } from './bundle.ts'
+
+export type Side = 'old' | 'new'
+
+/** Which version the objects have, and which one's Worker gets the messages of queues. */
+export type Mix = { readonly objects: Side; readonly queues: Side }
+
+export type TwoVersions = {
+  readonly administrator: { readonly username: string; readonly password: string }
+  /** Where the Worker of each version answers. */
+  origin(worker: Side): string
+  /** What was logged, a line each. */
+  readonly logged: string[]
+  /** All isolates end, and begin again so; storage stays. */
+  become(mix: Mix): Promise<void>
+  close(): Promise<void>
+}
+
+/** The Worker that has the objects: their storage goes by its name, so that both versions find the same. */
+const OBJECTS = 'objects'
+
+/** As many as a test of some tenants needs. */
+const FREE_DATABASES = 4
+
+/** Starts both, on databases with this version's migrations: they are applied before a deploy. */
+export async function startTwoVersions(versions: Record<Side, Version>, mix: Mix): Promise<TwoVersions> {
+  const dataFolder = mkdtempSync(join(tmpdir(), 'bindery-versions-'))
+  const administrator = { username: 'administrator', password: 'correct horse battery staple' }
+  const secrets = {
+    TOKEN_KEYS: newTokenKeys(),
+    TOKEN_SECRET: randomBytes(32).toString('base64url'),
+    PASSWORD_PEPPER: randomBytes(32).toString('base64url'),
+    SEALING_KEY: randomBytes(32).toString('base64url'),
+  }
+  const databases = openLocalDatabases(dataFolder)
+  await prepareLocalDatabases(databases, () => undefined, FREE_DATABASES)
+  await prepareAdministrator(databases.control, secrets.PASSWORD_PEPPER, administrator, true)
+  await databases.close()
+
+  const { workerOptions } = unstable_getMiniflareWorkerOptions(CONFIG_FILE)
+  const { durableObjects, queueConsumers, bindings, ...stores } = workerOptions
+  const common = {
+    ...stores,
+    bindings: { ...bindings, ...secrets, PLUGIN_RUNNER: 'isolate', TRUSTED_PROXIES: '', REQUEST_LOG: 'off' },
+  }
+  const elsewhere = Object.fromEntries(
+    Object.entries(durableObjects as Record<string, { className: string }>).map(([binding, one]) => [
+      binding,
+      { ...one, scriptName: OBJECTS },
+    ]),
+  )
+  const logged: string[] = []
+  const options = ({ objects, queues }: Mix) => {
+    const worker = (side: Side): V4WorkerOptions => ({
+      ...common,
+      name: side,
+      modules: versions[side],
+      modulesRoot: '/version',
+      durableObjects: elsewhere,
+      ...(queues === side && { queueConsumers }),
+      unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+    })
+    const hosting: V4WorkerOptions = {
+      ...common,
+      name: OBJECTS,
+      modules: versions[objects],
+      modulesRoot: '/version',
+      durableObjects,
+    }
+    return convertV4MiniflareOptions({
+      resourcePersistencePath: join(dataFolder, 'v3'),
+      handleStructuredLogs: ({ message }: { message: string }) => void logged.push(message),
+      log: new Log(LogLevel.NONE),
+      workers: [worker('new'), worker('old'), hosting],
+    })
+  }
+
+  const runtime = new Miniflare(options(mix))
+  const origins = new Map<Side, string>()
+  const find = async (): Promise<void> => {
+    await runtime.ready
+    for (const side of ['old', 'new'] as const)
+      origins.set(side, (await runtime.unsafeGetDirectURL(side)).origin)
+  }
+  const close = async (): Promise<void> => {
+    await runtime.dispose()
+    rmSync(dataFolder, { recursive: true, force: true, maxRetries: 5 })
+  }
+  try {
+    await find()
+  } catch (problem) {
+    await close()
+    throw problem
+  }
+  return {
+    administrator,
+    origin: worker => origins.get(worker)!,
+    logged,
+    async become(next) {
+      await runtime.setOptions(options(next))
+      await find()
+    },
+    close,
+  }
+}
