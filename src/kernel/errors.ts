@@ -136,6 +136,16 @@ export const ERROR_KINDS = {
     about: 'An uploaded table has problems; the first 50 are listed with their lines.',
   },
   tableRecordNotFound: { status: 404, api: 5011, about: 'The table has no record of these keys.' },
+  tenantSuspended: {
+    status: 503,
+    api: 5012,
+    about: 'The operator has suspended the tenant; the message says why. Nothing is lost; try again later.',
+  },
+  tenantMoved: {
+    status: 421,
+    api: 5013,
+    about: 'The tenant is served at another address, which the message names.',
+  },
   poolEmpty: {
     status: 503,
     api: 5004,
