@@ -26,6 +26,9 @@ const MOST_WOKEN = 20
 /** Isolates may believe for so long that the tenant is still suspended. */
 const WOKEN_AFTER_MS = 2 * TENANT_TRUST_MS
 
+/** Twice the time for which isolates trust what they read of a tenant: afterwards each knows that it is suspended. */
+export const SUSPENDED_EVERYWHERE_MS = 2 * TENANT_TRUST_MS
+
 /** Sends the statement to each of the tenant's databases that is bound. A round trip for each. */
 export async function inEachDatabase(
   env: Env,
@@ -45,8 +48,8 @@ export async function inEachDatabase(
 }
 
 /**
- * From now on every call of the tenant is answered 503 with the reason, and its timers and deliveries stand still. A second call
- * replaces the reason. 404 when there is no such tenant, 409 for one that moved away.
+ * Within 5 s every call of the tenant is answered 503 with the reason, and its timers and deliveries stand still. What is under way
+ * goes on until `closeDatabases`. A second call replaces the reason. 404 when there is no such tenant, 409 for one that moved away.
  */
 export async function suspendTenant(
   env: Env,
@@ -57,9 +60,15 @@ export async function suspendTenant(
   const tenant = await tenantToChange(env, name, calls)
   const suspension: Suspension = { state: 'suspended', reason, since: tenant.suspension?.since ?? now() }
   await changeTenant(env, tenant, { suspension }, calls)
-  await inEachDatabase(env, tenant, setFence(tenant, 'suspended'), calls)
   return { ...tenant, suspension }
 }
+
+/**
+ * Nobody reads or writes the databases of the suspended tenant any more, whatever they know. To be called after
+ * `SUSPENDED_EVERYWHERE_MS`, so that a delivery that was under way is noted and is not made twice.
+ */
+export const closeDatabases = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
+  inEachDatabase(env, tenant, setFence(tenant, 'suspended'), calls)
 
 /** The tenant is served again, everywhere within 5 s; what fell due meanwhile begins within two minutes. As `suspendTenant`. */
 export async function resumeTenant(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {

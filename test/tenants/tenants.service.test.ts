@@ -4,12 +4,7 @@ import { Refusal } from '../../src/kernel/errors.ts'
 import { type Instant, now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { fileKey, forgetTenants, readTenant, shardDatabase, type Tenant } from '../../src/platform/tenancy.ts'
-import {
-  createTenant,
-  deleteTenant,
-  listTenants,
-  recreateTenant,
-} from '../../src/tenants/service.ts'
+import { createTenant, deleteTenant, listTenants, recreateTenant } from '../../src/tenants/service.ts'
 import { wipeReturned } from '../../src/tenants/wipe.ts'
 import { callApi } from '../support/api.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'

@@ -73,9 +73,9 @@ export const shards = sqliteTable(
 export const deployments = sqliteTable('deployment', {
   environment: text().primaryKey(),
   domain: text().notNull(),
-  /** What PASSWORD_PEPPER must give, so that a wrong one is found before passwords stop fitting. */
+  /** What the peppers of PASSWORD_PEPPER give, the first one first, so that a wrong one is found before passwords stop fitting. */
   pepperCheck: text(),
-  /** What SEALING_KEY must give, so that a wrong one is found before anything is sealed with it. */
+  /** What the keys of SEALING_KEY give, the first one first, so that a wrong one is found before anything is sealed with it. */
   sealingCheck: text(),
   createdAt: integer().notNull(),
 })
