@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { type Instant, now } from '../src/kernel/time.ts'
 import { alarm, observed } from '../src/platform/observation.ts'
-import { type ShardName, tenantOfShard } from '../src/platform/tenancy.ts'
+import { type ShardName, servedTenantOfShard } from '../src/platform/tenancy.ts'
 
 /** While it works, and after it failed, the next alarm is this far away. */
 const REARM_MS = 60_000
@@ -50,7 +50,7 @@ export class DeliveryObject extends DurableObject<Env> {
 
   async #deliver({ shard, webhook }: Charge): Promise<Instant | undefined> {
     return await observed(this.env, alarm('delivery', shard), async calls => {
-      const tenant = await tenantOfShard(this.env, shard, calls)
+      const tenant = await servedTenantOfShard(this.env, shard, calls)
       if (!tenant) return undefined
       const { deliverTo } = await import('../src/servicing/events/delivery/deliver.ts')
       return await deliverTo({ env: this.env, tenant, shard: shard.shard, calls }, webhook)

@@ -48,8 +48,10 @@ export default {
     return await consumeAnnouncements(batch, env)
   },
   scheduled: async (_controller, env) => {
-    const { wipeReturned } = await import('./tenants/service.ts')
+    const { wakeTenants } = await import('./tenants/suspension.ts')
+    const { wipeReturned } = await import('./tenants/wipe.ts')
     const { observed } = await import('./platform/observation.ts')
+    await observed(env, { at: 'cron', operation: 'wakeTenants' }, calls => wakeTenants(env, calls))
     await observed(env, { at: 'cron', operation: 'wipeReturned' }, calls => wipeReturned(env, calls))
   },
 } satisfies ExportedHandler<Env, unknown>

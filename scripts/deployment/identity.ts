@@ -23,9 +23,9 @@ const COLUMN: Readonly<Record<CheckedSecret, string>> = {
 const checkValue = (name: CheckedSecret, secret: string): string =>
   createHmac('sha256', secret).update(`bindery ${name}`).digest('hex').slice(0, 32)
 
-/** SEALING_KEY is a list, whose first key seals; the others still open what they sealed. */
-const keysOf = (name: CheckedSecret, value: string): string[] =>
-  name === 'SEALING_KEY' ? value.split(',').map(key => key.trim()) : [value]
+/** Each is a list, whose first value is for what is new; the others still fit what they were used for. */
+const checksOf = (name: CheckedSecret, value: string): string[] =>
+  value.split(',').map(secret => checkValue(name, secret.trim()))
 
 const text = (value: string): string => `'${value.replaceAll("'", "''")}'`
 
@@ -77,7 +77,7 @@ export async function hasSecretChecks(control: MigrationTarget): Promise<boolean
 }
 
 /**
- * Holds the secrets against the check values of the control database and keeps those of secrets that it has none of. Throws with
+ * Holds the secrets against the check values of the control database and keeps theirs. Throws with
  * one message for a secret that is missing and another for one that is wrong. `source` names where they come from.
  */
 export async function verifySecrets(
@@ -92,12 +92,12 @@ export async function verifySecrets(
     if (!value)
       throw new Error(`${name} is missing from ${source}; bring that file from where its copy is kept.`)
     const known = row?.[COLUMN[name] as 'pepper_check' | 'sealing_check'] ?? undefined
-    const checks = keysOf(name, value).map(key => checkValue(name, key))
-    if (known !== undefined && !checks.includes(known))
+    const checks = checksOf(name, value)
+    if (known !== undefined && !checks.includes(known.split(',')[0]!))
       throw new Error(
         `${name} in ${source} is not the one that the data of this environment was written with; nothing was changed. Bring the right file from where its copy is kept.`,
       )
-    if (checks[0] !== known) kept.push(`${COLUMN[name]} = ${text(checks[0]!)}`)
+    if (checks.join() !== known) kept.push(`${COLUMN[name]} = ${text(checks.join())}`)
   }
   if (kept.length > 0) await control.execute([`update deployment set ${kept.join(', ')}`])
 }

@@ -60,14 +60,15 @@ function derive(
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '')
 
 /**
- * Hash to store for a password: `$scrypt$ln=14,r=8,p=5$<salt>$<hash>`. `pepper` is PASSWORD_PEPPER. Refuses with
- * 429 when the isolate is busy with others: hash one after the other.
+ * Hash to store for a password: `$scrypt$ln=14,r=8,p=5$<salt>$<hash>`. `pepper` is PASSWORD_PEPPER: a pepper, or several with commas in
+ * between. The first is for new hashes; the others are those of environments that tenants were moved from. Refuses with 429 when the isolate is busy with others: hash one after the other.
  */
 export const hashPassword = (password: string, pepper: string): Promise<string> =>
   inLine(() => {
     const salt = crypto.randomBytes(SALT_BYTES)
     const { ln, r, p } = COST
-    const hash = derive(password, needed(pepper), salt, COST, HASH_BYTES)
+    const [first] = peppersIn(pepper)
+    const hash = derive(password, first!, salt, COST, HASH_BYTES)
     return `$scrypt$ln=${ln},r=${r},p=${p}$${base64(salt)}$${base64(hash)}`
   })
 
@@ -95,8 +96,9 @@ const verifier =
   (password, stored) => {
     const known = stored === undefined ? undefined : readHash(stored)
     const { cost, salt, hash } = known ?? NOBODY
-    const same = crypto.timingSafeEqual(derive(password, needed(pepper), salt, cost, hash.length), hash)
-    return same && known !== undefined
+    const fits = (one: string): boolean =>
+      crypto.timingSafeEqual(derive(password, one, salt, cost, hash.length), hash)
+    return peppersIn(pepper).some(fits) && known !== undefined
   }
 
 /**
@@ -119,7 +121,8 @@ export function needsRehash(stored: string): boolean {
   return !known || known.cost.ln !== COST.ln || known.cost.r !== COST.r || known.cost.p !== COST.p
 }
 
-function needed(pepper: string | undefined): string {
-  if (!pepper) throw new Error('PASSWORD_PEPPER must be set.')
-  return pepper
+function peppersIn(text: string | undefined): string[] {
+  const peppers = (text ?? '').split(',').map(pepper => pepper.trim())
+  if (peppers.includes('')) throw new Error('PASSWORD_PEPPER must be set.')
+  return peppers
 }

@@ -13,6 +13,7 @@ import {
   findTenant,
   findTenantAccess,
   HOME_SHARD,
+  requireServed,
   shardDatabase,
   type Tenant,
 } from '../platform/tenancy.ts'
@@ -49,6 +50,7 @@ async function withAccessToken({ calls, now }: Exchange, env: Env, token: string
     : { tenant: undefined, revocations: await findAdministrationAccess(env, calls) }
   if (tenant?.generation !== claimed?.generation || tenant?.tokenEpoch !== claimed?.tokenEpoch)
     throw revoked()
+  if (tenant) requireServed(tenant)
   if (claims.accountEpoch < (revocations.get(claims.caller.accountLocator) ?? 0)) throw revoked()
   return { ...claims, tenant }
 }
@@ -73,6 +75,7 @@ export async function holderOfAuthToken(
   const isAdministration = locator === NO_TENANT
   const tenant = isAdministration ? undefined : await findTenant(env, { locator }, calls)
   if (!isAdministration && !tenant) throw unknown()
+  if (tenant) requireServed(tenant)
   const found = await knownAuthToken(`${tenant?.generation ?? ''} ${token}`, () =>
     tenant
       ? findToken(shardDatabase(env, tenant, HOME_SHARD, calls), token)

@@ -3,7 +3,13 @@ import type { Uuid } from '../kernel/locators.ts'
 import type { Calls } from '../platform/calls.ts'
 import type { Database, Query } from '../platform/database.ts'
 import { administrators } from '../platform/tenancy/control-tables.ts'
-import { controlDatabase, readTenant, type Tenant, type TenantKey } from '../platform/tenancy.ts'
+import {
+  controlDatabase,
+  readTenant,
+  requireServed,
+  type Tenant,
+  type TenantKey,
+} from '../platform/tenancy.ts'
 import type { TenantRoles } from '../product/roles.ts'
 import { configurationVersions } from '../product/tables.ts'
 import { type PasswordRules, PLAIN_RULES } from './password-rules/rules.ts'
@@ -54,6 +60,7 @@ export async function readNamedTenant(
         : { name: tenantName ?? '' }
   const tenant = await readTenant(env, key, calls)
   const fits = (given: string | undefined, has: string): boolean => given === undefined || given === has
+  if (tenant) requireServed(tenant)
   return tenant && fits(hostName, tenant.hostName) && fits(tenantName, tenant.name) ? tenant : undefined
 }
 

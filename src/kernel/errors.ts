@@ -136,6 +136,21 @@ export const ERROR_KINDS = {
     about: 'An uploaded table has problems; the first 50 are listed with their lines.',
   },
   tableRecordNotFound: { status: 404, api: 5011, about: 'The table has no record of these keys.' },
+  streamRestored: {
+    status: 409,
+    api: 1021,
+    about: 'The tenant was restored since the token was given out; `timestamp` is the time to read from.',
+  },
+  tenantSuspended: {
+    status: 503,
+    api: 5012,
+    about: 'The operator has suspended the tenant; the message says why. Nothing is lost; try again later.',
+  },
+  tenantMoved: {
+    status: 421,
+    api: 5013,
+    about: 'The tenant is served at another address, which the message names.',
+  },
   poolEmpty: {
     status: 503,
     api: 5004,
@@ -155,6 +170,8 @@ export type RefusalDetails = {
   searchableFields?: readonly string[]
   /** Of a record that is not as the request takes it to be. */
   currentETag?: string
+  /** The time, in epoch milliseconds, from which a reader of the event stream goes on. */
+  timestamp?: string
 }
 
 /**

@@ -257,6 +257,8 @@ async function settle(
   write: Commit,
   problem: unknown,
 ): Promise<JsonAnswer | AnswerBySubject> {
+  // The fence: the batch was never carried out.
+  if (problem instanceof Refusal) throw problem
   const message =
     problem instanceof Error ? `${problem.message} ${String(problem.cause ?? '')}` : String(problem)
   const guard = /CHECK constraint failed: (guard_\w+)/.exec(message)?.[1] as GuardName | undefined

@@ -4,6 +4,14 @@ import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import { getTableConfig, SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { memoByObject } from '../kernel/maps.ts'
 import { type Calls, noteBookmark } from './calls.ts'
+import {
+  type Fence,
+  type FenceRow,
+  holdFence,
+  isAsBelieved,
+  isFenceTripped,
+  READ_FENCE,
+} from './tenancy/fence.ts'
 
 export type Query = BatchItem<'sqlite'>
 
@@ -57,6 +65,11 @@ function resultOf(prepared: Prepared, result: D1Result): unknown {
 /** As drizzle's queries are, to who sends them. */
 const queryOf = (prepared: Prepared): Query => ({ _prepare: () => prepared }) as unknown as Query
 
+/** SQL with its parameters, as D1 takes it. */
+type Sent = { readonly sql: string; readonly params: readonly unknown[] }
+
+const isReading = ({ sql: text }: Sent): boolean => /^[\s(]*select\b/i.test(text)
+
 const sizes = new WeakMap<D1Database, number>()
 
 /** Bytes of the database when this isolate last had an answer of it; 0 before. */
@@ -64,31 +77,55 @@ export const bytesOf = (client: D1Database): number => sizes.get(client) ?? 0
 
 /**
  * `binding` is what bookmarks of the database are noted under. A session from the start, so that read replicas can be switched
- * on: what is read for a client that brings a bookmark may be a copy's that has come so far, all else is the primary's.
+ * on: what is read for a client that brings a bookmark may be a copy's that has come so far, all else is the primary's. `fence`: of a
+ * tenant's database.
  */
-export function openDatabase(client: D1Database, calls: Calls, binding?: string): Database {
+export function openDatabase(client: D1Database, calls: Calls, binding?: string, fence?: Fence): Database {
   let from = binding !== undefined && calls.isRead ? calls.brought?.[binding] : undefined
   let session = client.withSession(from ?? 'first-primary')
-  const send = async (prepared: readonly Prepared[]): Promise<D1Result[]> => {
+  const send = async (statements: readonly Sent[]): Promise<D1Result[]> => {
     calls.d1 += 1
     const results = await session.batch(
-      prepared.map(query => {
-        const { sql: text, params } = query.getQuery()
-        return session.prepare(text).bind(...params)
-      }),
+      statements.map(({ sql: text, params }) => session.prepare(text).bind(...params)),
     )
     const bookmark = session.getBookmark()
     if (binding !== undefined && bookmark) noteBookmark(calls, binding, bookmark)
     return results
   }
   /** A bookmark may be of a time that a restored database never had: then the primary is asked. */
-  const sent = (prepared: readonly Prepared[]): Promise<D1Result[]> =>
-    send(prepared).catch(problem => {
+  const sent = (statements: readonly Sent[]): Promise<D1Result[]> =>
+    send(statements).catch(problem => {
       if (from === undefined) throw problem
       from = undefined
       session = client.withSession('first-primary')
-      return send(prepared)
+      return send(statements)
     })
+  /** The results behind the fence, or the fence's row where the database is not as the caller believes. */
+  const tryBehind = async (
+    { tenant }: Fence,
+    statements: readonly Sent[],
+  ): Promise<{ results: D1Result[] } | { row: FenceRow | undefined }> => {
+    if (statements.every(isReading)) {
+      const [read, ...results] = await sent([READ_FENCE, ...statements])
+      const [row] = read!.results as FenceRow[]
+      return isAsBelieved(row, tenant) ? { results } : { row }
+    }
+    try {
+      const [, ...results] = await sent([holdFence(tenant), ...statements])
+      return { results }
+    } catch (problem) {
+      if (!isFenceTripped(problem)) throw problem
+      const [read] = await sent([READ_FENCE])
+      return { row: read!.results[0] as FenceRow | undefined }
+    }
+  }
+  const behind = async (own: Fence, statements: readonly Sent[]): Promise<D1Result[]> => {
+    for (;;) {
+      const tried = await tryBehind(own, statements)
+      if ('results' in tried) return tried.results
+      await own.settle(tried.row)
+    }
+  }
   return {
     build,
     bind<Q extends Query>(made: Statement<Q>, values: Readonly<Record<string, unknown>>) {
@@ -107,7 +144,8 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string)
       queryOf({ getQuery: () => ({ sql: text, params }), mapResult: result => result, reader: 'drizzle' }),
     async batch<T extends readonly Query[]>(queries: T) {
       const prepared = queries.map(prepare)
-      const results = await sent(prepared)
+      const statements = prepared.map(query => query.getQuery())
+      const results = fence ? await behind(fence, statements) : await sent(statements)
       for (const { meta } of results) {
         calls.rowsRead += meta.rows_read
         calls.rowsWritten += meta.rows_written

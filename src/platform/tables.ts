@@ -21,6 +21,27 @@ export const guards = sqliteTable('guard', { name: text().notNull() }, table => 
   check('guard_migration_account', sql`${table.name} <> 'guard_migration_account'`),
 ])
 
+/** Whether a database serves its tenant: `suspended` for a while, `moved` for good. */
+export type FenceState = 'serving' | 'suspended' | 'moved'
+
+/**
+ * Whose database this is: one row, none while it is free. Every batch that reads looks at it, and every batch that writes holds it as a
+ * guard (platform/tenancy/fence.ts).
+ */
+export const fences = sqliteTable('fence', {
+  /** Always 1. */
+  id: integer().primaryKey(),
+  tenantLocator: text().notNull(),
+  generation: integer().notNull(),
+  state: text({ enum: ['serving', 'suspended', 'moved'] })
+    .$type<FenceState>()
+    .notNull(),
+  /** Requests of tokens of an earlier epoch are refused. */
+  tokenEpoch: integer().notNull(),
+  /** How often the tenant was restored. */
+  restores: integer().notNull(),
+})
+
 /**
  * One row for each committed write, under the caller's Idempotency-Key or else the request's own id. It
  * answers a repeat, and tells whether a batch whose outcome is unknown was committed. Kept 30 days.

@@ -9,8 +9,9 @@ import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from './calls.ts'
 import { NEWEST_TENANT_MIGRATION } from './database/migrations.ts'
 import { bytesOf, type Database, openDatabase } from './database.ts'
-import type { AutofillOperations } from './tenancy/control-tables.ts'
+import type { AutofillOperations, Restore, Suspension } from './tenancy/control-tables.ts'
 import * as control from './tenancy/control-tables.ts'
+import { type FenceRow, setFence } from './tenancy/fence.ts'
 import { bucketBinding, type Place } from './tenancy/places.ts'
 import type { Quotas } from './tenancy/quotas.ts'
 
@@ -37,6 +38,10 @@ export type Tenant = {
   readonly quotas?: Quotas
   /** Where its databases, objects and files lie. Empty: anywhere. */
   readonly place: Place
+  /** Why it is not served; absent while it is. */
+  readonly suspension?: Suspension
+  /** Every restore of its databases, oldest first; absent for none. */
+  readonly restores?: readonly Restore[]
   /** Bindings of its databases; the index is the shard's number. */
   readonly shards: readonly string[]
   /** For the same shards, from when on new policyholders come into each; absent where all are open to them. */
@@ -202,6 +207,8 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     allowedOrigins,
     quotas,
     place,
+    suspension,
+    restores,
   } = first.tenant
   const opensAt = rows.map(row => row.opensAt as Instant)
   return {
@@ -218,6 +225,8 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     ...(allowedOrigins.length > 0 && { allowedOrigins }),
     ...(Object.keys(quotas).length > 0 && { quotas }),
     place,
+    ...(suspension && { suspension }),
+    ...(restores.length > 0 && { restores }),
     shards: rows.map(({ binding }) => binding),
     ...(opensAt.some(at => at > 0) && { opensAt }),
     isBehind: rows.some(({ migration }) => migration === null || migration < NEWEST_TENANT_MIGRATION),
@@ -227,8 +236,9 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
 /** Seconds after which a database that waits for a migration, or for a deploy of its binding, may have it. */
 const READY_WITHIN_SECONDS = 30
 
-/** The database of one of the tenant's shards; 503 while the tenant is behind the code's schema. */
+/** The database of one of the tenant's shards; 503 while the tenant is suspended, or behind the code's schema. */
 export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Calls): Database {
+  requireServed(tenant)
   if (tenant.isBehind)
     throw new Refusal(
       'tenantBehind',
@@ -236,17 +246,70 @@ export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Ca
       {},
       READY_WITHIN_SECONDS,
     )
-  const binding = tenant.shards[shard]
-  const client =
-    binding === undefined ? undefined : (env as unknown as Record<string, D1Database | undefined>)[binding]
-  if (!client)
+  const { client, binding } = shardClient(env, tenant, shard)
+  return openDatabase(client, calls, binding, {
+    tenant,
+    settle: row => settleFence(env, tenant, shard, row, calls),
+  })
+}
+
+/** The binding of a shard; 503 where the Worker does not have it yet. */
+export function shardClient(
+  env: Env,
+  { shards }: Pick<Tenant, 'shards'>,
+  shard: number,
+): { client: D1Database; binding: string } {
+  const binding = shards[shard] ?? ''
+  const client = (env as unknown as Record<string, D1Database | undefined>)[binding]
+  if (client) return { client, binding }
+  throw new Refusal(
+    'tenantBehind',
+    `Database ${binding} of the tenant is not bound yet; try again.`,
+    {},
+    READY_WITHIN_SECONDS,
+  )
+}
+
+/** Refuses (503 `tenantSuspended`, 421 `tenantMoved`) what is asked of a tenant that is not served. */
+export function requireServed({ name, suspension }: Pick<Tenant, 'name' | 'suspension'>): void {
+  if (suspension?.state === 'moved')
+    throw new Refusal('tenantMoved', `The tenant '${name}' is not served here any more: ${suspension.reason}`)
+  if (suspension)
     throw new Refusal(
-      'tenantBehind',
-      `Database ${binding} of the tenant is not bound yet; try again.`,
+      'tenantSuspended',
+      `The tenant '${name}' is suspended: ${suspension.reason}`,
       {},
       READY_WITHIN_SECONDS,
     )
-  return openDatabase(client, calls, binding)
+}
+
+/**
+ * What a database's fence says is not what this isolate knew of the tenant, so the control database is asked. A database of the tenant
+ * that has no fence gets one; all else is refused.
+ */
+async function settleFence(
+  env: Env,
+  tenant: Tenant,
+  shard: number,
+  row: FenceRow | undefined,
+  calls: Calls,
+): Promise<void> {
+  forgetTenants()
+  const known = await readTenant(env, { locator: tenant.locator }, calls)
+  if (known) requireServed(known)
+  const { client, binding } = shardClient(env, tenant, shard)
+  if (!row && known?.generation === tenant.generation && known.shards[shard] === binding) {
+    const { sql: text, params } = setFence(known, 'serving')
+    const database = openDatabase(client, calls)
+    await database.batch([database.effect(text, ...params)])
+    return
+  }
+  throw new Refusal(
+    'unavailable',
+    `The tenant '${tenant.name}' has just been changed by its operator; send the request again.`,
+    {},
+    1,
+  )
 }
 
 /** The database of the tenant's home shard, for a request: accounts, resources, integrations. */
@@ -343,7 +406,17 @@ export const shardName = (tenant: Tenant, shard: number): ShardName => ({
   shard,
 })
 
-/** The tenant that a shard name stands for; undefined when it is gone or has been recreated since. */
+/** The tenant that a shard name stands for; undefined when it is gone, suspended, or has been recreated since. */
+export async function servedTenantOfShard(
+  env: Env,
+  name: ShardName,
+  calls: Calls = noCalls(),
+): Promise<Tenant | undefined> {
+  const tenant = await tenantOfShard(env, name, calls)
+  return tenant?.suspension ? undefined : tenant
+}
+
+/** The tenant that a shard name stands for, suspended or not; undefined when it is gone or has been recreated since. */
 export async function tenantOfShard(
   env: Env,
   name: ShardName,

@@ -8,6 +8,7 @@ import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import type { Database, Query } from '../platform/database.ts'
 import { webhooks } from '../platform/events/tables.ts'
+import { closeFence, raiseTokenEpoch, setFence } from '../platform/tenancy/fence.ts'
 import { isJurisdiction, type Place } from '../platform/tenancy/places.ts'
 import type { Quotas } from '../platform/tenancy/quotas.ts'
 import {
@@ -25,8 +26,7 @@ import {
 import { addVersionsQuery, allVersionsQuery } from '../product/cache.ts'
 import { copyQueries } from '../servicing/events/delivery/webhook-copies.ts'
 import * as store from './store.ts'
-
-export { type WipeResult, wipeReturned } from './wipe.ts'
+import { inEachDatabase } from './suspension.ts'
 
 export type NewTenant = {
   name: string
@@ -77,7 +77,9 @@ export async function createTenant(
     place,
     createdAt: now(),
   })
-  return changed(database, [...queries, ...told], { locator, name, place })
+  const tenant = await changed(database, [...queries, ...told], { locator, name, place })
+  await inEachDatabase(env, tenant, setFence(tenant, 'serving'), calls)
+  return tenant
 }
 
 /**
@@ -91,7 +93,11 @@ export async function recreateTenant(
   told: readonly Query[] = [],
 ): Promise<Tenant> {
   const database = controlDatabase(env, calls)
-  return changed(database, [...store.recreateTenantQueries(database, tenant, now()), ...told], tenant)
+  const queries = store.recreateTenantQueries(database, tenant, now())
+  const recreated = await changed(database, [...queries, ...told], tenant)
+  await inEachDatabase(env, tenant, closeFence(tenant), calls)
+  await inEachDatabase(env, recreated, setFence(recreated, 'serving'), calls)
+  return recreated
 }
 
 /** Deletes the tenant; 404 when there is none of that name. Its databases are wiped later and are free again. */
@@ -101,6 +107,7 @@ export async function deleteTenant(env: Env, name: string, calls: Calls = noCall
   const database = controlDatabase(env, calls)
   await database.batch(store.deleteTenantQueries(database, tenant.locator, now()) as [Query, ...Query[]])
   forgetTenants()
+  await inEachDatabase(env, tenant, closeFence(tenant), calls)
 }
 
 /**
@@ -124,7 +131,9 @@ export async function addShards(
       `The tenant '${name}' has ${has} shards and may have up to ${store.MOST_SHARDS}; databases that hold data are never taken away.`,
     )
   const database = controlDatabase(env, calls)
-  return changed(database, store.addShardsQueries(database, tenant, shards), tenant)
+  const grown = await changed(database, store.addShardsQueries(database, tenant, shards), tenant)
+  await inEachDatabase(env, { shards: grown.shards.slice(has) }, setFence(grown, 'serving'), calls)
+  return grown
 }
 
 /** Whether shards of the tenant wait for `openNewShards`. */
@@ -181,11 +190,12 @@ export async function setQuotas(
   forgetTenants()
 }
 
-/** Ends all tokens of the tenant, everywhere within 5 s. */
+/** Ends all tokens of the tenant: at once for whatever reads or writes its databases, and everywhere within 5 s. */
 export async function revokeTokens(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> {
   const database = controlDatabase(env, calls)
-  await database.batch([store.revokeTokensQuery(database, tenant.locator)])
+  const [[row]] = await database.batch([store.revokeTokensQuery(database, tenant.locator)])
   forgetTenants()
+  if (row) await inEachDatabase(env, tenant, raiseTokenEpoch({ ...tenant, ...row }), calls)
 }
 
 async function changed(

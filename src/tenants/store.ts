@@ -114,10 +114,10 @@ const NEW_SHARDS: NewShards = { from: 0, to: SHARDS_OF_A_TENANT, opensAt: 0 }
 const claimQueries = (database: Database, locator: string, { from, to, opensAt }: NewShards): Query[] =>
   Array.from({ length: to - from }, (_, at) => [
     database.build.run(sql`
-      insert into ${shards} (tenant_locator, number, binding, opens_at)
+      insert into ${shards} (tenant_locator, number, binding, opens_at, claimed_at)
       select ${tenants.locator}, ${from + at}, (
         select ${pool.binding} from ${pool} where ${claimable} order by ${pool.binding} limit 1
-      ), ${opensAt} from ${tenants} where ${tenants.locator} = ${locator} and ${tenants.status} = 'active'`),
+      ), ${opensAt}, cast(unixepoch('subsec') * 1000 as integer) from ${tenants} where ${tenants.locator} = ${locator} and ${tenants.status} = 'active'`),
     database.build
       .update(pool)
       .set({ state: 'claimed' })
@@ -166,11 +166,12 @@ export const clockQuery = (database: Database, { locator, generation }: TenantSc
     .returning({ clockOffsetMs: tenants.clockOffsetMs })
 
 /** Ends every token of the tenant that was issued so far. */
-export const revokeTokensQuery = (database: Database, locator: Uuid): Query =>
+export const revokeTokensQuery = (database: Database, locator: Uuid) =>
   database.build
     .update(tenants)
     .set({ tokenEpoch: sql`${tenants.tokenEpoch} + 1` })
     .where(eq(tenants.locator, locator))
+    .returning({ tokenEpoch: tenants.tokenEpoch })
 
 /** Active tenants by name, with a row for each database. */
 export const tenantsQuery = (database: Database, where?: SQL) =>

@@ -11,6 +11,7 @@ import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 import { guards, writes } from '../platform/tables.ts'
+import { closeFence, type FenceStatement, removeFence } from '../platform/tenancy/fence.ts'
 import {
   boundBucket,
   controlDatabase,
@@ -52,10 +53,11 @@ export async function wipeReturned(
     if (!client || !bucket) continue
     const hadFiles = await deleteFormerFiles(bucket, former, calls)
     const database = openDatabase(client, calls)
-    const seen = await look(database)
+    const seen = await look(database, former)
     const hasRows = seen.tablesWithRows.length > 0
     if (!hasRows && !hadFiles) {
       if (at - returnedAt < MAY_BE_WRITTEN_MS) continue
+      await database.batch([queryOf(database, removeFence(former))])
       await control.batch([freeQuery(control, returned)])
       result.freed.push(binding)
       continue
@@ -80,13 +82,20 @@ const recordOfWrites = sql`(select count(*) || '/' || coalesce(max(${writes.key}
 
 const quoted = (table: string) => sql.raw(`"${table.replaceAll('"', '""')}"`)
 
-/** `migration` stays, since the schema stays. Names that begin with an underscore belong to D1. */
-async function look(database: Database): Promise<Seen> {
-  const [tables] = (await database.batch([
+const queryOf = (database: Database, { sql: text, params }: FenceStatement): Query =>
+  database.effect(text, ...params)
+
+/**
+ * Closes the fence, and looks what there is. `migration` stays, since the schema stays; `fence` until the database is free. Names that
+ * begin with an underscore belong to D1.
+ */
+async function look(database: Database, former: TenantScope): Promise<Seen> {
+  const [, tables] = (await database.batch([
+    queryOf(database, closeFence(former)),
     database.build.all(
-      sql`select name from sqlite_master where type = 'table' and name <> 'migration' and substr(name, 1, 1) <> '_' and (name not like 'sqlite%' or name = 'sqlite_sequence')`,
+      sql`select name from sqlite_master where type = 'table' and name not in ('migration', 'fence') and substr(name, 1, 1) <> '_' and (name not like 'sqlite%' or name = 'sqlite_sequence')`,
     ),
-  ])) as [{ name: string }[]]
+  ])) as [unknown, { name: string }[]]
   const [record, ...found] = (await database.batch([
     database.build.all(sql`select ${recordOfWrites} as record`),
     ...tables.map(({ name }) =>

@@ -193,7 +193,8 @@ describe('test users', () => {
     const added = await deployUsers(2, ann!, bob!, { username: 'cat', password: 'short' })
     expect([await statusOf(token), callsOf(added, 'd1')]).toEqual([200, 3])
     const changed = await deployUsers(3, { ...ann!, roles: ['reader'] }, bob!, { ...bob!, username: 'cat' })
-    expect([await statusOf(token), callsOf(changed, 'd1')]).toEqual([401, 4])
+    // More: the tenant's token epoch, in the control database and in the fence.
+    expect([await statusOf(token), callsOf(changed, 'd1')]).toEqual([401, 5])
     const reader = await signIn('revoked', 'ann', 'short')
     const writing = await callApi('POST', '/policyholder/create', { token: reader, body: { values: {} } })
     expect([await statusOf(reader), writing.status]).toEqual([200, 403])

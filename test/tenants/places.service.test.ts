@@ -20,8 +20,8 @@ import {
   hasNewShards,
   openNewShards,
   recreateTenant,
-  wipeReturned,
 } from '../../src/tenants/service.ts'
+import { wipeReturned } from '../../src/tenants/wipe.ts'
 import { poolBinding, prepareDatabases } from '../support/databases.ts'
 
 const EUROPEAN = [poolBinding(7), poolBinding(8)]
@@ -118,7 +118,8 @@ describe('shards', () => {
     const tenant = await createTenant(env, { name: 'growing', type: 'production' })
     const calls = noCalls()
     const grown = await addShards(env, 'growing', 3, calls)
-    expect(calls.d1).toBe(2)
+    // The tenant, the claim, and the fence of each.
+    expect(calls.d1).toBe(4)
     expect(grown.shards).toHaveLength(3)
     expect(grown.shards[0]).toBe(tenant.shards[0])
     expect(new Set(grown.shards).size).toBe(3)

@@ -4,13 +4,8 @@ import { Refusal } from '../../src/kernel/errors.ts'
 import { type Instant, now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { fileKey, forgetTenants, readTenant, shardDatabase, type Tenant } from '../../src/platform/tenancy.ts'
-import {
-  createTenant,
-  deleteTenant,
-  listTenants,
-  recreateTenant,
-  wipeReturned,
-} from '../../src/tenants/service.ts'
+import { createTenant, deleteTenant, listTenants, recreateTenant } from '../../src/tenants/service.ts'
+import { wipeReturned } from '../../src/tenants/wipe.ts'
 import { callApi } from '../support/api.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
 
@@ -61,7 +56,8 @@ async function startAgain(): Promise<void> {
 test('a new tenant has a database of its own, a host name, and its name to itself', async () => {
   const calls = noCalls()
   const tenant = await createTenant(env, { name: 'acme-motor', type: 'test' }, calls)
-  expect(calls.d1).toBe(1)
+  // The control database, and the fence of its own.
+  expect(calls.d1).toBe(2)
   expect(tenant).toMatchObject({
     name: 'acme-motor',
     hostName: 'acme-motor.co.local.bindery.test',

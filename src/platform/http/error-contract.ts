@@ -119,6 +119,9 @@ export const ExceptionResponse = z
       description: 'When a field was searched that cannot be: those that can.',
     }),
     currentETag: OptionalText.openapi({ description: 'With 412: the ETag that the record has now.' }),
+    timestamp: OptionalText.openapi({
+      description: 'With `streamRestored`: the time in epoch milliseconds to read the event stream from.',
+    }),
   })
   .openapi('ExceptionResponse', { description: 'A request that was not carried out, and why.' })
 export type ExceptionResponse = z.infer<typeof ExceptionResponse>

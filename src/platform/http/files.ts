@@ -1,7 +1,7 @@
 // Files at signed addresses, streamed from R2 as they are: conditional requests, and a part for who goes on with
 // a download.
 import { Refusal } from '../../kernel/errors.ts'
-import { findTenant, tenantFiles } from '../tenancy.ts'
+import { findTenant, requireServed, tenantFiles } from '../tenancy.ts'
 import { FILES_PATH, linkedKey, readLinkToken } from './file-links.ts'
 import { type PublicContext, publicRoute, type Route } from './route.ts'
 
@@ -25,6 +25,7 @@ async function signedFile(token: string, context: PublicContext): Promise<Respon
   const tenant = link && (await findTenant(env, { locator: link.tenantLocator }, calls))
   const key = link && linkedKey(link, tenant)
   if (!tenant || !key) throw noFile()
+  requireServed(tenant)
   const bucket = tenantFiles(env, tenant)
   const range = wantedRange(requestHeaders)
   calls.r2 += 1

@@ -105,6 +105,7 @@ export function problemResponse(exchange: Exchange, problem: unknown, allow?: st
       | 'tableErrors'
       | 'searchableFields'
       | 'currentETag'
+      | 'timestamp'
     >),
   }
   const response = jsonResponse(status, JSON.stringify(body))

@@ -30,9 +30,22 @@ export const tenants = sqliteTable(
     quotas: text({ mode: 'json' }).$type<Quotas>().notNull().default(sql`'{}'`),
     /** Where its databases, objects and files lie; it never changes. Empty: anywhere. */
     place: text({ enum: PLACES }).notNull().default(''),
+    /** Why it is not served; null while it is. */
+    suspension: text({ mode: 'json' }).$type<Suspension>(),
+    /** Every restore of its databases, oldest first. */
+    restores: text({ mode: 'json' }).$type<readonly Restore[]>().notNull().default(sql`'[]'`),
+    /** Whether the housekeeping has yet to wake its dispatchers, which have no alarm after a move or a restore. */
+    isWaking: integer({ mode: 'boolean' }).notNull().default(false),
+    /** How far a restore or a move has come that is not finished (scripts/tenants/). */
+    operation: text({ mode: 'json' }).$type<TenantOperation>(),
     createdAt: integer().notNull(),
   },
-  table => [uniqueIndex('tenant_name').on(table.name), uniqueIndex('tenant_host_name').on(table.hostName)],
+  table => [
+    uniqueIndex('tenant_name').on(table.name),
+    uniqueIndex('tenant_host_name').on(table.hostName),
+    // Queries must write the condition as it is here.
+    index('tenant_waking').on(table.locator).where(sql`${table.isWaking} = 1`),
+  ],
 )
 
 /** Where a tenant lives: one row for each of its shards. */
@@ -44,6 +57,8 @@ export const shards = sqliteTable(
     binding: text().notNull(),
     /** From when on new policyholders may come into it: when every isolate knows that it is there. */
     opensAt: integer().notNull().default(0),
+    /** Since when the database is the tenant's; null for those that were claimed before this was kept. */
+    claimedAt: integer(),
   },
   table => [
     primaryKey({ columns: [table.tenantLocator, table.number] }),
@@ -58,9 +73,9 @@ export const shards = sqliteTable(
 export const deployments = sqliteTable('deployment', {
   environment: text().primaryKey(),
   domain: text().notNull(),
-  /** What PASSWORD_PEPPER must give, so that a wrong one is found before passwords stop fitting. */
+  /** What the peppers of PASSWORD_PEPPER give, the first one first, so that a wrong one is found before passwords stop fitting. */
   pepperCheck: text(),
-  /** What SEALING_KEY must give, so that a wrong one is found before anything is sealed with it. */
+  /** What the keys of SEALING_KEY give, the first one first, so that a wrong one is found before anything is sealed with it. */
   sealingCheck: text(),
   createdAt: integer().notNull(),
 })
@@ -177,6 +192,30 @@ export const administrationTokens = sqliteTable(
     uniqueIndex('administration_token_name').on(table.accountLocator, table.name),
   ],
 )
+
+/** Why a tenant is not served. */
+export type Suspension = {
+  /** `moved`: it is served elsewhere, and never here again. */
+  readonly state: 'suspended' | 'moved'
+  /** What callers are told. */
+  readonly reason: string
+  readonly since: number
+}
+
+/** A restore: at the time `at` the databases were brought back to what they held at the time `to`. */
+export type Restore = { readonly to: number; readonly at: number }
+
+/** A restore or a move that is under way: what a run that goes on with it must know. */
+export type TenantOperation =
+  | {
+      readonly kind: 'restore'
+      readonly to: number
+      /** By binding: how each database was before, to go back to. */
+      readonly bookmarks: Readonly<Record<string, string>>
+      /** Bindings of databases that are restored. */
+      readonly restored: readonly string[]
+    }
+  | { readonly kind: 'move'; readonly to: string }
 
 /** Registered operations by their names, as `private_motor.endorsement.create` or `*.*.*`. */
 export type AutofillOperations = Readonly<Record<string, RegisteredOperation>>

@@ -9,11 +9,11 @@ import { filePlace } from '../../platform/http/body/large-files.ts'
 import { about, observed } from '../../platform/observation.ts'
 import {
   fileKey,
+  servedTenantOfShard,
   shardDatabase,
   type Tenant,
   tenantFiles,
   tenantNow,
-  tenantOfShard,
 } from '../../platform/tenancy.ts'
 import { waiting } from '../../policy/projection/records.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
@@ -72,7 +72,7 @@ export async function consumeDocumentHints(batch: MessageBatch<unknown>, env: En
     if (!isHint(hint)) continue
     try {
       await observed(env, about('documents', hint), async calls => {
-        const tenant = await tenantOfShard(env, hint, calls)
+        const tenant = await servedTenantOfShard(env, hint, calls)
         if (tenant) await makeDocuments(env, tenant, hint.shard, hint.policyLocator, calls)
       })
     } catch (problem) {

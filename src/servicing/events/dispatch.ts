@@ -12,19 +12,28 @@ import { earliestTimer, fireDue, type ShardPlace } from '../../platform/events/t
 import { callObject, webhookObject } from '../../platform/objects.ts'
 import { about, observed } from '../../platform/observation.ts'
 import { writes } from '../../platform/tables.ts'
-import { type ShardName, shardDatabase, shardName, tenantOfShard } from '../../platform/tenancy.ts'
+import {
+  type ShardName,
+  servedTenantOfShard,
+  shardDatabase,
+  shardName,
+  tenantOfShard,
+} from '../../platform/tenancy.ts'
 import { earliestJob, hintDueDocuments } from '../../transactions/documents/job-store.ts'
 import { earliestDelivery, webhooksDue } from './delivery/store.ts'
 
 /** Deliveries that are due are handed on, and handed on again after this time when they still wait. */
 const HAND_ON_AGAIN_MS = 60_000
 
+/** How often a suspended tenant is looked at. */
+const SUSPENDED_LOOK_MS = 60_000
+
 type Due = { timer: Instant | null; delivery: Instant | null; purge: Instant | null; job: Instant | null }
 
 /**
  * The dispatcher's work on its shard: fires a bounded number of timers, hints at documents, wakes the objects that deliver, and
  * purges old rows. Returns when the next work is due in real time, which may be past; undefined when nothing waits, or the
- * shard is no longer the tenant's.
+ * shard is no longer the tenant's. While the tenant is suspended nothing is done.
  */
 export async function workOff(
   env: Env,
@@ -32,7 +41,8 @@ export async function workOff(
   calls: Calls = noCalls(),
 ): Promise<Instant | undefined> {
   const tenant = await tenantOfShard(env, name, calls)
-  if (!tenant) return undefined
+  if (!tenant || tenant.suspension?.state === 'moved') return undefined
+  if (tenant.suspension) return (now() + SUSPENDED_LOOK_MS) as Instant
   const place = { env, tenant, shard: name.shard, calls }
   await fireDue(place)
   await hintDueDocuments(env, tenant, name.shard, calls)
@@ -126,7 +136,7 @@ export async function consumeAnnouncements(batch: MessageBatch<unknown>, env: En
       if (!isShardName(name)) return
       try {
         await observed(env, about('announcements', name), async calls => {
-          const tenant = await tenantOfShard(env, name, calls)
+          const tenant = await servedTenantOfShard(env, name, calls)
           if (tenant) await wakeDue({ env, tenant, shard: name.shard, calls })
         })
       } catch (problem) {

@@ -70,6 +70,9 @@ export async function execute(
   const shard = shardOfDigits(message.locator)
   const database = shardDatabase(context.env, context.tenant, shard, context.calls)
   const plugins = new PluginSessions({ context, database, shard }, message.locator)
+  const restores = context.tenant.restores?.length ?? 0
+  if (memory.restores !== restores) forget(memory)
+  memory.restores = restores
   try {
     return await attemptAgain(context, database, message, memory, plugins)
   } catch (problem) {
@@ -231,7 +234,12 @@ function assertMatch({ operation, ifMatch }: PolicyMessage, loaded: Loaded): voi
 
 // The policy's records that its object keeps between operations: a cache, never the truth (docs/design.md, section 5).
 /** The object's memory of its policy between operations; any error drops it. */
-export type PolicyMemory = { loaded?: Loaded; readAt?: Instant }
+export type PolicyMemory = {
+  loaded?: Loaded
+  readAt?: Instant
+  /** How often the tenant had been restored: versions of policies are given again after it. */
+  restores?: number
+}
 
 /** How long a price may rest on memory: for this long it may miss a repair of the configuration. */
 const PRICE_TRUST_MS = 2_000

@@ -15,6 +15,7 @@ import {
   findEvent,
   type StreamFilter,
   type StreamRow,
+  timesAround,
 } from './store.ts'
 
 const DEFAULT_PAGE_SIZE = 100
@@ -61,6 +62,7 @@ function readingOf(query: EventStreamQuery, { env, tenant }: RequestContext): Re
     filter: { start: startTimestamp, end: endTimestamp, type: eventType },
     pageSize: query.pageSize ?? DEFAULT_PAGE_SIZE,
     positions: [],
+    restores: restoresOf(tenant),
   }
 }
 
@@ -135,6 +137,7 @@ export async function listEvents(
     filter: { start: startTimestamp, end: endTimestamp, name: type },
     pageSize,
     positions: [],
+    restores: restoresOf(context.tenant),
   }
   const page = await readPage('events', pagingToken ?? reading, context)
   return { pagingToken: page.pagingToken, events: page.rows.map(eventResponse) }
@@ -150,12 +153,14 @@ export type StreamPage<F extends Form> = {
 export async function readPage<F extends Form>(
   form: F,
   from: string | Reading,
-  { env, tenant, calls }: RequestContext,
+  context: RequestContext,
   pageSizeAsked?: number,
 ): Promise<StreamPage<F>> {
+  const { env, tenant, calls } = context
   const view = form === 'events' ? 'events' : 'stream'
   const reading = typeof from === 'string' ? readToken(env.SEALING_KEY, view, tenant, from) : from
   const { filter, positions } = reading
+  if (reading.restores < restoresOf(tenant)) throw await restoredSince(reading, context)
   const pageSize = pageSizeAsked ?? reading.pageSize
   const read = await Promise.all(
     tenant.shards.map((_, shard) =>
@@ -167,8 +172,37 @@ export async function readPage<F extends Form>(
   const page = mergeShards(rows, positions, pageSize, reached)
   return {
     rows: page.events,
-    pagingToken: writeToken(env.SEALING_KEY, view, tenant, { filter, pageSize, positions: page.positions }),
+    pagingToken: writeToken(env.SEALING_KEY, view, tenant, {
+      filter,
+      pageSize,
+      positions: page.positions,
+      restores: restoresOf(tenant),
+    }),
   }
+}
+
+const restoresOf = ({ restores = [] }: Tenant): number => restores.length
+
+/**
+ * Refuses (409 `streamRestored`) a token of before a restore, since events that its reader has may be undone. The time to read from is
+ * that of the first event that the reader has not had: sequences are never used again, so its position tells.
+ */
+async function restoredSince(
+  { positions }: Reading,
+  { env, tenant, calls }: RequestContext,
+): Promise<Refusal> {
+  const shards = await Promise.all(
+    tenant.shards.map((_, shard) =>
+      timesAround(shardDatabase(env, tenant, shard, calls), positions[shard] ?? 0),
+    ),
+  )
+  const next = shards.flatMap(({ next }) => next ?? [])
+  const timestamp = String(next.length > 0 ? Math.min(...next) : Math.max(...shards.map(({ last }) => last)))
+  return new Refusal(
+    'streamRestored',
+    `The tenant was restored to an earlier time since this 'pagingToken' was given out: what happened after that time is undone, and other events have taken its place. Begin again with startTimestamp=${timestamp}.`,
+    { timestamp },
+  )
 }
 
 // One stream from many shards. Each shard orders its events by commit. The page merges them by time and remembers its position in
@@ -218,10 +252,24 @@ export function mergeShards<E extends { sequence: number; at: number }>(
 export type View = 'stream' | 'events'
 
 /** All that the next call needs; the token never expires. */
-export type Reading = { filter: StreamFilter; pageSize: number; positions: Positions }
+export type Reading = {
+  filter: StreamFilter
+  pageSize: number
+  positions: Positions
+  /** How often the tenant had been restored when the reading began. */
+  restores: number
+}
 
-/** Start, end, and type of the filter (the older name, or either), rows of a page, positions. */
-type Sealed = [start: number | null, end: number | null, type: string | null, size: number, at: number[]]
+/** Start, end, and type of the filter (the older name, or either), rows of a page, positions, restores. */
+type Sealed = [
+  start: number | null,
+  end: number | null,
+  type: string | null,
+  size: number,
+  at: number[],
+  /** Missing in the oldest tokens: none. */
+  restores?: number,
+]
 
 /** Over the tenant too: another's token does not fit. */
 const sealOf = (key: string, view: View, tenant: Tenant, text: string): Buffer =>
@@ -239,10 +287,17 @@ export function writeToken(
   keys: string,
   view: View,
   tenant: Tenant,
-  { filter, pageSize, positions }: Reading,
+  { filter, pageSize, positions, restores }: Reading,
 ): string {
   const { start, end, type, name } = filter
-  const sealed: Sealed = [start ?? null, end ?? null, type ?? name ?? null, pageSize, [...positions]]
+  const sealed: Sealed = [
+    start ?? null,
+    end ?? null,
+    type ?? name ?? null,
+    pageSize,
+    [...positions],
+    restores,
+  ]
   const text = Buffer.from(JSON.stringify(sealed)).toString('base64url')
   return `${text}.${sealOf(keysOf(keys)[0]!, view, tenant, text).toString('base64url')}`
 }
@@ -260,7 +315,7 @@ export function readToken(keys: string, view: View, tenant: Tenant, token: strin
       'invalidParameter',
       "'pagingToken' is not one that this service gave out here; send it as it came, or begin again without it.",
     )
-  const [start, end, type, pageSize, positions] = JSON.parse(
+  const [start, end, type, pageSize, positions, restores = 0] = JSON.parse(
     Buffer.from(text, 'base64url').toString('utf8'),
   ) as Sealed
   return {
@@ -271,5 +326,6 @@ export function readToken(keys: string, view: View, tenant: Tenant, token: strin
     } as StreamFilter,
     pageSize,
     positions,
+    restores,
   }
 }

@@ -108,6 +108,20 @@ export async function eventsAfter<F extends Form>(
   return { rows: rowsOf<F>(rows), reached: rows.length < most ? end!.last : rows.at(-1)!.sequence }
 }
 
+/** The time of the first event after a position, if there is one, and of the last event of all; 0 for none. */
+export async function timesAround(
+  database: Database,
+  position: number,
+): Promise<{ next: number | undefined; last: number }> {
+  const [[row]] = await database.batch([
+    database.build.all<{ next: number | null; last: number | null }>(
+      sql`select (select ${at} from ${events} where ${sequence} > ${position} order by ${sequence} limit 1) as next,
+        (select max(${at}) from ${events}) as last`,
+    ),
+  ])
+  return { next: row?.next ?? undefined, last: row?.last ?? 0 }
+}
+
 /** Typed as those of the widest form; a row has the columns of its own. */
 const rowsOf = <F extends Form>(rows: readonly object[]): StreamRow<F>[] => rows as StreamRow<F>[]
 

@@ -7,9 +7,9 @@ import type { RequestContext } from '../../../platform/context.ts'
 import {
   HOME_SHARD,
   type ShardName,
+  servedTenantOfShard,
   shardDatabase,
   tenantNow,
-  tenantOfShard,
 } from '../../../platform/tenancy.ts'
 import { loadConfiguration, versionQuery } from '../../../product/cache.ts'
 import { tableReader } from '../../../reference/constraints/force.ts'
@@ -49,7 +49,7 @@ export async function workOn(
   isHalted: () => boolean,
   calls: Calls = noCalls(),
 ): Promise<number | undefined> {
-  const tenant = await tenantOfShard(env, shard, calls)
+  const tenant = await servedTenantOfShard(env, shard, calls)
   if (!tenant) return undefined
   const database = shardDatabase(env, tenant, shard.shard, calls)
   const home = shard.shard === HOME_SHARD ? database : shardDatabase(env, tenant, HOME_SHARD, calls)

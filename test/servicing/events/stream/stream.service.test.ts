@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { eventTypes } from '../../../../src/platform/events/catalogue.ts'
 import { streamTypes, unstreamedTypes } from '../../../../src/platform/events/types.ts'
-import type { Tenant } from '../../../../src/platform/tenancy.ts'
+import { forgetTenants, type Tenant } from '../../../../src/platform/tenancy.ts'
 import { readToken, writeToken } from '../../../../src/servicing/events/stream/service.ts'
 import { prepareDatabases } from '../../../support/databases.ts'
 import { type Client, clientOf } from '../http.ts'
@@ -148,7 +148,7 @@ describe('the event stream', () => {
       expect(refused).toMatchObject({ status: 400, body: { code: 'invalidParameter' } })
       expect(refused.body.message).toContain(`/events/list?type=${type}`)
       expect(namesOf((await call('GET', `${list}?type=${type}`)).body)).toEqual([type])
-      const reading = { filter: { type }, pageSize: 5, positions: [] }
+      const reading = { filter: { type }, pageSize: 5, positions: [], restores: 0 }
       const token = writeToken(env.SEALING_KEY, 'stream', tenant, reading)
       expect((await call('GET', pageAfter(token))).status).toBe(400)
     }
@@ -168,6 +168,33 @@ describe('the event stream', () => {
     expect(namesOf(third.body)).toEqual([])
     await happen(tenant, named('d'))
     expect(namesOf((await call('GET', pageAfter(third.body.pagingToken))).body)).toEqual(['d'])
+  })
+
+  it('tells whoever read before a restore the time to read from, and goes on with the tokens since', async () => {
+    await happen(tenant, named('kept', 'undone'))
+    const early = (await call('GET', `${STREAM}?startTimestamp=0&pageSize=1`)).body.pagingToken
+    const late = (await call('GET', `${STREAM}?startTimestamp=0`)).body.pagingToken
+    const database = (env as unknown as Record<string, D1Database>)[tenant.shards[0]!]!
+    const restores = [{ to: 1, at: 2 }]
+    await database.batch([
+      database.prepare(`delete from event where data ->> 'name' = 'undone'`),
+      database.prepare('update fence set restores = 1'),
+    ])
+    await env.CONTROL.prepare('update tenant set restores = ? where locator = ?')
+      .bind(JSON.stringify(restores), tenant.locator)
+      .run()
+    forgetTenants()
+    await happen({ ...tenant, restores }, named('new'))
+    await happenedAt(tenant, 'new', 5_000)
+    for (const token of [early, late]) {
+      const { status, body } = await call('GET', pageAfter(token))
+      expect(status).toBe(409)
+      expect(body).toMatchObject({ code: 'streamRestored', timestamp: '5000' })
+      expect(body.message).toContain('startTimestamp=5000')
+    }
+    const again = await call('GET', `${STREAM}?startTimestamp=5000`)
+    expect(namesOf(again.body)).toEqual(['new'])
+    expect((await call('GET', pageAfter(again.body.pagingToken))).status).toBe(200)
   })
 
   it('refuses a token that was changed, is of another tenant, or of no one', async () => {

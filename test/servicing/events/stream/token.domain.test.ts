@@ -7,6 +7,7 @@ const reading = {
   filter: { start: 5, end: undefined, type: 'policy.issue' },
   pageSize: 7,
   positions: [3, 9],
+  restores: 0,
 } as never
 
 test('a token is read years later, after the keys were changed, as long as the old one is kept', () => {

@@ -1,0 +1,118 @@
+// Suspends a tenant, so that every call is answered 503 and nothing of it goes on by itself, and resumes it. The control database says
+// so, and the fence in each of the tenant's databases, which holds for whoever still knows the tenant as it was.
+import { eq, sql } from 'drizzle-orm'
+import { notFound, Refusal } from '../kernel/errors.ts'
+import { now } from '../kernel/time.ts'
+import { type Calls, noCalls } from '../platform/calls.ts'
+import { openDatabase, type Query } from '../platform/database.ts'
+import { armDispatcherAt } from '../platform/objects.ts'
+import { type Suspension, tenants } from '../platform/tenancy/control-tables.ts'
+import { type FenceStatement, setFence } from '../platform/tenancy/fence.ts'
+import {
+  controlDatabase,
+  forgetTenants,
+  readTenant,
+  TENANT_TRUST_MS,
+  type Tenant,
+} from '../platform/tenancy.ts'
+import { readTenants, tenantsQuery } from './store.ts'
+
+/** What callers are told where the operator gives no reason. */
+const NO_REASON = 'the operator works on it; it will be back.'
+
+/** Tenants that one run of the housekeeping wakes. */
+const MOST_WOKEN = 20
+
+/** Isolates may believe for so long that the tenant is still suspended. */
+const WOKEN_AFTER_MS = 2 * TENANT_TRUST_MS
+
+/** Twice the time for which isolates trust what they read of a tenant: afterwards each knows that it is suspended. */
+export const SUSPENDED_EVERYWHERE_MS = 2 * TENANT_TRUST_MS
+
+/** Sends the statement to each of the tenant's databases that is bound. A round trip for each. */
+export async function inEachDatabase(
+  env: Env,
+  { shards }: Pick<Tenant, 'shards'>,
+  { sql, params }: FenceStatement,
+  calls: Calls,
+): Promise<void> {
+  await Promise.all(
+    shards.map(async binding => {
+      const client = (env as unknown as Record<string, D1Database | undefined>)[binding]
+      // One that is not bound yet gets its fence when it is first opened.
+      if (!client) return
+      const database = openDatabase(client, calls)
+      await database.batch([database.effect(sql, ...params)])
+    }),
+  )
+}
+
+/**
+ * Within 5 s every call of the tenant is answered 503 with the reason, and its timers and deliveries stand still. What is under way
+ * goes on until `closeDatabases`. A second call replaces the reason. 404 when there is no such tenant, 409 for one that moved away.
+ */
+export async function suspendTenant(
+  env: Env,
+  name: string,
+  reason: string = NO_REASON,
+  calls: Calls = noCalls(),
+): Promise<Tenant> {
+  const tenant = await tenantToChange(env, name, calls)
+  const suspension: Suspension = { state: 'suspended', reason, since: tenant.suspension?.since ?? now() }
+  await changeTenant(env, tenant, { suspension }, calls)
+  return { ...tenant, suspension }
+}
+
+/**
+ * Nobody reads or writes the databases of the suspended tenant any more, whatever they know. To be called after
+ * `SUSPENDED_EVERYWHERE_MS`, so that a delivery that was under way is noted and is not made twice.
+ */
+export const closeDatabases = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
+  inEachDatabase(env, tenant, setFence(tenant, 'suspended'), calls)
+
+/** The tenant is served again, everywhere within 5 s; what fell due meanwhile begins within two minutes. As `suspendTenant`. */
+export async function resumeTenant(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
+  const { suspension: _, ...tenant } = await tenantToChange(env, name, calls)
+  await inEachDatabase(env, tenant, setFence(tenant, 'serving'), calls)
+  await changeTenant(env, tenant, { suspension: null, isWaking: true }, calls)
+  return tenant
+}
+
+async function tenantToChange(env: Env, name: string, calls: Calls): Promise<Tenant> {
+  const tenant = await readTenant(env, { name }, calls)
+  if (!tenant) throw notFound('tenant', name)
+  if (tenant.suspension?.state === 'moved')
+    throw new Refusal('wrongState', `The tenant '${name}' has moved: ${tenant.suspension.reason}`)
+  return tenant
+}
+
+/** Changes the tenant's row in the control database. */
+export async function changeTenant(
+  env: Env,
+  { locator }: Pick<Tenant, 'locator'>,
+  values: Partial<typeof tenants.$inferInsert>,
+  calls: Calls,
+): Promise<void> {
+  const database = controlDatabase(env, calls)
+  await database.batch([database.build.update(tenants).set(values).where(eq(tenants.locator, locator))])
+  forgetTenants()
+}
+
+/**
+ * Part of the housekeeping: has the dispatchers of tenants that were resumed, restored or moved look at their shards, since a new or
+ * quiet one has no alarm. Cut off, it does so again.
+ */
+export async function wakeTenants(env: Env, calls: Calls = noCalls()): Promise<void> {
+  const control = controlDatabase(env, calls)
+  const [rows] = await control.batch([tenantsQuery(control, sql`${tenants.isWaking} = 1`)])
+  for (const tenant of readTenants(rows).slice(0, MOST_WOKEN)) {
+    await Promise.all(
+      tenant.shards.map((_, shard) => armDispatcherAt({ env, tenant, calls }, shard, now() + WOKEN_AFTER_MS)),
+    )
+    const woken: Query = control.build
+      .update(tenants)
+      .set({ isWaking: false })
+      .where(eq(tenants.locator, tenant.locator))
+    await control.batch([woken])
+  }
+}
