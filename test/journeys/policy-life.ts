@@ -7,7 +7,14 @@ export type Caller = (method: string, path: string, body?: object) => Promise<an
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-export type Life = { holder: string; policy: string; start: number; end: number; record: string; invoice: string }
+export type Life = {
+  holder: string
+  policy: string
+  start: number
+  end: number
+  record: string
+  invoice: string
+}
 
 type Step = { readonly kind: string; readonly act: (call: Caller, life: Life) => Promise<void> }
 

@@ -21,8 +21,6 @@ export type TwoVersions = {
   readonly administrator: { readonly username: string; readonly password: string }
   /** Where the Worker of each version answers. */
   origin(worker: Side): string
-  /** What was logged, a line each. */
-  readonly logged: string[]
   /** All isolates end, and begin again so; storage stays. */
   become(mix: Mix): Promise<void>
   close(): Promise<void>
@@ -50,18 +48,17 @@ export async function startTwoVersions(versions: Record<Side, Version>, mix: Mix
   await databases.close()
 
   const { workerOptions } = unstable_getMiniflareWorkerOptions(CONFIG_FILE)
-  const { durableObjects, queueConsumers, bindings, ...stores } = workerOptions
+  const { durableObjects = {}, queueConsumers, bindings, ...stores } = workerOptions as V4WorkerOptions
   const common = {
     ...stores,
     bindings: { ...bindings, ...secrets, PLUGIN_RUNNER: 'isolate', TRUSTED_PROXIES: '', REQUEST_LOG: 'off' },
   }
   const elsewhere = Object.fromEntries(
-    Object.entries(durableObjects as Record<string, { className: string }>).map(([binding, one]) => [
+    Object.entries(durableObjects).map(([binding, one]) => [
       binding,
-      { ...one, scriptName: OBJECTS },
+      { className: typeof one === 'string' ? one : one.className, scriptName: OBJECTS },
     ]),
   )
-  const logged: string[] = []
   const options = ({ objects, queues }: Mix) => {
     const worker = (side: Side): V4WorkerOptions => ({
       ...common,
@@ -81,7 +78,7 @@ export async function startTwoVersions(versions: Record<Side, Version>, mix: Mix
     }
     return convertV4MiniflareOptions({
       resourcePersistencePath: join(dataFolder, 'v3'),
-      handleStructuredLogs: ({ message }: { message: string }) => void logged.push(message),
+      handleStructuredLogs: () => undefined,
       log: new Log(LogLevel.NONE),
       workers: [worker('new'), worker('old'), hosting],
     })
@@ -107,7 +104,6 @@ export async function startTwoVersions(versions: Record<Side, Version>, mix: Mix
   return {
     administrator,
     origin: worker => origins.get(worker)!,
-    logged,
     async become(next) {
       await runtime.setOptions(options(next))
       await find()
