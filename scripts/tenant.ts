@@ -1,4 +1,6 @@
 // `npm run tenant -- …`. A tenant takes free databases of the pool; the Worker is never deployed for it.
+
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { noCalls } from '../src/platform/calls.ts'
@@ -14,18 +16,29 @@ import {
   SHARDS_KNOWN_AFTER_MS,
   setQuotas,
 } from '../src/tenants/service.ts'
+import { resumeTenant } from '../src/tenants/suspension.ts'
 import { confirmed } from './confirm.ts'
 import { openDatabasePlace, prepareDatabases } from './database-place.ts'
 import { openStores, requireStarted } from './databases.ts'
 import { apiHost, ENVIRONMENT_OPTION, type Environment, environmentNamed } from './environments.ts'
+import { Misuse } from './misuse.ts'
 import { PLACE_OPTIONS, placeOfOptions } from './place-options.ts'
 import { readSecrets, readSettings } from './settings.ts'
+import { moveTenant } from './tenants/move.ts'
+import { restoreTenant, timeToRestore } from './tenants/restore.ts'
+import { suspend } from './tenants/suspend.ts'
+import { toolFor } from './wrangler.ts'
+import { writeConfig } from './write-config.ts'
 
 const USAGE = `npm run tenant -- list
 npm run tenant -- create NAME [--type test|production] [--jurisdiction J | --location L]
 npm run tenant -- show NAME
 npm run tenant -- shards NAME N       N databases for it in all; new policyholders are spread over them
 npm run tenant -- migrate NAME        its databases first, before those of others
+npm run tenant -- suspend NAME [--reason TEXT]   every call is answered 503, timers and deliveries stand still
+npm run tenant -- resume NAME
+npm run tenant -- restore NAME --to TIME         its databases as they were, like 2026-11-21T08:00:00Z
+npm run tenant -- move NAME --to ENVIRONMENT     with its databases and files
 npm run tenant -- quota NAME [databaseBytes=N] [configurationBytes=N]
 npm run tenant -- delete NAME [--yes]
 
@@ -36,6 +49,8 @@ const OPTIONS = {
   type: { type: 'string', default: 'test' },
   ...ENVIRONMENT_OPTION,
   yes: { type: 'boolean', default: false },
+  reason: { type: 'string' },
+  to: { type: 'string' },
 } as const
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']
@@ -91,6 +106,49 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     }
     say(`the databases of ${name} are up to date`)
   },
+  async suspend(env, name, _, { reason }) {
+    await suspend(env, name, reason, say)
+    say(`npm run tenant -- resume ${name} serves it again`)
+  },
+  async resume(env, name) {
+    await resumeTenant(env, name)
+    say(`${name} is served again within 5 s; what fell due meanwhile follows within two minutes`)
+  },
+  async restore(env, name, _, { to, environment: environmentName }) {
+    const environment = requireProvider('restore', environmentName)
+    const time = timeToRestore(requireTo(to))
+    const place = await openDatabasePlace(environment)
+    try {
+      const databases = await place.registered()
+      await restoreTenant(
+        {
+          ...{ env, say, target: place.target, tool: toolFor(environment) },
+          migrate: bindings =>
+            prepareDatabases(
+              place,
+              databases.filter(({ binding }) => bindings.includes(binding)),
+              say,
+            ),
+          folder: join(readSettings(process.env, readSecrets()).dataFolder, 'restores', environment.name),
+        },
+        name,
+        time,
+      )
+    } finally {
+      await place.close()
+    }
+  },
+  async move(env, name, _, { to, environment: environmentName }) {
+    const environment = requireProvider('move', environmentName)
+    const target = environmentNamed(requireTo(to))
+    const { dataFolder } = readSettings(process.env, readSecrets())
+    const stores = await openStores(dataFolder, target)
+    try {
+      await moveTenant({ env, environment }, { env: stores.env, environment: target }, name, say)
+    } finally {
+      await stores.close()
+    }
+  },
   async quota(env, name, rest) {
     const quotas = readQuotas(rest)
     await setQuotas(env, name, quotas)
@@ -107,6 +165,20 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 
 const environmentOf = (name: string | undefined): Environment | undefined =>
   name === undefined ? undefined : environmentNamed(name)
+
+/** Databases of this machine have no bookmarks, and no other environment beside them. */
+function requireProvider(command: string, name: string | undefined): Environment {
+  const environment = environmentOf(name)
+  if (!environment)
+    throw new Misuse(`To ${command} a tenant needs --environment NAME: it works at the provider.`)
+  writeConfig(environment)
+  return environment
+}
+
+function requireTo(to: string | undefined): string {
+  if (to === undefined) throw new Misuse(`--to is missing.\n\n${USAGE}`)
+  return to
+}
 
 /** Commands that take more than a name. */
 const TAKES_MORE: ReadonlySet<string> = new Set(['shards', 'quota'])

@@ -3,7 +3,7 @@
 
 import { checkedTenantName, hostNameOf } from '../access/tenant-names.ts'
 import { notFound, Refusal } from '../kernel/errors.ts'
-import { newUuid } from '../kernel/locators.ts'
+import { newUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import type { Database, Query } from '../platform/database.ts'
@@ -79,6 +79,25 @@ export async function createTenant(
   })
   const tenant = await changed(database, [...queries, ...told], { locator, name, place })
   await inEachDatabase(env, tenant, setFence(tenant, 'serving'), calls)
+  return tenant
+}
+
+/** Takes in a suspended tenant of another environment, with as many empty databases as it has there. Refuses as `createTenant`. */
+export async function admitTenant(
+  env: Env,
+  row: store.NewRow,
+  shards: number,
+  calls: Calls = noCalls(),
+): Promise<Tenant> {
+  const database = controlDatabase(env, calls)
+  const { locator, name, place = '' } = row
+  tenantFiles(env, { place })
+  const tenant = await changed(database, store.insertTenantQueries(database, row, shards), {
+    locator: locator as Uuid,
+    name,
+    place,
+  })
+  await inEachDatabase(env, tenant, setFence(tenant, 'suspended'), calls)
   return tenant
 }
 

@@ -4,8 +4,9 @@
 import { and, count, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
+import { type Calls, noCalls } from '../platform/calls.ts'
 import { NEWEST_TENANT_MIGRATION } from '../platform/database/migrations.ts'
-import type { Database, Query } from '../platform/database.ts'
+import { type Database, openDatabase, type Query } from '../platform/database.ts'
 import { allowedOrigins, pool, shards, tenants } from '../platform/tenancy/control-tables.ts'
 import type { Place } from '../platform/tenancy/places.ts'
 import type { Quotas } from '../platform/tenancy/quotas.ts'
@@ -22,11 +23,17 @@ export const MOST_SHARDS = 64
  */
 const claimable = sql`${pool.state} = 'free' and ${pool.migration} >= ${NEWEST_TENANT_MIGRATION} and ${pool.place} = ${tenants.place}`
 
-/** The tenant's row and its databases, all or nothing. A deleted tenant gives up its name. */
-export const insertTenantQueries = (database: Database, row: typeof tenants.$inferInsert): Query[] => [
+export type NewRow = typeof tenants.$inferInsert
+
+/** The tenant's row and its databases, one unless told, all or nothing. A deleted tenant gives up its name. */
+export const insertTenantQueries = (
+  database: Database,
+  row: NewRow,
+  shards = SHARDS_OF_A_TENANT,
+): Query[] => [
   database.build.delete(tenants).where(and(eq(tenants.name, row.name), eq(tenants.status, 'deleted'))),
   database.build.insert(tenants).values(row),
-  ...claimQueries(database, row.locator, NEW_SHARDS),
+  ...claimQueries(database, row.locator, { from: 0, to: shards, opensAt: 0 }),
 ]
 
 /** A time that never comes: for shards that must be filled before policyholders come into them. */
@@ -75,7 +82,7 @@ export const recreateTenantQueries = (database: Database, tenant: Tenant, at: In
       autofill: {},
     })
     .where(eq(tenants.locator, tenant.locator)),
-  ...claimQueries(database, tenant.locator, NEW_SHARDS),
+  ...claimQueries(database, tenant.locator, { from: 0, to: SHARDS_OF_A_TENANT, opensAt: 0 }),
 ]
 
 /** The row stays, so that its tokens are known to be void; its databases are returned. */
@@ -107,8 +114,6 @@ const returnQueries = (database: Database, locator: string, at: Instant): Query[
 
 /** The numbers of shards from one to another, and when they open. */
 type NewShards = { readonly from: number; readonly to: number; readonly opensAt: number }
-
-const NEW_SHARDS: NewShards = { from: 0, to: SHARDS_OF_A_TENANT, opensAt: 0 }
 
 /** Claims nothing for a tenant that no longer exists. */
 const claimQueries = (database: Database, locator: string, { from, to, opensAt }: NewShards): Query[] =>
@@ -172,6 +177,23 @@ export const revokeTokensQuery = (database: Database, locator: Uuid) =>
     .set({ tokenEpoch: sql`${tenants.tokenEpoch} + 1` })
     .where(eq(tenants.locator, locator))
     .returning({ tokenEpoch: tenants.tokenEpoch })
+
+/** Since when a database is the tenant's (null: not kept then), and the tenant is there. */
+export type Claim = { readonly claimedAt: number | null; readonly createdAt: number }
+
+/** Of the tenant's shards, in their order. */
+export async function claimsOf(env: Env, locator: Uuid, calls: Calls = noCalls()): Promise<Claim[]> {
+  const database = openDatabase(env.CONTROL, calls)
+  const [claims] = await database.batch([
+    database.build
+      .select({ claimedAt: shards.claimedAt, createdAt: tenants.createdAt })
+      .from(shards)
+      .innerJoin(tenants, eq(tenants.locator, shards.tenantLocator))
+      .where(eq(shards.tenantLocator, locator))
+      .orderBy(shards.number),
+  ])
+  return claims
+}
 
 /** Active tenants by name, with a row for each database. */
 export const tenantsQuery = (database: Database, where?: SQL) =>

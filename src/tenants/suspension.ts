@@ -6,7 +6,7 @@ import { now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import { openDatabase, type Query } from '../platform/database.ts'
 import { armDispatcherAt } from '../platform/objects.ts'
-import { type Suspension, tenants } from '../platform/tenancy/control-tables.ts'
+import { type Suspension, type TenantOperation, tenants } from '../platform/tenancy/control-tables.ts'
 import { type FenceStatement, setFence } from '../platform/tenancy/fence.ts'
 import {
   controlDatabase,
@@ -70,15 +70,48 @@ export async function suspendTenant(
 export const closeDatabases = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
   inEachDatabase(env, tenant, setFence(tenant, 'suspended'), calls)
 
-/** The tenant is served again, everywhere within 5 s; what fell due meanwhile begins within two minutes. As `suspendTenant`. */
+/**
+ * The tenant is served again, everywhere within 5 s; what fell due meanwhile begins within two minutes. As `suspendTenant`; 409 too while a
+ * restore or a move is under way.
+ */
 export async function resumeTenant(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
-  const { suspension: _, ...tenant } = await tenantToChange(env, name, calls)
-  await inEachDatabase(env, tenant, setFence(tenant, 'serving'), calls)
-  await changeTenant(env, tenant, { suspension: null, isWaking: true }, calls)
-  return tenant
+  const tenant = await tenantToChange(env, name, calls)
+  const operation = await operationOf(env, tenant, calls)
+  if (operation)
+    throw new Refusal(
+      'wrongState',
+      `A ${operation.kind} of the tenant '${name}' is under way; run its command again, which goes on where it stopped.`,
+    )
+  await openDatabases(env, tenant, calls)
+  return await serveAgain(env, tenant, calls)
 }
 
-async function tenantToChange(env: Env, name: string, calls: Calls): Promise<Tenant> {
+/** The restore or the move of the tenant that is under way. */
+export async function operationOf(
+  env: Env,
+  { locator }: Pick<Tenant, 'locator'>,
+  calls: Calls = noCalls(),
+): Promise<TenantOperation | undefined> {
+  const database = controlDatabase(env, calls)
+  const [[row]] = await database.batch([
+    database.build.select({ operation: tenants.operation }).from(tenants).where(eq(tenants.locator, locator)),
+  ])
+  return row?.operation ?? undefined
+}
+
+/** The opposite of `closeDatabases`. */
+export const openDatabases = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
+  inEachDatabase(env, tenant, setFence(tenant, 'serving'), calls)
+
+/** Serves a tenant whose databases are open; whatever was done to it meanwhile is over. */
+export async function serveAgain(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<Tenant> {
+  await changeTenant(env, tenant, { suspension: null, operation: null, isWaking: true }, calls)
+  const { suspension: _, ...served } = tenant
+  return served
+}
+
+/** The tenant of that name, which is served here. 404 when there is none, 409 when it has moved away. */
+export async function tenantToChange(env: Env, name: string, calls: Calls): Promise<Tenant> {
   const tenant = await readTenant(env, { name }, calls)
   if (!tenant) throw notFound('tenant', name)
   if (tenant.suspension?.state === 'moved')

@@ -206,16 +206,42 @@ export type Suspension = {
 export type Restore = { readonly to: number; readonly at: number }
 
 /** A restore or a move that is under way: what a run that goes on with it must know. */
-export type TenantOperation =
-  | {
-      readonly kind: 'restore'
-      readonly to: number
-      /** By binding: how each database was before, to go back to. */
-      readonly bookmarks: Readonly<Record<string, string>>
-      /** Bindings of databases that are restored. */
-      readonly restored: readonly string[]
-    }
-  | { readonly kind: 'move'; readonly to: string }
+export type TenantOperation = RestoreOperation | MoveOperation
+
+export type RestoreOperation = {
+  readonly kind: 'restore'
+  /** The time that the databases are brought back to, in epoch milliseconds. */
+  readonly to: number
+  /** 1 for the tenant's first restore. */
+  readonly number: number
+  /** By binding, as far as it has come. */
+  readonly databases: Readonly<Record<string, RestoringDatabase>>
+}
+
+export type RestoringDatabase = {
+  /** How the database was before: what to go back to. */
+  readonly bookmark: string
+  /** What was noted of it before it was restored (tenants/restore.ts). */
+  readonly noted?: NotedState
+  readonly isRestored?: boolean
+}
+
+/** What a database has given out, which a restore must not give out again. */
+export type NotedState = {
+  readonly lastEvent: number
+  /** The next number of a locator. */
+  readonly nextNumber: number
+  /** Files of rows that the restore undoes, or that it must carry over. */
+  readonly files: number
+}
+
+export type MoveOperation = {
+  readonly kind: 'move'
+  /** Whether the tenant leaves this environment or comes into it. */
+  readonly direction: 'out' | 'in'
+  /** The other environment. */
+  readonly environment: string
+}
 
 /** Registered operations by their names, as `private_motor.endorsement.create` or `*.*.*`. */
 export type AutofillOperations = Readonly<Record<string, RegisteredOperation>>

@@ -70,9 +70,10 @@ export async function execute(
   const shard = shardOfDigits(message.locator)
   const database = shardDatabase(context.env, context.tenant, shard, context.calls)
   const plugins = new PluginSessions({ context, database, shard }, message.locator)
-  const restores = context.tenant.restores?.length ?? 0
-  if (memory.restores !== restores) forget(memory)
-  memory.restores = restores
+  const { restores = [], tokenEpoch } = context.tenant
+  const era = `${restores.length}/${tokenEpoch}`
+  if (memory.era !== era) forget(memory)
+  memory.era = era
   try {
     return await attemptAgain(context, database, message, memory, plugins)
   } catch (problem) {
@@ -237,8 +238,8 @@ function assertMatch({ operation, ifMatch }: PolicyMessage, loaded: Loaded): voi
 export type PolicyMemory = {
   loaded?: Loaded
   readAt?: Instant
-  /** How often the tenant had been restored: versions of policies are given again after it. */
-  restores?: number
+  /** Restores and token epoch of the tenant: after a restore, or a move and one back, the same version may be of other rows. */
+  era?: string
 }
 
 /** How long a price may rest on memory: for this long it may miss a repair of the configuration. */

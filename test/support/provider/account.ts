@@ -1,8 +1,8 @@
 // An account at a provider that remembers: databases with their bookmarks, buckets, queues, and Workers with their versions. All of it
 // lies in one folder, so that commands that run as processes of their own find what earlier ones made.
-import { copyFileSync, mkdirSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { backup, DatabaseSync } from 'node:sqlite'
 import { databaseFile } from '../../../scripts/local-databases.ts'
 
 export type StoredDatabase = { id: string; place: string; bookmarks: { name: string; at: number }[] }
@@ -71,15 +71,55 @@ export function openStored(folder: string, id: string): DatabaseSync {
   return new DatabaseSync(path, { timeout: 10_000 })
 }
 
-/** Name of a bookmark of the database as it is now, which a copy of its file keeps. */
+/** The two files that a database is, of which the second holds what was written last. */
+const filesOf = (file: string): string[] => [file, `${file}-wal`]
+
+const bookmarkFile = (folder: string, title: string): string => join(folder, 'bookmarks', title)
+
+/** Name of a bookmark of the database as it is now, which a copy of its files keeps. */
 export function bookmark(folder: string, account: Account, name: string): string {
   const database = account.databases[name]!
   const title = `${name}-${String(database.bookmarks.length).padStart(4, '0')}`
-  const open = openStored(folder, database.id)
-  open.exec('pragma wal_checkpoint(truncate)')
-  open.close()
   mkdirSync(join(folder, 'bookmarks'), { recursive: true })
-  copyFileSync(databaseFile(folder, database.id), join(folder, 'bookmarks', title))
+  const copies = filesOf(bookmarkFile(folder, title))
+  const open = openStored(folder, database.id)
+  // Nobody writes while both are copied.
+  open.exec('begin immediate')
+  for (const [at, file] of filesOf(databaseFile(folder, database.id)).entries())
+    if (existsSync(file)) copyFileSync(file, copies[at]!)
+  open.exec('rollback')
+  open.close()
   database.bookmarks.push({ name: title, at: Date.now() })
   return title
+}
+
+/** The newest bookmark of the database that is not later: what the provider knows is what a test had it remember. */
+export const bookmarkAt = (account: Account, name: string, at: number): string | undefined =>
+  account.databases[name]!.bookmarks.findLast(one => one.at <= at)?.name
+
+/** Has the provider remember how each database is now. Returns the time. */
+export function rememberDatabases(folder: string): number {
+  changeAccount(folder, account => {
+    for (const name of Object.keys(account.databases)) bookmark(folder, account, name)
+  })
+  return Date.now()
+}
+
+/** Brings the database back to the bookmark, under whoever has it open. The runtime's own table, made when it opened it, stays. */
+export async function travelTo(folder: string, id: string, title: string): Promise<void> {
+  const live = databaseFile(folder, id)
+  const kept = new DatabaseSync(bookmarkFile(folder, title))
+  try {
+    kept.exec(`attach '${live}' as live`)
+    const own = kept.prepare(
+      `select name, sql from live.sqlite_master where name like '\\_cf%' escape '\\' and type = 'table'`,
+    )
+    for (const { name, sql } of own.all())
+      if (!kept.prepare('select 1 from main.sqlite_master where name = ?').get(name!))
+        kept.exec(`${sql}; insert into main.${name} select * from live.${name}`)
+    kept.exec('detach live')
+    await backup(kept, live)
+  } finally {
+    kept.close()
+  }
 }

@@ -17,6 +17,8 @@ export type Ended = { readonly code: number; readonly output: string }
 
 export type Checkout = {
   readonly folder: string
+  /** Variables of the scripts that run next. */
+  readonly environment: Record<string, string | undefined>
   /** Runs one of its scripts against the account: `run('deploy', '--dry-run')`. */
   run(script: string, ...options: string[]): Promise<Ended>
   remove(): void
@@ -52,6 +54,7 @@ export function newCheckout(accountFolder: string, environment: Record<string, s
   }
   return {
     folder,
+    environment: env,
     run: (script, ...options) =>
       new Promise(ended =>
         execFile(

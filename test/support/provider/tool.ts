@@ -1,15 +1,24 @@
 // The provider's command line tool, of which it has the commands that the scripts call, with the same words and the same kind of
-// output. PROVIDER_FOLDER is the account.
+// output. PROVIDER_FOLDER is the account; commands that begin like PROVIDER_FAILS fail.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { type Account, bookmark, changeAccount, openStored, type StoredWorker } from './account.ts'
+import {
+  type Account,
+  bookmark,
+  bookmarkAt,
+  changeAccount,
+  openStored,
+  type StoredWorker,
+  travelTo,
+} from './account.ts'
 
 const folder = process.env.PROVIDER_FOLDER!
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    bookmark: { type: 'string' },
     command: { type: 'string' },
     config: { type: 'string' },
     domain: { type: 'string' },
@@ -24,6 +33,7 @@ const { values, positionals } = parseArgs({
     page: { type: 'string' },
     remote: { type: 'boolean' },
     'secrets-file': { type: 'string' },
+    timestamp: { type: 'string' },
     yes: { type: 'boolean' },
   },
 })
@@ -64,6 +74,9 @@ function execute(account: Account, binding: string): void {
   }
 }
 
+/** A restore that is to be made when the account is written. */
+let travel = async (): Promise<void> => {}
+
 const workerName = (): string => values.name ?? config().match(/^name = "([^"]*)"/m)![1]!
 
 const workerOf = (account: Account): StoredWorker =>
@@ -92,8 +105,19 @@ const COMMANDS: Record<string, (account: Account, ...words: string[]) => void> =
   },
   'd1 execute': (account, binding = '') => execute(account, binding),
   'd1 time-travel'(account, verb, binding = '') {
-    if (verb !== 'info') fail(`no command ${verb}`)
-    print({ bookmark: bookmark(folder, account, databaseBound(account, binding)) })
+    const name = databaseBound(account, binding)
+    const at = values.timestamp
+    if (verb === 'restore') {
+      if (!account.databases[name]!.bookmarks.some(one => one.name === values.bookmark))
+        fail(`no bookmark ${values.bookmark}`)
+      print({ bookmark: values.bookmark, previous_bookmark: bookmark(folder, account, name) })
+      travel = () => travelTo(folder, account.databases[name]!.id, values.bookmark!)
+    } else if (verb !== 'info') fail(`no command ${verb}`)
+    else if (at === undefined) print({ bookmark: bookmark(folder, account, name) })
+    else
+      print({
+        bookmark: bookmarkAt(account, name, Date.parse(at)) ?? fail(`no bookmark of ${name} at ${at}`),
+      })
   },
   'r2 bucket'(account, verb, name = '') {
     const border = values.jurisdiction ?? ''
@@ -135,7 +159,10 @@ const [carryOut, words] = COMMANDS[`${first} ${second}`]
   ? [COMMANDS[`${first} ${second}`]!, positionals.slice(2)]
   : [COMMANDS[first], positionals.slice(1)]
 if (!carryOut) fail(`no command ${positionals.join(' ')}`)
+if (process.env.PROVIDER_FAILS && positionals.join(' ').startsWith(process.env.PROVIDER_FAILS))
+  fail('the provider is tired')
 changeAccount(folder, account => {
   account.commands.push(process.argv.slice(2).join(' '))
   carryOut(account, ...words)
 })
+await travel()

@@ -1,0 +1,191 @@
+// Moves a tenant to another environment: suspends it, copies its databases and files, closes the place that it leaves, and only then
+// serves it at the other one. A run that was cut off goes on. The tenant keeps its locator, so that all that is named or sealed by it fits.
+import { and, eq } from 'drizzle-orm'
+import { hostNameOf } from '../../src/access/tenant-names.ts'
+import { noCalls } from '../../src/platform/calls.ts'
+import { openDatabase, type Query } from '../../src/platform/database.ts'
+import {
+  allowedOrigins,
+  deployments,
+  pool,
+  revocations,
+  type TenantOperation,
+  tenants,
+} from '../../src/platform/tenancy/control-tables.ts'
+import { closeFence } from '../../src/platform/tenancy/fence.ts'
+import {
+  controlDatabase,
+  filesPrefix,
+  readTenant,
+  shardClient,
+  type Tenant,
+  tenantFiles,
+} from '../../src/platform/tenancy.ts'
+import { copyDatabase, copyFiles } from '../../src/tenants/copy.ts'
+import { beginMigrations, givenOut, goOnBehind } from '../../src/tenants/restore.ts'
+import { admitTenant } from '../../src/tenants/service.ts'
+import {
+  changeTenant,
+  inEachDatabase,
+  openDatabases,
+  operationOf,
+  serveAgain,
+} from '../../src/tenants/suspension.ts'
+import { apiHost, type Environment, secretsFile } from '../environments.ts'
+import { suspend } from './suspend.ts'
+
+/** An environment with its stores. */
+export type Side = { readonly env: Env; readonly environment: Environment }
+
+type Say = (line: string) => void
+
+/** Moves the tenant and serves it there. */
+export async function moveTenant(from: Side, to: Side, name: string, say: Say): Promise<void> {
+  if (from.environment.name === to.environment.name)
+    throw new Error(`${name} is in ${to.environment.name} already.`)
+  const known = await readTenant(from.env, { name }, noCalls())
+  if (!known) throw new Error(`There is no tenant '${name}' in ${from.environment.name}.`)
+  const arrived = await arrival(from, to, known)
+  if (known.suspension?.state === 'moved') {
+    if (!arrived) throw new Error(`${name} has moved: ${known.suspension.reason}`)
+    return await serve(to, arrived, say)
+  }
+  await requireNoOther(from, to, known)
+  await requireSecrets(from, to)
+  if (!arrived) await requireRoom(to, known)
+
+  const target = apiHost(to.environment)
+  const tenant = await suspend(from.env, name, `it moves to ${target}.`, say)
+  await changeTenant(from.env, tenant, { operation: moving('out', to) }, noCalls())
+  const admitted = arrived ?? (await admit(from, to, tenant))
+  await copySettings(from, to, tenant)
+  for (const [shard, binding] of tenant.shards.entries()) {
+    const source = shardClient(from.env, tenant, shard).client
+    const copy = shardClient(to.env, admitted, shard).client
+    const rows = await copyDatabase(source, copy)
+    const database = openDatabase(copy, noCalls())
+    const queries = [
+      ...goOnBehind(database, await givenOut(openDatabase(source, noCalls()))),
+      ...beginMigrations(database, shard),
+    ]
+    await database.batch(queries as [Query, ...Query[]])
+    say(`${binding} is copied to ${admitted.shards[shard]}: ${rows} rows`)
+  }
+  const files = await copyFiles(
+    tenantFiles(from.env, tenant),
+    tenantFiles(to.env, admitted),
+    filesPrefix(tenant),
+  )
+  say(`${files} files are copied`)
+
+  // The former place is closed before the new one is open: never two of it.
+  await inEachDatabase(from.env, tenant, closeFence(tenant), noCalls())
+  const suspension = {
+    ...tenant.suspension!,
+    state: 'moved' as const,
+    reason: `it is served at https://${target}.`,
+  }
+  await changeTenant(from.env, tenant, { suspension, operation: null }, noCalls())
+  await serve(to, admitted, say)
+  say(`npm run tenant -- delete ${name} --environment ${from.environment.name} removes what it leaves behind`)
+}
+
+const moving = (direction: 'in' | 'out', { environment }: Side): TenantOperation => ({
+  kind: 'move',
+  direction,
+  environment: environment.name,
+})
+
+async function serve({ env, environment }: Side, tenant: Tenant, say: Say): Promise<void> {
+  await openDatabases(env, tenant)
+  await serveAgain(env, tenant)
+  say(
+    `${tenant.name} is served at https://${apiHost(environment)}; users sign in with the host name ${tenant.hostName}`,
+  )
+}
+
+/** The tenant at the other environment, where a run before this one has begun to bring it. */
+async function arrival(from: Side, to: Side, { locator, name }: Tenant): Promise<Tenant | undefined> {
+  const there = await readTenant(to.env, { locator }, noCalls())
+  if (!there) return undefined
+  const operation = await operationOf(to.env, there)
+  if (
+    operation?.kind === 'move' &&
+    operation.direction === 'in' &&
+    operation.environment === from.environment.name
+  )
+    return there
+  throw new Error(
+    `${to.environment.name} has ${name} from an earlier time; npm run tenant -- delete ${name} --environment ${to.environment.name} removes it.`,
+  )
+}
+
+async function requireNoOther(from: Side, to: Side, tenant: Tenant): Promise<void> {
+  const operation = await operationOf(from.env, tenant)
+  if (!operation || (operation.kind === 'move' && operation.environment === to.environment.name)) return
+  throw new Error(`A ${operation.kind} of ${tenant.name} is under way; finish it first.`)
+}
+
+/** What passwords were hashed with and values sealed with must be known there: both are kept as they are. */
+async function requireSecrets(from: Side, to: Side): Promise<void> {
+  const [here, there] = await Promise.all([checksOf(from), checksOf(to)])
+  const file = secretsFile(to.environment.name)
+  if (here.peppers.some(check => !there.peppers.includes(check)))
+    throw new Error(
+      `Passwords of ${from.environment.name} would not fit: add its PASSWORD_PEPPER to that in ${file}, behind a comma, and deploy ${to.environment.name}.`,
+    )
+  if (here.keys.some(check => !there.keys.includes(check)))
+    throw new Error(
+      `Sealed values of ${from.environment.name} would not open: add its SEALING_KEY to that in ${file}, between the first and the last (of one, K, make K,ADDED,K), and deploy ${to.environment.name}.`,
+    )
+}
+
+async function checksOf({ env, environment }: Side): Promise<{ peppers: string[]; keys: string[] }> {
+  const control = controlDatabase(env, noCalls())
+  const [[row]] = await control.batch([control.build.select().from(deployments)])
+  if (!row?.pepperCheck || !row.sealingCheck)
+    throw new Error(
+      `${environment.name} does not know its secrets yet: npm run deploy notes check values of them.`,
+    )
+  return { peppers: row.pepperCheck.split(','), keys: row.sealingCheck.split(',') }
+}
+
+/** Files of a tenant that is being wiped have the names of those that come. */
+async function requireRoom({ env, environment }: Side, { locator, name }: Tenant): Promise<void> {
+  const control = controlDatabase(env, noCalls())
+  const [rows] = await control.batch([
+    control.build
+      .select({ binding: pool.binding })
+      .from(pool)
+      .where(and(eq(pool.state, 'returned'), eq(pool.formerTenant, locator))),
+  ])
+  if (rows.length > 0)
+    throw new Error(`${environment.name} is still wiping what ${name} left there; try again in some minutes.`)
+}
+
+/** The tenant's row, suspended, with empty databases. Its tokens end. */
+async function admit(from: Side, to: Side, { locator, name, shards }: Tenant): Promise<Tenant> {
+  const control = controlDatabase(from.env, noCalls())
+  const [[row]] = await control.batch([
+    control.build.select().from(tenants).where(eq(tenants.locator, locator)),
+  ])
+  const { tokenEpoch, ...kept } = row!
+  const hostName = hostNameOf(to.env, name)
+  const changes = { hostName, tokenEpoch: tokenEpoch + 1, operation: moving('in', from) }
+  return await admitTenant(to.env, { ...kept, ...changes }, shards.length)
+}
+
+/** What the control database has of the tenant beside its row. */
+async function copySettings(from: Side, to: Side, { locator }: Tenant): Promise<void> {
+  const source = controlDatabase(from.env, noCalls())
+  const [origins, revoked] = await source.batch([
+    source.build.select().from(allowedOrigins).where(eq(allowedOrigins.tenantLocator, locator)),
+    source.build.select().from(revocations).where(eq(revocations.tenantLocator, locator)),
+  ])
+  const control = controlDatabase(to.env, noCalls())
+  const queries: Query[] = [
+    ...origins.map(one => control.build.insert(allowedOrigins).values(one).onConflictDoNothing()),
+    ...revoked.map(one => control.build.insert(revocations).values(one).onConflictDoNothing()),
+  ]
+  if (queries.length > 0) await control.batch(queries as [Query, ...Query[]])
+}

@@ -1,0 +1,207 @@
+// Brings the databases of a tenant back to a former time, each by its bookmark of that time. The tenant is suspended meanwhile. What must
+// not be lost by it is noted first, and how far it has come is kept in the control database: a run that was cut off goes on.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { noCalls } from '../../src/platform/calls.ts'
+import type { MigrationTarget } from '../../src/platform/database/migrations.ts'
+import type {
+  RestoreOperation,
+  RestoringDatabase,
+  TenantOperation,
+} from '../../src/platform/tenancy/control-tables.ts'
+import type { Tenant } from '../../src/platform/tenancy.ts'
+import { mendShard, noteShard, type Undone } from '../../src/tenants/restore.ts'
+import { fillShards } from '../../src/tenants/service.ts'
+import { type Claim, claimsOf } from '../../src/tenants/store.ts'
+import {
+  changeTenant,
+  closeDatabases,
+  openDatabases,
+  operationOf,
+  serveAgain,
+  tenantToChange,
+} from '../../src/tenants/suspension.ts'
+import { bookmarkReader } from '../bookmarks.ts'
+import { jsonOf, type Tool } from '../wrangler.ts'
+import { suspend } from './suspend.ts'
+
+/** The provider keeps the bookmarks of so long. */
+const KEPT_MS = 30 * 24 * 60 * 60 * 1000
+
+export type RestorePlace = {
+  readonly env: Env
+  readonly tool: Tool
+  target(binding: string): MigrationTarget
+  /** Brings these databases up to the code's migrations. */
+  migrate(bindings: readonly string[]): Promise<void>
+  readonly say: (line: string) => void
+  /** Folder of the report. */
+  readonly folder: string
+}
+
+/** `2026-11-21T08:00:00Z`, or epoch milliseconds, as such. An Error for a time that cannot be restored. */
+export function timeToRestore(text: string, at = Date.now()): number {
+  const time = /^\d+$/.test(text) ? Number(text) : Date.parse(text)
+  if (!Number.isFinite(time))
+    throw new Error(`'${text}' is no time; write it like 2026-11-21T08:00:00Z, or as epoch milliseconds.`)
+  if (time >= at) throw new Error(`${text} has not come yet.`)
+  if (time < at - KEPT_MS)
+    throw new Error(`${text} is more than 30 days ago; the provider has no bookmarks of it.`)
+  return time
+}
+
+/** Restores the tenant and returns what is undone, which is written to a file of the folder too. */
+export async function restoreTenant(place: RestorePlace, name: string, to: number): Promise<Undone> {
+  const { env, say } = place
+  const known = await tenantToChange(env, name, noCalls())
+  const begun = await operationOf(env, known)
+  requireSame(begun, name, to)
+  const claims = await claimsOf(env, known.locator)
+  requireOwned(known, claims, to)
+
+  const time = new Date(to).toISOString()
+  const tenant = await suspend(env, name, `it is restored to ${time}.`, say)
+  let restore: RestoreOperation = begun ?? {
+    kind: 'restore',
+    to,
+    number: (known.restores?.length ?? 0) + 1,
+    databases: {},
+  }
+  const keep = async (binding: string, state: RestoringDatabase): Promise<void> => {
+    restore = { ...restore, databases: { ...restore.databases, [binding]: state } }
+    await changeTenant(env, tenant, { operation: restore }, noCalls())
+  }
+  for (const binding of tenant.shards)
+    if (!restore.databases[binding])
+      await keep(binding, { bookmark: await bookmarkReader(place.tool)(binding) })
+  for (const [shard, binding] of tenant.shards.entries()) {
+    const state = restore.databases[binding]!
+    if (!state.noted) await keep(binding, { ...state, noted: await noteShard(env, tenant, restore, shard) })
+  }
+  say('noted what was given out and sent since; bookmarks to go back to:')
+  for (const binding of tenant.shards) say(`  ${binding} ${restore.databases[binding]!.bookmark}`)
+
+  // From here on whoever reads of the tenant knows that it was restored once more.
+  const former = (known.restores ?? []).slice(0, restore.number - 1)
+  const restores = [...former, { to, at: Date.now() }]
+  const restored: Tenant = { ...tenant, restores }
+  await changeTenant(env, tenant, { restores }, noCalls())
+  try {
+    for (const [shard, binding] of tenant.shards.entries()) {
+      const state = restore.databases[binding]!
+      if (state.isRestored) continue
+      await bringBack(place, restored, binding, Math.max(to, claims[shard]!.claimedAt ?? 0))
+      await closeDatabases(env, { ...restored, shards: [binding] })
+      await keep(binding, { ...state, isRestored: true })
+      say(`${binding} is as it was`)
+    }
+  } catch (problem) {
+    if (problem instanceof NotItsOwn) await giveUp(place, { ...tenant, restores: former }, restore)
+    throw problem
+  }
+  const parts: Undone[] = []
+  for (const [shard, binding] of tenant.shards.entries())
+    parts.push(await mendShard(env, restored, restore, shard, restore.databases[binding]!.noted!))
+  const undone = joined(parts)
+  await openDatabases(env, restored)
+  const { suspension: _, ...open } = restored
+  const late = claims.flatMap(({ claimedAt }, shard) => ((claimedAt ?? 0) > to ? [shard] : []))
+  await fillShards(env, open, late, noCalls())
+  const report = writeReport(place.folder, name, to, undone)
+  await serveAgain(env, restored)
+  tell(say, name, time, undone, report)
+  return undone
+}
+
+/** Another operation is to be finished first, and a restore goes on with the time that it began with. */
+function requireSame(
+  begun: TenantOperation | undefined,
+  name: string,
+  to: number,
+): asserts begun is RestoreOperation | undefined {
+  if (!begun) return
+  if (begun.kind !== 'restore') throw new Error(`A ${begun.kind} of ${name} is under way; finish it first.`)
+  if (begun.to !== to)
+    throw new Error(
+      `${name} is being restored to ${new Date(begun.to).toISOString()}; finish that first: run it again with this time.`,
+    )
+}
+
+/** Databases are used again: before the tenant had its first one there is nothing of it, but maybe of another tenant. */
+function requireOwned({ name, generation }: Tenant, claims: readonly Claim[], to: number): void {
+  const { claimedAt, createdAt } = claims[0]!
+  const since = claimedAt ?? (generation === 1 ? createdAt : undefined)
+  if (since === undefined)
+    throw new Error(`It is not known since when ${name} has its databases, so it is not restored.`)
+  if (to < since)
+    throw new Error(
+      `${name} has its databases since ${new Date(since).toISOString()}; what they held before was not its own.`,
+    )
+}
+
+/** The database was not the tenant's at that time, or does not say whose it was. */
+class NotItsOwn extends Error {}
+
+const travel = async ({ tool }: RestorePlace, ...words: string[]): Promise<{ bookmark?: string }> =>
+  jsonOf<{ bookmark?: string }>(await tool('d1', 'time-travel', ...words, '--json'))
+
+/** Restores one database, and looks whose it was then. */
+async function bringBack(
+  place: RestorePlace,
+  { name, locator, generation }: Tenant,
+  binding: string,
+  to: number,
+): Promise<void> {
+  const timestamp = new Date(to).toISOString()
+  const { bookmark } = await travel(place, 'info', binding, '--timestamp', timestamp)
+  if (!bookmark) throw new Error(`The provider has no bookmark of ${binding} at ${timestamp}.`)
+  await travel(place, 'restore', binding, '--bookmark', bookmark)
+  await place.migrate([binding])
+  const [owner] = await place.target(binding).query(
+    `select (select tenant_locator || ' ' || generation from fence) as fence,
+         exists (select 1 from "write") or exists (select 1 from event) as has_rows`,
+  )
+  if (owner?.fence === `${locator} ${generation}` || (owner?.fence === null && !owner.has_rows)) return
+  throw new NotItsOwn(
+    `At ${timestamp} ${binding} was not ${name}'s, or does not say whose it was. Its databases are again as they were before; npm run tenant -- resume ${name} serves them, or choose a later time.`,
+  )
+}
+
+/** Brings every database forward again. The tenant stays suspended. */
+async function giveUp(place: RestorePlace, tenant: Tenant, { databases }: RestoreOperation): Promise<void> {
+  for (const [binding, { bookmark }] of Object.entries(databases))
+    await travel(place, 'restore', binding, '--bookmark', bookmark)
+  const { restores = [] } = tenant
+  await changeTenant(place.env, tenant, { restores, operation: null }, noCalls())
+}
+
+const joined = (parts: readonly Undone[]): Undone => ({
+  events: parts.flatMap(({ events }) => events),
+  payments: parts.flatMap(({ payments }) => payments),
+  documents: parts.flatMap(({ documents }) => documents),
+  sent: parts.flatMap(({ sent }) => sent),
+})
+
+function writeReport(folder: string, name: string, to: number, undone: Undone): string {
+  mkdirSync(folder, { recursive: true })
+  const file = join(folder, `${name}-${new Date(to).toISOString().replaceAll(':', '-')}.json`)
+  writeFileSync(
+    file,
+    `${JSON.stringify({ tenant: name, to: new Date(to).toISOString(), ...undone }, null, 2)}\n`,
+  )
+  return file
+}
+
+function tell(
+  say: (line: string) => void,
+  name: string,
+  time: string,
+  { events, payments, documents, sent }: Undone,
+  report: string,
+): void {
+  say(`${name} is as it was at ${time}, and is served again within 5 s`)
+  say(`undone: ${events.length} events, ${payments.length} payments, ${documents.length} documents`)
+  for (const [webhook, of] of Map.groupBy(sent, one => one.name))
+    say(`the webhook '${webhook}' had been sent ${of.length} of these events`)
+  say(`each of them is in ${report}`)
+}

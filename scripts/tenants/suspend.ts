@@ -1,0 +1,20 @@
+// Suspends a tenant in the two steps that keep every delivery that is under way (src/tenants/suspension.ts).
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Tenant } from '../../src/platform/tenancy.ts'
+import { closeDatabases, SUSPENDED_EVERYWHERE_MS, suspendTenant } from '../../src/tenants/suspension.ts'
+
+export async function suspend(
+  env: Env,
+  name: string,
+  reason: string | undefined,
+  say: (line: string) => void,
+): Promise<Tenant> {
+  const tenant = await suspendTenant(env, name, reason)
+  say(`${name} is suspended: ${tenant.suspension!.reason}`)
+  say(
+    `waiting ${SUSPENDED_EVERYWHERE_MS / 1_000} s until what is under way has ended; cut off, run this again`,
+  )
+  await sleep(SUSPENDED_EVERYWHERE_MS)
+  await closeDatabases(env, tenant)
+  return tenant
+}

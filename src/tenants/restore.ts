@@ -1,0 +1,258 @@
+// What a restore of a tenant's databases must carry over from the time that it undoes. Before a database goes back, what it holds of
+// that time is noted in files of the tenant. Afterwards no number is given out twice, webhooks do not hear again what they heard, and
+// the report says what is undone. Every step may be repeated.
+import { type SQL, sql } from 'drizzle-orm'
+import { newUuid, SHARDS } from '../kernel/locators.ts'
+import { now } from '../kernel/time.ts'
+import { type Calls, noCalls } from '../platform/calls.ts'
+import { type Database, openDatabase, type Query } from '../platform/database.ts'
+import { deliveries, events } from '../platform/events/tables.ts'
+import { timers } from '../platform/tables.ts'
+import type { NotedState, RestoreOperation } from '../platform/tenancy/control-tables.ts'
+import { fileKey, shardClient, type Tenant, tenantFiles } from '../platform/tenancy.ts'
+import { migrations } from '../servicing/migration/tables.ts'
+
+/** Rows of one file of what is noted. */
+const ROWS_A_FILE = 2_000
+
+/** What is noted begins so long before the time: a clock of the provider may differ, and events are dated before they are committed. */
+const MARGIN_MS = 5 * 60_000
+
+/** Numbers and events go on so far behind those that may have been given out. */
+export const LEAP = 100_000
+
+export type UndoneEvent = {
+  readonly sequence: number
+  readonly locator: string
+  readonly type: string
+  readonly at: number
+  readonly data: Readonly<Record<string, string>>
+}
+
+export type UndonePayment = {
+  readonly locator: string
+  readonly policyLocator: string
+  readonly invoiceLocator: string
+  /** In minor units. */
+  readonly amount: number
+  readonly currency: string
+  readonly postedAt: number
+}
+
+export type UndoneDocument = {
+  readonly locator: string
+  readonly policyLocator: string
+  readonly displayName: string
+  readonly createdAt: number
+}
+
+/** A delivery that had ended. */
+type Delivered = {
+  readonly webhook: string
+  readonly name: string
+  readonly sequence: number
+  readonly state: string
+  readonly attempts: number
+  readonly outcome: string | null
+  readonly finishedAt: number
+  readonly divertedAt: number | null
+}
+
+type Noted = {
+  readonly events: readonly UndoneEvent[]
+  readonly payments: readonly UndonePayment[]
+  readonly documents: readonly UndoneDocument[]
+  readonly deliveries: readonly Delivered[]
+}
+
+/** What a restore has undone. */
+export type Undone = Pick<Noted, 'events' | 'payments' | 'documents'> & {
+  /** Undone events that a webhook had been sent. */
+  readonly sent: readonly { readonly webhook: string; readonly name: string; readonly event: string }[]
+}
+
+const open = (env: Env, tenant: Tenant, shard: number, calls: Calls): Database =>
+  openDatabase(shardClient(env, tenant, shard).client, calls)
+
+const noteFile = (tenant: Tenant, { number }: RestoreOperation, shard: number, file: number): string =>
+  fileKey(tenant, 'restores', String(number), String(shard), `${file}.json`)
+
+/** Notes what the suspended tenant's shard holds of the time after `to`, and what it has given out. */
+export async function noteShard(
+  env: Env,
+  tenant: Tenant,
+  restore: RestoreOperation,
+  shard: number,
+  calls: Calls = noCalls(),
+): Promise<NotedState> {
+  const database = open(env, tenant, shard, calls)
+  const bucket = tenantFiles(env, tenant)
+  const since = restore.to - MARGIN_MS
+  let files = 0
+  for (const [list, query] of Object.entries(notedQueries(since))) {
+    for (let after = 0; ; ) {
+      const [rows] = await database.batch([database.build.all<{ row: string; after: number }>(query(after))])
+      if (rows.length === 0) break
+      const noted = { [list]: rows.map(({ row }) => JSON.parse(row)) }
+      calls.r2 += 1
+      await bucket.put(noteFile(tenant, restore, shard, files), JSON.stringify(noted))
+      files += 1
+      after = rows.at(-1)!.after
+    }
+  }
+  return { ...(await givenOut(database)), files }
+}
+
+/** Queries for a page of each list after a row, as SQL for `row` and `after`. */
+const notedQueries = (since: number): Record<keyof Noted, (after: number) => SQL> => ({
+  events: after => sql`
+    select json_object('sequence', sequence, 'locator', locator, 'type', type, 'at', at, 'data', json(data)) as row, sequence as after
+    from event where sequence > ${after} and at >= ${since} order by sequence limit ${ROWS_A_FILE}`,
+  payments: after => sql`
+    select json_object('locator', locator, 'policyLocator', cast(policy_locator as text), 'invoiceLocator', invoice_locator,
+      'amount', amount, 'currency', currency, 'postedAt', posted_at) as row, rowid as after
+    from payment where rowid > ${after} and posted_at >= ${since} order by rowid limit ${ROWS_A_FILE}`,
+  documents: after => sql`
+    select json_object('locator', locator, 'policyLocator', cast(policy_locator as text), 'displayName', display_name,
+      'createdAt', created_at) as row, rowid as after
+    from document where rowid > ${after} and created_at >= ${since} order by rowid limit ${ROWS_A_FILE}`,
+  deliveries: after => sql`
+    select json_object('webhook', d.webhook_locator, 'name', w.name, 'sequence', d.event_sequence, 'state', d.state,
+      'attempts', d.attempts, 'outcome', d.outcome, 'finishedAt', d.finished_at, 'divertedAt', d.diverted_at) as row, d.rowid as after
+    from delivery d join webhook w on w.locator = d.webhook_locator
+    where d.rowid > ${after} and d.finished_at >= ${since} order by d.rowid limit ${ROWS_A_FILE}`,
+})
+
+/** The last event and the next number of a database. One that has leased none since they are kept tells the number by its locators. */
+export async function givenOut(database: Database): Promise<Omit<NotedState, 'files'>> {
+  const highest = LOCATOR_COLUMNS.map(
+    ([table, column]) => `coalesce((select max(${column}) from ${table}), 0)`,
+  )
+  const [rows] = await database.batch([
+    database.build.all<{ last: number; next: number }>(sql`
+      select coalesce((select seq from sqlite_sequence where name = 'event'), 0) as last,
+        coalesce((select next from number_sequence), max(${sql.raw(highest.join())}) / ${SHARDS} + 1) as next`),
+  ])
+  const { last, next } = rows[0]!
+  return { lastEvent: last, nextNumber: next }
+}
+
+/** Where locators and display ids are that are made of numbers. */
+const LOCATOR_COLUMNS = [
+  ...['policy', 'quote', 'endorsement', 'cancellation'].map(table => [table, 'locator'] as const),
+  ...['exposure', 'peril', 'modification', 'invoice', 'payment'].map(table => [table, 'display_id'] as const),
+]
+
+/**
+ * Makes the restored database fit for service: numbers and events go on behind those that were given out, deliveries that had ended
+ * since are ended, and open migrations are begun again. Returns what is undone.
+ */
+export async function mendShard(
+  env: Env,
+  tenant: Tenant,
+  restore: RestoreOperation,
+  shard: number,
+  noted: NotedState,
+  calls: Calls = noCalls(),
+): Promise<Undone> {
+  const database = open(env, tenant, shard, calls)
+  const bucket = tenantFiles(env, tenant)
+  // Before the sequence is raised for the first time; afterwards no event of the time that is undone has a number beneath it.
+  const [rows] = await database.batch([
+    database.build.all<{ last: number }>(
+      sql`select coalesce(max(sequence), 0) as last from ${events} where sequence <= ${noted.lastEvent}`,
+    ),
+  ])
+  const kept = rows[0]!.last
+  const undone: Noted = { events: [], payments: [], documents: [], deliveries: [] }
+  const collect = undone as { [List in keyof Noted]: Noted[List][number][] }
+  for (let file = 0; file < noted.files; file += 1) {
+    calls.r2 += 1
+    const stored = await bucket.get(noteFile(tenant, restore, shard, file))
+    if (!stored)
+      throw new Error(
+        `${noteFile(tenant, restore, shard, file)} is missing: what was noted before the restore.`,
+      )
+    const part = (await stored.json()) as Partial<Noted>
+    collect.events.push(...(part.events ?? []).filter(({ sequence }) => sequence > kept))
+    collect.payments.push(...(await missing(database, 'payment', part.payments ?? [])))
+    collect.documents.push(...(await missing(database, 'document', part.documents ?? [])))
+    collect.deliveries.push(...(part.deliveries ?? []).filter(({ sequence }) => sequence > kept))
+    await endDeliveries(
+      database,
+      (part.deliveries ?? []).filter(({ sequence }) => sequence <= kept),
+    )
+  }
+  await database.batch([
+    ...goOnBehind(database, noted),
+    ...nextOfLines(database),
+    ...beginMigrations(database, shard),
+  ] as [Query, ...Query[]])
+  const locators = new Map(undone.events.map(({ sequence, locator }) => [sequence, locator]))
+  return {
+    ...{ events: undone.events, payments: undone.payments, documents: undone.documents },
+    sent: undone.deliveries.flatMap(({ webhook, name, sequence, state }) =>
+      state === 'sent' ? [{ webhook, name, event: locators.get(sequence) ?? String(sequence) }] : [],
+    ),
+  }
+}
+
+/** Those whose record is not in the table. */
+async function missing<Row extends { readonly locator: string }>(
+  database: Database,
+  table: 'payment' | 'document',
+  rows: readonly Row[],
+): Promise<Row[]> {
+  if (rows.length === 0) return []
+  const [found] = await database.batch([
+    database.build.all<{ locator: string }>(
+      sql`select locator from ${sql.raw(table)} where locator in (select value from json_each(${JSON.stringify(rows.map(({ locator }) => locator))}))`,
+    ),
+  ])
+  const present = new Set(found.map(({ locator }) => locator))
+  return rows.filter(({ locator }) => !present.has(locator))
+}
+
+async function endDeliveries(database: Database, ended: readonly Delivered[]): Promise<void> {
+  if (ended.length === 0) return
+  await database.batch([
+    database.build.run(sql`
+      update ${deliveries} set state = e.value ->> 'state', attempts = e.value ->> 'attempts', outcome = e.value ->> 'outcome',
+        finished_at = e.value ->> 'finishedAt', diverted_at = e.value ->> 'divertedAt'
+      from json_each(${JSON.stringify(ended)}) e
+      where webhook_locator = e.value ->> 'webhook' and event_sequence = e.value ->> 'sequence'`),
+  ])
+}
+
+/** The first of each line that has not ended comes up. */
+const nextOfLines = (database: Database): Query[] => [
+  database.build.run(sql`
+    update ${deliveries} set state = 'pending'
+    where state = 'waiting' and finished_at is null and not exists (
+      select 1 from delivery earlier where earlier.webhook_locator = delivery.webhook_locator and earlier.line = delivery.line
+        and earlier.finished_at is null and earlier.event_sequence < delivery.event_sequence)`),
+]
+
+/** The first `LEAP` behind what was given out are left free, for what an isolate or an object may still hold. */
+export const goOnBehind = (
+  database: Database,
+  { lastEvent, nextNumber }: Omit<NotedState, 'files'>,
+): Query[] => [
+  database.build.run(sql`
+    insert into number_sequence (id, next) values (1, ${nextNumber + LEAP})
+    on conflict (id) do update set next = max(next, excluded.next)`),
+  // The provider keeps `sqlite_sequence` to itself, so a row goes there and is taken away again.
+  database.build.run(sql`
+    insert into event (sequence, locator, request_id, type, at, data, account_locator, username)
+    select ${lastEvent}, 'none', 'none', 'none', 0, '{}', 'none', 'none'
+    where ${lastEvent} > (select coalesce(max(seq), 0) from sqlite_sequence where name = 'event')`),
+  database.build.run(sql`delete from ${events} where locator = 'none'`),
+]
+
+/** Whoever works on a migration has lost its alarm, or never had one here: the timer wakes it. */
+export const beginMigrations = (database: Database, shard: number): Query[] => [
+  database.build.run(sql`
+    insert into ${timers} (locator, due_at, kind, subject, payload)
+    select ${newUuid(shard)} || locator, ${now()}, 'migration.run', locator, '{}' from ${migrations}
+    where state in ('processing', 'paused', 'error')`),
+]

@@ -1,0 +1,311 @@
+// Two environments in one account. A tenant is made and sells; it moves to the other environment and sells on; it is restored to a time
+// before, and sells on. Nothing is overwritten, no number is given twice, readers of the stream are told, and a webhook hears of
+// everything once and in order.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testUsers, workedPolicies } from '../../scripts/example.ts'
+import { bareArchive } from '../support/bare-archive.ts'
+import { type Box, type MoodyReceiver, startMoodyReceiver } from '../support/moody-receiver.ts'
+import { openStored, readAccount, rememberDatabases } from '../support/provider/account.ts'
+import { type Checkout, newAccountFolder, newCheckout } from '../support/provider/checkout.ts'
+import { type RunningWorker, runDeployed } from '../support/provider/workers.ts'
+import { type Life, liveOnce } from './policy-life.ts'
+
+const ADMINISTRATOR = { username: 'administrator', password: 'correct horse battery staple' }
+const TENANT = 'administrator-motor'
+const HOOKS = 'https://hooks.example.com'
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of many shapes, of which a few properties are read.
+type Answer = { status: number; body: any }
+
+const account = newAccountFolder()
+let checkout: Checkout
+let receiver: MoodyReceiver
+let box: Box
+let tenantLocator: string
+const cells = new Map<string, RunningWorker>()
+
+const call = async (
+  cell: string,
+  token: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Answer> => {
+  const request = new Request('https://api.example.com', {
+    method: 'POST',
+    ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
+  })
+  const headers: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` }
+  if (body !== undefined)
+    headers['content-type'] =
+      body instanceof FormData ? request.headers.get('content-type')! : 'application/json'
+  const response = await cells.get(cell)!.fetch(path, {
+    ...{ method, headers },
+    ...(body !== undefined && { body: await request.arrayBuffer() }),
+  })
+  const text = await response.text()
+  return { status: response.status, body: /^[[{]/.test(text) ? JSON.parse(text) : text }
+}
+
+async function signIn(cell: string, credentials: object): Promise<string> {
+  const { status, body } = await call(cell, '', 'POST', '/account/authenticate', credentials)
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`)
+  return body.authorizationToken
+}
+
+const userOf = (role: string) => {
+  const { username, password } = testUsers().find(({ roles }) => roles.includes(role))!
+  return { username, password }
+}
+const agentOf = (cell: string) =>
+  signIn(cell, { ...userOf('agent'), hostName: `${TENANT}.co.${cell}.example.com` })
+
+/** Every digit locator that the lives were told. */
+const numbers = new Set<string>()
+
+/** A policy's life, whose numbers nobody was given before. */
+async function live(cell: string): Promise<Life> {
+  const token = await agentOf(cell)
+  const own = new Set<string>()
+  const life = await liveOnce(
+    async (method, path, body) => {
+      const answer = await call(cell, token, method, path, body)
+      if (answer.status >= 300)
+        throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
+      for (const [, locator] of JSON.stringify(answer.body).matchAll(/"(?:locator|displayId)":"(\d{9,})"/g))
+        own.add(locator!)
+      return answer.body
+    },
+    () => {},
+  )
+  expect([...own].filter(number => numbers.has(number))).toEqual([])
+  for (const number of own) numbers.add(number)
+  return life
+}
+
+const tenant = async (...words: string[]): Promise<string> => {
+  const { code, output } = await checkout.run('tenant', ...words)
+  expect(code, output).toBe(0)
+  return output
+}
+const refused = async (...words: string[]): Promise<string> => {
+  const { code, output } = await checkout.run('tenant', ...words)
+  expect(code, output).toBe(1)
+  return output
+}
+
+async function deploy(...options: string[]): Promise<void> {
+  const { code, output } = await checkout.run('deploy', ...options)
+  expect(code, output).toBe(0)
+}
+
+async function start(cell: string): Promise<void> {
+  await cells.get(cell)?.close()
+  cells.set(
+    cell,
+    await runDeployed(account, `bindery-${cell}`, async request => {
+      const { origin, pathname } = new URL(request.url)
+      if (origin !== HOOKS) return new Response('no such host', { status: 502 })
+      return await fetch(receiver.urlOf(pathname), {
+        method: 'POST',
+        headers: Object.fromEntries(request.headers),
+        body: await request.arrayBuffer(),
+      }).catch(() => new Response('not reached', { status: 502 }))
+    }),
+  )
+}
+
+beforeAll(async () => {
+  receiver = await startMoodyReceiver({ failing: 0, silent: 0, mostOfOne: 0, mostSilent: 0 }, Math.random)
+  checkout = newCheckout(account, {
+    ADMIN_USERNAME: ADMINISTRATOR.username,
+    ADMIN_PASSWORD: ADMINISTRATOR.password,
+  })
+  for (const cell of ['eu1', 'eu2'])
+    await deploy('--environment', cell, '--domain', 'example.com', '--location', 'weur', '--databases', '3')
+  for (const cell of ['eu1', 'eu2']) await start(cell)
+})
+afterAll(async () => {
+  for (const cell of cells.values()) await cell.close()
+  receiver?.close()
+  checkout?.remove()
+  rmSync(account, { recursive: true, force: true })
+})
+
+/** The whole stream, from a token or from the beginning, with the token behind it. */
+async function readStream(
+  cell: string,
+  from = 'startTimestamp=0',
+): Promise<{ types: string[]; token: string }> {
+  const token = await signIn(cell, { ...userOf('admin'), hostName: `${TENANT}.co.${cell}.example.com` })
+  const types: string[] = []
+  for (let query = from; ; ) {
+    const { status, body } = await call(cell, token, 'GET', `/eventstream/events?${query}`)
+    expect({ status, body }).toMatchObject({ status: 200 })
+    if (body.events.length === 0) return { types, token: body.pagingToken }
+    types.push(...body.events.map(({ type }: { type: string }) => type))
+    query = `pagingToken=${encodeURIComponent(body.pagingToken)}`
+  }
+}
+
+const tokenQuery = (token: string): string => `pagingToken=${encodeURIComponent(token)}`
+
+/** What the webhook heard of the policy, in the order in which it came. */
+const heard = ({ policy }: Life): string[] =>
+  box.arrivals.filter(({ data }) => data.policyLocator === policy).map(({ type }) => type)
+
+const heardAll = (life: Life) =>
+  expect.poll(() => heard(life).at(-1), { timeout: 90_000 }).toBe('policy.reinstatement.issue')
+
+const eu1 = ['--environment', 'eu1']
+const eu2 = ['--environment', 'eu2']
+
+describe('a tenant on a bad day', () => {
+  let before: Life
+  let moved: Life
+  let streamed: string
+  let postsOfALife: number
+
+  test('is made and sells', async () => {
+    const administrator = await signIn('eu1', ADMINISTRATOR)
+    const form = new FormData()
+    form.set('tenantNameSuffix', 'motor')
+    form.set('zipFile', bareArchive(), 'motor.zip')
+    const { body } = await call('eu1', administrator, 'POST', '/configuration/deployTest', form)
+    expect(body).toMatchObject({ success: true, tenantName: TENANT })
+    tenantLocator = body.tenantLocator
+    const admin = await signIn('eu1', { ...userOf('admin'), hostName: `${TENANT}.co.eu1.example.com` })
+    const webhook = await call('eu1', admin, 'POST', `/event/${tenantLocator}/webhooks`, {
+      ...{ name: 'books', enabled: true, eventTypes: ['policy.*'] },
+      endpoint: { url: `${HOOKS}/books`, headers: {} },
+      failureHandling: { triggers: ['5xx'], retryStrategy: { type: 'linear', interval: 1, attempts: 10 } },
+    })
+    expect(webhook.status).toBe(200)
+    box = receiver.open('/books', webhook.body.endpoint.secret)
+    before = await live('eu1')
+    await heardAll(before)
+    postsOfALife = box.posts
+    streamed = (await readStream('eu1')).token
+  })
+
+  test('does not move to where its secrets would not open', async () => {
+    expect(await refused('move', TENANT, ...eu1, '--to', 'eu2')).toContain('PASSWORD_PEPPER')
+    const [own, other] = ['eu1', 'eu2'].map(cell =>
+      parseEnv(readFileSync(join(checkout.folder, `.secrets.${cell}`), 'utf8')),
+    ) as [Record<string, string>, Record<string, string>]
+    const joined = {
+      PASSWORD_PEPPER: `${other.PASSWORD_PEPPER},${own.PASSWORD_PEPPER}`,
+      SEALING_KEY: `${other.SEALING_KEY},${own.SEALING_KEY},${other.SEALING_KEY}`,
+    }
+    const lines = Object.entries({ ...other, ...joined }).map(([name, value]) => `${name}='${value}'\n`)
+    writeFileSync(join(checkout.folder, '.secrets.eu2'), lines.join(''))
+    await deploy(...eu2)
+    await start('eu2')
+  })
+
+  test('moves, and lives on in the other environment', async () => {
+    const agent = await agentOf('eu1')
+    const shown = (await call('eu1', agent, 'GET', `/policy/${before.policy}`)).body
+    const output = await tenant('move', TENANT, ...eu1, '--to', 'eu2')
+    expect(output).toContain('is served at https://api.eu2.example.com')
+
+    const there = await call('eu1', agent, 'GET', `/policy/${before.policy}`)
+    expect([there.status, there.body.message]).toEqual([
+      421,
+      `The tenant '${TENANT}' is not served here any more: it is served at https://api.eu2.example.com.`,
+    ])
+    expect(await refused('resume', TENANT, ...eu1)).toContain('has moved')
+    await cells.get('eu2')!.housekeep()
+    expect((await call('eu2', await agentOf('eu2'), 'GET', `/policy/${before.policy}`)).body).toEqual(shown)
+    moved = await live('eu2')
+    await heardAll(moved)
+    expect(heard(moved)).toEqual(heard(before))
+    // The stream goes on where a reader was.
+    const { types, token } = await readStream('eu2', tokenQuery(streamed))
+    expect(types.filter(type => type === 'policy.create')).toHaveLength(1)
+    streamed = token
+  })
+
+  test('is not restored to a time when its database was not its own', async () => {
+    const output = await refused(
+      'restore',
+      TENANT,
+      ...eu2,
+      '--to',
+      new Date(Date.now() - 3_600_000).toISOString(),
+    )
+    expect(output).toContain('has its databases since')
+  })
+
+  test('is restored to a time before, and sells on', async () => {
+    // A policy whose event is on its way at that time: it arrives later, and must not come again.
+    const agent = await agentOf('eu2')
+    const isBack = receiver.stopFor(1_500)
+    const request = { ...workedPolicies()[0]!.request.policy, policyholderLocator: moved.holder }
+    const quoted = await call('eu2', agent, 'POST', '/policy', request)
+    expect(quoted.status).toBe(200)
+    const to = new Date(rememberDatabases(account)).toISOString()
+    await isBack
+    const toldOfQuote = () =>
+      box.arrivals.filter(({ data }) => data.policyLocator === quoted.body.locator).length
+    await expect.poll(toldOfQuote, { timeout: 90_000 }).toBeGreaterThan(0)
+
+    // From then on everything is to be undone, a second database too.
+    await tenant('shards', TENANT, '2', ...eu2)
+    const undone = await live('eu2')
+    await heardAll(undone)
+    const posts = box.posts
+
+    // The provider fails at the second of the two databases: the tenant waits until the restore is finished.
+    checkout.environment.PROVIDER_FAILS = 'd1 time-travel restore TENANT_002'
+    expect(await refused('restore', TENANT, ...eu2, '--to', to)).toContain('tired')
+    expect(await refused('resume', TENANT, ...eu2)).toContain('A restore of the tenant')
+    delete checkout.environment.PROVIDER_FAILS
+    const output = await tenant('restore', TENANT, ...eu2, '--to', to)
+    const report = JSON.parse(readFileSync(output.match(/each of them is in (.*)/)![1]!, 'utf8'))
+    expect(report.sent).toHaveLength(postsOfALife)
+    expect(report.sent.every(({ event }: { event: string }) => box.taken.has(event))).toBe(true)
+    expect(output).toContain(`undone: ${report.events.length} events, ${report.payments.length} payments`)
+    expect(report.payments.length).toBeGreaterThan(0)
+    const policies = report.events.flatMap(
+      ({ data }: { data: { policyLocator?: string } }) => data.policyLocator ?? [],
+    )
+    expect(new Set(policies)).toEqual(new Set([undone.policy]))
+    await cells.get('eu2')!.housekeep()
+
+    const shown = [before, moved, undone].map(({ policy }) => call('eu2', agent, 'GET', `/policy/${policy}`))
+    expect((await Promise.all(shown)).map(({ status }) => status)).toEqual([200, 200, 404])
+    const late = await call('eu2', agent, 'GET', `/eventstream/events?${tokenQuery(streamed)}`)
+    expect(late).toMatchObject({ status: 409, body: { code: 'streamRestored' } })
+    const after = await Promise.all([live('eu2'), live('eu2'), live('eu2'), live('eu2')])
+    for (const life of after) {
+      await heardAll(life)
+      expect(heard(life)).toEqual(heard(before))
+    }
+    expect([box.posts - posts, box.repeats, box.refused]).toEqual([after.length * postsOfALife, 0, 0])
+  })
+
+  test('is not restored to a time when its database was another tenant’s: all is as it was', async () => {
+    const { databases } = readAccount(account)
+    const write = (name: string, statement: string): void => {
+      const database = openStored(account, databases[name]!.id)
+      database.exec(statement)
+      database.close()
+    }
+    const own = `update fence set tenant_locator = '${tenantLocator}'`
+    write('bindery-eu2-tenant-002-weur', `update fence set tenant_locator = 'another'`)
+    const to = new Date(rememberDatabases(account)).toISOString()
+    write('bindery-eu2-tenant-002-weur', own)
+    const { policy } = await live('eu2')
+    expect(await refused('restore', TENANT, ...eu2, '--to', to)).toContain(
+      'Its databases are again as they were',
+    )
+    expect(await tenant('resume', TENANT, ...eu2)).toContain('is served again')
+    const agent = await agentOf('eu2')
+    expect((await call('eu2', agent, 'GET', `/policy/${policy}`)).status).toBe(200)
+    await live('eu2')
+  })
+})

@@ -1,0 +1,65 @@
+// A Worker of the account as it runs at the provider: with the configuration and the secrets that it was deployed with, on the account's
+// databases, buckets and queues. Its code is built once, from this checkout.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from 'miniflare'
+import { unstable_getMiniflareWorkerOptions } from 'wrangler'
+import { type Version, versionOf } from '../versions/bundle.ts'
+import { readAccount } from './account.ts'
+
+export type RunningWorker = {
+  /** Calls it at the host that it was deployed at. */
+  fetch(
+    path: string,
+    init?: { method?: string; headers?: Record<string, string>; body?: string | ArrayBuffer },
+  ): Promise<Response>
+  /** What the clock of the provider calls each minute. */
+  housekeep(): Promise<void>
+  close(): Promise<void>
+}
+
+let built: Promise<Version> | undefined
+
+/** Runs what was deployed last under the name. Calls that it makes go to `outside`. */
+export async function runDeployed(
+  accountFolder: string,
+  name: string,
+  outside: (request: Request) => Promise<Response>,
+): Promise<RunningWorker> {
+  const { versions, domains } = readAccount(accountFolder).workers[name]!
+  const { config, secrets } = versions.at(-1)!
+  const file = join(accountFolder, `${name}.toml`)
+  writeFileSync(file, config.replace(/^main = .*\n/m, ''))
+  const { workerOptions } = unstable_getMiniflareWorkerOptions(file)
+  const { bindings, ...stores } = workerOptions as V4WorkerOptions
+  built ??= versionOf(process.cwd())
+  const runtime = new Miniflare(
+    convertV4MiniflareOptions({
+      resourcePersistencePath: join(accountFolder, 'v3'),
+      handleStructuredLogs: ({ message }: { message: string }) => {
+        if (process.env.DEBUG_WORKERS) console.log(name, message)
+      },
+      log: new Log(LogLevel.NONE),
+      workers: [
+        {
+          ...stores,
+          name,
+          modules: await built,
+          modulesRoot: '/version',
+          bindings: { ...bindings, ...secrets, REQUEST_LOG: 'off' },
+          outboundService: outside as never,
+        },
+      ],
+    }),
+  )
+  await runtime.ready
+  return {
+    fetch: async (path, init) =>
+      (await runtime.dispatchFetch(`https://${domains[0]}${path}`, init as never)) as unknown as Response,
+    async housekeep() {
+      const worker = (await runtime.getWorker()) as unknown as { scheduled(about: object): Promise<unknown> }
+      await worker.scheduled({ cron: '* * * * *' })
+    },
+    close: () => runtime.dispose(),
+  }
+}
