@@ -21,6 +21,8 @@ export type Checkout = {
   readonly environment: Record<string, string | undefined>
   /** Runs one of its scripts against the account: `run('deploy', '--dry-run')`. */
   run(script: string, ...options: string[]): Promise<Ended>
+  /** Runs the provider's tool. */
+  tool(...command: string[]): Promise<Ended>
   remove(): void
 }
 
@@ -52,19 +54,17 @@ export function newCheckout(accountFolder: string, environment: Record<string, s
     BINDERY_DATA: join(folder, 'data'),
     NODE_OPTIONS: `--import ${network}`,
   }
+  const start = (file: string, options: readonly string[]): Promise<Ended> =>
+    new Promise(ended =>
+      execFile(process.execPath, [file, ...options], { cwd: folder, env }, (problem, stdout, stderr) =>
+        ended({ code: problem ? Number(problem.code ?? 1) : 0, output: stdout + stderr }),
+      ),
+    )
   return {
     folder,
     environment: env,
-    run: (script, ...options) =>
-      new Promise(ended =>
-        execFile(
-          process.execPath,
-          [`scripts/${script}.ts`, ...options],
-          { cwd: folder, env },
-          (problem, stdout, stderr) =>
-            ended({ code: problem ? Number(problem.code ?? 1) : 0, output: stdout + stderr }),
-        ),
-      ),
+    run: (script, ...options) => start(`scripts/${script}.ts`, options),
+    tool: (...command) => start('node_modules/wrangler/bin/wrangler.js', command),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
 }

@@ -1,7 +1,7 @@
 // The provider's command line tool, of which it has the commands that the scripts call, with the same words and the same kind of
 // output. PROVIDER_FOLDER is the account; commands that begin like PROVIDER_FAILS fail.
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import {
   type Account,
@@ -30,6 +30,7 @@ const { values, positionals } = parseArgs({
     location: { type: 'string' },
     name: { type: 'string' },
     outdir: { type: 'string' },
+    output: { type: 'string' },
     page: { type: 'string' },
     remote: { type: 'boolean' },
     'secrets-file': { type: 'string' },
@@ -95,6 +96,7 @@ function upload(account: Account): string {
 }
 
 const COMMANDS: Record<string, (account: Account, ...words: string[]) => void> = {
+  login: () => console.log('Successfully logged in.'),
   whoami: () => print({ loggedIn: true }),
   'd1 list': ({ databases }) =>
     print(Object.entries(databases).map(([name, { id }]) => ({ name, uuid: id }))),
@@ -104,6 +106,12 @@ const COMMANDS: Record<string, (account: Account, ...words: string[]) => void> =
     account.databases[name] = { id: randomUUID(), place, bookmarks: [] }
   },
   'd1 execute': (account, binding = '') => execute(account, binding),
+  'd1 export'(account, binding = '') {
+    const database = openStored(folder, account.databases[databaseBound(account, binding)]!.id)
+    const tables = database.prepare(`select sql from sqlite_master where sql is not null`).all()
+    database.close()
+    writeFileSync(values.output!, tables.map(({ sql }) => `${sql};\n`).join(''))
+  },
   'd1 time-travel'(account, verb, binding = '') {
     const name = databaseBound(account, binding)
     const at = values.timestamp

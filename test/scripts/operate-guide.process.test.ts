@@ -1,0 +1,136 @@
+// The operator's guide, carried out: every command of docs/operate.md in its order, against a provider that remembers.
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+import { afterAll, describe, expect, test } from 'vitest'
+import { openStored, readAccount, rememberDatabases } from '../support/provider/account.ts'
+import { type Ended, newAccountFolder, newCheckout } from '../support/provider/checkout.ts'
+
+const GUIDE = readFileSync('docs/operate.md', 'utf8')
+
+/** The lines of its blocks of commands. */
+const COMMANDS = [...GUIDE.matchAll(/^```\n([\s\S]*?)^```$/gm)].flatMap(([, block]) =>
+  block!.trimEnd().split('\n'),
+)
+
+/** Commands in its sentences, up to where they name what differs. */
+const MENTIONED = [...GUIDE.matchAll(/`npm run ([a-z:]+)(?: -- ([a-z]+))?/g)].map(([, script, word]) => ({
+  script,
+  word,
+}))
+
+/** Not of the provider: the gate and the bench run them. */
+const OF_THE_CHECKOUT = new Set(['npm ci'])
+const ELSEWHERE = new Set(['load'])
+
+const account = newAccountFolder()
+const checkout = newCheckout(account, { TIME_FLIES: '1' })
+afterAll(() => {
+  checkout.remove()
+  rmSync(account, { recursive: true, force: true })
+})
+
+/** Words of a line as a shell has them. */
+const wordsOf = (line: string): string[] =>
+  [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain!)
+
+let remembered = 0
+
+/** What the guide says in sentences before a command. */
+const BEFORE: Readonly<Record<string, () => void>> = {
+  'npm run tenant -- suspend': () => {
+    remembered = rememberDatabases(account)
+  },
+  'npm run tenant -- move': () => {
+    const read = (name: string) =>
+      parseEnv(readFileSync(join(checkout.folder, `.secrets.${name}`), 'utf8')) as Record<string, string>
+    const [former, own] = [read('production'), read('eu1')]
+    const joined = {
+      ...own,
+      PASSWORD_PEPPER: `${own.PASSWORD_PEPPER},${former.PASSWORD_PEPPER}`,
+      SEALING_KEY: `${own.SEALING_KEY},${former.SEALING_KEY},${own.SEALING_KEY}`,
+    }
+    const lines = Object.entries(joined).map(([name, value]) => `${name}='${value}'\n`)
+    writeFileSync(join(checkout.folder, '.secrets.eu1'), lines.join(''))
+  },
+}
+
+async function carryOut(line: string): Promise<Ended> {
+  const dated = line.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/, () => new Date(remembered).toISOString())
+  const [tool, ...words] = wordsOf(dated)
+  if (tool === 'npx') return await checkout.tool(...words.slice(1))
+  const [, script, , ...options] = words
+  return await checkout.run(script!, ...options)
+}
+
+/** Rows of a database that the account has under the name. */
+function rowsOf(name: string, query: string): Record<string, unknown>[] {
+  const database = openStored(account, readAccount(account).databases[name]!.id)
+  try {
+    return database.prepare(query).all()
+  } finally {
+    database.close()
+  }
+}
+
+const tenants = (environment: string) =>
+  rowsOf(`bindery-${environment}-control`, 'select name, status, suspension, restores, operation from tenant')
+
+/** What holds after a command, beside that it ended well. */
+const AFTER: Readonly<Record<string, (output: string) => void>> = {
+  'npm run deploy -- --environment production --domain example.com --location weur --dry-run': () =>
+    expect(readAccount(account).databases).toEqual({}),
+  'npm run deploy -- --environment production --gradual': () =>
+    expect(readAccount(account).workers['bindery-production']!.shares).toMatchObject([{ percentage: 100 }]),
+  'npm run tenant -- create': output => expect(output).toContain('https://api.production.example.com'),
+  'npm run tenant -- shards': output => expect(output).toContain('filled'),
+  'npm run tenant -- suspend': () =>
+    expect(String(tenants('production')[0]!.suspension)).toContain('The books are being checked.'),
+  'npm run tenant -- resume': () => expect(tenants('production')).toMatchObject([{ suspension: null }]),
+  'npm run tenant -- restore': output => {
+    expect(output).toContain('undone: 0 events, 0 payments, 0 documents')
+    expect(tenants('production')).toMatchObject([{ suspension: null, operation: null }])
+    expect(JSON.parse(String(tenants('production')[0]!.restores))).toMatchObject([{ to: remembered }])
+  },
+  'npx wrangler d1 export': () => {
+    const file = join(checkout.folder, 'tenant.sql')
+    expect(existsSync(file) && readFileSync(file, 'utf8')).toContain('CREATE TABLE `policy`')
+  },
+  'npm run tenant -- move': () => {
+    expect(String(tenants('production')[0]!.suspension)).toContain(
+      'it is served at https://api.eu1.example.com',
+    )
+    expect(tenants('eu1')).toMatchObject([
+      { name: 'acme', status: 'active', suspension: null, operation: null },
+    ])
+  },
+  'npm run tenant -- delete': () => expect(tenants('production')).toMatchObject([{ status: 'deleted' }]),
+}
+
+const begins = <Work>(works: Readonly<Record<string, Work>>, line: string): Work[] =>
+  Object.entries(works).flatMap(([start, work]) => (line.startsWith(start) ? [work] : []))
+
+describe('the operator’s guide', () => {
+  test.each(COMMANDS)('%s', async line => {
+    if (OF_THE_CHECKOUT.has(line)) return
+    for (const work of begins(BEFORE, line)) work()
+    // Of a deploy that is not the first, the secrets of another environment may have been added to it.
+    if (line.startsWith('npm run tenant -- move'))
+      expect(await carryOut('npm run deploy -- --environment eu1')).toMatchObject({ code: 0 })
+    const { code, output } = await carryOut(line)
+    expect(code, output).toBe(0)
+    for (const check of begins(AFTER, line)) check(output)
+  })
+
+  test('mentions no command that it does not carry out', () => {
+    for (const { script, word } of MENTIONED) {
+      if (ELSEWHERE.has(script!)) continue
+      const start = `npm run ${script}${word === undefined ? '' : ` -- ${word}`}`
+      expect(
+        COMMANDS.filter(line => line.startsWith(start)),
+        start,
+      ).not.toEqual([])
+    }
+    expect(GUIDE.match(/npx wrangler (?!login|d1 export)\S+/g)).toBeNull()
+  })
+})
