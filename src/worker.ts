@@ -48,7 +48,7 @@ export default {
     return await consumeAnnouncements(batch, env)
   },
   scheduled: async (_controller, env) => {
-    const { wakeTenants } = await import('./tenants/suspension.ts')
+    const { wakeTenants } = await import('./tenants/waking.ts')
     const { wipeReturned } = await import('./tenants/wipe.ts')
     const { observed } = await import('./platform/observation.ts')
     await observed(env, { at: 'cron', operation: 'wakeTenants' }, calls => wakeTenants(env, calls))

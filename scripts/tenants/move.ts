@@ -22,7 +22,7 @@ import {
   tenantFiles,
 } from '../../src/platform/tenancy.ts'
 import { copyDatabase, copyFiles } from '../../src/tenants/copy.ts'
-import { beginMigrations, givenOut, goOnBehind } from '../../src/tenants/restore.ts'
+import { givenOut, goOnBehind } from '../../src/tenants/restore.ts'
 import { admitTenant } from '../../src/tenants/service.ts'
 import {
   changeTenant,
@@ -64,11 +64,8 @@ export async function moveTenant(from: Side, to: Side, name: string, say: Say): 
     const copy = shardClient(to.env, admitted, shard).client
     const rows = await copyDatabase(source, copy)
     const database = openDatabase(copy, noCalls())
-    const queries = [
-      ...goOnBehind(database, await givenOut(openDatabase(source, noCalls()))),
-      ...beginMigrations(database, shard),
-    ]
-    await database.batch(queries as [Query, ...Query[]])
+    const givenOutThere = await givenOut(openDatabase(source, noCalls()))
+    await database.batch(goOnBehind(database, givenOutThere) as [Query, ...Query[]])
     say(`${binding} is copied to ${admitted.shards[shard]}: ${rows} rows`)
   }
   const files = await copyFiles(

@@ -397,6 +397,9 @@ export const filesPrefix = (tenant: TenantScope): string => `${scope(tenant)}/`
 /** What a sealed value of a tenant is bound to (platform/sealed). */
 export const sealedPlace = (tenant: Tenant, ...path: string[]): string => [scope(tenant), ...path].join('/')
 
+/** How often those who work by an alarm look at a suspended tenant. */
+export const SUSPENDED_LOOK_MS = 60_000
+
 /** What a queue message and a Durable Object's memory call a shard of a tenant. */
 export type ShardName = { tenantLocator: Uuid; generation: number; shard: number }
 

@@ -2,15 +2,12 @@
 // that time is noted in files of the tenant. Afterwards no number is given out twice, webhooks do not hear again what they heard, and
 // the report says what is undone. Every step may be repeated.
 import { type SQL, sql } from 'drizzle-orm'
-import { newUuid, SHARDS } from '../kernel/locators.ts'
-import { now } from '../kernel/time.ts'
+import { SHARDS } from '../kernel/locators.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 import { deliveries, events } from '../platform/events/tables.ts'
-import { timers } from '../platform/tables.ts'
 import type { NotedState, RestoreOperation } from '../platform/tenancy/control-tables.ts'
 import { fileKey, shardClient, type Tenant, tenantFiles } from '../platform/tenancy.ts'
-import { migrations } from '../servicing/migration/tables.ts'
 
 /** Rows of one file of what is noted. */
 const ROWS_A_FILE = 2_000
@@ -145,7 +142,7 @@ const LOCATOR_COLUMNS = [
 
 /**
  * Makes the restored database fit for service: numbers and events go on behind those that were given out, deliveries that had ended
- * since are ended, and open migrations are begun again. Returns what is undone.
+ * since are ended. Returns what is undone.
  */
 export async function mendShard(
   env: Env,
@@ -183,11 +180,7 @@ export async function mendShard(
       (part.deliveries ?? []).filter(({ sequence }) => sequence <= kept),
     )
   }
-  await database.batch([
-    ...goOnBehind(database, noted),
-    ...nextOfLines(database),
-    ...beginMigrations(database, shard),
-  ] as [Query, ...Query[]])
+  await database.batch([...goOnBehind(database, noted), ...nextOfLines(database)] as [Query, ...Query[]])
   const locators = new Map(undone.events.map(({ sequence, locator }) => [sequence, locator]))
   return {
     ...{ events: undone.events, payments: undone.payments, documents: undone.documents },
@@ -247,12 +240,4 @@ export const goOnBehind = (
     select ${lastEvent}, 'none', 'none', 'none', 0, '{}', 'none', 'none'
     where ${lastEvent} > (select coalesce(max(seq), 0) from sqlite_sequence where name = 'event')`),
   database.build.run(sql`delete from ${events} where locator = 'none'`),
-]
-
-/** Whoever works on a migration has lost its alarm, or never had one here: the timer wakes it. */
-export const beginMigrations = (database: Database, shard: number): Query[] => [
-  database.build.run(sql`
-    insert into ${timers} (locator, due_at, kind, subject, payload)
-    select ${newUuid(shard)} || locator, ${now()}, 'migration.run', locator, '{}' from ${migrations}
-    where state in ('processing', 'paused', 'error')`),
 ]

@@ -1,11 +1,10 @@
 // Suspends a tenant, so that every call is answered 503 and nothing of it goes on by itself, and resumes it. The control database says
 // so, and the fence in each of the tenant's databases, which holds for whoever still knows the tenant as it was.
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { notFound, Refusal } from '../kernel/errors.ts'
 import { now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
-import { openDatabase, type Query } from '../platform/database.ts'
-import { armDispatcherAt } from '../platform/objects.ts'
+import { openDatabase } from '../platform/database.ts'
 import { type Suspension, type TenantOperation, tenants } from '../platform/tenancy/control-tables.ts'
 import { type FenceStatement, setFence } from '../platform/tenancy/fence.ts'
 import {
@@ -15,16 +14,9 @@ import {
   TENANT_TRUST_MS,
   type Tenant,
 } from '../platform/tenancy.ts'
-import { readTenants, tenantsQuery } from './store.ts'
 
 /** What callers are told where the operator gives no reason. */
 const NO_REASON = 'the operator works on it; it will be back.'
-
-/** Tenants that one run of the housekeeping wakes. */
-const MOST_WOKEN = 20
-
-/** Isolates may believe for so long that the tenant is still suspended. */
-const WOKEN_AFTER_MS = 2 * TENANT_TRUST_MS
 
 /** Twice the time for which isolates trust what they read of a tenant: afterwards each knows that it is suspended. */
 export const SUSPENDED_EVERYWHERE_MS = 2 * TENANT_TRUST_MS
@@ -129,23 +121,4 @@ export async function changeTenant(
   const database = controlDatabase(env, calls)
   await database.batch([database.build.update(tenants).set(values).where(eq(tenants.locator, locator))])
   forgetTenants()
-}
-
-/**
- * Part of the housekeeping: has the dispatchers of tenants that were resumed, restored or moved look at their shards, since a new or
- * quiet one has no alarm. Cut off, it does so again.
- */
-export async function wakeTenants(env: Env, calls: Calls = noCalls()): Promise<void> {
-  const control = controlDatabase(env, calls)
-  const [rows] = await control.batch([tenantsQuery(control, sql`${tenants.isWaking} = 1`)])
-  for (const tenant of readTenants(rows).slice(0, MOST_WOKEN)) {
-    await Promise.all(
-      tenant.shards.map((_, shard) => armDispatcherAt({ env, tenant, calls }, shard, now() + WOKEN_AFTER_MS)),
-    )
-    const woken: Query = control.build
-      .update(tenants)
-      .set({ isWaking: false })
-      .where(eq(tenants.locator, tenant.locator))
-    await control.batch([woken])
-  }
 }

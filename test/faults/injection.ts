@@ -40,18 +40,34 @@ function wrap(
 
 const prototypeOf = (value: object): object => Object.getPrototypeOf(value) as object
 
-/** Ends the object that the call runs in, if it does: whatever it was about stays as it is. */
-async function endObject(kind: FaultKind): Promise<void> {
+/** Ends the object that the call runs in, if it does: whatever it was about stays as it is. `before` comes first. */
+async function endObject(
+  kind: FaultKind,
+  message = 'The object was moved.',
+  before: (state: DurableObjectState) => Promise<void> = async () => {},
+): Promise<void> {
   const state = inObject.getStore()
   if (!state || !comes(kind)) return
-  state.abort('The object was moved.')
+  await before(state)
+  state.abort(message)
   await scheduler.wait(60_000)
+}
+
+const UPDATED = 'Durable Object reset because its code was updated.'
+const OVERLOADED = 'Requests queued for too long.'
+
+async function loseStorage({ storage }: DurableObjectState): Promise<void> {
+  await storage.deleteAlarm()
+  await storage.deleteAll()
 }
 
 function wrapDatabases(): void {
   wrap(prototypeOf(env.CONTROL.withSession()), 'batch', async (self, given, own) => {
     if (!current) return own.apply(self, given)
     await endObject('objectBefore')
+    await endObject('objectUpdated', UPDATED)
+    await endObject('storageLost', UPDATED, loseStorage)
+    if (comes('databaseOverloaded')) throw new Error(`D1_ERROR: D1 DB is overloaded. ${OVERLOADED}`)
     if (comes('batchBefore')) throw new Error(LOST)
     const results = (await own.apply(self, given)) as D1Result[]
     if (!results.some(({ meta }) => meta.changes > 0)) return results
@@ -104,6 +120,38 @@ async function wrapObjects(): Promise<void> {
   }
 }
 
+/** As the platform marks what it may be worth to try again. */
+const lost = (): Error => Object.assign(new Error('Network connection lost.'), { retryable: true })
+
+/** Calls an object as over a bad connection, or one of another version. */
+async function callBadly(call: () => Promise<unknown>, method: string): Promise<unknown> {
+  if (comes('objectOverloaded'))
+    throw Object.assign(new Error(`Durable Object is overloaded. ${OVERLOADED}`), { overloaded: true })
+  if (comes('connectionBefore')) throw lost()
+  const isOther = comes('otherVersion')
+  if (isOther && (current?.wait(2) ?? 1) === 1)
+    throw new TypeError(`The RPC receiver does not implement the method "${method}".`)
+  const answer = await call()
+  if (comes('connectionAfter')) throw lost()
+  return isOther && answer !== undefined ? { reply: answer } : answer
+}
+
+/** Stubs that the service gets while faults come. Those of tests are as they are. */
+function wrapStubs(): void {
+  wrap(prototypeOf(env.POLICY), 'get', (self, given, own) => {
+    const stub = own.apply(self, given) as Record<PropertyKey, unknown>
+    if (!current) return stub
+    return new Proxy(stub, {
+      get(_, name) {
+        const value = stub[name]
+        if (typeof name !== 'string' || typeof value !== 'function' || name === 'fetch') return value
+        return (...words: unknown[]) =>
+          callBadly(() => (stub[name] as (...words: unknown[]) => Promise<unknown>)(...words), name)
+      },
+    })
+  })
+}
+
 let isWrapped = false
 
 /** Puts itself before the bindings of this test file, once. Without faults (`inject`) they do what they did. */
@@ -114,6 +162,7 @@ export async function wrapBindings(): Promise<void> {
   wrapQueues()
   wrapFiles()
   await wrapObjects()
+  wrapStubs()
 }
 
 let aheadMs = 0

@@ -4,9 +4,11 @@ import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import type { Uuid } from '../../src/kernel/locators.ts'
+import type { Instant } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { dispatcherObject, migrationObject, webhookObject } from '../../src/platform/objects.ts'
 import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
+import { wakeTenants } from '../../src/tenants/waking.ts'
 import { type Random, randomOf } from '../../tools/book/random.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { migratedAccount } from '../support/migrated.ts'
@@ -16,7 +18,7 @@ import type { Send, Wish } from './client.ts'
 import { type Contents, readContents, wholeStream } from './contents.ts'
 import { elapse, goAhead, inject, wrapBindings } from './injection.ts'
 import { type FaultKind, Faults } from './kinds.ts'
-import { grow, newWorld, type World } from './world.ts'
+import { grow, newWorld, suspendAndResume, type World } from './world.ts'
 import { type Plan, writeAll } from './writers.ts'
 
 export type Ran = {
@@ -43,6 +45,22 @@ async function resetObjects(random: Random, faults: Faults): Promise<void> {
   if (!faults.has('objectsReset')) return
   faults.note('objectsReset')
   await abortAllDurableObjects()
+}
+
+/** Suspends the tenant for a while. */
+async function suspendMeanwhile({ motor }: World, random: Random, faults: Faults): Promise<void> {
+  await scheduler.wait(random.between(100, 1_200))
+  if (!faults.has('suspended')) return
+  faults.note('suspended')
+  await suspendAndResume(motor, () => scheduler.wait(random.between(20, 150)))
+}
+
+/** The housekeeping as it wakes the tenant, at the minute of the day that is the tenant's. */
+async function wakeAtItsMinute({ locator }: Tenant): Promise<void> {
+  const row = await env.CONTROL.prepare('select rowid % 1440 as minute from tenant where locator = ?')
+    .bind(locator)
+    .first<{ minute: number }>()
+  await wakeTenants(env, noCalls(), (row!.minute * 60_000) as Instant)
 }
 
 const ROUNDS = 60
@@ -86,6 +104,7 @@ async function wake({ webhook }: World, tenant: Tenant): Promise<void> {
 /** Lets time pass, a minute at a time, until nothing that is due is left; whoever has an alarm is woken by it. */
 async function settle(world: World): Promise<void> {
   const { adminToken: token } = world
+  await wakeAtItsMinute(world.tenant)
   for (let rounds = 0; rounds < ROUNDS; rounds += 1) {
     elapse(STEP_MS)
     const tenant = (await readTenant(env, { name: world.tenant.name }, noCalls()))!
@@ -136,7 +155,11 @@ export async function run(
       ledger,
       patience: { tries: 5, waitMs: 60 },
     })
-    await Promise.all([writing, resetObjects(randomOf(`reset ${plan.seed}`), faults)])
+    await Promise.all([
+      writing,
+      resetObjects(randomOf(`reset ${plan.seed}`), faults),
+      suspendMeanwhile(world, randomOf(`suspended ${plan.seed}`), faults),
+    ])
     faults.end()
     inject(undefined)
     await settle(world)

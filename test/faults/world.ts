@@ -5,6 +5,12 @@ import type { Uuid } from '../../src/kernel/locators.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
 import { addShards, createTenant, openNewShards, SHARDS_KNOWN_AFTER_MS } from '../../src/tenants/service.ts'
+import {
+  closeDatabases,
+  resumeTenant,
+  SUSPENDED_EVERYWHERE_MS,
+  suspendTenant,
+} from '../../src/tenants/suspension.ts'
 import { callOk } from '../support/api.ts'
 import {
   type ArchiveFiles,
@@ -159,11 +165,29 @@ export async function grow(
   elapse(KNOWN_MS)
 }
 
+/**
+ * Suspends the tenant and resumes it, as the commands of `npm run tenant` do, cut off by the same faults as all else and run again. The
+ * real time goes on by as much as they wait.
+ */
+export async function suspendAndResume(
+  { tenantName: name }: Pick<Motor, 'tenantName'>,
+  meanwhile: () => Promise<unknown>,
+): Promise<void> {
+  await untilDone(() => suspendTenant(env, name))
+  await meanwhile()
+  elapse(SUSPENDED_EVERYWHERE_MS + 500)
+  await untilDone(async () => closeDatabases(env, (await readTenant(env, { name }, noCalls()))!))
+  await meanwhile()
+  await untilDone(() => resumeTenant(env, name))
+  elapse(KNOWN_MS)
+}
+
 async function untilDone(work: () => Promise<unknown>): Promise<void> {
   for (let attempts = 1; ; attempts += 1)
     try {
       return void (await work())
     } catch (problem) {
       if (attempts === MOST_ATTEMPTS) throw problem
+      await scheduler.wait(attempts)
     }
 }

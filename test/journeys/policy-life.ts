@@ -105,7 +105,8 @@ const STEPS: readonly Step[] = [
     act: async (call, life) => {
       const { invoices } = await call('GET', `/policy/${life.policy}`)
       const fieldValues = { method: 'card' }
-      life.invoice = (await call('POST', `/invoice/${invoices[0].locator}/pay`, { fieldValues })).locator
+      const due = invoices.find(({ totalDue }: { totalDue: string }) => Number(totalDue) > 0)
+      life.invoice = (await call('POST', `/invoice/${due.locator}/pay`, { fieldValues })).locator
     },
   },
   { kind: 'reverse payment', act: done('POST', ({ invoice }) => `/payments/${invoice}/reverse`) },

@@ -3,6 +3,7 @@ import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
+import type { Instant } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { dispatcherObject } from '../../src/platform/objects.ts'
 import {
@@ -14,7 +15,8 @@ import {
 } from '../../src/platform/tenancy.ts'
 import { workOff } from '../../src/servicing/events/dispatch.ts'
 import { createTenant, deleteTenant, recreateTenant, revokeTokens } from '../../src/tenants/service.ts'
-import { closeDatabases, resumeTenant, suspendTenant, wakeTenants } from '../../src/tenants/suspension.ts'
+import { closeDatabases, resumeTenant, suspendTenant } from '../../src/tenants/suspension.ts'
+import { wakeTenants } from '../../src/tenants/waking.ts'
 import { wipeReturned } from '../../src/tenants/wipe.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
@@ -32,6 +34,9 @@ beforeEach(async () => {
   motor = await motorTenant(`fence${made}`)
   tenant = (await readTenant(env, { locator: motor.tenantLocator }, noCalls()))!
 })
+
+/** The last minute of a day: there are fewer tenants. */
+const NOBODYS_MINUTE = (1_440 * 60_000 - 1) as Instant
 
 /** Isolates hear of it within 5 s. */
 const TRUST = { timeout: 8_000, interval: 100 }
@@ -146,15 +151,37 @@ describe('a suspended tenant', () => {
     const dispatcher = dispatcherObject(env, tenant, 0)
     await runInDurableObject(dispatcher, (_, state) => state.storage.deleteAll())
     await resumeTenant(env, tenant.name)
-    await wakeTenants(env)
+    await wakeTenants(env, noCalls(), NOBODYS_MINUTE)
     const armed = await runInDurableObject(dispatcher, (_, state) => state.storage.getAlarm())
     expect(armed).toBeGreaterThan(Date.now())
     expect(armed).toBeLessThan(Date.now() + 15_000)
     expect(await runDurableObjectAlarm(dispatcher)).toBe(true)
     expect(await rowsIn(tenant.shards[0]!, 'timer')).toBe(0)
     const calls = noCalls()
-    await wakeTenants(env, calls)
+    await wakeTenants(env, calls, NOBODYS_MINUTE)
     expect([calls.d1, calls.object]).toEqual([1, 0])
+  })
+
+  it('or any other is woken once a day, so that an object whose storage is lost is found', async () => {
+    const dispatcher = dispatcherObject(env, tenant, 0)
+    await runInDurableObject(dispatcher, (_, state) => state.storage.deleteAll())
+    await boundDatabase(tenant.shards[0]!)
+      .prepare(
+        `insert into migration_run (locator, state, type, validate_only, total_accounts, created_at, created_by, username, updated_at, done_before)
+         values ('m', 'processing', 'fullMigration', 0, 1, 1, 'a', 'a', 1, 0)`,
+      )
+      .run()
+    const row = await env.CONTROL.prepare('select rowid % 1440 as minute from tenant where locator = ?')
+      .bind(tenant.locator)
+      .first<{ minute: number }>()
+    await wakeTenants(env, noCalls(), NOBODYS_MINUTE)
+    expect(await runInDurableObject(dispatcher, (_, state) => state.storage.getAlarm())).toBeNull()
+    await wakeTenants(env, noCalls(), ((20_000 * 1_440 + row!.minute) * 60_000) as Instant)
+    expect(await runInDurableObject(dispatcher, (_, state) => state.storage.getAlarm())).toBeGreaterThan(0)
+    const timer = await boundDatabase(tenant.shards[0]!)
+      .prepare(`select subject from timer where kind = 'migration.run'`)
+      .first()
+    expect(timer).toEqual({ subject: 'm' })
   })
 
   it('that there is not, or that has moved, cannot be suspended', async () => {

@@ -14,6 +14,7 @@ import { about, observed } from '../../platform/observation.ts'
 import { writes } from '../../platform/tables.ts'
 import {
   type ShardName,
+  SUSPENDED_LOOK_MS,
   servedTenantOfShard,
   shardDatabase,
   shardName,
@@ -24,9 +25,6 @@ import { earliestDelivery, webhooksDue } from './delivery/store.ts'
 
 /** Deliveries that are due are handed on, and handed on again after this time when they still wait. */
 const HAND_ON_AGAIN_MS = 60_000
-
-/** How often a suspended tenant is looked at. */
-const SUSPENDED_LOOK_MS = 60_000
 
 type Due = { timer: Instant | null; delivery: Instant | null; purge: Instant | null; job: Instant | null }
 

@@ -305,9 +305,9 @@ export const commitChange = (
     subject: locator,
   })
 
-/** Of what goes on, one that makes it go on; of what rests, one that deletes what was sent. */
+/** Of what goes on, one that makes it go on; of what rests or has ended, one that deletes what was sent. */
 function timersOf(action: MigrationAction, locator: Uuid, at: Instant): NewTimer[] {
-  if (action === 'start' || action === 'finish') return []
+  if (action === 'start') return []
   return [runTimer(locator, RESTING.has(action) ? deletedAt(at) : at)]
 }
 

@@ -7,9 +7,10 @@ import type { RequestContext } from '../../../platform/context.ts'
 import {
   HOME_SHARD,
   type ShardName,
-  servedTenantOfShard,
+  SUSPENDED_LOOK_MS,
   shardDatabase,
   tenantNow,
+  tenantOfShard,
 } from '../../../platform/tenancy.ts'
 import { loadConfiguration, versionQuery } from '../../../product/cache.ts'
 import { tableReader } from '../../../reference/constraints/force.ts'
@@ -49,8 +50,9 @@ export async function workOn(
   isHalted: () => boolean,
   calls: Calls = noCalls(),
 ): Promise<number | undefined> {
-  const tenant = await servedTenantOfShard(env, shard, calls)
-  if (!tenant) return undefined
+  const tenant = await tenantOfShard(env, shard, calls)
+  if (!tenant || tenant.suspension?.state === 'moved') return undefined
+  if (tenant.suspension) return SUSPENDED_LOOK_MS
   const database = shardDatabase(env, tenant, shard.shard, calls)
   const home = shard.shard === HOME_SHARD ? database : shardDatabase(env, tenant, HOME_SHARD, calls)
   const [rows] = await database.batch([store.migrationQuery(database, locator)])
