@@ -50,7 +50,7 @@ export async function moveTenant(from: Side, to: Side, name: string, say: Say): 
     if (!arrived) throw new Error(`${name} has moved: ${known.suspension.reason}`)
     return await serve(to, arrived, say)
   }
-  await requireNoOther(from, to, known)
+  await requireNoOther(from, to, known, arrived)
   await requireSecrets(from, to)
   if (!arrived) await requireRoom(to, known)
 
@@ -102,7 +102,7 @@ async function serve({ env, environment }: Side, tenant: Tenant, say: Say): Prom
 }
 
 /** The tenant at the other environment, where a run before this one has begun to bring it. */
-async function arrival(from: Side, to: Side, { locator, name }: Tenant): Promise<Tenant | undefined> {
+async function arrival(from: Side, to: Side, { locator }: Tenant): Promise<Tenant | undefined> {
   const there = await readTenant(to.env, { locator }, noCalls())
   if (!there) return undefined
   const operation = await operationOf(to.env, there)
@@ -112,16 +112,27 @@ async function arrival(from: Side, to: Side, { locator, name }: Tenant): Promise
     operation.environment === from.environment.name
   )
     return there
-  throw new Error(
-    `${to.environment.name} has ${name} from an earlier time; npm run tenant -- delete ${name} --environment ${to.environment.name} removes it.`,
-  )
+  throw leftThere(to, there)
 }
 
-async function requireNoOther(from: Side, to: Side, tenant: Tenant): Promise<void> {
+/** A copy that was begun goes on only as long as nothing has changed since. */
+async function requireNoOther(
+  from: Side,
+  to: Side,
+  tenant: Tenant,
+  arrived: Tenant | undefined,
+): Promise<void> {
   const operation = await operationOf(from.env, tenant)
-  if (!operation || (operation.kind === 'move' && operation.environment === to.environment.name)) return
-  throw new Error(`A ${operation.kind} of ${tenant.name} is under way; finish it first.`)
+  const isSame = operation?.kind === 'move' && operation.environment === to.environment.name
+  if (operation && !isSame)
+    throw new Error(`A ${operation.kind} of ${tenant.name} is under way; finish it first.`)
+  if (arrived && !isSame) throw leftThere(to, tenant)
 }
+
+const leftThere = ({ environment: { name: there } }: Side, { name }: Tenant): Error =>
+  new Error(
+    `${there} has ${name} from an earlier time; npm run tenant -- delete ${name} --environment ${there} removes it.`,
+  )
 
 /** What passwords were hashed with and values sealed with must be known there: both are kept as they are. */
 async function requireSecrets(from: Side, to: Side): Promise<void> {

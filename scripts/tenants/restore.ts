@@ -58,59 +58,101 @@ export async function restoreTenant(place: RestorePlace, name: string, to: numbe
   requireSame(begun, name, to)
   const claims = await claimsOf(env, known.locator)
   requireOwned(known, claims, to)
+  // Found before anything is changed: where there is one for each database, the restore can be finished.
+  const operation = begun ?? {
+    ...{ kind: 'restore' as const, to, number: (known.restores?.length ?? 0) + 1 },
+    databases: await targetsOf(place, known, claims, to),
+  }
 
   const time = new Date(to).toISOString()
   const tenant = await suspend(env, name, `it is restored to ${time}.`, say)
-  let restore: RestoreOperation = begun ?? {
-    kind: 'restore',
-    to,
-    number: (known.restores?.length ?? 0) + 1,
-    databases: {},
-  }
-  const keep = async (binding: string, state: RestoringDatabase): Promise<void> => {
-    restore = { ...restore, databases: { ...restore.databases, [binding]: state } }
-    await changeTenant(env, tenant, { operation: restore }, noCalls())
-  }
-  for (const binding of tenant.shards)
-    if (!restore.databases[binding])
-      await keep(binding, { bookmark: await bookmarkReader(place.tool)(binding) })
-  for (const [shard, binding] of tenant.shards.entries()) {
-    const state = restore.databases[binding]!
-    if (!state.noted) await keep(binding, { ...state, noted: await noteShard(env, tenant, restore, shard) })
-  }
-  say('noted what was given out and sent since; bookmarks to go back to:')
-  for (const binding of tenant.shards) say(`  ${binding} ${restore.databases[binding]!.bookmark}`)
-
-  // From here on whoever reads of the tenant knows that it was restored once more.
-  const former = (known.restores ?? []).slice(0, restore.number - 1)
-  const restores = [...former, { to, at: Date.now() }]
-  const restored: Tenant = { ...tenant, restores }
-  await changeTenant(env, tenant, { restores }, noCalls())
-  try {
-    for (const [shard, binding] of tenant.shards.entries()) {
-      const state = restore.databases[binding]!
-      if (state.isRestored) continue
-      await bringBack(place, restored, binding, Math.max(to, claims[shard]!.claimedAt ?? 0))
-      await closeDatabases(env, { ...restored, shards: [binding] })
-      await keep(binding, { ...state, isRestored: true })
-      say(`${binding} is as it was`)
-    }
-  } catch (problem) {
-    if (problem instanceof NotItsOwn) await giveUp(place, { ...tenant, restores: former }, restore)
-    throw problem
-  }
-  const parts: Undone[] = []
-  for (const [shard, binding] of tenant.shards.entries())
-    parts.push(await mendShard(env, restored, restore, shard, restore.databases[binding]!.noted!))
-  const undone = joined(parts)
+  const progress = new Progress(env, tenant, operation)
+  await noteAll(place, tenant, progress)
+  const restored = await bringAllBack(place, tenant, progress)
+  const undone = await mendAll(env, restored, progress)
   await openDatabases(env, restored)
   const { suspension: _, ...open } = restored
-  const late = claims.flatMap(({ claimedAt }, shard) => ((claimedAt ?? 0) > to ? [shard] : []))
-  await fillShards(env, open, late, noCalls())
-  const report = writeReport(place.folder, name, to, undone)
+  const later = claims.flatMap(({ claimedAt }, shard) => ((claimedAt ?? 0) > to ? [shard] : []))
+  await fillShards(env, open, later, noCalls())
+  const report = writeReport(place.folder, name, time, undone)
   await serveAgain(env, restored)
   tell(say, name, time, undone, report)
   return undone
+}
+
+/** How far the restore has come, as the control database keeps it. */
+class Progress {
+  readonly #env: Env
+  readonly #tenant: Tenant
+  #operation: RestoreOperation
+
+  constructor(env: Env, tenant: Tenant, operation: RestoreOperation) {
+    this.#env = env
+    this.#tenant = tenant
+    this.#operation = operation
+  }
+
+  get operation(): RestoreOperation {
+    return this.#operation
+  }
+
+  of(binding: string): RestoringDatabase {
+    return this.#operation.databases[binding]!
+  }
+
+  async keep(binding: string, changes: Partial<RestoringDatabase>): Promise<void> {
+    const databases = { ...this.#operation.databases, [binding]: { ...this.of(binding), ...changes } }
+    this.#operation = { ...this.#operation, databases }
+    await changeTenant(this.#env, this.#tenant, { operation: this.#operation }, noCalls())
+  }
+}
+
+/** Notes what must not be lost, and how to go back. */
+async function noteAll({ env, tool, say }: RestorePlace, tenant: Tenant, progress: Progress): Promise<void> {
+  for (const binding of tenant.shards)
+    if (!progress.of(binding).bookmark)
+      await progress.keep(binding, { bookmark: await bookmarkReader(tool)(binding) })
+  for (const [shard, binding] of tenant.shards.entries())
+    if (!progress.of(binding).noted)
+      await progress.keep(binding, { noted: await noteShard(env, tenant, progress.operation, shard) })
+  say('noted what was given out and sent since; bookmarks to go back to:')
+  for (const binding of tenant.shards) say(`  ${binding} ${progress.of(binding).bookmark}`)
+}
+
+/** Restores every database, or none. Returns the tenant as it is then. */
+async function bringAllBack(place: RestorePlace, tenant: Tenant, progress: Progress): Promise<Tenant> {
+  const { to, number } = progress.operation
+  // From here on whoever reads of the tenant knows that it was restored once more.
+  const former = (tenant.restores ?? []).slice(0, number - 1)
+  const restores = [...former, { to, at: Date.now() }]
+  const restored: Tenant = { ...tenant, restores }
+  await changeTenant(place.env, tenant, { restores }, noCalls())
+  try {
+    for (const binding of tenant.shards) {
+      const { target, isRestored } = progress.of(binding)
+      if (isRestored) continue
+      await bringBack(place, restored, binding, target)
+      await closeDatabases(place.env, { ...restored, shards: [binding] })
+      await progress.keep(binding, { isRestored: true })
+      place.say(`${binding} is as it was`)
+    }
+  } catch (problem) {
+    if (problem instanceof NotItsOwn) await giveUp(place, { ...tenant, restores: former }, progress.operation)
+    throw problem
+  }
+  return restored
+}
+
+async function mendAll(env: Env, tenant: Tenant, progress: Progress): Promise<Undone> {
+  const parts: Undone[] = []
+  for (const [shard, binding] of tenant.shards.entries())
+    parts.push(await mendShard(env, tenant, progress.operation, shard, progress.of(binding).noted!))
+  return {
+    events: parts.flatMap(({ events }) => events),
+    payments: parts.flatMap(({ payments }) => payments),
+    documents: parts.flatMap(({ documents }) => documents),
+    sent: parts.flatMap(({ sent }) => sent),
+  }
 }
 
 /** Another operation is to be finished first, and a restore goes on with the time that it began with. */
@@ -145,16 +187,30 @@ class NotItsOwn extends Error {}
 const travel = async ({ tool }: RestorePlace, ...words: string[]): Promise<{ bookmark?: string }> =>
   jsonOf<{ bookmark?: string }>(await tool('d1', 'time-travel', ...words, '--json'))
 
+/** The bookmark of each database at that time; of one that the tenant got later, at the time when it did. */
+async function targetsOf(
+  place: RestorePlace,
+  { shards }: Tenant,
+  claims: readonly Claim[],
+  to: number,
+): Promise<Record<string, RestoringDatabase>> {
+  const targets: Record<string, RestoringDatabase> = {}
+  for (const [shard, binding] of shards.entries()) {
+    const timestamp = new Date(Math.max(to, claims[shard]!.claimedAt ?? 0)).toISOString()
+    const { bookmark } = await travel(place, 'info', binding, '--timestamp', timestamp)
+    if (!bookmark) throw new Error(`The provider has no bookmark of ${binding} at ${timestamp}.`)
+    targets[binding] = { target: bookmark }
+  }
+  return targets
+}
+
 /** Restores one database, and looks whose it was then. */
 async function bringBack(
   place: RestorePlace,
   { name, locator, generation }: Tenant,
   binding: string,
-  to: number,
+  bookmark: string,
 ): Promise<void> {
-  const timestamp = new Date(to).toISOString()
-  const { bookmark } = await travel(place, 'info', binding, '--timestamp', timestamp)
-  if (!bookmark) throw new Error(`The provider has no bookmark of ${binding} at ${timestamp}.`)
   await travel(place, 'restore', binding, '--bookmark', bookmark)
   await place.migrate([binding])
   const [owner] = await place.target(binding).query(
@@ -163,32 +219,22 @@ async function bringBack(
   )
   if (owner?.fence === `${locator} ${generation}` || (owner?.fence === null && !owner.has_rows)) return
   throw new NotItsOwn(
-    `At ${timestamp} ${binding} was not ${name}'s, or does not say whose it was. Its databases are again as they were before; npm run tenant -- resume ${name} serves them, or choose a later time.`,
+    `At that time ${binding} was not ${name}'s, or does not say whose it was. Its databases are again as they were before; npm run tenant -- resume ${name} serves them, or choose a later time.`,
   )
 }
 
 /** Brings every database forward again. The tenant stays suspended. */
 async function giveUp(place: RestorePlace, tenant: Tenant, { databases }: RestoreOperation): Promise<void> {
   for (const [binding, { bookmark }] of Object.entries(databases))
-    await travel(place, 'restore', binding, '--bookmark', bookmark)
+    await travel(place, 'restore', binding, '--bookmark', bookmark!)
   const { restores = [] } = tenant
   await changeTenant(place.env, tenant, { restores, operation: null }, noCalls())
 }
 
-const joined = (parts: readonly Undone[]): Undone => ({
-  events: parts.flatMap(({ events }) => events),
-  payments: parts.flatMap(({ payments }) => payments),
-  documents: parts.flatMap(({ documents }) => documents),
-  sent: parts.flatMap(({ sent }) => sent),
-})
-
-function writeReport(folder: string, name: string, to: number, undone: Undone): string {
+function writeReport(folder: string, name: string, time: string, undone: Undone): string {
   mkdirSync(folder, { recursive: true })
-  const file = join(folder, `${name}-${new Date(to).toISOString().replaceAll(':', '-')}.json`)
-  writeFileSync(
-    file,
-    `${JSON.stringify({ tenant: name, to: new Date(to).toISOString(), ...undone }, null, 2)}\n`,
-  )
+  const file = join(folder, `${name}-${time.replaceAll(':', '-')}.json`)
+  writeFileSync(file, `${JSON.stringify({ tenant: name, to: time, ...undone }, null, 2)}\n`)
   return file
 }
 

@@ -63,13 +63,14 @@ export const closeDatabases = (env: Env, tenant: Tenant, calls: Calls = noCalls(
   inEachDatabase(env, tenant, setFence(tenant, 'suspended'), calls)
 
 /**
- * The tenant is served again, everywhere within 5 s; what fell due meanwhile begins within two minutes. As `suspendTenant`; 409 too while a
- * restore or a move is under way.
+ * The tenant is served again, everywhere within 5 s; what fell due meanwhile begins within two minutes. A move away that is not finished
+ * is given up. As `suspendTenant`; 409 too while a restore is under way, or the tenant is being moved here.
  */
 export async function resumeTenant(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
   const tenant = await tenantToChange(env, name, calls)
   const operation = await operationOf(env, tenant, calls)
-  if (operation)
+  const isLeaving = operation?.kind === 'move' && operation.direction === 'out'
+  if (operation && !isLeaving)
     throw new Refusal(
       'wrongState',
       `A ${operation.kind} of the tenant '${name}' is under way; run its command again, which goes on where it stopped.`,

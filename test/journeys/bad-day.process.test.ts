@@ -160,6 +160,13 @@ const heard = ({ policy }: Life): string[] =>
 const heardAll = (life: Life) =>
   expect.poll(() => heard(life).at(-1), { timeout: 90_000 }).toBe('policy.reinstatement.issue')
 
+/** Changes a database of the account. */
+function write(name: string, statement: string): void {
+  const database = openStored(account, readAccount(account).databases[name]!.id)
+  database.exec(statement)
+  database.close()
+}
+
 const eu1 = ['--environment', 'eu1']
 const eu2 = ['--environment', 'eu2']
 
@@ -204,6 +211,20 @@ describe('a tenant on a bad day', () => {
     writeFileSync(join(checkout.folder, '.secrets.eu2'), lines.join(''))
     await deploy(...eu2)
     await start('eu2')
+  })
+
+  test('does not move to where no database is free, and is served where it is once that is given up', async () => {
+    const take = (state: string, from: string) =>
+      write('bindery-eu2-control', `update pool_database set state = '${state}' where state = '${from}'`)
+    take('claimed', 'free')
+    expect(await refused('move', TENANT, ...eu1, '--to', 'eu2')).toContain('No tenant database is free')
+    const agent = await agentOf('eu1').catch(problem => String(problem))
+    expect(agent).toContain('it moves to api.eu2.example.com.')
+    await tenant('resume', TENANT, ...eu1)
+    take('free', 'claimed')
+    await expect.poll(() => agentOf('eu1').catch(String), { timeout: 20_000 }).not.toContain('503')
+    await heardAll(await live('eu1'))
+    streamed = (await readStream('eu1')).token
   })
 
   test('moves, and lives on in the other environment', async () => {
@@ -289,12 +310,6 @@ describe('a tenant on a bad day', () => {
   })
 
   test('is not restored to a time when its database was another tenant’s: all is as it was', async () => {
-    const { databases } = readAccount(account)
-    const write = (name: string, statement: string): void => {
-      const database = openStored(account, databases[name]!.id)
-      database.exec(statement)
-      database.close()
-    }
     const own = `update fence set tenant_locator = '${tenantLocator}'`
     write('bindery-eu2-tenant-002-weur', `update fence set tenant_locator = 'another'`)
     const to = new Date(rememberDatabases(account)).toISOString()

@@ -219,8 +219,10 @@ export type RestoreOperation = {
 }
 
 export type RestoringDatabase = {
+  /** The bookmark of the time that it is brought back to. */
+  readonly target: string
   /** How the database was before: what to go back to. */
-  readonly bookmark: string
+  readonly bookmark?: string
   /** What was noted of it before it was restored (tenants/restore.ts). */
   readonly noted?: NotedState
   readonly isRestored?: boolean
