@@ -12,7 +12,7 @@ import { revocations, tenants } from '../platform/tenancy/control-tables.ts'
 import {
   ADMINISTRATION,
   controlDatabase,
-  forgetRevocations,
+  forgetTenants,
   TENANT_TRUST_MS,
   type Tenant,
   tenantNow,
@@ -62,7 +62,7 @@ export async function announceRevocation(
       .where(and(eq(tenants.locator, tenantLocator), tooMany)),
     build.delete(revocations).where(and(ofTenant, tooMany, sql`${tenantLocator} <> ${ADMINISTRATION}`)),
   ])
-  forgetRevocations()
+  forgetTenants()
 }
 
 export const REVOCATION_TIMER = 'account.revocation'

@@ -19,6 +19,7 @@ import {
 } from '../platform/tenancy.ts'
 import { findAdministrationToken, findToken } from './auth-tokens/store.ts'
 import { knownAuthToken } from './revocation.ts'
+import { accountEpoch } from './store.ts'
 import {
   isAuthToken,
   NO_TENANT,
@@ -42,16 +43,24 @@ async function withAuthToken({ calls, now }: Exchange, env: Env, token: string):
   return { caller, tenant, signedInAt: undefined, accountEpoch: 0, isPasswordExpired: false }
 }
 
-/** 401 when the token's tenant was deleted, recreated or revoked, or its account was revoked. */
+/**
+ * 401 when the token's tenant was deleted, recreated or revoked, or its account was revoked. While the control database does not answer,
+ * the account itself is asked: one round trip.
+ */
 async function withAccessToken({ calls, now }: Exchange, env: Env, token: string): Promise<SignedIn> {
   const { tenant: claimed, ...claims } = await readToken(env, token, now)
-  const { tenant, revocations } = claimed
+  const { tenant, revocations, isStale } = claimed
     ? await findTenantAccess(env, { locator: claimed.locator }, calls)
-    : { tenant: undefined, revocations: await findAdministrationAccess(env, calls) }
+    : { tenant: undefined, revocations: await findAdministrationAccess(env, calls), isStale: false }
   if (tenant?.generation !== claimed?.generation || tenant?.tokenEpoch !== claimed?.tokenEpoch)
     throw revoked()
   if (tenant) requireServed(tenant)
-  if (claims.accountEpoch < (revocations.get(claims.caller.accountLocator) ?? 0)) throw revoked()
+  const { accountLocator } = claims.caller
+  const epoch =
+    tenant && isStale
+      ? await accountEpoch(shardDatabase(env, tenant, HOME_SHARD, calls), accountLocator)
+      : revocations.get(accountLocator)
+  if (claims.accountEpoch < (epoch ?? 0)) throw revoked()
   return { ...claims, tenant }
 }
 

@@ -64,6 +64,14 @@ export async function readNamedTenant(
   return tenant && fits(hostName, tenant.hostName) && fits(tenantName, tenant.name) ? tenant : undefined
 }
 
+/** Tokens of the account must have this epoch at least; undefined for one that is not the tenant's own. */
+export async function accountEpoch(database: Database, locator: string): Promise<number | undefined> {
+  const [[row]] = await database.batch([
+    database.build.select({ epoch: accounts.tokenEpoch }).from(accounts).where(eq(accounts.locator, locator)),
+  ])
+  return row?.epoch
+}
+
 /** Deleted accounts are never found. */
 const isAccount = (key: AccountKey) =>
   and(

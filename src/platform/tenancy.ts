@@ -4,7 +4,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { notFound, Refusal } from '../kernel/errors.ts'
 import { type DigitLocator, readUuid, shardOfDigits, shardOfUuid, type Uuid } from '../kernel/locators.ts'
-import { Memo } from '../kernel/maps.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from './calls.ts'
 import { NEWEST_TENANT_MIGRATION } from './database/migrations.ts'
@@ -14,6 +13,7 @@ import * as control from './tenancy/control-tables.ts'
 import { type FenceRow, setFence } from './tenancy/fence.ts'
 import { bucketBinding, type Place } from './tenancy/places.ts'
 import type { Quotas } from './tenancy/quotas.ts'
+import { type Shared, Snapshots } from './tenancy/snapshots.ts'
 
 export type TenantType = 'test' | 'production'
 
@@ -69,76 +69,74 @@ export type Revocations = ReadonlyMap<string, number>
 /** What tokens are held against. */
 export type TenantAccess = { readonly tenant: Tenant | undefined; readonly revocations: Revocations }
 
-type Cached = TenantAccess & { readonly readAt: number }
-const tenantsByKey = new Memo<string, Cached>(10_000)
+const snapshots = new Snapshots<TenantAccess>(10_000, TENANT_TRUST_MS)
+
+/** Only what is asked for by its locator, which is never another's, and is there. */
+const sharedAccess = ({ ENVIRONMENT }: Env, key: TenantKey): Shared<TenantAccess> | undefined =>
+  'locator' in key
+    ? {
+        url: `https://tenants.${ENVIRONMENT}.invalid/${encodeURIComponent(key.locator)}`,
+        text: ({ tenant, revocations }) =>
+          tenant && JSON.stringify({ tenant, revocations: [...revocations] }),
+        read(text) {
+          const { tenant, revocations } = JSON.parse(text)
+          return { tenant, revocations: new Map(revocations) }
+        },
+      }
+    : undefined
 
 export const controlDatabase = (env: Env, calls: Calls): Database => openDatabase(env.CONTROL, calls)
 
 export type TenantKey = { locator: string } | { name: string } | { hostName: string }
 
-const cacheKey = (key: TenantKey): string => JSON.stringify(key)
-
 /** Forgets what this isolate knows of tenants; called after a change of one. */
 export function forgetTenants(): void {
-  tenantsByKey.clear()
-  origins.clear()
-}
-
-let administration: { readonly revocations: Revocations; readonly readAt: Instant } | undefined
-
-/** Forgets what was revoked too; called after a revocation. */
-export function forgetRevocations(): void {
-  forgetTenants()
-  administration = undefined
+  snapshots.forget()
+  origins.forget()
 }
 
 /** The active tenant of that locator, name or host name, read at most every 5 s in an isolate; else undefined. */
 export const findTenant = async (env: Env, key: TenantKey, calls: Calls): Promise<Tenant | undefined> =>
   (await findTenantAccess(env, key, calls)).tenant
 
-/** As `findTenant`, with what was revoked, in the same round trip. */
-export async function findTenantAccess(env: Env, key: TenantKey, calls: Calls): Promise<TenantAccess> {
-  const cached = tenantsByKey.get(cacheKey(key))
-  if (cached && now() - cached.readAt < TENANT_TRUST_MS) return cached
-  // Counted from before the read, so that nothing is trusted longer than that after it was so.
-  const readAt = now()
-  const access = await readTenantAccess(env, key, calls)
-  if (cached) calls.renewed += 1
-  tenantsByKey.set(cacheKey(key), { ...access, readAt })
-  return access
+/** As `findTenant`, with what was revoked, in the same round trip. `isStale`: the control database does not answer. */
+export async function findTenantAccess(
+  env: Env,
+  key: TenantKey,
+  calls: Calls,
+): Promise<TenantAccess & { readonly isStale: boolean }> {
+  const { value, isStale, isRenewed } = await snapshots.find(
+    JSON.stringify(key),
+    () => readTenantAccess(env, key, calls),
+    sharedAccess(env, key),
+  )
+  if (isRenewed) calls.renewed += 1
+  return { ...value, isStale }
 }
 
 /** What was revoked of administration accounts, which have no tenant; read at most every 5 s in an isolate. */
-export async function findAdministrationAccess(env: Env, calls: Calls): Promise<Revocations> {
-  if (administration && now() - administration.readAt < TENANT_TRUST_MS) return administration.revocations
-  const readAt = now()
-  const { revocations } = await readTenantAccess(env, { locator: ADMINISTRATION }, calls)
-  if (administration) calls.renewed += 1
-  administration = { revocations, readAt }
-  return revocations
-}
+export const findAdministrationAccess = async (env: Env, calls: Calls): Promise<Revocations> =>
+  (await findTenantAccess(env, { locator: ADMINISTRATION }, calls)).revocations
 
 /** Stands in the place of a tenant's locator where there is none. */
 export const ADMINISTRATION = ''
 
-const origins = new Memo<string, { readonly isListed: boolean; readonly readAt: Instant }>(1_000)
+const origins = new Snapshots<boolean>(1_000, TENANT_TRUST_MS)
 
 /** Whether any tenant lists the origin (PUT /tenant/allowedOrigins); read at most every 5 s in an isolate. */
 export async function isOriginListed(env: Env, origin: string, calls: Calls): Promise<boolean> {
-  const known = origins.get(origin)
-  if (known && now() - known.readAt < TENANT_TRUST_MS) return known.isListed
-  const readAt = now()
   const database = controlDatabase(env, calls)
-  const [rows] = await database.batch([
-    database.build
-      .select({ origin: control.allowedOrigins.origin })
-      .from(control.allowedOrigins)
-      .where(eq(control.allowedOrigins.origin, origin))
-      .limit(1),
-  ])
-  const isListed = rows.length > 0
-  origins.set(origin, { isListed, readAt })
-  return isListed
+  const { value } = await origins.find(origin, async () => {
+    const [rows] = await database.batch([
+      database.build
+        .select({ origin: control.allowedOrigins.origin })
+        .from(control.allowedOrigins)
+        .where(eq(control.allowedOrigins.origin, origin))
+        .limit(1),
+    ])
+    return rows.length > 0
+  })
+  return value
 }
 
 /** As `findTenant`, but always from the database. */

@@ -1,5 +1,5 @@
 // The service as tests run it: with a way to forget what it read of tenants, whose names the next test file uses again.
-import { forgetRevocations } from '../../../src/platform/tenancy.ts'
+import { forgetTenants as forget } from '../../../src/platform/tenancy.ts'
 
 export * from '../../../src/worker.ts'
 export { default } from '../../../src/worker.ts'
@@ -9,4 +9,4 @@ declare global {
   var forgetTenants: (() => void) | undefined
 }
 
-globalThis.forgetTenants = forgetRevocations
+globalThis.forgetTenants = forget

@@ -1,0 +1,122 @@
+// What the control database says, as isolates keep it: trusted for some seconds, and longer while the control database does not answer.
+// So its failure takes nobody down who was served before. Isolates of one place share what one of them has read (the cache of the
+// platform), so that it is asked less. That a snapshot may be old is harmless for data: each tenant database has a fence (fence.ts).
+import { Memo } from '../../kernel/maps.ts'
+import { now } from '../../kernel/time.ts'
+
+/** While the control database does not answer, what was known of so long ago still holds. */
+const STALE_MS = 60 * 60_000
+
+/** Whoever has an older snapshot waits so long for a newer one. */
+const PATIENCE_MS = 1_000
+
+export type Snapshot<Value> = {
+  readonly value: Value
+  /** Before the read began, so that nothing is trusted longer than that after it was so. */
+  readonly readAt: number
+}
+
+/** How the value is kept in the place that isolates share; `undefined` text: not at all. */
+export type Shared<Value> = {
+  /** An address that nobody can call. */
+  readonly url: string
+  readonly text: (value: Value) => string | undefined
+  readonly read: (text: string) => Value
+}
+
+export type Found<Value> = {
+  readonly value: Value
+  /** It is older than it may be, since the control database does not answer. */
+  readonly isStale: boolean
+  /** It was known, and read again. */
+  readonly isRenewed: boolean
+}
+
+/** `changes`: how many this isolate had made when the read began. */
+type Remembered<Value> = Snapshot<Value> & { readonly changes: number }
+
+export class Snapshots<Value> {
+  readonly #trustMs: number
+  readonly #memory: Memo<string, Remembered<Value>>
+  /** What was read before a change counts no more, unless the control database does not answer. */
+  #changes = 0
+  #changedAt = 0
+  /** When a read failed last. */
+  #failedAt = 0
+
+  constructor(most: number, trustMs: number) {
+    this.#memory = new Memo(most)
+    this.#trustMs = trustMs
+  }
+
+  /** The value of the key, by `read` unless it is known. Throws what `read` does when nothing is known. */
+  async find(key: string, read: () => Promise<Value>, shared?: Shared<Value>): Promise<Found<Value>> {
+    const own = this.#memory.get(key)
+    if (own && this.#isFresh(own)) return { value: own.value, isStale: false, isRenewed: false }
+    const others = shared && (await this.#others(shared))
+    if (others && this.#isFresh(others)) {
+      this.#memory.set(key, others)
+      return { value: others.value, isStale: false, isRenewed: false }
+    }
+    const known = own ?? others
+    const old = known && now() - known.readAt < STALE_MS ? known : undefined
+    if (old && now() - this.#failedAt < this.#trustMs)
+      return { value: old.value, isStale: true, isRenewed: false }
+    const begun = { readAt: now(), changes: this.#changes }
+    try {
+      const value = await (old ? inTime(read()) : read())
+      this.#memory.set(key, { value, ...begun })
+      if (shared) await share(shared, { value, ...begun })
+      return { value, isStale: false, isRenewed: own !== undefined }
+    } catch (problem) {
+      this.#failedAt = now()
+      if (!old) throw problem
+      console.error(JSON.stringify({ at: 'control database', problem: String(problem) }))
+      return { value: old.value, isStale: true, isRenewed: false }
+    }
+  }
+
+  /** Has everything read anew, after a change. */
+  forget(): void {
+    this.#changes += 1
+    this.#changedAt = now()
+  }
+
+  #isFresh({ readAt, changes }: Remembered<Value>): boolean {
+    return changes === this.#changes && now() - readAt < this.#trustMs
+  }
+
+  async #others({ url, read }: Shared<Value>): Promise<Remembered<Value> | undefined> {
+    const stored = await cache()
+      ?.match(url)
+      .catch(() => undefined)
+    if (!stored) return undefined
+    const { readAt, text } = await stored.json<{ readAt: number; text: string }>()
+    return { value: read(text), readAt, changes: readAt > this.#changedAt ? this.#changes : -1 }
+  }
+}
+
+/** The cache of the place where the isolate runs; scripts have none. */
+const cache = (): Cache | undefined =>
+  typeof caches === 'undefined' ? undefined : (caches as unknown as { default?: Cache }).default
+
+async function share<Value>({ url, text }: Shared<Value>, { value, readAt }: Snapshot<Value>): Promise<void> {
+  const kept = text(value)
+  if (kept === undefined) return
+  const response = new Response(JSON.stringify({ readAt, text: kept }), {
+    headers: { 'content-type': 'application/json', 'cache-control': `max-age=${STALE_MS / 1_000}` },
+  })
+  await cache()
+    ?.put(url, response)
+    .catch(() => undefined)
+}
+
+async function inTime<Value>(read: Promise<Value>): Promise<Value> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`No answer in ${PATIENCE_MS} ms.`)), PATIENCE_MS)
+  })
+  // Whatever comes of it later is nobody's any more.
+  read.catch(() => undefined)
+  return await Promise.race([read, late]).finally(() => clearTimeout(timer))
+}

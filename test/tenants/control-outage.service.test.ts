@@ -1,0 +1,145 @@
+// The control database does not answer: whoever was served goes on, and what needs it says so.
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type Shared, Snapshots } from '../../src/platform/tenancy/snapshots.ts'
+import { elapse } from '../faults/injection.ts'
+import { callApi } from '../support/api.ts'
+import { boundDatabase, prepareDatabases } from '../support/databases.ts'
+import { motorTenant } from '../support/motor.ts'
+import { administrator } from '../support/sign-in.ts'
+
+beforeAll(() => prepareDatabases({ tenants: 4 }))
+
+const MINUTE_MS = 60_000
+
+/** Tables of the control database alone. */
+const OF_CONTROL =
+  /"(?:tenant|shard|administrator|administration_\w+|pool_database|allowed_origin|revocation)"/
+
+type Batch = (this: unknown, statements: { statement: string }[]) => Promise<unknown>
+
+/** Until the returned function is called, the control database answers as one that is not reached. */
+function breakControl(): () => void {
+  const sessions = Object.getPrototypeOf(env.CONTROL.withSession()) as { batch: Batch }
+  const own = sessions.batch
+  sessions.batch = async function (statements) {
+    if (statements.some(({ statement }) => OF_CONTROL.test(statement)))
+      throw new Error('D1_ERROR: Network connection lost.')
+    return await own.call(this, statements)
+  }
+  return () => {
+    sessions.batch = own
+  }
+}
+
+describe('while the control database does not answer', () => {
+  it('policies are sold and read for ten minutes; signing in and administration are 503; it is as before afterwards', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const motor = await motorTenant('outage')
+    const adminToken = await administrator()
+    expect((await motor.get('/products')).status).toBe(200)
+    const mend = breakControl()
+    try {
+      for (let minute = 0; minute < 10; minute += 1) {
+        elapse(MINUTE_MS)
+        const created = await motor.createPolicy()
+        expect(created.status).toBe(200)
+        expect((await motor.post(`/policy/${created.body.locator}/issue`)).status).toBe(200)
+        expect((await motor.get(`/policy/${created.body.locator}`)).status).toBe(200)
+      }
+      const credentials = { username: 'alice.agent', password: 'password', hostName: motor.hostname }
+      const needing = await Promise.all([
+        callApi('POST', '/account/authenticate', { body: credentials }),
+        callApi('GET', '/audit/administration/list', { token: adminToken }),
+      ])
+      for (const { status, body } of needing)
+        expect([status, body]).toMatchObject([503, { code: 'unavailable' }])
+    } finally {
+      mend()
+    }
+    elapse(6_000)
+    expect((await motor.createPolicy()).status).toBe(200)
+  })
+
+  it('a revocation holds all the same: the account itself is asked', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const motor = await motorTenant('revoked')
+    const { shards } = (await env.CONTROL.prepare(
+      'select group_concat(binding) as shards from shard where tenant_locator = ?',
+    )
+      .bind(motor.tenantLocator)
+      .first<{ shards: string }>())!
+    expect((await motor.get('/products')).status).toBe(200)
+    const mend = breakControl()
+    try {
+      elapse(6_000)
+      expect((await motor.get('/products')).status).toBe(200)
+      await boundDatabase(shards).prepare('update account set token_epoch = token_epoch + 1').run()
+      expect((await motor.get('/products')).status).toBe(401)
+    } finally {
+      mend()
+    }
+  })
+})
+
+describe('a snapshot', () => {
+  const shared: Shared<string> = {
+    url: `https://snapshots.invalid/${crypto.randomUUID()}`,
+    text: value => value,
+    read: text => text,
+  }
+  const isolate = () => new Snapshots<string>(10, 5_000)
+  const failing = () => Promise.reject(new Error('away'))
+  let reads = 0
+  const reading = (value: string) => async () => {
+    reads += 1
+    return value
+  }
+  afterEach(() => {
+    reads = 0
+  })
+
+  it('is read once for all isolates of a place in 5 s, and by those that are new when nothing can be read', async () => {
+    const [first, second] = [isolate(), isolate()]
+    expect(await first.find('k', reading('one'), shared)).toMatchObject({ value: 'one', isStale: false })
+    expect(await second.find('k', reading('two'), shared)).toMatchObject({ value: 'one', isStale: false })
+    expect(reads).toBe(1)
+    elapse(5_001)
+    expect(await second.find('k', reading('two'), shared)).toMatchObject({ value: 'two', isRenewed: true })
+    elapse(5_001)
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    expect(await isolate().find('k', failing, shared)).toMatchObject({ value: 'two', isStale: true })
+    expect(await first.find('k', failing, shared)).toMatchObject({ value: 'one', isStale: true })
+  })
+
+  it('that is older than an hour is none', async () => {
+    const one = isolate()
+    await one.find('k', reading('one'))
+    elapse(60 * MINUTE_MS + 1)
+    await expect(one.find('k', failing)).rejects.toThrow('away')
+  })
+
+  it('is read anew after a change, though the read before has ended only then', async () => {
+    const one = isolate()
+    const slow = Promise.withResolvers<string>()
+    const before = one.find('k', () => slow.promise)
+    one.forget()
+    slow.resolve('before')
+    expect((await before).value).toBe('before')
+    expect((await one.find('k', reading('after'))).value).toBe('after')
+    expect((await one.find('k', reading('never'))).value).toBe('after')
+  })
+
+  it('that is known is not waited for longer than a second, and then not at all for 5 s', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const one = isolate()
+    await one.find('k', reading('one'))
+    elapse(5_001)
+    const hanging = vi.fn(() => new Promise<string>(() => {}))
+    const begun = performance.now()
+    expect(await one.find('k', hanging)).toMatchObject({ value: 'one', isStale: true })
+    expect(await one.find('k', hanging)).toMatchObject({ value: 'one', isStale: true })
+    expect(hanging).toHaveBeenCalledTimes(1)
+    expect(performance.now() - begun).toBeLessThan(60_000)
+  })
+})
