@@ -17,7 +17,7 @@ export type DatabasePlace = {
   /** Databases of pool.toml that are there. */
   registered(): Promise<PoolDatabase[]>
   /** Makes what is missing on this machine, then migrates and registers the databases. */
-  prepare(databases: readonly PoolDatabase[], progress: Progress): Promise<void>
+  prepare(databases: readonly PoolDatabase[], progress: Progress, mayBeOlder?: boolean): Promise<void>
   close(): Promise<void>
 }
 
@@ -45,18 +45,20 @@ export async function openDatabasePlace(environment: Environment | undefined): P
   return {
     target,
     registered: async () => readPool(environmentFolder(environment.name)).filter(isMade),
-    prepare: (databases, progress) => prepareTenantDatabases(target('CONTROL'), databases, target, progress),
+    prepare: (databases, progress, mayBeOlder) =>
+      prepareTenantDatabases(target('CONTROL'), databases, target, progress, mayBeOlder),
     close: async () => {},
   }
 }
 
-/** Migrates the control database and these of the pool, and registers them. */
+/** Migrates the control database and these of the pool, and registers them. `mayBeOlder`: than they are registered to be. */
 export async function prepareDatabases(
   place: DatabasePlace,
   databases: readonly PoolDatabase[],
   say: (line: string) => void,
+  mayBeOlder = false,
 ): Promise<void> {
   const applied = await prepareControl(place.target('CONTROL'))
   if (applied.length > 0) say(`control database: ${applied.join(', ')}`)
-  await place.prepare(databases, progressBar(say))
+  await place.prepare(databases, progressBar(say), mayBeOlder)
 }

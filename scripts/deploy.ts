@@ -1,6 +1,6 @@
 // `npm run deploy`: makes at the provider what is missing, migrates, deploys, and looks whether it works. Every step can be
 // run again (docs/operate.md).
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,6 +35,7 @@ import {
 import { isMisused, Misuse } from './misuse.ts'
 import { PLACE_OPTIONS, placeArguments, placeOfOptions } from './place-options.ts'
 import { isMade, readPool } from './pool-file.ts'
+import { SOME_ARE_BEHIND } from './prepare-databases.ts'
 import { completeSecrets, readSecrets, readSettings, SECRET_NAMES } from './settings.ts'
 import { databaseAtProvider, databasesMade, remoteTarget, toolFor } from './wrangler.ts'
 import { configFile, environmentConfig, joinedConfig, writeConfig } from './write-config.ts'
@@ -171,7 +172,10 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
       name: 'migrations of every database, each with a bookmark to go back to',
       carryOut: async () => {
         const script = ['scripts/migrate.ts', '--environment', name]
-        execFileSync(process.execPath, script, { stdio: 'inherit' })
+        const { status } = spawnSync(process.execPath, script, { stdio: 'inherit' })
+        if (status === SOME_ARE_BEHIND)
+          say('tenants whose database is behind answer 503 until it is migrated; all others go on')
+        else if (status !== 0) throw new Error('npm run migrate failed; what it says is above.')
       },
     },
     { name: 'administration account', carryOut: () => administrator(current) },

@@ -1,10 +1,12 @@
 // `npm run migrate [-- --environment NAME]`: every database of the service up to the migrations of this code. Run again after a failure,
 // it goes on where it stopped.
 import { parseArgs } from 'node:util'
+import { MigrationFailures } from '../src/platform/database/migrations.ts'
 import { openDatabasePlace, prepareDatabases } from './database-place.ts'
 import { requireStarted } from './databases.ts'
 import { ENVIRONMENT_OPTION, type Environment, environmentNamed } from './environments.ts'
 import { isMisused } from './misuse.ts'
+import { SOME_ARE_BEHIND } from './prepare-databases.ts'
 import { readSecrets, readSettings } from './settings.ts'
 import { writeConfig } from './write-config.ts'
 
@@ -29,7 +31,8 @@ async function migrateAll(environment: Environment | undefined): Promise<void> {
 }
 
 await main().catch((error: unknown) => {
-  process.exitCode = 1
+  const isPartial = error instanceof MigrationFailures && !error.isCutShort
+  process.exitCode = isPartial ? SOME_ARE_BEHIND : 1
   console.error(`migrate: ${error instanceof Error ? error.message : String(error)}`)
   if (isMisused(error)) return
   console.error(

@@ -1,7 +1,6 @@
 // Brings databases up to the code's migrations, and tells the control database of it. Run again after a
 // failure, it goes on where it stopped.
 import {
-  type Migration,
   type MigrationTarget,
   migrate,
   migrateAll,
@@ -11,6 +10,9 @@ import { migrationFiles } from './migration-files.ts'
 import type { PoolDatabase } from './pool-file.ts'
 import type { Progress } from './progress.ts'
 
+/** How `npm run migrate` ends where some databases could not be migrated, and all others are up to date. */
+export const SOME_ARE_BEHIND = 3
+
 /** Databases migrated at the same time: enough to hide the waiting, few enough for the provider's limits. */
 const AT_ONCE = 8
 
@@ -19,50 +21,69 @@ export const prepareControl = async (control: MigrationTarget): Promise<string[]
   migrate(control, await migrationFiles('control'))
 
 /**
- * Migrates the tenant databases and registers each in the control database: as free when it is new there, with
- * its newest migration in any case. Those finished before a failure are registered too.
+ * Migrates the tenant databases and registers each in the control database: as free when it is new there, with its newest migration in
+ * any case. One that is registered with the newest migration is left alone, unless it `mayBeOlder`, as a restored one is. Those that
+ * were finished before a failure are registered too.
  */
 export async function prepareTenantDatabases(
   control: MigrationTarget,
   databases: readonly PoolDatabase[],
   target: (binding: string) => MigrationTarget,
   progress: Progress,
+  mayBeOlder = false,
 ): Promise<void> {
   const migrations = await migrationFiles('tenant')
-  const targets = databases.map(({ binding }) => target(binding))
+  const newest = newestMigration(migrations)
+  const upToDate = mayBeOlder ? new Set<string>() : await registeredWith(control, newest)
+  const targets = databases
+    .filter(({ binding }) => !upToDate.has(binding))
+    .map(({ binding }) => target(binding))
   const finished = new Set<string>()
   let changed = 0
+  const tell = (): void =>
+    progress(
+      databases.length - targets.length + finished.size,
+      databases.length,
+      `tenant databases at ${newest}, ${changed} migrated now`,
+    )
+  if (targets.length === 0) return tell()
   try {
     await migrateAll(targets, migrations, AT_ONCE, {
       done({ name }, applied) {
         finished.add(name)
         if (applied.length > 0) changed += 1
-        progress(
-          finished.size,
-          targets.length,
-          `tenant databases at ${newestMigration(migrations)}, ${changed} migrated now`,
-        )
+        tell()
       },
     })
   } finally {
     await register(
       control,
       databases.filter(({ binding }) => finished.has(binding)),
-      migrations,
+      newest,
     )
   }
 }
 
+async function registeredWith(control: MigrationTarget, migration: string): Promise<Set<string>> {
+  const rows = await control.query(`select binding from pool_database where migration = '${migration}'`)
+  return new Set(rows.map(({ binding }) => String(binding)))
+}
+
+/** Databases that one statement registers: its text may have 100 KB. */
+const REGISTERED_AT_ONCE = 1_000
+
 async function register(
   control: MigrationTarget,
   databases: readonly PoolDatabase[],
-  migrations: readonly Migration[],
+  newest: string,
 ): Promise<void> {
-  if (databases.length === 0) return
-  const newest = newestMigration(migrations)
   const rows = databases.map(({ binding, place }) => `('${binding}', 'free', '${newest}', '${place}')`)
-  await control.execute([
-    `insert into pool_database (binding, state, migration, place) values ${rows.join(', ')}
-     on conflict (binding) do update set migration = excluded.migration`,
-  ])
+  const statements = Array.from(
+    { length: Math.ceil(rows.length / REGISTERED_AT_ONCE) },
+    (_, part) =>
+      `insert into pool_database (binding, state, migration, place)
+       values ${rows.slice(part * REGISTERED_AT_ONCE, (part + 1) * REGISTERED_AT_ONCE).join(', ')}
+       on conflict (binding) do update set migration = excluded.migration`,
+  )
+  if (statements.length > 0) await control.execute(statements)
 }

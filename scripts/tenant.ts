@@ -128,6 +128,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
               place,
               databases.filter(({ binding }) => bindings.includes(binding)),
               say,
+              true,
             ),
           folder: join(readSettings(process.env, readSecrets()).dataFolder, 'restores', environment.name),
         },

@@ -63,9 +63,10 @@ export async function databaseAtProvider(
 ): Promise<string> {
   const present = made.get(name)
   if (present) return present
-  await tool('d1', 'create', name, ...options)
-  const id = (await databasesMade(tool)).get(name)
-  if (!id) throw new Error(`${name} was made, but the provider does not list it; run this again.`)
+  const output = await tool('d1', 'create', name, ...options)
+  // The tool prints what to add to a configuration.
+  const id = output.match(/"?database_id"?\s*[:=]\s*"([^"]+)"/)?.[1]
+  if (!id) throw new Error(`${name} was made, but the provider did not say its id; run this again.`)
   return id
 }
 

@@ -75,3 +75,19 @@ test('many databases are migrated together, but never more than allowed at once'
   expect(done).toHaveLength(50)
   expect(most).toBe(4)
 })
+
+test('a migration that fails everywhere is not tried on thousands', async () => {
+  let tried = 0
+  const targets = Array.from({ length: 4_300 }, (_, at) => ({
+    name: `TENANT_${at}`,
+    execute: async () => {
+      tried += 1
+      throw new Error('no such table')
+    },
+    query: async () => [],
+  }))
+  const migrations = await readMigrations({ '0000_a.sql': 'SELECT 1;' })
+  const failure = await migrateAll(targets, migrations, 8, { done() {} }).catch((error: unknown) => error)
+  expect(failure).toMatchObject({ name: 'MigrationFailures', isCutShort: true })
+  expect(tried).toBeLessThan(20)
+})

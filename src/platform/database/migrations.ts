@@ -103,19 +103,30 @@ export type MigrationProgress = {
   done(target: MigrationTarget, applied: readonly string[]): void | Promise<void>
 }
 
-/** The first failure of a run over many databases. */
-export class MigrationFailure extends Error {
-  constructor(target: MigrationTarget, cause: unknown) {
-    super(`${target.name} could not be migrated: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    })
-    this.name = 'MigrationFailure'
+/** What could not be migrated in a run over many databases; all others are up to date, unless it `isCutShort`. */
+export class MigrationFailures extends Error {
+  readonly isCutShort: boolean
+
+  constructor(
+    failures: readonly { readonly target: MigrationTarget; readonly problem: unknown }[],
+    isCutShort: boolean,
+  ) {
+    const lines = failures.map(
+      ({ target, problem }) =>
+        `${target.name} could not be migrated: ${problem instanceof Error ? problem.message : String(problem)}`,
+    )
+    super(lines.join('\n'), { cause: failures[0]?.problem })
+    this.name = 'MigrationFailures'
+    this.isCutShort = isCutShort
   }
 }
 
+/** After so many failures it is the migration that is wrong, and no database. */
+const MOST_FAILURES = 10
+
 /**
- * Migrates many databases, at most `atOnce` together. After a failure no further database is begun, those under
- * way are finished, and the first failure is thrown; the same call again goes on where this one stopped.
+ * Migrates many databases, at most `atOnce` together. One that fails holds no other up; after `MOST_FAILURES` no further one is begun.
+ * Throws `MigrationFailures` in the end; the same call again tries those that are missing.
  */
 export async function migrateAll(
   targets: readonly MigrationTarget[],
@@ -124,19 +135,21 @@ export async function migrateAll(
   progress: MigrationProgress,
 ): Promise<void> {
   const waiting = targets.values()
-  let failure: MigrationFailure | undefined
+  const failures: { target: MigrationTarget; problem: unknown }[] = []
+  let begun = 0
   const work = async (): Promise<void> => {
     for (const target of waiting) {
+      begun += 1
       try {
         await progress.done(target, await migrate(target, migrations))
-      } catch (error) {
-        failure ??= new MigrationFailure(target, error)
+      } catch (problem) {
+        failures.push({ target, problem })
       }
-      if (failure) return
+      if (failures.length >= MOST_FAILURES) return
     }
   }
   await Promise.all(Array.from({ length: Math.min(atOnce, targets.length) }, work))
-  if (failure) throw failure
+  if (failures.length > 0) throw new MigrationFailures(failures, begun < targets.length)
 }
 
 /** A D1 binding as a target. */

@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { NEWEST_TENANT_MIGRATION } from '../../../src/platform/database/migrations.ts'
 import { type Account, changeAccount, openStored, readAccount } from '../../support/provider/account.ts'
 import { type Checkout, type Ended, newAccountFolder, newCheckout } from '../../support/provider/checkout.ts'
 
@@ -102,16 +103,45 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
 
   test('a second deployment makes nothing twice', async () => {
     const before = made(account)
+    const begun = readAccount(account).commands.length
     const again = await checkout.run('deploy', '--environment', 'eu1')
     expect(again).toMatchObject({ code: 0 })
     const after = made(account)
     expect(after.buckets).toEqual(before.buckets)
     expect(after.queues).toEqual(before.queues)
     expect(Object.keys(after.databases)).toEqual(Object.keys(before.databases))
+    // A database that has every migration is not even looked at.
+    const commands = readAccount(account).commands
+    expect(commands.slice(begun).filter(command => command.includes('TENANT_'))).toEqual([])
     expect(after.workers['bindery-eu1']!.versions).toHaveLength(2)
     expect(after.workers['bindery-eu1']!.versions[1]!.secrets).toEqual(
       before.workers['bindery-eu1']!.versions[0]!.secrets,
     )
+  })
+
+  test('a database that cannot be migrated holds no other up, and the Worker is deployed all the same', async () => {
+    const { databases } = readAccount(account)
+    const change = (name: string, ...statements: string[]): void => {
+      const database = openStored(account, databases[name]!.id)
+      for (const statement of statements) database.exec(statement)
+      database.close()
+    }
+    const last = `delete from migration where name = (select max(name) from migration)`
+    change('bindery-eu1-control', `update pool_database set migration = '0003_number_sequence'`)
+    change('bindery-eu1-tenant-001-eu', last)
+    const { code, output } = await checkout.run('deploy', '--environment', 'eu1')
+    expect(code, output).toBe(0)
+    expect(output).toContain('TENANT_001 could not be migrated')
+    expect(output).toContain('tenants whose database is behind answer 503')
+    const control = openStored(account, databases['bindery-eu1-control']!.id)
+    const rows = control.prepare('select binding, migration from pool_database order by binding').all()
+    control.close()
+    expect(rows).toMatchObject([
+      { migration: '0003_number_sequence' },
+      { migration: NEWEST_TENANT_MIGRATION },
+    ])
+    change('bindery-eu1-tenant-001-eu', 'drop table fence')
+    expect((await checkout.run('migrate', '--environment', 'eu1')).output).toContain('up to date')
   })
 
   test('which one is meant must be said where there are two', async () => {

@@ -103,7 +103,11 @@ const COMMANDS: Record<string, (account: Account, ...words: string[]) => void> =
   'd1 create'(account, name = '') {
     if (account.databases[name]) fail(`A database with that name already exists: ${name}`)
     const place = values.jurisdiction ?? values.location ?? ''
-    account.databases[name] = { id: randomUUID(), place, bookmarks: [] }
+    const id = randomUUID()
+    account.databases[name] = { id, place, bookmarks: [] }
+    console.log(
+      `Created your new D1 database.\n\n${JSON.stringify({ d1_databases: [{ database_name: name, database_id: id }] }, null, 2)}`,
+    )
   },
   'd1 execute': (account, binding = '') => execute(account, binding),
   'd1 export'(account, binding = '') {
