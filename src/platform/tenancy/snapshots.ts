@@ -40,9 +40,9 @@ export class Snapshots<Value> {
   readonly #memory: Memo<string, Remembered<Value>>
   /** What was read before a change counts no more, unless the control database does not answer. */
   #changes = 0
-  #changedAt = 0
+  #changedAt = Number.NEGATIVE_INFINITY
   /** When a read failed last. */
-  #failedAt = 0
+  #failedAt = Number.NEGATIVE_INFINITY
 
   constructor(most: number, trustMs: number) {
     this.#memory = new Memo(most)
@@ -59,8 +59,8 @@ export class Snapshots<Value> {
       return { value: others.value, isStale: false, isRenewed: false }
     }
     const known = own ?? others
-    const old = known && now() - known.readAt < STALE_MS ? known : undefined
-    if (old && now() - this.#failedAt < this.#trustMs)
+    const old = known && isWithin(known.readAt, STALE_MS) ? known : undefined
+    if (old && isWithin(this.#failedAt, this.#trustMs))
       return { value: old.value, isStale: true, isRenewed: false }
     const begun = { readAt: now(), changes: this.#changes }
     try {
@@ -83,7 +83,7 @@ export class Snapshots<Value> {
   }
 
   #isFresh({ readAt, changes }: Remembered<Value>): boolean {
-    return changes === this.#changes && now() - readAt < this.#trustMs
+    return changes === this.#changes && isWithin(readAt, this.#trustMs)
   }
 
   async #others({ url, read }: Shared<Value>): Promise<Remembered<Value> | undefined> {
@@ -92,9 +92,14 @@ export class Snapshots<Value> {
       .catch(() => undefined)
     if (!stored) return undefined
     const { readAt, text } = await stored.json<{ readAt: number; text: string }>()
-    return { value: read(text), readAt, changes: readAt > this.#changedAt ? this.#changes : -1 }
+    // Clocks differ: what others read about the time of a change of our own may be from before it.
+    const isOlder = isWithin(this.#changedAt, this.#trustMs)
+    return { value: read(text), readAt, changes: isOlder ? -1 : this.#changes }
   }
 }
+
+/** Whether the time is past, and not longer ago than that. */
+const isWithin = (time: number, ms: number): boolean => time <= now() && now() - time < ms
 
 /** The cache of the place where the isolate runs; scripts have none. */
 const cache = (): Cache | undefined =>
