@@ -32,13 +32,13 @@ export class PolicyObject extends DurableObject<Env> {
   }
 
   #run(message: PolicyMessage): Promise<PolicyReply> {
-    const { tenant, caller, requestId, idempotency, operation } = message
+    const { tenant, caller, requestId, idempotency, adds = false, operation } = message
     return replyOf({ at: 'policy object', requestId, operation: operation.kind }, async calls => {
       // Rules and rating are much code, which an isolate without objects never needs.
       const { execute } = await import('../src/transactions/object/execution.ts')
       const later = (work: Promise<unknown>): void => this.ctx.waitUntil(work)
       const now = tenantNow(tenant)
-      const context = { env: this.env, tenant, caller, requestId, idempotency, now, calls, later }
+      const context = { env: this.env, tenant, caller, requestId, idempotency, adds, now, calls, later }
       return await execute(context, message, this.#memory)
     })
   }

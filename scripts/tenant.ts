@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { noCalls } from '../src/platform/calls.ts'
-import { readQuotas } from '../src/platform/tenancy/quotas.ts'
+import { readQuotas, shareOf } from '../src/platform/tenancy/quotas.ts'
 import { readTenant, type Tenant } from '../src/platform/tenancy.ts'
 import {
   addShards,
@@ -16,6 +16,7 @@ import {
   SHARDS_KNOWN_AFTER_MS,
   setQuotas,
 } from '../src/tenants/service.ts'
+import { claimsOf } from '../src/tenants/store.ts'
 import { resumeTenant } from '../src/tenants/suspension.ts'
 import { confirmed } from './confirm.ts'
 import { openDatabasePlace, prepareDatabases } from './database-place.ts'
@@ -82,8 +83,13 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     const { shards, isBehind, ...tenant } = await tenantNamed(env, name)
     for (const [key, value] of Object.entries(tenant))
       console.log(`${key.padEnd(14)}${typeof value === 'object' ? JSON.stringify(value) : value || '-'}`)
+    const claims = await claimsOf(env, tenant.locator)
+    const held = shards.map((binding, shard) => {
+      const bytes = claims[shard]?.bytes
+      return bytes == null ? binding : `${binding} (${Math.round(shareOf(tenant, bytes) * 100)} % full)`
+    })
     const at = isBehind ? ' (waits for a migration: npm run migrate)' : ''
-    console.log(`${'shards'.padEnd(14)}${shards.join(' ')}${at}`)
+    console.log(`${'shards'.padEnd(14)}${held.join(', ')}${at}`)
   },
   async shards(env, name, [shards = '']) {
     if (!/^\d{1,2}$/.test(shards)) throw new Error(`How many databases is '${name}' to have?\n\n${USAGE}`)

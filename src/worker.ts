@@ -49,9 +49,11 @@ export default {
   },
   scheduled: async (_controller, env) => {
     const { wakeTenants } = await import('./tenants/waking.ts')
+    const { measureShards } = await import('./tenants/room.ts')
     const { wipeReturned } = await import('./tenants/wipe.ts')
     const { observed } = await import('./platform/observation.ts')
     await observed(env, { at: 'cron', operation: 'wakeTenants' }, calls => wakeTenants(env, calls))
+    await observed(env, { at: 'cron', operation: 'measureShards' }, calls => measureShards(env, calls))
     await observed(env, { at: 'cron', operation: 'wipeReturned' }, calls => wipeReturned(env, calls))
   },
 } satisfies ExportedHandler<Env, unknown>

@@ -9,6 +9,7 @@ import {
   deployments,
   pool,
   revocations,
+  shards,
   type TenantOperation,
   tenants,
 } from '../../src/platform/tenancy/control-tables.ts'
@@ -186,14 +187,22 @@ async function admit(from: Side, to: Side, { locator, name, shards }: Tenant): P
 /** What the control database has of the tenant beside its row. */
 async function copySettings(from: Side, to: Side, { locator }: Tenant): Promise<void> {
   const source = controlDatabase(from.env, noCalls())
-  const [origins, revoked] = await source.batch([
+  const [origins, revoked, places] = await source.batch([
     source.build.select().from(allowedOrigins).where(eq(allowedOrigins.tenantLocator, locator)),
     source.build.select().from(revocations).where(eq(revocations.tenantLocator, locator)),
+    source.build.select().from(shards).where(eq(shards.tenantLocator, locator)),
   ])
   const control = controlDatabase(to.env, noCalls())
   const queries: Query[] = [
+    // A key of before leads to the database that it led to.
+    ...places.map(({ number, opensAt, closesAt }) =>
+      control.build
+        .update(shards)
+        .set({ opensAt, closesAt })
+        .where(and(eq(shards.tenantLocator, locator), eq(shards.number, number))),
+    ),
     ...origins.map(one => control.build.insert(allowedOrigins).values(one).onConflictDoNothing()),
     ...revoked.map(one => control.build.insert(revocations).values(one).onConflictDoNothing()),
   ]
-  if (queries.length > 0) await control.batch(queries as [Query, ...Query[]])
+  await control.batch(queries as [Query, ...Query[]])
 }

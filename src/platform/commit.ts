@@ -10,6 +10,7 @@ import { announce, armDispatcher } from './events/announcement.ts'
 import { deliveriesOf, eventRows, type NewEvent } from './events/outbox.ts'
 import { isInterruption } from './faults.ts'
 import { guards, type TimerKind, timers, writes } from './tables.ts'
+import { databaseFull, isFullAt, shareOf } from './tenancy/quotas.ts'
 import { forgetBlock } from './tenancy/sequence.ts'
 
 export type GuardName =
@@ -117,13 +118,18 @@ export const KEEP_WRITES_MS = 30 * 24 * 60 * 60 * 1000
 /**
  * Commits. Answers the stored answer when the request was carried out before: the same key from the same
  * caller, or this very request whose outcome the platform did not tell. Throws `GuardTripped`, or a Refusal
- * `idempotencyConflict` for the same key with another body.
+ * `idempotencyConflict` for the same key with another body, or `databaseFull`.
  */
 export async function commit(
   context: RequestContext,
   database: Database,
   write: Commit,
 ): Promise<JsonAnswer | AnswerBySubject> {
+  if (context.adds && isFullAt(shareOf(context.tenant, database.bytes()))) {
+    const earlier = await storedAnswer(context, database)
+    if (earlier) return earlier
+    throw databaseFull(context.tenant, database.bytes())
+  }
   const { text, status } = write.answer
   const keep = context.idempotency !== undefined && text.length <= LONGEST_KEPT_ANSWER
   const batch: Query[] = [

@@ -39,6 +39,8 @@ export type RequestContext = {
   readonly idempotency: IdempotencyKey | undefined
   /** What the record must be as that the request changes (platform/http/entity-tags.ts); undefined: as it may be. */
   readonly ifMatch?: IfMatch | undefined
+  /** Whether it may make the tenant's data larger; what erases does not, nor what goes on by itself. */
+  readonly adds?: boolean
   readonly calls: Calls
   /** Runs on after the answer. */
   readonly later: (work: Promise<unknown>) => void

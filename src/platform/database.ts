@@ -22,6 +22,8 @@ export type Database = {
   bind<Q extends Query>(statement: Statement<Q>, values: Readonly<Record<string, unknown>>): Q
   /** A query of SQL as it stands, for its effect: its result is D1's own. */
   effect(text: string, ...params: unknown[]): Query
+  /** What the database held when this isolate last had an answer of it; 0 before. */
+  bytes(): number
   /** Sends the queries as one atomic batch: one round trip. */
   batch<Q extends Query, T extends Readonly<[Q, ...Q[]]>>(queries: T): Promise<BatchResponse<T>>
 }
@@ -71,9 +73,6 @@ type Sent = { readonly sql: string; readonly params: readonly unknown[] }
 const isReading = ({ sql: text }: Sent): boolean => /^[\s(]*select\b/i.test(text)
 
 const sizes = new WeakMap<D1Database, number>()
-
-/** Bytes of the database when this isolate last had an answer of it; 0 before. */
-export const bytesOf = (client: D1Database): number => sizes.get(client) ?? 0
 
 /**
  * `binding` is what bookmarks of the database are noted under. A session from the start, so that read replicas can be switched
@@ -128,6 +127,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
   }
   return {
     build,
+    bytes: () => sizes.get(client) ?? 0,
     bind<Q extends Query>(made: Statement<Q>, values: Readonly<Record<string, unknown>>) {
       made.prepared ??= prepare(made.make(build))
       const { prepared } = made

@@ -7,12 +7,12 @@ import { type DigitLocator, readUuid, shardOfDigits, shardOfUuid, type Uuid } fr
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from './calls.ts'
 import { NEWEST_TENANT_MIGRATION } from './database/migrations.ts'
-import { bytesOf, type Database, openDatabase } from './database.ts'
+import { type Database, openDatabase } from './database.ts'
 import type { AutofillOperations, Restore, Suspension } from './tenancy/control-tables.ts'
 import * as control from './tenancy/control-tables.ts'
 import { type FenceRow, setFence } from './tenancy/fence.ts'
 import { bucketBinding, type Place } from './tenancy/places.ts'
-import type { Quotas } from './tenancy/quotas.ts'
+import { noRoom, type Quotas } from './tenancy/quotas.ts'
 import { type Shared, Snapshots } from './tenancy/snapshots.ts'
 
 export type TenantType = 'test' | 'production'
@@ -46,6 +46,8 @@ export type Tenant = {
   readonly shards: readonly string[]
   /** For the same shards, from when on new policyholders come into each; absent where all are open to them. */
   readonly opensAt?: readonly Instant[]
+  /** For the same shards, from when on no new policyholders come into each; absent where they come into all. */
+  readonly closesAt?: readonly (Instant | null)[]
   /** Whether one of them waits for a migration: then none is opened (docs/design.md, section 6). */
   readonly isBehind: boolean
 }
@@ -158,6 +160,7 @@ async function readTenantAccess(env: Env, key: TenantKey, calls: Calls): Promise
         tenant: tenants,
         binding: shards.binding,
         opensAt: shards.opensAt,
+        closesAt: shards.closesAt,
         migration: pool.migration,
       })
       .from(tenants)
@@ -183,6 +186,7 @@ export type TenantRow = {
   tenant: typeof control.tenants.$inferSelect
   binding: string
   opensAt: number
+  closesAt: number | null
   /** Newest migration of the database; null when the pool does not know it. */
   migration: string | null
 }
@@ -209,6 +213,7 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     restores,
   } = first.tenant
   const opensAt = rows.map(row => row.opensAt as Instant)
+  const closesAt = rows.map(row => row.closesAt as Instant | null)
   return {
     locator: locator as Uuid,
     name,
@@ -227,6 +232,7 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     ...(restores.length > 0 && { restores }),
     shards: rows.map(({ binding }) => binding),
     ...(opensAt.some(at => at > 0) && { opensAt }),
+    ...(closesAt.some(at => at !== null) && { closesAt }),
     isBehind: rows.some(({ migration }) => migration === null || migration < NEWEST_TENANT_MIGRATION),
   }
 }
@@ -314,13 +320,6 @@ async function settleFence(
 export const homeDatabase = ({ env, tenant, calls }: { env: Env; tenant: Tenant; calls: Calls }): Database =>
   shardDatabase(env, tenant, HOME_SHARD, calls)
 
-/** Bytes that the tenant's databases hold together, as far as this isolate has had answers of them. */
-export const storedBytes = (env: Env, tenant: Tenant): number =>
-  tenant.shards.reduce((sum, binding) => {
-    const client = (env as unknown as Record<string, D1Database | undefined>)[binding]
-    return sum + (client ? bytesOf(client) : 0)
-  }, 0)
-
 /** Shard 0 holds accounts, resources, audit and webhooks. */
 export const HOME_SHARD = 0
 
@@ -355,13 +354,19 @@ export function recordPlace(
 
 /** Shards that new policyholders come into at that time. */
 export const openShards = (
-  { shards, opensAt = [] }: Pick<Tenant, 'shards' | 'opensAt'>,
+  { shards, opensAt = [], closesAt = [] }: Pick<Tenant, 'shards' | 'opensAt' | 'closesAt'>,
   at: Instant,
-): number[] => shards.flatMap((_, shard) => ((opensAt[shard] ?? 0) <= at ? [shard] : []))
+): number[] =>
+  shards.flatMap((_, shard) =>
+    (opensAt[shard] ?? 0) <= at && at < (closesAt[shard] ?? Number.POSITIVE_INFINITY) ? [shard] : [],
+  )
 
-/** The shard for a new policyholder: the one that its locator will tell. Spread by chance over those that are open. */
+/**
+ * The shard for a new policyholder: the one that its locator will tell. Spread by chance over those that are open; 507 where none is.
+ */
 export function shardForNewPolicyholder(tenant: Tenant, at: Instant = now()): number {
   const open = openShards(tenant, at)
+  if (open.length === 0) throw noRoom(tenant)
   return open.length === 1 ? open[0]! : open[crypto.getRandomValues(new Uint8Array(1))[0]! % open.length]!
 }
 

@@ -8,6 +8,7 @@ import type { RequestContext } from '../platform/context.ts'
 import { type Database, putRows, type Query, statement } from '../platform/database.ts'
 import type { Position, ShardRows } from '../platform/paging.ts'
 import { type Search, type SearchTerm, termMatches } from '../platform/search/matching.ts'
+import { noRoom } from '../platform/tenancy/quotas.ts'
 import {
   openShards,
   shardDatabase,
@@ -233,24 +234,35 @@ export async function dictionaryOf(
 export async function shardForCreate(context: RequestContext): Promise<number> {
   const { env, tenant, idempotency, calls } = context
   if (!idempotency) return shardForNewPolicyholder(tenant)
-  const [chosen, ...earlier] = keyedShards(tenant, idempotency.key, now())
+  const at = now()
+  const led = keyedShards(tenant, idempotency.key, at)
+  const isOpen = openShards(tenant, at).length > 0
+  const [chosen, earlier] = isOpen ? [led[0], led.slice(1)] : [undefined, led]
   const found = await Promise.all(
     earlier.map(async shard => {
       const former = await takeFormerKey(context, shardDatabase(env, tenant, shard, calls))
       return former === 'written' ? [shard] : []
     }),
   )
-  return found.flat()[0] ?? chosen!
+  const shard = found.flat()[0] ?? chosen
+  if (shard === undefined) throw noRoom(tenant)
+  return shard
 }
 
 /** Where the key leads now, and where else it led while repeats of then are still answered; each shard once. */
-export function keyedShards(tenant: Pick<Tenant, 'shards' | 'opensAt'>, key: string, at: Instant): number[] {
+export function keyedShards(
+  tenant: Pick<Tenant, 'shards' | 'opensAt' | 'closesAt'>,
+  key: string,
+  at: Instant,
+): number[] {
   const number = createHash('sha256').update(key).digest().readUInt32BE()
-  const changed = (tenant.opensAt ?? []).filter(time => time <= at && time > at - KEEP_WRITES_MS)
+  const changed = [...(tenant.opensAt ?? []), ...(tenant.closesAt ?? [])].filter(
+    time => time !== null && time <= at && time > at - KEEP_WRITES_MS,
+  ) as Instant[]
   const times = [at, ...changed.sort((one, other) => other - one).map(time => (time - 1) as Instant)]
-  const led = times.map(time => {
+  const led = times.flatMap(time => {
     const open = openShards(tenant, time)
-    return open[number % open.length]!
+    return open.length === 0 ? [] : [open[number % open.length]!]
   })
   return [...new Set(led)]
 }

@@ -178,15 +178,19 @@ export const revokeTokensQuery = (database: Database, locator: Uuid) =>
     .where(eq(tenants.locator, locator))
     .returning({ tokenEpoch: tenants.tokenEpoch })
 
-/** Since when a database is the tenant's (null: not kept then), and the tenant is there. */
-export type Claim = { readonly claimedAt: number | null; readonly createdAt: number }
+/** A database of a tenant: since when it is the tenant's (null: not kept then), what it holds (null: not measured yet), since when the tenant is there. */
+export type Claim = {
+  readonly claimedAt: number | null
+  readonly bytes: number | null
+  readonly createdAt: number
+}
 
 /** Of the tenant's shards, in their order. */
 export async function claimsOf(env: Env, locator: Uuid, calls: Calls = noCalls()): Promise<Claim[]> {
   const database = openDatabase(env.CONTROL, calls)
   const [claims] = await database.batch([
     database.build
-      .select({ claimedAt: shards.claimedAt, createdAt: tenants.createdAt })
+      .select({ claimedAt: shards.claimedAt, bytes: shards.bytes, createdAt: tenants.createdAt })
       .from(shards)
       .innerJoin(tenants, eq(tenants.locator, shards.tenantLocator))
       .where(eq(shards.tenantLocator, locator))
@@ -198,7 +202,13 @@ export async function claimsOf(env: Env, locator: Uuid, calls: Calls = noCalls()
 /** Active tenants by name, with a row for each database. */
 export const tenantsQuery = (database: Database, where?: SQL) =>
   database.build
-    .select({ tenant: tenants, binding: shards.binding, opensAt: shards.opensAt, migration: pool.migration })
+    .select({
+      tenant: tenants,
+      binding: shards.binding,
+      opensAt: shards.opensAt,
+      closesAt: shards.closesAt,
+      migration: pool.migration,
+    })
     .from(tenants)
     .innerJoin(shards, eq(shards.tenantLocator, tenants.locator))
     .leftJoin(pool, eq(pool.binding, shards.binding))

@@ -21,6 +21,9 @@ const WOKEN_AFTER_MS = 2 * TENANT_TRUST_MS
 const MINUTE_MS = 60_000
 const MINUTES_A_DAY = 1_440
 
+/** Migrations that ended so lately may have files left to delete. */
+const CLEANED_MS = 2 * 24 * 60 * MINUTE_MS
+
 /** Each tenant has a minute of the day. */
 const ofMinute = (at: Instant): SQL =>
   sql`tenant.rowid % ${MINUTES_A_DAY} = ${Math.floor(at / MINUTE_MS) % MINUTES_A_DAY} and ${tenants.suspension} is null`
@@ -49,7 +52,7 @@ export async function wakeTenants(env: Env, calls: Calls = noCalls(), at: Instan
   }
 }
 
-/** The dispatchers find timers, deliveries and documents that are due; open migrations get a timer each. */
+/** The dispatchers find timers, deliveries and documents that are due; migrations get a timer each. */
 async function wake(env: Env, tenant: Tenant, calls: Calls): Promise<void> {
   await Promise.all(
     tenant.shards.map(async (_, shard) => {
@@ -58,7 +61,7 @@ async function wake(env: Env, tenant: Tenant, calls: Calls): Promise<void> {
         database.build.run(sql`
           insert into ${timers} (locator, due_at, kind, subject, payload)
           select ${newUuid(shard)} || locator, ${now()}, 'migration.run', locator, '{}' from ${migrations}
-          where state in ('submitted', 'processing')`),
+          where state in ('submitted', 'processing') or updated_at > ${now() - CLEANED_MS}`),
       ])
       await armDispatcherAt({ env, tenant, calls }, shard, now() + WOKEN_AFTER_MS)
     }),

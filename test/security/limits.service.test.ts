@@ -8,7 +8,7 @@ import { mount } from '../../src/platform/http/mount.ts'
 import { addressKey, clientAddress } from '../../src/platform/http/rate-limits.ts'
 import { publicRoute, tenantRoute } from '../../src/platform/http/route.ts'
 import { readQuotas } from '../../src/platform/tenancy/quotas.ts'
-import { forgetTenants } from '../../src/platform/tenancy.ts'
+
 import { CALLERS } from '../../src/wiring.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { madeToken } from '../support/made-tokens.ts'
@@ -172,32 +172,5 @@ describe('quotas', () => {
     expect(readQuotas([])).toEqual({})
     for (const text of ['policies=5', 'databaseBytes', 'databaseBytes=-1', 'constructor=1'])
       expect(() => readQuotas([text])).toThrow(text)
-  })
-
-  it('a tenant whose databases are full reads, and writes no more', async () => {
-    const call = caller({})
-    const authorization = await tokenOf(newUuid(0))
-    const set = async (quotas: object): Promise<void> => {
-      await env.CONTROL.prepare('update tenant set quotas = ? where locator = ?')
-        .bind(JSON.stringify(quotas), TENANT)
-        .run()
-      forgetTenants()
-    }
-    expect((await call('POST', '/write', { authorization })).status).toBe(200)
-    await set({ databaseBytes: 1 })
-    // A refusal is recorded, and so the isolate learns how large the database is.
-    await call('POST', '/write', {
-      authorization: await madeToken({
-        accountLocator: newUuid(0),
-        accountType: 'account.unauthenticated',
-        tenantLocator: TENANT,
-      }),
-    })
-    await expect.poll(async () => (await call('POST', '/write', { authorization })).status).toBe(413)
-    const refused = await (await call('POST', '/write', { authorization })).json()
-    expect(refused).toMatchObject({ code: 'tooLarge', message: expect.stringContaining("'limited'") })
-    expect((await call('GET', '/read', { authorization })).status).toBe(200)
-    await set({})
-    expect((await call('POST', '/write', { authorization })).status).toBe(200)
   })
 })

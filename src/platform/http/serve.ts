@@ -4,8 +4,7 @@ import { notFound, Refusal } from '../../kernel/errors.ts'
 import type { Caller, IdempotencyKey, RequestContext } from '../context.ts'
 import { BOOKMARK_HEADER, readBookmarks } from '../database/bookmarks.ts'
 import { keyedHash } from '../sealed.ts'
-import { assertRoom } from '../tenancy/quotas.ts'
-import { storedBytes, type Tenant, tenantNow } from '../tenancy.ts'
+import { type Tenant, tenantNow } from '../tenancy.ts'
 import { contractRefusal } from '../wire-problem.ts'
 import { type Callers, requireAccess, type SignedIn } from './access-check.ts'
 import { type FilePart, type Form, readForm } from './body/form.ts'
@@ -63,6 +62,7 @@ export async function serve(
           }),
           idempotency: repeatable(route, exchange, env, who.caller, sent),
           ifMatch: ifMatchOf(route, exchange),
+          ...(mayAdd(route) && { adds: true }),
         }
       : { ...open, requestHeaders: exchange.request.headers }
     const input = { params, query, body, file, asksForFile: asksForFile(exchange.request, route) }
@@ -91,8 +91,9 @@ function publicOrigin(
   return tenant && ENVIRONMENT !== 'local' ? `https://${tenant.hostName}` : url.origin
 }
 
-/** Methods that may make a tenant's databases larger. */
-const ADDS: ReadonlySet<string> = new Set(['post', 'put', 'patch'])
+/** Whether the route may make a tenant's databases larger. */
+const mayAdd = ({ method, path }: Route): boolean =>
+  method !== 'get' && method !== 'delete' && !path.endsWith('/overwriteData')
 
 /** Who is signed in and may call the route; the tenant comes before the permission (resources brief 11). */
 async function admitted(
@@ -121,13 +122,6 @@ async function admitted(
     throw refusal
   }
   if (tenantLocator !== undefined && !who.tenant) throw notFound('tenant', tenantLocator)
-  if (
-    who.tenant &&
-    access.kind === 'tenant' &&
-    ADDS.has(route.method) &&
-    !route.path.endsWith('/overwriteData')
-  )
-    assertRoom(who.tenant, storedBytes(env, who.tenant))
   return who
 }
 

@@ -2,11 +2,16 @@
 // the control database, read with the tenant (`npm run tenant -- quota`).
 import { Refusal } from '../../kernel/errors.ts'
 
-/** Bytes that a tenant's databases hold together before writes are refused; a D1 database ends at 10 GB. */
-const DATABASE_BYTES = 8_000_000_000
+/** What a D1 database may hold. */
+const DATABASE_BYTES = 10_000_000_000
+
+/** Shares of it: from where on the operator is warned, new policyholders go elsewhere, and nothing is added any more. */
+const WARNED_FROM = 0.6
+const CLOSED_FROM = 0.8
+const FULL_FROM = 0.98
 
 export type Quotas = {
-  /** Of all databases of the tenant together. */
+  /** Of each database of the tenant. */
   readonly databaseBytes?: number
   /** Of the zip of a configuration. */
   readonly configurationBytes?: number
@@ -16,18 +21,30 @@ export const QUOTA_NAMES = ['databaseBytes', 'configurationBytes'] as const sati
 
 type Limited = { readonly name: string; readonly quotas?: Quotas }
 
-/**
- * Refuses (413) a write when the databases of the tenant hold more than it may. `storedBytes` is what they held when they
- * were last read, so that a tenant may go somewhat beyond.
- */
-export function assertRoom({ name, quotas }: Limited, storedBytes: number): void {
-  const most = quotas?.databaseBytes ?? DATABASE_BYTES
-  if (storedBytes > most)
-    throw new Refusal(
-      'tooLarge',
-      `The databases of the tenant '${name}' hold ${storedBytes} bytes, and may hold ${most}. Reading and erasing go on; ask the operator for a larger quota.`,
-    )
-}
+/** How much of what it may hold a database of the tenant holds: 1 is all. */
+export const shareOf = ({ quotas }: Pick<Limited, 'quotas'>, bytes: number): number =>
+  bytes / (quotas?.databaseBytes ?? DATABASE_BYTES)
+
+export const isToBeWarnedOf = (share: number): boolean => share >= WARNED_FROM
+
+/** Whether new policyholders are to come into another database. */
+export const isClosedAt = (share: number): boolean => share >= CLOSED_FROM
+
+/** Whether nothing is added to a database any more. The rest is left for what goes on by itself: timers, deliveries, erasures. */
+export const isFullAt = (share: number): boolean => share >= FULL_FROM
+
+export const databaseFull = ({ name }: Limited, bytes: number): Refusal =>
+  new Refusal(
+    'databaseFull',
+    `A database of the tenant '${name}' is full: it holds ${bytes} bytes. Reading and erasing go on; the operator has to make room.`,
+  )
+
+/** For a new policyholder, where no database of the tenant takes one. */
+export const noRoom = ({ name }: Limited): Refusal =>
+  new Refusal(
+    'databaseFull',
+    `Every database of the tenant '${name}' is nearly full, so there is no room for new policyholders; the operator has to give it another one.`,
+  )
 
 /** Refuses (413) a configuration that is larger than the tenant's may be. */
 export function assertConfigurationSize({ name, quotas }: Limited, bytes: number): void {

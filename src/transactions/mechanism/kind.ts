@@ -256,6 +256,8 @@ export type PolicyMessage = {
   idempotency?: IdempotencyKey
   /** `If-Match`: the operation's record must have one of these tags. */
   ifMatch?: IfMatch
+  /** As in RequestContext. */
+  adds?: boolean
   locator: PolicyLocator
   operation: PolicyOperation
 }

@@ -97,7 +97,7 @@ export async function operate(
   reread: (subject: string) => Promise<unknown> = subject =>
     readPolicy(context, policyLocator(subject), { summarizeQuotes: false }),
 ): Promise<JsonAnswer> {
-  const { tenant, caller, requestId, idempotency, ifMatch } = context
+  const { tenant, caller, requestId, idempotency, ifMatch, adds = false } = context
   shardOfPolicy(tenant, locator)
   const answer = await askPolicy(context, {
     tenant,
@@ -105,6 +105,7 @@ export async function operate(
     requestId,
     idempotency,
     ifMatch,
+    adds,
     locator,
     operation,
   })

@@ -53,6 +53,8 @@ export function newCheckout(accountFolder: string, environment: Record<string, s
     PROVIDER_FOLDER: accountFolder,
     BINDERY_DATA: join(folder, 'data'),
     NODE_OPTIONS: `--import ${network}`,
+    // A deployment is a hundred short processes of the same few files.
+    NODE_COMPILE_CACHE: join(tmpdir(), 'bindery-compiled'),
   }
   const start = (file: string, options: readonly string[]): Promise<Ended> =>
     new Promise(ended =>

@@ -1,0 +1,142 @@
+// How full the databases of a tenant are, and what follows from it. The quota stands for what a database may hold, so that a small one is
+// full.
+import { env } from 'cloudflare:workers'
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Instant } from '../../src/kernel/time.ts'
+import { noCalls } from '../../src/platform/calls.ts'
+import { forgetTenants, readTenant, type Tenant } from '../../src/platform/tenancy.ts'
+import { measureShards } from '../../src/tenants/room.ts'
+import { addShards, openNewShards } from '../../src/tenants/service.ts'
+import { elapse } from '../faults/injection.ts'
+import { callApi } from '../support/api.ts'
+import { boundDatabase, prepareDatabases } from '../support/databases.ts'
+import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
+
+beforeAll(() => prepareDatabases({ tenants: 12 }))
+
+let motor: Motor
+let made = 0
+
+beforeEach(async () => {
+  made += 1
+  motor = await motorTenant(`room${made}`)
+})
+
+const tenantNow = async (): Promise<Tenant> =>
+  (await readTenant(env, { locator: motor.tenantLocator }, noCalls()))!
+
+/** The service and this test read the tenant anew. */
+function forget(): void {
+  forgetTenants()
+  globalThis.forgetTenants?.()
+}
+
+/** Makes each database of the tenant so full, as far as it is as large as its first. */
+async function fill(share: number): Promise<void> {
+  const { shards } = await tenantNow()
+  const { meta } = await boundDatabase(shards[0]!).prepare('select 1').run()
+  await env.CONTROL.prepare('update tenant set quotas = ? where locator = ?')
+    .bind(JSON.stringify({ databaseBytes: Math.floor(meta.size_after / share) }), motor.tenantLocator)
+    .run()
+  forget()
+}
+
+/** The housekeeping in the tenant's minute. */
+async function measure(minute = 0): Promise<void> {
+  const row = await env.CONTROL.prepare('select rowid % 10 as minute from tenant where locator = ?')
+    .bind(motor.tenantLocator)
+    .first<{ minute: number }>()
+  await measureShards(env, noCalls(), ((row!.minute + minute) * 60_000) as Instant)
+  forget()
+}
+
+const KEY = { 'idempotency-key': 'the-first-try' }
+const newPolicyholder = (headers = {}) =>
+  callApi('POST', '/policyholder/create', {
+    token: motor.token,
+    headers,
+    body: { completed: true, values: plainYear().request.policyholder.values },
+  })
+
+const rowsOf = async () =>
+  (
+    await env.CONTROL.prepare(
+      'select number, bytes, closes_at from shard where tenant_locator = ? order by number',
+    )
+      .bind(motor.tenantLocator)
+      .all<{ number: number; bytes: number | null; closes_at: number | null }>()
+  ).results
+
+describe('a database', () => {
+  it('is measured each ten minutes, and the operator is warned once an hour from 60 % on', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    await fill(0.5)
+    await measure()
+    expect(warn).not.toHaveBeenCalled()
+    await fill(0.7)
+    await measure(10)
+    expect(warn).not.toHaveBeenCalled()
+    await measure(60)
+    const { name, shards } = await tenantNow()
+    expect(warn.mock.calls.map(([line]) => JSON.parse(String(line)))).toEqual([
+      { at: 'room', tenant: name, binding: shards[0], percent: 70 },
+    ])
+    expect(await rowsOf()).toMatchObject([{ bytes: expect.any(Number), closes_at: null }])
+  })
+
+  it('takes no new policyholders from 80 % on, and serves those that it has', async () => {
+    vi.spyOn(console, 'warn').mockImplementation(() => {})
+    const first = await newPolicyholder(KEY)
+    expect(first.status).toBe(200)
+    await fill(0.85)
+    await measure()
+    // Every isolate knows before it holds.
+    expect((await newPolicyholder()).status).toBe(200)
+    elapse(11_000)
+    const refused = await newPolicyholder()
+    expect([refused.status, refused.body]).toMatchObject([507, { code: 'databaseFull' }])
+    expect((await newPolicyholder(KEY)).body).toEqual(first.body)
+    const { locator: policyholderLocator } = first.body as { locator: string }
+    const created = await motor.post('/policy', { ...plainYear().request.policy, policyholderLocator })
+    expect(created.status).toBe(200)
+    expect((await motor.post(`/policy/${created.body.locator}/issue`)).status).toBe(200)
+  })
+
+  it('that is nearly full is relieved by another one: new policyholders come into that', async () => {
+    vi.spyOn(console, 'warn').mockImplementation(() => {})
+    const before = await newPolicyholder(KEY)
+    const { name } = await tenantNow()
+    await fill(0.85)
+    await measure()
+    await addShards(env, name, 2)
+    elapse(11_000)
+    await openNewShards(env, name)
+    elapse(11_000)
+    forget()
+    const shardOf = ({ body }: { body: unknown }) =>
+      Number.parseInt((body as { locator: string }).locator.slice(-2), 16)
+    const after = await Promise.all(Array.from({ length: 8 }, () => newPolicyholder()))
+    expect(new Set(after.map(shardOf))).toEqual(new Set([1]))
+    expect((await newPolicyholder(KEY)).body).toEqual(before.body)
+  })
+
+  it('that is full takes nothing more: what was done is answered as it was, reading, deleting and erasing go on', async () => {
+    const created = await motor.createPolicy()
+    const path = `/policy/${created.body.locator}`
+    const issued = await motor.post(`${path}/issue`, undefined, KEY)
+    expect(issued.status).toBe(200)
+    await fill(0.99)
+    for (const refused of [
+      await motor.createPolicy(),
+      await motor.post('/policyholder/create', { values: {} }),
+    ])
+      expect([refused.status, refused.body]).toMatchObject([507, { code: 'databaseFull' }])
+    expect((await motor.post(`${path}/issue`, undefined, KEY)).body).toEqual(issued.body)
+    expect((await motor.get(path)).status).toBe(200)
+    const erased = await callApi('PATCH', `/policyholder/${created.body.policyholderLocator}/overwriteData`, {
+      token: await motor.signIn('anna.admin'),
+      body: { entityValues: { city: 'erased' } },
+    })
+    expect(erased.status).not.toBe(507)
+  })
+})
