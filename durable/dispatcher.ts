@@ -18,18 +18,31 @@ const PAUSE_MS = 1_000
  * `shard` (whom it works for) and `lookAt` (the latest time at which it was asked to look).
  */
 export class DispatcherObject extends DurableObject<Env> {
+  #lastLease: Promise<unknown> = Promise.resolve()
+
   /** What the release before calls, while both run: numbers of the object's own storage, which the next lease goes beyond. */
-  async lease(count: number): Promise<Block> {
-    const next = (await this.ctx.storage.get<number>('sequence')) ?? FIRST_SEQUENCE
-    await this.ctx.storage.put('sequence', next + count)
-    return { next, end: next + count }
+  lease(count: number): Promise<Block> {
+    return this.#inTurn(async () => {
+      const next = (await this.ctx.storage.get<number>('sequence')) ?? FIRST_SEQUENCE
+      await this.ctx.storage.put('sequence', next + count)
+      return { next, end: next + count }
+    })
   }
 
   /** Leases `count` numbers; they are never leased again. */
   leaseBlock(tenant: Tenant, shard: number, count: number): Promise<ObjectReply<Block>> {
     return replyOf({ at: 'lease', tenant: tenant.locator, shard }, calls =>
-      leaseNumbers(this.ctx.storage, shardDatabase(this.env, tenant, shard, calls), count),
+      this.#inTurn(() =>
+        leaseNumbers(this.ctx.storage, shardDatabase(this.env, tenant, shard, calls), count),
+      ),
     )
+  }
+
+  /** One lease after the other: between what one reads of the storage and what it writes there is a call of the database. */
+  #inTurn<Result>(lease: () => Promise<Result>): Promise<Result> {
+    const turn = this.#lastLease.then(lease)
+    this.#lastLease = turn.catch(() => undefined)
+    return turn
   }
 
   /**

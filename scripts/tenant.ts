@@ -89,7 +89,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       return bytes == null ? binding : `${binding} (${Math.round(shareOf(tenant, bytes) * 100)} % full)`
     })
     const at = isBehind ? ' (waits for a migration: npm run migrate)' : ''
-    console.log(`${'shards'.padEnd(14)}${held.join(', ')}${at}`)
+    console.log(`${'shards'.padEnd(14)}${held.join(' ')}${at}`)
   },
   async shards(env, name, [shards = '']) {
     if (!/^\d{1,2}$/.test(shards)) throw new Error(`How many databases is '${name}' to have?\n\n${USAGE}`)

@@ -73,9 +73,9 @@ export type TenantAccess = { readonly tenant: Tenant | undefined; readonly revoc
 
 const snapshots = new Snapshots<TenantAccess>(10_000, TENANT_TRUST_MS)
 
-/** Only what is asked for by its locator, which is never another's, and is there. */
+/** Only what is asked for by its locator, which is never another's, and is there. One machine has one isolate. */
 const sharedAccess = ({ ENVIRONMENT }: Env, key: TenantKey): Shared<TenantAccess> | undefined =>
-  'locator' in key
+  'locator' in key && ENVIRONMENT !== 'local'
     ? {
         url: `https://tenants.${ENVIRONMENT}.invalid/${encodeURIComponent(key.locator)}`,
         text: ({ tenant, revocations }) =>

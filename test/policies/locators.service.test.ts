@@ -66,6 +66,17 @@ it('isolates that lease at once get blocks that do not touch, also after a resta
   }
 })
 
+it('a Worker of the release before, which leases at the same time in its own way, gets no number that another has', async () => {
+  const dispatcher = () => dispatcherObject(env, tenant, 0)
+  const leases = Array.from({ length: 40 }, (_, at) =>
+    at % 2 === 0 ? dispatcher().lease(10) : ask(noCalls(), () => dispatcher().leaseBlock(tenant, 0, 10)),
+  )
+  const numbers = (await Promise.all(leases)).flatMap(({ next, end }) =>
+    Array.from({ length: end - next }, (_, at) => next + at),
+  )
+  expect(new Set(numbers).size).toBe(400)
+})
+
 const contextOf = (calls: Calls): RequestContext => ({
   env,
   tenant,

@@ -48,7 +48,7 @@ const STORAGE_KEY = 'sequence'
 /**
  * The dispatcher's side of a lease of `count` numbers, which are never leased again. The next number is kept in the object's storage and
  * in a row of the shard. The larger of the two counts and both are raised, so that a restored database and a lost or moved object repeat
- * no number. One round trip.
+ * no number. One round trip. The caller sees to it that one lease ends before the next begins.
  */
 export async function leaseNumbers(
   storage: Pick<DurableObjectStorage, 'get' | 'put'>,
@@ -65,7 +65,6 @@ export async function leaseNumbers(
     ),
   ])
   const { next: end } = (result as unknown as D1Result<{ next: number }>).results[0]!
-  // Leases that went on meanwhile may have stored more.
   if (end > ((await storage.get<number>(STORAGE_KEY)) ?? 0)) await storage.put(STORAGE_KEY, end)
   return { next: end - count, end }
 }
