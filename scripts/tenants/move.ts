@@ -66,7 +66,7 @@ export async function moveTenant(from: Side, to: Side, name: string, say: Say): 
     const rows = await copyDatabase(source, copy)
     const database = openDatabase(copy, noCalls())
     const givenOutThere = await givenOut(openDatabase(source, noCalls()))
-    await database.batch(goOnBehind(database, givenOutThere) as [Query, ...Query[]])
+    await database.batch(goOnBehind(database, givenOutThere))
     say(`${binding} is copied to ${admitted.shards[shard]}: ${rows} rows`)
   }
   const files = await copyFiles(

@@ -1,7 +1,7 @@
 // Suspends a tenant in the two steps that keep every delivery that is under way (src/tenants/suspension.ts).
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Tenant } from '../../src/platform/tenancy.ts'
-import { closeDatabases, SUSPENDED_EVERYWHERE_MS, suspendTenant } from '../../src/tenants/suspension.ts'
+import { KNOWN_EVERYWHERE_MS, type Tenant } from '../../src/platform/tenancy.ts'
+import { closeDatabases, suspendTenant } from '../../src/tenants/suspension.ts'
 
 export async function suspend(
   env: Env,
@@ -11,10 +11,8 @@ export async function suspend(
 ): Promise<Tenant> {
   const tenant = await suspendTenant(env, name, reason)
   say(`${name} is suspended: ${tenant.suspension!.reason}`)
-  say(
-    `waiting ${SUSPENDED_EVERYWHERE_MS / 1_000} s until what is under way has ended; cut off, run this again`,
-  )
-  await sleep(SUSPENDED_EVERYWHERE_MS)
+  say(`waiting ${KNOWN_EVERYWHERE_MS / 1_000} s until what is under way has ended; cut off, run this again`)
+  await sleep(KNOWN_EVERYWHERE_MS)
   await closeDatabases(env, tenant)
   return tenant
 }

@@ -61,7 +61,8 @@ const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base6
 
 /**
  * Hash to store for a password: `$scrypt$ln=14,r=8,p=5$<salt>$<hash>`. `pepper` is PASSWORD_PEPPER: a pepper, or several with commas in
- * between. The first is for new hashes; the others are those of environments that tenants were moved from. Refuses with 429 when the isolate is busy with others: hash one after the other.
+ * between. The first is for new hashes; the others are those of environments that tenants were moved from. Refuses with 429 when the
+ * isolate is busy with others: hash one after the other.
  */
 export const hashPassword = (password: string, pepper: string): Promise<string> =>
   inLine(() => {

@@ -1,7 +1,7 @@
 // Every tenant-scoped value (database, R2 key, object name, cache key, queue message) is made here, from the
 // signed-in tenant and never from a path or a body alone (docs/design.md, section 6).
 
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { notFound, Refusal } from '../kernel/errors.ts'
 import { type DigitLocator, readUuid, shardOfDigits, shardOfUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
@@ -64,6 +64,9 @@ export const tenantNow = ({ clockOffsetMs }: Pick<Tenant, 'clockOffsetMs'>): Ins
 
 /** How long an isolate trusts what it read of a tenant (docs/design.md, section 1). */
 export const TENANT_TRUST_MS = 5_000
+
+/** After a change of a tenant, every isolate knows it, and what began before has mostly ended. */
+export const KNOWN_EVERYWHERE_MS = 2 * TENANT_TRUST_MS
 
 /** Accounts whose tokens were revoked lately, with the epoch that their tokens must have (access/revocation.ts). */
 export type Revocations = ReadonlyMap<string, number>
@@ -145,9 +148,25 @@ export async function isOriginListed(env: Env, origin: string, calls: Calls): Pr
 export const readTenant = async (env: Env, key: TenantKey, calls: Calls): Promise<Tenant | undefined> =>
   (await readTenantAccess(env, key, calls)).tenant
 
+/** Active tenants by name, with a row for each database. */
+export const tenantsQuery = (database: Database, where?: SQL) =>
+  database.build
+    .select({
+      tenant: control.tenants,
+      binding: control.shards.binding,
+      opensAt: control.shards.opensAt,
+      closesAt: control.shards.closesAt,
+      migration: control.pool.migration,
+    })
+    .from(control.tenants)
+    .innerJoin(control.shards, eq(control.shards.tenantLocator, control.tenants.locator))
+    .leftJoin(control.pool, eq(control.pool.binding, control.shards.binding))
+    .where(and(eq(control.tenants.status, 'active'), where))
+    .orderBy(control.tenants.name, control.shards.number)
+
 async function readTenantAccess(env: Env, key: TenantKey, calls: Calls): Promise<TenantAccess> {
   const database = controlDatabase(env, calls)
-  const { tenants, shards, pool, revocations } = control
+  const { tenants, revocations } = control
   const which =
     'locator' in key
       ? eq(tenants.locator, key.locator)
@@ -155,19 +174,7 @@ async function readTenantAccess(env: Env, key: TenantKey, calls: Calls): Promise
         ? eq(tenants.name, key.name)
         : eq(tenants.hostName, key.hostName)
   const [rows, revoked] = await database.batch([
-    database.build
-      .select({
-        tenant: tenants,
-        binding: shards.binding,
-        opensAt: shards.opensAt,
-        closesAt: shards.closesAt,
-        migration: pool.migration,
-      })
-      .from(tenants)
-      .innerJoin(shards, eq(shards.tenantLocator, tenants.locator))
-      .leftJoin(pool, eq(pool.binding, shards.binding))
-      .where(sql`${which} and ${tenants.status} = 'active'`)
-      .orderBy(shards.number),
+    tenantsQuery(database, which),
     database.build
       .select({ accountLocator: revocations.accountLocator, epoch: revocations.epoch })
       .from(revocations)

@@ -20,8 +20,8 @@ import {
   controlDatabase,
   forgetTenants,
   HOME_SHARD,
+  KNOWN_EVERYWHERE_MS,
   shardDatabase,
-  TENANT_TRUST_MS,
   type Tenant,
   tenantNow,
 } from '../platform/tenancy.ts'
@@ -57,7 +57,7 @@ export async function moveClock(request: ClockRequest, context: RequestContext):
     return await moveTo(target, tenant, context)
   } finally {
     // Late enough for every isolate to know the new time, by which the next timer is due sooner.
-    await armDispatchers(context, 2 * TENANT_TRUST_MS)
+    await armDispatchers(context, KNOWN_EVERYWHERE_MS)
   }
 }
 

@@ -32,11 +32,14 @@ export async function copyDatabase(from: D1Database, to: D1Database): Promise<nu
   return rows
 }
 
-/** Tables with a tenant's rows. `migration` and `fence` are the database's own, names with an underscore in front the provider's. */
+/**
+ * Tables with a tenant's rows. `migration` and `fence` are the database's own, `number_sequence` is raised when the copy is made
+ * (`goOnBehind`), names with an underscore in front are the provider's.
+ */
 async function tablesOf(client: D1Database): Promise<Table[]> {
   const { results } = await client
     .prepare(
-      `select name from sqlite_master where type = 'table' and name not in ('migration', 'fence')
+      `select name from sqlite_master where type = 'table' and name not in ('migration', 'fence', 'number_sequence')
          and substr(name, 1, 1) <> '_' and name not like 'sqlite%' order by name`,
     )
     .all<{ name: string }>()

@@ -161,8 +161,9 @@ export async function mendShard(
     ),
   ])
   const kept = rows[0]!.last
-  const undone: Noted = { events: [], payments: [], documents: [], deliveries: [] }
-  const collect = undone as { [List in keyof Noted]: Noted[List][number][] }
+  const undone: { -readonly [List in keyof Noted]: Noted[List][number][] } = {
+    ...{ events: [], payments: [], documents: [], deliveries: [] },
+  }
   for (let file = 0; file < noted.files; file += 1) {
     calls.r2 += 1
     const stored = await bucket.get(noteFile(tenant, restore, shard, file))
@@ -171,16 +172,16 @@ export async function mendShard(
         `${noteFile(tenant, restore, shard, file)} is missing: what was noted before the restore.`,
       )
     const part = (await stored.json()) as Partial<Noted>
-    collect.events.push(...(part.events ?? []).filter(({ sequence }) => sequence > kept))
-    collect.payments.push(...(await missing(database, 'payment', part.payments ?? [])))
-    collect.documents.push(...(await missing(database, 'document', part.documents ?? [])))
-    collect.deliveries.push(...(part.deliveries ?? []).filter(({ sequence }) => sequence > kept))
+    undone.events.push(...(part.events ?? []).filter(({ sequence }) => sequence > kept))
+    undone.payments.push(...(await missing(database, 'payment', part.payments ?? [])))
+    undone.documents.push(...(await missing(database, 'document', part.documents ?? [])))
+    undone.deliveries.push(...(part.deliveries ?? []).filter(({ sequence }) => sequence > kept))
     await endDeliveries(
       database,
       (part.deliveries ?? []).filter(({ sequence }) => sequence <= kept),
     )
   }
-  await database.batch([...goOnBehind(database, noted), ...nextOfLines(database)] as [Query, ...Query[]])
+  await database.batch([...goOnBehind(database, noted), nextOfLines(database)])
   const locators = new Map(undone.events.map(({ sequence, locator }) => [sequence, locator]))
   return {
     ...{ events: undone.events, payments: undone.payments, documents: undone.documents },
@@ -218,19 +219,18 @@ async function endDeliveries(database: Database, ended: readonly Delivered[]): P
 }
 
 /** The first of each line that has not ended comes up. */
-const nextOfLines = (database: Database): Query[] => [
+const nextOfLines = (database: Database): Query =>
   database.build.run(sql`
     update ${deliveries} set state = 'pending'
     where state = 'waiting' and finished_at is null and not exists (
       select 1 from delivery earlier where earlier.webhook_locator = delivery.webhook_locator and earlier.line = delivery.line
-        and earlier.finished_at is null and earlier.event_sequence < delivery.event_sequence)`),
-]
+        and earlier.finished_at is null and earlier.event_sequence < delivery.event_sequence)`)
 
 /** The first `LEAP` behind what was given out are left free, for what an isolate or an object may still hold. */
 export const goOnBehind = (
   database: Database,
   { lastEvent, nextNumber }: Omit<NotedState, 'files'>,
-): Query[] => [
+): [Query, ...Query[]] => [
   database.build.run(sql`
     insert into number_sequence (id, next) values (1, ${nextNumber + LEAP})
     on conflict (id) do update set next = max(next, excluded.next)`),

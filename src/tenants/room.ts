@@ -5,35 +5,29 @@ import { and, eq, isNull, sql } from 'drizzle-orm'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
-import { shards, tenants } from '../platform/tenancy/control-tables.ts'
+import { shards } from '../platform/tenancy/control-tables.ts'
 import { isClosedAt, isToBeWarnedOf, shareOf } from '../platform/tenancy/quotas.ts'
-import { controlDatabase, shardClient, TENANT_TRUST_MS, type Tenant } from '../platform/tenancy.ts'
-import { readTenants, tenantsQuery } from './store.ts'
+import { controlDatabase, KNOWN_EVERYWHERE_MS, shardClient, type Tenant } from '../platform/tenancy.ts'
+import { readTenants, tenantsOfMinuteQuery } from './store.ts'
 
 /** Each database is measured once in so many minutes. At its fastest one grows from 80 to 98 % in three quarters of an hour. */
 const MINUTES = 10
 
 const MINUTE_MS = 60_000
-const MINUTES_AN_HOUR = 60
+const HOUR_MS = 60 * MINUTE_MS
 
 /** Databases measured at the same time. */
 const AT_ONCE = 8
 
 /** Every isolate must know that a database is closed before the time comes, so that a key leads to the same one everywhere. */
-const CLOSES_AFTER_MS = 2 * TENANT_TRUST_MS
+const CLOSES_AFTER_MS = KNOWN_EVERYWHERE_MS
 
 type Measured = { readonly tenant: Tenant; readonly shard: number; readonly bytes: number }
 
 /** Measures the databases whose minute it is at the time `at`. */
 export async function measureShards(env: Env, calls: Calls = noCalls(), at: Instant = now()): Promise<void> {
   const control = controlDatabase(env, calls)
-  const minute = Math.floor(at / MINUTE_MS)
-  const [rows] = await control.batch([
-    tenantsQuery(
-      control,
-      sql`tenant.rowid % ${MINUTES} = ${minute % MINUTES} and ${tenants.suspension} is null`,
-    ),
-  ])
+  const [rows] = await control.batch([tenantsOfMinuteQuery(control, at, MINUTES)])
   const waiting = readTenants(rows)
     .flatMap(tenant => tenant.shards.map((_, shard) => ({ tenant, shard })))
     .values()
@@ -51,7 +45,7 @@ export async function measureShards(env: Env, calls: Calls = noCalls(), at: Inst
   await Promise.all(Array.from({ length: AT_ONCE }, work))
   const queries = measured.flatMap(one => noteQueries(control, one))
   if (queries.length > 0) await control.batch(queries as [Query, ...Query[]])
-  if (minute % MINUTES_AN_HOUR < MINUTES) warn(measured)
+  if (at % HOUR_MS < MINUTES * MINUTE_MS) warn(measured)
 }
 
 async function measure(env: Env, tenant: Tenant, shard: number, calls: Calls): Promise<number> {

@@ -15,13 +15,14 @@ import {
   controlDatabase,
   forgetTenants,
   HOME_SHARD,
+  KNOWN_EVERYWHERE_MS,
   readTenant,
   shardDatabase,
-  TENANT_TRUST_MS,
   type Tenant,
   type TenantRow,
   type TenantType,
   tenantFiles,
+  tenantsQuery,
 } from '../platform/tenancy.ts'
 import { addVersionsQuery, allVersionsQuery } from '../product/cache.ts'
 import { copyQueries } from '../servicing/events/delivery/webhook-copies.ts'
@@ -41,13 +42,13 @@ export type NewTenant = {
  * Twice the time for which isolates trust what they read of a tenant: afterwards a repeated request's key leads to the same
  * shard everywhere.
  */
-const OPENS_AFTER_MS = 2 * TENANT_TRUST_MS
+const OPENS_AFTER_MS = KNOWN_EVERYWHERE_MS
 
 /**
  * Twice the time for which isolates trust what they read of a tenant: afterwards every isolate reads, searches and changes all
  * shards.
  */
-export const SHARDS_KNOWN_AFTER_MS = 2 * TENANT_TRUST_MS
+export const SHARDS_KNOWN_AFTER_MS = KNOWN_EVERYWHERE_MS
 
 /** Seconds after which returned databases are usually wiped: two runs of the housekeeping. */
 const WIPED_WITHIN_SECONDS = 120
@@ -185,7 +186,7 @@ export async function openNewShards(env: Env, name: string, calls: Calls = noCal
 /** The active tenants by name. */
 export async function listTenants(env: Env, calls: Calls = noCalls()): Promise<Tenant[]> {
   const database = controlDatabase(env, calls)
-  const [rows] = await database.batch([store.tenantsQuery(database)])
+  const [rows] = await database.batch([tenantsQuery(database)])
   return store.readTenants(rows)
 }
 

@@ -1,7 +1,7 @@
 // Rows of tenants in the control database, and the claiming of databases. Every change is one batch in which a constraint fails
 // when its condition is not met: the name is taken (tenant_name is unique), no database is free (shard.binding is not null),
 // the tenant has changed (tenant.generation is not null).
-import { and, count, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
@@ -10,7 +10,13 @@ import { type Database, openDatabase, type Query } from '../platform/database.ts
 import { allowedOrigins, pool, shards, tenants } from '../platform/tenancy/control-tables.ts'
 import type { Place } from '../platform/tenancy/places.ts'
 import type { Quotas } from '../platform/tenancy/quotas.ts'
-import { type Tenant, type TenantRow, type TenantScope, tenantOfRows } from '../platform/tenancy.ts'
+import {
+  type Tenant,
+  type TenantRow,
+  type TenantScope,
+  tenantOfRows,
+  tenantsQuery,
+} from '../platform/tenancy.ts'
 
 /** Databases that a new or recreated tenant gets. */
 const SHARDS_OF_A_TENANT = 1
@@ -199,21 +205,14 @@ export async function claimsOf(env: Env, locator: Uuid, calls: Calls = noCalls()
   return claims
 }
 
-/** Active tenants by name, with a row for each database. */
-export const tenantsQuery = (database: Database, where?: SQL) =>
-  database.build
-    .select({
-      tenant: tenants,
-      binding: shards.binding,
-      opensAt: shards.opensAt,
-      closesAt: shards.closesAt,
-      migration: pool.migration,
-    })
-    .from(tenants)
-    .innerJoin(shards, eq(shards.tenantLocator, tenants.locator))
-    .leftJoin(pool, eq(pool.binding, shards.binding))
-    .where(and(eq(tenants.status, 'active'), where))
-    .orderBy(tenants.name, shards.number)
+const MINUTE_MS = 60_000
+
+/** Active tenants that are not suspended and whose turn it is at the time `at`: each has one in so many minutes. */
+export const tenantsOfMinuteQuery = (database: Database, at: Instant, minutes: number) =>
+  tenantsQuery(
+    database,
+    sql`tenant.rowid % ${minutes} = ${Math.floor(at / MINUTE_MS) % minutes} and ${tenants.suspension} is null`,
+  )
 
 export const tenantQuery = (database: Database, locator: string) =>
   tenantsQuery(database, eq(tenants.locator, locator))

@@ -7,19 +7,10 @@ import { type Calls, noCalls } from '../platform/calls.ts'
 import { openDatabase } from '../platform/database.ts'
 import { type Suspension, type TenantOperation, tenants } from '../platform/tenancy/control-tables.ts'
 import { type FenceStatement, setFence } from '../platform/tenancy/fence.ts'
-import {
-  controlDatabase,
-  forgetTenants,
-  readTenant,
-  TENANT_TRUST_MS,
-  type Tenant,
-} from '../platform/tenancy.ts'
+import { controlDatabase, forgetTenants, readTenant, type Tenant } from '../platform/tenancy.ts'
 
 /** What callers are told where the operator gives no reason. */
 const NO_REASON = 'the operator works on it; it will be back.'
-
-/** Twice the time for which isolates trust what they read of a tenant: afterwards each knows that it is suspended. */
-export const SUSPENDED_EVERYWHERE_MS = 2 * TENANT_TRUST_MS
 
 /** Sends the statement to each of the tenant's databases that is bound. A round trip for each. */
 export async function inEachDatabase(
@@ -57,7 +48,7 @@ export async function suspendTenant(
 
 /**
  * Nobody reads or writes the databases of the suspended tenant any more, whatever they know. To be called after
- * `SUSPENDED_EVERYWHERE_MS`, so that a delivery that was under way is noted and is not made twice.
+ * `KNOWN_EVERYWHERE_MS`, so that a delivery that was under way is noted and is not made twice.
  */
 export const closeDatabases = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
   inEachDatabase(env, tenant, setFence(tenant, 'suspended'), calls)

@@ -1,6 +1,6 @@
 // Part of the housekeeping: has the objects of tenants look for work that go by an alarm. An alarm is gone after a tenant was suspended,
 // restored or moved, or when the storage of an object is lost. Whoever was resumed is woken at once, and every tenant once a day.
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { newUuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
@@ -8,32 +8,34 @@ import type { Query } from '../platform/database.ts'
 import { armDispatcherAt } from '../platform/objects.ts'
 import { timers } from '../platform/tables.ts'
 import { tenants } from '../platform/tenancy/control-tables.ts'
-import { controlDatabase, shardDatabase, TENANT_TRUST_MS, type Tenant } from '../platform/tenancy.ts'
+import {
+  controlDatabase,
+  KNOWN_EVERYWHERE_MS,
+  shardDatabase,
+  type Tenant,
+  tenantsQuery,
+} from '../platform/tenancy.ts'
 import { migrations } from '../servicing/migration/tables.ts'
-import { readTenants, tenantsQuery } from './store.ts'
+import { readTenants, tenantsOfMinuteQuery } from './store.ts'
 
 /** Tenants that one run wakes. */
 const MOST_WOKEN = 20
 
 /** Isolates may believe for so long that the tenant is still suspended. */
-const WOKEN_AFTER_MS = 2 * TENANT_TRUST_MS
+const WOKEN_AFTER_MS = KNOWN_EVERYWHERE_MS
 
-const MINUTE_MS = 60_000
+/** Each tenant has a minute of the day. */
 const MINUTES_A_DAY = 1_440
 
 /** Migrations that ended so lately may have files left to delete. */
-const CLEANED_MS = 2 * 24 * 60 * MINUTE_MS
-
-/** Each tenant has a minute of the day. */
-const ofMinute = (at: Instant): SQL =>
-  sql`tenant.rowid % ${MINUTES_A_DAY} = ${Math.floor(at / MINUTE_MS) % MINUTES_A_DAY} and ${tenants.suspension} is null`
+const CLEANED_MS = 2 * 24 * 60 * 60 * 1000
 
 /** Wakes those that wait for it, and those whose minute it is at the time `at`. Cut off, it does so again. */
 export async function wakeTenants(env: Env, calls: Calls = noCalls(), at: Instant = now()): Promise<void> {
   const control = controlDatabase(env, calls)
   const [waiting, daily] = await control.batch([
     tenantsQuery(control, sql`${tenants.isWaking} = 1`),
-    tenantsQuery(control, ofMinute(at)),
+    tenantsOfMinuteQuery(control, at, MINUTES_A_DAY),
   ])
   const resumed = readTenants(waiting).slice(0, MOST_WOKEN)
   for (const tenant of [...resumed, ...readTenants(daily)]) {

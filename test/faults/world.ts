@@ -3,14 +3,9 @@ import { env } from 'cloudflare:workers'
 import { testTenantName } from '../../src/access/tenant-names.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import { noCalls } from '../../src/platform/calls.ts'
-import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
+import { KNOWN_EVERYWHERE_MS, readTenant, type Tenant } from '../../src/platform/tenancy.ts'
 import { addShards, createTenant, openNewShards, SHARDS_KNOWN_AFTER_MS } from '../../src/tenants/service.ts'
-import {
-  closeDatabases,
-  resumeTenant,
-  SUSPENDED_EVERYWHERE_MS,
-  suspendTenant,
-} from '../../src/tenants/suspension.ts'
+import { closeDatabases, resumeTenant, suspendTenant } from '../../src/tenants/suspension.ts'
 import { callOk } from '../support/api.ts'
 import {
   type ArchiveFiles,
@@ -175,7 +170,7 @@ export async function suspendAndResume(
 ): Promise<void> {
   await untilDone(() => suspendTenant(env, name))
   await meanwhile()
-  elapse(SUSPENDED_EVERYWHERE_MS + 500)
+  elapse(KNOWN_EVERYWHERE_MS + 500)
   await untilDone(async () => closeDatabases(env, (await readTenant(env, { name }, noCalls()))!))
   await meanwhile()
   await untilDone(() => resumeTenant(env, name))

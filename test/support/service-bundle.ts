@@ -2,7 +2,7 @@
 // processor time; as one file, which the runtime reads itself, a fraction of one.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { build, type Plugin } from 'esbuild'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
 
 /** Named as the rule of modules apart in wrangler.toml wants it, by which the runtime itself reads it. */
 const SERVICE_BUNDLE = '.wrangler/tests/service.bundle.mjs'
@@ -60,22 +60,27 @@ export const cheapPasswords: Plugin = {
     }),
 }
 
+/** How a bundle is made that the runtime reads. */
+export const FOR_WORKERD = {
+  write: false,
+  bundle: true,
+  format: 'esm',
+  platform: 'neutral',
+  mainFields: ['module', 'main'],
+  conditions: ['workerd', 'worker', 'import'],
+  target: 'es2024',
+  loader: { '.html': 'text' },
+  external: ['cloudflare:*', 'node:*'],
+  legalComments: 'none',
+  logLevel: 'error',
+} as const satisfies BuildOptions
+
 /** Builds it anew from the files as they are: half a second. A run that goes on meanwhile keeps a whole file. */
 export async function buildServiceBundle(): Promise<void> {
   const { outputFiles, metafile } = await build({
     entryPoints: ['test/support/fresh-start/service.ts'],
-    write: false,
-    bundle: true,
-    format: 'esm',
-    platform: 'neutral',
-    mainFields: ['module', 'main'],
-    conditions: ['workerd', 'worker', 'import'],
-    target: 'es2024',
-    loader: { '.html': 'text' },
-    external: ['cloudflare:*', 'node:*'],
+    ...FOR_WORKERD,
     plugins: [files, platform, cheapPasswords],
-    legalComments: 'none',
-    logLevel: 'error',
     metafile: true,
   })
   const names = Object.values(metafile.outputs).flatMap(output => output.exports)

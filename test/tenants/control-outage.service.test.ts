@@ -112,6 +112,13 @@ describe('a snapshot', () => {
     expect(await first.find('k', failing, shared)).toMatchObject({ value: 'one', isStale: true })
   })
 
+  it('that another release has kept in a form of its own is none', async () => {
+    const url = `https://snapshots.invalid/${crypto.randomUUID()}`
+    const unreadable: Shared<string> = { ...shared, url, read: () => JSON.parse('{') }
+    await isolate().find('k', reading('one'), unreadable)
+    expect(await isolate().find('k', reading('two'), unreadable)).toMatchObject({ value: 'two' })
+  })
+
   it('that is older than an hour is none', async () => {
     const one = isolate()
     await one.find('k', reading('one'))

@@ -2,10 +2,13 @@
 import { env } from 'cloudflare:workers'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { noCalls } from '../../src/platform/calls.ts'
+import { openDatabase } from '../../src/platform/database.ts'
 import { copyDatabase, copyFiles } from '../../src/tenants/copy.ts'
+import { givenOut, goOnBehind, LEAP } from '../../src/tenants/restore.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 
-beforeAll(() => prepareDatabases({ tenants: 4 }))
+beforeAll(() => prepareDatabases({ tenants: 6 }))
 
 const TABLES = ['event', 'aux_data', 'write', 'policy'] as const
 
@@ -66,6 +69,16 @@ describe('a database', () => {
       }),
       { numRuns: 30 },
     )
+  })
+
+  it('may be copied once more when its numbers were raised, as by a move that was cut off then', async () => {
+    const [from, to] = [5, 6].map(number => boundDatabase(poolBinding(number))) as [D1Database, D1Database]
+    await event(from, 1, 'text', null).run()
+    expect(await copyDatabase(from, to)).toBe(1)
+    const copy = openDatabase(to, noCalls())
+    await copy.batch(goOnBehind(copy, await givenOut(openDatabase(from, noCalls()))))
+    expect(await copyDatabase(from, to)).toBe(1)
+    expect(await givenOut(copy)).toMatchObject({ lastEvent: 1, nextNumber: LEAP + 1 })
   })
 
   it('goes in pages that fit a parameter, and long rows one by one', async () => {

@@ -87,14 +87,17 @@ export class Snapshots<Value> {
   }
 
   async #others({ url, read }: Shared<Value>): Promise<Remembered<Value> | undefined> {
-    const stored = await cache()
-      ?.match(url)
-      .catch(() => undefined)
-    if (!stored) return undefined
-    const { readAt, text } = await stored.json<{ readAt: number; text: string }>()
-    // Clocks differ: what others read about the time of a change of our own may be from before it.
-    const isOlder = isWithin(this.#changedAt, this.#trustMs)
-    return { value: read(text), readAt, changes: isOlder ? -1 : this.#changes }
+    try {
+      const stored = await cache()?.match(url)
+      if (!stored) return undefined
+      const { readAt, text } = await stored.json<{ readAt: number; text: string }>()
+      // Clocks differ: what others read about the time of a change of our own may be from before it.
+      const isOlder = isWithin(this.#changedAt, this.#trustMs)
+      return { value: read(text), readAt, changes: isOlder ? -1 : this.#changes }
+    } catch {
+      // The cache does not answer, or another release has kept it in a form of its own.
+      return undefined
+    }
   }
 }
 

@@ -36,9 +36,7 @@ export async function runDeployed(
   const runtime = new Miniflare(
     convertV4MiniflareOptions({
       resourcePersistencePath: join(accountFolder, 'v3'),
-      handleStructuredLogs: ({ message }: { message: string }) => {
-        if (process.env.DEBUG_WORKERS) console.log(name, message)
-      },
+      handleStructuredLogs: () => undefined,
       log: new Log(LogLevel.NONE),
       workers: [
         {

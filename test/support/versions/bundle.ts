@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import type { V4ModuleDefinition } from 'miniflare'
-import { cheapPasswords, platform } from '../service-bundle.ts'
+import { cheapPasswords, FOR_WORKERD, platform } from '../service-bundle.ts'
 
 /** The Worker's modules, the entry first. */
 export type Version = V4ModuleDefinition[]
@@ -70,18 +70,8 @@ export async function versionOf(folder: string): Promise<Version> {
   const { outputFiles } = await build({
     absWorkingDir: folder,
     entryPoints: ['src/worker.ts'],
-    write: false,
-    bundle: true,
-    format: 'esm',
-    platform: 'neutral',
-    mainFields: ['module', 'main'],
-    conditions: ['workerd', 'worker', 'import'],
-    target: 'es2024',
-    loader: { '.html': 'text' },
-    external: ['cloudflare:*', 'node:*'],
+    ...FOR_WORKERD,
     plugins: [beside(files), apart(folder), platform, cheapPasswords],
-    legalComments: 'none',
-    logLevel: 'error',
   })
   return [
     { type: 'ESModule', path: '/version/worker.mjs', contents: outputFiles[0]!.text },
