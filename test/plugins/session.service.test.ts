@@ -96,6 +96,7 @@ describe.each(RUNNERS)('a call that asks for many things one after the other, un
           },
         },
         programOf: () => program,
+        longestCallMs: 60_000,
       }),
       { tenant: {} as never, now: Date.UTC(2026, 10, 21) as Instant },
       async () => nothingKnown(),

@@ -7,8 +7,8 @@ import { now } from '../../kernel/time.ts'
 /** While the control database does not answer, what was known of so long ago still holds. */
 const STALE_MS = 60 * 60_000
 
-/** Whoever has an older snapshot waits so long for a newer one. */
-const PATIENCE_MS = 1_000
+/** Whoever has an older snapshot waits so long for a newer one; until there is one, if this isolate has changed something since. */
+const PATIENCE_MS = 2_000
 
 export type Snapshot<Value> = {
   readonly value: Value
@@ -60,11 +60,12 @@ export class Snapshots<Value> {
     }
     const known = own ?? others
     const old = known && isWithin(known.readAt, STALE_MS) ? known : undefined
-    if (old && isWithin(this.#failedAt, this.#trustMs))
+    const isUnchanged = old?.changes === this.#changes
+    if (old && isUnchanged && isWithin(this.#failedAt, this.#trustMs))
       return { value: old.value, isStale: true, isRenewed: false }
     const begun = { readAt: now(), changes: this.#changes }
     try {
-      const value = await (old ? inTime(read()) : read())
+      const value = await (isUnchanged ? inTime(read()) : read())
       this.#memory.set(key, { value, ...begun })
       if (shared) await share(shared, { value, ...begun })
       return { value, isStale: false, isRenewed: own !== undefined }
