@@ -11,8 +11,9 @@ export { DispatcherObject } from '../durable/dispatcher.ts'
 export { MigrationObject } from '../durable/migration.ts'
 export { PolicyObject } from '../durable/policy.ts'
 
-/** How the queue of documents is called in wrangler.toml, and after the name of each environment. */
+/** How queues are called in wrangler.toml, and after the name of each environment. */
 const DOCUMENTS_QUEUE = '-documents'
+const UPGRADES_QUEUE = '-upgrades'
 
 /** The page of the console (docs/design.md, section 3): a module of its own, loaded with the first request for it. */
 async function consolePage(): Promise<Response> {
@@ -44,16 +45,26 @@ export default {
       const { consumeDocumentHints } = await import('./servicing/documents/job.ts')
       return await consumeDocumentHints(batch, env)
     }
+    if (batch.queue.endsWith(UPGRADES_QUEUE)) {
+      const { consumeUpgrades } = await import('./tenants/upgrades.ts')
+      return await consumeUpgrades(batch, env)
+    }
     const { consumeAnnouncements } = await import('./servicing/events/dispatch.ts')
     return await consumeAnnouncements(batch, env)
   },
   scheduled: async (_controller, env) => {
     const { wakeTenants } = await import('./tenants/waking.ts')
     const { measureShards } = await import('./tenants/room.ts')
+    const { upgradeDatabases } = await import('./tenants/upgrades.ts')
     const { wipeReturned } = await import('./tenants/wipe.ts')
     const { observed } = await import('./platform/observation.ts')
-    await observed(env, { at: 'cron', operation: 'wakeTenants' }, calls => wakeTenants(env, calls))
-    await observed(env, { at: 'cron', operation: 'measureShards' }, calls => measureShards(env, calls))
-    await observed(env, { at: 'cron', operation: 'wipeReturned' }, calls => wipeReturned(env, calls))
+    const tasks = { upgradeDatabases, wakeTenants, measureShards, wipeReturned }
+    // One that fails, now or whenever it is tried, holds none of the others up.
+    const problems: unknown[] = []
+    for (const [operation, task] of Object.entries(tasks))
+      await observed(env, { at: 'cron', operation }, async calls => void (await task(env, calls))).catch(
+        problem => problems.push(problem),
+      )
+    if (problems.length > 0) throw problems[0]
   },
 } satisfies ExportedHandler<Env, unknown>

@@ -1,4 +1,5 @@
 import journal from '../../../migrations/tenant/meta/_journal.json' with { type: 'json' }
+import { type Calls, noCalls } from '../calls.ts'
 
 // The migrations runner: the same code for a local file, a test and a database in production, where only the
 // target differs. A migration is one atomic batch with its own record in it, so a run that was cut off anywhere
@@ -152,14 +153,16 @@ export async function migrateAll(
   if (failures.length > 0) throw new MigrationFailures(failures, begun < targets.length)
 }
 
-/** A D1 binding as a target. */
-export function bindingTarget(name: string, client: D1Database): MigrationTarget {
+/** A D1 binding as a target; round trips are counted. */
+export function bindingTarget(name: string, client: D1Database, calls: Calls = noCalls()): MigrationTarget {
   return {
     name,
     async execute(statements) {
+      calls.d1 += 1
       await client.batch(statements.map(statement => client.prepare(statement)))
     },
     async query(statement) {
+      calls.d1 += 1
       const { results } = await client.prepare(statement).all<Record<string, unknown>>()
       return results
     },

@@ -110,8 +110,12 @@ export const pool = sqliteTable(
     binding: text().primaryKey(),
     /** `returned`: held data of a tenant that is gone; wiped before it is free again. */
     state: text({ enum: ['free', 'claimed', 'returned'] }).notNull(),
-    /** Name of the newest migration applied. */
+    /** Name of the newest migration applied; empty in a database that is new. */
     migration: text().notNull(),
+    /** When its upgrade was last begun, how often since it last succeeded, and why it failed (tenants/upgrades.ts). */
+    triedAt: integer(),
+    tries: integer().notNull().default(0),
+    problem: text(),
     /** Where it was made: only a tenant of the same place has it. */
     place: text({ enum: PLACES }).notNull().default(''),
     /** While it is `returned`: since when, which tells this return from an earlier one; */
@@ -120,8 +124,18 @@ export const pool = sqliteTable(
     formerTenant: text(),
     formerGeneration: integer(),
   },
-  table => [index('pool_database_state').on(table.state)],
+  table => [
+    index('pool_database_state').on(table.state),
+    index('pool_database_migration').on(table.migration),
+  ],
 )
+
+/** The migrations that every tenant database is to have (platform/database/migrations.ts), as the last deployment announced them. */
+export const announcedMigrations = sqliteTable('announced_migration', {
+  name: text().primaryKey(),
+  hash: text().notNull(),
+  statements: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
+})
 
 export const administrators = sqliteTable(
   'administrator',

@@ -1,0 +1,156 @@
+// Brings the tenant databases up to the migrations that a deployment announces in the control database, before the code that needs them
+// is deployed: the Worker that serves applies them through its bindings, a message of a queue for each database. Free databases come
+// first, one of them before all others; then ten times as many at once as are finished. One that fails is tried again later and holds no
+// other up; its tenant is answered 503 `tenantBehind` by code that needs more than it has.
+import { eq, sql } from 'drizzle-orm'
+import { type Instant, now } from '../kernel/time.ts'
+import { type Calls, noCalls } from '../platform/calls.ts'
+import { bindingTarget, type Migration, migrate, newestMigration } from '../platform/database/migrations.ts'
+import type { Database, Query } from '../platform/database.ts'
+import { observed } from '../platform/observation.ts'
+import { announcedMigrations, pool } from '../platform/tenancy/control-tables.ts'
+import { controlDatabase } from '../platform/tenancy.ts'
+
+/** What a message asks for. */
+export type Upgrade = { readonly binding: string }
+
+/** After so many failures it is the migration that is wrong, and no database: no further one is begun. */
+export const MOST_FAILURES = 10
+
+/** Databases on their way together. */
+const MOST_AT_ONCE = 200
+
+/** Databases that one look sends, which is what a queue takes at once. */
+const MOST_SENT = 100
+
+/** Databases that one look considers. */
+const MOST_SEEN = 1_000
+
+const MINUTE_MS = 60_000
+
+/** Characters of a problem that are kept. */
+const LONGEST_PROBLEM = 500
+
+const newest = sql`(select max(${announcedMigrations.name}) from ${announcedMigrations})`
+const isBehind = sql`${pool.migration} < ${newest}`
+
+/** After two minutes, four, eight, to an hour: one whose message was lost, and one that failed. */
+const isDue = (at: Instant) =>
+  sql`(${pool.triedAt} is null or ${pool.triedAt} + ${MINUTE_MS} * (1 << min(${pool.tries}, 6)) <= ${at})`
+
+/** Sends those on their way that may be begun at the time `at`. One round trip while all have everything. */
+export async function upgradeDatabases(
+  env: Env,
+  calls: Calls = noCalls(),
+  at: Instant = now(),
+): Promise<void> {
+  const control = controlDatabase(env, calls)
+  const [behind] = await control.batch([behindQuery(control, at)])
+  if (behind.length === 0) return
+  const [[{ done, failed, underWay }]] = (await control.batch([countQuery(control, at)])) as [[Counts]]
+  const atOnce = Math.min(MOST_AT_ONCE, Math.max(1, 10 * done))
+  const isBound = ({ binding }: Upgrade): boolean => binding in env
+  const chosen = behind
+    .filter(isBound)
+    .filter(({ hasFailed }) => failed < MOST_FAILURES || hasFailed)
+    .slice(0, Math.min(MOST_SENT, atOnce - underWay))
+  if (chosen.length === 0) return
+  const [begun] = await control.batch([beginQuery(control, chosen, at)])
+  if (begun.length === 0) return
+  calls.queue += 1
+  await env.UPGRADES.sendBatch(begun.map(({ binding }) => ({ body: { binding } satisfies Upgrade })))
+}
+
+/** Databases that are behind and due, in the order in which they are tried. */
+const behindQuery = (database: Database, at: Instant) =>
+  database.build
+    .select({ binding: pool.binding, hasFailed: sql<boolean>`${pool.problem} is not null`.mapWith(Boolean) })
+    .from(pool)
+    .where(sql`${isBehind} and ${isDue(at)}`)
+    .orderBy(
+      sql`${pool.migration} = '', ${pool.problem} is not null, ${pool.state} = 'claimed', ${pool.binding}`,
+    )
+    .limit(MOST_SEEN)
+
+type Counts = {
+  /** Databases that have everything. */
+  done: number
+  /** Those whose last try failed. */
+  failed: number
+  /** Those that were sent and have not answered. */
+  underWay: number
+}
+
+const countQuery = (database: Database, at: Instant) =>
+  database.build
+    .select({
+      done: sql<number>`total(not ${isBehind})`,
+      failed: sql<number>`total(${isBehind} and ${pool.problem} is not null)`,
+      underWay: sql<number>`total(${isBehind} and ${pool.problem} is null and not ${isDue(at)})`,
+    })
+    .from(pool)
+
+/** Those that nobody else begins at the same time. */
+const beginQuery = (database: Database, chosen: readonly Upgrade[], at: Instant) =>
+  database.build
+    .update(pool)
+    .set({ triedAt: at, tries: sql`${pool.tries} + 1` })
+    .where(
+      sql`${isBehind} and ${isDue(at)} and ${pool.binding} in
+        (select value from json_each(${JSON.stringify(chosen.map(({ binding }) => binding))}))`,
+    )
+    .returning({ binding: pool.binding })
+
+const isUpgrade = (body: unknown): body is Upgrade =>
+  typeof (body as Partial<Upgrade> | null)?.binding === 'string'
+
+/** Migrates the databases that the messages name, and sends the next. What cannot be noted is delivered again. */
+export const consumeUpgrades = (batch: MessageBatch<unknown>, env: Env): Promise<void> =>
+  observed(env, { at: 'queue', operation: 'upgrades' }, async calls => {
+    const bindings = new Set(batch.messages.flatMap(({ body }) => (isUpgrade(body) ? body.binding : [])))
+    const control = controlDatabase(env, calls)
+    const [migrations] = await control.batch([announcedQuery(control)])
+    const tried = await Promise.all(
+      [...bindings].map(async binding => ({
+        binding,
+        problem: await upgrade(env, binding, migrations, calls),
+      })),
+    )
+    const queries = tried.map(one => noteQuery(control, one, newestMigration(migrations)))
+    if (queries.length > 0) await control.batch(queries as [Query, ...Query[]])
+    await upgradeDatabases(env, calls)
+  })
+
+const announcedQuery = (database: Database) =>
+  database.build.select().from(announcedMigrations).orderBy(announcedMigrations.name)
+
+type Tried = Upgrade & { readonly problem: string | undefined }
+
+const noteQuery = (database: Database, { binding, problem }: Tried, migration: string): Query =>
+  database.build
+    .update(pool)
+    .set(
+      problem === undefined
+        ? { migration, problem: null, triedAt: null, tries: 0 }
+        : { problem: problem.slice(0, LONGEST_PROBLEM) },
+    )
+    .where(eq(pool.binding, binding))
+
+/** Why it could not be done. Twice, since two that are at it make one of them fail. */
+async function upgrade(
+  env: Env,
+  binding: string,
+  migrations: readonly Migration[],
+  calls: Calls,
+): Promise<string | undefined> {
+  const client = (env as unknown as Record<string, D1Database | undefined>)[binding]
+  if (!client) return 'It is not bound.'
+  const target = bindingTarget(binding, client, calls)
+  try {
+    await migrate(target, migrations).catch(() => migrate(target, migrations))
+    return undefined
+  } catch (problem) {
+    console.error(JSON.stringify({ at: 'upgrades', binding, problem: String(problem) }))
+    return problem instanceof Error ? problem.message : String(problem)
+  }
+}
