@@ -37,6 +37,7 @@ import { PLACE_OPTIONS, placeArguments, placeOfOptions } from './place-options.t
 import { isMade, readPool } from './pool-file.ts'
 import { SOME_ARE_BEHIND } from './prepare-databases.ts'
 import { completeSecrets, readSecrets, readSettings, SECRET_NAMES } from './settings.ts'
+import { awaitUpgrades, SomeAreBehind } from './upgrades.ts'
 import { databaseAtProvider, databasesMade, remoteTarget, toolFor } from './wrangler.ts'
 import { configFile, environmentConfig, joinedConfig, writeConfig } from './write-config.ts'
 
@@ -169,7 +170,7 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
       },
     },
     {
-      name: 'migrations of every database, each with a bookmark to go back to',
+      name: 'migrations of every database, by the Worker that serves',
       carryOut: async () => {
         const script = ['scripts/migrate.ts', '--environment', name]
         const { status } = spawnSync(process.execPath, script, { stdio: 'inherit' })
@@ -189,6 +190,17 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
       },
     },
     { name: `answers at https://${apiHost(chosen)}/ready`, carryOut: () => answers(chosen) },
+    {
+      name: 'migrations of databases that it did not have before',
+      async carryOut() {
+        const isDone = await awaitUpgrades(control, say, true).catch((problem: unknown) => {
+          if (!(problem instanceof SomeAreBehind)) throw problem
+          say(problem.message)
+          return true
+        })
+        if (!isDone) throw new Error('The Worker has not begun within three minutes; look at its log.')
+      },
+    },
   ]
 }
 

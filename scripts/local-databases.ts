@@ -81,7 +81,6 @@ export type LocalDatabases = {
 export function openLocalDatabases(dataFolder: string): LocalDatabases {
   prepareDataFolder(dataFolder)
   mkdirSync(join(dataFolder, 'v3', 'd1', NAMESPACE), { recursive: true })
-  const pool = readPool()
   const opened = new Map<string, LocalDatabase>()
   const open = (binding: string, id: string): LocalDatabase => {
     const present = opened.get(binding)
@@ -93,7 +92,7 @@ export function openLocalDatabases(dataFolder: string): LocalDatabases {
   const control = open('CONTROL', controlId(readFileSync('wrangler.toml', 'utf8')))
   const target = (binding: string): MigrationTarget => {
     if (binding === 'CONTROL') return control
-    const listed = pool.find(database => database.binding === binding)
+    const listed = readPool().find(database => database.binding === binding)
     if (!listed) throw new Error(`pool.toml has no database ${binding}.`)
     return open(binding, listed.databaseId)
   }
@@ -102,7 +101,7 @@ export function openLocalDatabases(dataFolder: string): LocalDatabases {
     target,
     async registered() {
       const known = new Set((await registered(control)).map(({ binding }) => binding))
-      return pool.filter(({ binding }) => known.has(binding))
+      return readPool().filter(({ binding }) => known.has(binding))
     },
     async prepare(databases, progress) {
       const files = databases.map(({ databaseId }) => databaseFile(dataFolder, databaseId))

@@ -2,36 +2,58 @@
 // it goes on where it stopped.
 import { parseArgs } from 'node:util'
 import { MigrationFailures } from '../src/platform/database/migrations.ts'
-import { openDatabasePlace, prepareDatabases } from './database-place.ts'
 import { requireStarted } from './databases.ts'
 import { ENVIRONMENT_OPTION, type Environment, environmentNamed } from './environments.ts'
+import { openLocalDatabases } from './local-databases.ts'
 import { isMisused } from './misuse.ts'
-import { SOME_ARE_BEHIND } from './prepare-databases.ts'
+import { prepareControl, SOME_ARE_BEHIND } from './prepare-databases.ts'
+import { progressBar } from './progress.ts'
 import { readSecrets, readSettings } from './settings.ts'
+import { announceMigrations, awaitUpgrades, SomeAreBehind } from './upgrades.ts'
+import { remoteTarget, toolFor } from './wrangler.ts'
 import { writeConfig } from './write-config.ts'
 
 const say = (line: string): void => console.log(`migrate: ${line}`)
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: ENVIRONMENT_OPTION })
-  const environment = values.environment === undefined ? undefined : environmentNamed(values.environment)
-  writeConfig(environment)
-  await migrateAll(environment)
+  if (values.environment === undefined) {
+    writeConfig()
+    await migrateLocal()
+  } else await migrateAtProvider(environmentNamed(values.environment))
+}
+
+async function migrateLocal(): Promise<void> {
+  const { dataFolder } = readSettings(process.env, readSecrets())
+  requireStarted(dataFolder)
+  const databases = openLocalDatabases(dataFolder)
+  try {
+    tellOfControl(await prepareControl(databases.control))
+    await databases.prepare(await databases.registered(), progressBar(say))
+  } finally {
+    await databases.close()
+  }
   say('all databases are up to date')
 }
 
-async function migrateAll(environment: Environment | undefined): Promise<void> {
-  if (!environment) requireStarted(readSettings(process.env, readSecrets()).dataFolder)
-  const place = await openDatabasePlace(environment)
-  try {
-    await prepareDatabases(place, await place.registered(), say)
-  } finally {
-    await place.close()
-  }
+async function migrateAtProvider(environment: Environment): Promise<void> {
+  if (!environment.controlId)
+    throw new Error(`${environment.name} has no control database yet: npm run deploy makes it.`)
+  writeConfig(environment)
+  const control = remoteTarget(toolFor(environment), 'CONTROL')
+  tellOfControl(await prepareControl(control))
+  await announceMigrations(control)
+  if (await awaitUpgrades(control, say)) say('all databases are up to date')
+  else say('the Worker that is deployed does not migrate databases; the next one will')
+}
+
+function tellOfControl(applied: readonly string[]): void {
+  if (applied.length > 0) say(`control database: ${applied.join(', ')}`)
 }
 
 await main().catch((error: unknown) => {
-  const isPartial = error instanceof MigrationFailures && !error.isCutShort
+  const isPartial =
+    error instanceof SomeAreBehind || (error instanceof MigrationFailures && !error.isCutShort)
   process.exitCode = isPartial ? SOME_ARE_BEHIND : 1
   console.error(`migrate: ${error instanceof Error ? error.message : String(error)}`)
   if (isMisused(error)) return

@@ -2,13 +2,16 @@
 // left alone.
 import { parseArgs } from 'node:util'
 import type { Place } from '../src/platform/tenancy/places.ts'
-import { openDatabasePlace, prepareDatabases } from './database-place.ts'
 import { ENVIRONMENT_OPTION, type Environment, environmentFolder, environmentNamed } from './environments.ts'
+import { openLocalDatabases } from './local-databases.ts'
 import { isMisused, Misuse } from './misuse.ts'
 import { PLACE_OPTIONS, type PlaceValues, placeArguments, placeOfOptions } from './place-options.ts'
 import { databasesToAdd, isMade, type PoolDatabase, readPool, writePool } from './pool-file.ts'
 import { prepareControl } from './prepare-databases.ts'
-import { databaseAtProvider, databasesMade, toolFor } from './wrangler.ts'
+import { progressBar } from './progress.ts'
+import { readSecrets, readSettings } from './settings.ts'
+import { registerNew } from './upgrades.ts'
+import { databaseAtProvider, databasesMade, remoteTarget, toolFor } from './wrangler.ts'
 import { writeConfig } from './write-config.ts'
 
 const USAGE = `npm run pool -- grow N    N more databases for tenants
@@ -19,61 +22,88 @@ const USAGE = `npm run pool -- grow N    N more databases for tenants
 
 const say = (line: string): void => console.log(`pool: ${line}`)
 
-/** Bindings that the control database knows. */
-async function registeredBindings(environment: Environment | undefined): Promise<Set<string>> {
-  const place = await openDatabasePlace(environment)
-  try {
-    const control = place.target('CONTROL')
-    await prepareControl(control)
-    const rows = await control.query('select binding from pool_database')
-    return new Set(rows.map(row => String(row.binding)))
-  } finally {
-    await place.close()
-  }
-}
+/** Bindings in one Worker: the platform allows some 5,000, of which a few are not databases. */
+const MOST_DATABASES = 4_500
+
+/** Databases made together: the provider's interface takes four requests a second for long. */
+const MADE_AT_ONCE = 4
 
 /** Makes the databases at the provider, and notes each id at once, so that none is made twice. */
 async function makeRemote(environment: Environment, wanted: readonly PoolDatabase[]): Promise<void> {
   const folder = environmentFolder(environment.name)
   const tool = toolFor(environment)
   const made = await databasesMade(tool)
-  for (const database of wanted) {
-    if (isMade(database)) continue
-    const { databaseName } = database
-    const databaseId = await databaseAtProvider(tool, databaseName, made, ...placeArguments(database.place))
-    if (!made.has(databaseName)) say(`${databaseName} is made`)
-    writePool(
-      readPool(folder).map(other => (other.databaseName === databaseName ? { ...other, databaseId } : other)),
-      folder,
-    )
+  const missing = wanted.filter(database => !isMade(database)).values()
+  const make = async (): Promise<void> => {
+    for (const { databaseName, place } of missing) {
+      const databaseId = await databaseAtProvider(tool, databaseName, made, ...placeArguments(place))
+      if (!made.has(databaseName)) say(`${databaseName} is made`)
+      writePool(
+        readPool(folder).map(other =>
+          other.databaseName === databaseName ? { ...other, databaseId } : other,
+        ),
+        folder,
+      )
+    }
   }
+  await Promise.all(Array.from({ length: MADE_AT_ONCE }, make))
 }
 
-async function grow(count: number, place: Place, environment: Environment | undefined): Promise<void> {
-  writeConfig(environment)
+/** Lists what is to be added in the pool's file. */
+function listWanted(
+  registered: ReadonlySet<string>,
+  count: number,
+  place: Place,
+  environment?: Environment,
+): PoolDatabase[] {
   const folder = environment && environmentFolder(environment.name)
   const listed = readPool(folder)
-  const registered = await registeredBindings(environment)
   const wanted = databasesToAdd(listed, registered, count, place, environment?.name)
   const known = new Set(listed.map(({ binding }) => binding))
-  writePool([...listed, ...wanted.filter(({ binding }) => !known.has(binding))], folder)
-  if (environment) await makeRemote(environment, wanted)
-  writeConfig(environment)
-  const databases = await openDatabasePlace(environment)
+  const joined = [...listed, ...wanted.filter(({ binding }) => !known.has(binding))]
+  if (joined.length > MOST_DATABASES)
+    throw new Misuse(
+      `There would be ${joined.length} databases, and one Worker can have ${MOST_DATABASES}: make another cell, npm run deploy -- --environment NAME.`,
+    )
+  writePool(joined, folder)
+  return wanted
+}
+
+async function growHere(count: number, place: Place): Promise<void> {
+  writeConfig()
+  const databases = openLocalDatabases(readSettings(process.env, readSecrets()).dataFolder)
   try {
-    await prepareDatabases(databases, wanted, say)
+    await prepareControl(databases.control)
+    const rows = await databases.control.query('select binding from pool_database')
+    const wanted = listWanted(new Set(rows.map(({ binding }) => String(binding))), count, place)
+    writeConfig()
+    await databases.prepare(wanted, progressBar(say))
   } finally {
     await databases.close()
   }
   say(`${count} more databases are free${place && ` in ${place}`}`)
-  if (environment)
-    say(`the Worker can use them after the next deploy: npm run deploy -- --environment ${environment.name}`)
+}
+
+async function growAtProvider(count: number, place: Place, environment: Environment): Promise<void> {
+  if (!environment.controlId)
+    throw new Error(`${environment.name} has no control database yet: npm run deploy makes it.`)
+  writeConfig(environment)
+  const control = remoteTarget(toolFor(environment), 'CONTROL')
+  await prepareControl(control)
+  const rows = await control.query('select binding from pool_database')
+  const wanted = listWanted(new Set(rows.map(({ binding }) => String(binding))), count, place, environment)
+  await makeRemote(environment, wanted)
+  writeConfig(environment)
+  await registerNew(control, wanted)
+  say(`${count} more databases are made${place && ` in ${place}`}`)
+  say(`they are free after the next deploy: npm run deploy -- --environment ${environment.name}`)
 }
 
 /** In an environment, databases are made at its own place unless the options say another. */
 function growIn(count: number, values: PlaceValues & { environment?: string }): Promise<void> {
   const environment = values.environment === undefined ? undefined : environmentNamed(values.environment)
-  return grow(count, placeOfOptions(values) || (environment?.place ?? ''), environment)
+  const place = placeOfOptions(values)
+  return environment ? growAtProvider(count, place || environment.place, environment) : growHere(count, place)
 }
 
 async function main(): Promise<void> {

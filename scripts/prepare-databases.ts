@@ -22,19 +22,17 @@ export const prepareControl = async (control: MigrationTarget): Promise<string[]
 
 /**
  * Migrates the tenant databases and registers each in the control database: as free when it is new there, with its newest migration in
- * any case. One that is registered with the newest migration is left alone, unless it `mayBeOlder`, as a restored one is. Those that
- * were finished before a failure are registered too.
+ * any case. One that is registered with the newest migration is left alone. Those that were finished before a failure are registered too.
  */
 export async function prepareTenantDatabases(
   control: MigrationTarget,
   databases: readonly PoolDatabase[],
   target: (binding: string) => MigrationTarget,
   progress: Progress,
-  mayBeOlder = false,
 ): Promise<void> {
   const migrations = await migrationFiles('tenant')
   const newest = newestMigration(migrations)
-  const upToDate = mayBeOlder ? new Set<string>() : await registeredWith(control, newest)
+  const upToDate = await registeredWith(control, newest)
   const targets = databases
     .filter(({ binding }) => !upToDate.has(binding))
     .map(({ binding }) => target(binding))
@@ -56,11 +54,8 @@ export async function prepareTenantDatabases(
       },
     })
   } finally {
-    await register(
-      control,
-      databases.filter(({ binding }) => finished.has(binding)),
-      newest,
-    )
+    const registered = databases.filter(({ binding }) => finished.has(binding))
+    if (registered.length > 0) await control.execute(registerQueries(registered, newest))
   }
 }
 
@@ -72,18 +67,14 @@ async function registeredWith(control: MigrationTarget, migration: string): Prom
 /** Databases that one statement registers: its text may have 100 KB. */
 const REGISTERED_AT_ONCE = 1_000
 
-async function register(
-  control: MigrationTarget,
-  databases: readonly PoolDatabase[],
-  newest: string,
-): Promise<void> {
-  const rows = databases.map(({ binding, place }) => `('${binding}', 'free', '${newest}', '${place}')`)
-  const statements = Array.from(
+/** Statements that register the databases as free, with their newest migration; empty for none. */
+export function registerQueries(databases: readonly PoolDatabase[], migration: string): string[] {
+  const rows = databases.map(({ binding, place }) => `('${binding}', 'free', '${migration}', '${place}')`)
+  return Array.from(
     { length: Math.ceil(rows.length / REGISTERED_AT_ONCE) },
     (_, part) =>
       `insert into pool_database (binding, state, migration, place)
        values ${rows.slice(part * REGISTERED_AT_ONCE, (part + 1) * REGISTERED_AT_ONCE).join(', ')}
-       on conflict (binding) do update set migration = excluded.migration`,
+       on conflict (binding) do update set migration = max(migration, excluded.migration)`,
   )
-  if (statements.length > 0) await control.execute(statements)
 }

@@ -3,7 +3,9 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { Refusal } from '../src/kernel/errors.ts'
 import { noCalls } from '../src/platform/calls.ts'
+import type { Place } from '../src/platform/tenancy/places.ts'
 import { readQuotas, shareOf } from '../src/platform/tenancy/quotas.ts'
 import { readTenant, type Tenant } from '../src/platform/tenancy.ts'
 import {
@@ -19,16 +21,22 @@ import {
 import { claimsOf } from '../src/tenants/store.ts'
 import { resumeTenant } from '../src/tenants/suspension.ts'
 import { confirmed } from './confirm.ts'
-import { openDatabasePlace, prepareDatabases } from './database-place.ts'
 import { openStores, requireStarted } from './databases.ts'
-import { apiHost, ENVIRONMENT_OPTION, type Environment, environmentNamed } from './environments.ts'
+import {
+  apiHost,
+  ENVIRONMENT_OPTION,
+  type Environment,
+  environmentNamed,
+  environmentNames,
+} from './environments.ts'
 import { Misuse } from './misuse.ts'
 import { PLACE_OPTIONS, placeOfOptions } from './place-options.ts'
 import { readSecrets, readSettings } from './settings.ts'
 import { moveTenant } from './tenants/move.ts'
 import { restoreTenant, timeToRestore } from './tenants/restore.ts'
 import { suspend } from './tenants/suspend.ts'
-import { toolFor } from './wrangler.ts'
+import { migrateBound } from './upgrades.ts'
+import { remoteTarget, toolFor } from './wrangler.ts'
 import { writeConfig } from './write-config.ts'
 
 const USAGE = `npm run tenant -- list
@@ -73,9 +81,13 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     if (!isType(values.type))
       throw new Error(`A tenant is of the type test or production, not '${values.type}'.`)
     const place = placeOfOptions(values)
-    const tenant = await createTenant(env, { name, type: values.type, ...(place !== '' && { place }) })
-    say(`${tenant.name} (${tenant.type}) has the locator ${tenant.locator}`)
     const environment = environmentOf(values.environment)
+    const wanted = { name, type: values.type, ...(place !== '' && { place }) }
+    const tenant = await createTenant(env, wanted).catch(async (problem: unknown) => {
+      if (!environment || !(problem instanceof Refusal) || problem.code !== 'poolEmpty') throw problem
+      throw new Error(`${problem.message}\n${await otherCells(environment, place || environment.place)}`)
+    })
+    say(`${tenant.name} (${tenant.type}) has the locator ${tenant.locator}`)
     const where = environment ? ` at https://${apiHost(environment)}` : ''
     say(`its users sign in${where} with the host name ${tenant.hostName}`)
   },
@@ -101,16 +113,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     await openNewShards(env, name)
     say('filled; new policyholders come into all of them within 10 s')
   },
-  async migrate(env, name, _, { environment }) {
+  async migrate(env, name) {
     const { shards } = await tenantNamed(env, name)
-    const place = await openDatabasePlace(environmentOf(environment))
-    try {
-      const databases = (await place.registered()).filter(({ binding }) => shards.includes(binding))
-      await prepareDatabases(place, databases, say)
-    } finally {
-      await place.close()
-    }
-    say(`the databases of ${name} are up to date`)
+    await migrateBound(env, shards)
+    say(`the ${shards.length} databases of ${name} are up to date`)
   },
   async suspend(env, name, _, { reason }) {
     await suspend(env, name, reason, say)
@@ -123,27 +129,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   async restore(env, name, _, { to, environment: environmentName }) {
     const environment = requireProvider('restore', environmentName)
     const time = timeToRestore(requireTo(to))
-    const place = await openDatabasePlace(environment)
-    try {
-      const databases = await place.registered()
-      await restoreTenant(
-        {
-          ...{ env, say, target: place.target, tool: toolFor(environment) },
-          migrate: bindings =>
-            prepareDatabases(
-              place,
-              databases.filter(({ binding }) => bindings.includes(binding)),
-              say,
-              true,
-            ),
-          folder: join(readSettings(process.env, readSecrets()).dataFolder, 'restores', environment.name),
-        },
-        name,
-        time,
-      )
-    } finally {
-      await place.close()
-    }
+    const folder = join(readSettings(process.env, readSecrets()).dataFolder, 'restores', environment.name)
+    await restoreTenant({ env, say, tool: toolFor(environment), folder }, name, time)
   },
   async move(env, name, _, { to, environment: environmentName }) {
     const environment = requireProvider('move', environmentName)
@@ -168,6 +155,20 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     await deleteTenant(env, name)
     say(`${name} is deleted; its databases are wiped and then free again`)
   },
+}
+
+/** Which other environments of the domain have room for a tenant. */
+async function otherCells({ name, domain }: Environment, place: Place): Promise<string> {
+  const lines: string[] = []
+  for (const other of environmentNames().map(environmentNamed)) {
+    if (other.name === name || other.domain !== domain || !other.controlId) continue
+    writeConfig(other)
+    const [row] = await remoteTarget(toolFor(other), 'CONTROL').query(
+      `select count(*) as free from pool_database where state = 'free' and migration <> '' and place = '${place}'`,
+    )
+    if (Number(row?.free) > 0) lines.push(`--environment ${other.name} has ${row?.free} free there`)
+  }
+  return lines.join('\n') || 'No other environment of this domain has one there.'
 }
 
 const environmentOf = (name: string | undefined): Environment | undefined =>

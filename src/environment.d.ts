@@ -83,6 +83,10 @@ interface __BaseEnv_Env {
 	PUBLIC_ORIGIN: "";
 	PLUGIN_RUNNER: "quickjs";
 	REQUEST_LOG: "on";
+	TOKEN_KEYS: string;
+	TOKEN_SECRET: string;
+	PASSWORD_PEPPER: string;
+	SEALING_KEY: string;
 	POLICY: DurableObjectNamespace<import("./worker").PolicyObject>;
 	DISPATCHER: DurableObjectNamespace<import("./worker").DispatcherObject>;
 	DELIVERY: DurableObjectNamespace<import("./worker").DeliveryObject>;
@@ -100,7 +104,7 @@ type StringifyValues<EnvType extends Record<string, unknown>> = {
 	[Binding in keyof EnvType]: EnvType[Binding] extends string ? EnvType[Binding] : string;
 };
 declare namespace NodeJS {
-	interface ProcessEnv extends StringifyValues<Pick<Cloudflare.Env, "ENVIRONMENT" | "DOMAIN" | "PLACE" | "TRUSTED_PROXIES" | "PUBLIC_ORIGIN" | "PLUGIN_RUNNER" | "REQUEST_LOG">> {}
+	interface ProcessEnv extends StringifyValues<Pick<Cloudflare.Env, "ENVIRONMENT" | "DOMAIN" | "PLACE" | "TRUSTED_PROXIES" | "PUBLIC_ORIGIN" | "PLUGIN_RUNNER" | "REQUEST_LOG" | "TOKEN_KEYS" | "TOKEN_SECRET" | "PASSWORD_PEPPER" | "SEALING_KEY">> {}
 }
 declare module "*.ttf" {
 	const value: ArrayBuffer;

@@ -3,7 +3,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { noCalls } from '../../src/platform/calls.ts'
-import type { MigrationTarget } from '../../src/platform/database/migrations.ts'
 import type {
   RestoreOperation,
   RestoringDatabase,
@@ -21,7 +20,7 @@ import {
   serveAgain,
   tenantToChange,
 } from '../../src/tenants/suspension.ts'
-import { bookmarkReader } from '../bookmarks.ts'
+import { migrateBound } from '../upgrades.ts'
 import { jsonOf, type Tool } from '../wrangler.ts'
 import { suspend } from './suspend.ts'
 
@@ -31,9 +30,6 @@ const KEPT_MS = 30 * 24 * 60 * 60 * 1000
 export type RestorePlace = {
   readonly env: Env
   readonly tool: Tool
-  target(binding: string): MigrationTarget
-  /** Brings these databases up to the code's migrations. */
-  migrate(bindings: readonly string[]): Promise<void>
   readonly say: (line: string) => void
   /** Folder of the report. */
   readonly folder: string
@@ -108,10 +104,14 @@ class Progress {
 }
 
 /** Notes what must not be lost, and how to go back. */
-async function noteAll({ env, tool, say }: RestorePlace, tenant: Tenant, progress: Progress): Promise<void> {
-  for (const binding of tenant.shards)
-    if (!progress.of(binding).bookmark)
-      await progress.keep(binding, { bookmark: await bookmarkReader(tool)(binding) })
+async function noteAll(place: RestorePlace, tenant: Tenant, progress: Progress): Promise<void> {
+  const { env, say } = place
+  for (const binding of tenant.shards) {
+    if (progress.of(binding).bookmark) continue
+    const { bookmark } = await travel(place, 'info', binding)
+    if (!bookmark) throw new Error(`The provider tells no bookmark of ${binding}.`)
+    await progress.keep(binding, { bookmark })
+  }
   for (const [shard, binding] of tenant.shards.entries())
     if (!progress.of(binding).noted)
       await progress.keep(binding, { noted: await noteShard(env, tenant, progress.operation, shard) })
@@ -212,11 +212,14 @@ async function bringBack(
   bookmark: string,
 ): Promise<void> {
   await travel(place, 'restore', binding, '--bookmark', bookmark)
-  await place.migrate([binding])
-  const [owner] = await place.target(binding).query(
-    `select (select tenant_locator || ' ' || generation from fence) as fence,
+  await migrateBound(place.env, [binding])
+  const client = (place.env as unknown as Record<string, D1Database>)[binding]!
+  const owner = await client
+    .prepare(
+      `select (select tenant_locator || ' ' || generation from fence) as fence,
          exists (select 1 from "write") or exists (select 1 from event) as has_rows`,
-  )
+    )
+    .first()
   if (owner?.fence === `${locator} ${generation}` || (owner?.fence === null && !owner.has_rows)) return
   throw new NotItsOwn(
     `At that time ${binding} was not ${name}'s, or does not say whose it was. Its databases are again as they were before; npm run tenant -- resume ${name} serves them, or choose a later time.`,

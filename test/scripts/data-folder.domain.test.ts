@@ -14,7 +14,6 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { oneLine, prepareDataFolder } from '../../scripts/data-folder.ts'
-import { openDatabasePlace } from '../../scripts/database-place.ts'
 import { openStores } from '../../scripts/databases.ts'
 import { openLocalDatabases } from '../../scripts/local-databases.ts'
 
@@ -56,10 +55,6 @@ describe('a data folder that cannot be used is named in one line, with the cause
         return openStores(path)
       },
       'local databases': async path => await openLocalDatabases(path).close(),
-      databases: async path => {
-        vi.stubEnv('BINDERY_DATA', path)
-        await (await openDatabasePlace(undefined)).close()
-      },
     }
     for (const [name, open] of Object.entries(commands)) {
       const path = join(folder, name)

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { bookmarked } from '../../scripts/bookmarks.ts'
 import { placeArguments, placeOfOptions } from '../../scripts/place-options.ts'
 import { databasesToAdd, formatPool, parsePool, plannedDatabase } from '../../scripts/pool-file.ts'
 import { progressBar } from '../../scripts/progress.ts'
@@ -36,37 +35,6 @@ describe('the pool', () => {
       'bindery-tenant-002-eu',
       'bindery-tenant-004-eu',
     ])
-  })
-})
-
-describe('a bookmark', () => {
-  test('is noted once, before the database is first changed, and never for one that is only read', async () => {
-    const steps: string[] = []
-    const target = bookmarked(
-      {
-        name: 'TENANT_001',
-        execute: async statements => {
-          steps.push(`execute ${statements.length}`)
-        },
-        query: async () => [],
-      },
-      (name, bookmark) => steps.push(`${name} at ${bookmark}`),
-      async () => '0000-01',
-    )
-    await target.query('select 1')
-    expect(steps).toEqual([])
-    await target.execute(['one'])
-    await target.execute(['two', 'three'])
-    expect(steps).toEqual(['TENANT_001 at 0000-01', 'execute 1', 'execute 2'])
-  })
-
-  test('that cannot be had keeps the database as it is', async () => {
-    const target = bookmarked(
-      { name: 'TENANT_001', execute: () => Promise.reject(new Error('changed')), query: async () => [] },
-      () => undefined,
-      () => Promise.reject(new Error('no bookmark')),
-    )
-    await expect(target.execute(['one'])).rejects.toThrow('no bookmark')
   })
 })
 

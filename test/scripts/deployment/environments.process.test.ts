@@ -23,6 +23,13 @@ function made(folder: string): Omit<Account, 'commands'> {
   return rest
 }
 
+/** Changes a database of the account. */
+function change(folder: string, name: string, ...statements: string[]): void {
+  const database = openStored(folder, readAccount(folder).databases[name]!.id)
+  for (const statement of statements) database.exec(statement)
+  database.close()
+}
+
 /** What a file keeps is put back after the work. */
 async function without<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   const kept = readFileSync(file)
@@ -39,7 +46,7 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
   let checkout: Checkout
   let first: Ended
   beforeAll(async () => {
-    checkout = newCheckout(account)
+    checkout = newCheckout(account, { TIME_FLIES: '1' })
     first = await checkout.run('deploy', ...EU1)
   }, 120_000)
   afterAll(() => {
@@ -50,13 +57,14 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
   test('the first has resources that carry its name, and its data where it was asked to lie', () => {
     expect(first).toMatchObject({ code: 0 })
     const { databases, buckets, queues, workers } = readAccount(account)
-    expect(Object.entries(databases).map(([name, { place }]) => [name, place])).toEqual([
-      ['bindery-eu1-control', 'eu'],
-      ['bindery-eu1-tenant-001-eu', 'eu'],
-      ['bindery-eu1-tenant-002-eu', 'eu'],
+    const places = Object.entries(databases).map(([name, { place }]) => `${name} ${place}`)
+    expect(places.sort()).toEqual([
+      'bindery-eu1-control eu',
+      'bindery-eu1-tenant-001-eu eu',
+      'bindery-eu1-tenant-002-eu eu',
     ])
     expect(buckets).toEqual(['bindery-eu1-files/', 'bindery-eu1-files-eu/eu'])
-    expect(queues).toHaveLength(4)
+    expect(queues).toHaveLength(6)
     expect(queues.every(name => name.startsWith('bindery-eu1-'))).toBe(true)
     const { versions, domains, objectUpdates } = workers['bindery-eu1']!
     expect([domains, objectUpdates]).toEqual([['api.eu1.example.com'], 'deferred 30s'])
@@ -121,18 +129,15 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
 
   test('a database that cannot be migrated holds no other up, and the Worker is deployed all the same', async () => {
     const { databases } = readAccount(account)
-    const change = (name: string, ...statements: string[]): void => {
-      const database = openStored(account, databases[name]!.id)
-      for (const statement of statements) database.exec(statement)
-      database.close()
-    }
     const last = `delete from migration where name = (select max(name) from migration)`
-    change('bindery-eu1-control', `update pool_database set migration = '0003_number_sequence'`)
-    change('bindery-eu1-tenant-001-eu', last)
+    change(account, 'bindery-eu1-control', `update pool_database set migration = '0003_number_sequence'`)
+    change(account, 'bindery-eu1-tenant-001-eu', last)
     const { code, output } = await checkout.run('deploy', '--environment', 'eu1')
     expect(code, output).toBe(0)
     expect(output).toContain('TENANT_001 could not be migrated')
     expect(output).toContain('tenants whose database is behind answer 503')
+    const commands = readAccount(account).commands
+    expect(commands.filter(command => command.includes('TENANT_'))).toEqual([])
     const control = openStored(account, databases['bindery-eu1-control']!.id)
     const rows = control.prepare('select binding, migration from pool_database order by binding').all()
     control.close()
@@ -140,8 +145,31 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
       { migration: '0003_number_sequence' },
       { migration: NEWEST_TENANT_MIGRATION },
     ])
-    change('bindery-eu1-tenant-001-eu', 'drop table fence')
+    change(account, 'bindery-eu1-tenant-001-eu', 'drop table fence')
     expect((await checkout.run('migrate', '--environment', 'eu1')).output).toContain('up to date')
+  })
+
+  test('a cell that is full says which other has room', async () => {
+    const create = (name: string) => checkout.run('tenant', 'create', name, '--environment', 'eu1')
+    expect(await create('second')).toMatchObject({ code: 0 })
+    const none = await create('third')
+    expect(none.code).toBe(1)
+    expect(none.output).toContain("No tenant database is free in 'eu'")
+    expect(none.output).toContain('No other environment of this domain has one there.')
+    change(account, 'bindery-staging-control', `update pool_database set place = 'eu'`)
+    expect((await create('third')).output).toContain('--environment staging has 1 free there')
+    change(account, 'bindery-staging-control', `update pool_database set place = 'enam'`)
+    const commands = readAccount(account).commands.length
+    const { code, output } = await checkout.run('pool', 'grow', '4499', '--environment', 'eu1')
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining('one Worker can have 4500: make another cell'),
+    ])
+    expect(
+      readAccount(account)
+        .commands.slice(commands)
+        .filter(one => one.includes('create')),
+    ).toEqual([])
   })
 
   test('which one is meant must be said where there are two', async () => {

@@ -1,14 +1,17 @@
-// The network as scripts see it: a host answers where a Worker of the account is deployed at it. UNREADY_VERSION is one that does not
-// get ready. Loaded by `node --import` in front of a script.
+// The network and the time as scripts see them: a host answers where a Worker of the account is deployed at it, and whenever a script
+// waits, the provider's clock goes on by a minute. UNREADY is a version that does not get ready. Loaded by `node --import` in front of a script.
 import { syncBuiltinESMExports } from 'node:module'
 import timers from 'node:timers/promises'
 import { readAccount } from './account.ts'
 
 // Scripts wait until running Workers know of a change; where none runs, nobody needs to.
-if (process.env.TIME_FLIES) {
-  timers.setTimeout = async <T>(_?: number, value?: T) => value as T
-  syncBuiltinESMExports()
+const sleep = timers.setTimeout
+timers.setTimeout = async <T>(ms?: number, value?: T) => {
+  const { passMinute } = await import('./minute.ts')
+  await passMinute(process.env.PROVIDER_FOLDER!)
+  return process.env.TIME_FLIES ? (value as T) : await sleep(ms, value)
 }
+syncBuiltinESMExports()
 
 globalThis.fetch = async input => {
   const host = new URL(String(input)).hostname

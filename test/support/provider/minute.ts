@@ -1,0 +1,74 @@
+// A minute of the account: every Worker that is deployed does the part of its housekeeping that commands wait for, with the messages that
+// come of it. Its databases are the account's files, read as D1 answers.
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { databaseFile } from '../../../scripts/local-databases.ts'
+import { parsePool } from '../../../scripts/pool-file.ts'
+import type { Calls } from '../../../src/platform/calls.ts'
+import { consumeUpgrades, type Upgrade, upgradeDatabases } from '../../../src/tenants/upgrades.ts'
+import { readAccount } from './account.ts'
+
+/** Messages that a consumer gets at once. */
+const BATCH = 10
+
+type Bound = { readonly text: string; readonly values: readonly SQLInputValue[] }
+
+/** A file as D1 answers, as far as upgrades ask. */
+function fileAsD1(file: string): D1Database {
+  const open = <Result>(work: (database: DatabaseSync) => Result): Result => {
+    const database = new DatabaseSync(file, { timeout: 60_000 })
+    try {
+      return work(database)
+    } finally {
+      database.close()
+    }
+  }
+  const meta = { rows_read: 0, rows_written: 0, size_after: 0 }
+  const prepare = (text: string, values: readonly SQLInputValue[] = []) => ({
+    ...{ text, values },
+    bind: (...given: SQLInputValue[]) => prepare(text, given),
+    all: async () => ({ results: open(database => database.prepare(text).all(...values)) }),
+  })
+  const session = {
+    prepare,
+    batch: async (statements: readonly Bound[]) =>
+      open(database => {
+        database.exec('begin immediate')
+        try {
+          const results = statements.map(({ text, values }) => database.prepare(text).all(...values))
+          database.exec('commit')
+          return results.map(rows => ({ results: rows, success: true, meta }))
+        } catch (problem) {
+          if (database.isTransaction) database.exec('rollback')
+          throw problem
+        }
+      }),
+    getBookmark: () => null,
+  }
+  return { ...session, withSession: () => session } as unknown as D1Database
+}
+
+/** Lets a minute pass. `calls` counts what it took. */
+export async function passMinute(folder: string, calls?: Calls): Promise<void> {
+  for (const { versions, shares } of Object.values(readAccount(folder).workers)) {
+    const [share] = shares
+    const version = versions.find(({ id }) => id === share?.version_id)
+    if (!version) continue
+    const queue: Upgrade[] = []
+    const databases = parsePool(version.config.slice(version.config.indexOf('[[d1_databases]]')))
+    const bound = databases.map(({ binding, databaseId }) => [
+      binding,
+      fileAsD1(databaseFile(folder, databaseId)),
+    ])
+    const UPGRADES = {
+      sendBatch: async (messages: Iterable<{ body: Upgrade }>) => {
+        for (const { body } of messages) queue.push(body)
+      },
+    }
+    const env = { ...Object.fromEntries(bound), UPGRADES, REQUEST_LOG: 'off' } as unknown as Env
+    await upgradeDatabases(env, calls)
+    while (queue.length > 0) {
+      const messages = queue.splice(0, BATCH).map(body => ({ body }))
+      await consumeUpgrades({ messages } as unknown as MessageBatch<unknown>, env)
+    }
+  }
+}
