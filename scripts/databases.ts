@@ -22,12 +22,16 @@ export function requireStarted(dataFolder: string): void {
     )
 }
 
-/** Opens the stores: those in the data folder, or those of an environment at the provider. */
-export async function openStores(dataFolder: string, environment?: Environment): Promise<Stores> {
+/** Opens the stores: those in the data folder, or those of an environment at the provider; with `control`, of databases that one alone. */
+export async function openStores(
+  dataFolder: string,
+  environment?: Environment,
+  which: 'all' | 'control' = 'all',
+): Promise<Stores> {
   const remote = environment !== undefined
   prepareDataFolder(dataFolder)
   const configPath = join(dataFolder, remote ? `stores.${environment.name}.toml` : 'stores.toml')
-  replaceFile(configPath, storesConfig(joinedConfig(environment), { remote }))
+  replaceFile(configPath, storesConfig(joinedConfig(environment), { remote, which }))
   // Takes a second to load: not before something is to be seen.
   const { getPlatformProxy } = await import('wrangler')
   const { env, dispose } = await getPlatformProxy<Env>({

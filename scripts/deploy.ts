@@ -208,7 +208,7 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
 async function administrator(environment: Environment): Promise<void> {
   const { dataFolder, administrator } = readSettings(process.env, {})
   const pepper = readSecrets('.', secretsFile(environment.name)).PASSWORD_PEPPER!
-  const stores = await openStores(dataFolder, environment)
+  const stores = await openStores(dataFolder, environment, 'control')
   try {
     const { username, password, madeUp } = await prepareAdministrator(
       bindingStatements(stores.env.CONTROL),

@@ -96,11 +96,15 @@ const KEPT = /^(\[vars\]|\[\[d1_databases\]\]|\[\[r2_buckets\]\])/
 
 /**
  * A configuration cut down to variables and stores, for commands that reach the stores from outside the Worker:
- * those of this machine, or with `remote` the provider's.
+ * those of this machine, or with `remote` the provider's. `which` of the databases: all, or the control database alone.
  */
-export function storesConfig(config: string, { remote }: { remote: boolean }): string {
+export function storesConfig(
+  config: string,
+  { remote, which = 'all' }: { remote: boolean; which?: 'all' | 'control' },
+): string {
   const [head, ...sections] = config.split(/^(?=\[)/m)
-  const kept = sections.filter(section => KEPT.test(section))
+  const isWanted = (section: string): boolean => which === 'all' || !/^binding = "TENANT_/m.test(section)
+  const kept = sections.filter(section => KEPT.test(section) && isWanted(section))
   const reached = remote ? kept.map(remoteSection) : kept
   return [head!.replace(/^main = .*\n/m, ''), ...reached].join('')
 }

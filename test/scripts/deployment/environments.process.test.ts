@@ -17,9 +17,9 @@ const STAGING = [
   '1',
 ]
 
-/** Everything of the account but the log of commands. */
-function made(folder: string): Omit<Account, 'commands'> {
-  const { commands: _, ...rest } = readAccount(folder)
+/** Everything of the account but what was done. */
+function made(folder: string): Omit<Account, 'commands' | 'work'> {
+  const { commands: _, work: __, ...rest } = readAccount(folder)
   return rest
 }
 

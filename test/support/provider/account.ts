@@ -32,7 +32,11 @@ export type Account = {
   workers: Record<string, StoredWorker>
   /** Every command, in order. */
   commands: string[]
+  /** What deployed Workers did (minute.ts). */
+  work: Work
 }
+
+export type Work = { minutes: number; d1: number; queue: number; messages: number }
 
 /** Commands run side by side, so the account is one row of a database, which one of them has at a time. */
 function withStore<Result>(folder: string, work: (store: DatabaseSync) => Result): Result {
@@ -49,7 +53,14 @@ function withStore<Result>(folder: string, work: (store: DatabaseSync) => Result
 function accountIn(store: DatabaseSync): Account {
   const row = store.prepare('select text from account').get()
   if (row) return JSON.parse(String(row.text)) as Account
-  return { databases: {}, buckets: [], queues: [], workers: {}, commands: [] }
+  return {
+    databases: {},
+    buckets: [],
+    queues: [],
+    workers: {},
+    commands: [],
+    work: { minutes: 0, d1: 0, queue: 0, messages: 0 },
+  }
 }
 
 export const readAccount = (folder: string): Account => withStore(folder, accountIn)

@@ -3,18 +3,18 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { databaseFile } from '../../../scripts/local-databases.ts'
 import { parsePool } from '../../../scripts/pool-file.ts'
-import type { Calls } from '../../../src/platform/calls.ts'
 import { consumeUpgrades, type Upgrade, upgradeDatabases } from '../../../src/tenants/upgrades.ts'
-import { readAccount } from './account.ts'
+import { changeAccount, readAccount, type Version, type Work } from './account.ts'
 
 /** Messages that a consumer gets at once. */
 const BATCH = 10
 
 type Bound = { readonly text: string; readonly values: readonly SQLInputValue[] }
 
-/** A file as D1 answers, as far as upgrades ask. */
-function fileAsD1(file: string): D1Database {
+/** A file as D1 answers, as far as upgrades ask. Counts how often it is asked. */
+function fileAsD1(file: string, done: Work): D1Database {
   const open = <Result>(work: (database: DatabaseSync) => Result): Result => {
+    done.d1 += 1
     const database = new DatabaseSync(file, { timeout: 60_000 })
     try {
       return work(database)
@@ -47,28 +47,37 @@ function fileAsD1(file: string): D1Database {
   return { ...session, withSession: () => session } as unknown as D1Database
 }
 
-/** Lets a minute pass. `calls` counts what it took. */
-export async function passMinute(folder: string, calls?: Calls): Promise<void> {
+/** Lets a minute pass. */
+export async function passMinute(folder: string): Promise<void> {
+  const done: Work = { minutes: 1, d1: 0, queue: 0, messages: 0 }
   for (const { versions, shares } of Object.values(readAccount(folder).workers)) {
     const [share] = shares
     const version = versions.find(({ id }) => id === share?.version_id)
-    if (!version) continue
-    const queue: Upgrade[] = []
-    const databases = parsePool(version.config.slice(version.config.indexOf('[[d1_databases]]')))
-    const bound = databases.map(({ binding, databaseId }) => [
-      binding,
-      fileAsD1(databaseFile(folder, databaseId)),
-    ])
-    const UPGRADES = {
-      sendBatch: async (messages: Iterable<{ body: Upgrade }>) => {
-        for (const { body } of messages) queue.push(body)
-      },
-    }
-    const env = { ...Object.fromEntries(bound), UPGRADES, REQUEST_LOG: 'off' } as unknown as Env
-    await upgradeDatabases(env, calls)
-    while (queue.length > 0) {
-      const messages = queue.splice(0, BATCH).map(body => ({ body }))
-      await consumeUpgrades({ messages } as unknown as MessageBatch<unknown>, env)
-    }
+    if (version) await housekeep(folder, version, done)
+  }
+  changeAccount(folder, ({ work }) => {
+    for (const key of Object.keys(work) as (keyof Work)[]) work[key] += done[key]
+  })
+}
+
+async function housekeep(folder: string, { config }: Version, done: Work): Promise<void> {
+  const queue: Upgrade[] = []
+  const databases = parsePool(config.slice(config.indexOf('[[d1_databases]]')))
+  const bound = databases.map(({ binding, databaseId }) => [
+    binding,
+    fileAsD1(databaseFile(folder, databaseId), done),
+  ])
+  const UPGRADES = {
+    sendBatch: async (messages: Iterable<{ body: Upgrade }>) => {
+      done.queue += 1
+      for (const { body } of messages) queue.push(body)
+    },
+  }
+  const env = { ...Object.fromEntries(bound), UPGRADES, REQUEST_LOG: 'off' } as unknown as Env
+  await upgradeDatabases(env)
+  while (queue.length > 0) {
+    const messages = queue.splice(0, BATCH).map(body => ({ body }))
+    done.messages += messages.length
+    await consumeUpgrades({ messages } as unknown as MessageBatch<unknown>, env)
   }
 }

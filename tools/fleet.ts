@@ -1,0 +1,152 @@
+// `npm run fleet -- [--databases N] [--record]`: a cell of so many databases, by the commands of an operator, against the provider that
+// remembers (test/support/provider): made, bound and migrated, then migrated by two releases, in the second of which one database is broken.
+// What it takes is counted; with --record it goes to docs/measured.md, with what a hundred thousand tenants take by the same counts.
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { openStored, readAccount, type Work } from '../test/support/provider/account.ts'
+import { newAccountFolder, newCheckout } from '../test/support/provider/checkout.ts'
+import { measuredAt, writeSection } from './measured.ts'
+
+const USAGE = 'npm run fleet -- [--databases N] [--record]'
+
+/** Cells of a hundred thousand tenants (docs/operate.md). */
+const CELLS = 30
+/** The provider's interface takes 1,200 requests in five minutes. */
+const REQUESTS_A_SECOND = 4
+/** Consumers of the queue (wrangler.toml), and what a round trip to a database takes there, in milliseconds. */
+const CONSUMERS = 10
+const MESSAGES_AT_ONCE = 10
+const ROUND_TRIP_MS = 50
+
+const { values } = parseArgs({
+  options: { databases: { type: 'string', default: '4300' }, record: { type: 'boolean', default: false } },
+})
+if (!/^[1-9]\d{0,3}$/.test(values.databases)) {
+  console.error(`fleet: it is used so: ${USAGE}`)
+  process.exit(2)
+}
+const databases = Number(values.databases)
+const account = newAccountFolder()
+const checkout = newCheckout(account, { TIME_FLIES: '1' })
+
+type Phase = {
+  readonly name: string
+  readonly seconds: number
+  readonly commands: number
+  readonly work: Work
+}
+
+const phases: Phase[] = []
+
+/** Carries a command out and counts what it took. */
+async function phase(name: string, script: string, ...options: string[]): Promise<string> {
+  const before = readAccount(account)
+  const began = performance.now()
+  const { code, output } = await checkout.run(script, ...options)
+  const seconds = (performance.now() - began) / 1_000
+  if (code !== 0) throw new Error(`${name} ended with ${code}:\n${output.slice(-4_000)}`)
+  const after = readAccount(account)
+  const spent = (key: keyof Work): number => after.work[key] - before.work[key]
+  phases.push({
+    ...{ name, seconds, commands: after.commands.length - before.commands.length },
+    work: {
+      minutes: spent('minutes'),
+      d1: spent('d1'),
+      queue: spent('queue'),
+      messages: spent('messages'),
+    },
+  })
+  console.log(`fleet: ${name}: ${seconds.toFixed(0)} s`)
+  return output
+}
+
+const release = (number: number): void =>
+  writeFileSync(
+    join(checkout.folder, `migrations/tenant/000${4 + number}_release_${number}.sql`),
+    `alter table "timer" add release_${number} text;\n--> statement-breakpoint\ncreate table release_${number} (x integer);\n`,
+  )
+
+/** How many databases the control database says to be at the migration of that release. */
+function finished(number: number): number {
+  const control = openStored(account, readAccount(account).databases['bindery-cell-control']!.id)
+  try {
+    const row = control
+      .prepare('select count(*) as n from pool_database where migration = ?')
+      .get(`000${4 + number}_release_${number}`)
+    return Number(row?.n)
+  } finally {
+    control.close()
+  }
+}
+
+function expectFinished(number: number, wanted: number): void {
+  if (finished(number) !== wanted) throw new Error(`${finished(number)} databases, not ${wanted}.`)
+}
+
+const CELL = ['--environment', 'cell'] as const
+
+try {
+  await phase(
+    'made, bound, registered and migrated',
+    'deploy',
+    ...CELL,
+    ...['--domain', 'example.com', '--location', 'weur', '--databases', values.databases],
+  )
+  await phase('a tenant made', 'tenant', 'create', 'acme', ...CELL)
+  await phase('deployed again with nothing new', 'deploy', ...CELL)
+  release(1)
+  await phase('a release with a migration', 'deploy', ...CELL)
+  expectFinished(1, databases)
+  release(2)
+  const { databases: stored } = readAccount(account)
+  const broken = openStored(
+    account,
+    Object.entries(stored).find(([name]) => /-tenant-0*2-/.test(name))![1].id,
+  )
+  broken.exec('create table release_2 (y integer)')
+  const output = await phase('another one, one database of it broken', 'deploy', ...CELL)
+  expectFinished(2, databases - 1)
+  if (!output.includes('TENANT_002 could not be migrated')) throw new Error('The broken one is not named.')
+  broken.exec('drop table release_2')
+  broken.close()
+  await phase('the broken one mended', 'migrate', ...CELL)
+  expectFinished(2, databases)
+  const report = reportOf()
+  console.log(report)
+  if (values.record) writeSection('fleet', report)
+} finally {
+  checkout.remove()
+  rmSync(account, { recursive: true, force: true })
+}
+
+function reportOf(): string {
+  const rows = phases.map(
+    ({ name, seconds, commands, work: { d1, queue, messages, minutes } }) =>
+      `| ${name} | ${commands} | ${d1} | ${messages} | ${queue} | ${minutes} | ${(seconds / 60).toFixed(1)} |`,
+  )
+  const [made] = phases
+  const released = phases[3]!
+  const hours = (seconds: number): string => (seconds / 3_600).toFixed(1)
+  const making = made!.commands / REQUESTS_A_SECOND
+  const perDatabase = released.work.d1 / databases
+  // Those of a batch wait for one another only at its ends: a read, the migration, and what is noted of all.
+  const batches = Math.ceil(databases / MESSAGES_AT_ONCE / CONSUMERS)
+  const migrating = (batches * 6 * ROUND_TRIP_MS) / 1_000
+  return `## A fleet of databases
+
+\`npm run fleet -- --databases ${databases} --record\`. ${measuredAt()}
+
+A cell of ${databases} databases by the commands of an operator, against a provider that remembers, whose databases are files here. Commands are calls of
+the provider's tool; round trips are those of the Worker to its databases, the control database among them; minutes are ticks of the provider's clock until the
+command had what it waited for, and not of any other clock.
+
+| what | commands | round trips | messages | sends | ticks | minutes here |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: |
+${rows.join('\n')}
+
+At the provider ${made!.commands} commands take ${Math.ceil(making / 60)} minutes at ${REQUESTS_A_SECOND} a second, which its interface allows; they are needed once. A release asks
+${perDatabase.toFixed(1)} round trips of each database: at ${ROUND_TRIP_MS} ms each, ${CONSUMERS} consumers with ${MESSAGES_AT_ONCE} databases each have a cell migrated in ${Math.ceil(migrating / 60)} minutes.
+A hundred thousand tenants in ${CELLS} cells: ${hours(making * CELLS)} hours to make them all, one cell after the other; a release is ${(released.commands * CELLS).toLocaleString('en')} commands,
+${(released.work.messages * CELLS).toLocaleString('en')} messages and ${(released.work.d1 * CELLS).toLocaleString('en')} round trips, and ${Math.ceil((migrating * CELLS) / 60)} minutes of migrations where cells follow one another.`
+}
