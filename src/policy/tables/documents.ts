@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { DocumentType } from '../contract/documents.ts'
 import type { DocumentState, DocumentSubject, PolicyDocument } from '../records/transactions.ts'
@@ -30,7 +31,7 @@ export const documents = sqliteTable(
 
 /**
  * Policies with documents that wait to be made; written in the batch that has them made. `dueAt` is when the
- * dispatcher hints of it again, `leaseUntil` until when somebody makes them; both in real time.
+ * dispatcher hints of it again, `leaseUntil` until when somebody makes them, `retryAt` from when one that failed may be tried again; all in real time.
  */
 export const documentJobs = sqliteTable(
   'document_job',
@@ -40,8 +41,13 @@ export const documentJobs = sqliteTable(
     attempts: integer().notNull(),
     dueAt: integer().notNull(),
     leaseUntil: integer().notNull(),
+    retryAt: integer().notNull().default(0),
   },
-  table => [index('document_job_due').on(table.dueAt)],
+  table => [
+    index('document_job_due').on(table.dueAt),
+    // Those that are being made are counted; rows that nobody makes are not in it.
+    index('document_job_lease').on(table.leaseUntil).where(sql`${table.leaseUntil} > 0`),
+  ],
 )
 
 /** What was uploaded; in shard 0, since a medium belongs to no policy before one names it. */

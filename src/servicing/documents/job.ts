@@ -11,6 +11,7 @@ import {
   fileKey,
   servedTenantOfShard,
   shardDatabase,
+  shardName,
   type Tenant,
   tenantFiles,
   tenantNow,
@@ -28,6 +29,7 @@ import {
   claimJob,
   type DocumentHint,
   endIdleJob,
+  hintOf,
   postponeJob,
 } from '../../transactions/documents/job-store.ts'
 import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/limits.ts'
@@ -73,7 +75,7 @@ export async function consumeDocumentHints(batch: MessageBatch<unknown>, env: En
     try {
       await observed(env, about('documents', hint), async calls => {
         const tenant = await servedTenantOfShard(env, hint, calls)
-        if (tenant) await makeDocuments(env, tenant, hint.shard, hint.policyLocator, calls)
+        if (tenant) await takeTurn(env, tenant, hint, calls)
       })
     } catch (problem) {
       console.error(JSON.stringify({ at: 'consumeDocumentHints', ...hint, problem: String(problem) }))
@@ -82,18 +84,31 @@ export async function consumeDocumentHints(batch: MessageBatch<unknown>, env: En
   }
 }
 
-/** Makes documents of the policy that wait, unless somebody is at it. */
+/**
+ * Makes documents of the policy, unless somebody is at it or the shard has its share. Then another policy of the shard that waits
+ * stands at the end of the queue, so that tenants take turns, however much each of them wants.
+ */
+async function takeTurn(env: Env, tenant: Tenant, hint: DocumentHint, calls: Calls): Promise<void> {
+  const { shard, policyLocator } = hint
+  const database = shardDatabase(env, tenant, shard, calls)
+  const at = now()
+  const job = await claimJob(database, policyLocator, at, (at + LEASE_MS) as Instant)
+  if (!job) return
+  try {
+    await makeDocuments(env, tenant, database, hint, job.attempts, calls)
+  } finally {
+    await hintOf(env, shardName(tenant, shard), job.next === undefined ? [] : [job.next], calls)
+  }
+}
+
 async function makeDocuments(
   env: Env,
   tenant: Tenant,
-  shard: number,
-  policy: PolicyLocator,
+  database: Database,
+  { shard, policyLocator: policy }: DocumentHint,
+  attempts: number,
   calls: Calls,
 ): Promise<void> {
-  const database = shardDatabase(env, tenant, shard, calls)
-  const at = now()
-  const attempts = await claimJob(database, policy, at, (at + LEASE_MS) as Instant)
-  if (attempts === undefined) return
   const context: RequestContext = {
     env,
     tenant,

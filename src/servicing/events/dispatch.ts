@@ -26,6 +26,9 @@ import { earliestDelivery, webhooksDue } from './delivery/store.ts'
 /** Deliveries that are due are handed on, and handed on again after this time when they still wait. */
 const HAND_ON_AGAIN_MS = 60_000
 
+/** Where more documents wait than are hinted of at once, others are hinted of after this time. */
+const HINT_MORE_MS = 5_000
+
 type Due = { timer: Instant | null; delivery: Instant | null; purge: Instant | null; job: Instant | null }
 
 /**
@@ -61,7 +64,7 @@ export async function workOff(
     timer === null ? null : timer - tenant.clockOffsetMs,
     delivery !== null && delivery <= at ? at + HAND_ON_AGAIN_MS : delivery,
     purge,
-    job,
+    job !== null && job <= at ? at + HINT_MORE_MS : job,
   ])
   const waiting = times.filter(time => time !== null)
   return waiting.length === 0 ? undefined : (Math.min(...waiting) as Instant)

@@ -81,7 +81,7 @@ export function erasureQueries(
       : [
           build.run(sql`insert into ${documentJobs} (policy_locator, attempts, due_at, lease_until)
             select value, 0, ${at}, 0 from json_each(${JSON.stringify(remade)}) where true
-            on conflict (policy_locator) do update set attempts = 0, due_at = ${at}, lease_until = 0`),
+            on conflict (policy_locator) do update set attempts = 0, due_at = ${at}, lease_until = 0, retry_at = 0`),
         ]),
   ]
 }

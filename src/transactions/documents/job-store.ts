@@ -69,7 +69,7 @@ export function jobQueries(
           .onConflictDoUpdate({ target: documentJobs.policyLocator, set: { dueAt } }),
       ]
     case 'progress':
-      return [build.update(documentJobs).set({ attempts: 0, dueAt, leaseUntil: 0 }).where(mine)]
+      return [build.update(documentJobs).set({ attempts: 0, dueAt, leaseUntil: 0, retryAt: 0 }).where(mine)]
     case 'done':
       return [build.delete(documentJobs).where(mine)]
     case 'none':
@@ -77,29 +77,54 @@ export function jobQueries(
   }
 }
 
-/** Claims the policy's documents until `leaseUntil`; how many tries began before, undefined when there is nothing to claim. */
+/**
+ * Policies of one shard whose documents are made at the same time: as many as its database takes the records of. The queue is
+ * everybody's: whoever has more waiting leaves the other consumers to others.
+ */
+export const MADE_AT_ONCE = 16
+
+export type ClaimedJob = {
+  /** How many tries began before. */
+  readonly attempts: number
+  /** A policy of the shard that waits, and that nobody else is to hint of. */
+  readonly next: PolicyLocator | undefined
+}
+
+/** Claims the policy's documents until `leaseUntil`; undefined when there is nothing to claim, or the shard has its share. */
 export async function claimJob(
   database: Database,
   policy: PolicyLocator,
   at: Instant,
   leaseUntil: Instant,
-): Promise<number | undefined> {
-  const [rows] = await database.batch([
+): Promise<ClaimedJob | undefined> {
+  const underWay = sql`(select count(*) from ${documentJobs} where lease_until > 0 and lease_until > ${at})`
+  const [claimed, waiting] = await database.batch([
     database.build
       .update(documentJobs)
       .set({ attempts: sql`attempts + 1`, dueAt: leaseUntil, leaseUntil })
-      .where(sql`policy_locator = ${policy} and lease_until <= ${at}`)
+      .where(
+        sql`policy_locator = ${policy} and lease_until <= ${at} and retry_at <= ${at} and ${underWay} < ${MADE_AT_ONCE}`,
+      )
       .returning({ attempts: documentJobs.attempts }),
+    // Each of those under way hints of another one.
+    database.build.all<{ policyLocator: PolicyLocator }>(
+      sql`select policy_locator as policyLocator from ${documentJobs} where lease_until <= ${at} and retry_at <= ${at}
+        order by due_at limit 1 offset ${underWay} - 1`,
+    ),
   ])
-  return rows[0] && rows[0].attempts - 1
+  return claimed[0] && { attempts: claimed[0].attempts - 1, next: waiting[0]?.policyLocator }
 }
 
-/** Gives the policy's documents back, to be tried again at `dueAt`. */
-export async function postponeJob(database: Database, policy: PolicyLocator, dueAt: Instant): Promise<void> {
+/** Gives the policy's documents back, to be tried again at `retryAt`. */
+export async function postponeJob(
+  database: Database,
+  policy: PolicyLocator,
+  retryAt: Instant,
+): Promise<void> {
   await database.batch([
     database.build
       .update(documentJobs)
-      .set({ dueAt, leaseUntil: dueAt })
+      .set({ dueAt: retryAt, leaseUntil: 0, retryAt })
       .where(sql`policy_locator = ${policy}`),
   ])
 }
@@ -135,9 +160,6 @@ export async function takeDueJobs(database: Database, at: Instant, most: number)
 // Queue messages that say that a policy has documents to make. Each is only a hint (docs/design.md, section 5).
 export type DocumentHint = ShardName & { policyLocator: PolicyLocator }
 
-/** Messages that a queue takes at once. */
-const MOST_SENT = 100
-
 /** Hints, after the answer, that documents of the policy wait. */
 export function hintDocuments(context: RequestContext, shard: number, policy: PolicyLocator): void {
   context.calls.queue += 1
@@ -151,20 +173,28 @@ export function hintDocuments(context: RequestContext, shard: number, policy: Po
   )
 }
 
-/** Hints again of what has waited for a minute, or is to be tried again. */
+/** Hints again of what has waited for a minute, or is to be tried again: of no more than are made at once. */
 export async function hintDueDocuments(env: Env, tenant: Tenant, shard: number, calls: Calls): Promise<void> {
-  const database = shardDatabase(env, tenant, shard, calls)
-  const due = await takeDueJobs(database, now(), MOST_SENT)
-  if (due.length === 0) return
+  const due = await takeDueJobs(shardDatabase(env, tenant, shard, calls), now(), MADE_AT_ONCE)
+  await hintOf(env, shardName(tenant, shard), due, calls)
+}
+
+/** Hints that documents of these policies of the shard wait. A hint that is lost costs a minute. */
+export async function hintOf(
+  env: Env,
+  name: ShardName,
+  policies: readonly PolicyLocator[],
+  calls: Calls,
+): Promise<void> {
+  if (policies.length === 0) return
   calls.queue += 1
-  const name = shardName(tenant, shard)
   try {
     await env.DOCUMENTS.sendBatch(
-      due.map(policyLocator => ({ body: { ...name, policyLocator } satisfies DocumentHint })),
+      policies.map(policyLocator => ({ body: { ...name, policyLocator } satisfies DocumentHint })),
     )
   } catch (problem) {
     // Whatever else the dispatcher has to do does not wait for this; in a minute it hints again.
-    console.error(JSON.stringify({ at: 'hintDueDocuments', ...name, problem: String(problem) }))
+    console.error(JSON.stringify({ at: 'hintOf', ...name, problem: String(problem) }))
   }
 }
 

@@ -1,0 +1,2 @@
+ALTER TABLE `document_job` ADD `retry_at` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
+CREATE INDEX `document_job_lease` ON `document_job` (`lease_until`) WHERE "document_job"."lease_until" > 0;
