@@ -133,7 +133,7 @@ describe('whatever happens in between', () => {
       await (env as unknown as Record<string, D1Database>)
         [tenant.shards[0]!]!.prepare('select * from document_job')
         .all()
-    ).results as { policy_locator: number; attempts: number; due_at: number; lease_until: number }[]
+    ).results as { policy_locator: number; attempts: number; due_at: number; retry_at: number }[]
   const run = (text: string) =>
     (env as unknown as Record<string, D1Database>)[tenant.shards[0]!]!.prepare(text).run()
 
@@ -201,15 +201,15 @@ describe('whatever happens in between', () => {
       await consumeDocumentHints(batchOf(hintOf(policy)), broken)
       const [job] = await jobs()
       expect(job!.attempts).toBe(attempt)
-      expect(job!.lease_until - now()).toBeGreaterThan(5_000 * 3 ** (attempt - 1) - 5_000)
-      await run('update document_job set lease_until = 0')
+      expect(job!.retry_at - now()).toBeGreaterThan(5_000 * 3 ** (attempt - 1) - 5_000)
+      await run('update document_job set retry_at = 0')
     }
     expect((await read(motor, policy)).documents.map(one => one.state)).toEqual(['draft', 'draft'])
     await consumeDocumentHints(batchOf(hintOf(policy)), broken)
     const [first, second] = (await read(motor, policy)).documents
     expect([first!.state, second!.state]).toEqual(['conversionError', 'draft'])
     expect(first!.failureMessage).toContain('5 tries')
-    await run('update document_job set lease_until = 0')
+    await run('update document_job set retry_at = 0')
     await consumeDocumentHints(batchOf(hintOf(policy)), env)
     expect((await read(motor, policy)).documents[1]!.state).toBe('ready')
   })
@@ -242,7 +242,7 @@ describe('whatever happens in between', () => {
     const policy = await untold()
     await consumeDocumentHints(batchOf(hintOf(policy)), withBrowser('/busy'))
     expect((await read(motor, policy)).documents.map(one => one.state)).toContain('draft')
-    await run('update document_job set lease_until = 0')
+    await run('update document_job set retry_at = 0')
     await consumeDocumentHints(batchOf(hintOf(policy)), env)
     const { documents } = await made(motor, policy)
     expect(documents.map(one => one.state)).toEqual(['ready', 'ready'])

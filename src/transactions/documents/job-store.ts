@@ -10,6 +10,7 @@ import {
   shardOfUuid,
   type Uuid,
 } from '../../kernel/locators.ts'
+import { Memo } from '../../kernel/maps.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { Calls } from '../../platform/calls.ts'
 import type { JsonAnswer, NewTimer } from '../../platform/commit.ts'
@@ -160,8 +161,27 @@ export async function takeDueJobs(database: Database, at: Instant, most: number)
 // Queue messages that say that a policy has documents to make. Each is only a hint (docs/design.md, section 5).
 export type DocumentHint = ShardName & { policyLocator: PolicyLocator }
 
+/** Hints of one shard that an isolate sends in a minute as changes come; of further ones whoever makes these hints, in turn. */
+export const MOST_HINTS_A_MINUTE = 40
+
+const MINUTE_MS = 60_000
+
+/** By shard, for a minute. */
+const hinted = new Memo<string, { readonly since: Instant; hints: number }>(1_000)
+
+/** Counts a hint of the shard; whether it may be sent. */
+function hasShare({ tenantLocator, shard }: ShardName): boolean {
+  const key = `${tenantLocator}/${shard}`
+  const known = hinted.get(key)
+  const minute = known && now() - known.since < MINUTE_MS ? known : { since: now(), hints: 0 }
+  hinted.set(key, minute)
+  minute.hints += 1
+  return minute.hints <= MOST_HINTS_A_MINUTE
+}
+
 /** Hints, after the answer, that documents of the policy wait. */
 export function hintDocuments(context: RequestContext, shard: number, policy: PolicyLocator): void {
+  if (!hasShare(shardName(context.tenant, shard))) return
   context.calls.queue += 1
   const message: DocumentHint = { ...shardName(context.tenant, shard), policyLocator: policy }
   context.later(

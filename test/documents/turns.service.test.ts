@@ -1,0 +1,120 @@
+// Documents of all tenants are made by the consumers of one queue: a tenant with very many leaves room for the others.
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { PolicyLocator } from '../../src/kernel/locators.ts'
+import type { Instant } from '../../src/kernel/time.ts'
+import { noCalls } from '../../src/platform/calls.ts'
+import { type Database, openDatabase } from '../../src/platform/database.ts'
+import { consumeDocumentHints } from '../../src/servicing/documents/job.ts'
+import {
+  claimJob,
+  type DocumentHint,
+  MADE_AT_ONCE,
+  MOST_HINTS_A_MINUTE,
+  postponeJob,
+} from '../../src/transactions/documents/job-store.ts'
+import { boundDatabase, prepareDatabases } from '../support/databases.ts'
+import { exampleFiles } from '../support/examples.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+
+beforeAll(() => prepareDatabases({ tenants: 3 }))
+afterEach(() => void vi.restoreAllMocks())
+
+const LEASE_MS = 300_000
+
+describe('a shard in which a hundred policies wait', () => {
+  const at = Date.now() as Instant
+  const until = (at + LEASE_MS) as Instant
+  let database: Database
+  beforeAll(async () => {
+    const client = boundDatabase('TENANT_003')
+    database = openDatabase(client, noCalls())
+    await client.batch(
+      Array.from({ length: 100 }, (_, nth) =>
+        client
+          .prepare(
+            'insert into document_job (policy_locator, attempts, due_at, lease_until) values (?, 0, ?, 0)',
+          )
+          .bind(nth, at + nth),
+      ),
+    )
+  })
+  const claim = (nth: number) => claimJob(database, nth as PolicyLocator, at, until)
+
+  it('has sixteen of them made at a time, each of which names another one that waits', async () => {
+    const claimed = []
+    for (let nth = 0; nth < MADE_AT_ONCE; nth += 1) claimed.push(await claim(nth))
+    expect(claimed.map(job => job?.attempts)).toEqual(Array(MADE_AT_ONCE).fill(0))
+    expect(await claim(99)).toBeUndefined()
+    // Each names the next of those that waited then, none of those that are at work.
+    const next = claimed.map(job => Number(job?.next))
+    expect(next.every((named, nth) => named > nth)).toBe(true)
+    expect(new Set(next).size).toBe(MADE_AT_ONCE)
+  })
+
+  it('has no place taken by what waits for another try', async () => {
+    await postponeJob(database, 3 as PolicyLocator, (at + 60_000) as Instant)
+    expect(await claim(3)).toBeUndefined()
+    const again = await claim(50)
+    expect(again).toMatchObject({ attempts: 0 })
+    expect(await claim(51)).toBeUndefined()
+    await postponeJob(database, 50 as PolicyLocator, at)
+    expect(await claim(50)).toMatchObject({ attempts: 1 })
+  })
+
+  it('goes on with what a crash left behind', async () => {
+    const later = (until + 1) as Instant
+    expect(await claimJob(database, 0 as PolicyLocator, later, (later + LEASE_MS) as Instant)).toMatchObject({
+      attempts: 1,
+    })
+  })
+})
+
+/** Holds back what is sent to the queue of documents, in its order. */
+function heldQueue() {
+  const hints: DocumentHint[] = []
+  const queues = Object.getPrototypeOf(env.DOCUMENTS) as Queue
+  const isHint = (body: unknown): body is DocumentHint => Object.hasOwn(body as object, 'policyLocator')
+  const [send, sendBatch] = [queues.send, queues.sendBatch]
+  vi.spyOn(queues, 'send').mockImplementation(async function (this: Queue, body, options) {
+    if (!isHint(body)) return await send.call(this, body, options)
+    hints.push(body)
+    return undefined as never
+  })
+  vi.spyOn(queues, 'sendBatch').mockImplementation(async function (this: Queue, messages, options) {
+    const all = [...messages]
+    if (!all.every(({ body }) => isHint(body))) return await sendBatch.call(this, all, options)
+    hints.push(...all.map(({ body }) => body as DocumentHint))
+    return undefined as never
+  })
+  return hints
+}
+
+it('a tenant that sells a lot keeps another’s documents waiting for a round, and has all its own made', async () => {
+  const [heavy, quiet] = [
+    await motorTenant('heavy', exampleFiles('motor')),
+    await motorTenant('quiet', exampleFiles('motor')),
+  ]
+  const hints = heldQueue()
+  const sell = async (motor: Motor) => {
+    const { body } = await motor.createPolicy()
+    await motor.post(`/policy/${body.locator}/issue`)
+  }
+  // Two changes of each policy want documents.
+  for (let count = 0; count < MOST_HINTS_A_MINUTE / 2 + 10; count += 1) await sell(heavy)
+  await sell(quiet)
+  const isQuiet = ({ tenantLocator }: DocumentHint): boolean => tenantLocator === quiet.tenantLocator
+  expect(hints.filter(one => !isQuiet(one))).toHaveLength(MOST_HINTS_A_MINUTE)
+  let messages = 0
+  let before = 0
+  while (hints.length > 0) {
+    const [body] = hints.splice(0, 1)
+    messages += 1
+    if (isQuiet(body!) && before === 0) before = messages - 1
+    await consumeDocumentHints({ messages: [{ body }] } as unknown as MessageBatch<unknown>, env)
+  }
+  expect(before).toBe(MOST_HINTS_A_MINUTE)
+  // Nobody hinted of the last ten policies but those that were made before them.
+  const left = await boundDatabase('TENANT_001').prepare('select count(*) as n from document_job').first('n')
+  expect(left).toBe(0)
+})
