@@ -61,9 +61,12 @@ async function phase(name: string, script: string, ...options: string[]): Promis
   return output
 }
 
+/** Behind all that there are. */
+const nameOf = (number: number): string => `900${number}_release`
+
 const release = (number: number): void =>
   writeFileSync(
-    join(checkout.folder, `migrations/tenant/000${4 + number}_release_${number}.sql`),
+    join(checkout.folder, `migrations/tenant/${nameOf(number)}.sql`),
     `alter table "timer" add release_${number} text;\n--> statement-breakpoint\ncreate table release_${number} (x integer);\n`,
   )
 
@@ -73,7 +76,7 @@ function finished(number: number): number {
   try {
     const row = control
       .prepare('select count(*) as n from pool_database where migration = ?')
-      .get(`000${4 + number}_release_${number}`)
+      .get(nameOf(number))
     return Number(row?.n)
   } finally {
     control.close()
@@ -127,7 +130,7 @@ function reportOf(): string {
   )
   const [made] = phases
   const released = phases[3]!
-  const hours = (seconds: number): string => (seconds / 3_600).toFixed(1)
+  const minutes = (seconds: number): string => `${Math.ceil(seconds / 6) / 10} min`
   const making = made!.commands / REQUESTS_A_SECOND
   const perDatabase = released.work.d1 / databases
   // Those of a batch wait for one another only at its ends: a read, the migration, and what is noted of all.
@@ -145,8 +148,8 @@ command had what it waited for, and not of any other clock.
 | --- | ---: | ---: | ---: | ---: | ---: | ---: |
 ${rows.join('\n')}
 
-At the provider ${made!.commands} commands take ${Math.ceil(making / 60)} minutes at ${REQUESTS_A_SECOND} a second, which its interface allows; they are needed once. A release asks
-${perDatabase.toFixed(1)} round trips of each database: at ${ROUND_TRIP_MS} ms each, ${CONSUMERS} consumers with ${MESSAGES_AT_ONCE} databases each have a cell migrated in ${Math.ceil(migrating / 60)} minutes.
-A hundred thousand tenants in ${CELLS} cells: ${hours(making * CELLS)} hours to make them all, one cell after the other; a release is ${(released.commands * CELLS).toLocaleString('en')} commands,
-${(released.work.messages * CELLS).toLocaleString('en')} messages and ${(released.work.d1 * CELLS).toLocaleString('en')} round trips, and ${Math.ceil((migrating * CELLS) / 60)} minutes of migrations where cells follow one another.`
+At the provider ${made!.commands} commands take ${minutes(making)} at ${REQUESTS_A_SECOND} a second, which its interface allows; they are needed once. A release asks
+${perDatabase.toFixed(1)} round trips of each database: at ${ROUND_TRIP_MS} ms each, ${CONSUMERS} consumers with ${MESSAGES_AT_ONCE} databases each have a cell migrated in ${minutes(migrating)}.
+A hundred thousand tenants in ${CELLS} cells: ${((making * CELLS) / 3_600).toFixed(1)} hours to make them all, one cell after the other; a release is ${(released.commands * CELLS).toLocaleString('en')} commands,
+${(released.work.messages * CELLS).toLocaleString('en')} messages and ${(released.work.d1 * CELLS).toLocaleString('en')} round trips, and ${minutes(migrating * CELLS)} of migrations where cells follow one another.`
 }
