@@ -1,7 +1,7 @@
 // Passwords are kept as scrypt hashes of the peppered password, in the PHC text form.
 import crypto from 'node:crypto'
 import { Refusal } from '../kernel/errors.ts'
-import { now } from '../kernel/time.ts'
+import { Seats } from '../platform/seats.ts'
 
 /** N = 2^14, r = 8, p = 5: 16 MiB and a fifth of a second. */
 const COST = { ln: 14, r: 8, p: 5 }
@@ -23,23 +23,18 @@ const HASH_BYTES = 32
  */
 export const MOST_HASHES_IN_LINE = 8
 
-/** A place whose client gave up stops counting after this time. */
-const PLACE_ENDS_MS = 10_000
-
-const line = new Map<symbol, number>()
+const line = new Seats(MOST_HASHES_IN_LINE, 10_000)
 
 /** Lets the other requests of this moment be counted before the isolate is busy. */
 async function inLine<T>(work: () => T): Promise<T> {
-  for (const [place, since] of line) if (now() - since > PLACE_ENDS_MS) line.delete(place)
-  if (line.size >= MOST_HASHES_IN_LINE)
+  const seat = Symbol('password')
+  if (!line.take(seat))
     throw new Refusal('tooManyRequests', 'Too many sign-ins at once; try again in a second.', {}, 1)
-  const place = Symbol('place in line')
-  line.set(place, now())
   try {
     await new Promise(resolve => setTimeout(resolve, 0))
     return work()
   } finally {
-    line.delete(place)
+    line.leave(seat)
   }
 }
 

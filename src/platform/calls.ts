@@ -20,9 +20,11 @@ export type Calls = {
   brought?: Readonly<Record<string, string>>
   /** Nothing is written or decided: any copy of a database will do that has come as far as the client has seen. */
   isRead?: boolean
+  /** Is told of rows that were read before anything is made of them (platform/heavy.ts). */
+  heavy?: { read(rows: number): Promise<void> }
 }
 
-type Figure = Exclude<keyof Calls, 'ofObjects' | 'bookmarks' | 'brought' | 'isRead'>
+type Figure = Exclude<keyof Calls, 'ofObjects' | 'bookmarks' | 'brought' | 'isRead' | 'heavy'>
 
 const FIGURES: readonly Figure[] = ['d1', 'object', 'r2', 'queue', 'renewed', 'rowsRead', 'rowsWritten']
 

@@ -151,6 +151,9 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
         calls.rowsWritten += meta.rows_written
         sizes.set(client, meta.size_after)
       }
+      // What was written was done: only who reads is held up.
+      if (calls.heavy && statements.every(isReading))
+        await calls.heavy.read(results.reduce((rows, { results: more }) => rows + more.length, 0))
       return results.map((result, at) => resultOf(prepared[at]!, result)) as BatchResponse<T>
     },
   }

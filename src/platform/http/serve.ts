@@ -3,6 +3,7 @@ import type { z } from '@hono/zod-openapi'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import type { Caller, IdempotencyKey, RequestContext } from '../context.ts'
 import { BOOKMARK_HEADER, readBookmarks } from '../database/bookmarks.ts'
+import { heavyReading } from '../heavy.ts'
 import { keyedHash } from '../sealed.ts'
 import { type Tenant, tenantNow } from '../tenancy.ts'
 import { contractRefusal } from '../wire-problem.ts'
@@ -44,6 +45,7 @@ export async function serve(
   }
   const query = route.query ? fitting(route.query, queryValues(exchange), 'invalidParameter') : {}
   const place = filePlace()
+  if (who?.tenant) calls.heavy = heavyReading(who.tenant.locator)
   let upload: OpenUpload | undefined
   try {
     upload = route.upload && (await openUpload(exchange.request, route.upload, place))

@@ -2,19 +2,16 @@
 // place is held from when a file turns out to be large until the request is answered. Who finds none is refused
 // at once: waiting for another request is nothing that the runtime lets a request do.
 import { Refusal } from '../../../kernel/errors.ts'
-import { now } from '../../../kernel/time.ts'
+import { Seats } from '../../seats.ts'
 
 export const MOST_LARGE_FILES = 2
 
 /** Up to this size a file is as good as a JSON body, and is not counted. */
 export const LARGEST_SMALL_FILE_BYTES = 4 * 1024 * 1024
 
-/** A request that its client gave up leaves its place behind; so long after its last byte it counts no more. */
-const PLACE_ENDS_MS = 60_000
-
 const RETRY_AFTER_SECONDS = 5
 
-const places = new Map<symbol, number>()
+const seats = new Seats(MOST_LARGE_FILES, 60_000)
 
 export type FilePlace = {
   /** The file has `bytes`, or will have them. Refuses with 503 when it is large and no place is left. */
@@ -30,20 +27,16 @@ export function filePlace(): FilePlace {
     reach(bytes) {
       if (bytes > LARGEST_SMALL_FILE_BYTES) take(place)
     },
-    leave: () => void places.delete(place),
+    leave: () => seats.leave(place),
   }
 }
 
 function take(place: symbol): void {
-  if (!places.has(place)) {
-    for (const [other, since] of places) if (now() - since > PLACE_ENDS_MS) places.delete(other)
-    if (places.size >= MOST_LARGE_FILES)
-      throw new Refusal(
-        'overloaded',
-        'Other large files are being read at the moment; send it again in some seconds.',
-        {},
-        RETRY_AFTER_SECONDS,
-      )
-  }
-  places.set(place, now())
+  if (!seats.take(place))
+    throw new Refusal(
+      'overloaded',
+      'Other large files are being read at the moment; send it again in some seconds.',
+      {},
+      RETRY_AFTER_SECONDS,
+    )
 }

@@ -1,0 +1,63 @@
+// What is heavy has a share of an isolate (src/platform/heavy.ts).
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { HEAVY_ROWS, heavyReading, ROWS_A_SECOND } from '../../src/platform/heavy.ts'
+import { Seats } from '../../src/platform/seats.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+/** A request of the tenant that reads so much; how it went on, and after how long. */
+function request(tenant: string, rows: number) {
+  const began = Date.now()
+  const outcome = { state: 'waits', afterMs: -1 }
+  heavyReading(tenant)
+    .read(rows)
+    .then(
+      () => Object.assign(outcome, { state: 'goes on', afterMs: Date.now() - began }),
+      problem => Object.assign(outcome, { state: problem.code, afterMs: Date.now() - began }),
+    )
+  return outcome
+}
+
+test('heavy requests of a tenant go on one after the other at half the pace, and those behind two seconds are refused', async () => {
+  const rows = ROWS_A_SECOND / 2
+  const many = Array.from({ length: 8 }, () => request('many', rows))
+  const other = request('other', rows)
+  const light = request('many', HEAVY_ROWS - 1)
+  await vi.advanceTimersByTimeAsync(0)
+  expect([other, light].map(({ state, afterMs }) => [state, afterMs])).toEqual([
+    ['goes on', 0],
+    ['goes on', 0],
+  ])
+  await vi.advanceTimersByTimeAsync(3_000)
+  expect(many.map(({ state, afterMs }) => [state, afterMs])).toEqual([
+    ...[0, 500, 1_000, 1_500, 2_000].map(afterMs => ['goes on', afterMs]),
+    ...Array(3).fill(['overloaded', 0]),
+  ])
+  const later = request('many', rows)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(later).toEqual({ state: 'goes on', afterMs: 0 })
+})
+
+test('who reads one after the other is never refused, and what one request reads adds up', async () => {
+  for (let count = 0; count < 20; count += 1) {
+    const one = request('steady', 10_000)
+    await vi.advanceTimersByTimeAsync(400)
+    expect(one.state).toBe('goes on')
+  }
+  const reading = heavyReading('parts')
+  for (let count = 0; count < 3; count += 1) await reading.read(2_000)
+  const next = request('parts', HEAVY_ROWS)
+  await vi.advanceTimersByTimeAsync(200)
+  expect(next).toEqual({ state: 'goes on', afterMs: 200 })
+})
+
+test('a seat that was left behind counts no more after its time', () => {
+  const seats = new Seats(2, 1_000)
+  const [one, two, three] = [Symbol('1'), Symbol('2'), Symbol('3')]
+  expect([one, two, three, one].map(seat => seats.take(seat))).toEqual([true, true, false, true])
+  seats.leave(one)
+  expect([three, one].map(seat => seats.take(seat))).toEqual([true, false])
+  vi.advanceTimersByTime(1_001)
+  expect(seats.take(one)).toBe(true)
+})
