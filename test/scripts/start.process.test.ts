@@ -90,7 +90,9 @@ describe('npm start', () => {
     )
     expect(await command('tenant', 'shards', 'growing', '3')).toContain('growing has 3 databases')
     expect(await command('tenant', 'show', 'growing')).toMatch(/^shards +TENANT_\d+ TENANT_\d+ TENANT_\d+$/m)
-    expect(await command('tenant', 'migrate', 'growing')).toContain('3 of 3 tenant databases')
+    expect(await command('tenant', 'migrate', 'growing')).toContain(
+      'the 3 databases of growing are up to date',
+    )
     expect(await command('tenant', 'delete', 'growing')).toContain('Nothing was deleted.')
     expect(await command('tenant', 'delete', 'growing', '--yes')).toContain('growing is deleted')
     expect(await command('migrate')).toContain('all databases are up to date')

@@ -1,0 +1,83 @@
+// The service with databases that can be taken away: `/trouble?dead=CONTROL` names those that do not answer from now on.
+import service, {
+  DeliveryObject as ServiceDelivery,
+  DispatcherObject as ServiceDispatcher,
+  MigrationObject as ServiceMigration,
+  PolicyObject as ServicePolicy,
+} from '../../../src/worker.ts'
+
+/** The Worker and its objects share an isolate here. */
+let dead: ReadonlySet<string> = new Set()
+
+/** As the platform answers where a database is not reached. */
+const LOST = 'D1_ERROR: Network connection lost.'
+
+const wrapped = new Map<string, D1Database>()
+
+function mortal(name: string, client: D1Database): D1Database {
+  const asked = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (dead.has(name)) throw new Error(LOST)
+    return await work()
+  }
+  return {
+    prepare: (text: string) => client.prepare(text),
+    batch: (statements: D1PreparedStatement[]) => asked(() => client.batch(statements)),
+    withSession(from?: string) {
+      const session = client.withSession(from)
+      return {
+        prepare: (text: string) => session.prepare(text),
+        batch: (statements: D1PreparedStatement[]) => asked(() => session.batch(statements)),
+        getBookmark: () => session.getBookmark(),
+      }
+    },
+  } as unknown as D1Database
+}
+
+/** The same at each call, since the service keeps what it knows by the database. */
+function troubled(env: Env): Env {
+  const databases = Object.keys(env).filter(name => name === 'CONTROL' || name.startsWith('TENANT_'))
+  return {
+    ...env,
+    ...Object.fromEntries(
+      databases.map(name => {
+        const known = wrapped.get(name) ?? mortal(name, (env as unknown as Record<string, D1Database>)[name]!)
+        wrapped.set(name, known)
+        return [name, known]
+      }),
+    ),
+  }
+}
+
+export class PolicyObject extends ServicePolicy {
+  constructor(state: DurableObjectState, env: Env) {
+    super(state, troubled(env))
+  }
+}
+export class DispatcherObject extends ServiceDispatcher {
+  constructor(state: DurableObjectState, env: Env) {
+    super(state, troubled(env))
+  }
+}
+export class DeliveryObject extends ServiceDelivery {
+  constructor(state: DurableObjectState, env: Env) {
+    super(state, troubled(env))
+  }
+}
+export class MigrationObject extends ServiceMigration {
+  constructor(state: DurableObjectState, env: Env) {
+    super(state, troubled(env))
+  }
+}
+
+export default {
+  async fetch(request, env, context) {
+    const { pathname, searchParams } = new URL(request.url)
+    if (pathname === '/trouble') {
+      dead = new Set(searchParams.getAll('dead'))
+      return new Response()
+    }
+    return service.fetch(request, troubled(env), context)
+  },
+  queue: (batch, env) => service.queue(batch, troubled(env)),
+  scheduled: (controller, env) => service.scheduled(controller, troubled(env)),
+} satisfies ExportedHandler<Env, unknown>

@@ -1,0 +1,168 @@
+// `npm run counts`: what each operation asks of the platform, warm and idle, and what a transaction asks with all that comes of it. Writes
+// docs/counts.json, from which `npm run scale` makes the tables of docs/scale.md and the prices of docs/operate.md.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { signIn } from '../scripts/api-client.ts'
+import { testUsers } from '../scripts/example.ts'
+import { CONFIG_FILE } from '../scripts/write-config.ts'
+import { eventTypes } from '../src/platform/events/catalogue.ts'
+import { median } from './bench/figures.ts'
+import { receiveEvents } from './bench/load-run/receiver.ts'
+import { OPERATIONS, type Operation } from './bench/operations.ts'
+import { emptyStock, type Side, type Stock, serviceSide, subjects } from './bench/sides.ts'
+import { startWorker, stopWorkers, type Worker } from './bench/worker-process.ts'
+import { fill, prepareStores } from './bench/world.ts'
+import {
+  COUNTS_FILE,
+  type Count,
+  type Counted,
+  type CountedOperation,
+  type CountedTransaction,
+  type Counts,
+  type Line,
+} from './counts/counted.ts'
+
+const say = (line: string): void => console.error(`counts: ${line}`)
+
+/** Requests of each operation one after the other, of which the median counts. */
+const WARM = 5
+/** After so long isolates have forgotten the tenant, and a policy's object has left memory. */
+const IDLE_MS = 12_000
+/** Nothing has happened for so long: nothing comes of it any more. */
+const QUIET_MS = 4_000
+
+const KEYS = ['d1', 'object', 'r2', 'queue', 'rowsRead', 'rowsWritten'] as const
+
+const countOf = (lines: readonly Line[], combine: (values: readonly number[]) => number): Count =>
+  Object.fromEntries(KEYS.map(key => [key, combine(lines.map(line => line[key]))])) as Count
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+
+async function counted(service: Worker): Promise<Counted> {
+  return (await (await fetch(`${service.origin}/counted`)).json()) as Counted
+}
+
+/** Waits until nothing happens any more; what did. Ticks of the clock are nobody's. */
+async function everything(service: Worker): Promise<Counted> {
+  const all: Counted = { lines: [], puts: 0 }
+  for (let quietMs = 0; quietMs < QUIET_MS; quietMs += 500) {
+    await sleep(500)
+    const more = await counted(service)
+    const lines = more.lines.filter(line => line.at !== 'cron')
+    if (lines.length > 0) quietMs = 0
+    all.lines.push(...lines)
+    all.puts += more.puts
+  }
+  return all
+}
+
+/** Carries the operation out on a subject; the line of its request. */
+async function carryOut(service: Worker, side: Side, stock: Stock, operation: Operation, subject: string) {
+  await counted(service)
+  const { text } = await side.connection.send(side.call(operation, subject))
+  const { lines } = await counted(service)
+  side.leave(stock, operation, subject, text)
+  return lines.find(({ at }) => at === 'request')!
+}
+
+async function countOperations(service: Worker, side: Side): Promise<CountedOperation[]> {
+  const stock = emptyStock()
+  const operations: CountedOperation[] = []
+  for (const operation of OPERATIONS) {
+    say(operation.name)
+    const chosen = await subjects(side, operation, stock, WARM + 1)
+    const lines: Line[] = []
+    for (let nth = 0; nth < WARM; nth += 1) {
+      const { value, done } = chosen.next()
+      if (done) throw new Error(`There is nothing to ${operation.name}.`)
+      lines.push(await carryOut(service, side, stock, operation, value))
+    }
+    const { value: last } = chosen.next()
+    await sleep(IDLE_MS)
+    const idle = await carryOut(service, side, stock, operation, last!)
+    operations.push({
+      name: operation.name,
+      warm: countOf(lines, median),
+      idle: countOf([idle], sum),
+    })
+  }
+  return operations
+}
+
+const JOURNEY: readonly (readonly [name: string, ...operations: string[]])[] = [
+  ['new business', 'create draft policy', 'price', 'finalize', 'issue'],
+  ['endorsement', 'endorse'],
+  ['renewal', 'renew'],
+  ['cancellation', 'cancel'],
+  ['payment', 'pay'],
+]
+
+async function countTransactions(service: Worker, side: Side): Promise<CountedTransaction[]> {
+  const stock = emptyStock()
+  const transactions: CountedTransaction[] = []
+  // The first of all opens what the others find open.
+  for (const isCounted of [false, true])
+    for (const [name, ...operations] of JOURNEY) {
+      say(`${name}, with all that comes of it`)
+      await everything(service)
+      for (const wanted of operations) {
+        const operation = OPERATIONS.find(one => one.name === wanted)!
+        const subject = (await subjects(side, operation, stock, 1)).next().value!
+        const { text } = await side.connection.send(side.call(operation, subject))
+        side.leave(stock, operation, subject, text)
+      }
+      const { lines, puts } = await everything(service)
+      const times = (at: Line['at']): number => lines.filter(line => line.at === at).length
+      if (isCounted)
+        transactions.push({
+          name,
+          ...countOf(lines, sum),
+          requests: times('request'),
+          alarms: times('alarm'),
+          messages: times('queue'),
+          puts,
+          lines: lines.length,
+        })
+    }
+  return transactions
+}
+
+async function run(folder: string): Promise<Counts> {
+  const administrator = await prepareStores(folder)
+  const service = await startWorker({
+    config: CONFIG_FILE,
+    script: 'tools/counts/worker.ts',
+    dataFolder: folder,
+  })
+  const { world, records } = await fill(service.origin, administrator)
+  const side = serviceSide(service, world, records)
+  const operations = await countOperations(service, side)
+  const receiver = await receiveEvents()
+  const { username, password } = testUsers().find(({ roles }) => roles.includes('admin'))!
+  const admin = await signIn(service.origin, { username, password, hostName: world.credentials.hostName! })
+  await admin.call('POST', `/event/${world.tenantLocator}/webhooks`, {
+    name: 'counts',
+    enabled: true,
+    eventTypes: [...new Set(eventTypes.map(type => `${type.split('.')[0]}.*`))],
+    endpoint: { url: `${receiver.origin}/1`, headers: {} },
+  })
+  const transactions = await countTransactions(service, side)
+  side.connection.close()
+  receiver.close()
+  await service.stop()
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
+  return { commit, operations, transactions }
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'bindery-counts-'))
+try {
+  const counts = await run(folder)
+  writeFileSync(COUNTS_FILE, `${JSON.stringify(counts, null, 2)}\n`)
+  say(`${COUNTS_FILE} is written`)
+} finally {
+  await stopWorkers()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+}

@@ -1,0 +1,46 @@
+// The service, which counts what it does: every line that it writes of a request, a message or an alarm, and every file that is written,
+// since the last look at `/counted`.
+import service from '../../src/worker.ts'
+import type { Counted } from './counted.ts'
+
+export { DeliveryObject, DispatcherObject, MigrationObject, PolicyObject } from '../../src/worker.ts'
+
+const nothing = (): Counted => ({ lines: [], puts: 0 })
+
+/** The Worker and its objects share an isolate here. */
+let counted = nothing()
+
+const log = console.log
+console.log = (...words: unknown[]) => {
+  const [text] = words
+  if (typeof text === 'string' && text.startsWith('{"at":')) counted.lines.push(JSON.parse(text))
+  else log(...words)
+}
+
+const withFiles = (env: Env): Env => ({
+  ...env,
+  REQUEST_LOG: 'on' as Env['REQUEST_LOG'],
+  FILES: new Proxy(env.FILES, {
+    get(bucket, name) {
+      const value = Reflect.get(bucket, name) as unknown
+      if (typeof value !== 'function') return value
+      if (name === 'put')
+        return (...given: Parameters<R2Bucket['put']>) => {
+          counted.puts += 1
+          return bucket.put(...given)
+        }
+      return value.bind(bucket)
+    },
+  }),
+})
+
+export default {
+  async fetch(request, env, context) {
+    if (new URL(request.url).pathname !== '/counted') return service.fetch(request, withFiles(env), context)
+    const seen = counted
+    counted = nothing()
+    return Response.json(seen)
+  },
+  queue: (batch, env) => service.queue(batch, withFiles(env)),
+  scheduled: (controller, env) => service.scheduled(controller, withFiles(env)),
+} satisfies ExportedHandler<Env, unknown>
