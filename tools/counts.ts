@@ -113,6 +113,8 @@ async function countTransactions(service: Worker, side: Side): Promise<CountedTr
         const subject = (await subjects(side, operation, stock, 1)).next().value!
         const { text } = await side.connection.send(side.call(operation, subject))
         side.leave(stock, operation, subject, text)
+        // New business is priced without the interface of quotes.
+        stock.quoted.push(...stock.unquoted.splice(0))
       }
       const { lines, puts } = await everything(service)
       const times = (at: Line['at']): number => lines.filter(line => line.at === at).length

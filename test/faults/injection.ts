@@ -16,6 +16,25 @@ export function inject(faults: Faults | undefined): void {
   current = faults
 }
 
+/** Databases that do not answer for a while. */
+export type Away = 'control' | 'tenants'
+
+let away: Away | undefined
+
+/** From now on these databases do not answer; all do for undefined. */
+export function takeAway(which: Away | undefined): void {
+  away = which
+}
+
+/** Tables of the control database alone. */
+const OF_CONTROL =
+  /"(?:tenant|shard|administrator|administration_\w+|pool_database|allowed_origin|revocation)"/
+
+/** Whether what is asked of is away, which its tables tell. */
+const isAway = (statements: readonly { readonly statement: string }[]): boolean =>
+  away !== undefined &&
+  statements.some(({ statement }) => OF_CONTROL.test(statement)) === (away === 'control')
+
 const comes = (kind: FaultKind): boolean => current?.comes(kind) ?? false
 
 /** The object that the present call runs in. */
@@ -63,6 +82,7 @@ async function loseStorage({ storage }: DurableObjectState): Promise<void> {
 
 function wrapDatabases(): void {
   wrap(prototypeOf(env.CONTROL.withSession()), 'batch', async (self, given, own) => {
+    if (isAway(given[0] as { statement: string }[])) throw new Error(LOST)
     if (!current) return own.apply(self, given)
     await endObject('objectBefore')
     await endObject('objectUpdated', UPDATED)
@@ -169,6 +189,7 @@ let aheadMs = 0
 const realNow = Date.now
 atFileStart(() => {
   inject(undefined)
+  takeAway(undefined)
   goAhead(0)
 })
 

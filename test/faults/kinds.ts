@@ -33,6 +33,9 @@ export const FAULTS = {
   clockMoved: "tenant's clock moved",
   deployed: 'configuration deployed anew while policies are written',
   suspended: 'tenant suspended and resumed while policies are written',
+  controlAway: 'control database away while policies are written',
+  databasesAway: "all of the tenant's databases away while policies are written",
+  databaseFull: "the tenant's databases full while policies are written",
   shardsAdded: 'databases added to the tenant while policies are written',
 } as const
 

@@ -18,7 +18,7 @@ import type { Send, Wish } from './client.ts'
 import { type Contents, readContents, wholeStream } from './contents.ts'
 import { elapse, goAhead, inject, wrapBindings } from './injection.ts'
 import { type FaultKind, Faults } from './kinds.ts'
-import { grow, newWorld, suspendAndResume, type World } from './world.ts'
+import { fillAndEmpty, grow, newWorld, suspendAndResume, takeAwayAndBack, type World } from './world.ts'
 import { type Plan, writeAll } from './writers.ts'
 
 export type Ran = {
@@ -53,6 +53,22 @@ async function suspendMeanwhile({ motor }: World, random: Random, faults: Faults
   if (!faults.has('suspended')) return
   faults.note('suspended')
   await suspendAndResume(motor, () => scheduler.wait(random.between(20, 150)))
+}
+
+/** What is away or full for a while, one after the other. */
+async function troubleMeanwhile({ motor }: World, random: Random, faults: Faults): Promise<void> {
+  const meanwhile = (): Promise<unknown> => scheduler.wait(random.between(30, 300))
+  const troubles = {
+    controlAway: () => takeAwayAndBack('control', meanwhile),
+    databasesAway: () => takeAwayAndBack('tenants', meanwhile),
+    databaseFull: () => fillAndEmpty(motor, meanwhile),
+  } as const
+  for (const kind of ['controlAway', 'databasesAway', 'databaseFull'] as const) {
+    await scheduler.wait(random.between(50, 500))
+    if (!faults.has(kind)) continue
+    faults.note(kind)
+    await troubles[kind]()
+  }
 }
 
 /** The housekeeping as it wakes the tenant, at the minute of the day that is the tenant's. */
@@ -159,6 +175,7 @@ export async function run(
       writing,
       resetObjects(randomOf(`reset ${plan.seed}`), faults),
       suspendMeanwhile(world, randomOf(`suspended ${plan.seed}`), faults),
+      troubleMeanwhile(world, randomOf(`trouble ${plan.seed}`), faults),
     ])
     faults.end()
     inject(undefined)

@@ -4,7 +4,13 @@ import { testTenantName } from '../../src/access/tenant-names.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { KNOWN_EVERYWHERE_MS, readTenant, type Tenant } from '../../src/platform/tenancy.ts'
-import { addShards, createTenant, openNewShards, SHARDS_KNOWN_AFTER_MS } from '../../src/tenants/service.ts'
+import {
+  addShards,
+  createTenant,
+  openNewShards,
+  SHARDS_KNOWN_AFTER_MS,
+  setQuotas,
+} from '../../src/tenants/service.ts'
 import { closeDatabases, resumeTenant, suspendTenant } from '../../src/tenants/suspension.ts'
 import { callOk } from '../support/api.ts'
 import {
@@ -21,7 +27,7 @@ import { openReceiver, type Receiver } from '../support/receiver.ts'
 import type { Behaviour } from '../support/receiver-server.ts'
 import { administrator } from '../support/sign-in.ts'
 import type { Asked } from './client.ts'
-import { elapse } from './injection.ts'
+import { type Away, elapse, takeAway } from './injection.ts'
 import type { FaultKind, Faults } from './kinds.ts'
 import { EVENT_TYPES, type Plan } from './writers.ts'
 
@@ -175,6 +181,27 @@ export async function suspendAndResume(
   await meanwhile()
   await untilDone(() => resumeTenant(env, name))
   elapse(KNOWN_MS)
+}
+
+/** Has the tenant's databases full for a while: what would add to them is refused. */
+export async function fillAndEmpty(
+  { tenantName: name }: Pick<Motor, 'tenantName'>,
+  meanwhile: () => Promise<unknown>,
+): Promise<void> {
+  await untilDone(() => setQuotas(env, name, { databaseBytes: 1 }))
+  elapse(KNOWN_EVERYWHERE_MS)
+  await meanwhile()
+  await untilDone(() => setQuotas(env, name, {}))
+  elapse(KNOWN_EVERYWHERE_MS)
+}
+
+/** Has databases away for a while, longer than what was read of tenants is trusted. */
+export async function takeAwayAndBack(which: Away, meanwhile: () => Promise<unknown>): Promise<void> {
+  takeAway(which)
+  elapse(KNOWN_EVERYWHERE_MS)
+  await meanwhile()
+  takeAway(undefined)
+  elapse(KNOWN_EVERYWHERE_MS)
 }
 
 async function untilDone(work: () => Promise<unknown>): Promise<void> {

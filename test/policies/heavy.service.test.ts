@@ -28,7 +28,6 @@ it('thirty who read a policy of 1,000 vehicles at once are answered in turn or t
   ]
   expect(read.length + refused.length).toBe(30)
   expect(read.length).toBeGreaterThanOrEqual(2)
-  expect(refused.length).toBeGreaterThanOrEqual(1)
   expect(read.every(answer => answer.body.exposures?.length === VEHICLES)).toBe(true)
   for (const answer of refused)
     expect([answer.body.code, Number(answer.headers.get('retry-after'))]).toEqual([
