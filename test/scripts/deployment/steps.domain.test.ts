@@ -18,8 +18,10 @@ describe('what a deployment needs', () => {
       queues: [
         'bindery-announcements',
         'bindery-documents',
+        'bindery-upgrades',
         'bindery-announcements-dead',
         'bindery-documents-dead',
+        'bindery-upgrades-dead',
       ],
     })
   })
@@ -38,8 +40,10 @@ describe('what a deployment needs', () => {
       queues: [
         'bindery-eu1-announcements',
         'bindery-eu1-documents',
+        'bindery-eu1-upgrades',
         'bindery-eu1-announcements-dead',
         'bindery-eu1-documents-dead',
+        'bindery-eu1-upgrades-dead',
       ],
     })
     expect(made).toMatch(/^name = "bindery-eu1"$/m)
