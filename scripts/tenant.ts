@@ -102,6 +102,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     })
     const at = isBehind ? ' (waits for a migration: npm run migrate)' : ''
     console.log(`${'shards'.padEnd(14)}${held.join(' ')}${at}`)
+    for (const [shard, { problem }] of claims.entries())
+      if (problem) console.log(`${'problem'.padEnd(14)}${shards[shard]}: ${problem}`)
   },
   async shards(env, name, [shards = '']) {
     if (!/^\d{1,2}$/.test(shards)) throw new Error(`How many databases is '${name}' to have?\n\n${USAGE}`)

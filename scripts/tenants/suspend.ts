@@ -11,8 +11,12 @@ export async function suspend(
 ): Promise<Tenant> {
   const tenant = await suspendTenant(env, name, reason)
   say(`${name} is suspended: ${tenant.suspension!.reason}`)
-  say(`waiting ${KNOWN_EVERYWHERE_MS / 1_000} s until what is under way has ended; cut off, run this again`)
-  await sleep(KNOWN_EVERYWHERE_MS)
+  // One that was suspended before has waited.
+  const waitMs = Math.min(KNOWN_EVERYWHERE_MS, tenant.suspension!.since + KNOWN_EVERYWHERE_MS - Date.now())
+  if (waitMs > 0) {
+    say(`waiting ${Math.ceil(waitMs / 1_000)} s until what is under way has ended; cut off, run this again`)
+    await sleep(waitMs)
+  }
   await closeDatabases(env, tenant)
   return tenant
 }

@@ -189,6 +189,8 @@ export type Claim = {
   readonly claimedAt: number | null
   readonly bytes: number | null
   readonly createdAt: number
+  /** Why the database could not be migrated (upgrades.ts). */
+  readonly problem: string | null
 }
 
 /** Of the tenant's shards, in their order. */
@@ -196,9 +198,15 @@ export async function claimsOf(env: Env, locator: Uuid, calls: Calls = noCalls()
   const database = openDatabase(env.CONTROL, calls)
   const [claims] = await database.batch([
     database.build
-      .select({ claimedAt: shards.claimedAt, bytes: shards.bytes, createdAt: tenants.createdAt })
+      .select({
+        claimedAt: shards.claimedAt,
+        bytes: shards.bytes,
+        createdAt: tenants.createdAt,
+        problem: pool.problem,
+      })
       .from(shards)
       .innerJoin(tenants, eq(tenants.locator, shards.tenantLocator))
+      .leftJoin(pool, eq(pool.binding, shards.binding))
       .where(eq(shards.tenantLocator, locator))
       .orderBy(shards.number),
   ])

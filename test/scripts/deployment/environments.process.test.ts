@@ -146,6 +146,8 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
       { migration: '0003_number_sequence' },
       { migration: NEWEST_TENANT_MIGRATION },
     ])
+    const shown = await checkout.run('tenant', 'show', 'acme', '--environment', 'eu1')
+    expect(shown.output).toMatch(/waits for a migration[\s\S]*problem {7}TENANT_001: .* lacks/)
     change(
       account,
       'bindery-eu1-tenant-001-eu',
