@@ -94,10 +94,10 @@ async function countOperations(service: Worker, side: Side): Promise<CountedOper
 
 const JOURNEY: readonly (readonly [name: string, ...operations: string[]])[] = [
   ['new business', 'create draft policy', 'price', 'finalize', 'issue'],
+  ['payment', 'pay'],
   ['endorsement', 'endorse'],
   ['renewal', 'renew'],
   ['cancellation', 'cancel'],
-  ['payment', 'pay'],
 ]
 
 async function countTransactions(service: Worker, side: Side): Promise<CountedTransaction[]> {

@@ -2,15 +2,9 @@
 import { readFileSync } from 'node:fs'
 
 /** A line of the log (src/platform/observation.ts), as far as it counts. */
-export type Line = {
+export type Line = Count & {
   readonly at: 'request' | 'queue' | 'alarm' | 'cron'
   readonly operation: string
-  readonly d1: number
-  readonly object: number
-  readonly r2: number
-  readonly queue: number
-  readonly rowsRead: number
-  readonly rowsWritten: number
 }
 
 /** What the counting Worker tells. */
