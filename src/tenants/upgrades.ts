@@ -53,7 +53,7 @@ export async function upgradeDatabases(
   const chosen = behind
     .filter(isBound)
     .filter(({ hasFailed }) => failed < MOST_FAILURES || hasFailed)
-    .slice(0, Math.min(MOST_SENT, atOnce - underWay))
+    .slice(0, Math.max(0, Math.min(MOST_SENT, atOnce - underWay)))
   if (chosen.length === 0) return
   const [begun] = await control.batch([beginQuery(control, chosen, at)])
   if (begun.length === 0) return

@@ -165,6 +165,18 @@ describe('a release with a migration', () => {
     expect(await upgraded()).toHaveLength(DATABASES)
   })
 
+  it('waits for those that are under way, however many these are', async () => {
+    await announce()
+    const { tick, sent } = withQueue()
+    const begun = poolBinding(4)
+    await env.CONTROL.prepare('update pool_database set tried_at = ?, tries = 1 where binding <= ?')
+      .bind(Date.now(), begun)
+      .run()
+    await tick()
+    expect(sent).toEqual([])
+    await env.CONTROL.prepare('delete from announced_migration where name = ?').bind(newest).run()
+  })
+
   it('reaches what is new last, and what the Worker does not bind yet with the next deployment', async () => {
     await env.CONTROL.prepare(
       `insert into pool_database (binding, state, migration) values ('TENANT_9999', 'free', '')`,
