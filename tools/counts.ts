@@ -5,12 +5,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { signIn } from '../scripts/api-client.ts'
-import { testUsers } from '../scripts/example.ts'
 import { CONFIG_FILE } from '../scripts/write-config.ts'
-import { eventTypes } from '../src/platform/events/catalogue.ts'
 import { median } from './bench/figures.ts'
 import { receiveEvents } from './bench/load-run/receiver.ts'
+import { type LoadTenant, makeTenants } from './bench/load-run/tenants.ts'
 import { OPERATIONS, type Operation } from './bench/operations.ts'
 import { emptyStock, type Side, type Stock, serviceSide, subjects } from './bench/sides.ts'
 import { startWorker, stopWorkers, type Worker } from './bench/worker-process.ts'
@@ -27,7 +25,7 @@ import {
 
 const say = (line: string): void => console.error(`counts: ${line}`)
 
-/** Requests of each operation one after the other, of which the median counts. */
+/** Rounds of all operations one right after the other, of which the medians count. */
 const WARM = 5
 /** After so long isolates have forgotten the tenant, and a policy's object has left memory. */
 const IDLE_MS = 12_000
@@ -68,28 +66,33 @@ async function carryOut(service: Worker, side: Side, stock: Stock, operation: Op
   return lines.find(({ at }) => at === 'request')!
 }
 
-async function countOperations(service: Worker, side: Side): Promise<CountedOperation[]> {
+/** Each operation on a subject, in their order: what one leaves behind the next takes up. `pause` comes before each. */
+async function carryOutAll(service: Worker, side: Side, pause: () => Promise<unknown>): Promise<Line[]> {
   const stock = emptyStock()
-  const operations: CountedOperation[] = []
+  const lines: Line[] = []
   for (const operation of OPERATIONS) {
-    say(operation.name)
-    const chosen = await subjects(side, operation, stock, WARM + 1)
-    const lines: Line[] = []
-    for (let nth = 0; nth < WARM; nth += 1) {
-      const { value, done } = chosen.next()
-      if (done) throw new Error(`There is nothing to ${operation.name}.`)
-      lines.push(await carryOut(service, side, stock, operation, value))
-    }
-    const { value: last } = chosen.next()
-    await sleep(IDLE_MS)
-    const idle = await carryOut(service, side, stock, operation, last!)
-    operations.push({
-      name: operation.name,
-      warm: countOf(lines, median),
-      idle: countOf([idle], sum),
-    })
+    const subject = (await subjects(side, operation, stock, 1)).next().value
+    if (subject === undefined) throw new Error(`There is nothing to ${operation.name}.`)
+    await pause()
+    lines.push(await carryOut(service, side, stock, operation, subject))
   }
-  return operations
+  return lines
+}
+
+async function countOperations(service: Worker, side: Side): Promise<CountedOperation[]> {
+  const rounds: Line[][] = []
+  for (let round = 0; round < WARM; round += 1)
+    rounds.push(await carryOutAll(service, side, async () => undefined))
+  say('each operation idle')
+  const idle = await carryOutAll(service, side, () => sleep(IDLE_MS))
+  return OPERATIONS.map(({ name }, at) => ({
+    name,
+    warm: countOf(
+      rounds.map(lines => lines[at]!),
+      median,
+    ),
+    idle: countOf([idle[at]!], sum),
+  }))
 }
 
 const JOURNEY: readonly (readonly [name: string, ...operations: string[]])[] = [
@@ -133,7 +136,7 @@ async function countTransactions(service: Worker, side: Side): Promise<CountedTr
 }
 
 async function run(folder: string): Promise<Counts> {
-  const administrator = await prepareStores(folder)
+  const administrator = await prepareStores(folder, 4)
   const service = await startWorker({
     config: CONFIG_FILE,
     script: 'tools/counts/worker.ts',
@@ -143,15 +146,17 @@ async function run(folder: string): Promise<Counts> {
   const side = serviceSide(service, world, records)
   const operations = await countOperations(service, side)
   const receiver = await receiveEvents()
-  const { username, password } = testUsers().find(({ roles }) => roles.includes('admin'))!
-  const admin = await signIn(service.origin, { username, password, hostName: world.credentials.hostName! })
-  await admin.call('POST', `/event/${world.tenantLocator}/webhooks`, {
-    name: 'counts',
-    enabled: true,
-    eventTypes: [...new Set(eventTypes.map(type => `${type.split('.')[0]}.*`))],
-    endpoint: { url: `${receiver.origin}/1`, headers: {} },
+  // With the documents of the example, which the tenant of the bench has not, and a webhook that is sent every event.
+  const [{ token }] = (await makeTenants(service.origin, administrator, 1, receiver.origin)) as [LoadTenant]
+  const holder = await fetch(`${service.origin}/policyholder/create`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(world.policyholder),
   })
-  const transactions = await countTransactions(service, side)
+  const { locator: policyholderLocator } = (await holder.json()) as { locator: string }
+  const other = serviceSide(service, { ...world, token, policyholderLocator }, records)
+  const transactions = await countTransactions(service, other)
+  other.connection.close()
   side.connection.close()
   receiver.close()
   await service.stop()
