@@ -1,6 +1,7 @@
-// `npm run trouble [-- --minutes N] [--outage N] [--tenants N] [--think SECONDS] [--record]`: tenants with steady traffic while one thing
-// after the other goes wrong: the control database does not answer for `--outage` minutes, then for `--minutes` each one tenant's database does
-// not, is full, and one tenant does a hundred times as much as the others. What each was answered, and how long the others waited beside an
+// `npm run trouble [-- --minutes N] [--outage N] [--tenants N] [--think SECONDS] [--only WORD] [--record]`: tenants with steady traffic while one
+// thing after the other goes wrong: the control database does not answer for `--outage` minutes, then for `--minutes` each one tenant's database does
+// not, is full, and one tenant does a hundred times as much as the others; `--only control|away|full|heavy` is one of these. Together they are to be
+// less than the machine can do, which `--think` sees to. What each was answered, and how long the others waited beside an
 // undisturbed run; with --record it goes to docs/measured.md. Fails where another tenant was refused, or waited more than twice as long.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -46,6 +47,7 @@ const { values } = parseArgs({
     outage: { type: 'string', default: '10' },
     tenants: { type: 'string', default: '9' },
     think: { type: 'string', default: '3' },
+    only: { type: 'string' },
     record: { type: 'boolean', default: false },
   },
 })
@@ -113,28 +115,32 @@ async function run(folder: string): Promise<Phase[]> {
   // Isolates, objects and statements are new at first.
   await sleep(BETWEEN_MS)
   await watch('undisturbed', minutes, nothing, nothing)
-  await watch('the control database does not answer', outage, () => kill('CONTROL'), kill)
-  await watch('the database of one tenant does not answer', minutes, () => kill(binding), kill)
-  await watch(
-    'the database of one tenant is full',
-    minutes,
-    async () => {
-      quota(1)
-      await sleep(KNOWN_MS)
-    },
-    async () => quota(undefined),
-  )
+  if (isWanted('control'))
+    await watch('the control database does not answer', outage, () => kill('CONTROL'), kill)
+  if (isWanted('away'))
+    await watch('the database of one tenant does not answer', minutes, () => kill(binding), kill)
+  if (isWanted('full'))
+    await watch(
+      'the database of one tenant is full',
+      minutes,
+      async () => {
+        quota(1)
+        await sleep(KNOWN_MS)
+      },
+      async () => quota(undefined),
+    )
   let heavy: Traffic | undefined
-  await watch(
-    `one tenant asks ${TIMES} times as much as each of the others`,
-    minutes,
-    async () => {
-      const [undisturbed] = phases
-      const perSecond = undisturbed!.others.length / rest.length / (minutes * 60)
-      heavy = startBurst(own.ask, [one!], seeds, thinkMs, perSecond * TIMES, () => own.samples.begun)
-    },
-    async () => await heavy?.stop(),
-  )
+  if (isWanted('heavy'))
+    await watch(
+      `one tenant asks ${TIMES} times as much as each of the others`,
+      minutes,
+      async () => {
+        const [undisturbed] = phases
+        const perSecond = undisturbed!.others.length / rest.length / (minutes * 60)
+        heavy = startBurst(own.ask, [one!], seeds, thinkMs, perSecond * TIMES, () => own.samples.begun)
+      },
+      async () => await heavy?.stop(),
+    )
   await watch('undisturbed again', minutes, nothing, nothing)
   for (const users of traffic) await users.stop()
   control.close()
@@ -173,11 +179,11 @@ function report(phases: readonly Phase[]): { markdown: string; problems: string[
       : []),
   ])
   return {
-    markdown: `## Trouble
+    markdown: `## Trouble${values.only === undefined ? '' : `: ${values.only}`}
 
 \`npm run trouble -- --record\`. ${measuredAt()}
 
-${count} tenants with steady traffic on one machine, one of which has the trouble; ratios are of the others' p99 by that of the undisturbed run.
+${count} tenants with steady traffic on one machine, whose users think for ${values.think} s, one of which has the trouble; ratios are of the others' p99 by that of the undisturbed run.
 
 | what | minutes | that tenant's answers | the others' | p50 ms | p99 ms | ratio |
 | --- | ---: | --- | --- | ---: | ---: | ---: |
@@ -190,7 +196,7 @@ const folder = mkdtempSync(join(tmpdir(), 'bindery-trouble-'))
 try {
   const { markdown, problems } = report(await run(folder))
   console.log(markdown)
-  if (values.record) writeSection('trouble', markdown)
+  if (values.record) writeSection(values.only === undefined ? 'trouble' : `trouble-${values.only}`, markdown)
   for (const problem of problems) say(problem)
   process.exitCode = problems.length > 0 ? 1 : 0
 } finally {
