@@ -111,6 +111,7 @@ async function run(folder: string): Promise<Phase[]> {
     await end()
     await sleep(BETWEEN_MS)
   }
+  const isWanted = (word: string): boolean => values.only === undefined || values.only === word
   const nothing = async (): Promise<void> => {}
   // Isolates, objects and statements are new at first.
   await sleep(BETWEEN_MS)
