@@ -194,6 +194,12 @@ ${rows.join('\n')}`,
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'bindery-trouble-'))
+const cleanUp = async (): Promise<void> => {
+  await stopWorkers()
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () => void cleanUp().finally(() => process.exit(130)))
 try {
   const { markdown, problems } = report(await run(folder))
   console.log(markdown)
@@ -201,6 +207,5 @@ try {
   for (const problem of problems) say(problem)
   process.exitCode = problems.length > 0 ? 1 : 0
 } finally {
-  await stopWorkers()
-  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+  await cleanUp()
 }
