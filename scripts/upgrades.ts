@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   bindingTarget,
   type MigrationTarget,
+  MOST_FAILURES,
   migrate,
   newestMigration,
 } from '../src/platform/database/migrations.ts'
-import { MOST_FAILURES } from '../src/tenants/upgrades.ts'
 import { migrationFiles } from './migration-files.ts'
 import type { PoolDatabase } from './pool-file.ts'
 import { registerQueries } from './prepare-databases.ts'

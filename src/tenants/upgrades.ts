@@ -5,7 +5,13 @@
 import { eq, sql } from 'drizzle-orm'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
-import { bindingTarget, type Migration, migrate, newestMigration } from '../platform/database/migrations.ts'
+import {
+  bindingTarget,
+  type Migration,
+  MOST_FAILURES,
+  migrate,
+  newestMigration,
+} from '../platform/database/migrations.ts'
 import type { Database, Query } from '../platform/database.ts'
 import { observed } from '../platform/observation.ts'
 import { announcedMigrations, pool } from '../platform/tenancy/control-tables.ts'
@@ -13,9 +19,6 @@ import { controlDatabase } from '../platform/tenancy.ts'
 
 /** What a message asks for. */
 export type Upgrade = { readonly binding: string }
-
-/** After so many failures it is the migration that is wrong, and no database: no further one is begun. */
-export const MOST_FAILURES = 10
 
 /** Databases on their way together. */
 const MOST_AT_ONCE = 200

@@ -21,7 +21,7 @@ const MENTIONED = [...GUIDE.matchAll(/`npm run ([a-z:]+)(?: -- ([a-z]+))?/g)].ma
 
 /** Not of the provider: the gate and the bench run them. */
 const OF_THE_CHECKOUT = new Set(['npm ci'])
-const ELSEWHERE = new Set(['load'])
+const ELSEWHERE = new Set(['load', 'counts', 'scale'])
 
 const account = newAccountFolder()
 const checkout = newCheckout(account, { TIME_FLIES: '1' })

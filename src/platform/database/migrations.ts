@@ -123,7 +123,7 @@ export class MigrationFailures extends Error {
 }
 
 /** After so many failures it is the migration that is wrong, and no database. */
-const MOST_FAILURES = 10
+export const MOST_FAILURES = 10
 
 /**
  * Migrates many databases, at most `atOnce` together. One that fails holds no other up; after `MOST_FAILURES` no further one is begun.
