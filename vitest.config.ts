@@ -15,6 +15,9 @@ await buildServiceBundle()
 const numberOf = (name: string): number | undefined =>
   process.env[name] === undefined ? undefined : Number(process.env[name])
 
+// Of `.ci/run`. Domain tests are not tried again: no machine is so slow that they fail.
+const retry = numberOf('BINDERY_RETRIES') ?? 0
+
 function sizesOf(text = 'quick'): Sizes {
   if (text === 'quick' || text === 'usual' || text === 'full') return text
   throw new Error(`BINDERY_SIZES is '${text}': use quick, usual or full.`)
@@ -85,6 +88,7 @@ export default defineConfig({
         ],
         test: {
           name: 'service',
+          retry,
           globalSetup: [
             './test/support/receiver-server.ts',
             './test/support/rater-server.ts',
@@ -109,6 +113,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'process',
+          retry,
           include: ['test/**/*.process.test.ts'],
           environment: 'node',
           // Whole services are started, and browsers: on a machine that is busy, far slower than alone.

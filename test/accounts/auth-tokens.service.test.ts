@@ -126,15 +126,15 @@ describe('a long-lived token', () => {
   it('costs no round trip once it is known, and one of each database every 5 s', async () => {
     const token = await made1()
     const clock = later(TENANT_TRUST_MS)
-    // That of the tenant is told as a renewal, where it was known.
+    // That of the tenant is counted as a renewal where it was known, and none where a queue's delivery has just read the tenant.
     const trips = async () => {
       const { headers } = await callApi('GET', '/v1/ping/authorized', { token })
-      return /d1;desc="\d+"/.exec(headers.get('server-timing')!)![0]
+      return Number(/d1;desc="(\d+)"/.exec(headers.get('server-timing')!)![1])
     }
-    const [two, none] = ['d1;desc="2"', 'd1;desc="0"']
-    expect([await trips(), await trips(), await trips()]).toEqual([two, none, none])
+    const oneOfEach = expect.toSatisfy((d1: number) => d1 === 1 || d1 === 2)
+    expect([await trips(), await trips(), await trips()]).toEqual([oneOfEach, 0, 0])
     clock.mockReturnValue(Date.now() + TENANT_TRUST_MS)
-    expect([await trips(), await trips()]).toEqual([two, none])
+    expect([await trips(), await trips()]).toEqual([oneOfEach, 0])
   })
 
   it('with a typing error costs no look-up; one that never was, one', async () => {
