@@ -1,4 +1,4 @@
-// The stores of the service, reached from outside it: the local ones are the files that `wrangler dev` serves.
+// The stores of the service, reached from outside it: the local ones are the files that `npm start` serves.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { bindingTarget, type MigrationTarget } from '../src/platform/database/migrations.ts'

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunnerStart } from '../runner/server.ts'
 import { runnerSecret } from '../src/extension/plugins/process-runner.ts'
-import { signalGroup } from './wrangler-dev.ts'
+import { signalGroup } from './local-worker.ts'
 
 const MAIN = resolve('runner/main.ts')
 

@@ -1,13 +1,14 @@
-// The service as a process: the process group of `wrangler dev`, noted in the data folder, so that a start after a crash of this program can end what the crash left behind.
+// The service as a process: the process group of the Worker, noted in the data folder, so that a start after a crash of this program can end
+// what the crash left behind.
 import { type ChildProcess, execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { signalGroup, spawnLocalWorker } from './local-worker.ts'
 import { startPluginRunner } from './plugin-runner.ts'
 import { replaceFile } from './replace-file.ts'
 import { readSecrets } from './settings.ts'
-import { signalGroup, spawnWranglerDev } from './wrangler-dev.ts'
 import { CONFIG_FILE } from './write-config.ts'
 
 /** What `service.json` in the data folder says while the service runs. */
@@ -79,12 +80,13 @@ export type Service = {
 }
 
 /** Starts the service on the port, with the plugin runner; it answers some seconds later (`waitForHealth`). */
-export async function startService(port: number, dataFolder: string): Promise<Service> {
+export async function startService(port: number, dataFolder: string, isWatched = false): Promise<Service> {
   const runner = await startPluginRunner(readSecrets().TOKEN_SECRET!)
-  const child = spawnWranglerDev({
+  const child = spawnLocalWorker({
     config: CONFIG_FILE,
     port,
     dataFolder,
+    isWatched,
     // A line for each request is shown to nobody here, and costs a tenth of the request.
     vars: {
       REQUEST_LOG: 'off',

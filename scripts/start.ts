@@ -1,14 +1,15 @@
-// `npm start`: the whole service on this machine, from nothing or from what the data folder holds.
+// `npm start`: the whole service on this machine, from nothing or from what the data folder holds. `npm run dev`: the same, with a Worker that is
+// built anew whenever a source changes.
+import { parseArgs } from 'node:util'
 import { type Administrator, prepareAdministrator } from './administrator.ts'
 import { signIn } from './api-client.ts'
-import { buildBundles } from './bundles.ts'
 import { curlLines } from './curl-lines.ts'
 import { oneLine, prepareDataFolder } from './data-folder.ts'
 import { claimControl, verifySecrets } from './deployment/identity.ts'
 import { type DeployedExample, deployExample, deployedExample, testUsers, workedPolicies } from './example.ts'
+import { refreshGenerated } from './generated.ts'
 import { openLocalDatabases, prepareLocalDatabases } from './local-databases.ts'
 import { progressBar } from './progress.ts'
-import { writeRouteIndex } from './route-index.ts'
 import {
   callScheduled,
   checkPort,
@@ -19,6 +20,8 @@ import {
 } from './service.ts'
 import { completeSecrets, readSecrets, readSettings, SECRETS_FILE, type Settings } from './settings.ts'
 import { CONFIG_FILE, writeConfig } from './write-config.ts'
+
+const { values } = parseArgs({ options: { watch: { type: 'boolean', default: false } } })
 
 const say = (line: string): void => console.log(`bindery: ${line}`)
 
@@ -31,8 +34,7 @@ async function prepareFiles(): Promise<Settings> {
   if (await endStaleService(settings.dataFolder)) say('ended a service that a crash had left running')
   await checkPort(settings.port)
   writeConfig()
-  await writeRouteIndex()
-  await buildBundles()
+  await refreshGenerated()
   say(`${CONFIG_FILE} is written; data is kept in ${settings.dataFolder}`)
   return settings
 }
@@ -102,7 +104,7 @@ async function start(): Promise<number> {
   const firstStart = !deployedExample(settings.dataFolder)
   const administrator = await prepareStores(settings, firstStart)
   say(`starting the service on port ${settings.port}`)
-  const service = await startService(settings.port, settings.dataFolder)
+  const service = await startService(settings.port, settings.dataFolder, values.watch)
   let stopping = false
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => {

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../scripts/free-port.ts'
+import { signalGroup, spawnLocalWorker } from '../../scripts/local-worker.ts'
 import { type Service, waitForHealth } from '../../scripts/service.ts'
-import { signalGroup, spawnWranglerDev } from '../../scripts/wrangler-dev.ts'
 import { groupCpuMs } from './cpu.ts'
 
 /** Whatever was started and has not ended. */
@@ -42,7 +42,7 @@ export async function startWorker({
   mkdirSync(dataFolder, { recursive: true })
   const port = await freePort()
   if (over) throw new Error('The bench has ended.')
-  const child = spawnWranglerDev({
+  const child = spawnLocalWorker({
     ...{ config, script, port, inspectorPort, dataFolder, checkout },
   })
   const group = child.pid

@@ -1,11 +1,11 @@
-// The local runtime as a process group of its own: it has children, which end with it only when the group does. The Worker stays as
-// it was built: a change of its sources or generated files interrupts nobody, and takes effect at the next start.
+// The Worker on this machine's runtime, as a process group of its own: it has children, which end with it only when the group does.
+// It stays as it was built: a change of its sources or generated files interrupts nobody, and takes effect at the next start, unless it is watched.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 
-const BUILT_ONCE = resolve('scripts/built-once.ts')
+const PROGRAMS = { built: resolve('scripts/run-worker.ts'), watched: resolve('scripts/watched-worker.ts') }
 
-export type DevelopmentWorker = {
+export type LocalWorker = {
   /** The wrangler.toml. */
   config: string
   /** Instead of the entry that the config names. */
@@ -18,11 +18,14 @@ export type DevelopmentWorker = {
   vars?: Readonly<Record<string, string>>
   /** The checkout whose Worker it is; by default this one. */
   checkout?: string | undefined
+  /** Whether it is built anew whenever a source changes. */
+  isWatched?: boolean
 }
 
 /** Starts the Worker; the process id is also that of the group. */
-export function spawnWranglerDev(worker: DevelopmentWorker): ChildProcess & { readonly pid: number } {
-  const child = spawn(process.execPath, [BUILT_ONCE, JSON.stringify(worker)], {
+export function spawnLocalWorker(worker: LocalWorker): ChildProcess & { readonly pid: number } {
+  const program = worker.isWatched ? PROGRAMS.watched : PROGRAMS.built
+  const child = spawn(process.execPath, [program, JSON.stringify(worker)], {
     ...(worker.checkout !== undefined && { cwd: worker.checkout }),
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit'],

@@ -1,7 +1,7 @@
-// What `wrangler dev` does, without watching for changes: started by wrangler-dev.ts, with a DevelopmentWorker as JSON.
+// Runs the Worker and builds it anew whenever a source changes: started by local-worker.ts, with a LocalWorker as JSON.
 import { resolve } from 'node:path'
 import { unstable_startWorker } from 'wrangler'
-import type { DevelopmentWorker } from './wrangler-dev.ts'
+import type { LocalWorker } from './local-worker.ts'
 
 const {
   config,
@@ -10,7 +10,7 @@ const {
   inspectorPort,
   dataFolder,
   vars = {},
-} = JSON.parse(process.argv[2]!) as DevelopmentWorker
+} = JSON.parse(process.argv[2]!) as LocalWorker
 
 await unstable_startWorker({
   config,
@@ -19,7 +19,7 @@ await unstable_startWorker({
     Object.entries(vars).map(([name, value]) => [name, { type: 'plain_text', value }]),
   ),
   dev: {
-    watch: false,
+    watch: true,
     remote: false,
     server: { hostname: '127.0.0.1', port },
     // Wrangler's own debugger would be sent every line of the log, at a sixth of a short request; who looks asks for a port.

@@ -1,0 +1,27 @@
+// What was made from sources is kept by a key of all of them, among the installed packages, so that it is made once: for this checkout
+// and for copies of it that use the same packages.
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+/** Where it is kept. */
+export const KEPT_IN = resolve('node_modules/.cache/bindery')
+
+/** npm writes it with each installation. */
+const PACKAGES = 'node_modules/.package-lock.json'
+
+/** A key of the files, of all in the folders, and of the packages; what is not there is left out. `more` belongs to it, too. */
+export function sourceKey(folders: readonly string[], files: readonly string[], more = ''): string {
+  const hash = createHash('sha256').update(more)
+  const add = (path: string): void => {
+    hash.update(`\n${path}\n`).update(readFileSync(path))
+  }
+  for (const folder of folders.filter(path => existsSync(path)))
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(entry => join(entry.parentPath, entry.name))
+      .sort()
+      .forEach(add)
+  for (const path of [...files, PACKAGES]) if (existsSync(path)) add(path)
+  return hash.digest('hex').slice(0, 24)
+}
