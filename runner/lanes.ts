@@ -21,7 +21,7 @@ export type LaneSettings = {
   readonly mostWaitingOfTenant: number
   readonly mostWaiting: number
   readonly mostBytes: number
-  /** Processes that are kept for calls to come. */
+  /** Processes that are kept for calls to come; before the first call one. */
   readonly spares: number
 }
 
@@ -76,6 +76,7 @@ export class Lanes {
   #bytes = 0
   #turns: NodeJS.Timeout | undefined
   #isClosed = false
+  #wasCalled = false
 
   constructor(start: (onEnd: (cell: Cell) => void) => Cell, settings: Partial<LaneSettings> = {}) {
     this.#start = start
@@ -92,6 +93,7 @@ export class Lanes {
       ofTenant >= mostWaitingOfTenant ||
       this.#bytes + call.body.length > mostBytes
     if (isFull || this.#isClosed) return Promise.resolve({ ending: 'busy' })
+    this.#wasCalled = true
     this.#bytes += call.body.length
     return new Promise(resolve => {
       let isAnswered = false
@@ -306,7 +308,8 @@ export class Lanes {
   }
 
   #keepSpares(): void {
-    while (!this.#isClosed && this.#idle.length < this.#settings.spares) this.#idle.push(this.#newCell())
+    const wanted = this.#wasCalled ? this.#settings.spares : 1
+    while (!this.#isClosed && this.#idle.length < wanted) this.#idle.push(this.#newCell())
   }
 
   #in(lane: 'quick' | 'slow'): Job[] {

@@ -3,7 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 
-const PROGRAMS = { built: resolve('scripts/run-worker.ts'), watched: resolve('scripts/watched-worker.ts') }
+const PROGRAMS = {
+  built: resolve('scripts/run-worker.bundle.mjs'),
+  watched: resolve('scripts/watched-worker.ts'),
+}
 
 export type LocalWorker = {
   /** The wrangler.toml. */
@@ -25,7 +28,7 @@ export type LocalWorker = {
 /** Starts the Worker; the process id is also that of the group. */
 export function spawnLocalWorker(worker: LocalWorker): ChildProcess & { readonly pid: number } {
   const program = worker.isWatched ? PROGRAMS.watched : PROGRAMS.built
-  const child = spawn(process.execPath, [program, JSON.stringify(worker)], {
+  const child = spawn(process.execPath, ['--expose-gc', program, JSON.stringify(worker)], {
     ...(worker.checkout !== undefined && { cwd: worker.checkout }),
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit'],
@@ -39,6 +42,8 @@ export function spawnLocalWorker(worker: LocalWorker): ChildProcess & { readonly
       X_LOCAL_EXPLORER: 'false',
       X_LOCAL_OBSERVABILITY: 'false',
       WRANGLER_LOG: 'error',
+      // Large pieces of memory go back to the machine when they are free.
+      MALLOC_MMAP_THRESHOLD_: '131072',
     },
   })
   const { pid } = child

@@ -6,10 +6,10 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunnerStart } from '../runner/server.ts'
-import { runnerSecret } from '../src/extension/plugins/process-runner.ts'
+import { runnerSecret } from '../src/extension/plugins/runner-protocol.ts'
 import { signalGroup } from './local-worker.ts'
 
-const MAIN = resolve('runner/main.ts')
+const MAIN = resolve('runner/main.bundle.mjs')
 
 /** The wait before it is started again: doubled each time that it ends at once, up to the longest. */
 const SHORTEST_WAIT_MS = 50
@@ -44,7 +44,7 @@ export async function startPluginRunner(
   const begin = (port: number): Promise<number> =>
     new Promise((listens, fails) => {
       const began = performance.now()
-      const started = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
+      const started = spawn(process.execPath, [MAIN], {
         // Nothing of the environment: it holds credentials of the service and of the person who started it.
         env: {} as NodeJS.ProcessEnv,
         detached: true,

@@ -13,14 +13,15 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname, join, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { KEPT_IN, sourceKey } from './source-key.ts'
 
 const run = promisify(execFile)
 
-const THIS = fileURLToPath(import.meta.url)
+const [THIS, OPTIONS_READER] = ['worker-build.ts', 'worker-options.ts'].map(name =>
+  join(import.meta.dirname, name),
+) as [string, string]
 
 /** Folders of the sources of every Worker; a configuration or script elsewhere is made from what lies beside it, too. */
 const SOURCES = ['src', 'durable', 'packages']
@@ -42,7 +43,7 @@ export type BuiltWorker = {
 export async function builtWorker(config: string, script?: string): Promise<BuiltWorker> {
   const beside = [config, ...(script === undefined ? [] : [script])].map(dirname).filter(path => path !== '.')
   const folders = [...new Set([...SOURCES, ...beside])]
-  const folder = join(KEPT_IN, `worker-${sourceKey(folders, [config, THIS], script)}`)
+  const folder = join(KEPT_IN, `worker-${sourceKey(folders, [config, THIS, OPTIONS_READER], script)}`)
   if (!existsSync(folder)) await build(config, script, folder)
   utimesSync(folder, new Date(), new Date())
   removeOldest()
@@ -66,8 +67,7 @@ async function build(config: string, script: string | undefined, folder: string)
       ],
       { env: environment },
     )
-    // In a process of its own: the library that reads configurations takes up more memory than the service.
-    const read = run(process.execPath, [THIS, config], { env: environment })
+    const read = run(process.execPath, [OPTIONS_READER, config], { env: environment })
     const [{ stdout }] = await Promise.all([read, bundled])
     const { main, options } = JSON.parse(stdout)
     const entry = `${basename(script ?? main).replace(/\.\w+$/, '')}.js`
@@ -75,7 +75,7 @@ async function build(config: string, script: string | undefined, folder: string)
     if (!existsSync(folder)) renameSync(made, folder)
   } catch (problem) {
     const { stderr = '', stdout = '' } = problem as { stderr?: string; stdout?: string }
-    throw new Error(`The Worker could not be built:\n${stderr}${stdout}` || String(problem), {
+    throw new Error(`The Worker could not be built:\n${stderr + stdout || String(problem)}`, {
       cause: problem,
     })
   } finally {
@@ -90,16 +90,4 @@ function removeOldest(): void {
     .map(path => ({ path, usedAt: statSync(path).mtimeMs }))
     .sort((one, other) => other.usedAt - one.usedAt)
   for (const { path } of builds.slice(MOST_KEPT)) rmSync(path, { recursive: true, force: true })
-}
-
-if (import.meta.main) {
-  const { unstable_getMiniflareWorkerOptions: optionsOf, unstable_readConfig: readConfig } = await import(
-    'wrangler'
-  )
-  const config = process.argv[2]!
-  const { workerOptions } = optionsOf(config)
-  const { name, main, vars } = readConfig({ config })
-  // Secrets that lie beside the configuration are no part of what is kept.
-  const options = { ...workerOptions, name, bindings: vars, rootPath: undefined, modulesRules: undefined }
-  console.log(JSON.stringify({ main: relative('.', main!), options }))
 }

@@ -1,12 +1,13 @@
 // Calls of the plugin runner as the service makes them, without the service.
 import { startPluginRunner } from '../../../scripts/plugin-runner.ts'
-import { processRunner, runnerSecret } from '../../../src/extension/plugins/process-runner.ts'
+import { processRunner } from '../../../src/extension/plugins/process-runner.ts'
 import type {
   CallOutcome,
   PluginCall,
   PluginProgram,
   PluginRunner,
 } from '../../../src/extension/plugins/runner.ts'
+import { runnerSecret } from '../../../src/extension/plugins/runner-protocol.ts'
 import { compileScript } from '../../../src/extension/plugins/script.ts'
 import type { LoadedConfiguration } from '../../../src/product/cache.ts'
 

@@ -133,13 +133,27 @@ describe('the lanes of the plugin runner', () => {
     await Promise.all(again)
   })
 
+  it('keep one process until the first call, and then as many as they are to', async () => {
+    const { cells, run } = lanesOf({ spares: 3 })
+    expect(cells).toHaveLength(1)
+    const call = run('first', 20)
+    await vi.advanceTimersByTimeAsync(30)
+    expect((await call).ending).toBe('done')
+    const alive = cells.filter(cell => !cell.isDead)
+    expect(alive.length).toBeGreaterThanOrEqual(3)
+  })
+
   it('make room for who waits for the quick lane, also where the machine gives a call little of its time', async () => {
     const { cells, run } = lanesOf()
     const starved = ['a', 'b', 'c'].map(tenant => run(tenant, FOR_EVER))
-    for (const cell of cells) cell.callCpuMs = () => 10
+    const starve = () => {
+      for (const cell of cells) cell.callCpuMs = () => 10
+    }
+    starve()
     await vi.advanceTimersByTimeAsync(250)
     const quick = run('neighbour', 20)
     await vi.advanceTimersByTimeAsync(300)
+    starve()
     const { ending, ms } = await quick
     expect([ending, ms < 300]).toEqual(['done', true])
     await vi.advanceTimersByTimeAsync(5_000)
