@@ -26,3 +26,30 @@ export class Seats {
     this.#taken.delete(seat)
   }
 }
+
+/** Between two pieces of work in a lane others have their turn, and so long. */
+export const LANE_PAUSE_MS = 15
+
+/** Work in the background that takes an isolate's thread for a while: one piece after the other, whoever wants it, with a pause in between. */
+export class Lane {
+  readonly #seats: Seats
+
+  /** `endsMs`: work that takes longer was cut off, and holds nobody up any more. */
+  constructor(endsMs: number) {
+    this.#seats = new Seats(1, endsMs)
+  }
+
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    const seat = Symbol('work')
+    // Invocations cannot wake each other: each looks for itself.
+    while (!this.#seats.take(seat)) await pause()
+    try {
+      return await work()
+    } finally {
+      await pause()
+      this.#seats.leave(seat)
+    }
+  }
+}
+
+const pause = (): Promise<void> => new Promise(resolve => setTimeout(resolve, LANE_PAUSE_MS))

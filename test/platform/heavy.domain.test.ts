@@ -1,7 +1,7 @@
 // What is heavy has a share of an isolate (src/platform/heavy.ts).
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { HEAVY_ROWS, heavyReading, ROWS_A_SECOND } from '../../src/platform/heavy.ts'
-import { Seats } from '../../src/platform/seats.ts'
+import { LANE_PAUSE_MS, Lane, Seats } from '../../src/platform/seats.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -60,4 +60,30 @@ test('a seat that was left behind counts no more after its time', () => {
   expect([three, one].map(seat => seats.take(seat))).toEqual([true, false])
   vi.advanceTimersByTime(1_001)
   expect(seats.take(one)).toBe(true)
+})
+
+test('work in a lane goes on one piece after the other with pauses, past what fails and what was cut off', async () => {
+  const lane = new Lane(1_000)
+  const began: [string, number][] = []
+  const at = Date.now()
+  const piece = (name: string, takesMs: number, fails = false): void =>
+    void lane
+      .run(async () => {
+        began.push([name, Date.now() - at])
+        await new Promise(resolve => setTimeout(resolve, takesMs))
+        if (fails) throw new Error(name)
+      })
+      .catch(() => undefined)
+  piece('one', 100)
+  piece('two', 100, true)
+  piece('cut off', 1e9)
+  piece('four', 100)
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(began.map(([name]) => name)).toEqual(['one', 'two', 'cut off', 'four'])
+  const gaps = began.slice(1).map(([, since], before) => since - began[before]![1])
+  for (const [nth, gap] of gaps.entries()) {
+    const least = nth === 2 ? 1_000 : 100 + LANE_PAUSE_MS
+    expect(gap).toBeGreaterThanOrEqual(least)
+    expect(gap).toBeLessThanOrEqual(least + 2 * LANE_PAUSE_MS)
+  }
 })

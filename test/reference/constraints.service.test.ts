@@ -1,6 +1,6 @@
 import { exports } from 'cloudflare:workers'
 import { unzipSync } from 'fflate'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import type {
@@ -578,6 +578,31 @@ describe('quick quotes', () => {
     await motor.post('/test/clock', { timestamp: Number(first.body.expiresTimestamp) })
     expect((await call('GET', `${policyRoot()}/quickquotes/${first.body.locator}`)).status).toBe(404)
     expect((await evaluate(`quickquotes/${first.body.locator}`)).status).toBe(404)
+  })
+})
+
+describe('passes over a table of a hundred thousand rows', () => {
+  it('have a share of an isolate: of very many at once some are refused, and are to be sent again', async () => {
+    const rows = Array.from({ length: 100_000 }, (_, at) => `m${at},x,1`)
+    expect((await upload('vehicles_2050', 'vehicles', `make,model,year\n${rows.join('\n')}\n`)).status).toBe(
+      200,
+    )
+    const ask = (make: string) =>
+      call<ConstraintRecordResponse & { code: string }>(
+        'GET',
+        `${root}/constraints/vehicles_2050/record?byStaticName=false&make=${make}`,
+      )
+    expect((await ask('m7')).body.make).toEqual(['m7'])
+    // However fast the machine is: what was begun counts as begun now.
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now())
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => ask(`m${at}`)))
+    vi.restoreAllMocks()
+    const refused = answers.filter(({ status }) => status !== 200)
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused.length).toBeLessThan(20)
+    for (const { status, body, headers } of refused)
+      expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'overloaded', '3'])
+    expect((await ask('m8')).body.make).toEqual(['m8'])
   })
 })
 

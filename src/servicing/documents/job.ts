@@ -7,6 +7,7 @@ import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { filePlace } from '../../platform/http/body/large-files.ts'
 import { about, observed } from '../../platform/observation.ts'
+import { Lane } from '../../platform/seats.ts'
 import {
   fileKey,
   servedTenantOfShard,
@@ -51,6 +52,9 @@ const LEASE_MS = 5 * 60_000
 const MOST_ATTEMPTS = 5
 
 const FIRST_DELAY_MS = 5_000
+
+/** Many messages may come to one isolate at once, and making a document takes its thread for a hundredth of a second or more. */
+const lane = new Lane(30_000)
 
 /** Whether the message is a hint: one of another release may be anything. */
 function isHint(body: unknown): body is DocumentHint {
@@ -169,7 +173,9 @@ async function madeOf(
       const holder = policyholderAt(policyholder, replaced, draft.createdAt)
       const product = draft.sources
         ? await mergeSources(draft, loaded.aggregate, made, context)
-        : await makeDocument(draft, { ...making, loaded: { ...loaded, policyholder: holder } })
+        : await lane.run(() =>
+            makeDocument(draft, { ...making, loaded: { ...loaded, policyholder: holder } }),
+          )
       // Its sources are made first: they wait for the next message.
       if (!product) continue
       if (product.outcome !== 'ready') {

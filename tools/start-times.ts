@@ -1,0 +1,103 @@
+// `npm run start-times [-- --record]`: how long `npm start` takes on this machine, the first time in a fresh clone after `npm ci` and with its data
+// later on, and what its processes hold in memory then. With --record it goes to docs/measured.md. Linux alone says what memory is shared.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { freePort } from '../scripts/free-port.ts'
+import { KEPT_IN } from '../scripts/source-key.ts'
+import { measuredAt, writeSection } from './measured.ts'
+
+/** What has been started is as it will stay after so long. */
+const SETTLED_MS = 10_000
+const LATER_STARTS = 3
+
+type Started = {
+  readonly seconds: number
+  readonly megabytes: number
+  readonly shared: number
+  readonly processes: number
+}
+
+/** Figures of a process in megabytes: all that it has mapped, and with what it shares divided among those who share it. */
+function memoryOf(pid: number): { rss: number; pss: number } {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+  const figure = (name: string): number =>
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) / 1_024
+  return { rss: figure('Rss'), pss: figure('Pss') }
+}
+
+function descendants(of: number): number[] {
+  const parents = new Map<number, number>()
+  for (const name of readdirSync('/proc').filter(entry => /^\d+$/.test(entry)))
+    try {
+      // Behind the name of the program, which may have blanks.
+      const [, parent] = readFileSync(`/proc/${name}/stat`, 'utf8')
+        .replace(/^.*\) /, '')
+        .split(' ')
+      parents.set(Number(name), Number(parent))
+    } catch {
+      // It has ended.
+    }
+  const found = [of]
+  for (const pid of found) for (const [child, parent] of parents) if (parent === pid) found.push(child)
+  return found
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  process.kill(-child.pid!, 'SIGINT')
+  await once(child, 'exit')
+}
+
+async function startOnce(dataFolder: string): Promise<Started> {
+  const began = performance.now()
+  const child = spawn('npm', ['start'], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, PORT: String(await freePort()), BINDERY_DATA: dataFolder },
+  })
+  let text = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    text += chunk.toString()
+  })
+  while (!text.includes('Bindery answers on')) {
+    if (child.exitCode !== null) throw new Error(`It did not start:\n${text}`)
+    await sleep(20)
+  }
+  const seconds = (performance.now() - began) / 1_000
+  await sleep(SETTLED_MS)
+  const processes = descendants(child.pid!).map(memoryOf)
+  await end(child)
+  const total = (key: 'rss' | 'pss'): number => processes.reduce((sum, one) => sum + one[key], 0)
+  return { seconds, megabytes: total('rss'), shared: total('pss'), processes: processes.length }
+}
+
+const { values } = parseArgs({ options: { record: { type: 'boolean', default: false } } })
+const folder = mkdtempSync(join(tmpdir(), 'bindery-start-'))
+try {
+  // As after `npm ci`: nothing is built.
+  rmSync(KEPT_IN, { recursive: true, force: true })
+  const started = [await startOnce(folder)]
+  for (let nth = 0; nth < LATER_STARTS; nth += 1) started.push(await startOnce(folder))
+  const rows = started.map(
+    ({ seconds, megabytes, shared, processes }, nth) =>
+      `| ${nth === 0 ? 'first, all built' : 'later'} | ${seconds.toFixed(1)} | ${processes} | ${shared.toFixed(0)} | ${megabytes.toFixed(0)} |`,
+  )
+  const markdown = `## Start
+
+\`npm run start-times -- --record\`. ${measuredAt()}
+
+\`npm start\` until it says that it answers, and the memory of its processes ten seconds later. What processes share, such as the program's own code, counts once in the first
+figure of memory, and in the second for each of them.
+
+| start | seconds | processes | megabytes | as the sum of all |
+| --- | ---: | ---: | ---: | ---: |
+${rows.join('\n')}`
+  console.log(markdown)
+  if (values.record) writeSection('start', markdown)
+} finally {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+}
