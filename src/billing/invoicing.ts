@@ -1,7 +1,13 @@
 // Makes invoices of planned installments when their time comes. An invoice's total is the sum of its items; nothing writes a
 // total.
 import { Refusal } from '../kernel/errors.ts'
-import type { DisplayId, LocatorSupply, QuoteLocator, Uuid } from '../kernel/locators.ts'
+import {
+  type DisplayId,
+  type LocatorSupply,
+  type QuoteLocator,
+  type Uuid,
+  uuidOfPolicy,
+} from '../kernel/locators.ts'
 import { type Money, plus, zero } from '../kernel/money.ts'
 import { endOfDay, type Instant, later } from '../kernel/time.ts'
 import type { NewTimer } from '../platform/commit.ts'
@@ -130,7 +136,7 @@ export function invoiceInstallments(
         totalDue,
         invoiceTypeOf(installment, modification),
         {
-          locator: supply.uuid(),
+          locator: uuidOfPolicy(aggregate.policy.locator),
           displayId: supply.digits() as DisplayId,
           policyLocator: aggregate.policy.locator,
           policyModificationLocator: modification.locator,

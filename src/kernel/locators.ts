@@ -54,6 +54,36 @@ export function orderedUuid(shard: number): Uuid {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random}${hexByte(shard)}` as Uuid
 }
 
+/** Of the 66 bits of a version-8 UUID behind its time and before its shard: the sequence of a digit locator, and a count. */
+const COUNT_BITS = 19n
+const TAIL_BITS = 54n
+
+/** Begins anywhere, with the first that is asked for: isolates make no random numbers while they start. */
+let counted: number | undefined
+
+/**
+ * A version-8 UUID that names its policy: milliseconds since 1970, the policy's sequence, a count that tells apart what one commit makes,
+ * and the shard. So whoever is given the locator of an invoice or a payment knows its policy.
+ */
+export function uuidOfPolicy(policy: PolicyLocator): Uuid {
+  counted = ((counted ?? crypto.getRandomValues(new Uint32Array(1))[0]!) + 1) % 2 ** Number(COUNT_BITS)
+  const payload = (BigInt(Math.floor(policy / SHARDS)) << COUNT_BITS) | BigInt(counted)
+  const time = now().toString(16).padStart(12, '0')
+  const head = (payload >> TAIL_BITS).toString(16).padStart(3, '0')
+  // The variant's two bits, then the tail.
+  const tail = ((2n << TAIL_BITS) | BigInt.asUintN(Number(TAIL_BITS), payload)).toString(16)
+  return `${time.slice(0, 8)}-${time.slice(8)}-8${head}-${tail.slice(0, 4)}-${tail.slice(4)}${hexByte(shardOfDigits(policy))}` as Uuid
+}
+
+/** The policy that the UUID names; undefined for one that names none. */
+export function policyOfUuid(locator: Uuid): PolicyLocator | undefined {
+  if (locator[14] !== '8') return undefined
+  const head = BigInt(`0x${locator.slice(15, 18)}`)
+  const tail = BigInt.asUintN(Number(TAIL_BITS), BigInt(`0x${locator.slice(19, 23)}${locator.slice(24, 34)}`))
+  const sequence = ((head << TAIL_BITS) | tail) >> COUNT_BITS
+  return digitLocator(Number(sequence), shardOfUuid(locator)) as PolicyLocator
+}
+
 /** The shard in a UUID locator's last byte; 64 and more stand for none. */
 export const shardOfUuid = (locator: Uuid): number => Number.parseInt(locator.slice(34), 16)
 

@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { afterEach, expect, it, vi } from 'vitest'
-import { derivedUuid, orderedUuid, readUuid, shardOfUuid } from '../../src/kernel/locators.ts'
+import {
+  derivedUuid,
+  newUuid,
+  orderedUuid,
+  type PolicyLocator,
+  policyOfUuid,
+  readUuid,
+  shardOfUuid,
+  uuidOfPolicy,
+} from '../../src/kernel/locators.ts'
 
 /** Version 5 as RFC 9562 has it, by the platform's SHA-1; the shard stands in the last byte. */
 function byThePlatform(shard: number, names: readonly string[]): string {
@@ -58,4 +67,36 @@ it('ordered locators stand in the order of their times', () => {
     return orderedUuid(63)
   })
   expect(made.toSorted()).toEqual(made)
+})
+
+it('a locator that names its policy is a version-8 UUID in the order of time, and no two are the same', () => {
+  vi.useFakeTimers({ now: 1_645_557_742_000 })
+  const policies = fc.integer({
+    min: 100_000_000,
+    max: Number.MAX_SAFE_INTEGER,
+  }) as fc.Arbitrary<PolicyLocator>
+  const made = new Set<string>()
+  fc.assert(
+    fc.property(policies, policy => {
+      const locator = uuidOfPolicy(policy)
+      expect(locator).toMatch(/^017f22e2-79b0-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+      expect(readUuid(locator)).toBe(locator)
+      expect([policyOfUuid(locator), shardOfUuid(locator)]).toEqual([policy, policy % 64])
+      made.add(locator)
+    }),
+    { numRuns: 2_000 },
+  )
+  const one = 100_000_064 as PolicyLocator
+  const many = Array.from({ length: 100_000 }, () => uuidOfPolicy(one))
+  expect(new Set(many).size).toBe(100_000)
+  expect(made.size).toBe(2_000)
+})
+
+it('locators of other kinds name no policy', () => {
+  fc.assert(
+    fc.property(shards, shard => {
+      for (const locator of [newUuid(shard), orderedUuid(shard), derivedUuid(shard, 'a name')])
+        expect(policyOfUuid(locator)).toBeUndefined()
+    }),
+  )
 })

@@ -1,6 +1,6 @@
 // Plans for paying an invoice and reversing a payment, with their events (brief 4.4). Pure.
 import { notFound, Refusal } from '../../kernel/errors.ts'
-import type { DisplayId, LocatorSupply, Uuid } from '../../kernel/locators.ts'
+import { type DisplayId, type LocatorSupply, type Uuid, uuidOfPolicy } from '../../kernel/locators.ts'
 import { type Money, minus, toText, zero } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
@@ -57,7 +57,7 @@ export function planPayment(
   assertFits(amount, rest, source)
   const beyond = minus(amount, rest)
   const payment: Payment = {
-    locator: supply.uuid(),
+    locator: uuidOfPolicy(before.policy.locator),
     displayId: supply.digits() as DisplayId,
     policyholderLocator: before.policy.policyholderLocator,
     invoiceLocator: invoice.locator,

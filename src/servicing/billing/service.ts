@@ -1,12 +1,12 @@
 // Invoices and payments, as the Worker serves them.
 import { policyholderCredits } from '../../billing/payments/credits-response.ts'
 import { checkedInvoices, invoiceItems, invoiceResponse } from '../../billing/payments/plans.ts'
-import { notFound } from '../../kernel/errors.ts'
-import type { Uuid } from '../../kernel/locators.ts'
+import { notFound, Refusal } from '../../kernel/errors.ts'
+import { type PolicyLocator, policyOfUuid, type Uuid } from '../../kernel/locators.ts'
 import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { readPagingToken, UUID_FORM } from '../../platform/paging.ts'
-import { recordPlace, shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
+import { type RecordPlace, recordPlace, shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import type {
   CheckInvoicesResponse,
   GetInvoiceFinancialTransactionsResponse,
@@ -19,7 +19,12 @@ import type {
 import { invoiceResponses, paymentResponse } from '../../policy/projection/records.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { paymentNamed } from '../../policy/records/invoice.ts'
-import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
+import {
+  AGGREGATE_QUERIES,
+  aggregateQueries,
+  type PolicySelection,
+  readAggregates,
+} from '../../policy/store/aggregates.ts'
 import { creditQuery, loadPolicy, movementsQuery, policyOf } from '../../policy/store/loading.ts'
 import { placeOf, policyholderQuery } from '../../policyholders/store.ts'
 import { operate, policyLocator } from '../../transactions/policies/service.ts'
@@ -92,26 +97,48 @@ export async function creditsOf(
   return policyholderCredits(holder, balances, movements, pageSize)
 }
 
-/** Has the policy's object pay the invoice: a look-up more, to find the policy. */
+/** The policy of an invoice or payment: its locator names it, those of earlier releases take a look-up. */
+const policyOfRecord = async (
+  { database, locator }: RecordPlace,
+  selection: (locator: Uuid) => PolicySelection,
+): Promise<PolicyLocator> => policyOfUuid(locator) ?? (await policyOf(database, selection(locator)))
+
+/** Of a locator that was made up the policy may be none: then there is no such invoice or payment. */
+async function orNoSuch(
+  what: 'invoice' | 'payment',
+  text: string,
+  asked: Promise<JsonAnswer>,
+): Promise<JsonAnswer> {
+  return await asked.catch((problem: unknown) => {
+    const isNoPolicy = problem instanceof Refusal && /^There is no policy '\d+'\.$/.test(problem.message)
+    throw isNoPolicy ? notFound(what, text) : problem
+  })
+}
+
+/** Has the policy's object pay the invoice. */
 export async function payInvoice(
   context: RequestContext,
   text: string,
   request: PaymentCreateRequest,
 ): Promise<JsonAnswer> {
-  const { database, locator: invoice } = recordPlace(context, text, 'invoice')
-  const policy = await policyOf(database, { invoiceLocator: invoice })
-  const operation = { action: 'pay' as const, invoice, request }
-  return await operate(context, policy, { kind: 'payment', operation }, subject =>
+  const place = recordPlace(context, text, 'invoice')
+  const policy = await policyOfRecord(place, invoiceLocator => ({ invoiceLocator }))
+  const operation = { action: 'pay' as const, invoice: place.locator, request }
+  const asked = operate(context, policy, { kind: 'payment', operation }, subject =>
     readPayment(context, subject.split('/')[1]!),
   )
+  return await orNoSuch('invoice', text, asked)
 }
 
-/** Has the policy's object take a payment back: a look-up more, to find the policy. */
+/** Has the policy's object take a payment back. */
 export async function reversePayment(context: RequestContext, text: string): Promise<JsonAnswer> {
-  const { database, locator: payment } = recordPlace(context, text, 'payment')
-  const policy = await policyOf(database, { paymentLocator: payment })
-  const operation = { action: 'reverse' as const, payment }
-  return await operate(context, policy, { kind: 'payment', operation }, () => readPayment(context, payment))
+  const place = recordPlace(context, text, 'payment')
+  const policy = await policyOfRecord(place, paymentLocator => ({ paymentLocator }))
+  const operation = { action: 'reverse' as const, payment: place.locator }
+  const asked = operate(context, policy, { kind: 'payment', operation }, () =>
+    readPayment(context, place.locator),
+  )
+  return await orNoSuch('payment', text, asked)
 }
 
 /** Has the policy's object make the earliest planned invoice now. */

@@ -273,6 +273,6 @@ describe('more than is due', () => {
     await evictAllDurableObjects()
     const [, last] = [await accepted(), await accepted()]
     await evictAllDurableObjects()
-    expect(roundTrips(await pay(last.invoices[0]!))).toMatchObject({ d1: 3, object: 1 })
+    expect(roundTrips(await pay(last.invoices[0]!))).toMatchObject({ d1: 2, object: 1 })
   })
 })

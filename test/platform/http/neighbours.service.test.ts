@@ -13,16 +13,19 @@ beforeAll(async () => {
 
 const MANY = 300
 
+/** Takes the thread for some milliseconds. */
+const LONG = '{% for i in (1..2000) %}{{ i | plus: 1 }} {% endfor %}'
+
 it('of three hundred requests at once some are refused beside another tenant, whose request is answered', async () => {
   const [policy, other] = await Promise.all([large.createPolicy(), small.createPolicy()])
   const read = async (): Promise<number> => (await small.get(`/policy/${other.body.locator}`)).status
   const print = async () => {
     const body = {
       policyLocator: policy.body.locator,
-      type: 'pdf',
-      template: '<p>{{ data.policy.locator }}</p>',
+      type: 'html',
+      template: LONG,
     }
-    const headers = { accept: 'application/pdf' }
+    const headers = { accept: 'text/html' }
     return await large.post<{ code: string }>('/document/renderPolicyDocument', body, headers)
   }
   expect([(await print()).status, await read()]).toEqual([200, 200])

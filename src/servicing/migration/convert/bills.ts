@@ -1,4 +1,4 @@
-import type { DisplayId, LocatorSupply, Uuid } from '../../../kernel/locators.ts'
+import { type DisplayId, type LocatorSupply, type Uuid, uuidOfPolicy } from '../../../kernel/locators.ts'
 import { fromMinor, type Money, sumOf } from '../../../kernel/money.ts'
 import { endOfDay, type Instant, later } from '../../../kernel/time.ts'
 import { chargesOf } from '../../../policy/bills/amounts-due.ts'
@@ -186,7 +186,7 @@ export function invoiceInstallmentsOf(
   const at = times.createdAt
   const { kind } = making.modifications.get(last.modificationLocator)!
   const invoice: Invoice = {
-    locator: supply.uuid(),
+    locator: uuidOfPolicy(making.policy.locator),
     displayId: supply.digits() as DisplayId,
     policyLocator: making.policy.locator,
     policyModificationLocator: last.modificationLocator,
@@ -273,7 +273,7 @@ export function billOfNothing(
   }
   making.installments.set(installment.locator, installment)
   const identity = {
-    locator: supply.uuid(),
+    locator: uuidOfPolicy(policyLocator),
     displayId: supply.digits() as DisplayId,
     policyLocator,
     policyModificationLocator: modification.locator,
