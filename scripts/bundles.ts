@@ -93,6 +93,8 @@ async function buildBundle({ file, entry, options }: Bundle): Promise<void> {
     minify: true,
     legalComments: 'none',
     write: false,
+    // What a module does as a program of its own it does not as a part of another.
+    define: { 'import.meta.main': 'false' },
     ...options,
   })
   replaceFile(file, outputFiles![0]!.text)

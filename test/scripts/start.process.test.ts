@@ -45,6 +45,8 @@ describe('npm start', () => {
     expect(output).toContain('deploying examples/motor')
     expect(output).toContain(`${service.origin}/docs`)
     expect(output).toContain(service.example().hostname)
+    // Secrets are in their file alone.
+    expect(output).not.toMatch(/secret\.|"crv"/)
   })
 
   test('prints three lines that work when pasted', async () => {
