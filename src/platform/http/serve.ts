@@ -4,7 +4,6 @@ import { notFound, Refusal } from '../../kernel/errors.ts'
 import type { Caller, IdempotencyKey, RequestContext } from '../context.ts'
 import { BOOKMARK_HEADER, readBookmarks } from '../database/bookmarks.ts'
 import { heavyReading } from '../heavy.ts'
-import { takeSeat } from '../neighbours.ts'
 import { keyedHash } from '../sealed.ts'
 import { type Tenant, tenantNow } from '../tenancy.ts'
 import { contractRefusal } from '../wire-problem.ts'
@@ -48,7 +47,6 @@ export async function serve(
   const place = filePlace()
   if (who?.tenant) calls.heavy = heavyReading(who.tenant.locator)
   let upload: OpenUpload | undefined
-  let leaveSeat: (() => void) | undefined
   try {
     upload = route.upload && (await openUpload(exchange.request, route.upload, place))
     const { body, file, sent } = upload ? uploadBody(upload) : await readBody(route, exchange, place)
@@ -70,7 +68,6 @@ export async function serve(
         }
       : { ...open, requestHeaders: exchange.request.headers }
     const input = { params, query, body, file, asksForFile: asksForFile(exchange.request, route) }
-    leaveSeat = who?.tenant && (await takeSeat(who.tenant.locator))
     const value = await route.handle(input as never, context as never)
     const tenant = who?.tenant
     const signing = { env, origin: publicOrigin(env, exchange, tenant), now }
@@ -78,7 +75,6 @@ export async function serve(
       tenant && mayNameFiles(route) ? withFileAddresses(json, signing, tenant) : json,
     )
   } finally {
-    leaveSeat?.()
     await upload?.close()
     place.leave()
   }
