@@ -14,11 +14,16 @@ const FOLDERS = ['src', 'durable', 'packages', 'runner', 'console', 'scripts']
 /** A mark that the sources and what was made from them belong together. */
 const mark = (): string => join(KEPT_IN, `generated-${sourceKey(FOLDERS, [])}`)
 
+const sourcesAlone = (): string => sourceKey(FOLDERS, [], '', /\.bundle\.mjs$|route-index\.mjs$/)
+
 /** Makes it, unless it is as the sources are. */
 export async function refreshGenerated(): Promise<void> {
   if (existsSync(mark())) return
+  const before = sourcesAlone()
   // In a process of its own: what builds them stays in the memory of whoever has built.
   await promisify(execFile)(process.execPath, [THIS])
+  // What was edited meanwhile may not be in what was made: the next start makes it again.
+  if (sourcesAlone() !== before) return
   mkdirSync(KEPT_IN, { recursive: true })
   writeFileSync(mark(), '')
 }

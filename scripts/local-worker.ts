@@ -25,6 +25,9 @@ export type LocalWorker = {
   isWatched?: boolean
 }
 
+/** What a program below is given, as JSON. */
+export const givenWorker = (): LocalWorker => JSON.parse(process.argv[2]!) as LocalWorker
+
 /** Starts the Worker; the process id is also that of the group. */
 export function spawnLocalWorker(worker: LocalWorker): ChildProcess & { readonly pid: number } {
   const program = worker.isWatched ? PROGRAMS.watched : PROGRAMS.built

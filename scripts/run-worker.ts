@@ -1,10 +1,9 @@
-// Runs the Worker as it was built, with nothing beside the runtime: started by local-worker.ts, with a LocalWorker as JSON.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+// Runs the Worker as it was built, with nothing beside the runtime: started by local-worker.ts.
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
-import { parseEnv } from 'node:util'
 import { convertV4MiniflareOptions, Miniflare, type V4ModuleDefinition } from 'miniflare'
-import type { LocalWorker } from './local-worker.ts'
-import { SECRETS_FILE } from './settings.ts'
+import { givenWorker } from './local-worker.ts'
+import { readSecrets } from './settings.ts'
 import { type BuiltWorker, builtWorker } from './worker-build.ts'
 
 const KINDS: Readonly<Record<string, V4ModuleDefinition['type']>> = {
@@ -26,28 +25,17 @@ function modulesOf({ folder, entry }: BuiltWorker): V4ModuleDefinition[] {
   }))
 }
 
-/** Secrets beside the configuration. */
-function secretsOf(config: string): Record<string, string> {
-  const file = join(dirname(config), SECRETS_FILE)
-  return existsSync(file) ? (parseEnv(readFileSync(file, 'utf8')) as Record<string, string>) : {}
-}
-
-const {
-  config,
-  script,
-  port,
-  inspectorPort,
-  dataFolder,
-  vars = {},
-} = JSON.parse(process.argv[2]!) as LocalWorker
-
-const built = await builtWorker(config, script)
+const worker = givenWorker()
+const { inspectorPort } = worker
+/** Those beside the configuration. */
+const secrets = readSecrets(dirname(worker.config)) as Record<string, string>
+const built = await builtWorker(worker.config, worker.script)
 const miniflare = new Miniflare(
   convertV4MiniflareOptions({
     host: '127.0.0.1',
-    port,
+    port: worker.port,
     ...(inspectorPort !== undefined && { inspectorPort }),
-    resourcePersistencePath: resolve(dataFolder, 'v3'),
+    resourcePersistencePath: resolve(worker.dataFolder, 'v3'),
     // The scheduled handler, called as cron does.
     unsafeTriggerHandlers: true,
     cf: false,
@@ -59,7 +47,7 @@ const miniflare = new Miniflare(
     workers: [
       {
         ...built.options,
-        bindings: { ...built.options.bindings, ...secretsOf(config), ...vars },
+        bindings: { ...built.options.bindings, ...secrets, ...worker.vars },
         modulesRoot: built.folder,
         modules: modulesOf(built),
       },

@@ -10,8 +10,13 @@ export const KEPT_IN = resolve('node_modules/.cache/bindery')
 /** npm writes it with each installation. */
 const PACKAGES = 'node_modules/.package-lock.json'
 
-/** A key of the files, of all in the folders, and of the packages; what is not there is left out. `more` belongs to it, too. */
-export function sourceKey(folders: readonly string[], files: readonly string[], more = ''): string {
+/** A key of the files, of all in the folders that are not `made` of others, and of the packages; what is not there is left out. `more` belongs to it, too. */
+export function sourceKey(
+  folders: readonly string[],
+  files: readonly string[],
+  more = '',
+  made?: RegExp,
+): string {
   const hash = createHash('sha256').update(more)
   const add = (path: string): void => {
     hash.update(`\n${path}\n`).update(readFileSync(path))
@@ -20,6 +25,7 @@ export function sourceKey(folders: readonly string[], files: readonly string[], 
     readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter(entry => entry.isFile())
       .map(entry => join(entry.parentPath, entry.name))
+      .filter(path => !made?.test(path))
       .sort()
       .forEach(add)
   for (const path of [...files, PACKAGES]) if (existsSync(path)) add(path)

@@ -1,29 +1,21 @@
-// Runs the Worker and builds it anew whenever a source changes: started by local-worker.ts, with a LocalWorker as JSON.
+// Runs the Worker and builds it anew whenever a source changes: started by local-worker.ts.
 import { resolve } from 'node:path'
 import { unstable_startWorker } from 'wrangler'
-import type { LocalWorker } from './local-worker.ts'
+import { givenWorker } from './local-worker.ts'
 
-const {
-  config,
-  script,
-  port,
-  inspectorPort,
-  dataFolder,
-  vars = {},
-} = JSON.parse(process.argv[2]!) as LocalWorker
-
+const worker = givenWorker()
 await unstable_startWorker({
-  config,
-  ...(script !== undefined && { entrypoint: script }),
+  config: worker.config,
+  ...(worker.script !== undefined && { entrypoint: worker.script }),
   bindings: Object.fromEntries(
-    Object.entries(vars).map(([name, value]) => [name, { type: 'plain_text', value }]),
+    Object.entries(worker.vars ?? {}).map(([name, value]) => [name, { type: 'plain_text', value }]),
   ),
   dev: {
     watch: true,
     remote: false,
-    server: { hostname: '127.0.0.1', port },
+    server: { hostname: '127.0.0.1', port: worker.port },
     // Wrangler's own debugger would be sent every line of the log, at a sixth of a short request; who looks asks for a port.
-    inspector: inspectorPort === undefined ? false : { port: inspectorPort },
-    persist: resolve(dataFolder),
+    inspector: worker.inspectorPort === undefined ? false : { port: worker.inspectorPort },
+    persist: resolve(worker.dataFolder),
   },
 })

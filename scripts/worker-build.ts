@@ -72,8 +72,10 @@ async function build(config: string, script: string | undefined, folder: string)
     const { main, options } = JSON.parse(stdout)
     const entry = `${basename(script ?? main).replace(/\.\w+$/, '')}.js`
     writeFileSync(join(made, OPTIONS), JSON.stringify({ entry, options }))
-    if (!existsSync(folder)) renameSync(made, folder)
+    renameSync(made, folder)
   } catch (problem) {
+    // Another process has made the same meanwhile.
+    if (existsSync(folder)) return
     const { stderr = '', stdout = '' } = problem as { stderr?: string; stdout?: string }
     throw new Error(`The Worker could not be built:\n${stderr + stdout || String(problem)}`, {
       cause: problem,
@@ -87,7 +89,7 @@ function removeOldest(): void {
   const builds = readdirSync(KEPT_IN)
     .filter(name => /^worker-[0-9a-f]{24}$/.test(name))
     .map(name => join(KEPT_IN, name))
-    .map(path => ({ path, usedAt: statSync(path).mtimeMs }))
+    .map(path => ({ path, usedAt: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
     .sort((one, other) => other.usedAt - one.usedAt)
   for (const { path } of builds.slice(MOST_KEPT)) rmSync(path, { recursive: true, force: true })
 }

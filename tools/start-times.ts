@@ -2,13 +2,14 @@
 // later on, and what its processes hold in memory then. With --record it goes to docs/measured.md. Linux alone says what memory is shared.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { freePort } from '../scripts/free-port.ts'
 import { KEPT_IN } from '../scripts/source-key.ts'
+import { listedProcesses } from './bench/cpu.ts'
 import { measuredAt, writeSection } from './measured.ts'
 
 /** What has been started is as it will stay after so long. */
@@ -31,19 +32,9 @@ function memoryOf(pid: number): { rss: number; pss: number } {
 }
 
 function descendants(of: number): number[] {
-  const parents = new Map<number, number>()
-  for (const name of readdirSync('/proc').filter(entry => /^\d+$/.test(entry)))
-    try {
-      // Behind the name of the program, which may have blanks.
-      const [, parent] = readFileSync(`/proc/${name}/stat`, 'utf8')
-        .replace(/^.*\) /, '')
-        .split(' ')
-      parents.set(Number(name), Number(parent))
-    } catch {
-      // It has ended.
-    }
+  const all = listedProcesses()
   const found = [of]
-  for (const pid of found) for (const [child, parent] of parents) if (parent === pid) found.push(child)
+  for (const pid of found) found.push(...all.filter(({ parent }) => parent === pid).map(child => child.pid))
   return found
 }
 

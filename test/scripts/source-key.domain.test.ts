@@ -35,4 +35,8 @@ test('the key changes with every content, name, addition and removal, and with n
   change(() => rmSync(config))
   change(() => rmSync(one))
   expect(new Set(keys).size).toBe(keys.length)
+  const alone = (): string => sourceKey([sources], [], '', /\.bundle\.mjs$/)
+  const before = alone()
+  writeFileSync(join(sources, 'made.bundle.mjs'), 'made')
+  expect(alone()).toBe(before)
 })

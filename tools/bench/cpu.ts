@@ -4,23 +4,41 @@ import { readdirSync, readFileSync } from 'node:fs'
 /** Ticks of the kernel's clock are hundredths of a second wherever it tells them. */
 const TICK_MS = 10
 
+type ListedProcess = {
+  readonly pid: number
+  readonly parent: number
+  readonly group: number
+  readonly name: string
+  readonly ticks: number
+}
+
+/** Those that run now; none where the machine has no /proc to tell. */
+export function listedProcesses(): ListedProcess[] {
+  return listed().flatMap(entry => {
+    const stat = statOf(entry)
+    if (!stat) return []
+    // What follows the name, which is in brackets and may hold anything: state, parent, group, …
+    const close = stat.lastIndexOf(')')
+    const fields = stat
+      .slice(close + 2)
+      .split(' ')
+      .map(Number)
+    const name = stat.slice(stat.indexOf('(') + 1, close)
+    return [
+      { pid: Number(entry), parent: fields[1]!, group: fields[2]!, name, ticks: fields[11]! + fields[12]! },
+    ]
+  })
+}
+
 /**
  * Milliseconds that the processes of the group, or those of that name in it, have used until now, threads included;
  * undefined where the machine has no /proc to tell.
  */
 export function groupCpuMs(group: number, name?: string): number | undefined {
-  let total: number | undefined
-  for (const entry of listed()) {
-    const stat = statOf(entry)
-    if (!stat) continue
-    // What follows the name, which is in brackets and may hold anything: state, parent, group, …
-    const close = stat.lastIndexOf(')')
-    const fields = stat.slice(close + 2).split(' ')
-    if (Number(fields[2]) !== group) continue
-    if (name !== undefined && stat.slice(stat.indexOf('(') + 1, close) !== name) continue
-    total = (total ?? 0) + (Number(fields[11]) + Number(fields[12])) * TICK_MS
-  }
-  return total
+  const own = listedProcesses().filter(
+    one => one.group === group && (name === undefined || one.name === name),
+  )
+  return own.length === 0 ? undefined : own.reduce((sum, { ticks }) => sum + ticks * TICK_MS, 0)
 }
 
 function listed(): string[] {

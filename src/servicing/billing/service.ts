@@ -107,11 +107,12 @@ const policyOfRecord = async (
 async function orNoSuch(
   what: 'invoice' | 'payment',
   text: string,
+  policy: PolicyLocator,
   asked: Promise<JsonAnswer>,
 ): Promise<JsonAnswer> {
+  const noPolicy = notFound('policy', String(policy))
   return await asked.catch((problem: unknown) => {
-    const isNoPolicy = problem instanceof Refusal && /^There is no policy '\d+'\.$/.test(problem.message)
-    throw isNoPolicy ? notFound(what, text) : problem
+    throw problem instanceof Refusal && problem.message === noPolicy.message ? notFound(what, text) : problem
   })
 }
 
@@ -127,7 +128,7 @@ export async function payInvoice(
   const asked = operate(context, policy, { kind: 'payment', operation }, subject =>
     readPayment(context, subject.split('/')[1]!),
   )
-  return await orNoSuch('invoice', text, asked)
+  return await orNoSuch('invoice', text, policy, asked)
 }
 
 /** Has the policy's object take a payment back. */
@@ -138,7 +139,7 @@ export async function reversePayment(context: RequestContext, text: string): Pro
   const asked = operate(context, policy, { kind: 'payment', operation }, () =>
     readPayment(context, place.locator),
   )
-  return await orNoSuch('payment', text, asked)
+  return await orNoSuch('payment', text, policy, asked)
 }
 
 /** Has the policy's object make the earliest planned invoice now. */
