@@ -43,45 +43,80 @@ const hexByte = (value: number): string => value.toString(16).padStart(2, '0')
 /** A random (version 4) UUID that carries the shard in its last byte. */
 export const newUuid = (shard: number): Uuid => (crypto.randomUUID().slice(0, 34) + hexByte(shard)) as Uuid
 
+/** Counts that one millisecond has room for: those of UUIDs of version 7 fill twelve bits, those of version 8 nineteen. */
+const COUNTS_OF_TIME = 2 ** 12
+const COUNTS_OF_POLICY = 2 ** 19
+
 /**
- * A version-7 UUID that carries the shard in its last byte: milliseconds since 1970, then 66 random bits. For rows of which a
- * write makes several: they lie together in every index, so that few pages are written. Its first digits are those of others of
- * the same minute; where an id is told by its beginning, `newUuid` is meant.
+ * Times and counts that rise with each call, so that what is made later in an isolate is also later in order: the clock stands still
+ * while a request computes, and thousands of records may be made in one of its milliseconds. A millisecond begins with a count below
+ * half of what it has room for; one that is full takes the next.
  */
-export function orderedUuid(shard: number): Uuid {
-  const time = now().toString(16).padStart(12, '0')
-  const random = crypto.randomUUID().slice(15, 34)
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${random}${hexByte(shard)}` as Uuid
+function risingCounts(room: number): () => { time: number; count: number } {
+  let time = 0
+  let count = 0
+  return () => {
+    const current = now()
+    if (current > time) {
+      time = current
+      count = crypto.getRandomValues(new Uint32Array(1))[0]! % (room / 2)
+    } else if (count < room - 1) count += 1
+    else {
+      time += 1
+      count = 0
+    }
+    return { time, count }
+  }
 }
 
-/** Of the 66 bits of a version-8 UUID behind its time and before its shard: the sequence of a digit locator, and a count. */
-const COUNT_BITS = 19n
-const TAIL_BITS = 54n
+const countOfTime = risingCounts(COUNTS_OF_TIME)
+const countOfPolicy = risingCounts(COUNTS_OF_POLICY)
 
-/** Begins anywhere, with the first that is asked for: isolates make no random numbers while they start. */
-let counted: number | undefined
+const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0')
+
+/** The UUID of the version whose first digits are the time's, with `head` and `tail` behind it: 3 digits, and 14 that begin with the variant. */
+function timedUuid(time: number, version: 7 | 8, head: string, tail: string, shard: number): Uuid {
+  const digits = hex(time, 12)
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-${version}${head}-${tail.slice(0, 4)}-${tail.slice(4)}${hexByte(shard)}` as Uuid
+}
+
+/**
+ * A version-7 UUID that carries the shard in its last byte: milliseconds since 1970, a count, then 54 random bits. An isolate's rise in
+ * the order in which they are made, so rows lie in that order too, and those of a write together. Its first digits are those of others
+ * of the same minute; where an id is told by its beginning, `newUuid` is meant.
+ */
+export function orderedUuid(shard: number): Uuid {
+  const { time, count } = countOfTime()
+  const random = crypto.randomUUID()
+  return timedUuid(time, 7, hex(count, 3), random.slice(19, 23) + random.slice(24, 34), shard)
+}
+
+/** A policy's sequence lies in a version-8 UUID in three parts, of 12, 14 and 21 bits; the count is behind it. */
+const MIDDLE = 2 ** 14
+const LOW = 2 ** 21
+const VARIANT = 0x8000
 
 /**
  * A version-8 UUID that names its policy: milliseconds since 1970, the policy's sequence, a count that tells apart what one commit makes,
- * and the shard. So whoever is given the locator of an invoice or a payment knows its policy.
+ * and the shard. So whoever is given the locator of an invoice or a payment knows its policy. An isolate's rise, as those of
+ * `orderedUuid`.
  */
 export function uuidOfPolicy(policy: PolicyLocator): Uuid {
-  counted = ((counted ?? crypto.getRandomValues(new Uint32Array(1))[0]!) + 1) % 2 ** Number(COUNT_BITS)
-  const payload = (BigInt(Math.floor(policy / SHARDS)) << COUNT_BITS) | BigInt(counted)
-  const time = now().toString(16).padStart(12, '0')
-  const head = (payload >> TAIL_BITS).toString(16).padStart(3, '0')
-  // The variant's two bits, then the tail.
-  const tail = ((2n << TAIL_BITS) | BigInt.asUintN(Number(TAIL_BITS), payload)).toString(16)
-  return `${time.slice(0, 8)}-${time.slice(8)}-8${head}-${tail.slice(0, 4)}-${tail.slice(4)}${hexByte(shardOfDigits(policy))}` as Uuid
+  const { time, count } = countOfPolicy()
+  const sequence = Math.floor(policy / SHARDS)
+  const high = Math.floor(sequence / LOW)
+  const head = hex(Math.floor(high / MIDDLE), 3)
+  const tail = hex(VARIANT + (high % MIDDLE), 4) + hex((sequence % LOW) * COUNTS_OF_POLICY + count, 10)
+  return timedUuid(time, 8, head, tail, shardOfDigits(policy))
 }
 
 /** The policy that the UUID names; undefined for one that names none. */
 export function policyOfUuid(locator: Uuid): PolicyLocator | undefined {
   if (locator[14] !== '8') return undefined
-  const head = BigInt(`0x${locator.slice(15, 18)}`)
-  const tail = BigInt.asUintN(Number(TAIL_BITS), BigInt(`0x${locator.slice(19, 23)}${locator.slice(24, 34)}`))
-  const sequence = ((head << TAIL_BITS) | tail) >> COUNT_BITS
-  return digitLocator(Number(sequence), shardOfUuid(locator)) as PolicyLocator
+  const part = (from: number, to: number): number => Number.parseInt(locator.slice(from, to), 16)
+  const low = Math.floor(part(24, 34) / COUNTS_OF_POLICY)
+  const sequence = (part(15, 18) * MIDDLE + (part(19, 23) % MIDDLE)) * LOW + low
+  return digitLocator(sequence, shardOfUuid(locator)) as PolicyLocator
 }
 
 /** The shard in a UUID locator's last byte; 64 and more stand for none. */
@@ -160,3 +195,9 @@ export function locatorSupply(shard: number, digits: readonly number[]): Locator
     uuid: () => orderedUuid(shard),
   }
 }
+
+/** The supply, with UUIDs that name the policy. */
+export const supplyOf = (policy: PolicyLocator, { digits }: LocatorSupply): LocatorSupply => ({
+  digits,
+  uuid: () => uuidOfPolicy(policy),
+})

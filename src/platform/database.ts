@@ -189,9 +189,25 @@ type TableTexts = {
   put: string
   /** The same for rows that must be new. */
   insert: string
+  /** The same for rows that are there, of which the columns that never change are left out. */
+  change: string
   /** With the locators, as a JSON list, as its parameter. */
   remove: string
 }
+
+/**
+ * Columns that a policy's record keeps for its life, by the names of their properties: indexes with them are not written where a change
+ * leaves them out.
+ */
+const FIXED: readonly string[] = [
+  'createdAt',
+  'displayId',
+  'exposureLocator',
+  'perilLocator',
+  'policyholderLocator',
+  'policyLocator',
+  'postedAt',
+]
 
 /** The texts of statements, worked out once for each table. */
 const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
@@ -202,18 +218,20 @@ const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
   const rest = names.filter(column => !keys.includes(column))
   const quoted = (list: string[]): string => list.map(column => `"${column}"`).join(', ')
   const values = names.map((_, at) => `cells ->> ${at}`).join(', ')
-  const update =
-    keys.length === 0 || rest.length === 0
-      ? 'nothing'
-      : `update set ${rest.map(c => `"${c}" = excluded."${c}"`).join(', ')}`
-  const conflict = keys.length === 0 ? '' : ` on conflict (${quoted(keys)}) do ${update}`
+  const taking = (changing: string[]): string => {
+    if (keys.length === 0) return ''
+    const set = changing.map(column => `"${column}" = excluded."${column}"`).join(', ')
+    return ` on conflict (${quoted(keys)}) do ${set === '' ? 'nothing' : `update set ${set}`}`
+  }
+  const fixed = FIXED.map(snakeCase)
   // Each row is cut out of the list once for all of its columns: of `value` itself each of them would do so again, as it would where
   // SQLite made one query of the two, which the limit keeps it from.
   const insert = `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(?) limit -1)`
   return {
     columns: columns.map(column => ({ name: column.name, column: isAsItIs(column) ? undefined : column })),
-    put: `${insert} where true${conflict}`,
+    put: `${insert} where true${taking(rest)}`,
     insert,
+    change: `${insert} where true${taking(rest.filter(column => !fixed.includes(column)))}`,
     remove: `delete from "${name}" where locator in (select value from json_each(?))`,
   }
 })
@@ -253,6 +271,13 @@ export const insertRows = <T extends SQLiteTable>(
   table: T,
   rows: readonly T['$inferInsert'][],
 ): Query[] => jsonLists(rowTexts(table, rows)).map(list => database.effect(textsOf(table).insert, list))
+
+/** As `putRows`, of records of policies that are there: what they keep for their life is not written. */
+export const changeRows = <T extends SQLiteTable>(
+  database: Database,
+  table: T,
+  rows: readonly T['$inferInsert'][],
+): Query[] => jsonLists(rowTexts(table, rows)).map(list => database.effect(textsOf(table).change, list))
 
 /** As `putRows`, of rows that `rowTexts` has made of them. */
 export function putTexts(database: Database, table: SQLiteTable, texts: readonly string[]): Query[] {

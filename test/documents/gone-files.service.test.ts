@@ -233,7 +233,12 @@ describe('the file of an upload', () => {
           await operate(context, Number(policy) as PolicyLocator, { kind: 'addDocument', document: own })
         throw new Error('The object went away.')
       }
-      const upload = withStoredFile(context, 0, { query: words, form: { ...words, document: '' }, file }, add)
+      const upload = withStoredFile(
+        context,
+        Number(policy) as PolicyLocator,
+        { query: words, form: { ...words, document: '' }, file },
+        add,
+      )
       await expect(upload).rejects.toThrow('went away')
       return stored
     }

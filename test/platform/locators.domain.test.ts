@@ -100,3 +100,22 @@ it('locators of other kinds name no policy', () => {
     }),
   )
 })
+
+// The last, since what an isolate makes goes on from here.
+it('locators rise as an isolate makes them: while its clock stands still, and when it goes back', () => {
+  const policy = 100_000_064 as PolicyLocator
+  for (const make of [() => orderedUuid(5), () => uuidOfPolicy(policy)]) {
+    let last = ''
+    // More than there is room for in a millisecond.
+    for (const at of [1_645_557_742_000, 1_645_557_741_000, 1_645_557_742_001, 1_645_557_800_000]) {
+      vi.useFakeTimers({ now: at })
+      for (let count = 0; count < (at === 1_645_557_742_000 ? 530_000 : 5_000); count += 1) {
+        const locator = make()
+        if (locator <= last) throw new Error(`${locator} was made after ${last}.`)
+        last = locator
+      }
+    }
+  }
+  const many = Array.from({ length: 10 }, () => uuidOfPolicy(policy))
+  expect(many.map(policyOfUuid)).toEqual(many.map(() => policy))
+})

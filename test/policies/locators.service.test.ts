@@ -7,6 +7,7 @@ import { beforeAll, expect, it } from 'vitest'
 import {
   newUuid,
   type PolicyLocator,
+  policyOfUuid,
   readUuid,
   shardOfDigits,
   shardOfUuid,
@@ -15,10 +16,11 @@ import { now } from '../../src/kernel/time.ts'
 import { type Calls, noCalls } from '../../src/platform/calls.ts'
 import { commit } from '../../src/platform/commit.ts'
 import type { RequestContext } from '../../src/platform/context.ts'
-import { insertRows } from '../../src/platform/database.ts'
+import { changeRows, insertRows } from '../../src/platform/database.ts'
 import { ask, dispatcherObject } from '../../src/platform/objects.ts'
 import { readTenant, shardDatabase, type Tenant } from '../../src/platform/tenancy.ts'
-import { exposures } from '../../src/policy/tables/policies.ts'
+import { exposures, perils, policies } from '../../src/policy/tables/policies.ts'
+import { callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 
@@ -159,4 +161,46 @@ it('a new record whose locator another record has ends the batch with 503, and o
   }
   await expect(commit(context, database, write)).rejects.toMatchObject({ code: 'unavailable' })
   expect((await motor.get(`/policy/${locator}`)).body).toEqual(draft.body)
+})
+
+it('each record of a policy names it by its locator', async () => {
+  const { body } = await motor.createPolicy({ finalize: true })
+  const policy = Number(body.locator)
+  await callOk('POST', `/policy/${policy}/issue`, { token: motor.token })
+  const { body: issued } = await motor.get(`/policy/${policy}`)
+  const named = [
+    ...issued.modifications.map(one => one.locator),
+    ...issued.exposures.flatMap(one => [one.locator, ...one.perils.map(peril => peril.locator)]),
+    ...issued.invoices.map(one => one.locator),
+    ...issued.documents.map(one => one.locator),
+  ]
+  expect(named.length).toBeGreaterThan(5)
+  for (const locator of named) expect([locator, policyOfUuid(readUuid(locator)!)]).toEqual([locator, policy])
+})
+
+it('a changed record is one row written, whatever indexes its table has', async () => {
+  const { body } = await motor.createPolicy({ finalize: false })
+  const locator = Number(body.locator) as PolicyLocator
+  const calls = noCalls()
+  const database = shardDatabase(env, tenant, 0, calls)
+  const stored = () =>
+    database.batch([
+      database.build.select().from(policies).where(eq(policies.locator, locator)),
+      database.build.select().from(perils).where(eq(perils.policyLocator, locator)),
+    ])
+  const [[policy], [peril]] = await stored()
+  const updatedAt = policy!.updatedAt + 1
+  for (const query of [
+    ...changeRows(database, policies, [{ ...policy!, updatedAt }]),
+    ...changeRows(database, perils, [{ ...peril!, updatedAt }]),
+  ]) {
+    const before = calls.rowsWritten
+    await database.batch([query])
+    expect(calls.rowsWritten - before).toBe(1)
+  }
+  const [[changed], [changedPeril]] = await stored()
+  expect([changed, changedPeril]).toEqual([
+    { ...policy, updatedAt },
+    { ...peril, updatedAt },
+  ])
 })

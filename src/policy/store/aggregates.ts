@@ -13,6 +13,7 @@ import type { CurrencyCode } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import {
+  changeRows,
   type Database,
   deleteRows,
   insertRows,
@@ -209,7 +210,7 @@ export function differenceQueries(
   unread: Unread = NOTHING_UNREAD,
 ): Query[] {
   const policy = [policyRow(after, unread)]
-  const queries = before ? putRows(database, policies, policy) : insertRows(database, policies, policy)
+  const queries = before ? changeRows(database, policies, policy) : insertRows(database, policies, policy)
   for (const name of COLLECTION_NAMES) {
     const { table, toRow } = COLLECTIONS[name]
     const old = before?.[name] as ReadonlyMap<string | number, unknown> | undefined
@@ -227,7 +228,7 @@ export function differenceQueries(
     queries.push(
       ...deleteRows(database, table, gone),
       ...insertRows(database, table, added as never),
-      ...putRows(database, table, changed as never),
+      ...changeRows(database, table, changed as never),
     )
   }
   return queries

@@ -27,7 +27,7 @@ export async function addDocument(
 ): Promise<JsonAnswer> {
   const policy = policyLocator(policyText)
   shardOfPolicy(context.tenant, policy)
-  return await withStoredFile(context, shardOfDigits(policy), upload, stored => {
+  return await withStoredFile(context, policy, upload, stored => {
     const document: PolicyDocument = { ...stored, subject: 'policy', subjectLocator: String(policy) }
     return operate(context, policy, { kind: 'addDocument', document })
   })

@@ -4,11 +4,11 @@ import { sql } from 'drizzle-orm'
 import { isRefused, Refusal } from '../../kernel/errors.ts'
 import {
   derivedUuid,
-  newUuid,
   type PolicyLocator,
   readUuid,
   shardOfUuid,
   type Uuid,
+  uuidOfPolicy,
 } from '../../kernel/locators.ts'
 import { Memo } from '../../kernel/maps.ts'
 import { type Instant, now } from '../../kernel/time.ts'
@@ -235,12 +235,12 @@ export type Upload = { query: AddDocumentQuery; form: AddDocumentForm; file: Fil
  */
 export async function withStoredFile(
   context: RequestContext,
-  shard: number,
+  policy: PolicyLocator,
   upload: Upload,
   add: (document: UnplacedDocument) => Promise<JsonAnswer>,
 ): Promise<JsonAnswer> {
   const { file, type, ...words } = readUpload(upload)
-  const locator = newUuid(shard)
+  const locator = uuidOfPolicy(policy)
   const key = fileKey(context.tenant, ...documentPath(locator))
   await expectDocument(context, locator)
   context.calls.r2 += 1

@@ -1,6 +1,6 @@
 // Grace periods, legacy lapses and their reinstatements, as the Worker serves them.
 import { notFound } from '../../kernel/errors.ts'
-import { type PolicyLocator, readUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
+import { type PolicyLocator, readUuid, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -127,7 +127,7 @@ export async function addReinstatementDocument(
 ): Promise<JsonAnswer> {
   const { withStoredFile } = await files()
   const { locator: reinstatement, policy } = await reinstatementAt(context, text)
-  return await withStoredFile(context, shardOfDigits(policy), upload, document =>
+  return await withStoredFile(context, policy, upload, document =>
     carryOut(context, policy, { action: 'addDocument', reinstatement, document }),
   )
 }

@@ -1,5 +1,5 @@
 // The kinds of operations on a policy until it is issued.
-import { locatorSupply, shardOfDigits } from '../../kernel/locators.ts'
+import { locatorSupply, type PolicyLocator, shardOfDigits, supplyOf } from '../../kernel/locators.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
 import { digitsForChanges, digitsForNewDraft } from '../../policy/records/changes.ts'
 import { loadGround } from '../../policy/store/loading.ts'
@@ -36,7 +36,9 @@ const creation: FirstKind<'create'> = {
     const request = await autofill.creation(operation.request, ground)
     const { digits } = operation
     const more = await lease(digitsForNewDraft(request.exposures) - digits.length)
-    const attempt = attemptWith(locatorSupply(shardOfDigits(digits[0]!), [...digits, ...more]))
+    const locator = digits[0] as PolicyLocator
+    const supply = locatorSupply(shardOfDigits(locator), [...digits, ...more])
+    const attempt = attemptWith(supplyOf(locator, supply))
     const planned = await autofill.explaining(decideCreation(request, ground, attempt))
     const loaded = { ...ground, aggregate: planned.aggregate }
     return { planned, loaded, attempt, response: showPolicy(operation) }

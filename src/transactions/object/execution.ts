@@ -7,9 +7,10 @@ import { type ErrorCode, Refusal } from '../../kernel/errors.ts'
 import {
   type LocatorSupply,
   locatorSupply,
-  newUuid,
   type PolicyLocator,
   shardOfDigits,
+  supplyOf,
+  uuidOfPolicy,
 } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import {
@@ -164,7 +165,8 @@ async function attemptOn(
   const shard = shardOfDigits(locator)
   const lease = (count: number): Promise<number[]> =>
     count <= 0 ? Promise.resolve([]) : takeLocators(context, shard, count)
-  const digits = async (count: number): Promise<LocatorSupply> => locatorSupply(shard, await lease(count))
+  const digits = async (count: number): Promise<LocatorSupply> =>
+    supplyOf(locator, locatorSupply(shard, await lease(count)))
   const session = plugins.begin()
   const autofill = new Autofill(context, locator, session, tables)
   const readTables = tableReader(context)
@@ -306,7 +308,11 @@ export async function record(
   const version = (before?.policy.version ?? 0) + 1
   const shard = shardOfDigits(planned.aggregate.policy.locator)
   const seen = await withMedia(context, before, planned.aggregate, loaded)
-  const documentPlan = { product: loaded.product, now: context.now, uuid: () => newUuid(shard) }
+  const documentPlan = {
+    product: loaded.product,
+    now: context.now,
+    uuid: () => uuidOfPolicy(planned.aggregate.policy.locator),
+  }
   const drafted = withDocuments(before, { ...seen, policy: { ...seen.policy, version } }, documentPlan)
   const issued = { ...loaded, aggregate: drafted }
   const after = await withPostIssuance(before, issued, attempt, isAttended, documentPlan)

@@ -1,6 +1,6 @@
 // What becomes of an account that is handed over: values in, values out.
 
-import type { DisplayId, LocatorSupply, Uuid } from '../../../kernel/locators.ts'
+import { type DisplayId, type LocatorSupply, type Uuid, uuidOfPolicy } from '../../../kernel/locators.ts'
 import { type CurrencyCode, type Money, minus, plus, sum, zero } from '../../../kernel/money.ts'
 import { type Instant, later } from '../../../kernel/time.ts'
 import type { NewTimer } from '../../../platform/commit.ts'
@@ -224,12 +224,13 @@ export const receiveCredit = (
 }
 
 function addPayment(
-  { making, invoice }: Part,
+  part: Part,
   { at, ...terms }: Required<Received>,
   policyholderLocator: Uuid,
   supply: LocatorSupply,
 ): Uuid {
-  const locator = supply.uuid()
+  const { making, invoice } = part
+  const locator = uuidOfPolicy(invoiceOf(part).policyLocator)
   const displayId = supply.digits() as DisplayId
   const ids = { locator, displayId, policyholderLocator, invoiceLocator: invoice }
   making.payments.set(locator, { ...ids, ...terms, postedAt: at })

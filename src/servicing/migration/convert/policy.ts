@@ -1,7 +1,13 @@
 // A policy with its full history: all of it or nothing (resources brief 9.2).
 
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../../../extension/auxdata/tables.ts'
-import { derivedUuid, type PolicyLocator, type QuoteLocator, type Uuid } from '../../../kernel/locators.ts'
+import {
+  derivedUuid,
+  type PolicyLocator,
+  type QuoteLocator,
+  supplyOf,
+  type Uuid,
+} from '../../../kernel/locators.ts'
 import { addTo } from '../../../kernel/maps.ts'
 import { earlier, type TimeZone, timeZone as zoneNamed } from '../../../kernel/time.ts'
 import type { Steps } from '../../../kernel/turns.ts'
@@ -88,7 +94,7 @@ export function* convertPolicy(
   const read = readPolicy(request, inherited, context, problems, warnings)
   if (!read) return undefined
   const { product, timeZone, schedule, auxData, history } = read
-  const { configuration, now, supply } = context
+  const { configuration, now } = context
   const { id } = request
   const [first] = history
   const term = first!.term
@@ -98,7 +104,8 @@ export function* convertPolicy(
     firstIssued,
   )
   const lastIssued = history.at(-1)!.request.issuedTime
-  const locator = supply.digits() as PolicyLocator
+  const locator = context.supply.digits() as PolicyLocator
+  const supply = supplyOf(locator, context.supply)
   const quote: Quote = {
     locator: supply.digits() as QuoteLocator,
     name: 'quote 1',
@@ -145,7 +152,7 @@ export function* convertPolicy(
     for (const { invoiceId, installment } of bills.invoiced) addTo(invoiced, invoiceId, installment)
     if (transaction.request.installments.length === 0) unplanned.push({ transaction, carried })
     const place = `terms[${transaction.termAt}]`
-    const node = transactionNode(transaction, carried, known, bills.installments, context)
+    const node = transactionNode(transaction, carried, known, bills.installments, { ...context, supply })
     addTo(transactions, place, node)
     yield carried.work
   }

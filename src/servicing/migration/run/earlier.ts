@@ -9,7 +9,7 @@ import type { Instant } from '../../../kernel/time.ts'
 import type { Calls } from '../../../platform/calls.ts'
 import type { Guard, NewTimer } from '../../../platform/commit.ts'
 import { type RequestContext, SYSTEM_CALLER } from '../../../platform/context.ts'
-import { type Database, putRows, type Query } from '../../../platform/database.ts'
+import { changeRows, type Database, type Query } from '../../../platform/database.ts'
 import { type Tenant, tenantNow } from '../../../platform/tenancy.ts'
 import { termQueries } from '../../../policy/list/store.ts'
 import {
@@ -253,10 +253,10 @@ function policyChangeRows(database: Database, changes: readonly PolicyChange[]):
         .filter(([locator, record]) => old.get(locator) !== record)
         .map(([, record]) => ({ ...toRow(record as never), policyLocator: after.policy.locator }))
     })
-    return putRows(database, table, rows as never)
+    return changeRows(database, table, rows as never)
   })
   return [
-    ...putRows(
+    ...changeRows(
       database,
       policies,
       changes.map(({ after }) => policyRow(after, NOTHING_UNREAD)),
