@@ -1,16 +1,24 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
-import { afterEach, expect, it, vi } from 'vitest'
-import {
-  derivedUuid,
-  newUuid,
-  orderedUuid,
-  type PolicyLocator,
-  policyOfUuid,
-  readUuid,
-  shardOfUuid,
-  uuidOfPolicy,
-} from '../../src/kernel/locators.ts'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { PolicyLocator } from '../../src/kernel/locators.ts'
+
+type Locators = typeof import('../../src/kernel/locators.ts')
+
+let derivedUuid: Locators['derivedUuid']
+let newUuid: Locators['newUuid']
+let orderedUuid: Locators['orderedUuid']
+let policyOfUuid: Locators['policyOfUuid']
+let readUuid: Locators['readUuid']
+let shardOfUuid: Locators['shardOfUuid']
+let uuidOfPolicy: Locators['uuidOfPolicy']
+
+// Each test has an isolate of its own, so to speak: what one makes goes on from what it has made, whatever its clock says.
+beforeEach(async () => {
+  vi.resetModules()
+  const fresh = await import('../../src/kernel/locators.ts')
+  ;({ derivedUuid, newUuid, orderedUuid, policyOfUuid, readUuid, shardOfUuid, uuidOfPolicy } = fresh)
+})
 
 /** Version 5 as RFC 9562 has it, by the platform's SHA-1; the shard stands in the last byte. */
 function byThePlatform(shard: number, names: readonly string[]): string {
@@ -101,7 +109,6 @@ it('locators of other kinds name no policy', () => {
   )
 })
 
-// The last, since what an isolate makes goes on from here.
 it('locators rise as an isolate makes them: while its clock stands still, and when it goes back', () => {
   const policy = 100_000_064 as PolicyLocator
   for (const make of [() => orderedUuid(5), () => uuidOfPolicy(policy)]) {
