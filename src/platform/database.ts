@@ -189,29 +189,15 @@ type TableTexts = {
   put: string
   /** The same for rows that must be new. */
   insert: string
-  /** The same for rows that are there, of which the columns that never change are left out. */
+  /** As `put`; of a row that is there the columns of indexes stay as they are. */
   change: string
   /** With the locators, as a JSON list, as its parameter. */
   remove: string
 }
 
-/**
- * Columns that a policy's record keeps for its life, by the names of their properties: indexes with them are not written where a change
- * leaves them out.
- */
-const FIXED: readonly string[] = [
-  'createdAt',
-  'displayId',
-  'exposureLocator',
-  'perilLocator',
-  'policyholderLocator',
-  'policyLocator',
-  'postedAt',
-]
-
 /** The texts of statements, worked out once for each table. */
 const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
-  const { name, columns, primaryKeys } = getTableConfig(table)
+  const { name, columns, primaryKeys, indexes } = getTableConfig(table)
   const keyed = primaryKeys[0]?.columns ?? columns.filter(column => column.primary)
   const names = columns.map(column => snakeCase(column.name))
   const keys = keyed.map(column => snakeCase(column.name))
@@ -223,7 +209,9 @@ const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
     const set = changing.map(column => `"${column}" = excluded."${column}"`).join(', ')
     return ` on conflict (${quoted(keys)}) do ${set === '' ? 'nothing' : `update set ${set}`}`
   }
-  const fixed = FIXED.map(snakeCase)
+  const indexed = indexes.flatMap(({ config }) =>
+    config.columns.flatMap(column => (is(column, Column) ? snakeCase(column.name) : [])),
+  )
   // Each row is cut out of the list once for all of its columns: of `value` itself each of them would do so again, as it would where
   // SQLite made one query of the two, which the limit keeps it from.
   const insert = `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(?) limit -1)`
@@ -231,7 +219,7 @@ const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
     columns: columns.map(column => ({ name: column.name, column: isAsItIs(column) ? undefined : column })),
     put: `${insert} where true${taking(rest)}`,
     insert,
-    change: `${insert} where true${taking(rest.filter(column => !fixed.includes(column)))}`,
+    change: `${insert} where true${taking(rest.filter(column => !indexed.includes(column)))}`,
     remove: `delete from "${name}" where locator in (select value from json_each(?))`,
   }
 })
@@ -272,7 +260,10 @@ export const insertRows = <T extends SQLiteTable>(
   rows: readonly T['$inferInsert'][],
 ): Query[] => jsonLists(rowTexts(table, rows)).map(list => database.effect(textsOf(table).insert, list))
 
-/** As `putRows`, of records of policies that are there: what they keep for their life is not written. */
+/**
+ * As `putRows`, for tables whose rows keep the columns of their indexes for life, as records of a policy do: of a row that is there these
+ * are left out, so that a change of it writes no index.
+ */
 export const changeRows = <T extends SQLiteTable>(
   database: Database,
   table: T,
