@@ -1,5 +1,5 @@
 // Checks of a caller's permissions against others': nobody can give, or act on, more rights than they have.
-import { Refusal } from '../kernel/errors.ts'
+import { forbidden, Refusal } from '../kernel/errors.ts'
 import type { Caller } from '../platform/context.ts'
 import { may, type Permission, permissionsHeld } from '../platform/http/permissions.ts'
 import type { Tenant } from '../platform/tenancy.ts'
@@ -43,8 +43,7 @@ type Made = { readonly locator: string; readonly createdBy: string | null }
 export function requireReach(caller: Caller, account: Made, anyOf: readonly Permission[]): void {
   if (anyOf.some(one => may(caller, one))) return
   if (account.locator === caller.accountLocator || account.createdBy === caller.accountLocator) return
-  throw new Refusal(
-    'forbidden',
+  throw forbidden(
     `The account '${caller.username}' may do this to itself and to accounts that it made; to do it to others it lacks the permission ${anyOf.join(' or ')}.`,
   )
 }
@@ -55,8 +54,7 @@ export function requireReach(caller: Caller, account: Made, anyOf: readonly Perm
  */
 export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 'name' | 'type'>): void {
   if (!tenants || [name, `type:${type}`, 'any'].some(one => tenants.includes(one))) return
-  throw new Refusal(
-    'forbidden',
+  throw forbidden(
     `The token is not for the ${type} tenant '${name}'; it is for ${tenants.slice(0, MOST_NAMED).join(', ')}.`,
   )
 }

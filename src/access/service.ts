@@ -1,5 +1,5 @@
 // Signs in a user of a tenant, an administration account, or an administrator of one tenant; renews tokens.
-import { Refusal } from '../kernel/errors.ts'
+import { forbidden, invalidRequest } from '../kernel/errors.ts'
 import type { PublicContext, SignedInContext } from '../platform/http/route.ts'
 import { HOME_SHARD, shardDatabase } from '../platform/tenancy.ts'
 import type {
@@ -52,10 +52,7 @@ export async function authenticateAdmin(
   const credentials = neededCredentials(body)
   const named = tenantNamed(query, credentials)
   if (namings(named) !== 1)
-    throw new Refusal(
-      'invalidRequest',
-      "Name the tenant by exactly one of 'tenantName', 'hostName' and 'tenantLocator'.",
-    )
+    throw invalidRequest("Name the tenant by exactly one of 'tenantName', 'hostName' and 'tenantLocator'.")
   const { env, calls } = context
   const tenant = await readNamedTenant(env, named, calls)
   if (!tenant) return refuseUnknownTenant(credentials, 2, context)
@@ -75,8 +72,7 @@ export async function authenticateAdmin(
 export async function renewAuthentication(context: SignedInContext): Promise<AuthenticateResponse> {
   const { env, calls, tenant, caller, signedInAt, accountEpoch, now } = context
   if (signedInAt === undefined)
-    throw new Refusal(
-      'forbidden',
+    throw forbidden(
       'A long-lived token is not renewed: it holds until it expires. Make another with POST /auth/users/tokens.',
     )
   if (now - signedInAt >= RENEWABLE_MS)
@@ -95,8 +91,7 @@ export async function renewAuthentication(context: SignedInContext): Promise<Aut
 
 function neededCredentials(body: AuthenticateRequest | undefined): AuthenticateRequest {
   if (body) return body
-  throw new Refusal(
-    'invalidRequest',
+  throw invalidRequest(
     'The body is empty; send {"username": …, "password": …} as JSON, and tenantName or hostName for a tenant.',
   )
 }
@@ -108,8 +103,7 @@ export function tenantNamed(query: AuthenticateAdminQuery, body: AuthenticateAdm
   const one = (property: (typeof PROPERTIES)[number]): string | undefined => {
     const [a, b] = [query[property], body[property]]
     if (a !== undefined && b !== undefined && a !== b)
-      throw new Refusal(
-        'invalidRequest',
+      throw invalidRequest(
         `The query and the body give different values for '${property}'; send one of them.`,
       )
     return a ?? b

@@ -1,5 +1,5 @@
 // Names of tenants and their hosts (resources brief 10.6). A name is the first label of the host name.
-import { Refusal } from '../kernel/errors.ts'
+import { invalidRequest } from '../kernel/errors.ts'
 
 /** The longest label that DNS allows: a name must be a label. */
 export const LONGEST_TENANT_NAME = 63
@@ -17,8 +17,7 @@ const USER_WITHOUT_LETTERS = 'user'
 /** The name; 400 when it cannot be part of a host name. */
 export function checkedTenantName(name: string): string {
   if (name.length <= LONGEST_TENANT_NAME && NAME.test(name)) return name
-  throw new Refusal(
-    'invalidRequest',
+  throw invalidRequest(
     `A tenant's name has 1 to ${LONGEST_TENANT_NAME} lower-case letters, digits and hyphens, no hyphen first or last.`,
   )
 }
@@ -28,8 +27,7 @@ export function checkedTenantName(name: string): string {
  */
 export function testTenantName(username: string, suffix: string = DEFAULT_SUFFIX): string {
   if (!SUFFIX.test(suffix) || suffix.endsWith('-'))
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       "'tenantNameSuffix' has 1 to 40 lower-case letters, digits and hyphens, no hyphen last.",
     )
   const letters = username

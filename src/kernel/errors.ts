@@ -223,3 +223,15 @@ export const refusalFrom = (data: RefusalData): Refusal =>
 
 export const notFound = (what: string, locator: string): Refusal =>
   new Refusal('notFound', `There is no ${what} '${locator}'.`)
+
+const refusalOf =
+  (code: ErrorCode) =>
+  (message: string): Refusal =>
+    new Refusal(code, message)
+
+export const alreadyExists = refusalOf('alreadyExists')
+export const forbidden = refusalOf('forbidden')
+export const invalidParameter = refusalOf('invalidParameter')
+export const invalidRequest = refusalOf('invalidRequest')
+export const tooLarge = refusalOf('tooLarge')
+export const wrongState = refusalOf('wrongState')

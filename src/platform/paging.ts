@@ -3,7 +3,7 @@
 
 import { and, asc, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { Refusal } from '../kernel/errors.ts'
+import { invalidParameter } from '../kernel/errors.ts'
 import { type PolicyLocator, readDigits, readUuid, SHARDS, type Uuid } from '../kernel/locators.ts'
 import { type Instant, instant } from '../kernel/time.ts'
 import type { RequestContext } from './context.ts'
@@ -58,8 +58,7 @@ export function readPagingToken<L>(token: string | undefined, form: LocatorForm<
   )
   const whole = bytes.toString('base64url') === token && bytes.length % POSITION_BYTES === 0
   if (!whole || positions.length > SHARDS || positions.includes('unreadable'))
-    throw new Refusal(
-      'invalidParameter',
+    throw invalidParameter(
       "'pagingToken' is not one that this list gave; send the one of the page before, or none to begin.",
     )
   return positions as Positions<L>

@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { recordAudit } from '../access/audit/store.ts'
 import { ZONE_WITHOUT_CONFIGURATION } from '../access/store.ts'
-import { Refusal } from '../kernel/errors.ts'
+import { invalidRequest, Refusal } from '../kernel/errors.ts'
 import { add, earlier, type Instant, LATEST, later, now, type TimeZone } from '../kernel/time.ts'
 import { commit, isBySubject, storedAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
@@ -163,23 +163,20 @@ export type Clocks = { readonly tenant: Instant; readonly zone: TimeZone; readon
 /** The time that the request names; 400 when it is in the tenant's past or too far ahead. */
 export function clockTarget({ timestamp, advance }: ClockRequest, { tenant, zone, real }: Clocks): Instant {
   const furthest = add(tenant, MOST_YEARS_A_MOVE, 'year', zone)
-  const tooFar = new Refusal(
-    'invalidRequest',
+  const tooFar = invalidRequest(
     `One call moves the clock by at most ${MOST_YEARS_A_MOVE} years, here to ${furthest}; call several times.`,
   )
   // Calendar arithmetic fails beyond its own range, for example after a billion years.
   if (advance && advance.amount > UNITS_IN_FURTHEST[advance.unit]) throw tooFar
   const target = advance ? add(tenant, advance.amount, advance.unit, zone) : timestamp!
   if (target < tenant)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `'timestamp' ${target} lies before the tenant's time ${tenant}; the clock moves forward only.`,
     )
   if (target > furthest) throw tooFar
   const latest = add(real, MOST_YEARS_AHEAD, 'year', zone)
   if (target > latest)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `The clock can be at most ${MOST_YEARS_AHEAD} years ahead of the real time, until ${latest}; recreate the tenant to start over.`,
     )
   return target

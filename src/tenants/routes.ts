@@ -1,7 +1,7 @@
 // The clock of a test tenant, and the settings of a tenant in the control database.
 import { z } from '@hono/zod-openapi'
 import { recordAudit } from '../access/audit/store.ts'
-import { Refusal } from '../kernel/errors.ts'
+import { invalidRequest } from '../kernel/errors.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { type Route, tenantRoute } from '../platform/http/route.ts'
 import { controlDatabase, forgetTenants } from '../platform/tenancy.ts'
@@ -105,8 +105,7 @@ export const settingRoutes: readonly Route[] = [
 
 /** An origin in the form that browsers send; neither `*` nor `null`. */
 function checkedOrigin(text: string): string {
-  const wrong = new Refusal(
-    'invalidRequest',
+  const wrong = invalidRequest(
     `'${text}' is no origin; write scheme, host and port alone, like https://portal.example.`,
   )
   if (text.length > 300 || !URL.canParse(text)) throw wrong
@@ -123,7 +122,7 @@ async function setAllowedOrigins(
   const { env, tenant, calls } = context
   const allowedOrigins = [...new Set(texts.map(checkedOrigin))]
   if (allowedOrigins.length > MOST_ORIGINS)
-    throw new Refusal('invalidRequest', `There may be ${MOST_ORIGINS} origins at most.`)
+    throw invalidRequest(`There may be ${MOST_ORIGINS} origins at most.`)
   await recordAudit(context, {
     action: 'tenants.write',
     subject: 'allowedOrigins',

@@ -2,7 +2,7 @@
 // section 6). The scripts call the same functions on Node.
 
 import { checkedTenantName, hostNameOf } from '../access/tenant-names.ts'
-import { notFound, Refusal } from '../kernel/errors.ts'
+import { alreadyExists, invalidRequest, notFound, Refusal } from '../kernel/errors.ts'
 import { newUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
@@ -146,8 +146,7 @@ export async function addShards(
   if (!tenant) throw notFound('tenant', name)
   const has = tenant.shards.length
   if (shards < has || shards > store.MOST_SHARDS)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `The tenant '${name}' has ${has} shards and may have up to ${store.MOST_SHARDS}; databases that hold data are never taken away.`,
     )
   const database = controlDatabase(env, calls)
@@ -251,7 +250,7 @@ async function refusalFor(
   const { message, cause } = problem as Error
   const text = `${message} ${String(cause ?? '')}`
   if (/UNIQUE constraint failed: tenant\.(?:name|host_name)/.test(text))
-    return new Refusal('alreadyExists', `There is a tenant '${name}' already.`)
+    return alreadyExists(`There is a tenant '${name}' already.`)
   if (text.includes('NOT NULL constraint failed: tenant.generation')) return movedOn(name)
   if (!text.includes('NOT NULL constraint failed: shard.binding')) return problem
   const [states] = await database.batch([store.poolQuery(database, place)])

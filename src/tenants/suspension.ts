@@ -1,7 +1,7 @@
 // Suspends a tenant, so that every call is answered 503 and nothing of it goes on by itself, and resumes it. The control database says
 // so, and the fence in each of the tenant's databases, which holds for whoever still knows the tenant as it was.
 import { eq } from 'drizzle-orm'
-import { notFound, Refusal } from '../kernel/errors.ts'
+import { notFound, wrongState } from '../kernel/errors.ts'
 import { now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import { openDatabase } from '../platform/database.ts'
@@ -62,8 +62,7 @@ export async function resumeTenant(env: Env, name: string, calls: Calls = noCall
   const operation = await operationOf(env, tenant, calls)
   const isLeaving = operation?.kind === 'move' && operation.direction === 'out'
   if (operation && !isLeaving)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `A ${operation.kind} of the tenant '${name}' is under way; run its command again, which goes on where it stopped.`,
     )
   await openDatabases(env, tenant, calls)
@@ -99,7 +98,7 @@ export async function tenantToChange(env: Env, name: string, calls: Calls): Prom
   const tenant = await readTenant(env, { name }, calls)
   if (!tenant) throw notFound('tenant', name)
   if (tenant.suspension?.state === 'moved')
-    throw new Refusal('wrongState', `The tenant '${name}' has moved: ${tenant.suspension.reason}`)
+    throw wrongState(`The tenant '${name}' has moved: ${tenant.suspension.reason}`)
   return tenant
 }
 

@@ -1,7 +1,7 @@
 // Changing your own password, and unlocking an account (contract 1, Authentication 4). A wrong old password counts as a failed
 // sign-in, and a locked account accepts no right one either: a stolen token must not help to find out the password.
 import { eq, sql } from 'drizzle-orm'
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { forbidden, notFound, Refusal, wrongState } from '../../kernel/errors.ts'
 import { now as realNow } from '../../kernel/time.ts'
 import { commit, GuardTripped, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -31,10 +31,7 @@ export async function changeOwnPassword(
 ): Promise<void> {
   const { tenant, caller, signedInAt } = context
   if (signedInAt === undefined)
-    throw new Refusal(
-      'forbidden',
-      'A password is changed with the token of a sign-in, not with a long-lived one.',
-    )
+    throw forbidden('A password is changed with the token of a sign-in, not with a long-lived one.')
   const own = tenant && { ...context, tenant, now: tenantNow(tenant) }
   const read = own && (await readAccount(homeDatabase(own), { locator: caller.accountLocator }))
   if (own && read?.account) return changeOfTenant(request, read.account, read.rules, own)
@@ -225,5 +222,5 @@ async function unlockAdministrator(username: string, context: SignedInContext): 
 
 function requireAnother(locator: string, { caller }: SignedInContext): void {
   if (locator === caller.accountLocator)
-    throw new Refusal('wrongState', 'You cannot unlock your own account; another administrator can.')
+    throw wrongState('You cannot unlock your own account; another administrator can.')
 }

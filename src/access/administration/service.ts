@@ -1,5 +1,5 @@
 // Adds, lists, disables and deletes the accounts of a tenant, and sets their passwords.
-import { Refusal } from '../../kernel/errors.ts'
+import { alreadyExists, invalidRequest, type Refusal, tooLarge, wrongState } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
 import { type Instant, now as realNow } from '../../kernel/time.ts'
 import { commit, isBySubject, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
@@ -90,10 +90,7 @@ export async function addAccount(request: AccountAddRequest, context: RequestCon
     const present = await readRoom(database, username)
     if (present.isTaken) throw usernameTaken(username)
     if (present.count >= MOST_ACCOUNTS)
-      throw new Refusal(
-        'tooLarge',
-        `The tenant has ${MOST_ACCOUNTS} accounts, which is the most; delete some.`,
-      )
+      throw tooLarge(`The tenant has ${MOST_ACCOUNTS} accounts, which is the most; delete some.`)
     return commit(context, database, {
       shard: HOME_SHARD,
       guards: [{ name: 'guard_account', holds: hasRoomFor(username, MOST_ACCOUNTS) }],
@@ -116,7 +113,7 @@ export async function addAccount(request: AccountAddRequest, context: RequestCon
 }
 
 const usernameTaken = (username: string): Refusal =>
-  new Refusal('alreadyExists', `There is an account '${username}' already; choose another user name.`)
+  alreadyExists(`There is an account '${username}' already; choose another user name.`)
 
 const TEST_ADMINISTRATOR = 'account.test.tenant.admin'
 
@@ -125,8 +122,7 @@ function personType(given: string, tenant: Tenant): TenantAccountType {
   if (given === TEST_ADMINISTRATOR && tenant.type === 'test') return TEST_ADMINISTRATOR
   const type = given === TEST_ADMINISTRATOR ? undefined : typeOfRole(given)
   if (type) return type
-  throw new Refusal(
-    'invalidRequest',
+  throw invalidRequest(
     "'type' must be one of account.tenant.admin, account.tenant.employee, account.tenant.read.only.user, account.tenant.claims.only.user and service; in test tenants also account.test.tenant.admin.",
   )
 }
@@ -229,8 +225,7 @@ export async function setPassword(
   await changeAccount(context, locator, async (account, rules) => {
     requireReach(context.caller, account, ['users.write'])
     requireAnother(account, context, 'set the password of')
-    if (account.isService)
-      throw new Refusal('wrongState', `'${account.username}' is a service account and has no password.`)
+    if (account.isService) throw wrongState(`'${account.username}' is a service account and has no password.`)
     requireAuthority(context.caller, account)
     await requireGoodPassword(password, rules, account)
     passwordHash ??= await hashPassword(password, context.env.PASSWORD_PEPPER)
@@ -262,7 +257,7 @@ export const formerHashes = (
 /** You cannot disable or delete your own account: that could leave a tenant without an administrator. */
 function requireAnother(account: StoredAccount, { caller }: RequestContext, what: string): void {
   if (account.locator === caller.accountLocator)
-    throw new Refusal('wrongState', `You cannot ${what} your own account; another administrator can.`)
+    throw wrongState(`You cannot ${what} your own account; another administrator can.`)
 }
 
 const shown = (account: StoredAccount, { tenant }: RequestContext) => ({

@@ -1,6 +1,6 @@
 // Long-lived tokens of administration accounts, so that pipelines need no password with all rights. They work for
 // configurations only, and for the tenants that they list.
-import { Refusal } from '../../kernel/errors.ts'
+import { alreadyExists, invalidRequest, tooLarge } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
 import { now as realNow } from '../../kernel/time.ts'
 import { ALL_PERMISSIONS, grants, permissionsHeld } from '../../platform/http/permissions.ts'
@@ -75,20 +75,16 @@ export async function createAdministrationToken(
   ])
   if (tokens.some(one => one.hash === hash)) return token
   if (tokens.some(one => one.name === name))
-    throw new Refusal(
-      'alreadyExists',
-      `The account has a token '${name}' already; delete it, or choose another name.`,
-    )
+    throw alreadyExists(`The account has a token '${name}' already; delete it, or choose another name.`)
   if (tokens.length < MOST_TOKENS) throw revoked()
-  throw new Refusal('tooLarge', `The account has ${MOST_TOKENS} tokens, which is the most; delete some.`)
+  throw tooLarge(`The account has ${MOST_TOKENS} tokens, which is the most; delete some.`)
 }
 
 /** The named tenants, which need not exist yet. 400 without any, since that could mean all or none. */
 function checkedScope(wanted: readonly string[]): string[] {
   const tenants = [...new Set(wanted)]
   if (tenants.length === 0)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       "'tenants' must name the tenants that the token is for, by their names, or be type:test, type:production or any.",
     )
   for (const one of tenants) if (!SCOPES.has(one)) checkedTenantName(one)

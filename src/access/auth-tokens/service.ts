@@ -1,5 +1,5 @@
 // Makes, lists and deletes long-lived tokens; revokes everything that an account signs in with.
-import { Refusal } from '../../kernel/errors.ts'
+import { alreadyExists, invalidRequest, Refusal, tooLarge, wrongState } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now as realNow } from '../../kernel/time.ts'
 import { commit, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
@@ -35,8 +35,7 @@ export async function createOwnToken(
   const database = homeDatabase(context)
   const { account } = await readAccount(database, { locator: context.caller.accountLocator })
   if (!account)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       'An administration account has no long-lived tokens in a tenant; make a service account with POST /account/v1/account, and tokens for that.',
     )
   if (context.signedInAt !== undefined && context.accountEpoch < account.tokenEpoch) throw revoked()
@@ -53,8 +52,7 @@ export async function createServiceToken(
   const { account } = await accountAt(database, locator)
   requireReach(context.caller, account, ['users.write'])
   if (!account.isService)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `'${account.username}' is no service account: people make their tokens themselves, with POST /auth/users/tokens.`,
     )
   return createToken(account, request, context, database)
@@ -123,16 +121,14 @@ async function createToken(
 }
 
 const shownOnce = (name: string): Refusal =>
-  new Refusal(
-    'alreadyExists',
+  alreadyExists(
     `This request made the token '${name}' before, and it was shown then: it is kept nowhere. Delete it and make another.`,
   )
 
 /** The time; 400 when it is past or too far ahead, 422 when it is later than that of the token in use. */
 export function checkedExpiry(wanted: number, now: Instant, callersOwn: Instant | undefined): number {
-  const wrong = (message: string): Refusal => new Refusal('invalidRequest', message)
-  if (wanted <= now) throw wrong("'expiresAt' must lie in the future.")
-  if (wanted > now + LONGEST_LIFE_MS) throw wrong("'expiresAt' must lie at most five years ahead.")
+  if (wanted <= now) throw invalidRequest("'expiresAt' must lie in the future.")
+  if (wanted > now + LONGEST_LIFE_MS) throw invalidRequest("'expiresAt' must lie at most five years ahead.")
   if (callersOwn !== undefined && wanted > callersOwn)
     throw new Refusal(
       'beyondOwner',
@@ -148,8 +144,7 @@ export function checkedPermissions(wanted: readonly string[]): string[] {
     one => !ALL_PERMISSIONS.includes(one as Permission) && !ALL_PERMISSIONS.some(all => isAllOf(one, all)),
   )
   if (unknown.length === 0) return listed
-  throw new Refusal(
-    'invalidRequest',
+  throw invalidRequest(
     `'permissions' names what is no permission: ${unknown.slice(0, 20).map(shownWord).join(', ')}. Write group.action or group.*, as the API reference has them.`,
   )
 }
@@ -181,15 +176,11 @@ async function requireRoom(
 ): Promise<void> {
   const [rows] = await database.batch([tokensQuery(database, account.locator)])
   const living = rows.filter(({ expiresAt }) => expiresAt > now)
-  if (account.disabledAt !== null)
-    throw new Refusal('wrongState', `The account '${account.username}' is disabled.`)
+  if (account.disabledAt !== null) throw wrongState(`The account '${account.username}' is disabled.`)
   if (living.some(row => row.name === name))
-    throw new Refusal(
-      'alreadyExists',
-      `The account has a token '${name}' already; delete it, or choose another name.`,
-    )
+    throw alreadyExists(`The account has a token '${name}' already; delete it, or choose another name.`)
   if (living.length >= MOST_TOKENS)
-    throw new Refusal('tooLarge', `The account has ${MOST_TOKENS} tokens, which is the most; delete some.`)
+    throw tooLarge(`The account has ${MOST_TOKENS} tokens, which is the most; delete some.`)
 }
 
 /** The account's tokens, oldest first, with expired ones until they are removed. */

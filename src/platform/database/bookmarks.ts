@@ -1,6 +1,6 @@
 // Bookmarks of D1 (`x-d1-bookmark`): a client that sends what its last answer had reads what it wrote, from whichever copy of
 // the database is next to it. Without one every read is the primary's. Writes always are: what is decided rests on what is so.
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidParameter } from '../../kernel/errors.ts'
 import { type Calls, laterBookmark } from '../calls.ts'
 import type { Tenant } from '../tenancy.ts'
 
@@ -19,8 +19,7 @@ export function readBookmarks(header: string | null, tenant: Tenant): Readonly<R
   if (header === null) return {}
   const [, scope, list] = FORM.exec(header.trim()) ?? []
   if (scope === undefined || list === undefined)
-    throw new Refusal(
-      'invalidParameter',
+    throw invalidParameter(
       'X-D1-Bookmark must be that of an earlier answer, as it was sent; or leave it out.',
     )
   if (scope !== scopeOf(tenant)) return {}

@@ -1,7 +1,7 @@
 // State machines as data (docs/design.md, section 4): one table for each kind of record, from which the guard,
 // the event, the documentation and the tests come.
 
-import { Refusal } from '../../kernel/errors.ts'
+import { wrongState } from '../../kernel/errors.ts'
 import type { EventType } from './catalogue.ts'
 
 export type Transition<State extends string> = {
@@ -40,8 +40,5 @@ export function assertAllowed<Action extends string, State extends string>(
   if (table[action].from.includes(state)) return
   const allowed = allowedActions(table, state)
   const advice = allowed.length > 0 ? `it allows ${allowed.join(', ')}` : 'it allows no action'
-  throw new Refusal(
-    'wrongState',
-    `${record} is ${state} and cannot be ${table[action].past}; ${advice}.${because}`,
-  )
+  throw wrongState(`${record} is ${state} and cannot be ${table[action].past}; ${advice}.${because}`)
 }

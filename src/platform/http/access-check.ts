@@ -1,6 +1,6 @@
 // Whether who is signed in may call a route. Asked before the query and the body are read.
 
-import { Refusal } from '../../kernel/errors.ts'
+import { forbidden } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { Caller } from '../context.ts'
 import type { Tenant } from '../tenancy.ts'
@@ -33,18 +33,15 @@ export function requireAccess(
 ): void {
   const isOwnSignIn = access.kind === 'signedIn' && !access.permissions
   if (isPasswordExpired && !isOwnSignIn)
-    throw new Refusal(
-      'forbidden',
+    throw forbidden(
       'The password is older than the tenant allows; choose another with PATCH /account/v1/accounts/password.',
     )
   if (access.kind === 'tenant' && !tenant)
-    throw new Refusal(
-      'forbidden',
+    throw forbidden(
       'This path serves accounts of a tenant; sign in with tenantName or hostName, or with authenticateAdmin.',
     )
   if (access.kind === 'administration' && tenant)
-    throw new Refusal(
-      'forbidden',
+    throw forbidden(
       'This path serves administration accounts; sign in with user name and password only, without a tenant.',
     )
   if (access.permissions) requirePermission(caller, access.permissions)

@@ -2,7 +2,7 @@
 // column, changes exactly when an answer would, and can be held against the record wherever it is at hand: in the Worker, and
 // inside the policy's object, before the batch whose guards see to it that nothing came in between.
 import { hash } from 'node:crypto'
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidParameter, Refusal } from '../../kernel/errors.ts'
 
 /** 132 bits of SHA-256 as base64url. */
 const TAG_CHARACTERS = 22
@@ -29,8 +29,7 @@ export function readIfMatch(header: string | null): IfMatch | undefined {
   if (header.trim() === '*') return '*'
   const tags = tagsIn(header)
   if (!tags)
-    throw new Refusal(
-      'invalidParameter',
+    throw invalidParameter(
       'If-Match must be the ETag of an answer as it was sent, with its quotation marks; or several with commas; or *.',
     )
   // Behind the dot is when addresses of files in the answer end.

@@ -1,4 +1,4 @@
-import { type ErrorCode, Refusal } from '../../kernel/errors.ts'
+import { type ErrorCode, invalidParameter } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import { type Calls, noCalls } from '../calls.ts'
@@ -55,28 +55,25 @@ const CONTROL = /\p{Cc}/u
 
 /** Refuses a path or query that cannot be meant: too long, broken percent-encoding, control characters. */
 export function checkTarget({ url }: Exchange): void {
-  const wrong = (message: string): Refusal => new Refusal('invalidParameter', message)
   if (url.pathname.length + url.search.length > LONGEST_TARGET)
-    throw wrong(`The path and query are longer than ${LONGEST_TARGET} characters.`)
+    throw invalidParameter(`The path and query are longer than ${LONGEST_TARGET} characters.`)
   for (const [part, text] of [
     ['path', url.pathname],
     ['query', url.search.replaceAll('+', ' ')],
   ] as const) {
     if (!text.includes('%')) continue
-    if (CONTROL.test(decoded(part, text))) throw wrong(`The ${part} has control characters; remove them.`)
+    if (CONTROL.test(decoded(part, text)))
+      throw invalidParameter(`The ${part} has control characters; remove them.`)
   }
   if (url.search !== '' && url.searchParams.size > MOST_QUERY_VALUES)
-    throw wrong(`The query has more than ${MOST_QUERY_VALUES} values.`)
+    throw invalidParameter(`The query has more than ${MOST_QUERY_VALUES} values.`)
 }
 
 function decoded(part: string, text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new Refusal(
-      'invalidParameter',
-      `The ${part} is not percent-encoded UTF-8; write a percent sign itself as %25.`,
-    )
+    throw invalidParameter(`The ${part} is not percent-encoded UTF-8; write a percent sign itself as %25.`)
   }
 }
 

@@ -1,6 +1,6 @@
 // Who may what. A permission is `group.action`; a route names those of which any one is enough (resources
 // brief 0.5), and the type of the caller's account says which it holds (brief 7).
-import { Refusal } from '../../kernel/errors.ts'
+import { forbidden } from '../../kernel/errors.ts'
 import type { Caller } from '../context.ts'
 
 /** Every permission that a route can ask for, by group; the area decides which account types hold it. */
@@ -160,8 +160,7 @@ export const permissionsHeld = (caller: Pick<Caller, 'accountType' | 'permission
 /** Refuses (403) a caller who holds none of the permissions, naming them. */
 export function requirePermission(caller: Caller, anyOf: readonly Permission[]): void {
   if (anyOf.some(permission => may(caller, permission))) return
-  throw new Refusal(
-    'forbidden',
+  throw forbidden(
     `The account '${caller.username}' (${caller.accountType}) lacks the permission ${anyOf.join(' or ')}.`,
   )
 }

@@ -1,6 +1,6 @@
 // What happens to every request of a route, in this order: who may, what came in, the one call, the answer.
 import type { z } from '@hono/zod-openapi'
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { invalidParameter, notFound, Refusal } from '../../kernel/errors.ts'
 import type { Caller, IdempotencyKey, RequestContext } from '../context.ts'
 import { BOOKMARK_HEADER, readBookmarks } from '../database/bookmarks.ts'
 import { heavyReading } from '../heavy.ts'
@@ -138,8 +138,7 @@ function ifMatchOf(route: Route, { request }: Exchange): IfMatch | undefined {
   if (route.method === 'get') return undefined
   const ifMatch = readIfMatch(request.headers.get('if-match'))
   if (ifMatch !== undefined && ifMatch !== '*' && writeOf(route).changes === undefined)
-    throw new Refusal(
-      'invalidParameter',
+    throw invalidParameter(
       `${route.method.toUpperCase()} ${route.path} takes no If-Match: there is no one record that it changes. Send it without.`,
     )
   return ifMatch
@@ -188,10 +187,7 @@ export function idempotencyKey(
   const key = request.headers.get('idempotency-key') ?? request.headers.get('x-idempotency-key')
   if (key === null) return undefined
   if (!KEY.test(key))
-    throw new Refusal(
-      'invalidParameter',
-      'The Idempotency-Key must have 1 to 255 visible ASCII characters and no blanks.',
-    )
+    throw invalidParameter('The Idempotency-Key must have 1 to 255 visible ASCII characters and no blanks.')
   const hash = keyedHash(env)
   hash.update(`${request.method} ${url.pathname.replace(/\/$/, '')}${url.search}\n`)
   if (body && 'bytes' in body) hash.update(body.bytes)

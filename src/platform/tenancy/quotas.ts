@@ -1,6 +1,6 @@
 // What a tenant may have of what all tenants share. The figures that hold for everybody are here; a tenant's own are in
 // the control database, read with the tenant (`npm run tenant -- quota`).
-import { Refusal } from '../../kernel/errors.ts'
+import { Refusal, tooLarge } from '../../kernel/errors.ts'
 
 /** What a D1 database may hold. */
 const DATABASE_BYTES = 10_000_000_000
@@ -50,8 +50,7 @@ export const noRoom = ({ name }: Limited): Refusal =>
 export function assertConfigurationSize({ name, quotas }: Limited, bytes: number): void {
   const most = quotas?.configurationBytes
   if (most !== undefined && bytes > most)
-    throw new Refusal(
-      'tooLarge',
+    throw tooLarge(
       `The archive has ${bytes} bytes; configurations of the tenant '${name}' may have ${most}. Ask the operator for a larger quota.`,
     )
 }

@@ -1,6 +1,6 @@
 // Reads what is deployed: versions, their archives, and the latest version's products.
 import { requireTenant } from '../../access/rights.ts'
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { invalidParameter, notFound } from '../../kernel/errors.ts'
 import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { signedAddress } from '../../platform/http/file-links.ts'
@@ -119,8 +119,7 @@ async function tenantToRead(tenantName: string | undefined, context: SignedInCon
     if (tenantName !== undefined && tenantName !== own.name) throw notFound('tenant', tenantName)
     return own
   }
-  if (tenantName === undefined)
-    throw new Refusal('invalidParameter', "Name the tenant by 'tenantName' in the query.")
+  if (tenantName === undefined) throw invalidParameter("Name the tenant by 'tenantName' in the query.")
   const tenant = await readTenant(env, { name: tenantName }, calls)
   if (!tenant) throw notFound('tenant', tenantName)
   requireTenant(caller, tenant)

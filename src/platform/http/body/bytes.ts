@@ -1,13 +1,10 @@
 // Bytes of a body, counted while they come: Content-Length is a claim of the client, and chunked uploads have none.
-import { Refusal } from '../../../kernel/errors.ts'
+import { type Refusal, tooLarge } from '../../../kernel/errors.ts'
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_048_576)} MiB`
 
 export const bodyTooLarge = (largestBytes: number): Refusal =>
-  new Refusal(
-    'tooLarge',
-    `The body is larger than ${megabytes(largestBytes)}, the most that this path takes.`,
-  )
+  tooLarge(`The body is larger than ${megabytes(largestBytes)}, the most that this path takes.`)
 
 /** Joins small chunks up to this size, so that a body sent byte by byte costs no more memory than another. */
 const PIECE_BYTES = 65_536

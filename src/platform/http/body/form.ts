@@ -11,7 +11,7 @@ import {
   type MultipartPart,
 } from '@remix-run/multipart-parser'
 import { z } from 'zod'
-import { Refusal } from '../../../kernel/errors.ts'
+import { Refusal, tooLarge } from '../../../kernel/errors.ts'
 import { bodyTooLarge, joined, pieces, utf8Text } from './bytes.ts'
 import { refuseCompression } from './json.ts'
 import type { FilePlace } from './large-files.ts'
@@ -150,10 +150,7 @@ function ended(parser: MultipartParser): boolean {
 
 function textOf(part: MultipartPart, name: string): string {
   if (part.size > LARGEST_TEXT_BYTES)
-    throw new Refusal(
-      'tooLarge',
-      `The part '${shown(name)}' of the form is larger than ${LARGEST_TEXT_BYTES / 1024} KiB.`,
-    )
+    throw tooLarge(`The part '${shown(name)}' of the form is larger than ${LARGEST_TEXT_BYTES / 1024} KiB.`)
   const text = utf8Text(joined(part.content))
   if (text === undefined) throw malformed(`The part '${shown(name)}' of the form is not UTF-8 text.`)
   return text
@@ -163,14 +160,10 @@ const shown = (name: string): string => (name.length > 40 ? `${name.slice(0, 40)
 
 function formRefusal(problem: unknown, largestFileBytes: number): unknown {
   if (problem instanceof MaxFileSizeExceededError)
-    return new Refusal(
-      'tooLarge',
-      `A part of the form may have at most ${Math.floor(largestFileBytes / 1_048_576)} MiB.`,
-    )
-  if (problem instanceof MaxPartsExceededError)
-    return new Refusal('tooLarge', `The form has more than ${MOST_PARTS} parts.`)
+    return tooLarge(`A part of the form may have at most ${Math.floor(largestFileBytes / 1_048_576)} MiB.`)
+  if (problem instanceof MaxPartsExceededError) return tooLarge(`The form has more than ${MOST_PARTS} parts.`)
   if (problem instanceof MaxHeaderSizeExceededError)
-    return new Refusal('tooLarge', `A part's header is larger than ${LARGEST_HEADER_BYTES / 1024} KiB.`)
+    return tooLarge(`A part's header is larger than ${LARGEST_HEADER_BYTES / 1024} KiB.`)
   if (problem instanceof MaxTotalSizeExceededError) return bodyTooLarge(largestFileBytes)
   if (problem instanceof MultipartParseError)
     return malformed(

@@ -1,5 +1,5 @@
 // Bodies as JSON, before any contract: the framework's own reader refuses what real clients send (brief 0.12).
-import { Refusal } from '../../../kernel/errors.ts'
+import { invalidRequest, Refusal, tooLarge } from '../../../kernel/errors.ts'
 import { readBytes, utf8Text } from './bytes.ts'
 
 /** Bytes of a JSON body unless the route says otherwise. */
@@ -44,7 +44,7 @@ export async function readJson(
       `The body nests lists and objects more than ${DEEPEST_JSON} deep; flatten it.`,
     )
   if (values > MOST_JSON_VALUES)
-    throw new Refusal('tooLarge', `The body has more than ${MOST_JSON_VALUES} values; send it in parts.`)
+    throw tooLarge(`The body has more than ${MOST_JSON_VALUES} values; send it in parts.`)
   const value = parsed(text, keepsProto)
   return { bytes, value: value === '' || value === null ? undefined : value }
 }
@@ -70,7 +70,7 @@ function parsed(text: string, keepsProto: boolean): unknown {
   // Copied by assignment, this one name would change an object's prototype instead of adding a property. An
   // escape may spell it too.
   if (!keepsProto && /__proto__|\\u005f/i.test(text) && hasProto(value))
-    throw new Refusal('invalidRequest', "No property may be named '__proto__'; rename or remove it.")
+    throw invalidRequest("No property may be named '__proto__'; rename or remove it.")
   return value
 }
 

@@ -2,7 +2,7 @@
 // Content-Type. Nothing of it is kept here, however long it is.
 import { createHash, type Hash } from 'node:crypto'
 import type { z } from '@hono/zod-openapi'
-import { Refusal } from '../../../kernel/errors.ts'
+import { invalidRequest, Refusal, tooLarge } from '../../../kernel/errors.ts'
 import type { IdempotencyKey } from '../../context.ts'
 import { bodyTooLarge, joined, pieces } from './bytes.ts'
 import { boundaryOf } from './form.ts'
@@ -63,10 +63,7 @@ export async function openUpload(
 }
 
 const noFile = (): Refusal =>
-  new Refusal(
-    'invalidRequest',
-    "The request brings no file; send it as the part 'file' of a form, or as the body itself.",
-  )
+  invalidRequest("The request brings no file; send it as the part 'file' of a form, or as the body itself.")
 
 /** The body, which has a first byte: servers give a request without one a body that is empty. */
 async function begun(body: Body): Promise<Body> {
@@ -151,7 +148,7 @@ class FormCursor {
     for await (const piece of this.until(END_OF_HEADER)) {
       length += piece.length
       if (length > LARGEST_HEADER_BYTES)
-        throw new Refusal('tooLarge', `A part's header is larger than ${LARGEST_HEADER_BYTES / 1024} KiB.`)
+        throw tooLarge(`A part's header is larger than ${LARGEST_HEADER_BYTES / 1024} KiB.`)
       lines.push(piece)
     }
     return Buffer.from(joined(lines)).toString('utf8')
@@ -198,7 +195,7 @@ async function nextFile(
     const header = await cursor.header()
     if (header === undefined) return undefined
     parts.left -= 1
-    if (parts.left < 0) throw new Refusal('tooLarge', `The form has more than ${MOST_PARTS} parts.`)
+    if (parts.left < 0) throw tooLarge(`The form has more than ${MOST_PARTS} parts.`)
     const disposition = headerLine(header, 'content-disposition') ?? ''
     const fileName = parameter(disposition, 'filename')
     if (fileName !== undefined || partNames.includes(parameter(disposition, 'name') ?? ''))
