@@ -9,7 +9,7 @@ import { fileRoutes } from './platform/http/files.ts'
 import { serviceRoutes } from './platform/http/health.ts'
 import { openApiDocument } from './platform/http/openapi.ts'
 import type { Examples } from './platform/http/reference/examples.ts'
-import { jsonText, publicRoute, type Route } from './platform/http/route.ts'
+import { forEverybody, jsonText, type Route } from './platform/http/route.ts'
 import { constraintTableRoutes } from './reference/constraints/routes.ts'
 import { dataTableRoutes, rangeTableRoutes } from './reference/data-tables/routes.ts'
 import { fileResourceRoutes } from './reference/files/routes.ts'
@@ -43,11 +43,10 @@ import { reinstatementRoutes } from './transactions/reinstatements/routes.ts'
 import { renewalRoutes } from './transactions/renewals/routes.ts'
 import { upgradeRoutes } from './transactions/upgrade/routes.ts'
 
-const documentRoute = publicRoute({
-  method: 'get',
-  path: '/openapi.json',
+const { get } = forEverybody('Service')
+
+const documentRoute = get('/openapi.json', {
   summary: 'This document, OpenAPI 3.1',
-  tags: ['Service'],
   answer: { description: 'The contract of every path.' },
   handle: async () => jsonText({ status: 200, text: await document() }),
 })

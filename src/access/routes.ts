@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { permissionsHeld } from '../platform/http/permissions.ts'
-import { publicRoute, type Route, signedInRoute } from '../platform/http/route.ts'
+import { forEverybody, forSignedIn, type Route } from '../platform/http/route.ts'
 import { tokenKeys } from '../platform/token-keys.ts'
 import { OptionalText, Text } from '../platform/wire.ts'
 import { accountAdministrationRoutes } from './administration/routes.ts'
@@ -15,49 +15,38 @@ import {
 import { authenticate, authenticateAdmin, renewAuthentication } from './service.ts'
 
 const answer = { schema: AuthenticateResponse, description: 'A token, valid for one hour.' }
-const tags = ['Accounts']
+const { get, post } = forEverybody('Accounts')
+const signedIn = forSignedIn('Accounts')
 
 export const accountRoutes: readonly Route[] = [
-  publicRoute({
-    method: 'post',
-    path: '/account/authenticate',
+  post('/account/authenticate', {
     summary: 'Sign in as a user of a tenant, or as an administration account',
     description:
       'The tenant is named by `tenantName` or `hostName`, in the query or in the body. With neither, the administration account signs in, which deploys configurations.',
-    tags,
     query: AuthenticateQuery,
     body: { schema: AuthenticateRequest, required: false },
     answer,
     handle: ({ query, body }, context) => authenticate(query, body, context),
   }),
-  publicRoute({
-    method: 'post',
-    path: '/account/authenticateAdmin',
+  post('/account/authenticateAdmin', {
     summary: 'Sign in as an administrator of one tenant',
     description:
       'Exactly one of `tenantName`, `hostName` and `tenantLocator` names the tenant. The token administers users, integrations and logs of the tenant; it cannot deploy.',
-    tags,
     query: AuthenticateAdminQuery,
     body: { schema: AuthenticateRequest, required: false },
     answer,
     handle: ({ query, body }, context) => authenticateAdmin(query, body, context),
   }),
-  signedInRoute({
-    method: 'post',
-    path: '/account/renewAuthentication',
+  signedIn.post('/account/renewAuthentication', {
     summary: 'Renew the token of the Authorization header',
     description: 'Works with a valid token, until 12 hours after the sign-in.',
-    tags,
     answer,
     handle: (_, context) => renewAuthentication(context),
   }),
-  publicRoute({
-    method: 'get',
-    path: '/.well-known/jwks.json',
+  get('/.well-known/jwks.json', {
     summary: 'The keys that access tokens are signed with',
     description:
       'Ed25519 (`EdDSA`), by the `kid` of the token. There are several while one takes the place of another.',
-    tags,
     answer: { schema: KeySetResponse, description: 'A JSON Web Key Set with the public halves.' },
     handle: async (_, { env }) => ({ keys: [...(await tokenKeys(env)).shown] }),
   }),
@@ -78,13 +67,10 @@ export const OwnPermissionsResponse = z
   .openapi('OwnPermissionsResponse')
 
 export const ownPermissionRoutes: readonly Route[] = [
-  signedInRoute({
-    method: 'get',
-    path: '/auth/permissions',
+  signedIn.get('/auth/permissions', {
     summary: 'List what the caller may do',
     description:
       'By the permissions of the token where it has some of its own, else by the roles that the configuration defines, else by the account type.',
-    tags: ['Accounts'],
     answer: { schema: OwnPermissionsResponse, description: 'The permissions of the caller.' },
     handle: async (_, { caller, tenant }) => ({
       username: caller.username,

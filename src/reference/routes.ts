@@ -1,4 +1,4 @@
-import { type Route, tenantRoute } from '../platform/http/route.ts'
+import { forTenant, type Route } from '../platform/http/route.ts'
 import {
   ExplainQuery,
   GroupListQuery,
@@ -13,8 +13,8 @@ import {
 import { createGroup, readGroup, readGroupList, retireGroup, updateGroup } from './groups/service.ts'
 import { readResourceList, showResource } from './service.ts'
 
-const groupTags = ['Resource groups']
-const tags = ['Resources']
+const { get, patch, post } = forTenant('Resource groups')
+const resources = forTenant('Resources')
 
 const SELECTION =
   'A group says which resources are in force together from `selectionStartTime` on. Of a static name, the group that began last and has a resource that fits decides; what a group does not name goes on as the older groups have it. Resources for a jurisdiction come before those for none.'
@@ -23,83 +23,59 @@ const group = { schema: ResourceGroupResponse, description: 'The resource group.
 const list = { description: 'In the order of creation; `extended=false` gives the bare array.' }
 
 export const resourceRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'post',
-    path: '/resource/{tenantLocator}/groups',
+  post('/resource/{tenantLocator}/groups', {
     summary: 'Create a resource group',
     description: SELECTION,
-    tags: groupTags,
     permission: 'resource-groups.write',
     body: { schema: ResourceGroupCreateRequest, required: true },
     answer: group,
     handle: ({ body }, context) => createGroup(body, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/groups/list',
+  get('/resource/{tenantLocator}/groups/list', {
     summary: 'List resource groups',
-    tags: groupTags,
     permission: 'resource-groups.list',
     query: GroupListQuery,
     answer: { schema: ResourceGroupList, ...list },
     handle: ({ query }, context) => readGroupList(query, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/groups/{locator}',
+  get('/resource/{tenantLocator}/groups/{locator}', {
     summary: 'Get a resource group',
-    tags: groupTags,
     permission: 'resource-groups.read',
     answer: group,
     handle: ({ params }, context) => readGroup(params.locator, context),
   }),
-  tenantRoute({
-    method: 'patch',
-    path: '/resource/{tenantLocator}/groups/{locator}',
+  patch('/resource/{tenantLocator}/groups/{locator}', {
     summary: 'Change a resource group',
     description: 'Removals first, then additions. The start of a group that is in force may move too.',
-    tags: groupTags,
     permission: 'resource-groups.write',
     body: { schema: ResourceGroupUpdateRequest, required: true },
     answer: group,
     handle: ({ params, body }, context) => updateGroup(params.locator, body, context),
   }),
-  tenantRoute({
-    method: 'patch',
-    path: '/resource/{tenantLocator}/groups/{locator}/retire',
+  patch('/resource/{tenantLocator}/groups/{locator}/retire', {
     summary: 'Retire a resource group',
     description: 'For good: it is never selected again, and stays readable.',
-    tags: groupTags,
     permission: 'resource-groups.write',
     answer: group,
     handle: ({ params }, context) => retireGroup(params.locator, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/resources/list',
+  resources.get('/resource/{tenantLocator}/resources/list', {
     summary: 'List resources',
-    tags,
     permission: 'resources.list',
     query: ListQuery,
     answer: { schema: ResourceList, ...list },
     handle: ({ query }, context) => readResourceList(query, undefined, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/resources/type/{type}/list',
+  resources.get('/resource/{tenantLocator}/resources/type/{type}/list', {
     summary: 'List resources of a type',
-    tags,
     permission: 'resources.list',
     query: ListQuery,
     answer: { schema: ResourceList, ...list },
     handle: ({ params, query }, context) => readResourceList(query, params.type, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/resources/{name}',
+  resources.get('/resource/{tenantLocator}/resources/{name}', {
     summary: 'Get a resource',
     description: `${SELECTION} \`explain=true\` says which group chose it, with which contents, and why; where none of the static name is in force, it says why none is.`,
-    tags,
     permission: 'resources.read',
     query: ExplainQuery,
     answer: {

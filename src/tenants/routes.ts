@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { recordAudit } from '../access/audit/store.ts'
 import { invalidRequest } from '../kernel/errors.ts'
 import type { RequestContext } from '../platform/context.ts'
-import { type Route, tenantRoute } from '../platform/http/route.ts'
+import { forTenant, type Route } from '../platform/http/route.ts'
 import { controlDatabase, forgetTenants } from '../platform/tenancy.ts'
 import {
   Flag,
@@ -51,14 +51,14 @@ export const ClockResponse = z
   .openapi('ClockResponse')
 export type ClockResponse = z.infer<typeof ClockResponse>
 
+const { get, put } = forTenant('Tenant')
+const testTenants = forTenant('Test tenants')
+
 export const tenantRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'post',
-    path: '/test/clock',
+  testTenants.post('/test/clock', {
     summary: "Move a test tenant's clock forward",
     description:
       "To `timestamp`, or by `advance` in the calendar of the tenant's time zone; at most 10 years a call, and never back. What falls due on the way (invoices, reminders, ends of policies) happens before the answer, in its order and each at its time; then the clock runs on. Tokens, links and deliveries to webhooks go by the real time. With `completed` false there was more to do than one call does: the clock stands at `timestamp`; send `targetTimestamp` as `timestamp` to go on. Other requests know of the new time within 5 seconds. Not for production tenants.",
-    tags: ['Test tenants'],
     permission: 'tenants.clock',
     body: { schema: ClockRequest, required: true },
     answer: { schema: ClockResponse, description: 'Where the clock stands.' },
@@ -80,22 +80,16 @@ export const AllowedOrigins = z
 export type AllowedOrigins = z.infer<typeof AllowedOrigins>
 
 export const settingRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'get',
-    path: '/tenant/allowedOrigins',
+  get('/tenant/allowedOrigins', {
     summary: 'Which pages may read answers',
-    tags: ['Tenant'],
     permission: 'tenants.read',
     answer: { schema: AllowedOrigins, description: 'The origins.' },
     handle: async (_, { tenant }) => ({ allowedOrigins: [...(tenant.allowedOrigins ?? [])] }),
   }),
-  tenantRoute({
-    method: 'put',
-    path: '/tenant/allowedOrigins',
+  put('/tenant/allowedOrigins', {
     summary: 'Set which pages may read answers',
     description:
       "Browsers let pages of these origins read answers (CORS), if they call the tenant's own host name. Everywhere within 5 seconds.",
-    tags: ['Tenant'],
     permission: 'tenants.write',
     body: { schema: AllowedOrigins, required: true },
     answer: { schema: AllowedOrigins, description: 'The origins as they are now.' },

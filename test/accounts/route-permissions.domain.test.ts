@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { loadRoutes } from '../../scripts/routes.ts'
 import { ALL_PERMISSIONS } from '../../src/platform/http/permissions.ts'
-import { administrationRoute, tenantRoute } from '../../src/platform/http/route.ts'
+import { forAdministration, forTenant } from '../../src/platform/http/route.ts'
 import { PERMISSIONS_DOCUMENT, permissionDocument } from '../../tools/permission-table.ts'
 import { CONTRACT_PERMISSIONS } from './contract-permissions.ts'
 
@@ -54,20 +54,13 @@ it('without a permission: what needs no token, and what concerns the caller alon
 })
 
 it('a route without a permission does not compile', () => {
-  const plain = {
-    method: 'get',
-    path: '/x',
-    summary: '',
-    tags: [],
-    answer: { description: '' },
-    handle: async () => {},
-  } as const
+  const plain = { summary: '', answer: { description: '' }, handle: async () => {} } as const
   // @ts-expect-error a tenant's route names its permission
-  expect(() => tenantRoute({ ...plain }).access).not.toThrow()
+  expect(() => forTenant('Test').get('/x', { ...plain }).access).not.toThrow()
   // @ts-expect-error so does a route of the platform
-  expect(() => administrationRoute({ ...plain }).access).not.toThrow()
+  expect(() => forAdministration('Test').get('/x', { ...plain }).access).not.toThrow()
   // @ts-expect-error and it is one that exists
-  expect(tenantRoute({ ...plain, permission: 'policies.fly' }).path).toBe('/x')
+  expect(forTenant('Test').get('/x', { ...plain, permission: 'policies.fly' }).path).toBe('/x')
 })
 
 it('docs/permissions.md is what the routes say', () => {

@@ -6,22 +6,20 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid } from '../../src/kernel/locators.ts'
 import { mount } from '../../src/platform/http/mount.ts'
 import { addressKey, clientAddress } from '../../src/platform/http/rate-limits.ts'
-import { publicRoute, tenantRoute } from '../../src/platform/http/route.ts'
+import { forEverybody, forTenant } from '../../src/platform/http/route.ts'
 import { readQuotas } from '../../src/platform/tenancy/quotas.ts'
 
 import { CALLERS } from '../../src/wiring.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { madeToken } from '../support/made-tokens.ts'
 
-const plain = { summary: '', tags: [], answer: { description: '', schema: z.unknown() } } as const
+const plain = { summary: '', answer: { description: '', schema: z.unknown() } } as const
 const ROUTES = [
-  publicRoute({ ...plain, method: 'get', path: '/v1/ping', handle: async () => 'api' }),
-  publicRoute({ ...plain, method: 'post', path: '/account/authenticate', handle: async () => 'token' }),
-  tenantRoute({ ...plain, method: 'get', path: '/read', permission: 'policies.read', handle: async () => 1 }),
-  tenantRoute({
+  forEverybody('Test').get('/v1/ping', { ...plain, handle: async () => 'api' }),
+  forEverybody('Test').post('/account/authenticate', { ...plain, handle: async () => 'token' }),
+  forTenant('Test').get('/read', { ...plain, permission: 'policies.read', handle: async () => 1 }),
+  forTenant('Test').post('/write', {
     ...plain,
-    method: 'post',
-    path: '/write',
     permission: 'policies.read',
     handle: async () => 1,
   }),

@@ -1,6 +1,6 @@
 // Routes of administrators for the accounts of their tenant. The contract names adding, unlocking and one's own password;
 // the others stand beside these paths.
-import { type Route, signedInRoute, tenantRoute } from '../../platform/http/route.ts'
+import { forSignedIn, forTenant, type Route } from '../../platform/http/route.ts'
 import {
   AccountAddRequest,
   AccountListResponse,
@@ -25,124 +25,92 @@ import {
   writePasswordRules,
 } from './service.ts'
 
-const tags = ['Accounts']
+const { delete: remove, get, patch, post, put } = forTenant('Accounts')
+const signedIn = forSignedIn('Accounts')
 const account = { schema: AccountResponse, description: 'The account.' }
 const CUSTOM = 'With `users.custom` only: your own account and those that you made.'
 
 export const accountAdministrationRoutes: readonly Route[] = [
-  signedInRoute({
-    method: 'post',
-    path: '/account/unlock',
+  signedIn.post('/account/unlock', {
     summary: 'Unlock an account that failed to sign in too often',
     description:
       'A user of the tenant that `hostName` or `tenantName` names. Without them an administrator of a tenant unlocks a user of that, with `users.write`, and an administration account another one. Without it a lock ends after 30 minutes.',
-    tags,
     permission: 'users.write',
     body: { schema: AccountUnlockRequest, required: true },
     answer: { description: 'The account is not locked.' },
     handle: ({ body }, context) => unlock(body, context),
   }),
-  signedInRoute({
-    method: 'patch',
-    path: '/account/v1/accounts/password',
+  signedIn.patch('/account/v1/accounts/password', {
     summary: 'Change your own password',
     description:
       'Ends all your access tokens, this one too: sign in with the new password. Long-lived tokens stay. A wrong old password counts as a failed sign-in.',
-    tags,
     body: { schema: PasswordChangeRequest, required: true },
     answer: { description: 'The password is changed.' },
     handle: ({ body }, context) => changeOwnPassword(body, context),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/account/v1/account',
+  post('/account/v1/account', {
     summary: 'Add an account',
     description:
       'Of a person, whose password fits the rules of the tenant; or with `type` `service` of a program, which gets long-lived tokens with `POST /auth/users/{locator}/tokens`. Of no type that may what you may not.',
-    tags,
     permission: 'users.write',
     body: { schema: AccountAddRequest, required: true },
     answer: account,
     handle: ({ body }, context) => addAccount(body, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/account/v1/accounts/list',
+  get('/account/v1/accounts/list', {
     summary: 'List the accounts of the tenant',
-    tags,
     permission: ['users.list', 'users.read'],
     query: AccountsQuery,
     answer: { schema: AccountListResponse, description: 'In the order in which they were made.' },
     handle: ({ query }, context) => listAccounts(query, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/account/v1/accounts/{locator}',
+  get('/account/v1/accounts/{locator}', {
     summary: 'Read an account',
     description: CUSTOM,
-    tags,
     permission: ['users.read', 'users.custom'],
     answer: account,
     handle: ({ params }, context) => readOneAccount(params.locator, context),
   }),
-  tenantRoute({
-    method: 'patch',
-    path: '/account/v1/accounts/{locator}/disable',
+  patch('/account/v1/accounts/{locator}/disable', {
     summary: 'Disable an account',
     description: `Nothing signs it in, and all its tokens are refused everywhere within 5 seconds. Not your own. ${CUSTOM}`,
-    tags,
     permission: ['users.write', 'users.custom'],
     answer: account,
     handle: ({ params }, context) => disableAccount(params.locator, context),
   }),
-  tenantRoute({
-    method: 'patch',
-    path: '/account/v1/accounts/{locator}/enable',
+  patch('/account/v1/accounts/{locator}/enable', {
     summary: 'Enable a disabled account',
     description: 'Its password and its long-lived tokens work again.',
-    tags,
     permission: 'users.write',
     answer: account,
     handle: ({ params }, context) => enableAccount(params.locator, context),
   }),
-  tenantRoute({
-    method: 'delete',
-    path: '/account/v1/accounts/{locator}',
+  remove('/account/v1/accounts/{locator}', {
     summary: 'Delete an account',
     description: `For good, with all its tokens; the user name is free. Not your own. ${CUSTOM}`,
-    tags,
     permission: ['users.write', 'users.custom'],
     answer: { description: 'It is deleted.' },
     handle: ({ params }, context) => deleteAccount(params.locator, context),
   }),
-  tenantRoute({
-    method: 'put',
-    path: '/account/v1/accounts/{locator}/password',
+  put('/account/v1/accounts/{locator}/password', {
     summary: "Set another person's password",
     description:
       'For who forgot it: unlocks the account and ends its access tokens. Not of accounts that may what you may not.',
-    tags,
     permission: 'users.write',
     body: { schema: PasswordSetRequest, required: true },
     answer: { description: 'The password is set.' },
     handle: ({ params, body }, context) => setPassword(params.locator, body, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/account/v1/passwordRules',
+  get('/account/v1/passwordRules', {
     summary: 'What the tenant asks of passwords',
-    tags,
     permission: ['users.read', 'users.write'],
     answer: { schema: PasswordRulesResponse, description: 'The rules.' },
     handle: (_, context) => readPasswordRules(context),
   }),
-  tenantRoute({
-    method: 'put',
-    path: '/account/v1/passwordRules',
+  put('/account/v1/passwordRules', {
     summary: 'Set what the tenant asks of passwords',
     description:
       'Every password has 12 characters at least and is not a common one. What is left out is as strict tenants have it: 16 to 64 characters, a digit, an upper-case and a lower-case letter, a sign, none of the last four, 90 days.',
-    tags,
     permission: 'users.write',
     body: { schema: PasswordRulesRequest, required: true },
     answer: { schema: PasswordRulesResponse, description: 'The rules.' },

@@ -1,5 +1,5 @@
 import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
-import { administrationRoute, type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forAdministration, forTenant, type Route } from '../../platform/http/route.ts'
 import { type PagedRow, pageOfDatabases, pageOfShards } from '../../platform/paging.ts'
 import { administrationAudits } from '../../platform/tenancy/control-tables.ts'
 import { controlDatabase } from '../../platform/tenancy.ts'
@@ -7,27 +7,24 @@ import { AuditPageResponse, AuditQuery, type AuditResponse } from './contract.ts
 import { auditConditions } from './store.ts'
 import { audits } from './tables.ts'
 
+const { get } = forTenant('Audit')
+const administration = forAdministration('Audit')
+
 export const auditRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'get',
-    path: '/audit/list',
+  get('/audit/list', {
     summary: 'Read the audit trail',
     description:
       'Who did what, when, to what, oldest first. Written with what it tells of, and never changed. It tells of auxiliary data: each change, through the API or by a plugin; of secrets: each change, and each that a plugin read; of sign-ins, accounts and tokens; of webhooks and what was sent again; of deploys and repairs of the configuration; of integrations and the operations that they fill in; of settings and the clock of the tenant; and of refusals for want of a permission: the first of an hour for each account and path. Values are not in it. For administrators of the tenant.',
-    tags: ['Audit'],
     permission: 'audit.list',
     query: AuditQuery,
     answer: { schema: AuditPageResponse, description: 'A page of entries.' },
     handle: ({ query }, context) => readAudit(query, context),
   }),
-  administrationRoute({
-    method: 'get',
-    path: '/audit/administration/list',
+  administration.get('/audit/administration/list', {
     permission: 'audit.list',
     summary: 'Read the audit trail of administration accounts',
     description:
       'Their sign-ins, passwords, unlockings and long-lived tokens, as far as they belong to no tenant; tenants that they made or made anew; and what they were refused for want of a permission or a tenant; where one enters a tenant, the trail of that tells.',
-    tags: ['Audit'],
     query: AuditQuery,
     answer: { schema: AuditPageResponse, description: 'A page of entries, oldest first.' },
     handle: ({ query }, context) => readAdministrationAudit(query, context),

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import type { RequestContext } from '../../platform/context.ts'
-import { type Route, type SignedInContext, signedInRoute, tenantRoute } from '../../platform/http/route.ts'
+import { forSignedIn, forTenant, type Route, type SignedInContext } from '../../platform/http/route.ts'
 import { tenantNow } from '../../platform/tenancy.ts'
 import {
   createAdministrationToken,
@@ -17,7 +17,8 @@ import {
   revokeTokens,
 } from './service.ts'
 
-const tags = ['Auth tokens']
+const { delete: remove, get, post } = forTenant('Auth tokens')
+const signedIn = forSignedIn('Auth tokens')
 const token = {
   schema: z.string(),
   description: 'The token, `bdy_…`, to be sent as `Authorization: Bearer <token>`. It is shown this once.',
@@ -33,12 +34,9 @@ const inTenant = (context: SignedInContext): (SignedInContext & RequestContext) 
   context.tenant && { ...context, tenant: context.tenant, now: tenantNow(context.tenant) }
 
 export const authTokenRoutes: readonly Route[] = [
-  signedInRoute({
-    method: 'post',
-    path: '/auth/users/tokens',
+  signedIn.post('/auth/users/tokens', {
     summary: 'Make a long-lived token for yourself',
     description: `It may what you may, as far as it is listed; what you lose later, it loses too. Of an administration account: for configurations (\`deployments.*\`), of the tenants that \`tenants\` lists. ${ABOUT}`,
-    tags,
     permission: ['users.write', 'users.token'],
     body: { schema: AuthTokenCreateRequest, required: true },
     answer: token,
@@ -47,22 +45,16 @@ export const authTokenRoutes: readonly Route[] = [
       return own ? createOwnToken(body, own) : createAdministrationToken(body, context)
     },
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/auth/users/{locator}/tokens',
+  post('/auth/users/{locator}/tokens', {
     summary: 'Make a long-lived token for a service account',
     description: `Of a service account that you made, or with \`users.write\` of any. ${ABOUT}`,
-    tags,
     permission: 'users.custom',
     body: { schema: AuthTokenCreateRequest, required: true },
     answer: token,
     handle: ({ params, body }, context) => createServiceToken(params.locator, body, context),
   }),
-  signedInRoute({
-    method: 'get',
-    path: '/auth/users/tokens',
+  signedIn.get('/auth/users/tokens', {
     summary: 'List your long-lived tokens',
-    tags,
     permission: ['users.read', 'users.custom'],
     answer: { schema: AuthTokens, description: 'Oldest first; never the tokens themselves.' },
     handle: (_, context) => {
@@ -70,22 +62,16 @@ export const authTokenRoutes: readonly Route[] = [
       return own ? listTokens(own.caller.accountLocator, own) : listAdministrationTokens(context)
     },
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/auth/users/{locator}/tokens',
+  get('/auth/users/{locator}/tokens', {
     summary: 'List the long-lived tokens of an account',
     description: CUSTOM,
-    tags,
     permission: ['users.read', 'users.custom'],
     answer: { schema: AuthTokens, description: 'Oldest first; never the tokens themselves.' },
     handle: ({ params }, context) => listTokens(params.locator, context),
   }),
-  signedInRoute({
-    method: 'delete',
-    path: '/auth/users/tokens/{tokenOrName}',
+  signedIn.delete('/auth/users/tokens/{tokenOrName}', {
     summary: 'Delete a long-lived token of yours',
     description: BY_VALUE_OR_NAME,
-    tags,
     permission: ['users.write', 'users.custom'],
     answer: { description: 'It is deleted.' },
     handle: ({ params: { tokenOrName } }, context) => {
@@ -95,32 +81,23 @@ export const authTokenRoutes: readonly Route[] = [
         : deleteAdministrationToken(tokenOrName, context)
     },
   }),
-  tenantRoute({
-    method: 'delete',
-    path: '/auth/users/{locator}/tokens/{tokenOrName}',
+  remove('/auth/users/{locator}/tokens/{tokenOrName}', {
     summary: 'Delete a long-lived token of an account',
     description: `${BY_VALUE_OR_NAME} ${CUSTOM}`,
-    tags,
     permission: ['users.write', 'users.custom'],
     answer: { description: 'It is deleted.' },
     handle: ({ params }, context) => deleteToken(params.locator, params.tokenOrName, context),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/auth/users/{locator}/revoke',
+  post('/auth/users/{locator}/revoke', {
     summary: 'End all tokens of an account',
     description: `Access tokens and long-lived ones: none is taken anywhere 5 seconds later. The password stays. ${CUSTOM}`,
-    tags,
     permission: ['users.write', 'users.custom', 'users.revoke'],
     answer: { description: 'They are revoked.' },
     handle: ({ params }, context) => revokeTokens(params.locator, context),
   }),
-  tenantRoute({
-    method: 'delete',
-    path: '/auth/users/{locator}/credentials',
+  remove('/auth/users/{locator}/credentials', {
     summary: 'Remove the credentials of an account',
     description: `The password and all tokens. Nothing signs the account in until an administrator sets a password. ${CUSTOM}`,
-    tags,
     permission: ['users.write', 'users.custom'],
     answer: { description: 'They are removed.' },
     handle: ({ params }, context) => deleteCredentials(params.locator, context),

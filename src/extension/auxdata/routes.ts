@@ -1,4 +1,4 @@
-import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import {
   AuxDataKeySetResponse,
   AuxDataKeysQuery,
@@ -7,46 +7,34 @@ import {
 } from './contract.ts'
 import { mergeAuxData, readAuxData, readAuxKeys, removeAuxData } from './service.ts'
 
-const tags = ['Auxiliary data']
+const { delete: remove, get, put } = forTenant('Auxiliary data')
 
 export const auxDataRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'put',
-    path: '/auxData/{locator}',
+  put('/auxData/{locator}', {
     summary: 'Set auxiliary data of a locator',
     description:
       'Keys that the request does not name stay as they are. The locator is any text, whether or not it names a record. Data is not versioned, and stays when the record is gone.',
-    tags,
     permission: 'auxdata.write',
     body: { schema: AuxDataSetCreateRequest, required: true },
     answer: { description: 'Set.' },
     handle: ({ params, body }, context) => mergeAuxData(context, params.locator, body),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/auxData/{locator}/{key}',
+  get('/auxData/{locator}/{key}', {
     summary: 'Read auxiliary data',
     description: 'The value is empty where there is none.',
-    tags,
     permission: 'auxdata.read',
     answer: { schema: AuxDataResponse, description: 'The value.' },
     handle: ({ params }, context) => readAuxData(context, params.locator, params.key),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/auxData/{locator}',
+  get('/auxData/{locator}', {
     summary: 'List the keys of a locator',
-    tags,
     permission: 'auxdata.read',
     query: AuxDataKeysQuery,
     answer: { schema: AuxDataKeySetResponse, description: 'A page of the keys, in their order.' },
     handle: ({ params, query }, context) => readAuxKeys(context, params.locator, query.page),
   }),
-  tenantRoute({
-    method: 'delete',
-    path: '/auxData/{locator}/{key}',
+  remove('/auxData/{locator}/{key}', {
     summary: 'Delete auxiliary data',
-    tags,
     permission: 'auxdata.delete',
     answer: { description: 'Deleted, or not there.' },
     handle: ({ params }, context) => removeAuxData(context, params.locator, params.key),

@@ -1,4 +1,4 @@
-import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import {
   AutofillCallResponse,
   AutofillIntegrationCreateRequest,
@@ -11,7 +11,7 @@ import {
   IntegrationCallsQuery,
 } from './contract.ts'
 
-const tags = ['Integrations']
+const { delete: remove, get, post, put } = forTenant('Integrations')
 
 /** For accounts that may deploy, or an administrator of the tenant (resources brief 11). */
 const reading = ['integrations.read', 'deployments.deploy'] as const
@@ -25,81 +25,60 @@ const service = () => import('./service.ts')
 const callLog = () => import('./call/reading.ts')
 
 export const integrationRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'get',
-    path: '/integrations',
+  get('/integrations', {
     summary: 'List external services',
-    tags,
     permission: reading,
     answer: all,
     handle: async (_, context) => (await service()).listIntegrations(context),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/integrations',
+  post('/integrations', {
     summary: 'Register an external service',
     description:
       'A product with `"externalRater": "<name>"` in policy.json is rated by the integration of that name, before any plugin or template. The name is unique (409). One of type data_autofill fills requests in: see PUT /integrations/autofill. The address is https and of the public internet. With a secret calls are signed: `socotra-signature` is the hexadecimal HMAC-SHA256 of the body, and the headers of Standard Webhooks come with it.',
-    tags,
     permission: writing,
     body: { schema: ExternalServiceIntegrationAddRequest, required: true },
     answer: all,
     handle: async ({ body }, context) => (await service()).addIntegration(body, context),
   }),
-  tenantRoute({
-    method: 'put',
-    path: '/integrations/{integrationName}',
+  put('/integrations/{integrationName}', {
     summary: 'Replace an external service',
     description:
       'All but its name and type: headers and security that the request leaves out are gone. A value of `********`, as answers show secrets, means the one that is kept.',
-    tags,
     permission: writing,
     body: { schema: ExternalServiceIntegrationUpdateRequest, required: true },
     answer: all,
     handle: async ({ params, body }, context) =>
       (await service()).replaceIntegration(params.integrationName, body, context),
   }),
-  tenantRoute({
-    method: 'delete',
-    path: '/integrations/{integrationName}',
+  remove('/integrations/{integrationName}', {
     summary: 'Remove an external service',
     description:
       'Refused (409) while the newest configuration names it, or one that policies are of, or an operation that it fills in.',
-    tags,
     permission: writing,
     answer: all,
     handle: async ({ params }, context) =>
       (await service()).removeIntegration(params.integrationName, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/integrations/{integrationName}/calls',
+  get('/integrations/{integrationName}/calls', {
     summary: 'Read the log of calls',
     description: 'Every call that was made, oldest first; kept 30 days.',
-    tags,
     permission: reading,
     query: IntegrationCallsQuery,
     answer: { schema: IntegrationCallPageResponse, description: 'A page of calls.' },
     handle: async ({ params, query }, context) =>
       (await callLog()).readCalls(params.integrationName, query, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/integrations/{integrationName}/calls/{callLocator}',
+  get('/integrations/{integrationName}/calls/{callLocator}', {
     summary: 'Read a call with its bodies',
-    tags,
     permission: reading,
     answer: call,
     handle: async ({ params }, context) =>
       (await callLog()).readCall(params.integrationName, params.callLocator, context),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/integrations/{integrationName}/calls/{callLocator}/replay',
+  post('/integrations/{integrationName}/calls/{callLocator}/replay', {
     summary: 'Make a call once more',
     description:
       'Sends the logged body to where the integration is today, and answers the call that this was. Nothing else comes of it: a failure is told in the answer too.',
-    tags,
     permission: writing,
     answer: call,
     handle: async ({ params }, context) =>
@@ -112,41 +91,29 @@ const operation = { schema: AutofillCallResponse, description: 'The operation wi
 const autofill = () => import('./autofill/service.ts')
 
 export const autofillRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'put',
-    path: '/integrations/autofill',
+  put('/integrations/autofill', {
     summary: 'Register what fills in an operation',
     description:
       'Of a request without `autofill` the first of these that is registered counts: `<product>.<transaction>.<action>`, `<product>.<transaction>.*`, `<product>.*.*`, `*.*.*`. An operation that is registered already gets other calls. Known everywhere within 5 seconds.',
-    tags,
     permission: writing,
     body: { schema: AutofillIntegrationCreateRequest, required: true },
     answer: operation,
     handle: async ({ body }, context) => (await autofill()).putOperation(context, body),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/integrations/autofill',
+  get('/integrations/autofill', {
     summary: 'List what fills in operations',
-    tags,
     permission: reading,
     answer: { schema: AutofillIntegrationResponse, description: 'All operations, by name.' },
     handle: async (_, context) => (await autofill()).listOperations(context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/integrations/autofill/{locator}',
+  get('/integrations/autofill/{locator}', {
     summary: 'Get what fills in an operation',
-    tags,
     permission: reading,
     answer: operation,
     handle: async ({ params }, context) => (await autofill()).readOperation(context, params.locator),
   }),
-  tenantRoute({
-    method: 'delete',
-    path: '/integrations/autofill/{locator}',
+  remove('/integrations/autofill/{locator}', {
     summary: 'Remove what fills in an operation',
-    tags,
     permission: writing,
     answer: { description: 'Removed.' },
     handle: async ({ params }, context) => (await autofill()).removeOperation(context, params.locator),

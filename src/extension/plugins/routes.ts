@@ -1,18 +1,17 @@
 import { z } from '@hono/zod-openapi'
-import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import { PluginLogPageResponse, PluginLogsQuery } from './contract-log.ts'
 import { readLogs } from './logs.ts'
 
 const Anything = z.unknown().openapi({ description: 'Any JSON.' })
 
+const { get, post } = forTenant('Plugins')
+
 export const pluginRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'post',
-    path: '/lambda/{operation}',
+  post('/lambda/{operation}', {
     summary: 'Call a function of the configuration',
     description:
       'Calls `executeLambda(operation, payload)` of the latest configuration with the body as payload, and answers what it returns. It is the plugin `executeLambda` of the first product that switches it on, else that of scripts/lambda/lambda.js; 404 where there is neither.',
-    tags: ['Plugins'],
     permission: 'lambda.execute',
     body: { schema: Anything, required: false, keepsProto: true },
     answer: { schema: Anything, description: 'What the function returned.' },
@@ -22,13 +21,10 @@ export const pluginRoutes: readonly Route[] = [
       return await executeLambda(context, params.operation, body)
     },
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/plugin/logs',
+  get('/plugin/logs', {
     summary: 'Read the log of plugins',
     description:
       'Calls of plugins that printed something or failed, oldest first; kept 7 days. For administrators of the tenant.',
-    tags: ['Plugins'],
     permission: 'plugins.read',
     query: PluginLogsQuery,
     answer: { schema: PluginLogPageResponse, description: 'A page of calls.' },

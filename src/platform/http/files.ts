@@ -3,16 +3,15 @@
 import { Refusal } from '../../kernel/errors.ts'
 import { findTenant, requireServed, tenantFiles } from '../tenancy.ts'
 import { FILES_PATH, linkedKey, readLinkToken } from './file-links.ts'
-import { type PublicContext, publicRoute, type Route } from './route.ts'
+import { forEverybody, type PublicContext, type Route } from './route.ts'
+
+const { get } = forEverybody('Files')
 
 export const fileRoutes: readonly Route[] = [
-  publicRoute({
-    method: 'get',
-    path: FILES_PATH,
+  get(FILES_PATH, {
     summary: 'Download a file',
     description:
       'At an address that another answer gave; it holds for 30 minutes. One part is sent for `Range` (206), nothing for an `If-None-Match` or `If-Modified-Since` that says it is known (304).',
-    tags: ['Files'],
     answer: { description: 'The file, with its own media type.', media: 'application/octet-stream' },
     handle: ({ params }, context) => signedFile(params.token, context),
   }),

@@ -7,44 +7,33 @@ import { NEWEST_TENANT_MIGRATION } from '../database/migrations.ts'
 import { pool } from '../tenancy/control-tables.ts'
 import { controlDatabase } from '../tenancy.ts'
 import { tokenKeys } from '../token-keys.ts'
-import { publicRoute, type Route, signedInRoute } from './route.ts'
+import { forEverybody, forSignedIn, type Route } from './route.ts'
 
-const tags = ['Service']
+const { get } = forEverybody('Service')
+const signedIn = forSignedIn('Service')
 
 /** What load balancers and clients probe. */
 export const serviceRoutes: readonly Route[] = [
-  publicRoute({
-    method: 'get',
-    path: '/v1/ping',
+  get('/v1/ping', {
     summary: 'Whether the service answers',
-    tags,
     answer: { description: 'Always "api".', schema: z.literal('api') },
     handle: async () => 'api' as const,
   }),
-  signedInRoute({
-    method: 'get',
-    path: '/v1/ping/authorized',
+  signedIn.get('/v1/ping/authorized', {
     summary: 'Whether the token is valid',
-    tags,
     answer: { description: 'Always "api".', schema: z.literal('api') },
     handle: async () => 'api' as const,
   }),
-  publicRoute({
-    method: 'get',
-    path: '/health',
+  get('/health', {
     summary: 'Whether the service runs',
     description: 'Asks nothing of anybody else: for who starts it again when it hangs.',
-    tags,
     answer: { description: 'It does.', schema: z.object({ status: z.literal('ok') }) },
     handle: async () => ({ status: 'ok' as const }),
   }),
-  publicRoute({
-    method: 'get',
-    path: '/ready',
+  get('/ready', {
     summary: 'Whether the service can work',
     description:
       'Its keys are set, and its control database answers and has all migrations; else 503, and the message says what is missing. `databasesBehind` counts tenant databases that wait for a migration: their tenants are answered 503 until they have it.',
-    tags,
     answer: {
       description: 'It can.',
       schema: z.object({ status: z.literal('ready'), databasesBehind: z.int() }),

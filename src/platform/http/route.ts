@@ -79,8 +79,6 @@ type Description = {
   readonly summary: string
   /** More about it, Markdown. */
   readonly description?: string
-  /** Headings of the reference under which it stands. */
-  readonly tags: readonly string[]
   readonly deprecated?: boolean
 }
 
@@ -112,72 +110,50 @@ type Handled<Schema extends z.ZodType> = z.ZodType extends Schema
   ? Promise<void> | Promise<JsonText> | Promise<Response>
   : Promise<z.output<Schema> | JsonText>
 
-type JsonRoute<
+type Definition<
   Path extends string,
   Query extends z.ZodType,
   Body extends z.ZodType,
   Required extends boolean,
+  Form extends z.ZodType,
+  File extends UploadBody | undefined,
   Result extends z.ZodType,
   Context,
 > = Description & {
-  readonly method: Method
-  readonly path: Path
   /**
    * Query parameters, a z.object. A parameter that is given once is text, one that is given several times a
    * list of texts; `?name=` is the empty text.
    */
   readonly query?: Query
+  /** At most one of `body`, `form` and `upload`. */
   readonly body?: JsonBody<Body, Required>
+  readonly form?: MultipartBody<Form>
+  /** A file, which the handler reads as it arrives (`input.file`). */
+  readonly upload?: File
   readonly answer: Answer<Result>
   readonly handle: (
     input: RouteInput<
       Path,
       z.ZodType extends Query ? NoQuery : z.output<Query>,
-      z.ZodType extends Body
-        ? undefined
-        : Required extends true
-          ? z.output<Body>
-          : z.output<Body> | undefined,
-      undefined
+      z.ZodType extends Form ? BodyOf<Body, Required> : z.output<Form>,
+      File extends UploadBody ? Upload : z.ZodType extends Form ? undefined : FilePart | undefined
     >,
     context: Context,
   ) => Handled<Result>
 }
 
-type FormRoute<
-  Path extends string,
-  Query extends z.ZodType,
-  Form extends z.ZodType,
-  Result extends z.ZodType,
-  Context,
-> = Omit<JsonRoute<Path, Query, z.ZodType, boolean, Result, Context>, 'body' | 'handle'> & {
-  readonly form: MultipartBody<Form>
-  readonly handle: (
-    input: RouteInput<
-      Path,
-      z.ZodType extends Query ? NoQuery : z.output<Query>,
-      z.output<Form>,
-      FilePart | undefined
-    >,
-    context: Context,
-  ) => Handled<Result>
-}
-
-type UploadRoute<Path extends string, Query extends z.ZodType, Result extends z.ZodType, Context> = Omit<
-  JsonRoute<Path, Query, z.ZodType, boolean, Result, Context>,
-  'body' | 'handle'
-> & {
-  readonly upload: UploadBody
-  readonly handle: (
-    input: RouteInput<Path, z.ZodType extends Query ? NoQuery : z.output<Query>, undefined, Upload>,
-    context: Context,
-  ) => Handled<Result>
-}
+type BodyOf<Body extends z.ZodType, Required extends boolean> = z.ZodType extends Body
+  ? undefined
+  : Required extends true
+    ? z.output<Body>
+    : z.output<Body> | undefined
 
 /** A route with its types forgotten: what is mounted and documented. */
 export type Route = Description & {
   readonly method: Method
   readonly path: string
+  /** Headings of the reference that list it. */
+  readonly tags: readonly string[]
   readonly access: Access
   readonly query?: z.ZodType
   readonly body?: JsonBody<z.ZodType, boolean>
@@ -188,109 +164,60 @@ export type Route = Description & {
   readonly handle: (input: never, context: never) => Promise<unknown>
 }
 
-/**
- * A route of a tenant's data: needs a tenant token whose account holds one of the permissions. A
- * `{tenantLocator}` in the path must be the signed-in tenant's, or the answer is 404.
- */
-export function tenantRoute<
-  const Path extends string,
-  Query extends z.ZodType = z.ZodType,
-  Body extends z.ZodType = z.ZodType,
-  Required extends boolean = boolean,
-  Result extends z.ZodType = z.ZodType,
->({
-  permission,
-  ...definition
-}: JsonRoute<Path, Query, Body, Required, Result, RequestContext> & {
-  readonly permission: Permission | readonly Permission[]
-}): Route {
-  return {
-    ...definition,
-    access: { kind: 'tenant', permissions: typeof permission === 'string' ? [permission] : permission },
-  }
+/** A function for each method: takes the path and the definition, and returns the route. */
+type Routes<Context, Permitted> = {
+  readonly [method in Method]: <
+    const Path extends string,
+    Query extends z.ZodType = z.ZodType,
+    Body extends z.ZodType = z.ZodType,
+    Required extends boolean = boolean,
+    Form extends z.ZodType = z.ZodType,
+    File extends UploadBody | undefined = undefined,
+    Result extends z.ZodType = z.ZodType,
+  >(
+    path: Path,
+    definition: Permitted & Definition<Path, Query, Body, Required, Form, File, Result, Context>,
+  ) => Route
 }
 
-/** As `tenantRoute`, with a multipart form for a body. */
-export function tenantFormRoute<
-  const Path extends string,
-  Form extends z.ZodType,
-  Query extends z.ZodType = z.ZodType,
-  Result extends z.ZodType = z.ZodType,
->({
-  permission,
-  ...definition
-}: FormRoute<Path, Query, Form, Result, RequestContext> & { readonly permission: Permission }): Route {
-  return { ...definition, access: { kind: 'tenant', permissions: [permission] } }
-}
+type Permissions = Permission | readonly Permission[]
 
-/** As `tenantRoute`, with a file for a body, which the handler reads as it comes (`input.file`). */
-export function tenantUploadRoute<
-  const Path extends string,
-  Query extends z.ZodType = z.ZodType,
-  Result extends z.ZodType = z.ZodType,
->({
-  permission,
-  ...definition
-}: UploadRoute<Path, Query, Result, RequestContext> & { readonly permission: Permission }): Route {
-  return { ...definition, access: { kind: 'tenant', permissions: [permission] } }
-}
-
-/** A route of the platform itself: needs the token of an administration account that holds the permission. */
-export function administrationRoute<
-  const Path extends string,
-  Query extends z.ZodType = z.ZodType,
-  Body extends z.ZodType = z.ZodType,
-  Required extends boolean = boolean,
-  Result extends z.ZodType = z.ZodType,
->({
-  permission,
-  ...definition
-}: JsonRoute<Path, Query, Body, Required, Result, AdministrationContext> & {
-  readonly permission: Permission
-}): Route {
-  return { ...definition, access: { kind: 'administration', permissions: [permission] } }
-}
-
-/** As `administrationRoute`, with a multipart form for a body. */
-export function administrationFormRoute<
-  const Path extends string,
-  Form extends z.ZodType,
-  Query extends z.ZodType = z.ZodType,
-  Result extends z.ZodType = z.ZodType,
->({
-  permission,
-  ...definition
-}: FormRoute<Path, Query, Form, Result, AdministrationContext> & { readonly permission: Permission }): Route {
-  return { ...definition, access: { kind: 'administration', permissions: [permission] } }
+function routes<Context, Permitted extends { readonly permission?: Permissions }>(
+  kind: Access['kind'],
+  tag: string,
+): Routes<Context, Permitted> {
+  const routeOf =
+    (method: Method) =>
+    (
+      path: string,
+      { permission, ...definition }: Permitted & Omit<Route, 'method' | 'path' | 'tags' | 'access'>,
+    ): Route => {
+      const permissions = typeof permission === 'string' ? [permission] : permission
+      const access = { kind, ...(permissions && { permissions }) } as Access
+      return { ...definition, method, path, tags: [tag], access }
+    }
+  const [get, post, put, patch] = (['get', 'post', 'put', 'patch'] as const).map(routeOf)
+  return { get, post, put, patch, delete: routeOf('delete') } as Routes<Context, Permitted>
 }
 
 /**
- * A route for whoever is signed in, to a tenant or as an administration account, and holds the permission, or
- * one of several. Without any it deals with the caller's own sign-in only.
+ * Routes of a tenant's data, under the heading `tag` of the reference: they need a tenant token whose account holds
+ * one of the permissions. A `{tenantLocator}` in the path must be the signed-in tenant's, or the answer is 404.
  */
-export function signedInRoute<
-  const Path extends string,
-  Query extends z.ZodType = z.ZodType,
-  Body extends z.ZodType = z.ZodType,
-  Required extends boolean = boolean,
-  Result extends z.ZodType = z.ZodType,
->({
-  permission,
-  ...definition
-}: JsonRoute<Path, Query, Body, Required, Result, SignedInContext> & {
-  readonly permission?: Permission | readonly Permission[]
-}): Route {
-  const permissions = typeof permission === 'string' ? [permission] : permission
-  return { ...definition, access: { kind: 'signedIn', ...(permissions && { permissions }) } }
-}
+export const forTenant = (tag: string) =>
+  routes<RequestContext, { readonly permission: Permissions }>('tenant', tag)
 
-/** A route that needs no token. */
-export function publicRoute<
-  const Path extends string,
-  Query extends z.ZodType = z.ZodType,
-  Body extends z.ZodType = z.ZodType,
-  Required extends boolean = boolean,
-  Result extends z.ZodType = z.ZodType,
->(definition: JsonRoute<Path, Query, Body, Required, Result, PublicContext>): Route {
-  return { ...definition, access: { kind: 'public' } }
-}
+/** Routes of the platform itself: they need the token of an administration account that holds the permission. */
+export const forAdministration = (tag: string) =>
+  routes<AdministrationContext, { readonly permission: Permission }>('administration', tag)
+
+/**
+ * Routes for callers who are signed in, to a tenant or as an administration account, and hold one of the permissions.
+ * A route without permissions concerns the caller's own sign-in only.
+ */
+export const forSignedIn = (tag: string) =>
+  routes<SignedInContext, { readonly permission?: Permissions }>('signedIn', tag)
+
+/** Routes that need no token. */
+export const forEverybody = (tag: string) =>
+  routes<PublicContext, { readonly permission?: never }>('public', tag)

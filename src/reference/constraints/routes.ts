@@ -1,4 +1,4 @@
-import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import { BasicResourceResponse, ResourceCreateQuery } from '../contract.ts'
 import { LARGEST_TABLE_BYTES } from '../data-tables/layout.ts'
 import { ConstraintRecordQuery, ConstraintRecordResponse } from './contract.ts'
@@ -10,7 +10,7 @@ const records = () => import('./record.ts')
 const FILE =
   'A CSV, or a zip with exactly one: the file part of a form, or the body itself. UTF-8, a header with the names of the columns, one row for each combination that is allowed, at most 1,000,000 rows, 200 columns and 100 MiB unpacked. Every problem is listed with its line, the first 50.'
 
-const tags = ['Constraints']
+const { get, patch, post } = forTenant('Constraints')
 const upload = { largestBytes: LARGEST_TABLE_BYTES }
 const resource = {
   schema: BasicResourceResponse,
@@ -18,35 +18,26 @@ const resource = {
 }
 
 export const constraintTableRoutes: readonly Route[] = [
-  tenantUploadRoute({
-    method: 'post',
-    path: '/resource/{tenantLocator}/constraints',
+  post('/resource/{tenantLocator}/constraints', {
     summary: 'Upload a constraint table',
     description: `${FILE} Columns that the newest configuration declares, or holds fields against, must be there.`,
-    tags,
     permission: 'constraints.upload',
     query: ResourceCreateQuery,
     upload,
     answer: resource,
     handle: async ({ query, file }, context) => (await service()).createConstraintTable(query, file, context),
   }),
-  tenantUploadRoute({
-    method: 'patch',
-    path: '/resource/{tenantLocator}/constraints/{name}',
+  patch('/resource/{tenantLocator}/constraints/{name}', {
     summary: 'Replace the contents of a constraint table',
     description: `Names and jurisdictions stay. ${FILE}`,
-    tags,
     permission: 'constraints.upload',
     upload,
     answer: resource,
     handle: async ({ params, file }, context) =>
       (await service()).replaceConstraintTable(params.name, file, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/constraints/{name}',
+  get('/resource/{tenantLocator}/constraints/{name}', {
     summary: 'Download a constraint table',
-    tags,
     permission: 'constraints.read',
     answer: {
       media: 'application/zip',
@@ -54,13 +45,10 @@ export const constraintTableRoutes: readonly Route[] = [
     },
     handle: async ({ params }, context) => (await service()).downloadConstraintTable(params.name, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/constraints/{name}/record',
+  get('/resource/{tenantLocator}/constraints/{name}/record', {
     summary: 'What a constraint table allows, column by column',
     description:
       "`name` is the static name, and the table the one in force at `date`; with `byStaticName=false` it is the table's own. `key` names values of the leading columns, in the order of the header, or `column=value`. Columns that config.json declares `makeDistinct` are without repeats.",
-    tags,
     permission: 'constraints.read',
     query: ConstraintRecordQuery,
     answer: { schema: ConstraintRecordResponse, description: 'The values of each column.' },

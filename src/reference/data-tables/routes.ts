@@ -1,4 +1,4 @@
-import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import { BasicResourceResponse, ResourceCreateQuery } from '../contract.ts'
 import {
   RangeRecordQuery,
@@ -27,62 +27,47 @@ const resource = {
 const zip = { media: 'application/zip', description: 'A zip with the CSV, byte for byte as it was uploaded.' }
 const record = { schema: TableLookupResponse, description: 'All columns of the record.' }
 
-const tables = { tags: ['Tables'] }
-const rangeTables = { tags: ['Range tables'] }
+const { get, patch, post } = forTenant('Tables')
+const rangeTables = forTenant('Range tables')
 
 export const dataTableRoutes: readonly Route[] = [
-  tenantUploadRoute({
-    method: 'post',
-    path: '/resource/{tenantLocator}/tables',
+  post('/resource/{tenantLocator}/tables', {
     summary: 'Upload a table',
     description: `${FILE} ${KEYS}`,
-    ...tables,
     permission: 'tables.upload',
     query: ResourceCreateQuery,
     upload,
     answer: resource,
     handle: async ({ query, file }, context) => (await service()).createTable('table', query, file, context),
   }),
-  tenantUploadRoute({
-    method: 'patch',
-    path: '/resource/{tenantLocator}/tables/{name}',
+  patch('/resource/{tenantLocator}/tables/{name}', {
     summary: 'Replace the contents of a table',
     description: `Names and jurisdictions stay. Look-ups see the old contents or the new, never both. ${FILE}`,
-    ...tables,
     permission: 'tables.upload',
     upload,
     answer: resource,
     handle: async ({ params, file }, context) =>
       (await service()).replaceTable('table', params.name, file, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/tables/{name}',
+  get('/resource/{tenantLocator}/tables/{name}', {
     summary: 'Download a table',
-    ...tables,
     permission: 'tables.read',
     answer: zip,
     handle: async ({ params }, context) => (await service()).downloadTable('table', params.name, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/tables/{name}/record',
+  get('/resource/{tenantLocator}/tables/{name}/record', {
     summary: 'Look a record of a table up',
     description: `\`name\` is the static name, and the table the one in force at \`date\`; with \`byStaticName=false\` it is the table's own. ${KEYS}`,
-    ...tables,
     permission: 'tables.read',
     query: RecordQuery,
     answer: record,
     handle: async ({ params, query }, context) =>
       (await service()).showRecord('table', params.name, query, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/tables/{name}/diff',
+  get('/resource/{tenantLocator}/tables/{name}/diff', {
     summary: 'Compare a table at two times',
     description:
       'Which records are added, removed or changed from one time to another, or from contents to others: those in force on a future date may be seen so before they are. Contents that were replaced are read from their file.',
-    ...tables,
     permission: 'tables.read',
     query: TableDiffQuery,
     answer: { schema: TableDiffResponse, description: 'A page of differences, in the order of their keys.' },
@@ -92,12 +77,9 @@ export const dataTableRoutes: readonly Route[] = [
 ]
 
 export const rangeTableRoutes: readonly Route[] = [
-  tenantUploadRoute({
-    method: 'post',
-    path: '/resource/{tenantLocator}/rangeTables',
+  rangeTables.post('/resource/{tenantLocator}/rangeTables', {
     summary: 'Upload a range table',
     description: `${FILE} ${RANGES}`,
-    ...rangeTables,
     permission: 'tables.upload',
     query: ResourceCreateQuery,
     upload,
@@ -105,34 +87,25 @@ export const rangeTableRoutes: readonly Route[] = [
     handle: async ({ query, file }, context) =>
       (await service()).createTable('rangeTable', query, file, context),
   }),
-  tenantUploadRoute({
-    method: 'patch',
-    path: '/resource/{tenantLocator}/rangeTables/{name}',
+  rangeTables.patch('/resource/{tenantLocator}/rangeTables/{name}', {
     summary: 'Replace the contents of a range table',
     description: `Names and jurisdictions stay. Look-ups see the old contents or the new, never both. ${FILE}`,
-    ...rangeTables,
     permission: 'tables.upload',
     upload,
     answer: resource,
     handle: async ({ params, file }, context) =>
       (await service()).replaceTable('rangeTable', params.name, file, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/rangeTables/{name}',
+  rangeTables.get('/resource/{tenantLocator}/rangeTables/{name}', {
     summary: 'Download a range table',
-    ...rangeTables,
     permission: 'tables.read',
     answer: zip,
     handle: async ({ params }, context) =>
       (await service()).downloadTable('rangeTable', params.name, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/rangeTables/{name}/record',
+  rangeTables.get('/resource/{tenantLocator}/rangeTables/{name}/record', {
     summary: 'Look a record of a range table up',
     description: `The record whose range holds \`boundValue\`. ${RANGES}`,
-    ...rangeTables,
     permission: 'tables.read',
     query: RangeRecordQuery,
     answer: record,

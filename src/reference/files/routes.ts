@@ -1,4 +1,4 @@
-import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import { LONGEST_FONT_STATIC_NAME } from '../../product/resources.ts'
 import { BasicResourceResponse, ResourceCreateQuery, ResourceName, SelectionQuery } from '../contract.ts'
 import { documentFormat, fontFile } from './formats.ts'
@@ -16,23 +16,20 @@ const font: FileKind = { type: 'customFont', read: fontFile }
 const answer = { schema: BasicResourceResponse, description: 'The resource.' }
 const contents = { description: 'The file as it was uploaded.', media: 'application/octet-stream' }
 
-const documentTags = ['Static documents']
+const { get, patch, post } = forTenant('Static documents')
+const fonts = forTenant('Fonts')
 const DOCUMENT_FORMS =
   'The part `file` of a form, or the body itself with its Content-Type; at most 25 MiB. The format is told by the Content-Type, else by the ending of the file name, else by the bytes.'
 
-const fontTags = ['Fonts']
 const FONT_FORMS =
   'A TrueType, OpenType, WOFF or WOFF2 file of at most 10 MiB, as the part `file` of a form or as the body itself; what it is, is told by its bytes.'
 
 const FontQuery = ResourceCreateQuery.extend({ staticName: ResourceName.max(LONGEST_FONT_STATIC_NAME) })
 
 export const fileResourceRoutes: readonly Route[] = [
-  tenantUploadRoute({
-    method: 'post',
-    path: '/resource/{tenantLocator}/documents',
+  post('/resource/{tenantLocator}/documents', {
     summary: 'Upload a static document',
     description: DOCUMENT_FORMS,
-    tags: documentTags,
     permission: 'documents.upload',
     query: ResourceCreateQuery,
     upload: { largestBytes: LARGEST_DOCUMENT_BYTES },
@@ -40,58 +37,43 @@ export const fileResourceRoutes: readonly Route[] = [
     handle: async ({ query, file }, context) =>
       (await service()).createFile(query, staticDocument, file, context),
   }),
-  tenantUploadRoute({
-    method: 'patch',
-    path: '/resource/{tenantLocator}/documents/{name}',
+  patch('/resource/{tenantLocator}/documents/{name}', {
     summary: 'Replace a static document',
     description: `${DOCUMENT_FORMS} Earlier contents are kept.`,
-    tags: documentTags,
     permission: 'documents.update',
     upload: { largestBytes: LARGEST_DOCUMENT_BYTES },
     answer,
     handle: async ({ params, file }, context) =>
       (await service()).replaceFile(params.name, staticDocument, file, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/documents/{name}',
+  get('/resource/{tenantLocator}/documents/{name}', {
     summary: 'Get the file of a static document',
-    tags: documentTags,
     permission: 'documents.read',
     query: SelectionQuery,
     answer: contents,
     handle: async ({ params, query }, context) =>
       (await service()).fileResponse(params.name, 'staticDocument', query, context),
   }),
-  tenantUploadRoute({
-    method: 'post',
-    path: '/resource/{tenantLocator}/fonts',
+  fonts.post('/resource/{tenantLocator}/fonts', {
     summary: 'Upload a font',
     description: FONT_FORMS,
-    tags: fontTags,
     permission: 'fonts.upload',
     query: FontQuery,
     upload: { largestBytes: LARGEST_FONT_BYTES },
     answer,
     handle: async ({ query, file }, context) => (await service()).createFile(query, font, file, context),
   }),
-  tenantUploadRoute({
-    method: 'patch',
-    path: '/resource/{tenantLocator}/fonts/{name}',
+  fonts.patch('/resource/{tenantLocator}/fonts/{name}', {
     summary: 'Replace a font',
     description: `${FONT_FORMS} Earlier contents are kept.`,
-    tags: fontTags,
     permission: 'fonts.update',
     upload: { largestBytes: LARGEST_FONT_BYTES },
     answer,
     handle: async ({ params, file }, context) =>
       (await service()).replaceFile(params.name, font, file, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/fonts/{name}',
+  fonts.get('/resource/{tenantLocator}/fonts/{name}', {
     summary: 'Get the file of a font',
-    tags: fontTags,
     permission: 'fonts.read',
     query: SelectionQuery,
     answer: contents,

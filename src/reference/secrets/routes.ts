@@ -1,4 +1,4 @@
-import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import { SelectionQuery } from '../contract.ts'
 import {
   SecretCreateQuery,
@@ -8,7 +8,7 @@ import {
   SecretUpdateRequest,
 } from './contract.ts'
 
-const tags = ['Secrets']
+const { get, patch, post } = forTenant('Secrets')
 
 const secret = { schema: SecretResponse, description: 'The secret, its values masked.' }
 
@@ -16,37 +16,28 @@ const secret = { schema: SecretResponse, description: 'The secret, its values ma
 const service = () => import('./service.ts')
 
 export const secretRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'post',
-    path: '/resource/{tenantLocator}/secrets',
+  post('/resource/{tenantLocator}/secrets', {
     summary: 'Create a secret',
     description:
       'Values that no answer shows again. Headers of integrations and webhooks refer to them as `{{secret:staticName.item}}`: what is sent is the item of the secret that is in force then, for no jurisdiction, so the secret must be in a resource group. To write such a reference takes `secrets.read`. With `allowedHosts` it is sent to these hosts only. Where config.json declares the static name under `secrets`, all of its items are needed, and no others.',
-    tags,
     permission: 'secrets.write',
     query: SecretCreateQuery,
     body: { schema: SecretCreateRequest, required: true },
     answer: secret,
     handle: async ({ body, query }, context) => (await service()).createSecret(body, query, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/secrets/{name}',
+  get('/resource/{tenantLocator}/secrets/{name}', {
     summary: 'Get a secret',
     description: 'Which items it has. Their values are `********`.',
-    tags,
     permission: 'secrets.read',
     query: SelectionQuery,
     answer: secret,
     handle: async ({ params, query }, context) => (await service()).readSecret(params.name, query, context),
   }),
-  tenantRoute({
-    method: 'patch',
-    path: '/resource/{tenantLocator}/secrets/{name}',
+  patch('/resource/{tenantLocator}/secrets/{name}', {
     summary: 'Change a secret',
     description:
       'Items that are named are set, or taken away with null; all others stay. `********` means the value that is kept. What was replaced is gone.',
-    tags,
     permission: 'secrets.write',
     query: SecretUpdateQuery,
     body: { schema: SecretUpdateRequest, required: true },

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import { TEMPLATE_FORMATS } from '../../product/resources.ts'
 import { BasicResourceResponse, ResourceCreateQuery, ResourceName, SelectionQuery } from '../contract.ts'
 import { templateKind } from './kinds.ts'
@@ -27,15 +27,12 @@ const routesOf = (
   type: 'documentTemplate' | 'documentTemplateSnippet',
   segment: 'templates' | 'templateSnippets',
   noun: string,
-  tag: string,
+  { get, patch, post }: ReturnType<typeof forTenant>,
 ): Route[] => [
   ...TEMPLATE_FORMATS.flatMap((format): Route[] => [
-    tenantUploadRoute({
-      method: 'post',
-      path: `/resource/{tenantLocator}/${segment}/${format}`,
+    post(`/resource/{tenantLocator}/${segment}/${format}`, {
       summary: `Upload a ${noun} in ${dialectName[format]}`,
       description: FORMS,
-      tags: [tag],
       permission: 'templates.upload',
       query: ResourceCreateQuery,
       upload,
@@ -43,12 +40,9 @@ const routesOf = (
       handle: async ({ query, file }, context) =>
         (await files()).createFile(query, templateKind(type, format), file, context),
     }),
-    tenantUploadRoute({
-      method: 'patch',
-      path: `/resource/{tenantLocator}/${segment}/${format}`,
+    patch(`/resource/{tenantLocator}/${segment}/${format}`, {
       summary: `Replace a ${noun} in ${dialectName[format]}`,
       description: `${FORMS} Earlier contents are kept.`,
-      tags: [tag],
       permission: 'templates.upload',
       query: ReplaceQuery,
       upload,
@@ -57,11 +51,8 @@ const routesOf = (
         (await files()).replaceFile(query.name, templateKind(type, format), file, context),
     }),
   ]),
-  tenantRoute({
-    method: 'get',
-    path: `/resource/{tenantLocator}/${segment}/{name}`,
+  get(`/resource/{tenantLocator}/${segment}/{name}`, {
     summary: `Get the text of a ${noun}`,
-    tags: [tag],
     permission: 'templates.read',
     query: SelectionQuery,
     answer: { description: 'The text as it was uploaded.', media: 'text/plain' },
@@ -74,12 +65,12 @@ export const templateRoutes: readonly Route[] = routesOf(
   'documentTemplate',
   'templates',
   'template',
-  'Templates',
+  forTenant('Templates'),
 )
 
 export const templateSnippetRoutes: readonly Route[] = routesOf(
   'documentTemplateSnippet',
   'templateSnippets',
   'template snippet',
-  'Template snippets',
+  forTenant('Template snippets'),
 )

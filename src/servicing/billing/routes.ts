@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { DisbursementListResponse, DisbursementsQuery } from '../../billing/disbursements/contract.ts'
 import { disbursementsOf } from '../../billing/disbursements/service.ts'
-import { jsonText, type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
 import {
   CheckInvoicesResponse,
   GetInvoiceFinancialTransactionsResponse,
@@ -13,27 +13,21 @@ import {
 } from '../../policy/contract/billing.ts'
 import * as billing from './service.ts'
 
-const tags = ['Invoices']
+const { get, post } = forTenant('Invoices')
 const invoice = { schema: PolicyInvoiceResponse, description: 'The invoice.' }
 const payment = { schema: PaymentResponse, description: 'The payment.' }
 
 export const billingRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'get',
-    path: '/invoice/{invoiceLocator}',
+  get('/invoice/{invoiceLocator}', {
     summary: 'Get an invoice',
-    tags,
     permission: 'invoices.read',
     answer: invoice,
     handle: ({ params }, context) => billing.readInvoice(context, params.invoiceLocator),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/invoice/{invoiceLocator}/pay',
+  post('/invoice/{invoiceLocator}/pay', {
     summary: 'Pay an invoice',
     description:
       'In full, unless `amount` says otherwise: less leaves the invoice outstanding with the payment, and what is beyond it becomes a credit of the policyholder. The invoice of a refund is paid by a negative amount, up to what was paid in for the policy and not yet paid out or credited; without an amount the rest is written off. Where nothing may go out it is refused (409), and the refund is written off. `fieldValues` are held against `payment/payment.json`, with its required fields.',
-    tags,
     permission: 'invoices.pay',
     body: { schema: PaymentCreateRequest, required: false },
     answer: payment,
@@ -42,84 +36,60 @@ export const billingRoutes: readonly Route[] = [
         await billing.payInvoice(context, params.invoiceLocator, body ?? PaymentCreateRequest.parse({})),
       ),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/invoice/{invoiceLocator}/financialTransactions',
+  get('/invoice/{invoiceLocator}/financialTransactions', {
     summary: 'What an invoice bills, item by item',
     description:
       'Commissions are itemised too and belong to no total. Of more than 10,000 items those of the same type and name are summed.',
-    tags,
     permission: ['transactions.read', 'invoices.read'],
     answer: { schema: GetInvoiceFinancialTransactionsResponse, description: 'The items.' },
     handle: ({ params }, context) => billing.readInvoiceItems(context, params.invoiceLocator),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/payments/{paymentLocator}',
+  get('/payments/{paymentLocator}', {
     summary: 'Get a payment',
-    tags,
     permission: 'payments.read',
     answer: payment,
     handle: ({ params }, context) => billing.readPayment(context, params.paymentLocator),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/payments/{paymentLocator}/reverse',
+  post('/payments/{paymentLocator}/reverse', {
     summary: 'Reverse a payment',
     description:
       'Its invoice is outstanding again; where the due time of a paid invoice is past, it becomes the end of today. 409 for an offset, which is reversed only with what caused it.',
-    tags,
     permission: 'payments.reverse',
     answer: payment,
     handle: async ({ params }, context) =>
       jsonText(await billing.reversePayment(context, params.paymentLocator)),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policyholder/{policyholderLocator}/invoices',
+  get('/policyholder/{policyholderLocator}/invoices', {
     summary: 'Invoices of all policies of a policyholder, oldest first',
-    tags,
     permission: 'invoices.list',
     answer: { schema: z.array(PolicyInvoiceResponse), description: 'All of them, void ones too.' },
     handle: ({ params }, context) => billing.invoicesOfHolder(context, params.policyholderLocator),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policyholder/{policyholderLocator}/credits',
+  get('/policyholder/{policyholderLocator}/credits', {
     summary: 'What a policyholder has left of payments, and what made and used it',
     description:
       'A payment beyond what its invoice asked for leaves a credit. The next invoices of any of its policies are paid from it as they are made; `pay` with `source=credit` uses it for one that is there.',
-    tags,
     permission: ['payments.list', 'payments.read'],
     query: PolicyholderCreditsQuery,
     answer: { schema: PolicyholderCreditsResponse, description: 'The credit, and a page of its movements.' },
     handle: ({ params, query }, context) => billing.creditsOf(context, params.policyholderLocator, query),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policyholder/{policyholderLocator}/disbursements',
+  get('/policyholder/{policyholderLocator}/disbursements', {
     summary: 'What was paid out of the credit of a policyholder, oldest first',
-    tags,
     permission: ['payments.list', 'payments.read'],
     query: DisbursementsQuery,
     answer: { schema: DisbursementListResponse, description: 'A page of them.' },
     handle: ({ params, query }, context) => disbursementsOf(context, params.policyholderLocator, query),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policy/{policyLocator}/checkInvoices',
+  get('/policy/{policyLocator}/checkInvoices', {
     summary: 'All invoices of a policy with their items, and those that are planned',
-    tags,
     permission: ['invoices.list', 'invoices.read'],
     answer: { schema: CheckInvoicesResponse, description: 'What is billed, and what will be.' },
     handle: ({ params }, context) => billing.checkInvoices(context, params.policyLocator),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/policy/{policyLocator}/issueNextInvoice',
+  post('/policy/{policyLocator}/issueNextInvoice', {
     summary: 'Make the earliest planned invoice now',
     description: 'It is due when it was planned to be. Answers 409 when none is planned.',
-    tags,
     permission: 'invoices.issue',
     answer: invoice,
     handle: async ({ params }, context) =>

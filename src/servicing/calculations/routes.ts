@@ -1,36 +1,30 @@
-import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import {
   CalculationResponse,
   CheckExistingPerilPremiumRequest,
   CheckPerilPremiumRequest,
 } from './contract.ts'
 
-const tags = ['Calculations']
+const { post } = forTenant('Calculations')
 const answer = { schema: CalculationResponse, description: 'What the formula comes to.' }
 
 // Rating is much code, which the start-up does without.
 const service = () => import('./service.ts')
 
 export const calculationRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'post',
-    path: '/calculation/checkPerilPremium',
+  post('/calculation/checkPerilPremium', {
     summary: 'Try a premium formula on a peril that the request describes',
     description:
       'As it would be priced with this formula as new business: scaled to the span, with technical premium, commissions and the taxes of the product. Values are checked as those of a draft: what is missing may be. A formula that cannot be read, fails or passes a limit is 422, with its line. Nothing is stored.',
-    tags,
     permission: 'calculations.check',
     body: { schema: CheckPerilPremiumRequest, required: true },
     answer,
     handle: async ({ body }, context) => (await service()).checkPerilPremium(context, body),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/calculation/checkExistingPerilPremium',
+  post('/calculation/checkExistingPerilPremium', {
     summary: 'Try a premium formula on a peril that there is',
     description:
       'On the values of its policy, exposure and peril, by the configuration of the policy. 404 where there is no such peril; a formula that cannot be read, fails or passes a limit is 422, with its line. Nothing is stored.',
-    tags,
     permission: 'calculations.check',
     body: { schema: CheckExistingPerilPremiumRequest, required: true },
     answer,

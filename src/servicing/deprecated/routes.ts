@@ -1,7 +1,7 @@
-import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import * as contract from './contract.ts'
 
-const common = { tags: ['Deprecated'], deprecated: true } as const
+const { get, patch } = forTenant('Deprecated')
 
 const jobs = { schema: contract.InvoiceJobListResponse, description: 'All of them.' }
 
@@ -9,30 +9,24 @@ const jobs = { schema: contract.InvoiceJobListResponse, description: 'All of the
 const service = () => import('./service.ts')
 
 export const deprecatedRoutes: readonly Route[] = [
-  tenantRoute({
-    ...common,
-    method: 'get',
-    path: '/billing/{tenantLocator}/jobs/invoices/policies/{locator}/list',
+  get('/billing/{tenantLocator}/jobs/invoices/policies/{locator}/list', {
+    deprecated: true,
     summary: 'Invoices of a policy, made and planned, as jobs',
     description: 'Use `GET /policy/{policyLocator}/checkInvoices`.',
     permission: ['invoices.list', 'invoices.read'],
     answer: jobs,
     handle: async ({ params }, context) => (await service()).invoiceJobsOfPolicy(context, params.locator),
   }),
-  tenantRoute({
-    ...common,
-    method: 'get',
-    path: '/billing/{tenantLocator}/jobs/invoices/quotes/{locator}/list',
+  get('/billing/{tenantLocator}/jobs/invoices/quotes/{locator}/list', {
+    deprecated: true,
     summary: 'Invoices of a quote, made and planned, as jobs',
     description: 'Use `GET /quotes/{quoteLocator}`, whose `invoices` are those planned.',
     permission: ['invoices.list', 'invoices.read'],
     answer: jobs,
     handle: async ({ params }, context) => (await service()).invoiceJobsOfQuote(context, params.locator),
   }),
-  tenantRoute({
-    ...common,
-    method: 'patch',
-    path: '/policy/{tenantLocator}/policies/{locator}/billingTrigger',
+  patch('/policy/{tenantLocator}/policies/{locator}/billingTrigger', {
+    deprecated: true,
     summary: 'Say with which action billing begins',
     description:
       'That is a matter of the product: `invoicing.generatingEvent` of its configuration. The request is answered where it asks for what is so, and refused (409) where it does not.',
@@ -42,10 +36,8 @@ export const deprecatedRoutes: readonly Route[] = [
     handle: async ({ params, body }, context) =>
       (await service()).setBillingTrigger(context, params.locator, body),
   }),
-  tenantRoute({
-    ...common,
-    method: 'get',
-    path: '/policy/{tenantLocator}/policies/snapshot/list',
+  get('/policy/{tenantLocator}/policies/snapshot/list', {
+    deprecated: true,
     summary: 'List policies whole',
     description:
       'In the order of their locators. Use `GET /policies` for the list, and `POST /policies/{policyLocator}/snapshot` for each.',
@@ -57,10 +49,8 @@ export const deprecatedRoutes: readonly Route[] = [
     },
     handle: async ({ query }, context) => (await service()).listSnapshots(context, query),
   }),
-  tenantRoute({
-    ...common,
-    method: 'get',
-    path: '/policy/{tenantLocator}/quotes/list',
+  get('/policy/{tenantLocator}/quotes/list', {
+    deprecated: true,
     summary: 'List quotes of all policies',
     description:
       'Of new business, in the order of their locators. Use `GET /policies/{policyLocator}/quotes`.',
@@ -69,10 +59,8 @@ export const deprecatedRoutes: readonly Route[] = [
     answer: { schema: contract.QuoteListResponse, description: 'A page of quotes.' },
     handle: async ({ query }, context) => (await service()).listQuotes(context, query),
   }),
-  tenantRoute({
-    ...common,
-    method: 'get',
-    path: '/policy/{tenantLocator}/transactions/{locator}/segments/list',
+  get('/policy/{tenantLocator}/transactions/{locator}/segments/list', {
+    deprecated: true,
     summary: 'Segments that a transaction made',
     description:
       'A transaction is a modification, named by its own locator or by that of its endorsement, renewal, quote, cancellation or reinstatement. Use `GET /policy/{policyLocator}`.',
@@ -80,10 +68,8 @@ export const deprecatedRoutes: readonly Route[] = [
     answer: { schema: contract.SegmentListResponse, description: 'All of them, in the order of time.' },
     handle: async ({ params }, context) => (await service()).listSegments(context, params.locator),
   }),
-  tenantRoute({
-    ...common,
-    method: 'get',
-    path: '/policy/{tenantLocator}/transactions/{locator}/segments/{segmentLocator}',
+  get('/policy/{tenantLocator}/transactions/{locator}/segments/{segmentLocator}', {
+    deprecated: true,
     summary: 'Get a segment of a transaction',
     description: 'Use `GET /policy/{policyLocator}`.',
     permission: 'transactions.read',

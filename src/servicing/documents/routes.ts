@@ -1,4 +1,4 @@
-import { jsonText, type Route, tenantFormRoute, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
 import {
   AddDocumentForm,
   AddDocumentQuery,
@@ -10,20 +10,18 @@ import { PolicyResponse } from '../../policy/contract/response.ts'
 import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/limits.ts'
 import { RenderQuery, RenderTemplateRequest, RenderTemplateResponse } from './render-service.ts'
 
-const tags = ['Documents']
+const { post } = forTenant('Documents')
+const templates = forTenant('Templates')
 const policy = { schema: PolicyResponse, description: 'The policy.' }
 
 /** Files are handled by code that most requests never need. */
 const service = () => import('./service.ts')
 
 export const documentRoutes: readonly Route[] = [
-  tenantFormRoute({
-    method: 'post',
-    path: '/policy/{policyLocator}/addDocument',
+  post('/policy/{policyLocator}/addDocument', {
     summary: 'Upload a document to a policy',
     description:
       'A PDF or HTML file of at most 25 MiB; what it is, is told by its bytes. `displayName` and `documentType` stand in the query or are parts of the form. It causes no transaction.',
-    tags,
     permission: 'policies.write',
     query: AddDocumentQuery,
     form: { schema: AddDocumentForm, file: 'document', largestFileBytes: LARGEST_UPLOAD_BYTES },
@@ -33,25 +31,19 @@ export const documentRoutes: readonly Route[] = [
         await (await service()).addDocument(context, params.policyLocator, { query, form: body, file }),
       ),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/policy/{policyLocator}/removeDocument',
+  post('/policy/{policyLocator}/removeDocument', {
     summary: 'Remove an uploaded document from a policy',
     description: 'Only documents that were uploaded, and only before the policy is issued.',
-    tags,
     permission: 'policies.write',
     body: { schema: PolicyDocumentRemoveRequest, required: true },
     answer: policy,
     handle: async ({ params, body }, context) =>
       jsonText(await (await service()).removeDocument(context, params.policyLocator, body.documentLocator)),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/document/renderPolicyDocument',
+  post('/document/renderPolicyDocument', {
     summary: 'Render a template over a policy, for authors of templates',
     description:
       'The template by its name, or its text. It sees what a document of the policy sees, or of the quote, endorsement, renewal, cancellation, reinstatement, invoice, grace period or lapse that is named; and like that document it uses the templates, snippets, fonts, static documents and tables that are in force when its transaction takes effect, else those of the configuration. The answer names the file, which is kept for an hour and for no longer; with `Accept: application/pdf` or `text/html` it is the file itself, and nothing is stored. The policy does not change. A template that fails answers 422 with its line and column.',
-    tags,
     permission: 'policies.read',
     body: { schema: RenderDocumentRequest, required: true, largestBytes: 6 * 1024 * 1024 },
     answer: {
@@ -69,13 +61,10 @@ export const documentRoutes: readonly Route[] = [
 ]
 
 export const templateRenderRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'post',
-    path: '/resource/{tenantLocator}/templates/{name}/render',
+  templates.post('/resource/{tenantLocator}/templates/{name}/render', {
     summary: 'Render a template over data, for authors of templates',
     description:
       'Snippets and fonts are those in force at `date` and for `jurisdiction`. Nothing is stored. A template that fails or passes a limit answers 422 with its name, line and column; names that the data does not have are listed.',
-    tags: ['Templates'],
     permission: 'templates.read',
     query: RenderQuery,
     body: { schema: RenderTemplateRequest, required: true },

@@ -1,23 +1,20 @@
 import { z } from '@hono/zod-openapi'
-import { jsonText, type Route, tenantFormRoute, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
 import { filePart, OptionalLongName } from '../../platform/wire.ts'
 import { Media } from '../../policy/contract/documents.ts'
 import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/limits.ts'
 
-const tags = ['Media']
+const { get, post } = forTenant('Media')
 
 /** Files are handled by code that most requests never need. */
 const service = () => import('./service.ts')
 
 /** Both paths are called by published clients and described nowhere (brief 0.10): decisions. */
 export const mediaRoutes: readonly Route[] = [
-  tenantFormRoute({
-    method: 'post',
-    path: '/media',
+  post('/media', {
     summary: 'Upload a file that media fields can name',
     description:
       'At most 25 MiB, as the part `file` of a form. Media fields of policies, exposures and perils name it by its locator. Its type is that of its first bytes, where they show one; else the Content-Type of the part; without one, or with `application/octet-stream`, that of the ending of its name.',
-    tags,
     permission: 'media.update',
     query: z.object({
       fileName: OptionalLongName.openapi({ description: 'In place of the name that the part has.' }),
@@ -31,11 +28,8 @@ export const mediaRoutes: readonly Route[] = [
     handle: async ({ query, file }, context) =>
       jsonText(await (await service()).uploadMedium(context, query.fileName, file)),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/media/{locator}',
+  get('/media/{locator}', {
     summary: 'Get a medium, with an address of its file',
-    tags,
     permission: 'media.read',
     answer: { schema: Media, description: 'The medium, with an address that holds for 30 minutes.' },
     handle: async ({ params }, context) => await (await service()).readMedium(context, params.locator),

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { type Route, tenantRoute, tenantUploadRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import * as contract from './contract.ts'
 import {
   AccountMigrationRequest,
@@ -10,7 +10,7 @@ import { patchAccount } from './patch.ts'
 import { getAccount, getMappings, getMigration, listAccounts, listFailures, listMappings } from './reading.ts'
 import { pauseMigration, recoverMigration, resumeMigration, submitAccounts, submitItems } from './service.ts'
 
-const tags = ['Migration']
+const { get, patch, post } = forTenant('Migration')
 const RUNS = '/migration/{tenantLocator}/migrations'
 const RUN = `${RUNS}/{migrationLocator}` as const
 
@@ -18,26 +18,20 @@ const RUN = `${RUNS}/{migrationLocator}` as const
 const LARGEST_BODY = 25 * 1_048_576
 
 export const migrationRoutes: readonly Route[] = [
-  tenantUploadRoute({
-    method: 'post',
-    path: RUNS,
+  post(RUNS, {
     summary: 'Bring in accounts with their policies, invoices, payments and disbursements',
     description:
       'At most 1,000 accounts and 25 MB, 5,000 items an account; larger books are several migrations, of which four run at a time. The body is read as it comes. What is wrong with an account is found when its turn comes, and told by `…/failures/list`; nothing of an item that fails is written. The header `X-Idempotency-Key` makes it repeatable for 30 days.',
-    tags,
     permission: 'migration.write',
     query: contract.MigrationPostQuery,
     upload: { largestBytes: LARGEST_BODY, json: z.array(AccountMigrationRequest) },
     answer: { schema: contract.MigrationResponse, description: 'The migration, submitted.' },
     handle: ({ query, file }, context) => submitAccounts(context, file, query.validateOnly),
   }),
-  tenantUploadRoute({
-    method: 'post',
-    path: `${RUNS}/accounts/{accountLocator}`,
+  post(`${RUNS}/accounts/{accountLocator}`, {
     summary: 'Bring in further policies, invoices, payments and disbursements of an account',
     description:
       'The account is a policyholder that exists, migrated or not. Its items refer to one another, and to invoices that were migrated for it before by their original ids: payments pay these, and installments of further policies add to them.',
-    tags,
     permission: 'migration.write',
     query: contract.MigrationPostQuery,
     upload: { largestBytes: LARGEST_BODY, json: MigrationRequest },
@@ -45,11 +39,8 @@ export const migrationRoutes: readonly Route[] = [
     handle: ({ params, query, file }, context) =>
       submitItems(context, params.accountLocator, file, query.validateOnly),
   }),
-  tenantRoute({
-    method: 'get',
-    path: RUN,
+  get(RUN, {
     summary: 'See how far a migration is',
-    tags,
     permission: 'migration.read',
     answer: {
       schema: contract.MigrationResponse,
@@ -57,42 +48,30 @@ export const migrationRoutes: readonly Route[] = [
     },
     handle: ({ params }, context) => getMigration(context, params.migrationLocator),
   }),
-  tenantRoute({
-    method: 'patch',
-    path: `${RUN}/pause`,
+  patch(`${RUN}/pause`, {
     summary: 'Pause a migration',
     description: 'Answered when the account that is under way is done with.',
-    tags,
     permission: 'migration.write',
     answer: { description: 'It is paused.' },
     handle: ({ params }, context) => pauseMigration(context, params.migrationLocator),
   }),
-  tenantRoute({
-    method: 'patch',
-    path: `${RUN}/resume`,
+  patch(`${RUN}/resume`, {
     summary: 'Let a paused migration go on',
-    tags,
     permission: 'migration.write',
     answer: { description: 'It goes on.' },
     handle: ({ params }, context) => resumeMigration(context, params.migrationLocator),
   }),
-  tenantRoute({
-    method: 'patch',
-    path: `${RUN}/recover`,
+  patch(`${RUN}/recover`, {
     summary: 'Try accounts again that a fault of the system stopped',
     description: 'Those that failed on their data are corrected with PATCH of the migration.',
-    tags,
     permission: 'migration.write',
     answer: { description: 'It goes on.' },
     handle: ({ params }, context) => recoverMigration(context, params.migrationLocator),
   }),
-  tenantRoute({
-    method: 'patch',
-    path: RUN,
+  patch(RUN, {
     summary: 'Correct items of a failed account, and try it again',
     description:
       'Each item takes the place of the failed one of its original id, whole. Items that are not named are tried again as they are. What was migrated cannot be altered: 409.',
-    tags,
     permission: 'migration.write',
     body: { schema: PatchAccountMigrationRequest, required: true, largestBytes: LARGEST_BODY },
     answer: {
@@ -101,21 +80,15 @@ export const migrationRoutes: readonly Route[] = [
     },
     handle: ({ params, body }, context) => patchAccount(context, params.migrationLocator, body),
   }),
-  tenantRoute({
-    method: 'get',
-    path: `${RUN}/accounts/list`,
+  get(`${RUN}/accounts/list`, {
     summary: 'Accounts of a migration, in the order in which they were sent',
-    tags,
     permission: ['migration.read', 'migration.list'],
     query: contract.MigrationPageQuery,
     answer: { schema: contract.AccountMigrationListResponse, description: 'A page of them.' },
     handle: ({ params, query }, context) => listAccounts(context, params.migrationLocator, query),
   }),
-  tenantRoute({
-    method: 'get',
-    path: `${RUN}/failures/list`,
+  get(`${RUN}/failures/list`, {
     summary: 'What failed, and why, by original ids',
-    tags,
     permission: ['migration.read', 'migration.list'],
     query: contract.MigrationPageQuery,
     answer: {
@@ -124,11 +97,8 @@ export const migrationRoutes: readonly Route[] = [
     },
     handle: ({ params, query }, context) => listFailures(context, params.migrationLocator, query),
   }),
-  tenantRoute({
-    method: 'get',
-    path: `${RUN}/mappings/list`,
+  get(`${RUN}/mappings/list`, {
     summary: 'Which record each original id became, of all accounts',
-    tags,
     permission: ['migration.read', 'migration.list'],
     query: contract.MappingPageQuery,
     answer: {
@@ -137,11 +107,8 @@ export const migrationRoutes: readonly Route[] = [
     },
     handle: ({ params, query }, context) => listMappings(context, params.migrationLocator, query),
   }),
-  tenantRoute({
-    method: 'get',
-    path: `${RUN}/accounts/{accountLocator}/mappings`,
+  get(`${RUN}/accounts/{accountLocator}/mappings`, {
     summary: 'Which record each original id of an account became',
-    tags,
     permission: 'migration.read',
     query: contract.MappingQuery,
     answer: {
@@ -151,11 +118,8 @@ export const migrationRoutes: readonly Route[] = [
     handle: ({ params, query }, context) =>
       getMappings(context, params.migrationLocator, params.accountLocator, query.by),
   }),
-  tenantRoute({
-    method: 'get',
-    path: `${RUN}/accounts/{accountLocator}`,
+  get(`${RUN}/accounts/{accountLocator}`, {
     summary: 'See how far an account of a migration is',
-    tags,
     permission: 'migration.read',
     answer: { schema: contract.AccountMigrationResponse, description: 'Its state and counts of its items.' },
     handle: ({ params }, context) => getAccount(context, params.migrationLocator, params.accountLocator),

@@ -1,4 +1,4 @@
-import { jsonText, type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
 import * as contract from '../../policyholders/contract.ts'
 import {
   createPolicyholder,
@@ -8,41 +8,32 @@ import {
   updatePolicyholder,
 } from './service.ts'
 
-const tags = ['Policyholders']
+const { get, patch, post } = forTenant('Policyholders')
 const policyholder = { schema: contract.PolicyholderResponse, description: 'The policyholder.' }
 
 export const policyholderRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'post',
-    path: '/policyholder/create',
+  post('/policyholder/create', {
     summary: 'Create a policyholder',
     description:
       'A sub-entity may be named before it has a locator: by its `localId`, as the value of the field that is called as its `ontologyUri`.',
-    tags,
     permission: 'policyholders.write',
     body: { schema: contract.PolicyholderCreateRequest, required: true },
     answer: policyholder,
     handle: async ({ body }, context) => jsonText(await createPolicyholder(context, body)),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/policyholder/update',
+  post('/policyholder/update', {
     summary: 'Update a policyholder',
     description:
       'Values that are sent replace those stored, `null` and an empty list remove, the others stay. Answers 409 when `version` is not the stored one.',
-    tags,
     permission: 'policyholders.write',
     body: { schema: contract.PolicyholderUpdateRequest, required: true },
     answer: policyholder,
     handle: async ({ body }, context) => jsonText(await updatePolicyholder(context, body)),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policyholders',
+  get('/policyholders', {
     summary: 'List or search policyholders',
     description:
       'In the order of their creation. `searchField` names a searchable field of the dictionary; `searchValue` finds the policyholders with that value, `searchPrefix` those with a value that begins so, in any case. Dates are found as `YYYY-MM-DD` too. Values are found by what the dictionary said when they were written.',
-    tags,
     permission: 'policyholders.list',
     query: contract.PolicyholderListQuery,
     answer: {
@@ -51,22 +42,16 @@ export const policyholderRoutes: readonly Route[] = [
     },
     handle: ({ query }, context) => listPolicyholders(context, query),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policyholder/{policyholderLocator}',
+  get('/policyholder/{policyholderLocator}', {
     summary: 'Get a policyholder',
-    tags,
     permission: 'policyholders.read',
     answer: policyholder,
     handle: ({ params }, context) => getPolicyholder(context, params.policyholderLocator),
   }),
-  tenantRoute({
-    method: 'patch',
-    path: '/policyholder/{policyholderLocator}/overwriteData',
+  patch('/policyholder/{policyholderLocator}/overwriteData', {
     summary: 'Overwrite data of a policyholder for good',
     description:
       'Puts the text in the place of the values of the field: in this and every earlier version, in sub-entities, search terms and stored answers, and as whole words in underwriting notes, descriptions of fees and taxes, events of plugins and auxiliary data. Quick quotes and logs of plugins and services are removed, and documents that templates made are made again. docs/security.md says what it does not reach. An empty text removes the values. Makes a new version. It cannot be undone.',
-    tags,
     permission: 'policyholders.overwrite',
     body: { schema: contract.PolicyholderOverwriteDataRequest, required: true },
     answer: { schema: contract.PolicyholderOverwriteDataResponse, description: 'Done.' },

@@ -1,32 +1,26 @@
-import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import { PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import { constraintRoutesOf } from '../../transactions/constraints/routes.ts'
 import { QuickQuoteResponse } from './contract.ts'
 
-const tags = ['Quick quotes']
+const { get, post } = forTenant('Quick quotes')
 const quickQuote = { schema: QuickQuoteResponse, description: 'The quick quote with its price.' }
 
 // Rules and rating are much code, which the start-up does without.
 const service = () => import('./service.ts')
 
 export const quickQuoteRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'post',
-    path: '/policy/{tenantLocator}/quickquotes',
+  post('/policy/{tenantLocator}/quickquotes', {
     summary: 'Price a policy that is none yet',
     description:
       'Takes what creates a policy; `finalize` has no meaning. Values are not checked: what they give is priced, and kept for 30 days without a policy, so that constraints can be asked of it. It is not underwritten, and cannot be accepted.',
-    tags,
     permission: 'quick-quotes.write',
     body: { schema: PolicyCreateRequest, required: true },
     answer: quickQuote,
     handle: async ({ body }, context) => (await service()).createQuickQuote(context, body),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policy/{tenantLocator}/quickquotes/{locator}',
+  get('/policy/{tenantLocator}/quickquotes/{locator}', {
     summary: 'Get a quick quote',
-    tags,
     permission: 'quick-quotes.read',
     answer: quickQuote,
     handle: async ({ params }, context) => (await service()).readQuickQuote(context, params.locator),

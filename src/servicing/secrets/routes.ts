@@ -1,29 +1,23 @@
-import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import { SecretDeleteQuery, SecretUsageResponse } from './service.ts'
 
-const tags = ['Secrets']
+const { delete: remove, get } = forTenant('Secrets')
 
 /** Code that most requests never need. */
 const service = () => import('./service.ts')
 
 export const secretUsageRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'delete',
-    path: '/resource/{tenantLocator}/secrets/{name}',
+  remove('/resource/{tenantLocator}/secrets/{name}', {
     summary: 'Delete a secret',
     description:
       'Refused (409) while a webhook, an integration or the deployed configuration refers to its static name, unless `force=true`; but for one in no resource group, where there are others of the static name. It is taken out of its groups.',
-    tags,
     permission: 'secrets.write',
     query: SecretDeleteQuery,
     answer: { description: 'It is gone.' },
     handle: async ({ params, query }, context) => (await service()).deleteSecret(params.name, query, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/secrets/{name}/usage',
+  get('/resource/{tenantLocator}/secrets/{name}/usage', {
     summary: 'See who refers to a secret',
-    tags,
     permission: 'secrets.read',
     answer: { schema: SecretUsageResponse, description: 'Webhooks, integrations and the configuration.' },
     handle: async ({ params }, context) => (await service()).readUsage(params.name, context),

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import type { RequestContext } from '../../platform/context.ts'
-import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import { Flag, Text } from '../../platform/wire.ts'
 import { RESOURCE_TYPES } from '../../product/resources.ts'
@@ -21,14 +21,13 @@ export const BootstrapListResponse = z
   .openapi('BootstrapListResponse')
 export type BootstrapListResponse = z.output<typeof BootstrapListResponse>
 
+const { get } = forTenant('Resources')
+
 export const bootstrapRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'get',
-    path: '/resource/{tenantLocator}/bootstrap/list',
+  get('/resource/{tenantLocator}/bootstrap/list', {
     summary: 'See what became of the resources that the tenant started with',
     description:
       'Resources and groups of `bootstrap/resources` in the archive of the tenant’s first configuration, in the order in which they are made, which happens after the deploy. What failed has to be uploaded.',
-    tags: ['Resources'],
     permission: 'resources.list',
     answer: { schema: BootstrapListResponse, description: 'All of them; none where the archive had none.' },
     handle: (_, context) => listBootstrap(context),

@@ -1,11 +1,13 @@
 import { z } from '@hono/zod-openapi'
 import type { MultipartBody } from '../../platform/http/body/form.ts'
-import { administrationFormRoute, type Route, signedInRoute, tenantRoute } from '../../platform/http/route.ts'
+import { forAdministration, forSignedIn, forTenant, type Route } from '../../platform/http/route.ts'
 import { LARGEST_ARCHIVE_BYTES } from '../../product/archive/read.ts'
 import * as contract from './contract.ts'
 import { listProducts, listVersions, readStatus, readVersion } from './versions.ts'
 
-const tags = ['Configuration deployment']
+const { post } = forAdministration('Configuration deployment')
+const signedIn = forSignedIn('Configuration deployment')
+const tenant = forTenant('Configuration deployment')
 
 /** Reading and checking archives is much code for rare calls, so the first call loads it. */
 const deploying = () => import('./service.ts')
@@ -25,79 +27,58 @@ const deployedAs = <Schema extends z.ZodType>(schema: Schema) => ({
 })
 
 export const configurationRoutes: readonly Route[] = [
-  administrationFormRoute({
-    method: 'post',
-    path: '/configuration/studio/deploy',
+  post('/configuration/studio/deploy', {
     summary: 'Deploy to a test tenant as its next version',
     description: `The tenant is made when there is none of that name. \`recreate\` gives an existing one fresh databases first. ${DESCRIPTION}`,
-    tags,
     permission: 'deployments.deploy',
     form: withZip(contract.StudioDeployForm),
     answer: deployedAs(contract.DeployTestAssetResponse),
     handle: async ({ body, file }, context) => (await deploying()).deployToTest(body, file, context),
   }),
-  administrationFormRoute({
-    method: 'post',
-    path: '/configuration/deploy',
+  post('/configuration/deploy', {
     summary: 'Deploy to a production tenant as its next version',
     description: DESCRIPTION,
-    tags,
     permission: 'deployments.deploy',
     form: withZip(contract.DeployForm),
     answer: deployedAs(contract.DeployProductionAssetResponse),
     handle: async ({ body, file }, context) => (await deploying()).deployToProduction(body, file, context),
   }),
-  administrationFormRoute({
-    method: 'post',
-    path: '/configuration/studio/repair',
+  post('/configuration/studio/repair', {
     summary: "Replace the files of a test tenant's version",
     description: `Policies of the version go on with the new files, so what they are made of must still be there. ${DESCRIPTION}`,
-    tags,
     permission: 'deployments.deploy',
     form: withZip(contract.RepairForm),
     answer: deployedAs(contract.DeployProductionAssetResponse),
     handle: async ({ body, file }, context) => (await deploying()).repair('test', body, file, context),
   }),
-  administrationFormRoute({
-    method: 'post',
-    path: '/configuration/repair',
+  post('/configuration/repair', {
     summary: "Replace the files of a production tenant's version",
     description: `Policies of the version go on with the new files, so what they are made of must still be there. ${DESCRIPTION}`,
-    tags,
     permission: 'deployments.deploy',
     form: withZip(contract.RepairForm),
     answer: deployedAs(contract.DeployProductionAssetResponse),
     handle: async ({ body, file }, context) => (await deploying()).repair('production', body, file, context),
   }),
-  administrationFormRoute({
-    method: 'post',
-    path: '/configuration/deployTest',
+  post('/configuration/deployTest', {
     summary: "Deploy to one of the administrator's own test tenants (legacy)",
     description: `The tenant \`<user>-<suffix>\` is made at the first deploy. Not for tenants with product versioning. ${DESCRIPTION}`,
-    tags,
     permission: 'deployments.deploy',
     form: withZip(contract.DeployTestForm),
     answer: deployedAs(contract.DeployTestConfigurationLegacyResponse),
     handle: async ({ body, file }, context) => (await deploying()).deployTest(body, file, context),
   }),
-  administrationFormRoute({
-    method: 'post',
-    path: '/assets/v1/deploy',
+  post('/assets/v1/deploy', {
     summary: 'Deploy to a production tenant (older)',
     description: `Where the tenant has product versioning it repairs the latest version. ${DESCRIPTION}`,
-    tags,
     permission: 'deployments.deploy',
     deprecated: true,
     form: withZip(contract.DeployForm),
     answer: deployedAs(contract.DeployProductionAssetResponse),
     handle: async ({ body, file }, context) => (await deploying()).deployAssets(body, file, context),
   }),
-  signedInRoute({
-    method: 'get',
-    path: '/deployments/versions',
+  signedIn.get('/deployments/versions', {
     summary: 'List deploys and repairs',
     description: 'Oldest first; a repair is another entry of the same version.',
-    tags,
     permission: 'deployments.read',
     query: contract.DeploymentQuery,
     answer: {
@@ -106,34 +87,25 @@ export const configurationRoutes: readonly Route[] = [
     },
     handle: ({ query }, context) => listVersions(query, context),
   }),
-  signedInRoute({
-    method: 'get',
-    path: '/deployments/status',
+  signedIn.get('/deployments/status', {
     summary: 'Whether a version is deployed',
-    tags,
     permission: 'deployments.read',
     query: contract.DeploymentStatusQuery,
     answer: { schema: contract.DeploymentStatusResponse, description: 'Of the version, or of the latest.' },
     handle: ({ query }, context) => readStatus(query, context),
   }),
-  signedInRoute({
-    method: 'get',
-    path: '/deployments/{configVersion}',
+  signedIn.get('/deployments/{configVersion}', {
     summary: 'The archive of a version',
     description:
       'For administrators: an archive has the passwords of its test users. What was deployed and when, GET /deployments/versions tells everybody.',
-    tags,
     permission: 'deployments.download',
     query: contract.DeploymentQuery,
     answer: { schema: contract.DeploymentResponse, description: 'Where to download it, and its history.' },
     handle: ({ params, query }, context) => readVersion(params.configVersion, query, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/products',
+  tenant.get('/products', {
     permission: 'products.list',
     summary: 'List the products of the latest version',
-    tags,
     answer: {
       schema: z.array(contract.ProductResponse),
       description: 'Products, exposures, perils, payment schedules.',

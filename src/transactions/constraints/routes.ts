@@ -1,6 +1,6 @@
 import type { RequestContext } from '../../platform/context.ts'
 import type { Permission } from '../../platform/http/permissions.ts'
-import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import {
   AccountEvaluationRequest,
   DependencyResponse,
@@ -23,7 +23,7 @@ const governing = {
   description: 'By static locator and constrained field: its table, and what governs each column.',
 }
 
-const tags = ['Constraints']
+const { get, post } = forTenant('Constraints')
 
 type Subject = {
   readonly path:
@@ -36,12 +36,9 @@ type Subject = {
 
 /** Evaluation and dependency of one kind of record. */
 export const constraintRoutesOf = ({ path, of, permission, content }: Subject): readonly Route[] => [
-  tenantRoute({
-    method: 'post',
-    path: `${path}/constraints/evaluate`,
+  post(`${path}/constraints/evaluate`, {
     summary: `What fields of ${of} may be, given other values`,
     description: ALLOWED,
-    tags,
     permission,
     body: { schema: EvaluationRequest, required: true },
     answer: options,
@@ -50,11 +47,8 @@ export const constraintRoutesOf = ({ path, of, permission, content }: Subject): 
       return await evaluated(context, await content(context, params.locator), body)
     },
   }),
-  tenantRoute({
-    method: 'get',
-    path: `${path}/constraints/dependency`,
+  get(`${path}/constraints/dependency`, {
     summary: `Which fields of ${of} govern which`,
-    tags,
     permission,
     answer: governing,
     handle: async ({ params }, context) => {
@@ -65,12 +59,9 @@ export const constraintRoutesOf = ({ path, of, permission, content }: Subject): 
 ]
 
 export const constraintRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'post',
-    path: '/policy/{tenantLocator}/accounts/{locator}/constraints/evaluate',
+  post('/policy/{tenantLocator}/accounts/{locator}/constraints/evaluate', {
     summary: 'What fields of a policyholder may be, given other values',
     description: `${ALLOWED} The request has no level of locators.`,
-    tags,
     permission: 'accounts.read',
     body: { schema: AccountEvaluationRequest, required: true },
     answer: options,
@@ -79,11 +70,8 @@ export const constraintRoutes: readonly Route[] = [
       return await evaluateAccount(context, params.locator, body)
     },
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policy/{tenantLocator}/accounts/{locator}/constraints/dependency',
+  get('/policy/{tenantLocator}/accounts/{locator}/constraints/dependency', {
     summary: 'Which fields of a policyholder govern which',
-    tags,
     permission: 'accounts.read',
     answer: governing,
     handle: async ({ params }, context) => {

@@ -1,50 +1,38 @@
-import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import { EventScheduleListResponse, ScheduleListQuery } from './contract.ts'
 import { deleteSchedule, listSchedules, resumeSchedule } from './service.ts'
 
-const TAGS = ['Events']
+const { delete: remove, get, patch } = forTenant('Events')
 const PATH = '/event/{tenantLocator}/events/schedules'
 
 export const scheduleRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'get',
-    path: `${PATH}/list`,
+  get(`${PATH}/list`, {
     summary: 'List the schedules of custom events',
     description:
       'One for each issued policy and each custom event that the configuration gives a schedule, the earliest made first.',
-    tags: TAGS,
     permission: ['events.read', 'events.list'],
     query: ScheduleListQuery,
     answer: { schema: EventScheduleListResponse, description: 'The schedules.' },
     handle: ({ query }, context) => listSchedules(query, 'active', context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: `${PATH}/failed-list`,
+  get(`${PATH}/failed-list`, {
     summary: 'List the schedules that have failed',
     description: 'Their event could not be told, however often it was tried. They wait to be resumed.',
-    tags: TAGS,
     permission: ['events.read', 'events.list'],
     query: ScheduleListQuery,
     answer: { schema: EventScheduleListResponse, description: 'The schedules.' },
     handle: ({ query }, context) => listSchedules(query, 'failed', context),
   }),
-  tenantRoute({
-    method: 'patch',
-    path: `${PATH}/{locator}/resume`,
+  patch(`${PATH}/{locator}/resume`, {
     summary: 'Resume a schedule that has failed',
     description: 'The event that was not told is told at once; 409 for a schedule that has not failed.',
-    tags: TAGS,
     permission: 'events.write',
     answer: { description: 'Resumed.' },
     handle: ({ params }, context) => resumeSchedule(params.locator, context),
   }),
-  tenantRoute({
-    method: 'delete',
-    path: `${PATH}/{locator}`,
+  remove(`${PATH}/{locator}`, {
     summary: 'Delete a schedule',
     description: 'The event comes no more for its policy, whatever moves the policy’s times.',
-    tags: TAGS,
     permission: 'events.write',
     answer: { description: 'Deleted.' },
     handle: ({ params }, context) => deleteSchedule(params.locator, context),

@@ -4,7 +4,7 @@ import { type EndorsementLocator, type PolicyLocator, readDigits } from '../../k
 import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
-import { jsonText, type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
 import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import {
   AutomatedUnderwritingResultResponse,
@@ -39,37 +39,32 @@ type Contracts = {
  * list, get, act on, price, underwriting's decision, and the policy when issued. How each
  * is created, and its legacy routes, stand with it.
  */
-export function transactionRoutes(kind: Kind, tags: readonly string[], contracts: Contracts): Route[] {
+export function transactionRoutes(
+  kind: Kind,
+  { get, patch, post }: ReturnType<typeof forTenant>,
+  contracts: Contracts,
+): Route[] {
   const a = kind === 'endorsement' ? 'an endorsement' : 'a renewal'
   const path = `/${kind}s/{${kind}Locator}`
   const one = (params: unknown): Named =>
     named(kind, (params as Record<`${Kind}Locator`, string>)[`${kind}Locator`])
   const answer = { schema: contracts.response, description: `The ${kind}.` }
   return [
-    tenantRoute({
-      method: 'get',
-      path: `/policies/{policyLocator}/${kind}s`,
+    get(`/policies/{policyLocator}/${kind}s`, {
       summary: `${kind === 'endorsement' ? 'Endorsements' : 'Renewals'} of a policy, oldest first`,
-      tags,
       permission: [`${kind}s.read`, `${kind}s.list`],
       answer: { schema: z.array(contracts.response), description: 'All of them, in every state.' },
       handle: ({ params }, context) => transactionsOf(context, kind, params.policyLocator),
     }),
-    tenantRoute({
-      method: 'get',
-      path,
+    get(path, {
       summary: `Get ${a}`,
-      tags,
       permission: `${kind}s.read`,
       answer,
       handle: ({ params }, context) => readTransaction(context, one(params)),
     }),
-    tenantRoute({
-      method: 'patch',
-      path,
+    patch(path, {
       summary: `Update, quote, accept, issue, invalidate or discard ${a}`,
       description: `Accepting and issuing go through every step before them that is not taken yet. An update goes beside what the application asks for already: of a value said twice the later holds, and what is ended twice is ended once. To take an addition back, name the \`locator\` that the answer shows with it: in \`endExposures\` an exposure of \`addExposures\`, in \`endPerils\` of the same exposure a peril of \`addPerils\`, in \`removeFieldGroups\` a group of \`addFieldGroups\`. An added exposure is named as \`exposureLocator\` of \`updateExposures\` to change its values, to add perils and field groups to it, and to take them back.`,
-      tags,
       permission: `${kind}s.write`,
       body: { schema: contracts.action, required: true },
       answer,
@@ -82,33 +77,24 @@ export function transactionRoutes(kind: Kind, tags: readonly string[], contracts
           ),
         ),
     }),
-    tenantRoute({
-      method: 'get',
-      path: `${path}/price`,
+    get(`${path}/price`, {
       summary: `What ${a} changes of the price`,
       description: 'Of an application: as it would be now; nothing is stored.',
-      tags,
       permission: [`${kind}s.read`, `${kind}s.price`],
       answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
       handle: async ({ params }, context) => jsonText(await outlook(context, one(params), 'price')),
     }),
-    tenantRoute({
-      method: 'get',
-      path: `${path}/automatedUnderwritingResult`,
+    get(`${path}/automatedUnderwritingResult`, {
       summary: `Underwriting decision on ${a}`,
       description: 'Of an application: as it would be now; nothing is stored.',
-      tags,
       permission: `${kind}s.read`,
       answer: { schema: AutomatedUnderwritingResultResponse, description: 'The decision and its notes.' },
       handle: async ({ params }, context) => jsonText(await outlook(context, one(params), 'underwriting')),
     }),
-    tenantRoute({
-      method: 'post',
-      path: `${path}/underwriting`,
+    post(`${path}/underwriting`, {
       summary: "Put a person's decision on an application in place of underwriting's",
       description:
         'It counts until the application is updated or the policy changes. Quoting goes by it; who decided, and the note, are kept with it.',
-      tags,
       permission: `${kind}s.underwrite`,
       body: { schema: UnderwritingDecisionRequest, required: true },
       answer,
@@ -121,13 +107,10 @@ export function transactionRoutes(kind: Kind, tags: readonly string[], contracts
           })),
         ),
     }),
-    tenantRoute({
-      method: 'get',
-      path: `${path}/policyWhenIssued`,
+    get(`${path}/policyWhenIssued`, {
       summary: `The policy as it will be once an accepted ${kind} is issued`,
       description:
         'Exactly what `GET /policy/{policyLocator}` answers after the issue, apart from times of recording and from what the issue itself makes: its documents, and invoices that are due by then.',
-      tags,
       permission: `${kind}s.read`,
       answer: { schema: PolicyResponse, description: 'The policy; nothing is stored.' },
       handle: ({ params }, context) => readPolicyWhenIssued(context, one(params)),
@@ -135,15 +118,12 @@ export function transactionRoutes(kind: Kind, tags: readonly string[], contracts
   ]
 }
 
-const tags = ['Endorsements']
+const endorsements = forTenant('Endorsements')
 
 export const endorsementRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'post',
-    path: '/policies/{policyLocator}/endorsements',
+  endorsements.post('/policies/{policyLocator}/endorsements', {
     summary: 'Apply for a change of a policy',
     description: 'With `state` it goes through every step up to that one at once.',
-    tags,
     permission: 'endorsements.write',
     body: { schema: EndorsementCreateRequest, required: true },
     answer: { schema: EndorsementResponse, description: 'The endorsement.' },
@@ -155,16 +135,13 @@ export const endorsementRoutes: readonly Route[] = [
         }),
       ),
   }),
-  ...transactionRoutes('endorsement', tags, {
+  ...transactionRoutes('endorsement', endorsements, {
     action: EndorsementActionRequest,
     response: EndorsementResponse,
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/policy/{policyLocator}/endorse',
+  endorsements.post('/policy/{policyLocator}/endorse', {
     deprecated: true,
     summary: 'Endorse a policy in one step',
-    tags,
     permission: ['endorsements.write', 'endorsements.issue'],
     body: { schema: EndorsementIssueRequest, required: true },
     answer: { schema: PolicyResponse, description: 'The endorsed policy.' },
@@ -177,13 +154,10 @@ export const endorsementRoutes: readonly Route[] = [
         }),
       ),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/policy/{policyLocator}/previewEndorsementPrice',
+  endorsements.post('/policy/{policyLocator}/previewEndorsementPrice', {
     deprecated: true,
     summary: 'What endorsing a policy would change of its price',
     description: 'Nothing is stored; locators of what the endorsement would add are not used again.',
-    tags,
     permission: ['endorsements.read', 'endorsements.price'],
     body: { schema: EndorsementIssueRequest, required: true },
     answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { jsonText, type Route, tenantFormRoute, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
 import { AddDocumentForm, AddDocumentQuery } from '../../policy/contract/documents.ts'
 import { LARGEST_UPLOAD_BYTES } from '../documents/limits.ts'
 import {
@@ -27,36 +27,27 @@ import {
   updateGracePeriod,
 } from './service.ts'
 
-const graceTags = ['Grace periods']
-const tags = ['Legacy lapse and reinstatement']
+const { get, post } = forTenant('Legacy lapse and reinstatement')
+const gracePeriods = forTenant('Grace periods')
 const gracePeriod = { schema: GracePeriodResponse, description: 'The grace period.' }
 const reinstatement = { schema: LapseReinstatementResponse, description: 'The reinstatement.' }
 
 export const lapseRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'get',
-    path: '/gracePeriod/{locator}',
+  gracePeriods.get('/gracePeriod/{locator}', {
     summary: 'Get a grace period',
-    tags: graceTags,
     permission: 'lapses.read',
     answer: gracePeriod,
     handle: ({ params }, context) => readGracePeriod(context, params.locator),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policy/{policyLocator}/gracePeriods',
+  gracePeriods.get('/policy/{policyLocator}/gracePeriods', {
     summary: 'Grace periods of a policy, oldest first',
-    tags: graceTags,
     permission: 'lapses.read',
     answer: { schema: z.array(GracePeriodResponse), description: 'All of them, settled ones too.' },
     handle: ({ params }, context) => gracePeriodsOf(context, params.policyLocator),
   }),
-  tenantRoute({
-    method: 'patch',
-    path: '/gracePeriod/{locator}',
+  gracePeriods.patch('/gracePeriod/{locator}', {
     summary: 'Change an open grace period',
     description: 'Moved to an end that is now or past, the policy lapses at once.',
-    tags: graceTags,
     permission: 'lapses.write',
     body: { schema: GracePeriodUpdateRequest, required: true },
     answer: gracePeriod,
@@ -69,54 +60,39 @@ export const lapseRoutes: readonly Route[] = [
         }),
       ),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policy/{policyLocator}/graceLapseReinstatements',
+  get('/policy/{policyLocator}/graceLapseReinstatements', {
     deprecated: true,
     summary: 'Grace periods of a policy with the lapses and reinstatements that came of them',
-    tags,
     permission: 'lapses.read',
     answer: { schema: z.array(GraceLapseReinstatementResponse), description: 'Oldest first.' },
     handle: ({ params }, context) => graceLapseReinstatementsOf(context, params.policyLocator),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/lapse/{lapseLocator}',
+  get('/lapse/{lapseLocator}', {
     deprecated: true,
     summary: 'Get a lapse',
-    tags,
     permission: 'lapses.read',
     answer: { schema: LapseResponse, description: 'The lapse.' },
     handle: ({ params }, context) => readLapse(context, params.lapseLocator),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/policy/{policyLocator}/createReinstatement',
+  post('/policy/{policyLocator}/createReinstatement', {
     deprecated: true,
     summary: 'Begin to reinstate a lapsed policy',
     description: 'One at a time; pending until the reinstatement period ends, then closed.',
-    tags,
     permission: 'lapses.write',
     answer: reinstatement,
     handle: async ({ params }, context) => jsonText(await openReinstatement(context, params.policyLocator)),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/reinstatement/{reinstatementLocator}',
+  get('/reinstatement/{reinstatementLocator}', {
     deprecated: true,
     summary: 'Get the reinstatement of a lapsed policy',
-    tags,
     permission: 'lapses.read',
     answer: reinstatement,
     handle: ({ params }, context) => readLapseReinstatement(context, params.reinstatementLocator),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/reinstatement/{reinstatementLocator}/close',
+  post('/reinstatement/{reinstatementLocator}/close', {
     deprecated: true,
     summary: 'Close the reinstatement of a lapsed policy',
     description: 'Its invoice becomes void.',
-    tags,
     permission: 'lapses.write',
     answer: reinstatement,
     handle: async ({ params }, context) =>
@@ -127,13 +103,10 @@ export const lapseRoutes: readonly Route[] = [
         })),
       ),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/reinstatement/{reinstatementLocator}/amountDue',
+  post('/reinstatement/{reinstatementLocator}/amountDue', {
     deprecated: true,
     summary: 'What reinstating a lapsed policy from a time on would cost at once',
     description: 'What would have been paid up to it; nothing is stored.',
-    tags,
     permission: 'lapses.read',
     body: { schema: ReinstatementAmountDueRequest, required: true },
     answer: { schema: ReinstatementAmountDueResponse, description: 'The amounts.' },
@@ -142,14 +115,11 @@ export const lapseRoutes: readonly Route[] = [
         await reinstatementAmountDue(context, params.reinstatementLocator, body.reinstatementTimestamp),
       ),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/reinstatement/{reinstatementLocator}/invoice',
+  post('/reinstatement/{reinstatementLocator}/invoice', {
     deprecated: true,
     summary: 'Invoice the reinstatement of a lapsed policy',
     description:
       'From that time on, which may be past, but not before the lapse. Paying the invoice issues it.',
-    tags,
     permission: 'lapses.write',
     body: { schema: ReinstatementInvoiceRequest, required: true },
     answer: reinstatement,
@@ -162,14 +132,11 @@ export const lapseRoutes: readonly Route[] = [
         })),
       ),
   }),
-  tenantFormRoute({
-    method: 'post',
-    path: '/reinstatement/{reinstatementLocator}/addDocument',
+  post('/reinstatement/{reinstatementLocator}/addDocument', {
     deprecated: true,
     summary: 'Upload a document to the reinstatement of a lapsed policy',
     description:
       'A PDF or HTML file of at most 25 MiB; what it is, is told by its bytes. `displayName` and `documentType` stand in the query or are parts of the form. Not once it is closed.',
-    tags,
     permission: 'lapses.write',
     query: AddDocumentQuery,
     form: { schema: AddDocumentForm, file: 'document', largestFileBytes: LARGEST_UPLOAD_BYTES },
@@ -179,13 +146,10 @@ export const lapseRoutes: readonly Route[] = [
         await addReinstatementDocument(context, params.reinstatementLocator, { query, form: body, file }),
       ),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/reinstatement/{reinstatementLocator}/removeDocument',
+  post('/reinstatement/{reinstatementLocator}/removeDocument', {
     deprecated: true,
     summary: 'Remove an uploaded document from the reinstatement of a lapsed policy',
     description: 'Only documents that were uploaded, and only before it is issued.',
-    tags,
     permission: 'lapses.write',
     body: { schema: ReinstatementDocumentRemoveRequest, required: true },
     answer: reinstatement,

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { jsonText, type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
 import { CoverageSummaryRequest, CoverageSummaryResponse } from '../../policy/contract/coverage.ts'
 import { FeeUpdateRequest, PolicyFeeSummaryResponse } from '../../policy/contract/fees.ts'
 import {
@@ -32,60 +32,47 @@ import {
   updateFees,
 } from './service.ts'
 
-const tags = ['Policies']
+const { get, patch, post } = forTenant('Policies')
+const policyholders = forTenant('Policyholders')
+const tables = forTenant('Tables')
 const policy = { schema: PolicyResponse, description: 'The policy.' }
 
 export const policyRoutes: Route[] = [
-  tenantRoute({
-    method: 'post',
-    path: '/policy',
+  post('/policy', {
     summary: 'Create a policy',
     description: 'Finalizes it too, unless `finalize` is false.',
-    tags,
     permission: 'policies.write',
     query: PolicyQuery,
     body: { schema: PolicyCreateRequest, required: true },
     answer: policy,
     handle: async ({ body, query }, context) => jsonText(await createPolicy(context, body, query)),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policies',
+  get('/policies', {
     summary: 'List or search policies',
     description:
       'A summary of each, in the order of their creation. `searchField` names a searchable field of a policy, an exposure or a peril; `searchValue` finds the policies with that value in some part of their term, `searchPrefix` those with a value that begins so, in any case. Dates are found as `YYYY-MM-DD` too, and of a text its first 2,700 characters. Values are found by what the configuration said when they were written.',
-    tags,
     permission: 'policies.list',
     query: PolicyListQuery,
     answer: { schema: PolicyListResponse, description: 'A page of policies.' },
     handle: ({ query }, context) => listPolicies(context, query),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policy/locator',
+  get('/policy/locator', {
     summary: 'Find a policy by displayId',
-    tags,
     permission: 'policies.read',
     query: PolicyLocatorQuery,
     answer: { schema: PolicyLocatorResponse, description: 'The locator.' },
     handle: ({ query }, context) => findByDisplayId(context, query.displayId),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policy/{policyLocator}',
+  get('/policy/{policyLocator}', {
     summary: 'Get a policy',
-    tags,
     permission: 'policies.read',
     query: PolicyQuery,
     answer: policy,
     handle: ({ params, query }, context) => readPolicy(context, policyLocator(params.policyLocator), query),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/policy/{policyLocator}/update',
+  post('/policy/{policyLocator}/update', {
     summary: 'Update a draft policy',
     description: 'Finalizes it too, unless `finalize` is false.',
-    tags,
     permission: 'policies.write',
     body: { schema: PolicyUpdateRequest, required: true },
     answer: policy,
@@ -94,43 +81,31 @@ export const policyRoutes: Route[] = [
         await operate(context, policyLocator(params.policyLocator), { kind: 'update', request: body }),
       ),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/policy/{policyLocator}/finalize',
+  post('/policy/{policyLocator}/finalize', {
     summary: 'Finalize a draft policy: lock, price and underwrite it',
-    tags,
     permission: 'policies.write',
     answer: policy,
     handle: async ({ params }, context) =>
       jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'finalize' })),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/policy/{policyLocator}/issue',
+  post('/policy/{policyLocator}/issue', {
     summary: 'Issue a finalized policy',
-    tags,
     permission: 'policies.issue',
     answer: policy,
     handle: async ({ params }, context) =>
       jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'issue' })),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/policy/{policyLocator}/discard',
+  post('/policy/{policyLocator}/discard', {
     summary: 'Discard a policy that is not issued',
-    tags,
     permission: ['policies.write', 'policies.discard'],
     answer: { description: 'Discarded.' },
     handle: async ({ params }, context) =>
       jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'discard' })),
   }),
-  tenantRoute({
-    method: 'patch',
-    path: '/policy/{policyLocator}/fees',
+  patch('/policy/{policyLocator}/fees', {
     summary: 'Add fees to an issued policy, and take fees back',
     description:
       'One invoice of type `other` bills new fees at once, and gives back what invoices already made asked for of the others; planned invoices shrink. Every `feeName` is one that the product declares, every amount above 0 and of no more decimal places than the currency has. 409 before the policy is issued, and for a fee that is reversed already or went with a cancellation. Nothing happens when both lists are empty. Events: `policy.update`, `invoice.issue`.',
-    tags,
     permission: 'policies.write',
     body: { schema: FeeUpdateRequest, required: true },
     answer: {
@@ -140,13 +115,10 @@ export const policyRoutes: Route[] = [
     handle: async ({ params, body }, context) =>
       jsonText(await updateFees(context, policyLocator(params.policyLocator), body)),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/policy/{policyLocator}/paymentSchedule',
+  post('/policy/{policyLocator}/paymentSchedule', {
     summary: 'Bill an issued policy by another payment schedule',
     description:
       'What is not invoiced yet is planned anew from today on; invoices that were made stay as they are. 409 while an endorsement, renewal or reinstatement is quoted or accepted. Nothing happens when the policy has that schedule already. Events: `policy.update`, and `invoice.issue` for what is due at once.',
-    tags,
     permission: 'policies.write',
     body: { schema: PaymentScheduleChangeRequest, required: true },
     answer: { description: 'Changed.' },
@@ -158,70 +130,52 @@ export const policyRoutes: Route[] = [
         }),
       ),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policy/{policyLocator}/price',
+  get('/policy/{policyLocator}/price', {
     summary: 'Price of a policy for its whole term',
     description: 'Of a draft: as it would be now; nothing is stored.',
-    tags,
     permission: 'policies.read',
     answer: { schema: GetPolicyPriceResponse, description: 'The price.' },
     handle: async ({ params }, context) =>
       jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'price', due: true })),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/policy/{policyLocator}/price',
+  post('/policy/{policyLocator}/price', {
     summary: 'Price of a policy for its whole term',
     description: 'Of a draft: as it would be now; nothing is stored.',
-    tags,
     permission: 'policies.read',
     answer: { schema: PolicyPriceResponse, description: 'The price.' },
     handle: async ({ params }, context) =>
       jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'price', due: false })),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policy/{policyLocator}/automatedUnderwritingResult',
+  get('/policy/{policyLocator}/automatedUnderwritingResult', {
     summary: 'Underwriting decision on a policy',
     description: 'Of a draft: as it would be now; nothing is stored.',
-    tags,
     permission: 'policies.read',
     answer: { schema: AutomatedUnderwritingResultResponse, description: 'The decision and its notes.' },
     handle: async ({ params }, context) =>
       jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'underwriting' })),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/policies/{policyLocator}/snapshot',
+  post('/policies/{policyLocator}/snapshot', {
     summary: 'A policy as it was known at an earlier time',
     description:
       'What reading the policy answered at `asOfTimestamp`; with `effectiveTimestamp`, only the segments that held then: not replaced by `asOfTimestamp`, on policy, exposure and peril. Nothing is stored. Of a draft that was changed since, what was overwritten is not known: it appears with what it has now. 404 for a time before the policy was created.',
-    tags,
     permission: 'policies.read',
     body: { schema: PolicySnapshotRequest, required: false },
     answer: policy,
     handle: ({ params, body }, context) =>
       snapshotOf(context, policyLocator(params.policyLocator), body ?? {}),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/policies/{policyLocator}/coverageSummary',
+  post('/policies/{policyLocator}/coverageSummary', {
     summary: 'What a policy covers at a time',
     description:
       'Exposures and perils on risk at `effectiveTimestamp`, by what is issued today. Amounts are those of the segments on risk, each for its whole span, and of the fees whose span has the time in it.',
-    tags,
     permission: 'policies.read',
     body: { schema: CoverageSummaryRequest, required: false },
     answer: { schema: CoverageSummaryResponse, description: 'The coverage.' },
     handle: ({ params, body }, context) =>
       coverageOf(context, policyLocator(params.policyLocator), body ?? {}),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/policyholder/{policyholderLocator}/policies',
+  policyholders.get('/policyholder/{policyholderLocator}/policies', {
     summary: 'Policies of a policyholder',
-    tags: ['Policyholders'],
     permission: 'policies.read',
     answer: { schema: z.array(PolicyResponse), description: 'Its policies, oldest first.' },
     handle: ({ params }, context) => policiesOf(context, params.policyholderLocator),
@@ -229,13 +183,10 @@ export const policyRoutes: Route[] = [
 ]
 
 export const tableRevisionRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'get',
-    path: '/policy/{policyLocator}/tableRevisions',
+  tables.get('/policy/{policyLocator}/tableRevisions', {
     summary: 'List the tables that a policy was rated with',
     description:
       'Of each recorded transaction the contents of tables that its templates and plugins looked up in. They are kept when a table is replaced, and compared by `/diff`.',
-    tags: ['Tables'],
     permission: 'policies.read',
     answer: { schema: z.array(TableUseResponse), description: 'In the order in which they were recorded.' },
     handle: ({ params }, context) => listTableUses(params.policyLocator, context),

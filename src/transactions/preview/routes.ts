@@ -1,15 +1,14 @@
-import { type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import { policyLocator } from '../policies/service.ts'
 import { PolicyPreviewRequest, PolicyPreviewResponse } from './contract.ts'
 
+const { post } = forTenant('Policies')
+
 export const previewRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'post',
-    path: '/policies/{policyLocator}/preview',
+  post('/policies/{policyLocator}/preview', {
     summary: 'What an endorsement, a renewal, a cancellation or a reinstatement would come to',
     description:
       'Price, underwriting, invoices and the policy as it would be once the transaction is issued now, and what stands in its way. Nothing is stored. What is wrong with the request is refused as the transaction itself would be; what underwriting does not accept is answered, not refused.',
-    tags: ['Policies'],
     permission: ['policies.read', 'policies.price'],
     body: { schema: PolicyPreviewRequest, required: true },
     answer: { schema: PolicyPreviewResponse, description: 'What it would come to.' },

@@ -1,4 +1,4 @@
-import { jsonText, type Route, tenantRoute } from '../../platform/http/route.ts'
+import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
 import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { endorse, transactionRoutes } from '../endorsements/routes.ts'
@@ -10,15 +10,12 @@ import {
   RenewalResponse,
 } from './contract.ts'
 
-const tags = ['Renewals']
+const renewals = forTenant('Renewals')
 
 export const renewalRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'post',
-    path: '/policies/{policyLocator}/renewals',
+  renewals.post('/policies/{policyLocator}/renewals', {
     summary: 'Renew a policy: another term from where it ends',
     description: 'With `state` it goes through every step up to that one at once.',
-    tags,
     permission: 'renewals.write',
     body: { schema: RenewalCreateRequest, required: true },
     answer: { schema: RenewalResponse, description: 'The renewal.' },
@@ -30,13 +27,10 @@ export const renewalRoutes: readonly Route[] = [
         }),
       ),
   }),
-  ...transactionRoutes('renewal', tags, { action: RenewalActionRequest, response: RenewalResponse }),
-  tenantRoute({
-    method: 'post',
-    path: '/policy/{policyLocator}/issueRenewal',
+  ...transactionRoutes('renewal', renewals, { action: RenewalActionRequest, response: RenewalResponse }),
+  renewals.post('/policy/{policyLocator}/issueRenewal', {
     deprecated: true,
     summary: 'Renew a policy in one step',
-    tags,
     permission: ['renewals.write', 'renewals.issue'],
     body: { schema: RenewalIssueRequest, required: true },
     answer: { schema: PolicyResponse, description: 'The renewed policy.' },
@@ -49,13 +43,10 @@ export const renewalRoutes: readonly Route[] = [
         }),
       ),
   }),
-  tenantRoute({
-    method: 'post',
-    path: '/policy/{policyLocator}/previewRenewalPrice',
+  renewals.post('/policy/{policyLocator}/previewRenewalPrice', {
     deprecated: true,
     summary: 'What renewing a policy would change of its price',
     description: 'Nothing is stored; locators of what the renewal would add are not used again.',
-    tags,
     permission: ['renewals.read', 'renewals.price'],
     body: { schema: RenewalIssueRequest, required: true },
     answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },

@@ -5,36 +5,31 @@ import { issueToken } from '../../../src/access/tokens.ts'
 import { newUuid } from '../../../src/kernel/locators.ts'
 import { now } from '../../../src/kernel/time.ts'
 import { type AccountType, holds } from '../../../src/platform/http/permissions.ts'
-import { administrationRoute, signedInRoute, tenantRoute } from '../../../src/platform/http/route.ts'
+import { forAdministration, forSignedIn, forTenant } from '../../../src/platform/http/route.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { mounted } from './mounted.ts'
 
 const plain = {
-  method: 'post',
   summary: '',
-  tags: [],
   answer: { description: '', schema: z.unknown() },
 } as const
 const call = mounted([
-  tenantRoute({
+  forTenant('Test').post('/write', {
     ...plain,
-    path: '/write',
     permission: ['policies.write', 'policies.issue'],
     handle: async (_, { tenant, caller }) => ({ tenant: tenant.name, caller: caller.username }),
   }),
-  tenantRoute({
+  forTenant('Test').post('/resource/{tenantLocator}/tables', {
     ...plain,
-    path: '/resource/{tenantLocator}/tables',
     permission: 'tables.read',
     handle: async ({ params }) => params.tenantLocator,
   }),
-  administrationRoute({
+  forAdministration('Test').post('/administer', {
     ...plain,
-    path: '/administer',
     permission: 'deployments.deploy',
     handle: async () => 'done',
   }),
-  signedInRoute({ ...plain, path: '/whoever', handle: async (_, { tenant }) => tenant?.name ?? 'none' }),
+  forSignedIn('Test').post('/whoever', { ...plain, handle: async (_, { tenant }) => tenant?.name ?? 'none' }),
 ])
 
 const MINE = newUuid(0)

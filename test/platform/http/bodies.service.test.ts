@@ -1,21 +1,19 @@
 import { z } from '@hono/zod-openapi'
 import { describe, expect, it } from 'vitest'
 import { DEEPEST_JSON, MOST_JSON_VALUES } from '../../../src/platform/http/body/json.ts'
-import { publicRoute } from '../../../src/platform/http/route.ts'
+import { forEverybody } from '../../../src/platform/http/route.ts'
 import { mounted } from './mounted.ts'
 
 const Echo = z.unknown()
-const route = { method: 'post', summary: '', tags: [], answer: { description: '', schema: Echo } } as const
+const route = { summary: '', answer: { description: '', schema: Echo } } as const
 const call = mounted([
-  publicRoute({
+  forEverybody('Test').post('/optional', {
     ...route,
-    path: '/optional',
     body: { schema: z.record(z.string(), z.unknown()), required: false },
     handle: async ({ body }) => body ?? 'none',
   }),
-  publicRoute({
+  forEverybody('Test').post('/needed', {
     ...route,
-    path: '/needed',
     body: { schema: z.object({ name: z.string(), count: z.int() }), required: true, largestBytes: 1_000 },
     handle: async ({ body }) => body,
   }),

@@ -5,18 +5,15 @@ import { issueToken } from '../../../src/access/tokens.ts'
 import { newUuid } from '../../../src/kernel/locators.ts'
 import { now } from '../../../src/kernel/time.ts'
 import { type Upload, uploadedBytes } from '../../../src/platform/http/body/upload.ts'
-import { administrationFormRoute, type Route } from '../../../src/platform/http/route.ts'
+import { forAdministration, type Route } from '../../../src/platform/http/route.ts'
 import { filePart } from '../../../src/platform/wire.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { mounted } from './mounted.ts'
 
 const call = mounted([
-  administrationFormRoute({
+  forAdministration('Test').post('/upload', {
     permission: 'deployments.deploy',
-    method: 'post',
-    path: '/upload',
     summary: '',
-    tags: [],
     form: {
       schema: z.object({ zipFile: filePart('zipFile'), suffix: z.string().optional() }),
       file: 'zipFile',
@@ -36,12 +33,9 @@ const call = mounted([
 /** Resolves when the uploads that `/hold` has may be answered. */
 let held = Promise.resolve()
 const hold = mounted([
-  administrationFormRoute({
+  forAdministration('Test').post('/hold', {
     permission: 'deployments.deploy',
-    method: 'post',
-    path: '/hold',
     summary: '',
-    tags: [],
     form: { schema: z.object({ zipFile: z.unknown() }), file: 'zipFile', largestFileBytes: 8 * 1_048_576 },
     answer: { description: '', schema: z.unknown() },
     handle: async ({ file }) => {

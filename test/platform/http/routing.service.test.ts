@@ -6,15 +6,15 @@ import { Refusal } from '../../../src/kernel/errors.ts'
 import type { newUuid } from '../../../src/kernel/locators.ts'
 import { now } from '../../../src/kernel/time.ts'
 import { staticFirst } from '../../../src/platform/http/mount.ts'
-import { administrationRoute, jsonText, publicRoute, type Route } from '../../../src/platform/http/route.ts'
+import { forAdministration, forEverybody, jsonText, type Route } from '../../../src/platform/http/route.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { mounted } from './mounted.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 0 }))
 
-const plain = { summary: '', tags: [], answer: { description: '', schema: z.unknown() } } as const
+const plain = { summary: '', answer: { description: '', schema: z.unknown() } } as const
 const named = (path: string, method: Route['method'] = 'get') =>
-  publicRoute({ ...plain, method, path, handle: async ({ params }) => ({ path, params }) })
+  forEverybody('Test')[method](path, { ...plain, handle: async ({ params }) => ({ path, params }) })
 
 const call = mounted([
   named('/groups/{locator}'),
@@ -22,23 +22,17 @@ const call = mounted([
   named('/groups/list'),
   named('/groups/{locator}/retire', 'post'),
   named('/{anything}/list/all'),
-  publicRoute({
+  forEverybody('Test').post('/void', {
     ...plain,
-    method: 'post',
-    path: '/void',
     answer: { description: '' },
     handle: async () => {},
   }),
-  publicRoute({
+  forEverybody('Test').get('/ready', {
     ...plain,
-    method: 'get',
-    path: '/ready',
     handle: async () => jsonText({ status: 202, text: '{"n":1.10}' }),
   }),
-  publicRoute({
+  forEverybody('Test').get('/query', {
     ...plain,
-    method: 'get',
-    path: '/query',
     query: z.object({
       name: z.string().optional(),
       tags: z.union([z.string(), z.array(z.string())]).optional(),
@@ -46,37 +40,29 @@ const call = mounted([
     handle: async ({ query }) => query,
   }),
   ...(['/account/refused', '/configuration/refused', '/refused'] as const).map(path =>
-    publicRoute({
+    forEverybody('Test').get(path, {
       ...plain,
-      method: 'get',
-      path,
       handle: async () => {
         throw new Refusal('tooManyRequests', 'Later.', {}, 7)
       },
     }),
   ),
-  publicRoute({
+  forEverybody('Test').get('/fault', {
     ...plain,
-    method: 'get',
-    path: '/fault',
     handle: async () => {
       const message = 'Failed query: select secret from account\nparams: hidden@example.com'
       throw new Error(message, { cause: new Error('D1_ERROR: no such table') })
     },
   }),
-  publicRoute({
+  forEverybody('Test').get('/overloaded', {
     ...plain,
-    method: 'get',
-    path: '/overloaded',
     handle: async () => {
       throw new Error('D1_ERROR: D1 DB is overloaded. Too many requests queued.')
     },
   }),
-  administrationRoute({
+  forAdministration('Test').post('/write/{name}', {
     permission: 'deployments.deploy',
     ...plain,
-    method: 'post',
-    path: '/write/{name}',
     body: { schema: z.unknown(), required: false },
     handle: async (_, { idempotency }) => idempotency ?? 'none',
   }),

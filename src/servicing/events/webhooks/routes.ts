@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { type Route, tenantRoute } from '../../../platform/http/route.ts'
+import { forTenant, type Route } from '../../../platform/http/route.ts'
 import * as contract from './contract.ts'
 import * as deliveries from './deliveries.ts'
 import * as webhooks from './service.ts'
@@ -17,23 +17,20 @@ const webhook = { schema: contract.WebhookResponse, description: `The webhook. $
 
 const WEBHOOK = '/event/{tenantLocator}/webhooks/{webhookLocator}'
 
+const { delete: remove, get, patch, post } = forTenant('Webhooks')
+const divertedEvents = forTenant('Diverted events')
+
 export const webhookRoutes: readonly Route[] = [
-  tenantRoute({
-    method: 'post',
-    path: '/event/{tenantLocator}/webhooks',
+  post('/event/{tenantLocator}/webhooks', {
     summary: 'Create a webhook',
     description: DELIVERY,
-    tags: ['Webhooks'],
     permission: 'webhooks.write',
     body: { schema: contract.CreateWebhookRequest, required: true },
     answer: webhook,
     handle: ({ body }, context) => webhooks.createWebhook(body, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: '/event/{tenantLocator}/webhooks/list',
+  get('/event/{tenantLocator}/webhooks/list', {
     summary: 'List webhooks',
-    tags: ['Webhooks'],
     permission: ['webhooks.read', 'webhooks.list'],
     query: contract.WebhookListQuery,
     answer: {
@@ -42,132 +39,96 @@ export const webhookRoutes: readonly Route[] = [
     },
     handle: ({ query }, context) => webhooks.readWebhooks(query, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: WEBHOOK,
+  get(WEBHOOK, {
     summary: 'Read a webhook',
-    tags: ['Webhooks'],
     permission: 'webhooks.read',
     answer: webhook,
     handle: ({ params }, context) => webhooks.readWebhook(params.webhookLocator, context),
   }),
-  tenantRoute({
-    method: 'patch',
-    path: WEBHOOK,
+  patch(WEBHOOK, {
     summary: 'Change a webhook',
     description:
       'What is left out stays as it is. Removals are applied first, then additions; a removal of what is not there is passed over. A new secret lets the old one sign beside it for 24 hours. A secret that the service makes, for an endpoint that signs and has none, is told in this answer only. What waits for a webhook that is not enabled waits on.',
-    tags: ['Webhooks'],
     permission: 'webhooks.write',
     body: { schema: contract.UpdateWebhookRequest, required: true },
     answer: webhook,
     handle: ({ params, body }, context) => webhooks.updateWebhook(params.webhookLocator, body, context),
   }),
-  tenantRoute({
-    method: 'patch',
-    path: `${WEBHOOK}/unsuspend`,
+  patch(`${WEBHOOK}/unsuspend`, {
     summary: 'Let a suspended webhook go on',
     description:
       'With `replay=true` everything that was put aside is sent, in order: the event that suspended it, what came since, and what is diverted. Without, what was skipped is given up (redeliver can still send it), and what was diverted stays so.',
-    tags: ['Webhooks'],
     permission: 'webhooks.write',
     query: contract.UnsuspendQuery,
     answer: { description: 'It is not suspended.' },
     handle: ({ params, query }, context) => webhooks.unsuspendWebhook(params.webhookLocator, query, context),
   }),
-  tenantRoute({
-    method: 'delete',
-    path: WEBHOOK,
+  remove(WEBHOOK, {
     summary: 'Delete a webhook',
-    tags: ['Webhooks'],
     permission: 'webhooks.write',
     answer: { description: 'It is deleted; deliveries that wait are not sent, diverted events are gone.' },
     handle: ({ params }, context) => webhooks.deleteWebhook(params.webhookLocator, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: `${WEBHOOK}/deliveries/list`,
+  get(`${WEBHOOK}/deliveries/list`, {
     summary: 'List deliveries of a webhook, with their attempts',
     description: 'In the order of the events. What was sent or given up is kept for 30 days.',
-    tags: ['Webhooks'],
     permission: ['webhooks.read', 'webhooks.list'],
     query: contract.DeliveryListQuery,
     answer: { schema: contract.DeliveryListResponse, description: 'A page of deliveries.' },
     handle: ({ params, query }, context) => deliveries.readDeliveries(params.webhookLocator, query, context),
   }),
-  tenantRoute({
-    method: 'post',
-    path: `${WEBHOOK}/redeliver`,
+  post(`${WEBHOOK}/redeliver`, {
     summary: 'Send events to a webhook again',
     description:
       'Those named, or those from `from` until before `to`, at most 10,000: of the webhook’s types, also from before it was made. 409 for a webhook that is suspended or not enabled.',
-    tags: ['Webhooks'],
     permission: 'webhooks.write',
     body: { schema: contract.RedeliverRequest, required: true },
     answer: { schema: contract.ResendResponse, description: 'They are on their way.' },
     handle: ({ params, body }, context) => deliveries.redeliver(params.webhookLocator, body, context),
   }),
-  tenantRoute({
-    method: 'post',
-    path: `${WEBHOOK}/test`,
+  post(`${WEBHOOK}/test`, {
     summary: 'Send a test event to a webhook',
     description: 'An event of type `webhook.test`, signed as any other, once and at once. No stream has it.',
-    tags: ['Webhooks'],
     permission: 'webhooks.write',
     answer: { schema: contract.TestDeliveryResponse, description: 'How the attempt went.' },
     handle: ({ params }, context) => deliveries.testWebhook(params.webhookLocator, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: `${WEBHOOK}/diverted`,
+  divertedEvents.get(`${WEBHOOK}/diverted`, {
     summary: 'List diverted events of a webhook',
     description:
       'Events put aside after their last attempt, or while the webhook was suspended. They are never purged.',
-    tags: ['Diverted events'],
     permission: ['diverted-events.read', 'diverted-events.list'],
     query: contract.DivertedListQuery,
     answer: { schema: z.array(contract.DivertedEventResponse), description: 'In the order of the events.' },
     handle: ({ params, query }, context) =>
       deliveries.readDivertedEvents(params.webhookLocator, query, context),
   }),
-  tenantRoute({
-    method: 'post',
-    path: `${WEBHOOK}/diverted/resend`,
+  divertedEvents.post(`${WEBHOOK}/diverted/resend`, {
     summary: 'Send diverted events again',
     description:
       'Those named, `all`, or those from `from` until before `to`. Each is taken off the list when a 2xx came for it.',
-    tags: ['Diverted events'],
     permission: 'diverted-events.resend',
     body: { schema: contract.DivertedResendRequest, required: true },
     answer: { schema: contract.ResendResponse, description: 'They are on their way.' },
     handle: ({ params, body }, context) =>
       deliveries.resendDivertedEvents(params.webhookLocator, body, context),
   }),
-  tenantRoute({
-    method: 'get',
-    path: `${WEBHOOK}/diverted/{eventLocator}`,
+  divertedEvents.get(`${WEBHOOK}/diverted/{eventLocator}`, {
     summary: 'Read a diverted event',
-    tags: ['Diverted events'],
     permission: 'diverted-events.read',
     answer: { schema: contract.DivertedEventResponse, description: 'Why it was diverted.' },
     handle: ({ params }, context) =>
       deliveries.readDivertedEvent(params.webhookLocator, params.eventLocator, context),
   }),
-  tenantRoute({
-    method: 'post',
-    path: `${WEBHOOK}/diverted/{eventLocator}/resend`,
+  divertedEvents.post(`${WEBHOOK}/diverted/{eventLocator}/resend`, {
     summary: 'Send a diverted event again',
-    tags: ['Diverted events'],
     permission: 'diverted-events.resend',
     answer: { description: 'It is on its way, and taken off the list when a 2xx came.' },
     handle: ({ params }, context) =>
       deliveries.resendDivertedEvent(params.webhookLocator, params.eventLocator, context),
   }),
-  tenantRoute({
-    method: 'delete',
-    path: `${WEBHOOK}/diverted/{eventLocator}`,
+  divertedEvents.delete(`${WEBHOOK}/diverted/{eventLocator}`, {
     summary: 'Give a diverted event up',
-    tags: ['Diverted events'],
     permission: 'diverted-events.delete',
     answer: { description: 'It is off the list, and not sent any more.' },
     handle: ({ params }, context) =>
