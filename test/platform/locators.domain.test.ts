@@ -13,10 +13,13 @@ let readUuid: Locators['readUuid']
 let shardOfUuid: Locators['shardOfUuid']
 let uuidOfPolicy: Locators['uuidOfPolicy']
 
-// Each test has an isolate of its own, so to speak: what one makes goes on from what it has made, whatever its clock says.
+// An isolate continues from the last locator it made, whatever its clock says. So each test imports the module again, under
+// an address of its own; vi.resetModules would make all later test files load all modules again.
+let isolates = 0
 beforeEach(async () => {
-  vi.resetModules()
-  const fresh = await import('../../src/kernel/locators.ts')
+  isolates += 1
+  const address = new URL(`../../src/kernel/locators.ts?isolate=${isolates}`, import.meta.url).href
+  const fresh: Locators = await import(/* @vite-ignore */ address)
   ;({ derivedUuid, newUuid, orderedUuid, policyOfUuid, readUuid, shardOfUuid, uuidOfPolicy } = fresh)
 })
 
