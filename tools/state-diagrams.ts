@@ -5,14 +5,14 @@ import type { TransitionTable } from '../src/platform/events/transitions.ts'
 import { INVOICE_TRANSITIONS, PAYMENT_TRANSITIONS } from '../src/policy/records/invoice.ts'
 import { POLICY_TRANSITIONS } from '../src/policy/transitions.ts'
 import { ACCOUNT_TRANSITIONS, MIGRATION_TRANSITIONS } from '../src/servicing/migration/tables.ts'
-import { CANCELLATION_TRANSITIONS } from '../src/transactions/cancellations/transitions.ts'
+import { CANCELLATION_TRANSITIONS } from '../src/transactions/cancellations/decision.ts'
 import { ENDORSEMENT_TRANSITIONS } from '../src/transactions/endorsements/operation.ts'
 import {
   GRACE_PERIOD_TRANSITIONS,
   LAPSE_REINSTATEMENT_TRANSITIONS,
 } from '../src/transactions/lapses/transitions.ts'
 import { QUOTE_TRANSITIONS } from '../src/transactions/quotes/transitions.ts'
-import { REINSTATEMENT_TRANSITIONS } from '../src/transactions/reinstatements/transitions.ts'
+import { REINSTATEMENT_TRANSITIONS } from '../src/transactions/reinstatements/decision.ts'
 
 export const STATES_BEGIN = '<!-- states:begin -->'
 export const STATES_END = '<!-- states:end -->'

@@ -1,7 +1,6 @@
 // The kinds of operations on a policy. To add one, write its folder and add its value here.
 import type { PluginRecords } from '../extension/plugins/transaction-records.ts'
-import { coverEndKind } from './cancellations/effective.ts'
-import { cancellationKind } from './cancellations/kind.ts'
+import { cancellationKind, coverEndKind } from './cancellations/kind.ts'
 import { scheduledEventKind } from './custom-events/plan.ts'
 import { documentKinds } from './documents/kinds.ts'
 import { endorsementKind } from './endorsements/kind.ts'

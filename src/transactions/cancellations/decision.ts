@@ -1,22 +1,49 @@
-// Decides each action on a policy's cancellations: pure plans over the loaded policy.
-
-import { ownBills } from '../../billing/plugin-bills.ts'
+// Decides each action on a policy's cancellations, with their events (brief 1.5, 1.7): pure plans over the loaded policy.
+import { billTransaction } from '../../billing/continuing.ts'
+import { type OwnBills, ownBills } from '../../billing/plugin-bills.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import type { CancellationLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
-import { cancellationOf } from '../../policy/records/transactions.ts'
+import type { NewEvent } from '../../platform/events/outbox.ts'
+import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
+import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
+import {
+  type Cancellation,
+  type CancellationState,
+  cancellationOf,
+} from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import { chain, type Planned } from '../../policy/transitions.ts'
-import type { Attempt } from '../../rating/rate.ts'
+import {
+  assertPolicyAllows,
+  type Carried,
+  chain,
+  type Planned,
+  policyEvent,
+} from '../../policy/transitions.ts'
+import type { CancellationType, ProductDefinition } from '../../product/configuration.ts'
+import type { Attempt, EffectContext } from '../../rating/rate.ts'
+import { withoutConflicts } from '../mechanism/kind.ts'
 import { prorated } from '../mechanism/prorating.ts'
 import type { CancellationCreateRequest, CancellationUpdateRequest } from './contract.ts'
-import {
-  planCancellationCreation,
-  planCancellationIssue,
-  planCancellationUpdate,
-  planLegacyCancellation,
-  planRescission,
-  planWithdrawal,
-} from './plans.ts'
+import { type CancellationOrder, cancelled } from './effect.ts'
+
+export type CancellationAction = 'update' | 'rescind' | 'issue' | 'reinstate'
+
+export const CANCELLATION_TRANSITIONS: TransitionTable<CancellationAction, CancellationState> = {
+  update: { from: ['draft'], to: 'draft', event: 'cancellation.update', past: 'updated' },
+  rescind: { from: ['draft'], to: 'rescinded', event: 'cancellation.rescind', past: 'rescinded' },
+  issue: { from: ['draft'], to: 'issued', event: ['cancellation.issue', 'policy.cancel'], past: 'issued' },
+  reinstate: { from: ['issued'], to: 'same', event: 'reinstatement.create', past: 'reinstated' },
+}
+
+export const assertCancellationAllows = (cancellation: Cancellation, action: CancellationAction): void =>
+  assertAllowed(CANCELLATION_TRANSITIONS, `Cancellation ${cancellation.locator}`, cancellation.state, action)
+
+/** The cancellation that lapses make; every product has it. */
+export const LAPSE = 'lapse'
+
+/** The name of a legacy cancellation. If a product has a type of that name, its terms apply. */
+const LEGACY = 'cancel'
 
 export type CancellationOperation =
   | { action: 'create'; request: CancellationCreateRequest }
@@ -37,96 +64,291 @@ export async function decideCancellation(
   const { aggregate, product } = loaded
   const { now } = attempt
   switch (operation.action) {
-    case 'create': {
-      const { request } = operation
-      const { cancellation, ...created } = planCancellationCreation(aggregate, termsOf(request), {
-        product,
-        now,
-        supply: await attempt.digits(1),
-      })
-      const issued = request.issue
-        ? await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
-            planCancellationIssue(created.aggregate, cancellation, context),
-          )
-        : undefined
-      return { planned: chain(created, issued), cancellation: cancellation.locator }
+    case 'create':
+      return await created(loaded, operation.request, termsOf(operation.request), attempt)
+    case 'legacy': {
+      const billing = { ...billedByProduct(loaded, attempt), digits: 3 }
+      const planned = await prorated(loaded, attempt, billing, context =>
+        planLegacyCancellation(aggregate, operation.coverageEndAt, context),
+      )
+      return { planned }
     }
+    case 'withdraw': {
+      const { digits, ...billing } = billedByProduct(loaded, attempt)
+      const supply = await attempt.digits(digits)
+      return { planned: await planWithdrawal(aggregate, { product, now, supply, ...billing }) }
+    }
+  }
+  const cancellation = cancellationOf(aggregate, operation.cancellation)
+  const { locator } = cancellation
+  switch (operation.action) {
     case 'update': {
-      const { effectiveTimestamp, cancellationCategory, ...changes } = operation.request
-      const cancellation = cancellationOf(aggregate, operation.cancellation)
-      const terms = { ...changes, effectiveAt: effectiveTimestamp, category: cancellationCategory }
-      const planned = planCancellationUpdate(aggregate, cancellation, terms, { product, now })
-      return { planned, cancellation: cancellation.locator }
+      const planned = planCancellationUpdate(aggregate, cancellation, operation.request, { product, now })
+      return { planned, cancellation: locator }
     }
     case 'rescind': {
-      const cancellation = cancellationOf(aggregate, operation.cancellation)
-      return { planned: planRescission(aggregate, cancellation, now), cancellation: cancellation.locator }
+      assertCancellationAllows(cancellation, 'rescind')
+      const rescinded: Cancellation = { ...cancellation, state: 'rescinded', updatedAt: now }
+      return { planned: recorded(aggregate, rescinded, 'cancellation.rescind'), cancellation: locator }
     }
-    case 'issue': {
-      const cancellation = cancellationOf(aggregate, operation.cancellation)
-      const planned = await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
-        planCancellationIssue(aggregate, cancellation, context),
-      )
-      return { planned, cancellation: cancellation.locator }
-    }
-    case 'legacy':
-      return {
-        planned: await prorated(
-          loaded,
-          attempt,
-          { ...billedByProduct(loaded, attempt), digits: 3 },
-          context => planLegacyCancellation(aggregate, operation.coverageEndAt, context),
-        ),
-      }
-    case 'withdraw':
-      return {
-        planned: await planWithdrawal(aggregate, {
-          product,
-          now,
-          supply: await attempt.digits(2),
-          ownBills: ownBills('cancellation', loaded, attempt),
-        }),
-      }
+    case 'issue':
+      return { planned: await issued(loaded, aggregate, cancellation, attempt), cancellation: locator }
   }
 }
 
 /**
- * A cancellation issued, after what stands in its way is taken back: what would become of the policy. Nothing of it
- * is stored. Refuses as creating it would.
+ * The policy as it would be with the cancellation issued, after conflicting transactions are taken back. Nothing is stored.
+ * Refuses as creating it would.
  */
-export async function foreseenCancellation(
+export function previewCancellation(
   loaded: Loaded,
   request: CancellationCreateRequest,
   attempt: Attempt,
-): Promise<{ planned: Planned; cancellation: CancellationLocator }> {
-  const { aggregate, product } = loaded
-  const context = { product, now: attempt.now, supply: await attempt.digits(1) }
-  const type = product.cancellationTypes?.find(one => one.name === request.name)
-  const { cancellation, ...created } = planCancellationCreation(
-    aggregate,
-    {
-      ...termsOf(request),
-      conflictHandling: 'invalidate',
-      // It can be chosen as late as on issuing; a cancellation's effect does not depend on it.
-      category: request.cancellationCategory ?? type?.cancellationCategories[0],
-    },
-    context,
-  )
-  const issued = await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
-    planCancellationIssue(created.aggregate, cancellation, context),
-  )
-  return { planned: chain(created, issued), cancellation: cancellation.locator }
+): Promise<Required<CancellationDecision>> {
+  const terms: CancellationTerms = {
+    ...termsOf(request),
+    conflictHandling: 'invalidate',
+    // It can be chosen as late as on issuing; a cancellation's effect does not depend on it.
+    category:
+      request.cancellationCategory ??
+      cancellationType(loaded.product, request.name)?.cancellationCategories[0],
+  }
+  return created(loaded, { issue: true }, terms, attempt)
 }
 
+async function created(
+  loaded: Loaded,
+  { issue }: Pick<CancellationCreateRequest, 'issue'>,
+  terms: CancellationTerms,
+  attempt: Attempt,
+): Promise<Required<CancellationDecision>> {
+  const context = { product: loaded.product, now: attempt.now, supply: await attempt.digits(1) }
+  const { cancellation, ...draft } = planCancellationCreation(loaded.aggregate, terms, context)
+  const issuing = issue ? await issued(loaded, draft.aggregate, cancellation, attempt) : undefined
+  return { planned: chain(draft, issuing), cancellation: cancellation.locator }
+}
+
+const issued = (
+  loaded: Loaded,
+  before: PolicyAggregate,
+  cancellation: Cancellation,
+  attempt: Attempt,
+): Promise<Planned> =>
+  prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
+    planCancellationIssue(before, cancellation, context),
+  )
+
 /** To carry a cancellation out takes two digits. */
-const billedByProduct = (loaded: Loaded, attempt: Attempt) => ({
+export const billedByProduct = (loaded: Loaded, attempt: Attempt) => ({
   digits: 2,
   ownBills: ownBills('cancellation', loaded, attempt),
 })
 
-const termsOf = (request: CancellationCreateRequest) => ({
+type CancellationTerms = Pick<Cancellation, 'name' | 'effectiveAt' | 'conflictHandling' | 'category'>
+
+const termsOf = (request: CancellationCreateRequest): CancellationTerms => ({
   name: request.name,
   effectiveAt: request.effectiveTimestamp,
-  conflictHandling: request.conflictHandling ?? ('block' as const),
+  conflictHandling: request.conflictHandling ?? 'block',
   category: request.cancellationCategory,
 })
+
+export function planCancellationCreation(
+  before: PolicyAggregate,
+  terms: CancellationTerms,
+  { product, now, supply }: EffectContext,
+): Planned & { cancellation: Cancellation } {
+  assertPolicyAllows(before, 'cancel')
+  assertTerms(before, terms, product)
+  const locator = supply.digits() as CancellationLocator
+  const cancellation: Cancellation = { ...terms, locator, state: 'draft', createdAt: now, updatedAt: now }
+  return { ...recorded(before, cancellation, 'cancellation.create'), cancellation }
+}
+
+/** The draft with the terms that the request gives; the others stay. */
+function planCancellationUpdate(
+  before: PolicyAggregate,
+  cancellation: Cancellation,
+  request: CancellationUpdateRequest,
+  { product, now }: Pick<EffectContext, 'product' | 'now'>,
+): Planned {
+  assertCancellationAllows(cancellation, 'update')
+  const changed: Cancellation = {
+    ...cancellation,
+    name: request.name ?? cancellation.name,
+    effectiveAt: request.effectiveTimestamp ?? cancellation.effectiveAt,
+    conflictHandling: request.conflictHandling ?? cancellation.conflictHandling,
+    category: request.cancellationCategory ?? cancellation.category,
+    updatedAt: now,
+  }
+  assertTerms(before, changed, product)
+  return recorded(before, changed, 'cancellation.update')
+}
+
+/** How the cancellation is carried out. */
+export const orderOf = ({ name, effectiveAt, locator }: Cancellation): CancellationOrder => ({
+  kind: 'cancellation',
+  name: 'modification.policy.cancel',
+  effectiveAt,
+  proration: 'monthly',
+  transactionLocator: String(locator),
+  cancellationName: name,
+})
+
+/** The context for carrying out and billing a cancellation. */
+export type CancellingContext = EffectContext & { ownBills: OwnBills }
+
+/** Carries the cancellation out and bills the rest. Takes two digit locators, and one for each conflict. */
+export async function planCancellationIssue(
+  before: PolicyAggregate,
+  cancellation: Cancellation,
+  context: CancellingContext,
+): Promise<Planned> {
+  const { product } = context
+  assertCancellationAllows(cancellation, 'issue')
+  assertPolicyAllows(before, 'cancel')
+  assertTerms(before, cancellation, product)
+  const { cancellationCategories = [] } = cancellationType(product, cancellation.name) ?? {}
+  if (cancellationCategories.length > 0 && cancellation.category === undefined)
+    throw new Refusal(
+      'invalidRequest',
+      `Cancellation ${cancellation.locator} needs a cancellationCategory before it is issued: one of ${listed(cancellationCategories)}.`,
+    )
+  return await planCancelled(before, context, orderOf(cancellation), cancellation)
+}
+
+/**
+ * The legacy cancellation in one step. It is recorded as issued. Its modification names no type, so nothing is held back
+ * (brief 1.7, 3.2). Takes three digits.
+ */
+async function planLegacyCancellation(
+  before: PolicyAggregate,
+  effectiveAt: Instant,
+  context: CancellingContext,
+): Promise<Planned> {
+  assertPolicyAllows(before, 'cancel')
+  assertWithin(before, effectiveAt)
+  const { now, product, supply } = context
+  const locator = supply.digits() as CancellationLocator
+  const order: CancellationOrder = {
+    kind: 'cancellation',
+    name: 'modification.policy.cancel',
+    effectiveAt,
+    proration: product.legacyCancellationProration,
+    transactionLocator: String(locator),
+  }
+  const terms: CancellationTerms = { name: LEGACY, effectiveAt, conflictHandling: 'invalidate' }
+  const draft: Cancellation = { ...terms, locator, state: 'draft', createdAt: now, updatedAt: now }
+  return await planCancelled(before, context, order, draft)
+}
+
+/** Cancels from the policy's start: premium, taxes and fees become zero (brief 1.7). Takes two digits. */
+async function planWithdrawal(before: PolicyAggregate, context: CancellingContext): Promise<Planned> {
+  assertPolicyAllows(before, 'withdraw')
+  return await planCancelled(before, context, {
+    kind: 'withdrawal',
+    name: 'modification.policy.withdraw',
+    effectiveAt: before.policy.originalStart,
+    proration: 'monthly',
+    mayBeEmpty: true,
+  })
+}
+
+/**
+ * The policy with the cancellation carried out and billed, after conflicting transactions are taken back. `cancellation` is its
+ * record, if it has one. A record that the policy does not have yet gets no event of its own.
+ */
+export async function planCancelled(
+  before: PolicyAggregate,
+  context: CancellingContext,
+  order: CancellationOrder,
+  cancellation?: Cancellation,
+): Promise<Planned & Carried> {
+  const { now } = context
+  const cleared = withoutConflicts(before, '', cancellation?.conflictHandling ?? 'invalidate', now)
+  const { aggregate, modification } = cancelled(cleared.aggregate, order, context)
+  const made = { modificationLocator: modification.locator }
+  const issued = cancellation && {
+    ...cancellation,
+    ...made,
+    state: 'issued' as const,
+    issuedAt: now,
+    updatedAt: now,
+  }
+  const after = issued ? withCancellation(aggregate, issued) : aggregate
+  const billed = await billTransaction(after, modification, context)
+  const announced =
+    issued && before.cancellations.has(issued.locator)
+      ? [cancellationEvent(after, 'cancellation.issue', issued, made)]
+      : []
+  const events = [...announced, cancelEvent(after, modification), ...billed.events]
+  return { ...chain(cleared, { ...billed, events }), modification }
+}
+
+const cancelEvent = (aggregate: PolicyAggregate, modification: Modification): NewEvent =>
+  policyEvent(aggregate, 'policy.cancel', {
+    effectiveTimestamp: String(modification.effectiveAt),
+    modificationLocator: modification.locator,
+    modificationName: modification.name,
+  })
+
+const cancellationEvent = (
+  aggregate: PolicyAggregate,
+  type: 'cancellation.create' | 'cancellation.update' | 'cancellation.rescind' | 'cancellation.issue',
+  { locator, name, effectiveAt }: Cancellation,
+  more: Record<string, string> = {},
+): NewEvent =>
+  policyEvent(aggregate, type, {
+    cancellationLocator: String(locator),
+    cancellationName: name,
+    effectiveTimestamp: String(effectiveAt),
+    ...more,
+  })
+
+/** The policy with the cancellation in it, and the event that announces it. */
+const recorded = (
+  before: PolicyAggregate,
+  cancellation: Cancellation,
+  event: Parameters<typeof cancellationEvent>[1],
+): Planned => ({
+  aggregate: withCancellation(before, cancellation),
+  events: [cancellationEvent(before, event, cancellation)],
+})
+
+const withCancellation = (aggregate: PolicyAggregate, cancellation: Cancellation): PolicyAggregate => ({
+  ...aggregate,
+  policy: { ...aggregate.policy, updatedAt: cancellation.updatedAt },
+  cancellations: putRecords(aggregate.cancellations, [cancellation]),
+})
+
+const cancellationType = (product: ProductDefinition, name: string): CancellationType | undefined =>
+  product.cancellationTypes?.find(type => type.name === name)
+
+const listed = (names: readonly string[]): string => names.map(name => `'${name}'`).join(', ')
+
+function assertTerms(before: PolicyAggregate, terms: CancellationTerms, product: ProductDefinition): void {
+  assertWithin(before, terms.effectiveAt)
+  const type = cancellationType(product, terms.name)
+  if (!type && terms.name !== LAPSE) {
+    const known = [...(product.cancellationTypes ?? []).map(({ name }) => name), LAPSE]
+    throw new Refusal(
+      'invalidRequest',
+      `Product '${product.name}' has no cancellation '${terms.name}'; it has ${listed(known)}.`,
+    )
+  }
+  const categories = type?.cancellationCategories ?? []
+  if (terms.category !== undefined && !categories.includes(terms.category))
+    throw new Refusal(
+      'invalidRequest',
+      `Cancellation '${terms.name}' has no category '${terms.category}'; it has ${listed(categories) || 'none'}.`,
+    )
+}
+
+/** Within the contract; a repeated cancellation is effective earlier than the one before, which ended it. */
+function assertWithin({ policy }: PolicyAggregate, effectiveAt: Instant): void {
+  if (effectiveAt >= policy.originalStart && effectiveAt < policy.effectiveEnd) return
+  throw new Refusal(
+    'invalidRequest',
+    `The effective time ${effectiveAt} must lie from the contract's start ${policy.originalStart} up to, but not including, its effective end ${policy.effectiveEnd}.`,
+  )
+}

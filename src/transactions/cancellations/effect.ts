@@ -3,12 +3,12 @@
 // withdrawals and the legacy cancellation are this one plan.
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
-import { type Money, minus, sum } from '../../kernel/money.ts'
+import { type CurrencyCode, decimal, type Money, minus, money, sum, toDecimal } from '../../kernel/money.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
 import { type FeeInForce, feesOf, lineOf, segmentsInForce } from '../../policy/fold/line.ts'
 import { type Piece, piecesOf } from '../../policy/fold/pieces.ts'
 import { premiumChangeOf } from '../../policy/fold/premium.ts'
-import { measureOf, type Prorated, portion, withSplits } from '../../policy/fold/shares.ts'
+import { measureOf, type Prorated, portion, splitBy, withSplits } from '../../policy/fold/shares.ts'
 import {
   boundQuote,
   type Fee,
@@ -23,9 +23,8 @@ import {
 } from '../../policy/records/aggregate.ts'
 import type { ModificationKind } from '../../policy/records/transactions.ts'
 import { type Carried, newModification } from '../../policy/transitions.ts'
-import type { ProductDefinition } from '../../product/configuration.ts'
+import type { HoldbackTerms, ProductDefinition } from '../../product/configuration.ts'
 import type { EffectContext } from '../../rating/rate.ts'
-import { holdbacksOf } from './holdbacks.ts'
 
 export type CancellationOrder = {
   kind: Extract<ModificationKind, 'cancellation' | 'withdrawal' | 'lapse'>
@@ -120,6 +119,33 @@ function removedPremiums(after: PolicyAggregate, { locator }: Modification): Map
     )
   }
   return removed
+}
+
+// A cancellation type may keep a part of the premium that its cancellations give back: short rates, as configuration
+// (brief 3.2, 10.7). `holdback` in cancellations.json is `{ "amount": 50 }` or `{ "percent": 10 }`.
+/**
+ * What is kept of the premium that each run would give back: never more than that, rounded once, and shared out in
+ * proportion to it.
+ */
+function holdbacksOf(
+  terms: HoldbackTerms,
+  removed: ReadonlyMap<Uuid, Money>,
+  currency: CurrencyCode,
+): Holdback[] {
+  const runs = [...removed].filter(([, premium]) => premium.minor > 0)
+  if (runs.length === 0) return []
+  const premiums = runs.map(([, premium]) => premium)
+  const all = sum(premiums, currency)
+  const asked =
+    'percent' in terms
+      ? money(toDecimal(all).times(terms.percent).div(100), currency)
+      : money(decimal(terms.amount), currency)
+  const kept = asked.minor < all.minor ? asked : all
+  if (kept.minor === 0) return []
+  const parts = splitBy(premiums.map(premium => BigInt(premium.minor)))(kept)
+  return runs
+    .map(([perilRunLocator], at): Holdback => ({ type: 'premium', perilRunLocator, amount: parts[at]! }))
+    .filter(one => one.amount.minor !== 0)
 }
 
 /** Whether the fee is charged whole or not at all (brief 3.3). */

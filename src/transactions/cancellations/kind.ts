@@ -1,22 +1,32 @@
 // Cancellations and withdrawals as a kind of operation.
-import { ownBills } from '../../billing/plugin-bills.ts'
-import type { CancellationLocator } from '../../kernel/locators.ts'
+import { type CancellationLocator, derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, later } from '../../kernel/time.ts'
+import type { NewTimer } from '../../platform/commit.ts'
+import type { NewEvent } from '../../platform/events/outbox.ts'
+import type { Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { cancellationOf } from '../../policy/records/transactions.ts'
-import { assertPolicyAllows } from '../../policy/transitions.ts'
-import { defineKind, type Response } from '../mechanism/kind.ts'
+import { assertPolicyAllows, type Planned, policyEvent } from '../../policy/transitions.ts'
+import { defineKind, type Response, showNothing } from '../mechanism/kind.ts'
 import { priceChangeOf } from '../mechanism/price-change.ts'
 import { prorated } from '../mechanism/prorating.ts'
 import type { CancellationCreateRequest } from './contract.ts'
-import { type CancellationOperation, decideCancellation, foreseenCancellation } from './decision.ts'
+import {
+  billedByProduct,
+  type CancellationOperation,
+  decideCancellation,
+  orderOf,
+  planCancelled,
+  previewCancellation,
+} from './decision.ts'
 import { cancelled } from './effect.ts'
-import { orderOf, planCancelled } from './plans.ts'
 import { cancellationResponse, cancellationValue } from './projection.ts'
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
     /** An action on the policy's cancellations, or a cancellation or withdrawal in one step. */
     cancellation: { operation: CancellationOperation }
+    /** From the clock: the cover ends by a cancellation. */
+    coverEnd: { modification: Uuid }
   }
   interface PlannedChanges {
     cancellation: { cancellation: CancellationLocator }
@@ -64,8 +74,7 @@ export const cancellationKind = defineKind<'cancellation'>({
           proration: product.legacyCancellationProration,
           mayBeEmpty: true,
         }
-        const billing = { digits: 2, ownBills: ownBills('cancellation', loaded, attempt) }
-        const carried = await prorated(loaded, attempt, billing, context =>
+        const carried = await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
           planCancelled(aggregate, context, order),
         )
         return cancellationValue(aggregate, carried, product)
@@ -75,7 +84,7 @@ export const cancellationKind = defineKind<'cancellation'>({
   previews: {
     cancellation: {
       async carryOut(loaded, request, attempt) {
-        const { planned, cancellation } = await foreseenCancellation(loaded, request, attempt)
+        const { planned, cancellation } = await previewCancellation(loaded, request, attempt)
         const { modificationLocator } = cancellationOf(planned.aggregate, cancellation)
         return { planned, modificationLocator: modificationLocator! }
       },
@@ -87,5 +96,72 @@ export const cancellationKind = defineKind<'cancellation'>({
       select: digits => ({ cancellationLocator: digits as CancellationLocator }),
       show: digits => showCancellation(digits as CancellationLocator),
     },
+  },
+})
+
+// The end of cover by a cancellation or withdrawal, when its time has come (brief 9, cancellation.effective). It is read
+// off the policy before and after every write, so that no transaction that ends cover can forget it.
+/** Kind of the timer; named as the event that comes of it. */
+export const CANCELLATION_EFFECTIVE = 'cancellation.effective'
+
+const endsCover = ({ kind, issuedAt, invalidatedAt }: Modification): boolean =>
+  (kind === 'cancellation' || kind === 'withdrawal') && issuedAt !== undefined && invalidatedAt === undefined
+
+/** The results of the write's cancellations: the event when their time has come, otherwise a timer. */
+export function coverEnds(
+  before: PolicyAggregate | undefined,
+  after: PolicyAggregate,
+  now: Instant,
+): { events: NewEvent[]; timers: NewTimer[] } {
+  if (before?.modifications === after.modifications) return { events: [], timers: [] }
+  const issued = [...after.modifications.values()].filter(one => {
+    const was = before?.modifications.get(one.locator)
+    return endsCover(one) && !(was && endsCover(was))
+  })
+  return {
+    events: issued.filter(one => one.effectiveAt <= now).map(one => effectiveEvent(after, one)),
+    timers: issued.filter(one => one.effectiveAt > now).map(one => timer(after, one)),
+  }
+}
+
+function timer({ policy }: PolicyAggregate, { locator, effectiveAt }: Modification): NewTimer {
+  return {
+    locator: derivedUuid(shardOfDigits(policy.locator), CANCELLATION_EFFECTIVE, locator),
+    dueAt: effectiveAt,
+    kind: CANCELLATION_EFFECTIVE,
+    subject: String(policy.locator),
+    payload: { modificationLocator: locator },
+  }
+}
+
+/**
+ * Carries out the timer; undefined when the policy no longer ends by that modification: it was reinstated, or cancelled again
+ * since.
+ */
+export function planCoverEnd(aggregate: PolicyAggregate, modification: Uuid): Planned | undefined {
+  const ends = [...aggregate.modifications.values()].filter(endsCover)
+  const one = ends.reduce<Modification | undefined>((a, b) => (a && a.number > b.number ? a : b), undefined)
+  if (one?.locator !== modification || aggregate.policy.effectiveEnd !== one.policyEnd) return undefined
+  return { aggregate, events: [effectiveEvent(aggregate, one)] }
+}
+
+function effectiveEvent(aggregate: PolicyAggregate, { locator, name, effectiveAt }: Modification): NewEvent {
+  const cancellation = [...aggregate.cancellations.values()].find(one => one.modificationLocator === locator)
+  return policyEvent(aggregate, CANCELLATION_EFFECTIVE, {
+    ...(cancellation && {
+      cancellationLocator: String(cancellation.locator),
+      cancellationName: cancellation.name,
+    }),
+    effectiveTimestamp: String(effectiveAt),
+    modificationLocator: locator,
+    modificationName: name,
+  })
+}
+
+export const coverEndKind = defineKind<'coverEnd'>({
+  name: 'coverEnd',
+  decide({ aggregate }, { modification }) {
+    const planned = planCoverEnd(aggregate, modification)
+    return planned && { planned, response: showNothing }
   },
 })

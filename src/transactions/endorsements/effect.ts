@@ -6,12 +6,9 @@
 // and fees there, as a cancellation would (brief 3.2, 3.3); but the policy is not cancelled, and a renewal starts
 // there. With a later one the last segment goes on, and so do the perils that held up to the old end: content.ts.
 
-import { missedInvoices } from '../../billing/invoicing.ts'
-import { planVoidInvoices } from '../../billing/payments/plans.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { EndorsementLocator, Uuid } from '../../kernel/locators.ts'
 import { earlier, type Instant, later } from '../../kernel/time.ts'
-import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
 import type { ReportedProblems } from '../../policy/draft/draft.ts'
 import {
@@ -43,10 +40,10 @@ import { standardFees } from '../../rating/rate.ts'
 import { givenRates, Rater, type RatingContext } from '../../rating/rater.ts'
 import { reducedFees } from '../cancellations/effect.ts'
 import { lapseInForce } from '../lapses/lapse.ts'
-import { withoutConflicts } from '../mechanism/kind.ts'
+import { withoutConflicts, withoutModification } from '../mechanism/kind.ts'
 import { Content, type EndorsementContext, type Ends } from './content.ts'
 import { assertEndorsementAllows, repricingOf } from './operation.ts'
-import { endorsementEvent, planEndorsementIssue } from './plans.ts'
+import { endorsementEvent, planEndorsementIssue, withEndorsement } from './plans.ts'
 
 /** The policy with the endorsement carried out, not issued and not priced; problems of its content are in `reported`. */
 export type Endorsed = Carried & { readonly quote: Quote; readonly reported: ReportedProblems }
@@ -204,19 +201,12 @@ export function planEndorsementInvalidation(
   assertEndorsementAllows(endorsement, 'invalidate')
   const gone: Endorsement = { ...endorsement, state: 'invalidated', updatedAt: now }
   const modification = before.modifications.get(endorsement.modificationLocator!)!
-  const voided = planVoidInvoices(before, invoicesOf(before, modification), now)
-  const aggregate: PolicyAggregate = {
-    ...voided.aggregate,
-    policy: { ...before.policy, updatedAt: now },
-    endorsements: putRecords(before.endorsements, [gone]),
-    modifications: putRecords(before.modifications, [
-      { ...modification, invalidatedAt: now, updatedAt: now },
-    ]),
-  }
+  const voided = withoutModification(before, modification, now)
+  const aggregate = withEndorsement(voided.aggregate, gone)
   return {
+    ...voided,
     aggregate,
     events: [...voided.events, endorsementEvent(aggregate, 'invalidate', gone)],
-    timers: missedInvoices(aggregate, modification, now),
   }
 }
 

@@ -18,7 +18,7 @@ import {
   LAPSE,
   planCancellationCreation,
   planCancellationIssue,
-} from '../cancellations/plans.ts'
+} from '../cancellations/decision.ts'
 import { gracePeriodEvent } from './events.ts'
 import { planLapse } from './lapse.ts'
 import { graceEndTimer, isOwed, pastDueFrom, pastDueInvoices } from './timers.ts'

@@ -1,6 +1,8 @@
 // A kind of operation on a policy is one value: its name, its decision, how its record is shown, what conflicts with it. The
 // policy's object, previews, price changes and plugins loop over the kinds that src/transactions/kinds.ts lists, so a new kind
 // is its folder and one line of that list (docs/design.md, section 4).
+import { missedInvoices } from '../../billing/invoicing.ts'
+import { planVoidInvoices } from '../../billing/payments/plans.ts'
 import type { PluginRecords } from '../../extension/plugins/transaction-records.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { LocatorSupply, PolicyLocator, Uuid } from '../../kernel/locators.ts'
@@ -11,10 +13,11 @@ import type { Database } from '../../platform/database.ts'
 import type { IfMatch } from '../../platform/http/entity-tags.ts'
 import { ask, type ObjectReply, policyObject } from '../../platform/objects.ts'
 import type { Tenant } from '../../platform/tenancy.ts'
+import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import type { AutomatedUnderwritingResultResponse } from '../../policy/contract/prices.ts'
 import type { ConflictResponse } from '../../policy/contract/requests.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
-import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { ConflictHandling } from '../../policy/records/transactions.ts'
 import type { Loaded, Part } from '../../policy/surroundings.ts'
 import { chain, type Planned } from '../../policy/transitions.ts'
@@ -247,6 +250,22 @@ export function withoutConflicts(
     (cleared, one) => chain(cleared, one.takeBack(cleared.aggregate, now)),
     { aggregate: before, events: [] },
   )
+}
+
+/**
+ * Takes a modification that is not issued back for good: its invoices are void, payments of them reversed, what it made counts for
+ * nothing. Installments that it had taken over are billed as they were planned; those whose time has come meanwhile, at once.
+ */
+export function withoutModification(
+  before: PolicyAggregate,
+  modification: Modification,
+  now: Instant,
+): Planned {
+  const voided = planVoidInvoices(before, invoicesOf(before, modification), now)
+  const invalidated: Modification = { ...modification, invalidatedAt: now, updatedAt: now }
+  const modifications = putRecords(before.modifications, [invalidated])
+  const aggregate = { ...voided.aggregate, modifications }
+  return { ...voided, aggregate, timers: missedInvoices(aggregate, modification, now) }
 }
 
 export type PolicyMessage = {

@@ -1,35 +1,69 @@
-// What each action on a policy's reinstatements decides: pure plans over what was loaded.
-import { ownBills } from '../../billing/plugin-bills.ts'
+// Decides each action on a policy's reinstatements, with their events (brief 1.6): pure plans over the loaded policy.
+import { billTransaction } from '../../billing/continuing.ts'
+import { type OwnBills, ownBills } from '../../billing/plugin-bills.ts'
+import { returningBills } from '../../billing/returning.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import type { CancellationLocator, Uuid } from '../../kernel/locators.ts'
-import { boundQuote, type PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { add, type Instant } from '../../kernel/time.ts'
+import type { NewTimer } from '../../platform/commit.ts'
+import type { EventType } from '../../platform/events/catalogue.ts'
+import type { NewEvent } from '../../platform/events/outbox.ts'
+import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import {
+  boundQuote,
+  type Modification,
+  type PolicyAggregate,
+  putRecords,
+} from '../../policy/records/aggregate.ts'
+import {
+  type Cancellation,
   cancellationOf,
   type Reinstatement,
+  type ReinstatementState,
   reinstatementOf,
   type UnderwritingResult,
 } from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import { chain, type Planned } from '../../policy/transitions.ts'
-import { type Attempt, assertUnderwritten, ratingContext, underwriteQuote } from '../../rating/rate.ts'
-import { withoutConflicts } from '../mechanism/kind.ts'
-import { prorated } from '../mechanism/prorating.ts'
-import type { ReinstatementCreateRequest, ReinstatementUpdateRequest } from './contract.ts'
-import { planReinstatementInvalidation } from './invalidation.ts'
+import { chain, type Planned, policyEvent, policyState } from '../../policy/transitions.ts'
 import {
-  digitsForAcceptance,
-  planExpiry,
-  planReinstatementAcceptance,
-  planReinstatementCreation,
-  planReinstatementIssue,
-  planReinstatementUpdate,
-} from './plans.ts'
+  type Attempt,
+  assertUnderwritten,
+  type EffectContext,
+  ratingContext,
+  underwriteQuote,
+} from '../../rating/rate.ts'
+import { assertCancellationAllows } from '../cancellations/decision.ts'
+import { assertNoConflicts, withoutConflicts, withoutModification } from '../mechanism/kind.ts'
+import { prorated } from '../mechanism/prorating.ts'
+import { termEndTimers } from '../term-end.ts'
+import type { ReinstatementCreateRequest, ReinstatementUpdateRequest } from './contract.ts'
+import { reinstated } from './effect.ts'
+
+/** `expire` is the clock's. */
+export type ReinstatementAction = 'update' | 'accept' | 'issue' | 'invalidate' | 'expire'
+
+export const REINSTATEMENT_TRANSITIONS: TransitionTable<ReinstatementAction, ReinstatementState> = {
+  update: { from: ['draft'], to: 'draft', past: 'updated' },
+  accept: { from: ['draft'], to: 'accepted', event: 'reinstatement.accept', past: 'accepted' },
+  issue: { from: ['accepted'], to: 'issued', event: 'reinstatement.issue', past: 'issued' },
+  invalidate: { from: ['accepted'], to: 'draft', event: 'reinstatement.invalidate', past: 'invalidated' },
+  expire: {
+    from: ['draft', 'accepted'],
+    to: 'expired',
+    event: 'reinstatement.deadlineReached',
+    past: 'expired',
+  },
+}
+
+const assertReinstatementAllows = ({ locator, state }: Reinstatement, action: ReinstatementAction): void =>
+  assertAllowed(REINSTATEMENT_TRANSITIONS, `Reinstatement ${locator}`, state, action)
 
 export type ReinstatementOperation =
   | { action: 'create'; cancellation: CancellationLocator; request: ReinstatementCreateRequest }
   | { action: 'update'; reinstatement: Uuid; request: ReinstatementUpdateRequest }
   | { action: 'accept' | 'issue' | 'invalidate' | 'expire'; reinstatement: Uuid }
 
-/** What came of it (undefined: nothing was to be done), and which reinstatement the answer shows. */
+/** The result (undefined: there was nothing to do), and the reinstatement that the answer shows. */
 export type ReinstatementDecision = { planned: Planned | undefined; reinstatement: Uuid }
 
 export async function decideReinstatement(
@@ -38,61 +72,42 @@ export async function decideReinstatement(
   attempt: Attempt,
 ): Promise<ReinstatementDecision> {
   const { aggregate, product } = loaded
-  const { now } = attempt
+  const { now, supply } = attempt
+  const context = { product, now, supply }
   if (operation.action === 'create') {
-    const { issue } = operation.request
-    const { reinstatement, ...created } = planReinstatementCreation(
-      aggregate,
-      cancellationOf(aggregate, operation.cancellation),
-      termsOf(operation.request),
-      { product, now, supply: attempt.supply },
-    )
-    if (!issue) return { planned: created, reinstatement: reinstatement.locator }
+    const { request } = operation
+    const cancellation = cancellationOf(aggregate, operation.cancellation)
+    const { reinstatement, ...created } = planReinstatementCreation(aggregate, cancellation, request, context)
+    const { locator } = reinstatement
+    if (!request.issue) return { planned: created, reinstatement: locator }
     const accepted = await acceptance(created.aggregate, reinstatement, loaded, attempt)
-    const issued = planReinstatementIssue(
-      accepted.aggregate,
-      reinstatementOf(accepted.aggregate, reinstatement.locator),
-      { product, now },
-    )
-    return { planned: chain(created, accepted, issued), reinstatement: reinstatement.locator }
+    const issued = planReinstatementIssue(accepted.aggregate, locator, context)
+    return { planned: chain(created, accepted, issued), reinstatement: locator }
   }
   const reinstatement = reinstatementOf(aggregate, operation.reinstatement)
-  const answered = (planned: Planned | undefined) => ({ planned, reinstatement: reinstatement.locator })
-  switch (operation.action) {
-    case 'update':
-      return answered(planReinstatementUpdate(aggregate, reinstatement, termsOf(operation.request), now))
-    case 'accept':
-      return answered(await acceptance(aggregate, reinstatement, loaded, attempt))
-    case 'issue':
-      return answered(planReinstatementIssue(aggregate, reinstatement, { product, now }))
-    case 'invalidate':
-      return answered(planReinstatementInvalidation(aggregate, reinstatement, now))
-    case 'expire':
-      return answered(planExpiry(aggregate, reinstatement, now))
+  const { locator } = reinstatement
+  const planned = async (): Promise<Planned | undefined> => {
+    switch (operation.action) {
+      case 'update':
+        return planReinstatementUpdate(aggregate, reinstatement, operation.request, now)
+      case 'accept':
+        return await acceptance(aggregate, reinstatement, loaded, attempt)
+      case 'issue':
+        return planReinstatementIssue(aggregate, locator, context)
+      case 'invalidate':
+        return planReinstatementInvalidation(aggregate, reinstatement, now)
+      case 'expire':
+        return planExpiry(aggregate, reinstatement, now)
+    }
   }
-}
-
-/** Accepts it, if underwriting does. */
-async function acceptance(
-  before: PolicyAggregate,
-  reinstatement: Reinstatement,
-  loaded: Loaded,
-  attempt: Attempt,
-): Promise<Planned> {
-  const underwriting = await underwritten(reinstatement, loaded, attempt)
-  const billing = billedByProduct(before, reinstatement, loaded, attempt)
-  const accepted = await prorated(loaded, attempt, billing, context =>
-    planReinstatementAcceptance(before, reinstatement, underwriting, context),
-  )
-  assertUnderwritten('reinstatement', underwriting)
-  return accepted
+  return { planned: await planned(), reinstatement: locator }
 }
 
 /**
- * A reinstatement issued whatever underwriting says, after what stands in its way is taken back: what would become
- * of the policy. Nothing of it is stored. Refuses as creating it would.
+ * The policy as it would be with a new reinstatement issued whatever underwriting says, after conflicting transactions are taken
+ * back. Nothing is stored. Refuses as creating it would.
  */
-export async function foreseenReinstatement(
+export async function previewReinstatement(
   loaded: Loaded,
   cancellation: CancellationLocator,
   request: ReinstatementCreateRequest,
@@ -101,42 +116,263 @@ export async function foreseenReinstatement(
   const { aggregate, product } = loaded
   const { now, supply } = attempt
   const context = { product, now, supply }
-  const of = cancellationOf(aggregate, cancellation)
-  const { reinstatement, ...created } = planReinstatementCreation(aggregate, of, termsOf(request), context)
+  const { reinstatement, ...created } = planReinstatementCreation(
+    aggregate,
+    cancellationOf(aggregate, cancellation),
+    request,
+    context,
+  )
   const { locator } = reinstatement
   const cleared = withoutConflicts(created.aggregate, locator, 'invalidate', now)
-  const underwriting = await underwritten(reinstatement, loaded, attempt)
-  const billing = billedByProduct(cleared.aggregate, reinstatement, loaded, attempt)
-  const accepted = await prorated(loaded, attempt, billing, one =>
-    planReinstatementAcceptance(cleared.aggregate, reinstatement, underwriting, one),
-  )
-  const asAccepted = reinstatementOf(accepted.aggregate, locator)
-  const issued = planReinstatementIssue(accepted.aggregate, asAccepted, context)
+  const accepted = await acceptance(cleared.aggregate, reinstatement, loaded, attempt, () => {})
+  const issued = planReinstatementIssue(accepted.aggregate, locator, context)
   return { planned: chain(created, cleared, accepted, issued), reinstatement: locator }
 }
 
-const billedByProduct = (
+/** Accepts it, if underwriting does. */
+async function acceptance(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
   loaded: Loaded,
   attempt: Attempt,
-) => ({
-  digits: digitsForAcceptance(before, reinstatement, attempt.now),
-  ownBills: ownBills('reinstatement', loaded, attempt),
-})
-
-const termsOf = ({
-  effectiveTimestamp: effectiveAt,
-  reinstatementDeadlineTimestamp: deadlineAt,
-}: ReinstatementUpdateRequest) => ({ effectiveAt, deadlineAt })
-
-/** What the guidelines say of taking the policy back (brief 1.6). */
-const underwritten = (
-  { effectiveAt }: Reinstatement,
-  loaded: Loaded,
-  attempt: Attempt,
-): Promise<UnderwritingResult> =>
-  underwriteQuote(loaded.aggregate, boundQuote(loaded.aggregate), {
-    ...ratingContext(loaded, attempt, effectiveAt),
+  assertDecision = assertUnderwritten,
+): Promise<Planned> {
+  const underwriting = await underwriteQuote(loaded.aggregate, boundQuote(loaded.aggregate), {
+    ...ratingContext(loaded, attempt, reinstatement.effectiveAt),
     operation: 'reinstatement',
   })
+  const billing = {
+    digits: digitsForAcceptance(before, reinstatement, attempt.now),
+    ownBills: ownBills('reinstatement', loaded, attempt),
+  }
+  const accepted = await prorated(loaded, attempt, billing, context =>
+    planReinstatementAcceptance(before, reinstatement, underwriting, context),
+  )
+  assertDecision('reinstatement', underwriting)
+  return accepted
+}
+
+/** A draft. By default coverage comes back from the cancellation's time on, and the deadline is the one of its type. */
+function planReinstatementCreation(
+  before: PolicyAggregate,
+  cancellation: Cancellation,
+  request: ReinstatementUpdateRequest,
+  { product, now, supply }: EffectContext,
+): Planned & { reinstatement: Reinstatement } {
+  assertNotWithdrawn(before)
+  assertCancellationAllows(cancellation, 'reinstate')
+  const open = [...before.reinstatements.values()].find(
+    one => one.cancellationLocator === cancellation.locator && one.state !== 'expired',
+  )
+  if (open)
+    throw new Refusal(
+      'wrongState',
+      `Cancellation ${cancellation.locator} has the reinstatement ${open.locator}, which is ${open.state}.`,
+    )
+  const type = product.cancellationTypes?.find(({ name }) => name === cancellation.name)
+  const days = type?.reinstatement?.defaultDeadlineDays
+  const deadlineAt = days === undefined ? undefined : add(now, days, 'day', before.policy.timeZone)
+  const reinstatement: Reinstatement = {
+    locator: supply.uuid(),
+    cancellationLocator: cancellation.locator,
+    state: 'draft',
+    effectiveAt: request.effectiveTimestamp ?? cancellation.effectiveAt,
+    deadlineAt: request.reinstatementDeadlineTimestamp ?? deadlineAt,
+    createdAt: now,
+    updatedAt: now,
+  }
+  assertTerms(reinstatement, cancellation, now)
+  const aggregate = withReinstatement(before, reinstatement)
+  return {
+    aggregate,
+    reinstatement,
+    events: [reinstatementEvent(aggregate, 'reinstatement.create', reinstatement)],
+    timers: deadlineTimers(aggregate, reinstatement),
+  }
+}
+
+function planReinstatementUpdate(
+  before: PolicyAggregate,
+  reinstatement: Reinstatement,
+  { effectiveTimestamp, reinstatementDeadlineTimestamp }: ReinstatementUpdateRequest,
+  now: Instant,
+): Planned {
+  assertReinstatementAllows(reinstatement, 'update')
+  const changed: Reinstatement = {
+    ...reinstatement,
+    effectiveAt: effectiveTimestamp ?? reinstatement.effectiveAt,
+    deadlineAt: reinstatementDeadlineTimestamp ?? reinstatement.deadlineAt,
+    updatedAt: now,
+  }
+  assertTerms(changed, before.cancellations.get(changed.cancellationLocator)!, now)
+  const aggregate = withReinstatement(before, changed)
+  return { aggregate, events: [], timers: deadlineTimers(aggregate, changed) }
+}
+
+/** Digits that acceptance takes: its modification's, its invoice's, and one for each bill that is made again at once. */
+const digitsForAcceptance = (before: PolicyAggregate, reinstatement: Reinstatement, now: Instant): number =>
+  2 + returningBills(before, orderOf(before, reinstatement).cancellation, now).length
+
+/** Makes the segments, not issued yet, and bills them, whatever underwriting says. Takes `digitsForAcceptance`. */
+async function planReinstatementAcceptance(
+  before: PolicyAggregate,
+  reinstatement: Reinstatement,
+  underwriting: UnderwritingResult,
+  context: EffectContext & { ownBills: OwnBills },
+): Promise<Planned> {
+  const { now } = context
+  assertReinstatementAllows(reinstatement, 'accept')
+  assertCanReturn(before, reinstatement, now)
+  const carried = reinstated(before, orderOf(before, reinstatement), context)
+  const modification = { ...carried.modification, underwriting }
+  const modifications = putRecords(carried.aggregate.modifications, [modification])
+  const { locator: modificationLocator } = modification
+  const accepted: Reinstatement = { ...reinstatement, state: 'accepted', modificationLocator, updatedAt: now }
+  const recorded = withReinstatement({ ...carried.aggregate, modifications }, accepted)
+  const billed = await billTransaction(recorded, modification, context)
+  const accepting = reinstatementEvent(billed.aggregate, 'reinstatement.accept', accepted)
+  return { ...billed, events: [accepting, ...billed.events] }
+}
+
+/** How the reinstatement is carried out. */
+export function orderOf(
+  { cancellations, modifications }: PolicyAggregate,
+  { cancellationLocator, effectiveAt, locator }: Reinstatement,
+): Parameters<typeof reinstated>[1] {
+  const { modificationLocator } = cancellations.get(cancellationLocator)!
+  return { cancellation: modifications.get(modificationLocator!)!, effectiveAt, transactionLocator: locator }
+}
+
+function planReinstatementIssue(
+  before: PolicyAggregate,
+  locator: Uuid,
+  { product, now }: Pick<EffectContext, 'product' | 'now'>,
+): Planned {
+  const reinstatement = reinstatementOf(before, locator)
+  assertReinstatementAllows(reinstatement, 'issue')
+  assertCanReturn(before, reinstatement, now)
+  const modification = before.modifications.get(reinstatement.modificationLocator!)!
+  const issued: Reinstatement = { ...reinstatement, state: 'issued', issuedAt: now, updatedAt: now }
+  const end = Math.max(modification.policyEnd, before.policy.effectiveEnd) as Instant
+  const issuedModification: Modification = { ...modification, issuedAt: now, updatedAt: now }
+  const aggregate = withReinstatement(
+    {
+      ...before,
+      policy: { ...before.policy, effectiveEnd: end },
+      modifications: putRecords(before.modifications, [issuedModification]),
+    },
+    issued,
+  )
+  const more = { modificationLocator: modification.locator }
+  return {
+    aggregate,
+    events: [reinstatementEvent(aggregate, 'reinstatement.issue', issued, more)],
+    timers: termEndTimers(aggregate.policy, product, now),
+  }
+}
+
+/** Takes an acceptance back: its invoices are void, payments of them reversed, what it made counts for nothing (brief 1.6). */
+export function planReinstatementInvalidation(
+  before: PolicyAggregate,
+  reinstatement: Reinstatement,
+  now: Instant,
+): Planned {
+  assertReinstatementAllows(reinstatement, 'invalidate')
+  return withoutAcceptance(before, reinstatement, 'draft', 'reinstatement.invalidate', now)
+}
+
+/** The deadline passed; undefined when the reinstatement is done, or has more time by now. */
+function planExpiry(
+  before: PolicyAggregate,
+  reinstatement: Reinstatement,
+  now: Instant,
+): Planned | undefined {
+  const { state, deadlineAt } = reinstatement
+  const isOpen = state === 'draft' || state === 'accepted'
+  if (!isOpen || deadlineAt === undefined || deadlineAt > now) return undefined
+  return withoutAcceptance(before, reinstatement, 'expired', 'reinstatement.deadlineReached', now)
+}
+
+/**
+ * The reinstatement in that state, with nothing left of its acceptance, if any, but void invoices. Installments that it had taken
+ * over are billed as they were planned; those whose time has come meanwhile, at once.
+ */
+function withoutAcceptance(
+  before: PolicyAggregate,
+  reinstatement: Reinstatement,
+  state: ReinstatementState,
+  event: ReinstatementEvent,
+  now: Instant,
+): Planned {
+  const after: Reinstatement = { ...reinstatement, state, modificationLocator: undefined, updatedAt: now }
+  const { modificationLocator } = reinstatement
+  const modification = modificationLocator && before.modifications.get(modificationLocator)
+  const gone = modification
+    ? withoutModification(before, modification, now)
+    : { aggregate: before, events: [] }
+  const aggregate = withReinstatement(gone.aggregate, after)
+  return { ...gone, aggregate, events: [...gone.events, reinstatementEvent(aggregate, event, after)] }
+}
+
+const withReinstatement = (aggregate: PolicyAggregate, reinstatement: Reinstatement): PolicyAggregate => ({
+  ...aggregate,
+  policy: { ...aggregate.policy, updatedAt: reinstatement.updatedAt },
+  reinstatements: putRecords(aggregate.reinstatements, [reinstatement]),
+})
+
+type ReinstatementEvent = EventType & `reinstatement.${string}`
+
+/** An event of a reinstatement (brief 9). */
+const reinstatementEvent = (
+  aggregate: PolicyAggregate,
+  type: ReinstatementEvent,
+  { locator, cancellationLocator, effectiveAt, deadlineAt }: Reinstatement,
+  more: Record<string, string> = {},
+): NewEvent =>
+  policyEvent(aggregate, type, {
+    reinstatementLocator: locator,
+    cancellationLocator: String(cancellationLocator),
+    effectiveTimestamp: String(effectiveAt),
+    ...(deadlineAt === undefined ? {} : { deadline: String(deadlineAt) }),
+    ...more,
+  })
+
+function deadlineTimers({ policy }: PolicyAggregate, { locator, deadlineAt }: Reinstatement): NewTimer[] {
+  if (deadlineAt === undefined) return []
+  const payload = { reinstatementLocator: locator }
+  return [{ dueAt: deadlineAt, kind: 'reinstatement.deadline', subject: String(policy.locator), payload }]
+}
+
+function assertTerms(
+  { effectiveAt, deadlineAt }: Reinstatement,
+  cancellation: Cancellation,
+  now: Instant,
+): void {
+  if (effectiveAt < cancellation.effectiveAt)
+    throw new Refusal(
+      'invalidRequest',
+      `effectiveTimestamp ${effectiveAt} lies before the cancellation's ${cancellation.effectiveAt}; coverage is there until then.`,
+    )
+  if (deadlineAt !== undefined && deadlineAt <= now)
+    throw new Refusal('invalidRequest', `reinstatementDeadlineTimestamp ${deadlineAt} lies in the past.`)
+}
+
+function assertNotWithdrawn(before: PolicyAggregate): void {
+  if (policyState(before) === 'withdrawn')
+    throw new Refusal(
+      'wrongState',
+      `Policy ${before.policy.locator} is withdrawn; nothing of it can be reinstated.`,
+    )
+}
+
+/** Refuses (409) where the coverage cannot come back: the policy is withdrawn, others are in the way, or it is too late. */
+function assertCanReturn(
+  before: PolicyAggregate,
+  { locator, deadlineAt }: Reinstatement,
+  now: Instant,
+): void {
+  assertNotWithdrawn(before)
+  assertNoConflicts(before, locator)
+  if (deadlineAt !== undefined && deadlineAt <= now)
+    throw new Refusal('wrongState', `The deadline of reinstatement ${locator} passed at ${deadlineAt}.`)
+}

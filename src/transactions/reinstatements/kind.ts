@@ -7,10 +7,14 @@ import { defineKind, type Response } from '../mechanism/kind.ts'
 import { priceChangeOf } from '../mechanism/price-change.ts'
 import { prorated } from '../mechanism/prorating.ts'
 import type { ReinstatementPreviewRequest } from './contract.ts'
-import { decideReinstatement, foreseenReinstatement, type ReinstatementOperation } from './decision.ts'
+import {
+  decideReinstatement,
+  orderOf,
+  planReinstatementInvalidation,
+  previewReinstatement,
+  type ReinstatementOperation,
+} from './decision.ts'
 import { reinstated } from './effect.ts'
-import { planReinstatementInvalidation } from './invalidation.ts'
-import { orderOf } from './plans.ts'
 import { reinstatementResponse } from './projection.ts'
 
 declare module '../mechanism/kind.ts' {
@@ -69,7 +73,7 @@ export const reinstatementKind = defineKind<'reinstatement'>({
         const cancellation = readDigits(text)
         if (cancellation === undefined) throw notFound('cancellation', text)
         const of = cancellation as CancellationLocator
-        const { planned, reinstatement } = await foreseenReinstatement(loaded, of, request, attempt)
+        const { planned, reinstatement } = await previewReinstatement(loaded, of, request, attempt)
         const { modificationLocator } = reinstatementOf(planned.aggregate, reinstatement)
         return { planned, modificationLocator: modificationLocator! }
       },

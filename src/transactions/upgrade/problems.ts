@@ -21,7 +21,7 @@ import {
   valuesOf,
 } from '../../product/fields/values.ts'
 import { NOTHING_REPORTED } from '../../rating/rate.ts'
-import { LAPSE } from '../cancellations/plans.ts'
+import { LAPSE } from '../cancellations/decision.ts'
 import { type ConstraintProblems, NO_CONSTRAINTS } from './constraints.ts'
 import { withoutKnown } from './known-problems.ts'
 

@@ -8,11 +8,11 @@ import type {
 } from '../../../src/policy/records/transactions.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
 import type { Planned } from '../../../src/policy/transitions.ts'
-import { decideCancellation } from '../../../src/transactions/cancellations/decision.ts'
 import {
   CANCELLATION_TRANSITIONS,
   type CancellationAction,
-} from '../../../src/transactions/cancellations/transitions.ts'
+  decideCancellation,
+} from '../../../src/transactions/cancellations/decision.ts'
 import { EndorsementUpdateRequest } from '../../../src/transactions/endorsements/contract.ts'
 import { decideEndorsement } from '../../../src/transactions/endorsements/decision.ts'
 import {
@@ -20,11 +20,11 @@ import {
   type EndorsementAction,
   RENEWAL_TRANSITIONS,
 } from '../../../src/transactions/endorsements/operation.ts'
-import { decideReinstatement } from '../../../src/transactions/reinstatements/decision.ts'
 import {
+  decideReinstatement,
   REINSTATEMENT_TRANSITIONS,
   type ReinstatementAction,
-} from '../../../src/transactions/reinstatements/transitions.ts'
+} from '../../../src/transactions/reinstatements/decision.ts'
 import {
   after,
   attempt,

@@ -20,7 +20,7 @@ import { policyholders, policyholderTerms } from '../../../policyholders/tables.
 import { searchTerms } from '../../../policyholders/values.ts'
 import type { Configuration } from '../../../product/configuration.ts'
 import { configurationVersions } from '../../../product/tables.ts'
-import { coverEnds } from '../../../transactions/cancellations/effective.ts'
+import { coverEnds } from '../../../transactions/cancellations/kind.ts'
 import { scheduleChanges } from '../../../transactions/custom-events/plan.ts'
 import { pastDueTimers } from '../../../transactions/lapses/timers.ts'
 import { endsNaturally, termEndTimers } from '../../../transactions/term-end.ts'
