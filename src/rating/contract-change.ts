@@ -5,56 +5,39 @@ import { z } from '@hono/zod-openapi'
 import { Amount, Currency, OptionalAmount, Text } from '../platform/wire.ts'
 import { FeeResponse, HoldbackResponse } from '../policy/contract/prices.ts'
 
+/** An amount after the change and what the change makes of it, each with its currency. */
+const amountChange = <After extends string, Change extends string>(after: After, change: Change) =>
+  ({
+    [after]: Amount,
+    [`${after}Currency`]: Currency,
+    [change]: Amount,
+    [`${change}Currency`]: Currency,
+  }) as Record<After | Change, typeof Amount> & Record<`${After | Change}Currency`, typeof Currency>
+
 /** What becomes of one recipient's commissions. */
-export const CommissionChangeResponse = z
-  .object({
-    recipient: Text,
-    newAmount: Amount,
-    newAmountCurrency: Currency,
-    amountChange: Amount,
-    amountChangeCurrency: Currency,
-  })
+const CommissionChangeResponse = z
+  .object({ recipient: Text, ...amountChange('newAmount', 'amountChange') })
   .openapi('CommissionChangeResponse')
-export type CommissionChangeResponse = z.infer<typeof CommissionChangeResponse>
 
 /** What becomes of one tax, over all perils of the record that has it. */
-export const TaxChangeResponse = z
-  .object({
-    name: Text,
-    newAmount: Amount,
-    newAmountCurrency: Currency,
-    amountChange: Amount,
-    amountChangeCurrency: Currency,
-  })
+const TaxChangeResponse = z
+  .object({ name: Text, ...amountChange('newAmount', 'amountChange') })
   .openapi('TaxChangeResponse')
-export type TaxChangeResponse = z.infer<typeof TaxChangeResponse>
 
 const everyLevel = {
-  newGrossTaxes: Amount,
-  newGrossTaxesCurrency: Currency,
-  grossTaxesChange: Amount,
-  grossTaxesChangeCurrency: Currency,
-  newGrossCommissions: Amount,
-  newGrossCommissionsCurrency: Currency,
-  grossCommissionsChange: Amount,
-  grossCommissionsChangeCurrency: Currency,
-  newTotal: Amount,
-  newTotalCurrency: Currency,
-  totalChange: Amount,
-  totalChangeCurrency: Currency,
+  ...amountChange('newGrossTaxes', 'grossTaxesChange'),
+  ...amountChange('newGrossCommissions', 'grossCommissionsChange'),
+  ...amountChange('newTotal', 'totalChange'),
   taxGroups: z.array(TaxChangeResponse),
   commissions: z.array(CommissionChangeResponse),
 }
 
 /** The technical amounts are there only if the peril has a technical premium. */
-export const PerilPriceChangeResponse = z
+const PerilPriceChangeResponse = z
   .object({
     locator: Text,
     name: Text,
-    newPremium: Amount,
-    newPremiumCurrency: Currency,
-    premiumChange: Amount,
-    premiumChangeCurrency: Currency,
+    ...amountChange('newPremium', 'premiumChange'),
     newTechnicalPremium: OptionalAmount,
     newTechnicalPremiumCurrency: Currency,
     technicalPremiumChange: OptionalAmount,
@@ -62,14 +45,8 @@ export const PerilPriceChangeResponse = z
     ...everyLevel,
   })
   .openapi('PerilPriceChangeResponse')
-export type PerilPriceChangeResponse = z.infer<typeof PerilPriceChangeResponse>
 
-const grossPremium = {
-  newGrossPremium: Amount,
-  newGrossPremiumCurrency: Currency,
-  grossPremiumChange: Amount,
-  grossPremiumChangeCurrency: Currency,
-}
+const grossPremium = amountChange('newGrossPremium', 'grossPremiumChange')
 
 export const ExposurePriceChangeResponse = z
   .object({
@@ -85,10 +62,7 @@ export type ExposurePriceChangeResponse = z.infer<typeof ExposurePriceChangeResp
 const policyPriceChange = {
   ...grossPremium,
   ...everyLevel,
-  newGrossFees: Amount,
-  newGrossFeesCurrency: Currency,
-  grossFeesChange: Amount,
-  grossFeesChangeCurrency: Currency,
+  ...amountChange('newGrossFees', 'grossFeesChange'),
   fees: z.array(FeeResponse),
   holdbacks: z.array(HoldbackResponse),
   exposurePrices: z.array(ExposurePriceChangeResponse),

@@ -1,8 +1,8 @@
-// Splits amounts as the product's plugin says (brief 3.2, 5.6): one call for all that a transaction splits at a time.
+// Splits amounts as the product's plugin answers (brief 3.2, 5.6): one call for all that a transaction splits at a time.
 import Big from 'big.js'
-import type { ProrationAnswer, ProrationInput } from '../extension/plugins/contract.ts'
+import type { ProrationAnswer, ProrationInput, ProrationItem } from '../extension/plugins/contract.ts'
 import { nonsense, readAnswer } from '../extension/plugins/translation.ts'
-import type { EndorsementLocator, Uuid } from '../kernel/locators.ts'
+import { type EndorsementLocator, shardOfDigits, type Uuid } from '../kernel/locators.ts'
 import {
   type Decimal,
   type Money,
@@ -11,22 +11,36 @@ import {
   money,
   plus,
   RATE_PLACES,
+  sum,
   toDecimal,
+  toText,
   zero,
 } from '../kernel/money.ts'
 import type { Instant } from '../kernel/time.ts'
 import { each, type Prorated } from '../policy/fold/shares.ts'
-import { mayHoldBack, type Splits } from '../policy/fold/splits.ts'
-import type { Holdback, Modification, PolicyAggregate, RunSplit } from '../policy/records/aggregate.ts'
+import {
+  type Followed,
+  mayHoldBack,
+  type SplitOfFee,
+  type SplitOfRun,
+  type Splits,
+} from '../policy/fold/splits.ts'
+import { perilSegmentLocator } from '../policy/projection/policy.ts'
+import type {
+  Amounts,
+  Holdback,
+  Modification,
+  PolicyAggregate,
+  RunSplit,
+} from '../policy/records/aggregate.ts'
 import type { ModificationKind } from '../policy/records/transactions.ts'
 import { scheduleOf } from '../policy/surroundings.ts'
-import { policyInfo } from './plugin-call.ts'
-import { asWire, type Item, itemsOf, named } from './proration-items.ts'
+import { policyInfo } from './rate.ts'
 import type { RatingContext } from './rater.ts'
 
 const NAME = 'getProrationResult'
 
-/** What plugins are told that is done; only what splits anything is ever asked of. */
+/** The operation that plugins are given; those that split nothing are never asked about. */
 const OPERATIONS: Record<ModificationKind, ProrationInput['operation']> = {
   creation: 'creation',
   endorsement: 'endorsement',
@@ -39,11 +53,11 @@ const OPERATIONS: Record<ModificationKind, ProrationInput['operation']> = {
   scheduleChange: 'action',
 }
 
-/** What the plugin says of an item: what lies before the split, and what is held back; undefined where that is unsaid. */
-type Said = { readonly before: Money; readonly held: Money | undefined }
+/** The answer for an item: the part before the split, and what is held back; undefined where it names no holdback. */
+type ItemAnswer = { readonly before: Money; readonly held: Money | undefined }
 
 /**
- * What the plugin says of the splits, all at the time `at`, of the modification as it is carried out in `aggregate`.
+ * The plugin's answer for the splits, all at the time `at`, of the modification as it is carried out in `aggregate`.
  * Refuses (422) an answer that leaves an item out or has others, and amounts beyond what there is: before the split from
  * zero to the item's amount, held back at most what is given back, of the segment and of what follows it.
  */
@@ -63,7 +77,7 @@ export async function askProration(
     tenantTimeZone: timeZone,
     policy: policyInfo(aggregate),
     cancellationType: modification.kind === 'lapse' ? 'lapse' : modification.cancellationName,
-    items: items.map((item, place) => asWire(item, String(place), aggregate)),
+    items: items.map((item, place) => pluginItem(item, String(place), aggregate)),
   }
   const { ProrationResult } = await import('../extension/plugins/contract.ts')
   const answer = readAnswer(NAME, ProrationResult, await callPlugin(NAME, input), path)
@@ -73,26 +87,26 @@ export async function askProration(
     if (answers.has(one.id)) problems.push(`item '${one.id}' is answered twice`)
     answers.set(one.id, one)
   }
-  const said = items.map((item, place): Said | undefined => {
+  const read = items.flatMap((item, place): ItemAnswer[] => {
     const id = String(place)
     const one = answers.get(id)
     answers.delete(id)
-    const read = one ? readSaid(item, one, modification) : 'is not answered'
-    if (typeof read !== 'string') return read
-    problems.push(`${named(item, id, aggregate)}: ${read}`)
-    return undefined
+    const read = one ? readItem(item, one, modification) : 'is not answered'
+    if (typeof read !== 'string') return [read]
+    problems.push(`${itemTitle(item, id, aggregate)}: ${read}`)
+    return []
   })
   for (const id of answers.keys()) problems.push(`there is no item '${id}'`)
   if (problems.length > 0) throw nonsense(NAME, problems, path)
-  return asProrated(items, said as Said[])
+  return asProrated(items, read)
 }
 
 function schedulesOf(aggregate: PolicyAggregate, { kind, transactionLocator }: Modification) {
   const { policy, endorsements } = aggregate
   const endorsement = endorsements.get(Number(transactionLocator) as EndorsementLocator)
-  const isOfIt = kind === 'endorsement' && endorsement !== undefined
   return {
-    paymentScheduleName: isOfIt ? scheduleOf(aggregate, endorsement) : policy.paymentScheduleName,
+    paymentScheduleName:
+      kind === 'endorsement' && endorsement ? scheduleOf(aggregate, endorsement) : policy.paymentScheduleName,
     oldPaymentScheduleName: policy.paymentScheduleName,
   }
 }
@@ -101,12 +115,12 @@ function schedulesOf(aggregate: PolicyAggregate, { kind, transactionLocator }: M
 const rounded = (value: Decimal, { currency }: Money): Decimal =>
   value.round(RATE_PLACES, Big.roundHalfUp).round(minorDigits(currency), Big.roundHalfUp)
 
-/** What is said of an item, or what is wrong with it. */
-function readSaid(
+/** The answer for an item, or what is wrong with it. */
+function readItem(
   { split, amount, following, holding }: Item,
   { proratedAmount, holdbackAmount }: ProrationAnswer,
   modification: Modification,
-): Said | string {
+): ItemAnswer | string {
   const whole = toDecimal(amount)
   const share = rounded(proratedAmount, amount)
   if (split.at === split.start && !share.eq(0))
@@ -126,13 +140,13 @@ function readSaid(
   return { before, held: money(kept, amount.currency) }
 }
 
-/** Holdbacks count where any was said, be it 0; where none was, what the configuration holds back stands. */
-function asProrated(items: readonly Item[], said: readonly Said[]): Prorated {
+/** Holdbacks count where the answer has any, even 0; where it has none, what the configuration holds back stands. */
+function asProrated(items: readonly Item[], answers: readonly ItemAnswer[]): Prorated {
   const runs = new Map<Uuid, Omit<RunSplit, 'by'>[]>()
   const fees = new Map<Uuid, Money>()
   for (const [split, places] of Map.groupBy(items.keys(), place => items[place]!.split)) {
     if (split.at === split.start) continue
-    const befores = places.map(place => said[place]!.before)
+    const befores = places.map(place => answers[place]!.before)
     if ('fee' in split) {
       fees.set(split.fee.locator, befores[0]!)
       continue
@@ -143,9 +157,123 @@ function asProrated(items: readonly Item[], said: readonly Said[]): Prorated {
     runs.set(run.locator, [...(runs.get(run.locator) ?? []), { segment, at, before }])
   }
   const holdbacks = items.flatMap(({ holding }, place): Holdback[] => {
-    const { held } = said[place]!
+    const { held } = answers[place]!
     return holding && held && held.minor !== 0 ? [holding(held)] : []
   })
-  const isSaid = said.some(one => one.held !== undefined)
-  return { runs, fees, holdbacks: isSaid ? holdbacks : undefined }
+  const hasHoldbacks = answers.some(one => one.held !== undefined)
+  return { runs, fees, holdbacks: hasHoldbacks ? holdbacks : undefined }
+}
+
+// The amounts that a transaction splits, each as an item of the call.
+type Item = {
+  readonly names: Pick<ProrationItem, 'type' | 'taxName' | 'commissionRecipient'>
+  readonly split: SplitOfRun | SplitOfFee
+  readonly amount: Money
+  /** The same of what comes after it and changes with it. */
+  readonly following: Money
+  /** The holdback of it; undefined for a technical premium, which nobody pays or is given back. */
+  readonly holding: ((amount: Money) => Holdback) | undefined
+}
+
+/** The amounts of the splits; those of nothing are left out, since nothing lies on either side. */
+const itemsOf = ({ runs, fees }: Splits): Item[] =>
+  [...runs.flatMap(itemsOfRun), ...fees.map(itemOfFee)].filter(one => one.amount.minor !== 0)
+
+/** In the order in which `each` goes over the amounts. */
+function itemsOfRun(split: SplitOfRun): Item[] {
+  const { amounts, run, following } = split
+  const { locator: perilRunLocator } = run
+  const item = (
+    names: Item['names'],
+    amount: Money,
+    followingAmount: (followed: Followed) => Money | undefined,
+    holding: Item['holding'],
+  ): Item => {
+    const more = following.flatMap(one => followingAmount(one) ?? [])
+    return { names, split, amount, following: sum(more, amount.currency), holding }
+  }
+  const { premium, technicalPremium, taxes, commissions } = amounts
+  return [
+    item(
+      { type: 'premium' },
+      premium,
+      one => one.amounts.premium,
+      amount => ({ type: 'premium', perilRunLocator, amount }),
+    ),
+    ...(technicalPremium
+      ? [item({ type: 'technicalPremium' }, technicalPremium, one => one.amounts.technicalPremium, undefined)]
+      : []),
+    ...taxNames(split).map((taxName, at) =>
+      item(
+        { type: 'tax', taxName },
+        taxes[at]!,
+        one => amountNamed(one.amounts.taxes, taxNames(one), taxName, 0),
+        amount => ({ type: 'tax', perilRunLocator, taxName, amount }),
+      ),
+    ),
+    ...recipients(split).map((recipient, position, all) => {
+      const place = all.slice(0, position).filter(one => one === recipient).length
+      return item(
+        { type: 'commission', commissionRecipient: recipient },
+        commissions[position]!,
+        one => amountNamed(one.amounts.commissions, recipients(one), recipient, place),
+        amount => ({ type: 'commission', perilRunLocator, position, amount }),
+      )
+    }),
+  ]
+}
+
+const taxNames = ({ run }: Followed): string[] => run.price!.taxes.map(one => one.name)
+
+const recipients = ({ run }: Followed): string[] => run.price!.commissions.map(one => one.recipient)
+
+/** The amount of that name in another price; of several of one name, that in the same place. */
+function amountNamed(
+  amounts: Amounts['taxes'],
+  names: readonly string[],
+  name: string,
+  place: number,
+): Money | undefined {
+  const at = [...names.keys()].filter(one => names[one] === name)[place]
+  return at === undefined ? undefined : amounts[at]
+}
+
+const itemOfFee = (split: SplitOfFee): Item => ({
+  names: { type: 'fee' },
+  split,
+  amount: split.amount,
+  following: split.following,
+  holding: amount => ({ type: 'fee', feeLocator: split.fee.locator, amount }),
+})
+
+/** The item as the plugin gets it. */
+const pluginItem = (
+  { names, split, amount, following }: Item,
+  id: string,
+  { policy, perils }: PolicyAggregate,
+): ProrationItem => ({
+  id,
+  ...names,
+  amount: toText(amount),
+  followingAmount: toText(following),
+  segmentStartTimestamp: String(split.start),
+  segmentEndTimestamp: String(split.end),
+  ...('fee' in split
+    ? { feeLocator: split.fee.locator, feeName: split.fee.name }
+    : {
+        perilCharacteristicsLocator: perilSegmentLocator(
+          split.run.locator,
+          { locator: split.segment },
+          shardOfDigits(policy.locator),
+        ),
+        perilName: perils.get(split.run.perilLocator)!.name,
+      }),
+})
+
+/** The item as a refusal names it. */
+function itemTitle({ names, split, amount }: Item, id: string, { perils }: PolicyAggregate): string {
+  const { type, taxName, commissionRecipient } = names
+  const what = [type, taxName, commissionRecipient].filter(text => text !== undefined).join(' ')
+  const owner = 'fee' in split ? split.fee.name : perils.get(split.run.perilLocator)!.name
+  return `item '${id}' (${what} of '${owner}', ${toText(amount)})`
 }

@@ -1,6 +1,6 @@
-// The price of a whole term as answers show it. Total = premium + taxes + fees, and what cancellations hold back;
-// commissions are outside it (brief 3.4).
-import { type CurrencyCode, type Money, plus, sum, toNumber, zero } from '../kernel/money.ts'
+// Prices in responses: of a whole term, and what a change makes of it. Total = premium + taxes + fees, and what
+// cancellations hold back; commissions are outside it (brief 3.4).
+import { type CurrencyCode, type Money, minus, plus, sum, toNumber, zero } from '../kernel/money.ts'
 import type {
   CommissionResponse,
   GetExposurePriceResponse,
@@ -12,78 +12,81 @@ import type {
 import { feesOf, feeTotal, holdbacksInForce, holdbackTotal } from '../policy/fold/line.ts'
 import { inForce } from '../policy/fold/pieces.ts'
 import { feeResponse, named } from '../policy/projection/characteristics.ts'
-import type { PerilView, PolicyView } from '../policy/projection/policy.ts'
+import type { ExposureView, PerilView, PolicyView } from '../policy/projection/policy.ts'
 import type { Holdback, PolicyAggregate } from '../policy/records/aggregate.ts'
+import type { ExposurePriceChangeResponse, PolicyPriceChangeResponse } from './contract-change.ts'
+
+/** A property with its currency beside it. */
+const amountIn = <K extends string>(name: K, amount: Money) =>
+  ({ [name]: toNumber(amount), [`${name}Currency`]: amount.currency }) as {
+    [N in K]: number
+  } & { [N in `${K}Currency`]: string }
 
 /** The price of the view's policy or quote, which is priced. */
 export function policyPriceResponse(view: PolicyView): PolicyPriceResponse {
   const { currency } = view.aggregate.policy
   const exposures = view.exposures.map(({ exposure, perils }) => {
-    const priced = perils.map(one => ({ peril: one.peril, totals: perilTotals(one, currency) }))
-    return {
-      exposure,
-      priced,
-      totals: sumTotals(
-        priced.map(one => one.totals),
-        currency,
-      ),
-    }
+    const totals = perils.map(one => perilTotals(one, currency))
+    return { exposure, perils, perilTotals: totals, totals: sumTotals(totals, currency) }
   })
-  const all = sumTotals(
-    exposures.map(one => one.totals),
-    currency,
-  )
-  const fees = feesOf(view.aggregate, view.quote, view.line)
-  const grossFees = feeTotal(fees, currency)
-  const holdbacks = holdbacksInForce(view.line)
-  const held = holdbackTotal(holdbacks, currency)
+  const exposureTotals = exposures.map(one => one.totals)
+  const all = sumTotals(exposureTotals, currency)
+  const { fees, grossFees, holdbacks, held } = feesAndHoldbacks(view)
   return {
     ...gross(all, currency),
-    grossFees: toNumber(grossFees),
-    grossFeesCurrency: currency,
-    total: toNumber(plus(plus(total(all, currency), grossFees), held)),
-    totalCurrency: currency,
+    ...amountIn('grossFees', grossFees),
+    ...amountIn('total', plus(plus(total(all, currency), grossFees), held)),
     fees: fees.map(feeResponse),
     holdbacks: holdbackResponses(view.aggregate, holdbacks),
     exposurePrices: exposures.map(
-      ({ exposure, priced, totals }): GetExposurePriceResponse => ({
+      ({ exposure, perils, perilTotals, totals }): GetExposurePriceResponse => ({
         locator: exposure.locator,
         name: exposure.name,
         ...gross(totals, currency),
-        total: toNumber(total(totals, currency)),
-        totalCurrency: currency,
-        perilPrices: priced.map(({ peril, totals: own }) => {
-          const { grossPremium, grossPremiumCurrency, grossTechnicalPremium, ...rest } = gross(own, currency)
-          const { grossTechnicalPremiumCurrency, ...shared } = rest
-          return {
-            locator: peril.locator,
-            name: peril.name,
-            premium: grossPremium,
-            premiumCurrency: grossPremiumCurrency,
-            technicalPremium: grossTechnicalPremium,
-            technicalPremiumCurrency: grossTechnicalPremiumCurrency,
-            ...shared,
-            total: toNumber(total(own, currency)),
-            totalCurrency: currency,
-          }
-        }),
+        ...amountIn('total', total(totals, currency)),
+        perilPrices: perils.map(({ peril: { locator, name } }, at) => ({
+          locator,
+          name,
+          ...amountIn('premium', perilTotals[at]!.premium),
+          ...technical('technicalPremium', perilTotals[at]!.technicalPremium, currency),
+          ...taxesAndCommissions(perilTotals[at]!, currency),
+          ...amountIn('total', total(perilTotals[at]!, currency)),
+        })),
       }),
     ),
+  }
+}
+
+const feesAndHoldbacks = ({ aggregate, quote, line }: PolicyView) => {
+  const { currency } = aggregate.policy
+  const fees = feesOf(aggregate, quote, line)
+  const holdbacks = holdbacksInForce(line)
+  return {
+    fees,
+    grossFees: feeTotal(fees, currency),
+    holdbacks,
+    held: holdbackTotal(holdbacks, currency),
   }
 }
 
 const total = (totals: Totals, currency: CurrencyCode): Money =>
   plus(totals.premium, totalTaxes(totals, currency))
 
+/** A technical premium, which a peril may lack, with its currency. */
+const technical = <K extends string>(name: K, amount: Money | undefined, currency: CurrencyCode) =>
+  ({ [name]: amount && toNumber(amount), [`${name}Currency`]: currency }) as {
+    [N in K]: number | undefined
+  } & { [N in `${K}Currency`]: string }
+
 const gross = (totals: Totals, currency: CurrencyCode) => ({
-  grossPremium: toNumber(totals.premium),
-  grossPremiumCurrency: currency,
-  grossTechnicalPremium: totals.technicalPremium && toNumber(totals.technicalPremium),
-  grossTechnicalPremiumCurrency: currency,
-  grossTaxes: toNumber(totalTaxes(totals, currency)),
-  grossTaxesCurrency: currency,
-  grossCommissions: toNumber(totalCommissions(totals, currency)),
-  grossCommissionsCurrency: currency,
+  ...amountIn('grossPremium', totals.premium),
+  ...technical('grossTechnicalPremium', totals.technicalPremium, currency),
+  ...taxesAndCommissions(totals, currency),
+})
+
+const taxesAndCommissions = (totals: Totals, currency: CurrencyCode) => ({
+  ...amountIn('grossTaxes', totalTaxes(totals, currency)),
+  ...amountIn('grossCommissions', totalCommissions(totals, currency)),
   taxGroups: [...totals.taxes].map(([name, amount]): TaxGroupResponse => named({ name }, amount)),
   commissions: [...totals.commissions].map(
     ([recipient, amount]): CommissionResponse => named({ recipient }, amount),
@@ -91,7 +94,7 @@ const gross = (totals: Totals, currency: CurrencyCode) => ({
 })
 
 /** Holdbacks with the peril, tax or fee that they are of (brief 3.4). */
-export const holdbackResponses = (
+const holdbackResponses = (
   { perilRuns, perils, fees }: PolicyAggregate,
   holdbacks: readonly Holdback[],
 ): HoldbackResponse[] =>
@@ -104,11 +107,8 @@ export const holdbackResponses = (
   }))
 
 /** The same price as GET /policy/{policyLocator}/price shows it. */
-export function getPolicyPriceResponse({
-  total: totalDue,
-  totalCurrency: totalDueCurrency,
-  ...price
-}: PolicyPriceResponse): GetPolicyPriceResponse {
+export function getPolicyPriceResponse(whole: PolicyPriceResponse): GetPolicyPriceResponse {
+  const { total: totalDue, totalCurrency: totalDueCurrency, ...price } = whole
   const exposures = price.exposurePrices
   return {
     ...price,
@@ -121,77 +121,167 @@ export function getPolicyPriceResponse({
   }
 }
 
-// What perils cost at the end of a line: sums of amounts that are already rounded, never rounded again (brief 3.1).
-/** Sums over perils; taxes and commissions by name. `technicalPremium` only if every peril has one. */
-export type Totals = {
-  readonly premium: Money
-  readonly technicalPremium: Money | undefined
-  readonly taxes: ReadonlyMap<string, Money>
-  readonly commissions: ReadonlyMap<string, Money>
+// What a change makes of the price: the policy after it against the policy before it.
+type Change = { readonly before: Totals; readonly after: Totals }
+
+/** Premium, taxes, fees and holdbacks together, after less before. */
+export const totalChange = (before: PolicyView, after: PolicyView): Money =>
+  minus(wholeTotal(after), wholeTotal(before))
+
+function wholeTotal(view: PolicyView): Money {
+  const { currency } = view.aggregate.policy
+  const perils = view.exposures.flatMap(one => one.perils.map(peril => perilTotals(peril, currency)))
+  const { grossFees, held } = feesAndHoldbacks(view)
+  return plus(plus(total(sumTotals(perils, currency), currency), grossFees), held)
 }
 
-export const noTotals = (currency: CurrencyCode): Totals => ({
-  premium: zero(currency),
-  technicalPremium: undefined,
-  taxes: new Map(),
-  commissions: new Map(),
+/** Both views are of the same policy; `after` counts one modification more. */
+export function policyPriceChangeResponse(before: PolicyView, after: PolicyView): PolicyPriceChangeResponse {
+  const { currency } = after.aggregate.policy
+  const earlier = new Map(before.exposures.map(one => [one.exposure.locator, one]))
+  const exposures = after.exposures.map(one =>
+    exposureChange(earlier.get(one.exposure.locator), one, currency),
+  )
+  const changes = exposures.map(one => one.change)
+  const all = sumChanges(changes, currency)
+  const then = feesAndHoldbacks(before)
+  const now = feesAndHoldbacks(after)
+  const newTotal = total(all.after, currency)
+  const totalChange = minus(newTotal, total(all.before, currency))
+  const feesChange = minus(now.grossFees, then.grossFees)
+  return {
+    ...changeOf('grossPremium', all.before.premium, all.after.premium),
+    ...everyLevel(all, currency),
+    ...changeOf('grossFees', then.grossFees, now.grossFees),
+    ...amountIn('newTotal', plus(plus(newTotal, now.grossFees), now.held)),
+    ...amountIn('totalChange', plus(plus(totalChange, feesChange), minus(now.held, then.held))),
+    fees: now.fees.map(feeResponse),
+    holdbacks: holdbackResponses(after.aggregate, now.holdbacks),
+    exposurePrices: exposures.map(one => one.response),
+  }
+}
+
+function exposureChange(
+  before: ExposureView | undefined,
+  { exposure, perils }: ExposureView,
+  currency: CurrencyCode,
+): { change: Change; response: ExposurePriceChangeResponse } {
+  const earlier = new Map((before?.perils ?? []).map(one => [one.peril.locator, one]))
+  const changes = perils.map((one): Change => {
+    const was = earlier.get(one.peril.locator)
+    return {
+      before: was ? perilTotals(was, currency) : sumTotals([], currency),
+      after: perilTotals(one, currency),
+    }
+  })
+  const change = sumChanges(changes, currency)
+  return {
+    change,
+    response: {
+      locator: exposure.locator,
+      name: exposure.name,
+      ...changeOf('grossPremium', change.before.premium, change.after.premium),
+      ...everyLevel(change, currency),
+      perilPrices: perils.map(({ peril: { locator, name } }, at) => ({
+        locator,
+        name,
+        ...changeOf('premium', changes[at]!.before.premium, changes[at]!.after.premium),
+        ...technicalChange(changes[at]!, currency),
+        ...everyLevel(changes[at]!, currency),
+      })),
+    },
+  }
+}
+
+function sumChanges(changes: readonly Change[], currency: CurrencyCode): Change {
+  const [before, after] = [changes.map(one => one.before), changes.map(one => one.after)]
+  return { before: sumTotals(before, currency), after: sumTotals(after, currency) }
+}
+
+function technicalChange({ before, after }: Change, currency: CurrencyCode) {
+  const now = after.technicalPremium ?? (before.technicalPremium && zero(currency))
+  const change = now && minus(now, before.technicalPremium ?? zero(currency))
+  return {
+    ...technical('newTechnicalPremium', now, currency),
+    ...technical('technicalPremiumChange', change, currency),
+  }
+}
+
+/** `new…` is the amount after the change, `…Change` that less the amount before. */
+const changeOf = <K extends string>(name: K, before: Money, after: Money) => ({
+  ...amountIn(`new${name[0]!.toUpperCase()}${name.slice(1)}` as `new${Capitalize<K>}`, after),
+  ...amountIn(`${name}Change` as const, minus(after, before)),
 })
 
+const everyLevel = ({ before, after }: Change, currency: CurrencyCode) => ({
+  ...changeOf('grossTaxes', totalTaxes(before, currency), totalTaxes(after, currency)),
+  ...changeOf('grossCommissions', totalCommissions(before, currency), totalCommissions(after, currency)),
+  ...changeOf('total', total(before, currency), total(after, currency)),
+  taxGroups: changesByName(before.taxes, after.taxes, currency).map(([name, amounts]) => ({
+    name,
+    ...amounts,
+  })),
+  commissions: changesByName(before.commissions, after.commissions, currency).map(([recipient, amounts]) => ({
+    recipient,
+    ...amounts,
+  })),
+})
+
+type AmountsByName = ReadonlyMap<string, Money>
+
+/** Every name of either side, with what becomes of its amount. */
+const changesByName = (before: AmountsByName, after: AmountsByName, currency: CurrencyCode) =>
+  [...new Set([...before.keys(), ...after.keys()])].map(name => {
+    const [was, is] = [before.get(name) ?? zero(currency), after.get(name) ?? zero(currency)]
+    return [name, { ...amountIn('newAmount', is), ...amountIn('amountChange', minus(is, was)) }] as const
+  })
+
+// What perils cost at the end of a line: sums of amounts that are already rounded, never rounded again (brief 3.1).
+/** Sums over perils; taxes and commissions by name. `technicalPremium` only if every peril has one. */
+type Totals = {
+  readonly premium: Money
+  readonly technicalPremium: Money | undefined
+  readonly taxes: AmountsByName
+  readonly commissions: AmountsByName
+}
+
 /** What the peril's pieces in force cost. */
-export function perilTotals({ pieces }: PerilView, currency: CurrencyCode): Totals {
+function perilTotals({ pieces }: PerilView, currency: CurrencyCode): Totals {
   const standing = new Set(inForce(pieces.map(one => one.piece)))
-  const taxes = new Map<string, Money>()
-  const commissions = new Map<string, Money>()
-  const premiums: Money[] = []
-  const technical: (Money | undefined)[] = []
-  for (const { run, piece } of pieces) {
-    if (!standing.has(piece) || !piece.amounts || !run.price) continue
-    premiums.push(piece.amounts.premium)
-    technical.push(piece.amounts.technicalPremium)
-    for (const [at, tax] of run.price.taxes.entries()) add(taxes, tax.name, piece.amounts.taxes[at]!)
-    for (const [at, one] of run.price.commissions.entries())
-      add(commissions, one.recipient, piece.amounts.commissions[at]!)
-  }
-  return {
-    premium: sum(premiums, currency),
-    technicalPremium: allOf(technical, currency),
-    taxes,
-    commissions,
-  }
+  const totals = pieces.flatMap(({ run: { price }, piece }): Totals[] => {
+    const { amounts } = piece
+    if (!standing.has(piece) || !amounts || !price) return []
+    const { premium, technicalPremium } = amounts
+    const taxes = sumsByName(price.taxes.map(({ name }, at) => [name, amounts.taxes[at]!]))
+    const commissions = price.commissions.map((one, at) => [one.recipient, amounts.commissions[at]!] as const)
+    return [{ premium, technicalPremium, taxes, commissions: sumsByName(commissions) }]
+  })
+  return sumTotals(totals, currency)
 }
 
 /** The sum of totals. */
-export function sumTotals(list: readonly Totals[], currency: CurrencyCode): Totals {
-  const taxes = new Map<string, Money>()
-  const commissions = new Map<string, Money>()
-  for (const totals of list) {
-    for (const [name, amount] of totals.taxes) add(taxes, name, amount)
-    for (const [name, amount] of totals.commissions) add(commissions, name, amount)
-  }
+function sumTotals(list: readonly Totals[], currency: CurrencyCode): Totals {
+  const premiums = list.map(totals => totals.premium)
+  const technical = list.map(totals => totals.technicalPremium).filter(amount => amount !== undefined)
   return {
-    premium: sum(
-      list.map(totals => totals.premium),
-      currency,
-    ),
-    technicalPremium: allOf(
-      list.map(totals => totals.technicalPremium),
-      currency,
-    ),
-    taxes,
-    commissions,
+    premium: sum(premiums, currency),
+    technicalPremium:
+      list.length > 0 && technical.length === list.length ? sum(technical, currency) : undefined,
+    taxes: sumsByName(list.flatMap(totals => [...totals.taxes])),
+    commissions: sumsByName(list.flatMap(totals => [...totals.commissions])),
   }
 }
 
-function add(sums: Map<string, Money>, name: string, amount: Money): void {
-  const earlier = sums.get(name)
-  sums.set(name, earlier ? plus(earlier, amount) : amount)
+function sumsByName(amounts: readonly (readonly [name: string, amount: Money])[]): AmountsByName {
+  const sums = new Map<string, Money>()
+  for (const [name, amount] of amounts) {
+    const earlier = sums.get(name)
+    sums.set(name, earlier ? plus(earlier, amount) : amount)
+  }
+  return sums
 }
 
-const allOf = (amounts: readonly (Money | undefined)[], currency: CurrencyCode): Money | undefined =>
-  amounts.length > 0 && amounts.every(amount => amount !== undefined) ? sum(amounts, currency) : undefined
+const totalTaxes = ({ taxes }: Totals, currency: CurrencyCode): Money => sum(taxes.values(), currency)
 
-export const totalTaxes = (totals: Totals, currency: CurrencyCode): Money =>
-  sum(totals.taxes.values(), currency)
-
-export const totalCommissions = (totals: Totals, currency: CurrencyCode): Money =>
-  sum(totals.commissions.values(), currency)
+const totalCommissions = ({ commissions }: Totals, currency: CurrencyCode): Money =>
+  sum(commissions.values(), currency)

@@ -1,13 +1,14 @@
 // Prices and underwrites by the templates of the configuration, or by its plugins, which win over them, or the external
 // rater of the product, which wins over both: perils with their taxes, standard fees, then the decision
 // (docs/design.md, section 4).
-import type { UnderwritingInput } from '../extension/plugins/contract.ts'
-import type { PluginSession } from '../extension/plugins/session.ts'
+import type { z } from 'zod'
+import type { PolicyInfo, UnderwritingInput } from '../extension/plugins/contract.ts'
+import type { PluginSession, PluginSubject } from '../extension/plugins/session.ts'
 import type { ExternalRater } from '../extension/plugins/sessions.ts'
 import { asPluginInput, readAnswer } from '../extension/plugins/translation.ts'
-import { Refusal } from '../kernel/errors.ts'
+import { type ErrorCode, Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply } from '../kernel/locators.ts'
-import { money, sum } from '../kernel/money.ts'
+import { money, sumOf } from '../kernel/money.ts'
 import type { Instant, Span } from '../kernel/time.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { UnderwritingDecisionRequest } from '../policy/contract/prices.ts'
@@ -34,7 +35,7 @@ import {
   selectionBasis,
 } from '../policy/surroundings.ts'
 import { policyholderResponse } from '../policyholders/values.ts'
-import { hasPlugin, type ProductDefinition } from '../product/configuration.ts'
+import { hasPlugin, type PluginFunction, type ProductDefinition } from '../product/configuration.ts'
 import type { SelectionBasis } from '../product/resources.ts'
 import type { ReadTables } from '../reference/constraints/force.ts'
 import {
@@ -42,8 +43,8 @@ import {
   type TransactionTables,
   tablesOfConfiguration,
 } from '../reference/data-tables/rating-tables.ts'
-import { PerilRating } from './peril-rating.ts'
-import { givenRates, Rater, type RatingContext } from './rater.ts'
+import { givenRates } from './given-rates.ts'
+import { PerilRating, Rater, type RatingContext } from './rater.ts'
 
 /** The quote with every peril priced and its standard fees; what was priced before is replaced. */
 export async function priceQuote(
@@ -54,17 +55,14 @@ export async function priceQuote(
   const { modification, segment, exposureRuns, perilRuns } = quoteParts(aggregate, quote)
   const exposureRunOf = new Map(exposureRuns.map(run => [run.exposureLocator, run]))
   const rates = await givenRates(aggregate, quote, perilRuns, context)
-  const rating = new PerilRating(new Rater(aggregate, quote, context), aggregate, context, rates)
+  const rating = new PerilRating(aggregate, quote, context, rates)
   const priced = perilRuns.map((run): PerilRun => {
     const peril = aggregate.perils.get(run.perilLocator)!
     const exposure = aggregate.exposures.get(peril.exposureLocator)!
     const exposureRun = exposureRunOf.get(exposure.locator)!
     return { ...run, price: rating.price({ run, peril, exposure, segment, exposureRun }) }
   })
-  const premiumChange = sum(
-    priced.map(run => run.price!.premium.amount),
-    aggregate.policy.currency,
-  )
+  const premiumChange = sumOf(priced, run => run.price!.premium.amount, aggregate.policy.currency)
   const withoutFees = {
     ...aggregate,
     perilRuns: putRecords(aggregate.perilRuns, priced),
@@ -119,34 +117,23 @@ export async function underwriteQuote(
   quote: Quote,
   context: RatingContext,
 ): Promise<UnderwritingResult> {
-  const decided = await pluginDecision(aggregate, quote, context)
-  if (decided) return decided
-  const { underwriting } = context.product
-  if (!underwriting) return { decision: 'accept', notes: [], at: context.now }
-  const { decision, notes } = new Rater(aggregate, quote, context).run(underwriting, {
-    operation: context.operation,
-  })
-  return { decision: decision ?? 'none', notes, at: context.now }
-}
-
-/** The decision on a priced quote; undefined where the product has no such plugin. */
-export async function pluginDecision(
-  aggregate: PolicyAggregate,
-  quote: Quote,
-  context: RatingContext,
-): Promise<UnderwritingResult | undefined> {
   const { product, operation, policyholder, callPlugin, now } = context
-  if (!hasPlugin(product, 'getUnderwritingResult')) return undefined
-  if (context.unread) throw new NeedsWholePolicy()
-  const input: UnderwritingInput = {
-    operation,
-    policy: asPluginInput(context.project(aggregate, quote)) as UnderwritingInput['policy'],
-    policyholder: asPluginInput(policyholderResponse(policyholder)) as UnderwritingInput['policyholder'],
+  const { underwriting, plugins } = product
+  if (hasPlugin(product, 'getUnderwritingResult')) {
+    if (context.unread) throw new NeedsWholePolicy()
+    const input: UnderwritingInput = {
+      operation,
+      policy: asPluginInput(context.project(aggregate, quote)) as UnderwritingInput['policy'],
+      policyholder: asPluginInput(policyholderResponse(policyholder)) as UnderwritingInput['policyholder'],
+    }
+    const contract = await import('../extension/plugins/contract.ts')
+    const answer = await callPlugin('getUnderwritingResult', input)
+    const { path } = plugins.getUnderwritingResult!
+    return { ...readAnswer('getUnderwritingResult', contract.UnderwritingResult, answer, path), at: now }
   }
-  const contract = await import('../extension/plugins/contract.ts')
-  const answer = await callPlugin('getUnderwritingResult', input)
-  const { path } = product.plugins.getUnderwritingResult!
-  return { ...readAnswer('getUnderwritingResult', contract.UnderwritingResult, answer, path), at: now }
+  if (!underwriting) return { decision: 'accept', notes: [], at: now }
+  const { decision, notes } = new Rater(aggregate, quote, context).run(underwriting, { operation })
+  return { decision: decision ?? 'none', notes, at: now }
 }
 
 // What a decision works with: time, locators, and what templates and checks need to know of the policy.
@@ -174,6 +161,17 @@ export const tablesOf = (
   basis: SelectionBasis,
 ): TransactionTables =>
   tables?.of(configuration, product.name, basis) ?? tablesOfConfiguration(configuration.lookup(product.name))
+
+const pluginSubject = (
+  { aggregate: { policy }, configuration, product }: Loaded,
+  tables: TransactionTables,
+): PluginSubject => ({
+  configuration,
+  product,
+  configVersion: policy.configVersion,
+  policyLocator: String(policy.locator),
+  tables,
+})
 
 /**
  * What rating needs beside the quote itself, for a transaction that `loaded` has, or for one that is not made yet and
@@ -207,12 +205,64 @@ export function ratingContext(
     externalRater: async name => attempt.externalRater?.(name, String(aggregate.policy.locator)),
     callPlugin: async (name, ...given) => {
       if (!attempt.plugins) throw new Error(`Plugin ${name} has no sandbox to be called in.`)
-      const { locator, configVersion } = aggregate.policy
-      const subject = { configuration, configVersion, product, policyLocator: String(locator), tables }
-      return await attempt.plugins.call(subject, name, given)
+      return await attempt.plugins.call(pluginSubject(loaded, tables), name, given)
     },
   }
 }
+
+// Calls of plugins that follow a transaction: numbers go in as text, and answers are read by their contracts.
+type PluginContract = typeof import('../extension/plugins/contract.ts')
+
+/** A call of one function of the policy's product. */
+export type PluginQuestion<S extends z.ZodType, A> = {
+  readonly name: PluginFunction
+  readonly input: object
+  readonly answer: (contract: PluginContract) => S
+  /** Checks the answer and makes a value of it; no answer at all is read as an empty one. */
+  readonly accept: (answer: z.output<S>) => A
+  /**
+   * Set where nobody waits for an answer who could be refused: a failure is then written into the plugin's log with this
+   * sentence, which says what happens instead.
+   */
+  readonly onFailure?: string
+}
+
+/**
+ * The accepted answer of the plugin. A call that fails, and a wrong answer, are refused (422); with `onFailure` they
+ * return undefined. Throws what is no fault of the plugin.
+ */
+export async function askPlugin<S extends z.ZodType, A>(
+  loaded: Loaded,
+  attempt: Attempt,
+  { name, input, answer, accept, onFailure }: PluginQuestion<S, A>,
+): Promise<A | undefined> {
+  // What asks is no transaction: tables are those in force when the policy or its term began, or now.
+  const tables = tablesOf(loaded, attempt, basisAt(loaded, attempt.now, attempt.now))
+  const subject = pluginSubject(loaded, tables)
+  if (!attempt.plugins) throw new Error(`Plugin ${name} has no sandbox to be called in.`)
+  try {
+    const given = (await attempt.plugins.call(subject, name, [input])) ?? {}
+    const contract = answer(await import('../extension/plugins/contract.ts'))
+    return accept(readAnswer(name, contract, given, loaded.product.plugins[name]!.path))
+  } catch (problem) {
+    const isOfPlugin = problem instanceof Refusal && PLUGIN_FAILURES.has(problem.code)
+    if (!isOfPlugin || onFailure === undefined) throw problem
+    attempt.plugins.disregard(subject, name, `${problem.message.replace(/\.?$/, '.')} ${onFailure}`)
+    return undefined
+  }
+}
+
+const PLUGIN_FAILURES: ReadonlySet<ErrorCode> = new Set(['pluginFailed', 'pluginLimit'])
+
+/** The policy as plugins get it that do not get it whole (brief 5.6). */
+export const policyInfo = (aggregate: PolicyAggregate): PolicyInfo => ({
+  locator: String(aggregate.policy.locator),
+  policyholderLocator: aggregate.policy.policyholderLocator,
+  productName: aggregate.policy.productName,
+  originalContractStartTimestamp: String(aggregate.policy.originalStart),
+  currency: aggregate.policy.currency,
+  quoteLocator: String(selectedQuote(aggregate).locator),
+})
 
 /** Refuses with every problem of the quote at once. `requireMissing` on quote and finalize (brief 6.2). */
 export function assertValid(

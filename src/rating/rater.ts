@@ -1,28 +1,42 @@
 // Renders the templates of a configuration over one policy: perils, their taxes, fees, decisions. Pure: everything
 // that a template may ask for is handed in.
+import Big from 'big.js'
 import { TemplateError } from '../../packages/liquid/limits.ts'
-import type { PerilRate, TransactionNames } from '../extension/plugins/contract.ts'
+import type { TransactionNames } from '../extension/plugins/contract.ts'
 import type { ExternalRater } from '../extension/plugins/sessions.ts'
-import { nonsense, problemOf, readPerilRates } from '../extension/plugins/translation.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply, Uuid } from '../kernel/locators.ts'
-import type { Instant, TimeZone } from '../kernel/time.ts'
+import { memoByObject } from '../kernel/maps.ts'
+import { type CurrencyCode, type Decimal, money, RATE_PLACES, zero } from '../kernel/money.ts'
+import { type Instant, months, type TimeZone } from '../kernel/time.ts'
 import type { PolicyResponse } from '../policy/contract/response.ts'
-import type { PerilRun, PolicyAggregate, PolicySegment, Quote } from '../policy/records/aggregate.ts'
+import type {
+  Commission,
+  Exposure,
+  ExposureRun,
+  Peril,
+  PerilPrice,
+  PerilRun,
+  PolicyAggregate,
+  PolicySegment,
+  Quote,
+  RatedAmount,
+  Tax,
+} from '../policy/records/aggregate.ts'
 import { NeedsWholePolicy } from '../policy/surroundings.ts'
 import type { Policyholder } from '../policyholders/values.ts'
-import {
-  hasPlugin,
-  type PluginCaller,
-  type ProductDefinition,
-  type TemplateSource,
-} from '../product/configuration.ts'
+import type { PluginCaller, ProductDefinition, TemplateSource } from '../product/configuration.ts'
 import type { FieldData } from '../product/fields/groups.ts'
 import type { RatingEffects, TemplateEnvironment } from '../product/templates/effects.ts'
 import type { CompiledTemplate } from '../product/templates/liquid.ts'
-import type { SegmentRate } from './contract-external.ts'
-import { type RecordedRates, ratesAsked } from './rates-asked.ts'
-import { type Operation, policyData, policyholderData } from './template-data.ts'
+import {
+  exposureRunData,
+  type Operation,
+  perilRunData,
+  policyData,
+  policyholderData,
+  policySegmentData,
+} from './template-data.ts'
 
 export type RatingContext = {
   product: ProductDefinition
@@ -75,8 +89,8 @@ export class Rater {
   }
 
   /**
-   * What the template records over `data` of its own and the policy's; `segment` is the one that it is run for. Refuses
-   * when the template fails.
+   * Runs the template over `data` of its own and the policy's, and returns what it records. `segment` is the one that it is
+   * run for. Refuses when the template fails.
    */
   run(source: TemplateSource, own: object, segment?: PolicySegment): RatingEffects {
     const policy = () => this.#policyData()
@@ -128,114 +142,134 @@ export class Rater {
   }
 }
 
-// Rates that templates do not give: those of the product's external rater (resources brief 6), else of its plugin (brief 5.6).
-/**
- * Rates that are given in the place of templates, by the locators of the runs: by the product's external rater, else by
- * its plugin; undefined where templates rate (brief 5.5).
- */
-export const givenRates = async (
-  aggregate: PolicyAggregate,
-  quote: Quote,
-  runs: readonly PerilRun[],
-  context: RatingContext,
-): Promise<ReadonlyMap<Uuid, RecordedRates> | undefined> =>
-  (await externalRates(aggregate, quote, runs, context)) ??
-  (await pluginRates(aggregate, quote, runs, context))
-
-/**
- * The rates of the runs by their locators; undefined where the product names no rater, or one that the tenant has not:
- * then plugin or templates rate. Refuses (502) when the rater fails, leaves out what it was asked for or answers
- * nonsense; (409) with its own words when it gives an `exceptionMessage`. Negative amounts stand.
- */
-export async function externalRates(
-  aggregate: PolicyAggregate,
-  quote: Quote,
-  runs: readonly PerilRun[],
-  context: RatingContext,
-): Promise<ReadonlyMap<Uuid, RecordedRates> | undefined> {
-  const { externalRater: name } = context.product
-  if (name === undefined || runs.length === 0) return undefined
-  const rater = await context.externalRater(name)
-  if (!rater) return undefined
-  if (context.unread) throw new NeedsWholePolicy()
-  const { input, wanted, ratesOfRuns } = ratesAsked(aggregate, quote, runs, context)
-  const contract = await import('./contract-external.ts')
-  const given = await rater.call(input, (answer, warn) => readRates(contract, answer, wanted, rater, warn))
-  return ratesOfRuns(given)
+/** A run that is to be rated, with what its scripts read of the policy and the exposure. */
+export type Rateable = {
+  readonly run: PerilRun
+  readonly peril: Peril
+  readonly exposure: Exposure
+  readonly segment: PolicySegment
+  readonly exposureRun: ExposureRun
 }
 
-/** Problems and locators that are told; a rater that is wrong in one peril is so in a thousand. */
-const MOST_TOLD = 5
+/** Rates runs of one policy. What several of them share is made once. */
+export class PerilRating {
+  readonly #rater: Rater
+  readonly #aggregate: PolicyAggregate
+  readonly #context: RatingContext
+  readonly #rates: ReadonlyMap<Uuid, RecordedRates> | undefined
+  readonly #segmentData: (segment: PolicySegment) => object
+  readonly #exposureData = new WeakMap<ExposureRun, object>()
+  readonly #monthsOf = new Map<string, Decimal>()
 
-const listed = (all: readonly string[]): string => {
-  const told = all.slice(0, MOST_TOLD).join('; ')
-  return all.length > MOST_TOLD ? `${told}; and ${all.length - MOST_TOLD} more` : told
-}
-
-function readRates(
-  { RaterReply, SegmentRateReply }: typeof import('./contract-external.ts'),
-  answer: unknown,
-  wanted: ReadonlySet<string>,
-  rater: ExternalRater,
-  warn: (warning: string) => void,
-): ReadonlyMap<string, SegmentRate> {
-  const nonsense = (problems: readonly string[]): Refusal =>
-    rater.failed(`it answered what it may not: ${listed(problems)}`)
-  const reply = RaterReply.safeParse(answer)
-  if (!reply.success) throw nonsense(reply.error.issues.map(one => problemOf(one)))
-  const { exceptionMessage, pricedPerilCharacteristics: priced } = reply.data
-  if (exceptionMessage !== undefined) throw new Refusal('externalRaterRefused', exceptionMessage)
-
-  const strangers = Object.keys(priced).filter(one => !wanted.has(one))
-  if (strangers.length > 0) warn(`Ignored rates of what was not asked for: ${listed(strangers)}.`)
-  const rates = new Map<string, SegmentRate>()
-  const problems: string[] = []
-  for (const locator of wanted) {
-    if (!Object.hasOwn(priced, locator)) {
-      problems.push(`no rate for ${locator}`)
-      continue
-    }
-    const rate = SegmentRateReply.safeParse(priced[locator])
-    if (rate.success) rates.set(locator, rate.data)
-    else problems.push(...rate.error.issues.map(one => problemOf(one, locator)))
+  /** `rates` are those that an external rater or a plugin gave; then no premium template is asked. */
+  constructor(
+    aggregate: PolicyAggregate,
+    quote: Quote,
+    context: RatingContext,
+    rates?: ReadonlyMap<Uuid, RecordedRates>,
+  ) {
+    this.#rater = new Rater(aggregate, quote, context)
+    this.#aggregate = aggregate
+    this.#context = context
+    this.#rates = rates
+    this.#segmentData = memoByObject(segment => policySegmentData(aggregate, segment, context.product))
   }
-  if (problems.length > 0) throw nonsense(problems)
-  return rates
+
+  /** The run's price. Refuses (422) when a script fails, or gives an amount that is too large to keep. */
+  price(rateable: Rateable): PerilPrice {
+    const { peril, exposure } = rateable
+    try {
+      return this.#price(rateable)
+    } catch (problem) {
+      if (!(problem instanceof Refusal) || problem.code !== 'amountOutOfRange') throw problem
+      throw new Refusal(problem.code, `Peril '${peril.name}' of '${exposure.name}': ${problem.message}`)
+    }
+  }
+
+  #price({ run, peril, exposure, segment, exposureRun }: Rateable): PerilPrice {
+    const { product, timeZone, operation } = this.#context
+    const { currency } = this.#aggregate.policy
+    const exposureDefinition = product.exposures.find(one => one.name === exposure.name)
+    const definition = exposureDefinition?.perils.find(one => one.name === peril.name)
+    if (!definition)
+      throw new Refusal(
+        'templateFailed',
+        `The configuration no longer has the peril '${peril.name}' of exposure '${exposure.name}'.`,
+      )
+    const { premium: template, fields } = definition
+    const given = this.#rates?.get(run.locator)
+    if (!given && !template)
+      throw new Refusal(
+        'templateFailed',
+        `Peril '${peril.name}' of '${exposure.name}' has no premium template; add ${peril.name}.premium.liquid and deploy.`,
+      )
+    const exposureData =
+      this.#exposureData.get(exposureRun) ??
+      exposureRunData(exposure, exposureRun, exposureDefinition!.fields)
+    this.#exposureData.set(exposureRun, exposureData)
+    const dataWith = (price?: PerilPrice) => ({
+      policy_characteristics: this.#segmentData(segment),
+      exposure_characteristics: exposureData,
+      operation,
+      peril_characteristics: perilRunData(peril, run, fields, price),
+    })
+    const runMonths = this.#months(run, timeZone)
+    const nothing = { month: '0', amount: zero(currency) }
+    const rated = given ?? this.#rater.run(template!, dataWith(), segment)
+    const price: PerilPrice = {
+      premium: scaled(rated.premium, runMonths, currency) ?? nothing,
+      technicalPremium: scaled(rated.technicalPremium, runMonths, currency),
+      commissions: rated.commissions.map(
+        ({ recipient, ...rate }): Commission => ({
+          recipient,
+          ...(scaled(rate, runMonths, currency) ?? nothing),
+        }),
+      ),
+      taxes: [],
+    }
+    if (product.taxes.length === 0) return price
+    const priced = dataWith(price)
+    const taxes = product.taxes.flatMap(({ name, premium: template }): Tax[] => {
+      const recorded = template && this.#rater.run(template, priced, segment).tax
+      if (!recorded) return []
+      return [{ name, amount: money(recorded.amount, currency), description: recorded.description }]
+    })
+    return { ...price, taxes }
+  }
+
+  /** Most runs of a policy are as long as each other, and walking the calendar takes as long as a template. */
+  #months({ start, end }: PerilRun, timeZone: TimeZone): Decimal {
+    const span = `${start} ${end}`
+    const known = this.#monthsOf.get(span) ?? months(start, end, timeZone)
+    this.#monthsOf.set(span, known)
+    return known
+  }
 }
 
+/** What a script records of a run: the part that is given in its place. Taxes are templates' in any case. */
+export type RecordedRates = Pick<RatingEffects, 'premium' | 'technicalPremium' | 'commissions'>
+
+// From what a rate calculation recorded to the amount of a run (brief 3.1). A yearly or monthly figure is
+// scaled to the run's months and rounded once; the month rate that is kept has 7 places and is for display
+// and later splits, so that a whole year costs exactly what the year was said to cost.
 /**
- * The rates of the runs by their locators; undefined where the product has no such plugin. Refuses (422) when it
- * leaves a run out, prices others or answers nonsense; (409) with its own words when it gives an `exceptionMessage`.
+ * A recorded figure in major units; `exact` is for the run as it is, and charged where there is one. `added` comes
+ * on top of a yearly or monthly figure, unscaled.
  */
-export async function pluginRates(
-  aggregate: PolicyAggregate,
-  quote: Quote,
-  runs: readonly PerilRun[],
-  context: RatingContext,
-): Promise<ReadonlyMap<Uuid, RecordedRates> | undefined> {
-  if (!hasPlugin(context.product, 'getPerilRates') || runs.length === 0) return undefined
-  if (context.unread) throw new NeedsWholePolicy()
-  const { input, wanted, ratesOfRuns } = ratesAsked(aggregate, quote, runs, context)
-  const answer = await context.callPlugin('getPerilRates', input)
-  const { path } = context.product.plugins.getPerilRates!
-  const { exceptionMessage, rates } = await readPerilRates(answer, path)
-  if (exceptionMessage !== undefined) throw new Refusal('pluginRefused', exceptionMessage)
-  const problems = [
-    ...[...wanted].filter(one => !rates.has(one)).map(one => `no rate for ${one}`),
-    ...[...rates.keys()]
-      .filter(one => !wanted.has(one))
-      .map(one => `a rate for ${one}, which is not among policyExposurePerils`),
-  ]
-  if (problems.length > 0) throw nonsense('getPerilRates', problems, path)
-  return ratesOfRuns(new Map([...rates].map(([locator, rate]) => [locator, segmentRate(rate)])))
-}
+export type RecordedRate = { yearly?: Decimal; monthly?: Decimal; exact?: Decimal; added?: Decimal }
 
-const segmentRate = (rate: PerilRate): SegmentRate => ({
-  premium: { yearly: rate.yearlyPremium, exact: rate.exactPremium },
-  technicalPremium: { yearly: rate.yearlyTechnicalPremium, exact: rate.exactTechnicalPremium },
-  commissions: (rate.commissions ?? []).map(({ recipient, yearlyAmount, exactAmount }) => ({
-    recipient,
-    yearly: yearlyAmount,
-    exact: exactAmount,
-  })),
-})
+const rateText = (rate: Decimal): string => rate.round(RATE_PLACES, Big.roundHalfUp).toFixed()
+
+/** The amount over `months` (positive) and the month rate; undefined when nothing was recorded. */
+export function scaled(
+  { yearly, monthly, exact, added = new Big(0) }: RecordedRate,
+  months: Decimal,
+  currency: CurrencyCode,
+): RatedAmount | undefined {
+  const month = monthly ?? yearly?.div(12)
+  if (exact) return { month: rateText(month ?? exact.div(months)), amount: money(exact, currency) }
+  if (monthly) return { month: rateText(monthly), amount: money(monthly.times(months).plus(added), currency) }
+  if (yearly && month)
+    return { month: rateText(month), amount: money(yearly.times(months).div(12).plus(added), currency) }
+  return undefined
+}

@@ -34,9 +34,8 @@ import {
   valuesOf,
 } from '../../product/fields/values.ts'
 import type { CompiledTemplate, compileTemplate, Rendering } from '../../product/templates/liquid.ts'
-import { PerilRating, type Rateable } from '../../rating/peril-rating.ts'
 import { type Attempt, assertValid } from '../../rating/rate.ts'
-import { Rater, type RatingContext } from '../../rating/rater.ts'
+import { PerilRating, type Rateable, type RatingContext } from '../../rating/rater.ts'
 import type { Operation } from '../../rating/template-data.ts'
 import type {
   CalculationResponse,
@@ -261,8 +260,7 @@ export function calculated(
     product: withFormula(context.product, rateable, source),
     template: asked => (asked === source ? watched : context.template(asked)),
   }
-  const rater = new Rater(aggregate, quote, trying)
-  const price = new PerilRating(rater, aggregate, trying).price(rateable)
+  const price = new PerilRating(aggregate, quote, trying).price(rateable)
   return {
     ...priceResponse(price),
     assignedVariables: rendering?.variables() ?? {},

@@ -20,15 +20,8 @@ import {
 } from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { type DocumentDefinition, hasPlugin, type ProductDefinition } from '../../product/configuration.ts'
-import { askPlugin, askPluginUnattended, policyInfo } from '../../rating/plugin-call.ts'
-import type { Attempt } from '../../rating/rate.ts'
-import {
-  type Consolidation,
-  consolidationProblems,
-  type Issuance,
-  issuances,
-  withConsolidations,
-} from './consolidation.ts'
+import { type Attempt, askPlugin, policyInfo } from '../../rating/rate.ts'
+import { consolidationProblems, type Issuance, issuances, withConsolidations } from './consolidation.ts'
 
 type GeneratingEvent = DocumentDefinition['generatingEvent']
 
@@ -311,23 +304,22 @@ export async function withPostIssuance(
   isAttended: boolean,
   plan: DocumentPlan,
 ): Promise<PolicyAggregate> {
+  const { product } = loaded
   let { aggregate } = loaded
-  if (!hasPlugin(loaded.product, 'getPostIssuanceResult')) return aggregate
+  if (!hasPlugin(product, 'getPostIssuanceResult')) return aggregate
   for (const issuance of issuances(before, aggregate)) {
-    const question = {
-      name: 'getPostIssuanceResult' as const,
-      answer: (contract: typeof import('../../extension/plugins/contract.ts')) => contract.PostIssuanceResult,
+    const consolidations = await askPlugin(loaded, attempt, {
+      name: 'getPostIssuanceResult',
+      answer: contract => contract.PostIssuanceResult,
       input: inputOf(issuance, aggregate),
-    }
-    const accept = ({ documentConsolidations = [] }: { documentConsolidations?: Consolidation[] }) => {
-      const problems = consolidationProblems(issuance, documentConsolidations)
-      if (problems.length > 0)
-        throw nonsense('getPostIssuanceResult', problems, loaded.product.plugins.getPostIssuanceResult!.path)
-      return documentConsolidations
-    }
-    const consolidations = isAttended
-      ? await askPlugin(loaded, attempt, question, accept)
-      : await askPluginUnattended(loaded, attempt, question, accept, 'The documents stay as they are.')
+      accept: ({ documentConsolidations = [] }) => {
+        const problems = consolidationProblems(issuance, documentConsolidations)
+        if (problems.length > 0)
+          throw nonsense('getPostIssuanceResult', problems, product.plugins.getPostIssuanceResult!.path)
+        return documentConsolidations
+      },
+      onFailure: isAttended ? undefined : 'The documents stay as they are.',
+    })
     aggregate = withConsolidations(aggregate, issuance, consolidations ?? [], plan)
   }
   return aggregate

@@ -35,9 +35,9 @@ import {
 import { type Endorsement, endorsementOf } from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { type Carried, newModification, type Planned } from '../../policy/transitions.ts'
-import { PerilRating } from '../../rating/peril-rating.ts'
+import { givenRates } from '../../rating/given-rates.ts'
 import { standardFees } from '../../rating/rate.ts'
-import { givenRates, Rater, type RatingContext } from '../../rating/rater.ts'
+import { PerilRating, type RatingContext } from '../../rating/rater.ts'
 import { reducedFees } from '../cancellations/effect.ts'
 import { lapseInForce } from '../lapses/lapse.ts'
 import { withoutConflicts, withoutModification } from '../mechanism/kind.ts'
@@ -157,7 +157,7 @@ export async function pricedEndorsement(
     run => run.madeBy === modification.locator && run.price === undefined,
   )
   const rates = await givenRates(aggregate, quote, unpriced, context)
-  const rating = new PerilRating(new Rater(aggregate, quote, context), aggregate, context, rates)
+  const rating = new PerilRating(aggregate, quote, context, rates)
   const segments = [...aggregate.segments.values()].filter(one => one.madeBy === modification.locator)
   // Transactions that were taken back made runs and cuts too, which count for nothing.
   const line = lineOf(aggregate, quote, withIssued(modification.locator))

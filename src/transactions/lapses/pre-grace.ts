@@ -11,8 +11,7 @@ import type { Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { hasPlugin } from '../../product/configuration.ts'
-import { askPluginUnattended, policyInfo } from '../../rating/plugin-call.ts'
-import type { Attempt } from '../../rating/rate.ts'
+import { type Attempt, askPlugin, policyInfo } from '../../rating/rate.ts'
 import {
   cancelEffectiveProblem,
   type GraceStart,
@@ -51,11 +50,11 @@ export async function preGrace(
   }
   const pause = PAUSES_MS[tries]
   const againAt = pause === undefined ? undefined : ((attempt.now + pause) as Instant)
-  const terms = await askPluginUnattended(
-    loaded,
-    attempt,
-    { name: 'getPreGraceResult', answer: contract => contract.PreGraceResult, input },
-    ({ gracePeriodEndTimestamp: endAt, cancelEffectiveTimestamp: cancelEffectiveAt }): GraceStartTerms => {
+  const terms = await askPlugin(loaded, attempt, {
+    name: 'getPreGraceResult',
+    answer: contract => contract.PreGraceResult,
+    input,
+    accept: ({ gracePeriodEndTimestamp: endAt, cancelEffectiveTimestamp: cancelEffectiveAt }) => {
       const problems = [
         endAt !== undefined && endAt < start.startAt
           ? `gracePeriodEndTimestamp ${endAt} lies before the grace period's start ${start.startAt}`
@@ -66,10 +65,11 @@ export async function preGrace(
         throw nonsense('getPreGraceResult', problems, product.plugins.getPreGraceResult!.path)
       return { endAt, cancelEffectiveAt }
     },
-    againAt === undefined
-      ? `It has failed ${tries + 1} times: the product's ${product.lapse.gracePeriodDays} days hold.`
-      : `It is called again at ${againAt}; after ${PAUSES_MS.length + 1} failures the product's days hold.`,
-  )
+    onFailure:
+      againAt === undefined
+        ? `It has failed ${tries + 1} times: the product's ${product.lapse.gracePeriodDays} days hold.`
+        : `It is called again at ${againAt}; after ${PAUSES_MS.length + 1} failures the product's days hold.`,
+  })
   if (terms) return { terms }
   if (againAt === undefined) return { terms: {} }
   return { again: pastDueAgain(policy.locator, start.invoice.locator, againAt, tries + 1) }

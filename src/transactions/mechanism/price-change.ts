@@ -6,7 +6,7 @@ import type { Loaded } from '../../policy/surroundings.ts'
 import type { Carried } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
-import { policyPriceChangeResponse } from '../../rating/price-change.ts'
+import { policyPriceChangeResponse } from '../../rating/price.ts'
 
 /** As recorded where the transaction was carried out, else as it would be now. */
 export async function priceChangeOf(

@@ -19,8 +19,7 @@ import { type LapseReinstatement, reinstatementStatus } from '../../policy/recor
 import { type Loaded, NeedsWholePolicy } from '../../policy/surroundings.ts'
 import { chain, type Planned } from '../../policy/transitions.ts'
 import { hasPlugin } from '../../product/configuration.ts'
-import { askPlugin, askPluginUnattended, policyInfo } from '../../rating/plugin-call.ts'
-import type { Attempt, EffectContext } from '../../rating/rate.ts'
+import { type Attempt, askPlugin, type EffectContext, policyInfo } from '../../rating/rate.ts'
 import { planGraceEndMove, planSettlement } from '../lapses/grace-periods.ts'
 import { digitsForIssue, planClosing, planIssue } from '../lapses/reinstatements.ts'
 import { pay } from './decision.ts'
@@ -259,25 +258,22 @@ export async function withGraceEnds(
   let planned = plan
   for (const payment of takenBack(before, plan.aggregate)) {
     const operationType = operationOf(payment, plan.aggregate)
-    const question = {
-      name: 'getPostPaymentReversal' as const,
-      answer: (contract: typeof import('../../extension/plugins/contract.ts')) =>
-        contract.PostPaymentReversalResult,
-      input: inputOf(payment, operationType, before, product.lapse.gracePeriodDays),
-    }
-    const accept = ({ gracePeriodEndTimestamp: endAt }: { gracePeriodEndTimestamp?: Instant }) => {
-      if (endAt !== undefined && endAt < attempt.now)
-        throw nonsense(
-          'getPostPaymentReversal',
-          [`gracePeriodEndTimestamp ${endAt} lies before the reversal at ${attempt.now}`],
-          product.plugins.getPostPaymentReversal!.path,
-        )
-      return { endAt }
-    }
     const asked = { ...loaded, aggregate: planned.aggregate }
-    const answer = isAttended
-      ? await askPlugin(asked, attempt, question, accept)
-      : await askPluginUnattended(asked, attempt, question, accept, 'The end of grace stays as it is.')
+    const answer = await askPlugin(asked, attempt, {
+      name: 'getPostPaymentReversal',
+      answer: contract => contract.PostPaymentReversalResult,
+      input: inputOf(payment, operationType, before, product.lapse.gracePeriodDays),
+      accept: ({ gracePeriodEndTimestamp: endAt }) => {
+        if (endAt !== undefined && endAt < attempt.now)
+          throw nonsense(
+            'getPostPaymentReversal',
+            [`gracePeriodEndTimestamp ${endAt} lies before the reversal at ${attempt.now}`],
+            product.plugins.getPostPaymentReversal!.path,
+          )
+        return { endAt }
+      },
+      onFailure: isAttended ? undefined : 'The end of grace stays as it is.',
+    })
     planned = withEnd(planned, payment, operationType, answer?.endAt, attempt.now)
   }
   return planned

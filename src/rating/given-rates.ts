@@ -1,0 +1,224 @@
+// Rates that the tenant's own code or service gives in place of templates: its external rater (resources brief 6), else its
+// plugin (brief 5.6). One call for all runs that are to be rated.
+import type { PerilRate, PerilRatesInput, PluginPolicy } from '../extension/plugins/contract.ts'
+import type { ExternalRater } from '../extension/plugins/sessions.ts'
+import { asPluginInput, nonsense, problemOf, readPerilRates } from '../extension/plugins/translation.ts'
+import { Refusal } from '../kernel/errors.ts'
+import type { Uuid } from '../kernel/locators.ts'
+import { type CurrencyCode, type Decimal, sum, toDecimal } from '../kernel/money.ts'
+import { type Instant, months } from '../kernel/time.ts'
+import type { PolicyResponse } from '../policy/contract/response.ts'
+import type { PerilRun, PolicyAggregate, Quote } from '../policy/records/aggregate.ts'
+import { NeedsWholePolicy } from '../policy/surroundings.ts'
+import { hasPlugin } from '../product/configuration.ts'
+import type { SegmentRate } from './contract-external.ts'
+import { type RatingContext, type RecordedRate, type RecordedRates, scaled } from './rater.ts'
+
+type RatesByLocator = ReadonlyMap<string, SegmentRate>
+
+/**
+ * Rates that are given in place of templates, by the locators of the runs: by the product's external rater, unless the
+ * tenant has none of that name, else by its plugin; undefined where templates rate (brief 5.5). Refuses a rater that fails,
+ * leaves out what it was asked for or answers nonsense (502; 422 for a plugin), and one that gives an `exceptionMessage` (409)
+ * with its own words. Negative amounts stand.
+ */
+export async function givenRates(
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  runs: readonly PerilRun[],
+  context: RatingContext,
+): Promise<ReadonlyMap<Uuid, RecordedRates> | undefined> {
+  const { product, operation, timeZone, transaction } = context
+  if (runs.length === 0) return undefined
+  const rater =
+    product.externalRater === undefined ? undefined : await context.externalRater(product.externalRater)
+  if (!rater && !hasPlugin(product, 'getPerilRates')) return undefined
+  if (context.unread) throw new NeedsWholePolicy()
+  const policy = context.project(aggregate, quote)
+  const stretches = stretchesOf(policy, runs, context)
+  const asked = [...stretches.values()].flat().map(one => one.characteristics)
+  const input: PerilRatesInput = {
+    operation,
+    policy: asPluginInput(policy) as PluginPolicy,
+    policyExposurePerils: asked.map(one => ({
+      policyCharacteristicsLocator: one.policyCharacteristicsLocator,
+      exposureCharacteristicsLocator: one.exposureCharacteristicsLocator,
+      perilCharacteristicsLocator: one.locator,
+    })),
+    tenantTimeZone: timeZone,
+    ...(operation === 'new_business' && { quoteLocator: String(quote.locator) }),
+    ...transaction,
+  }
+  const wanted = new Set(asked.map(one => one.locator))
+  const rates = await (rater ? externalRates(rater, input, wanted) : pluginRates(context, input, wanted))
+  const { currency } = aggregate.policy
+  return new Map(
+    [...stretches].map(([run, parts]) => {
+      const rated = parts.map(part => ({
+        months: part.months,
+        rate: rates.get(part.characteristics.locator)!,
+      }))
+      return [run, ratesOf(rated, currency)]
+    }),
+  )
+}
+
+async function externalRates(
+  rater: ExternalRater,
+  input: PerilRatesInput,
+  wanted: ReadonlySet<string>,
+): Promise<RatesByLocator> {
+  const contract = await import('./contract-external.ts')
+  return await rater.call(input, (answer, warn) => readRates(contract, answer, wanted, rater, warn))
+}
+
+/** Problems and locators that a message lists; a rater that is wrong in one peril is so in a thousand. */
+const MOST_LISTED = 5
+
+const listed = (all: readonly string[]): string => {
+  const first = all.slice(0, MOST_LISTED).join('; ')
+  return all.length > MOST_LISTED ? `${first}; and ${all.length - MOST_LISTED} more` : first
+}
+
+function readRates(
+  { RaterReply, SegmentRateReply }: typeof import('./contract-external.ts'),
+  answer: unknown,
+  wanted: ReadonlySet<string>,
+  rater: ExternalRater,
+  warn: (warning: string) => void,
+): RatesByLocator {
+  const nonsense = (problems: readonly string[]): Refusal =>
+    rater.failed(`it answered what it may not: ${listed(problems)}`)
+  const reply = RaterReply.safeParse(answer)
+  if (!reply.success) throw nonsense(reply.error.issues.map(one => problemOf(one)))
+  const { exceptionMessage, pricedPerilCharacteristics: priced } = reply.data
+  if (exceptionMessage !== undefined) throw new Refusal('externalRaterRefused', exceptionMessage)
+
+  const strangers = Object.keys(priced).filter(one => !wanted.has(one))
+  if (strangers.length > 0) warn(`Ignored rates of what was not asked for: ${listed(strangers)}.`)
+  const rates = new Map<string, SegmentRate>()
+  const problems: string[] = []
+  for (const locator of wanted) {
+    if (!Object.hasOwn(priced, locator)) {
+      problems.push(`no rate for ${locator}`)
+      continue
+    }
+    const rate = SegmentRateReply.safeParse(priced[locator])
+    if (rate.success) rates.set(locator, rate.data)
+    else problems.push(...rate.error.issues.map(one => problemOf(one, locator)))
+  }
+  if (problems.length > 0) throw nonsense(problems)
+  return rates
+}
+
+async function pluginRates(
+  { product, callPlugin }: RatingContext,
+  input: PerilRatesInput,
+  wanted: ReadonlySet<string>,
+): Promise<RatesByLocator> {
+  const answer = await callPlugin('getPerilRates', input)
+  const { path } = product.plugins.getPerilRates!
+  const { exceptionMessage, rates } = await readPerilRates(answer, path)
+  if (exceptionMessage !== undefined) throw new Refusal('pluginRefused', exceptionMessage)
+  const problems = [
+    ...[...wanted].filter(one => !rates.has(one)).map(one => `no rate for ${one}`),
+    ...[...rates.keys()]
+      .filter(one => !wanted.has(one))
+      .map(one => `a rate for ${one}, which is not among policyExposurePerils`),
+  ]
+  if (problems.length > 0) throw nonsense('getPerilRates', problems, path)
+  return new Map([...rates].map(([locator, rate]) => [locator, segmentRate(rate)]))
+}
+
+const segmentRate = (rate: PerilRate): SegmentRate => ({
+  premium: { yearly: rate.yearlyPremium, exact: rate.exactPremium },
+  technicalPremium: { yearly: rate.yearlyTechnicalPremium, exact: rate.exactTechnicalPremium },
+  commissions: (rate.commissions ?? []).map(({ recipient, yearlyAmount, exactAmount }) => ({
+    recipient,
+    yearly: yearlyAmount,
+    exact: exactAmount,
+  })),
+})
+
+type Characteristics = PolicyResponse['exposures'][number]['perils'][number]['characteristics'][number]
+
+/** A stretch of a run in one policy segment, as the rater is asked of it. */
+type Stretch = { readonly characteristics: Characteristics; readonly months: Decimal }
+
+/** The characteristics that stand for each run: one, or several where the run reaches over policy segments. */
+function stretchesOf(
+  policy: PolicyResponse,
+  runs: readonly PerilRun[],
+  { timeZone }: RatingContext,
+): Map<Uuid, Stretch[]> {
+  const perils = policy.exposures.flatMap(exposure => exposure.perils)
+  const ofPeril = new Map(perils.map(peril => [peril.locator, peril.characteristics]))
+  return new Map(
+    runs.map(run => {
+      const own = (ofPeril.get(run.perilLocator) ?? []).filter(
+        one =>
+          one.policyModificationLocator === run.madeBy &&
+          one.replacedTimestamp === undefined &&
+          Number(one.coverageStartTimestamp) >= run.start &&
+          Number(one.coverageStartTimestamp) < run.end,
+      )
+      if (own.length === 0) throw new Error(`Run ${run.locator} has no characteristics to rate.`)
+      const monthsOf = ({ coverageStartTimestamp: start, coverageEndTimestamp: end }: Characteristics) =>
+        months(Number(start) as Instant, Number(end) as Instant, timeZone)
+      return [run.locator, own.map(one => ({ characteristics: one, months: monthsOf(one) }))]
+    }),
+  )
+}
+
+type Part = { readonly months: Decimal; readonly rate: SegmentRate }
+
+const isSameRate = (a: RecordedRate, b: RecordedRate): boolean =>
+  a.exact === undefined &&
+  b.exact === undefined &&
+  (a.yearly !== undefined || a.monthly !== undefined) &&
+  isSame(a.yearly, b.yearly) &&
+  isSame(a.monthly, b.monthly)
+
+const isSame = (a: Decimal | undefined, b: Decimal | undefined): boolean =>
+  a === undefined || b === undefined ? a === b : a.eq(b)
+
+/**
+ * The rates of a run of its parts. The same yearly or monthly rate in all of them is the run's; of different ones, and
+ * of amounts for each, the run costs their sum.
+ */
+function ratesOf(parts: readonly Part[], currency: CurrencyCode): RecordedRates {
+  const together = (rates: readonly RecordedRate[]): RecordedRate => {
+    const [first] = rates as [RecordedRate]
+    if (rates.length === 1 || rates.every(rate => isSameRate(first, rate))) return first
+    const amounts = rates.flatMap((rate, at) => scaled(rate, parts[at]!.months, currency)?.amount ?? [])
+    return amounts.length === 0 ? {} : { exact: toDecimal(sum(amounts, currency)) }
+  }
+  const recipients = new Set(parts.flatMap(({ rate }) => rate.commissions.map(one => one.recipient)))
+  return {
+    premium: together(parts.map(({ rate }) => rate.premium)),
+    technicalPremium: together(parts.map(({ rate }) => rate.technicalPremium)),
+    commissions:
+      parts.length === 1
+        ? [...parts[0]!.rate.commissions]
+        : [...recipients].map(recipient => ({
+            recipient,
+            ...together(parts.map(({ rate, months }) => commissionOf(rate, recipient, months, currency))),
+          })),
+  }
+}
+
+/** All lines of a recipient in one part, as one. */
+function commissionOf(
+  { commissions }: SegmentRate,
+  recipient: string,
+  length: Decimal,
+  currency: CurrencyCode,
+): RecordedRate {
+  const own = commissions.filter(one => one.recipient === recipient)
+  if (own.length === 1) {
+    const { recipient: _, ...rate } = own[0]!
+    return rate
+  }
+  const amounts = own.flatMap(rate => scaled(rate, length, currency)?.amount ?? [])
+  return { exact: toDecimal(sum(amounts, currency)) }
+}
