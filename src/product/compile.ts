@@ -3,23 +3,22 @@
 import { ArchiveRefused } from '../../packages/zip/refusal.ts'
 import { loadSandbox } from '../bundles/load.ts'
 import { type ArchiveFile, readArchive } from './archive/read.ts'
+import { checkLeftOver, indexFiles } from './check/archive.ts'
 import { compileBootstrap } from './check/bootstrap.ts'
-import { type FileIndex, indexFiles } from './check/file-index.ts'
-import { checkLeftOver } from './check/left-over.ts'
 import { checkFunctions, checkRequires, checkScripts, type ScriptCheck } from './check/product/plugins.ts'
 import { compileProduct } from './check/product/product.ts'
 import type { LiquidCheck } from './check/product/templates.ts'
-import { openReport, type Report } from './check/report.ts'
-import { readTable } from './check/tables.ts'
+import { openReport } from './check/report.ts'
+import { compileSettings } from './check/settings.ts'
+import { readTables } from './check/tables.ts'
 import {
   checkScreens,
   compilePaymentFields,
   compilePolicyholderFields,
-  compileSettings,
   compileTestUsers,
   readScripts,
 } from './check/tenant.ts'
-import type { Configuration, Finding, LookupTable } from './configuration.ts'
+import type { Configuration, Finding } from './configuration.ts'
 import { checkConstraints } from './constraint-graph.ts'
 import { loadPatternEngine } from './fields/value-checks.ts'
 import { refusalFinding } from './log.ts'
@@ -40,29 +39,25 @@ const KNOWN_FOLDERS = new Set(['products', 'payment', 'policyholder', 'security'
  * `compileScript` that of plugins; the engine of patterns is loaded beforehand.
  */
 export function compileConfiguration(
-  archive: readonly ArchiveFile[],
+  files: readonly ArchiveFile[],
   { compileLiquid, compileScript }: { compileLiquid: LiquidCheck; compileScript: ScriptCheck },
 ): Compilation {
-  const files = indexFiles(archive)
   const report = openReport()
-  const productNames = files.foldersIn('products')
-  const settings = compileSettings(files, productNames, report)
-  const paymentFields = compilePaymentFields(files, report)
-  const policyholderFields = compilePolicyholderFields(files, report)
-  checkScreens(files, policyholderFields, report)
-  const scripts = readScripts(files, report)
-  if (productNames.length === 0)
-    report.error(
-      { path: 'products' },
-      'noProducts',
-      'The archive has no product. Put the contents of the configuration folder, with products/, into the zip.',
-    )
-  const tables = readTables(productNames, files, report)
+  const archive = indexFiles(files, report)
+  const productNames = archive.foldersIn('products')
+  const settings = compileSettings(archive, productNames)
+  const paymentFields = compilePaymentFields(archive)
+  const policyholderFields = compilePolicyholderFields(archive)
+  checkScreens(archive, policyholderFields)
+  const scripts = readScripts(archive)
+  const noProducts =
+    'The archive has no product. Put the contents of the configuration folder, with products/, into the zip.'
+  if (productNames.length === 0) report.at({ path: 'products' }).error('noProducts', noProducts)
+  const tables = readTables(productNames, archive)
   const tableNames = [...tables.ofTenant.keys()]
   const products = productNames.map(name =>
     compileProduct(name, {
-      files,
-      report,
+      archive,
       compileLiquid,
       hasScript: path => Object.hasOwn(scripts, path),
       ownTables: tables.byProduct.get(name) ?? new Map(),
@@ -76,60 +71,21 @@ export function compileConfiguration(
   checkRequires(scripts, products, report)
   checkFunctions(scripts, products, report)
   checkScripts(scripts, products, compileScript, report)
-  const bootstrap = compileBootstrap(files, settings, report)
+  const bootstrap = compileBootstrap(archive, settings)
   const configuration: Configuration = {
     ...settings,
     ...(bootstrap && { bootstrap }),
     paymentFields,
     policyholderFields,
-    ...compileTestUsers(files, report),
+    ...compileTestUsers(archive),
     products: Object.fromEntries(products.map(product => [product.name, product])),
     tables: Object.fromEntries(tables.ofTenant),
     scripts,
   }
-  checkLeftOver(files.leftOver(), KNOWN_FOLDERS, report)
+  checkLeftOver(archive, KNOWN_FOLDERS)
   const { findings, failed } = report.close()
   return failed ? { findings } : { configuration, findings }
 }
-
-type Tables = {
-  byProduct: Map<string, Map<string, LookupTable>>
-  /** Of products with a table of the same name, the first in alphabetical order. */
-  ofTenant: Map<string, LookupTable>
-}
-
-function readTables(productNames: readonly string[], files: FileIndex, report: Report): Tables {
-  const tables: Tables = { byProduct: new Map(), ofTenant: new Map() }
-  for (const product of productNames) {
-    const folder = `products/${product}/policy/tables`
-    const own = new Map<string, LookupTable>()
-    for (const fileName of files.namesIn(folder)) {
-      if (!fileName.toLowerCase().endsWith('.csv')) continue
-      const name = fileName.slice(0, -'.csv'.length)
-      const path = `${folder}/${fileName}`
-      const table = readTable(files.take(path)!, report) ?? unreadable(path)
-      own.set(name, table)
-      const first = tables.ofTenant.get(name)
-      if (first === undefined) tables.ofTenant.set(name, table)
-      else if (table.rows.length > 0 && first.rows.length > 0 && !haveEqualContent(first, table))
-        report.warning(
-          { path: table.path },
-          'tablesDiffer',
-          `'${first.path}' has another content. Each product uses its own; products without one use the first. Rename one to keep them apart.`,
-        )
-    }
-    tables.byProduct.set(product, own)
-  }
-  return tables
-}
-
-/** In place of a table whose problem is reported: who refers to it shall not be told that it is missing. */
-const unreadable = (path: string): LookupTable => ({ path, columns: ['key', 'value'], rows: [] })
-
-const haveEqualContent = (a: LookupTable, b: LookupTable): boolean =>
-  a.rows.length === b.rows.length &&
-  a.columns.join() === b.columns.join() &&
-  a.rows.every((row, index) => row.every((cell, column) => cell === b.rows[index]![column]))
 
 /** Reads, checks and compiles a zip. Never throws for what it contains: every problem is a finding. */
 export async function compileArchive(zip: Uint8Array): Promise<Compilation> {

@@ -1,6 +1,6 @@
 // The constraints of one configuration: which fields have one, which fields govern it (resources brief 1.1, "key: property
 // path"), and that none depends on itself through others. Checks of archives and of policies find governors in the same way.
-import type { Place, Report } from './check/report.ts'
+import type { ArchiveReport, PlaceReport } from './check/report.ts'
 import type { Configuration, FieldDefinition, ProductDefinition } from './configuration.ts'
 
 type NamedScope = Scope & { readonly path: string; readonly outer?: NamedScope | undefined }
@@ -148,36 +148,28 @@ export function governorOf<S extends Nested<S>>(
 export function checkConstraints(
   products: readonly ProductDefinition[],
   policyholderFields: readonly FieldDefinition[],
-  report: Report,
+  report: ArchiveReport,
 ): void {
-  checkGraph(
-    policyholderGraph(policyholderFields),
-    { path: 'policyholder/policyholder.dictionary.json' },
-    report,
-  )
+  const dictionary = report.at({ path: 'policyholder/policyholder.dictionary.json' })
+  checkGraph(policyholderGraph(policyholderFields), dictionary)
   for (const product of products)
     checkGraph(
       constraintGraph(product, policyholderFields),
-      { path: `products/${product.name}/policy` },
-      report,
+      report.at({ path: `products/${product.name}/policy` }),
     )
 }
 
-function checkGraph(graph: ConstraintGraph, place: Place, report: Report): void {
+function checkGraph(graph: ConstraintGraph, report: PlaceReport): void {
   for (const { path, field, governors } of graph.nodes)
-    for (const { column, key } of field.constraint!.where)
-      if (key !== undefined && governors.get(column) === undefined)
-        report.error(
-          place,
-          'badConstraint',
-          `The constraint of '${path}' holds '${column}' against '${key}', which is no field beside it or around it. Correct the key or define the field.`,
-        )
-  for (const circle of constraintCircles(graph))
-    report.error(
-      place,
-      'circularConstraints',
-      `The constraint of '${circle[0]}' depends on itself: ${[...circle.slice(0, MOST_SHOWN), circle[0]].join(' → ')}. Take one of these keys out.`,
-    )
+    for (const { column, key } of field.constraint!.where) {
+      const message = `The constraint of '${path}' holds '${column}' against '${key}', which is no field beside it or around it. Correct the key or define the field.`
+      if (key !== undefined && governors.get(column) === undefined) report.error('badConstraint', message)
+    }
+  for (const circle of constraintCircles(graph)) {
+    const way = [...circle.slice(0, MOST_SHOWN), circle[0]].join(' → ')
+    const message = `The constraint of '${circle[0]}' depends on itself: ${way}. Take one of these keys out.`
+    report.error('circularConstraints', message)
+  }
 }
 
 const MOST_SHOWN = 20

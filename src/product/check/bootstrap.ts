@@ -22,10 +22,10 @@ import {
   type ResourceDeclarations,
   type ResourceType,
 } from '../resources.ts'
-import type { FileIndex } from './file-index.ts'
+import type { Archive } from './archive.ts'
 import { type Decoded, decodeFile } from './json/decode.ts'
 import { name, text, textList } from './json/scalars.ts'
-import type { Place, Report } from './report.ts'
+import type { ValueReport } from './report.ts'
 
 /** bootstrap/resources/config.json: resources by their own names, and groups by theirs (resources brief 2). */
 const bootstrapFile = z.strictObject({
@@ -62,55 +62,42 @@ type Declared = Pick<Configuration, 'jurisdictions' | 'resources'>
 type File = { readonly path: string; readonly type: ResourceType }
 
 /** Undefined where the archive has no such folder, or nothing in it. */
-export function compileBootstrap(
-  files: FileIndex,
-  declared: Declared,
-  report: Report,
-): Bootstrap | undefined {
-  const found = filesByName(files, report)
-  const file = files.take(CONFIG)
-  if (!file) {
-    if (found.size > 0)
-      report.error(
-        { path: CONFIG },
-        'badBootstrap',
-        'There is no config.json that says what the resource files are. Add it, or leave the files out.',
-      )
-    return undefined
-  }
-  const decoded = decodeFile(file, () => bootstrapFile, report)
+export function compileBootstrap(archive: Archive, declared: Declared): Bootstrap | undefined {
+  const found = filesByName(archive)
+  const file = archive.take(CONFIG)
+  const message =
+    'There is no config.json that says what the resource files are. Add it, or leave the files out.'
+  if (!file && found.size > 0) archive.report.at({ path: CONFIG }).error('badBootstrap', message)
+  const decoded = decodeFile(file, bootstrapFile, archive.report)
   if (!decoded) return undefined
-  const resources = compileResources(decoded, found, declared, report)
-  for (const [name, [first]] of found)
+  const resources = compileResources(decoded, found, declared)
+  for (const [name, [first]] of found) {
+    const unused = `config.json has no resource '${name}', so the file is ignored. Add it to resourceInstances, or leave it out.`
     if (!Object.hasOwn(decoded.value.resourceInstances, name))
-      report.warning(
-        { path: first!.path },
-        'unknownFile',
-        `config.json has no resource '${name}', so the file is ignored. Add it to resourceInstances, or leave it out.`,
-      )
-  const groups = compileGroups(decoded, resources, report)
+      archive.report.at({ path: first!.path }).warning('unknownFile', unused)
+  }
+  const groups = compileGroups(decoded, resources)
   return resources.length + groups.length === 0 ? undefined : { resources, groups }
 }
 
 /** The files by their base names, which are those of resources. */
-function filesByName(files: FileIndex, report: Report): Map<string, File[]> {
+function filesByName({ namesIn, take, report }: Archive): Map<string, File[]> {
   const found = new Map<string, File[]>()
   for (const folder of Object.keys(BOOTSTRAP_FOLDERS) as BootstrapFolder[]) {
-    const fileNames = files.namesIn(`${FILES}/${folder}`)
+    const folderPath = `${FILES}/${folder}`
+    const fileNames = namesIn(folderPath)
     for (const fileName of fileNames) {
-      const path = `${FILES}/${folder}/${fileName}`
-      const taken = files.take(path)!
+      const path = `${folderPath}/${fileName}`
+      const file = take(path)
       const type = BOOTSTRAP_FOLDERS[folder]
-      if (type === 'secret') decodeFile(taken, () => secretFile, report)
+      if (type === 'secret') decodeFile(file, secretFile, report)
       const name = type === 'secret' ? fileName.replace(/\.json$/i, '') : fileName.replace(/\..*$/s, '')
       found.set(name, [...(found.get(name) ?? []), { path, type }])
     }
+    const message =
+      'Whoever may download the archive reads these secrets. Better create them by POST /resource/{tenantLocator}/secrets.'
     if (folder === 'secrets' && fileNames.length > 0)
-      report.warning(
-        { path: `${FILES}/${folder}` },
-        'secretInArchive',
-        'Whoever may download the archive reads these secrets. Better create them by POST /resource/{tenantLocator}/secrets.',
-      )
+      report.at({ path: folderPath }).warning('secretInArchive', message)
   }
   return found
 }
@@ -118,17 +105,16 @@ function filesByName(files: FileIndex, report: Report): Map<string, File[]> {
 type ConfigFile = Decoded<ReturnType<typeof bootstrapFile.parse>>
 
 function compileResources(
-  { value, place }: ConfigFile,
+  { value, report }: ConfigFile,
   found: ReadonlyMap<string, readonly File[]>,
   { resources: declared, jurisdictions: known }: Declared,
-  report: Report,
 ): BootstrapResource[] {
   const typeOfStaticName = new Map<string, ResourceType>()
   const resources: BootstrapResource[] = []
   for (const [name, entry] of Object.entries(value.resourceInstances)) {
     if (entry === undefined) continue
-    const at = place(['resourceInstances', name])
-    const wrong = (message: string): void => report.error(at, 'badBootstrap', message)
+    const own = report.at('resourceInstances', name)
+    const wrong = (message: string): void => own.error('badBootstrap', message)
     const [file, other] = found.get(name) ?? []
     if (!file) {
       wrong(
@@ -139,15 +125,10 @@ function compileResources(
     if (other) wrong(`'${name}' has two files, '${file.path}' and '${other.path}'. Leave one out.`)
     const { staticName } = entry
     const type = typeOf(file.type, staticName, declared)
-    if (!isName(name, type))
-      wrong(
-        `'${name}' is no name of a resource: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.`,
-      )
+    if (!isName(name, type)) wrong(`'${name}' is no name of a resource: ${NAME_RULE}`)
     const longest = type === 'customFont' ? LONGEST_FONT_STATIC_NAME : LONGEST_RESOURCE_NAME
     if (!RESOURCE_NAME.test(staticName) || staticName.length > longest)
-      wrong(
-        `'${staticName}' is no static name: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.`,
-      )
+      wrong(`'${staticName}' is no static name: ${NAME_RULE}`)
     const otherType = typeOfStaticName.get(staticName) ?? type
     if (otherType !== type)
       wrong(`The static name '${staticName}' is that of a ${otherType} and of a ${type}. Rename one of them.`)
@@ -155,19 +136,15 @@ function compileResources(
     const jurisdictions = [...new Set(entry.jurisdictions)]
     if (jurisdictions.some(one => one === '' || one.length > LONGEST_JURISDICTION))
       wrong(`A jurisdiction of '${name}' is empty or longer than ${LONGEST_JURISDICTION} characters.`)
-    const stranger = jurisdictions.find(one => known && !known.includes(one))
-    if (stranger !== undefined)
+    const undeclared = jurisdictions.find(one => known && !known.includes(one))
+    if (undeclared !== undefined)
       wrong(
-        `'${name}' is for '${stranger}', which config.json does not declare. Correct it, or add it to 'jurisdictions'.`,
+        `'${name}' is for '${undeclared}', which config.json does not declare. Correct it, or add it to 'jurisdictions'.`,
       )
     const allowedHosts = entry.allowedHosts && normalHosts(entry.allowedHosts)
-    if (allowedHosts)
-      checkHosts(allowedHosts, type, place(['resourceInstances', name, 'allowedHosts']), report)
+    if (allowedHosts) checkHosts(allowedHosts, type, own.at('allowedHosts'))
     resources.push({
-      name,
-      type,
-      staticName,
-      jurisdictions,
+      ...{ name, type, staticName, jurisdictions },
       ...(allowedHosts && { allowedHosts }),
       path: file.path,
     })
@@ -175,15 +152,13 @@ function compileResources(
   return resources
 }
 
-function checkHosts(hosts: readonly string[], type: ResourceType, at: Place, report: Report): void {
-  if (type !== 'secret')
-    report.error(
-      at,
-      'badBootstrap',
-      `'allowedHosts' says where a secret may be sent, and a ${type} is none. Leave it out.`,
-    )
+const NAME_RULE = 'it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.'
+
+function checkHosts(hosts: readonly string[], type: ResourceType, report: ValueReport): void {
+  const message = `'allowedHosts' says where a secret may be sent, and a ${type} is none. Leave it out.`
+  if (type !== 'secret') report.error('badBootstrap', message)
   const problem = hostsProblem(hosts)
-  if (problem !== undefined) report.error(at, 'badBootstrap', `'allowedHosts' has ${problem}.`)
+  if (problem !== undefined) report.error('badBootstrap', `'allowedHosts' has ${problem}.`)
 }
 
 /** The brief has no folder for range tables: those that are declared as such may lie with the others. */
@@ -198,51 +173,30 @@ const isName = (name: string, type: ResourceType): boolean =>
   name.length <= LONGEST_RESOURCE_NAME && (type === 'secret' ? name !== '' : RESOURCE_NAME.test(name))
 
 function compileGroups(
-  { value, place }: ConfigFile,
+  { value, report }: ConfigFile,
   resources: readonly BootstrapResource[],
-  report: Report,
 ): BootstrapGroup[] {
   const known = new Map(resources.map(one => [one.name, one]))
   return Object.entries(value.resourceGroups).flatMap(([name, entry]): BootstrapGroup[] => {
     if (entry === undefined) return []
-    const at = place(['resourceGroups', name])
+    const own = report.at('resourceGroups', name)
+    const wrong = (message: string): void => own.error('badBootstrap', message)
     const resourceNames = [...new Set(entry.resourceNames)]
     if (name === '' || name.length > LONGEST_RESOURCE_NAME)
-      report.error(at, 'badBootstrap', `The name of a group has 1 to ${LONGEST_RESOURCE_NAME} characters.`)
-    checkMembers(resourceNames, value.resourceInstances, known, at, report)
+      wrong(`The name of a group has 1 to ${LONGEST_RESOURCE_NAME} characters.`)
+    if (resourceNames.length > MOST_GROUP_RESOURCES)
+      wrong(`A group has at most ${MOST_GROUP_RESOURCES} resources.`)
+    for (const one of resourceNames)
+      if (!Object.hasOwn(value.resourceInstances, one))
+        wrong(`There is no resource '${one}' in resourceInstances. Add or correct it.`)
+    for (const [one, other] of clashes(resourceNames.flatMap(member => known.get(member) ?? [])))
+      wrong(
+        `'${one.name}' and '${other.name}' both have the static name '${one.staticName}' for the same jurisdictions; a group has one of them.`,
+      )
     const selectionStart = readDateTime(entry.selectionStartTime)
-    if (selectionStart === undefined) {
-      report.error(
-        place(['resourceGroups', name, 'selectionStartTime']),
-        'badBootstrap',
-        `'${entry.selectionStartTime}' is no time. Write it as 2026-11-21T12:00:00Z.`,
-      )
-      return []
-    }
-    return [{ name, selectionStart, resourceNames }]
+    const badTime = `'${entry.selectionStartTime}' is no time. Write it as 2026-11-21T12:00:00Z.`
+    if (selectionStart !== undefined) return [{ name, selectionStart, resourceNames }]
+    own.at('selectionStartTime').error('badBootstrap', badTime)
+    return []
   })
-}
-
-function checkMembers(
-  resourceNames: readonly string[],
-  instances: Readonly<Record<string, unknown>>,
-  known: ReadonlyMap<string, BootstrapResource>,
-  at: Place,
-  report: Report,
-): void {
-  if (resourceNames.length > MOST_GROUP_RESOURCES)
-    report.error(at, 'badBootstrap', `A group has at most ${MOST_GROUP_RESOURCES} resources.`)
-  for (const one of resourceNames)
-    if (!Object.hasOwn(instances, one))
-      report.error(
-        at,
-        'badBootstrap',
-        `There is no resource '${one}' in resourceInstances. Add or correct it.`,
-      )
-  for (const [one, other] of clashes(resourceNames.flatMap(name => known.get(name) ?? [])))
-    report.error(
-      at,
-      'badBootstrap',
-      `'${one.name}' and '${other.name}' both have the static name '${one.staticName}' for the same jurisdictions; a group has one of them.`,
-    )
 }

@@ -14,20 +14,37 @@ export const LARGEST_FINDING_COUNT = 2_000
  */
 export const LARGEST_WORK = { tableCells: 1_000_000, patternSize: 2_000_000, comparisons: 1_000_000 } as const
 
-/** Collects what the checks find. The same finding at the same place is kept once. */
-export type Report = {
-  error: (place: Place, code: FindingCode, message: string) => void
-  warning: (place: Place, code: FindingCode, message: string) => void
-  add: (findings: readonly Finding[]) => void
+/** What checks may use up of the archive's work. */
+type Work = {
   /** Counts work; false once the archive has used up what it may cost. */
   afford: (work: keyof typeof LARGEST_WORK, units: number) => boolean
   /** ` Did you mean 'x'?`, to end a message; empty where no known name is near. */
   meant: (name: string, known: readonly string[]) => string
+}
+
+/** Reports what is wrong at one place. */
+export type PlaceReport = Work & {
+  error: (code: FindingCode, message: string) => void
+  warning: (code: FindingCode, message: string, more?: Pick<Finding, 'integration'>) => void
+}
+
+/** Reports what is wrong with one value of a JSON file; `at` leads to a value within it. */
+export type ValueReport = PlaceReport & {
+  path: readonly PropertyKey[]
+  at: (...path: PropertyKey[]) => ValueReport
+}
+
+/** Collects what the checks of an archive find. The same finding at the same place is kept once. */
+export type ArchiveReport = Work & {
+  at: (place: Place) => PlaceReport
+  /** Of the value at `path` in a JSON file; `placeOf` says where in the text a value is. */
+  ofValue: (placeOf: (path: readonly PropertyKey[]) => Place, path?: readonly PropertyKey[]) => ValueReport
+  add: (findings: readonly Finding[]) => void
   /** All that was found, by path and line, and whether an error is among it. */
   close: () => { findings: Finding[]; failed: boolean }
 }
 
-export function openReport(): Report {
+export function openReport(): ArchiveReport {
   const kept = new Map<string, Finding>()
   const counts = { ERROR: 0, WARNING: 0 }
   const spent = { tableCells: 0, patternSize: 0, comparisons: 0 }
@@ -38,32 +55,41 @@ export function openReport(): Report {
     counts[finding.severity] += 1
     if (isKept) kept.set(key, finding)
   }
-  const adder =
-    (severity: Finding['severity']) =>
-    ({ path, line, column }: Place, code: FindingCode, message: string): void =>
-      add({ severity, path, ...(line !== undefined && { line, column }), code, message })
-  const afford: Report['afford'] = (work, units) => {
-    spent[work] += units
-    return spent[work] <= LARGEST_WORK[work]
-  }
-  return {
-    error: adder('ERROR'),
-    warning: adder('WARNING'),
-    add: findings => {
-      for (const finding of findings) add(finding)
+  const work: Work = {
+    afford: (kind, units) => {
+      spent[kind] += units
+      return spent[kind] <= LARGEST_WORK[kind]
     },
-    afford,
-    meant: (name, known) => (afford('comparisons', known.length) ? didYouMean(name, known) : ''),
+    meant: (name, known) => (work.afford('comparisons', known.length) ? didYouMean(name, known) : ''),
+  }
+  const reportAt = (placeOf: () => Place): PlaceReport => {
+    const put = (severity: Finding['severity'], finding: Pick<Finding, 'code' | 'message'>): void => {
+      const { path, line, column } = placeOf()
+      add({ severity, path, ...(line !== undefined && { line, column }), ...finding })
+    }
+    return {
+      ...work,
+      error: (code, message) => put('ERROR', { code, message }),
+      warning: (code, message, more) => put('WARNING', { code, message, ...more }),
+    }
+  }
+  const ofValue: ArchiveReport['ofValue'] = (placeOf, path = []) => ({
+    ...reportAt(() => placeOf(path)),
+    path,
+    at: (...below) => ofValue(placeOf, [...path, ...below]),
+  })
+  return {
+    ...work,
+    at: place => reportAt(() => place),
+    ofValue,
+    add: findings => findings.forEach(add),
     close: () => {
       const findings = [...kept.values()].sort(byPlace)
-      for (const severity of ['ERROR', 'WARNING'] as const)
+      for (const severity of ['ERROR', 'WARNING'] as const) {
+        const message = `${counts[severity] - LARGEST_FINDING_COUNT} more of this severity are not listed; correct these first.`
         if (counts[severity] > LARGEST_FINDING_COUNT)
-          findings.push({
-            severity,
-            path: '(archive)',
-            code: 'tooManyFindings',
-            message: `${counts[severity] - LARGEST_FINDING_COUNT} more of this severity are not listed; correct these first.`,
-          })
+          findings.push({ severity, path: '(archive)', code: 'tooManyFindings', message })
+      }
       return { findings, failed: counts.ERROR > 0 }
     },
   }
@@ -73,6 +99,20 @@ const byPlace = (a: Finding, b: Finding): number =>
   (a.path < b.path ? -1 : a.path > b.path ? 1 : 0) ||
   (a.line ?? 0) - (b.line ?? 0) ||
   (a.column ?? 0) - (b.column ?? 0)
+
+/** Reports every name that an earlier entry has already; `report` is of the list. `kind` is what a message calls an entry. */
+export function checkUniqueNames(
+  entries: readonly (readonly [index: number, entry: { readonly name: string }])[],
+  kind: string,
+  report: ValueReport,
+): void {
+  const seen = new Set<string>()
+  for (const [index, { name }] of entries) {
+    const message = `Another ${kind} has the name '${name}' too. Rename or remove one of them.`
+    if (seen.has(name)) report.at(index, 'name').error('duplicateName', message)
+    seen.add(name)
+  }
+}
 
 /** What a check can find, each with the rule that it stands for. The code is in the deploy log and is stable. */
 export const findingCodes = {

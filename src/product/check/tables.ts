@@ -1,119 +1,138 @@
 import { CsvFault, CsvReader, type CsvRow } from '../../../packages/csv/reader.ts'
 import type { ArchiveFile } from '../archive/read.ts'
 import { isLookupTable, type LookupTable } from '../configuration.ts'
-import { readText } from './json/decode.ts'
-import { LARGEST_WORK, type Report } from './report.ts'
+import { type Archive, readText } from './archive.ts'
+import { type ArchiveReport, LARGEST_WORK } from './report.ts'
+
+type Tables = {
+  byProduct: Map<string, Map<string, LookupTable>>
+  /** Of products with a table of the same name, the first in alphabetical order. */
+  ofTenant: Map<string, LookupTable>
+}
+
+export function readTables(productNames: readonly string[], archive: Archive): Tables {
+  const tables: Tables = { byProduct: new Map(), ofTenant: new Map() }
+  for (const product of productNames) {
+    const folder = `products/${product}/policy/tables`
+    const own = new Map<string, LookupTable>()
+    for (const fileName of archive.namesIn(folder)) {
+      if (!fileName.toLowerCase().endsWith('.csv')) continue
+      const name = fileName.slice(0, -'.csv'.length)
+      const path = `${folder}/${fileName}`
+      // In place of a table whose problem is reported, so that those who refer to it do not report it as missing.
+      const unreadable = { path, columns: ['key', 'value'], rows: [] }
+      const table = readTable(archive.take(path)!, archive.report) ?? unreadable
+      own.set(name, table)
+      const first = tables.ofTenant.get(name) ?? table
+      tables.ofTenant.set(name, first)
+      const message = `'${first.path}' has another content. Each product uses its own; products without one use the first. Rename one to keep them apart.`
+      if (table.rows.length > 0 && first.rows.length > 0 && !haveEqualContent(first, table))
+        archive.report.at({ path }).warning('tablesDiffer', message)
+    }
+    tables.byProduct.set(product, own)
+  }
+  return tables
+}
+
+const haveEqualContent = (a: LookupTable, b: LookupTable): boolean =>
+  a === b ||
+  (a.rows.length === b.rows.length &&
+    a.columns.join() === b.columns.join() &&
+    a.rows.every((row, index) => row.every((cell, column) => cell === b.rows[index]![column])))
 
 /** A CSV table (brief 5.1, resources brief 1.2 and 1.6), or undefined with every problem of it reported. */
-export function readTable(file: ArchiveFile, report: Report): LookupTable | undefined {
+function readTable(file: ArchiveFile, report: ArchiveReport): LookupTable | undefined {
+  const { path } = file
   const text = readText(file, report)
-  const found = text === undefined ? undefined : readRows(file.path, text, report)
+  const found = text === undefined ? undefined : readRows(path, text, report)
   if (found === undefined) return undefined
   const { rows: read, isSound } = found
   const header = read.shift()
-  if (header === undefined) {
-    if (!isSound) return undefined
-    report.error({ path: file.path }, 'badTable', 'The table is empty. Its first line must name the columns.')
-    return undefined
-  }
-  const columns = readColumns(file.path, header, report)
+  const empty = 'The table is empty. Its first line must name the columns.'
+  if (header === undefined && isSound) report.at({ path }).error('badTable', empty)
+  const columns = header && readColumns(path, header, report)
   if (columns === undefined) return undefined
   const rows: string[][] = []
-  let sound = isSound
   for (const { line, cells } of read) {
     while (cells.length > columns.length && cells.at(-1) === '') cells.pop()
-    if (cells.length !== columns.length) {
-      sound = false
-      report.error(
-        { path: file.path, line },
-        'badTable',
-        `The row has ${cells.length} cells, the header ${columns.length}. Add or remove commas, or quote cells that contain one.`,
-      )
-    } else rows.push(cells)
+    const message = `The row has ${cells.length} cells, the header ${columns.length}. Add or remove commas, or quote cells that contain one.`
+    if (cells.length === columns.length) rows.push(cells)
+    else report.at({ path, line }).error('badTable', message)
   }
-  if (!sound) return undefined
+  if (!isSound || rows.length < read.length) return undefined
   if (rows.length === 0)
-    report.warning({ path: file.path, line: 1 }, 'emptyTable', 'The table has no rows below its header.')
-  if (isLookupTable(columns)) warnOfRepeatedKeys(file.path, read, columns.indexOf('key'), report)
-  return { path: file.path, columns, rows }
+    report.at({ path, line: 1 }).warning('emptyTable', 'The table has no rows below its header.')
+  if (isLookupTable(columns)) warnOfRepeatedKeys(path, read, columns.indexOf('key'), report)
+  return { path, columns, rows }
 }
 
 /** The rows before the text stops making sense. Not `isSound`: a problem is reported. */
 type Rows = { readonly rows: CsvRow[]; readonly isSound: boolean }
 
-function readRows(path: string, text: string, report: Report): Rows | undefined {
+function readRows(path: string, text: string, report: ArchiveReport): Rows | undefined {
   const rows: CsvRow[] = []
   let isSound = true
-  const reader = new CsvReader(
-    row => {
-      if (!report.afford('tableCells', row.cells.length)) throw new TooManyCells()
-      rows.push(row)
-      if (row.fault === undefined) return
-      isSound = false
-      report.error({ path, line: row.line }, 'badTable', row.fault)
-    },
-    { keepsLeadingBlanks: true },
-  )
+  const take = (row: CsvRow): void => {
+    if (!report.afford('tableCells', row.cells.length)) throw new TooManyCells()
+    rows.push(row)
+    if (row.fault === undefined) return
+    isSound = false
+    report.at({ path, line: row.line }).error('badTable', row.fault)
+  }
+  const reader = new CsvReader(take, { keepsLeadingBlanks: true })
   try {
     reader.push(text)
     reader.end()
     return { rows, isSound }
   } catch (problem) {
     if (problem instanceof TooManyCells) {
-      report.error(
-        { path },
-        'tableTooLarge',
-        `With this table the archive has more than ${LARGEST_WORK.tableCells} table cells. Upload large tables as resources.`,
-      )
+      const message = `With this table the archive has more than ${LARGEST_WORK.tableCells} table cells. Upload large tables as resources.`
+      report.at({ path }).error('tableTooLarge', message)
       return undefined
     }
     if (!(problem instanceof CsvFault)) throw problem
     const { line, message, isTooLarge } = problem
-    report.error({ path, line }, isTooLarge ? 'tableTooLarge' : 'badTable', message)
+    report.at({ path, line }).error(isTooLarge ? 'tableTooLarge' : 'badTable', message)
     return isTooLarge ? undefined : { rows, isSound: false }
   }
 }
 
 class TooManyCells extends Error {}
 
-function readColumns(path: string, header: CsvRow, report: Report): string[] | undefined {
-  const place = { path, line: header.line }
+function readColumns(path: string, header: CsvRow, report: ArchiveReport): string[] | undefined {
+  const own = report.at({ path, line: header.line })
   const columns = header.cells.map(cell => cell.trim())
   while (columns.at(-1) === '') columns.pop()
   const repeated = columns.find((column, index) => columns.indexOf(column) !== index)
   if (columns.includes('') || repeated !== undefined) {
-    report.error(
-      place,
-      'badTable',
-      repeated
-        ? `The header names the column '${repeated}' twice. Rename one of them.`
-        : 'A column has no name. Name it in the header.',
-    )
+    const message = repeated
+      ? `The header names the column '${repeated}' twice. Rename one of them.`
+      : 'A column has no name. Name it in the header.'
+    own.error('badTable', message)
     return undefined
   }
   const lower = columns.map(column => column.toLowerCase())
-  if (lower.length === 2 && isLookupTable(lower) && !isLookupTable(columns)) {
-    report.warning(
-      place,
-      'headerCase',
-      `The header '${columns.join(',')}' is read as 'key,value'. Write it in lower case.`,
-    )
-    return lower
-  }
-  return columns
+  if (lower.length !== 2 || !isLookupTable(lower) || isLookupTable(columns)) return columns
+  own.warning(
+    'headerCase',
+    `The header '${columns.join(',')}' is read as 'key,value'. Write it in lower case.`,
+  )
+  return lower
 }
 
-function warnOfRepeatedKeys(path: string, rows: readonly CsvRow[], keyColumn: number, report: Report): void {
+function warnOfRepeatedKeys(
+  path: string,
+  rows: readonly CsvRow[],
+  keyColumn: number,
+  report: ArchiveReport,
+): void {
   const firstLines = new Map<string, number>()
   for (const { line, cells } of rows) {
     const key = cells[keyColumn]!
-    const first = firstLines.get(key)
-    if (first === undefined) firstLines.set(key, line)
-    else
-      report.warning(
-        { path, line },
-        'duplicateTableKey',
-        `The key '${key}' stands in line ${first} already, which counts. Remove one of the two rows.`,
-      )
+    const first = firstLines.get(key) ?? line
+    firstLines.set(key, first)
+    if (first === line) continue
+    const message = `The key '${key}' stands in line ${first} already, which counts. Remove one of the two rows.`
+    report.at({ path, line }).warning('duplicateTableKey', message)
   }
 }

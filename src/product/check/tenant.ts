@@ -1,48 +1,15 @@
-// The files at the top of an archive: what holds for every product of the tenant.
+// The files at the top of an archive beside config.json: fields of payments and policyholders, users and roles, scripts.
 
 import { z } from 'zod'
-import { type CurrencyCode, currencyCode } from '../../kernel/money.ts'
-import { type TimeZone, timeZone } from '../../kernel/time.ts'
 import { isGrantable, isReserved } from '../../platform/http/permissions.ts'
-import { SECRET_ITEM_NAME } from '../../platform/outbound/secret-references.ts'
-import {
-  type Configuration,
-  type FieldDefinition,
-  SECRET_DATA_TYPES,
-  type TestUser,
-} from '../configuration.ts'
-import { LONGEST_RESOURCE_NAME, RESOURCE_NAME } from '../resources.ts'
+import type { Configuration, FieldDefinition, TestUser } from '../configuration.ts'
 import { typeOfRole } from '../roles.ts'
-import { compileCustomEvents, customEventDeclarations } from './custom-events.ts'
+import { type Archive, readText } from './archive.ts'
 import { compileFields } from './fields/fields.ts'
-import { type FieldContext, fieldList } from './fields/files.ts'
-import type { FileIndex } from './file-index.ts'
-import { decodeFile, readJsonFile, readText } from './json/decode.ts'
+import { fieldList } from './fields/files.ts'
+import { decodeFile, readJsonFile } from './json/decode.ts'
 import type { JsonPath } from './json/read.ts'
-import { choice, flag, list, name, present, text, textList } from './json/scalars.ts'
-import { compileJurisdictions } from './jurisdictions.ts'
-import type { Place, Report } from './report.ts'
-import { compileResourceTables, tableDeclarations } from './resource-tables.ts'
-
-/** `{"items": {"apiKey": {"dataType": "string"}}}`; an item without a type is a string. */
-const secretDeclaration = z.strictObject({
-  items: z.record(z.string(), z.strictObject({ dataType: choice(SECRET_DATA_TYPES).default('string') })),
-})
-
-/** config.json */
-const configFile = z.strictObject({
-  timezone: name.optional(),
-  currency: name.optional(),
-  improvedRating: flag.optional(),
-  features: z.record(z.string(), flag).default({}),
-  secrets: z.record(z.string(), secretDeclaration).default({}),
-  /** By name; what an entry says beside it is for screens. */
-  jurisdictions: z
-    .record(z.string(), z.strictObject({ displayName: text.optional() }).optional())
-    .default({}),
-  customEvents: customEventDeclarations,
-  ...tableDeclarations,
-})
+import { list, name, present, text, textList } from './json/scalars.ts'
 
 /** payment/payment.json */
 const paymentFile = z.strictObject({ fields: fieldList.default([]) })
@@ -94,222 +61,94 @@ const rolesFile = z.record(
   ]),
 )
 
-type Settings = Pick<
-  Configuration,
-  'timeZone' | 'currency' | 'features' | 'jurisdictions' | 'resources' | 'secrets' | 'customEvents'
->
-
-/** In place of what is missing or wrong, until all problems are reported: with an error nothing is deployed. */
-const UNREAD = { timeZone: 'UTC' as TimeZone, currency: 'XXX' as CurrencyCode }
-
-/** What config.json must have (brief 5.1), as its author writes it. */
-const NEEDED = {
-  timezone: `"timezone" with a name of the IANA database, like "Europe/Berlin"`,
-  currency: `"currency" with a code of ISO 4217, like "EUR"`,
-} as const
-
-/**
- * config.json. A time zone and a currency are never guessed, since amounts and days of policies hang on them;
- * an archive without products has no use for either.
- */
-export function compileSettings(files: FileIndex, productNames: readonly string[], report: Report): Settings {
-  const hasProducts = productNames.length > 0
-  const path = 'config.json'
-  const file = files.take(path)
-  const decoded = file && decodeFile(file, () => configFile, report)
-  if (file === undefined && hasProducts)
-    report.error(
-      { path },
-      'missingConfig',
-      `There is no config.json. Add it with ${NEEDED.timezone}, and ${NEEDED.currency}.`,
-    )
-  if (decoded === undefined) return { ...UNREAD, features: {}, secrets: {} }
-  const { value, place } = decoded
-  const lacking = (['timezone', 'currency'] as const).filter(property => value[property] === undefined)
-  if (lacking.length > 0 && hasProducts)
-    report.error(
-      place([]),
-      'missingConfig',
-      `config.json lacks ${lacking.map(property => `'${property}'`).join(' and ')}. Add ${lacking.map(property => NEEDED[property]).join(', and ')}.`,
-    )
-  checkSecrets(value.secrets, place, report)
-  const zone = value.timezone === undefined ? UNREAD.timeZone : timeZone(value.timezone)
-  if (zone === undefined)
-    report.error(
-      place(['timezone']),
-      'unknownTimeZone',
-      `'${value.timezone}' is no time zone of the IANA database. Use a name like 'Europe/Berlin'.${report.meant(value.timezone!, Intl.supportedValuesOf('timeZone'))}`,
-    )
-  const currency = value.currency === undefined ? UNREAD.currency : currencyCode(value.currency.toUpperCase())
-  if (currency === undefined)
-    report.error(
-      place(['currency']),
-      'unknownCurrency',
-      `'${value.currency}' is no currency code of ISO 4217. Use three letters like 'EUR'.${report.meant(value.currency!, Intl.supportedValuesOf('currency'))}`,
-    )
-  const resources = compileResourceTables(value, place, report)
-  const jurisdictions = compileJurisdictions(value.jurisdictions, place, report)
-  const customEvents = compileCustomEvents(
-    value.customEvents,
-    name => productNames.includes(name),
-    place,
-    report,
-  )
-  return {
-    timeZone: zone ?? UNREAD.timeZone,
-    currency: currency ?? UNREAD.currency,
-    secrets: value.secrets,
-    features: {
-      ...value.features,
-      ...(value.improvedRating !== undefined && { improvedRating: value.improvedRating }),
-    },
-    ...(jurisdictions.length > 0 && { jurisdictions }),
-    ...(resources && { resources }),
-    ...(customEvents.length > 0 && { customEvents }),
-  }
-}
-
 const NO_TABLES = { hasTable: (): boolean => false, tableNames: [] }
 
-export function compilePaymentFields(files: FileIndex, report: Report): FieldDefinition[] {
-  const file = files.take('payment/payment.json')
-  const decoded = file && decodeFile(file, () => paymentFile, report)
+export function compilePaymentFields({ take, report: archive }: Archive): FieldDefinition[] {
+  const decoded = decodeFile(take('payment/payment.json'), paymentFile, archive)
   if (decoded === undefined) return []
-  const context: FieldContext = { owner: 'payment', place: decoded.place, report, ...NO_TABLES }
-  return compileFields(decoded.value.fields, ['fields'], context)
+  return compileFields(decoded.value.fields, 'payment', decoded.report.at('fields'), NO_TABLES)
 }
 
-export function compilePolicyholderFields(files: FileIndex, report: Report): FieldDefinition[] {
+export function compilePolicyholderFields({ take, report: archive }: Archive): FieldDefinition[] {
   const path = 'policyholder/policyholder.dictionary.json'
-  const file = files.take(path)
-  if (file === undefined) {
-    report.warning(
-      { path },
-      'missingFile',
-      'There is no dictionary of policyholders, so they have no fields. Add it with the list of their fields.',
-    )
-    return []
-  }
-  const decoded = decodeFile(file, dictionaryFile, report)
+  const file = take(path)
+  const message =
+    'There is no dictionary of policyholders, so they have no fields. Add it with the list of their fields.'
+  if (file === undefined) archive.at({ path }).warning('missingFile', message)
+  const decoded = decodeFile(file, dictionaryFile, archive)
   if (decoded === undefined) return []
-  const context: FieldContext = { owner: 'policyholder', place: decoded.place, report, ...NO_TABLES }
-  return compileFields(decoded.value.fields, decoded.value.path, context)
+  const { value, report } = decoded
+  return compileFields(value.fields, 'policyholder', report.at(...value.path), NO_TABLES)
 }
 
 /** security/roles.json. All permissions that are none are named, each at its place. */
-function compileRoles(files: FileIndex, report: Report): Pick<Configuration, 'roles' | 'rolePermissions'> {
-  const file = files.take('security/roles.json')
-  const decoded = file && decodeFile(file, () => rolesFile, report)
+function compileRoles({ take, report }: Archive): Pick<Configuration, 'roles' | 'rolePermissions'> {
+  const decoded = decodeFile(take('security/roles.json'), rolesFile, report)
   if (decoded === undefined) return { roles: {} }
-  const said = Object.entries(decoded.value)
-  for (const [role, { permissions = [] }] of said)
-    for (const [at, permission] of permissions.entries())
-      if (!isGrantable(permission))
-        report.error(
-          decoded.place([role, 'permissions', at]),
-          'unknownPermission',
-          isReserved(permission)
-            ? `The role '${role}' has the permission '${permission}', which only administration accounts hold. Remove it.`
-            : `The role '${role}' has the permission '${permission}', which does not exist. docs/permissions.md lists those that do; 'group.*' stands for all of a group.`,
-        )
-  const own = said.flatMap(([role, { permissions }]) => (permissions ? [[role, permissions] as const] : []))
+  const roles = Object.entries(decoded.value)
+  for (const [role, { permissions = [] }] of roles)
+    for (const [index, permission] of permissions.entries()) {
+      if (isGrantable(permission)) continue
+      const message = isReserved(permission)
+        ? `The role '${role}' has the permission '${permission}', which only administration accounts hold. Remove it.`
+        : `The role '${role}' has the permission '${permission}', which does not exist. docs/permissions.md lists those that do; 'group.*' stands for all of a group.`
+      decoded.report.at(role, 'permissions', index).error('unknownPermission', message)
+    }
+  const own = roles.flatMap(([role, { permissions }]) => (permissions ? [[role, permissions] as const] : []))
   return {
-    roles: Object.fromEntries(said.map(([role, { displayName }]) => [role, displayName ?? role])),
+    roles: Object.fromEntries(roles.map(([role, { displayName }]) => [role, displayName ?? role])),
     ...(own.length > 0 && { rolePermissions: Object.fromEntries(own) }),
   }
 }
 
 export function compileTestUsers(
-  files: FileIndex,
-  report: Report,
+  archive: Archive,
 ): Pick<Configuration, 'testUsers' | 'roles' | 'rolePermissions'> {
-  const { roles, ...permissions } = compileRoles(files, report)
-  const usersAt = files.take('security/test_users.json')
-  const decoded = usersAt && decodeFile(usersAt, testUsersFile, report)
-  if (decoded === undefined) return { testUsers: [], roles, ...permissions }
+  const { roles, ...permissions } = compileRoles(archive)
+  const decoded = decodeFile(archive.take('security/test_users.json'), testUsersFile, archive.report)
   const testUsers = new Map<string, TestUser>()
-  for (const { path, user } of decoded.value) {
-    if (testUsers.has(user.username))
-      report.error(
-        decoded.place(path),
-        'duplicateName',
-        `Another user has the name '${user.username}' too. Rename or remove one of them.`,
-      )
-    const unknown = user.roles.filter(role => typeOfRole(role) === undefined && !Object.hasOwn(roles, role))
-    for (const role of unknown)
-      report.warning(
-        decoded.place([...path, 'roles']),
-        'unknownRole',
-        `The user '${user.username}' has the role '${role}', which roles.json does not name. Add it there or correct it.${report.meant(role, Object.keys(roles))}`,
-      )
-    testUsers.set(user.username, {
-      username: user.username,
-      name: user.name?.trim() || user.username,
-      password: user.password,
-      roles: user.roles,
-    })
+  for (const { path, user } of decoded?.value ?? []) {
+    const { username, name: given, password } = user
+    const report = decoded!.report.at(...path)
+    const repeated = `Another user has the name '${username}' too. Rename or remove one of them.`
+    if (testUsers.has(username)) report.error('duplicateName', repeated)
+    for (const role of user.roles) {
+      if (typeOfRole(role) !== undefined || Object.hasOwn(roles, role)) continue
+      const message = `The user '${username}' has the role '${role}', which roles.json does not name. Add it there or correct it.${report.meant(role, Object.keys(roles))}`
+      report.at('roles').warning('unknownRole', message)
+    }
+    testUsers.set(username, { username, name: given?.trim() || username, password, roles: user.roles })
   }
   return { testUsers: [...testUsers.values()], roles, ...permissions }
 }
 
 /** The plugin sources by path below `scripts/`. */
-export function readScripts(files: FileIndex, report: Report): Record<string, string> {
+export function readScripts({ pathsBelow, take, report }: Archive): Record<string, string> {
   const scripts: [string, string][] = []
-  for (const path of files.pathsBelow('scripts')) {
+  for (const path of pathsBelow('scripts')) {
     if (!/\.(c?js|mjs|json)$/.test(path)) continue
-    const source = readText(files.take(`scripts/${path}`)!, report)
+    const source = readText(take(`scripts/${path}`)!, report)
     if (source !== undefined) scripts.push([path, source])
   }
   return Object.fromEntries(scripts)
 }
 
-/** Checks the names of the secrets that config.json declares, and of their items (resources brief 0.3 and 5). */
-function checkSecrets(
-  secrets: Configuration['secrets'],
-  place: (path: JsonPath) => Place,
-  report: Report,
-): void {
-  for (const [staticName, { items }] of Object.entries(secrets)) {
-    if (!RESOURCE_NAME.test(staticName) || staticName.length > LONGEST_RESOURCE_NAME)
-      report.error(
-        place(['secrets', staticName]),
-        'badName',
-        `'${staticName}' is no static name. Begin with a letter, $ or _ and a letter, and use letters, digits, _ and $, ${LONGEST_RESOURCE_NAME} at most.`,
-      )
-    for (const item of Object.keys(items))
-      if (!SECRET_ITEM_NAME.test(item))
-        report.error(
-          place(['secrets', staticName, 'items', item]),
-          'badName',
-          `'${item}' is no name of a secret's item. Use letters, digits, _, - and $, 128 at most.`,
-        )
-  }
-}
-
-/** Names that a card may show without a field of that name: the policyholder's locator. */
-const BUILT_IN_CARD_NAMES: readonly string[] = ['policyholder_id']
-
 /**
  * The form and the card of a policyholder bind screens only, so they are read loosely: what is checked is that
- * the fields they show are in the dictionary.
+ * the fields they show are in the dictionary. The card may show the policyholder's locator, too.
  */
-export function checkScreens(files: FileIndex, fields: readonly FieldDefinition[], report: Report): void {
+export function checkScreens({ take, report: archive }: Archive, fields: readonly FieldDefinition[]): void {
   const defined = fields.map(field => field.name)
   const screens = [
     ['policyholder/policyholder.form.json', new Set(defined)],
-    ['policyholder/policyholder.card.json', new Set([...defined, ...BUILT_IN_CARD_NAMES])],
+    ['policyholder/policyholder.card.json', new Set([...defined, 'policyholder_id'])],
   ] as const
   for (const [path, names] of screens) {
-    const file = files.take(path)
-    const document = file && readJsonFile(file, report)
-    if (document === undefined) continue
-    for (const shown of shownFields(document.value, []))
-      if (!names.has(shown.name))
-        report.warning(
-          document.place(shown.path),
-          'unknownFormField',
-          `'${shown.name}' is not in policyholder.dictionary.json. Define the field there or correct the name.`,
-        )
+    const document = readJsonFile(take(path), archive)
+    for (const shown of document ? shownFields(document.value, []) : []) {
+      const message = `'${shown.name}' is not in policyholder.dictionary.json. Define the field there or correct the name.`
+      if (!names.has(shown.name)) document!.report.at(...shown.path).warning('unknownFormField', message)
+    }
   }
 }
 

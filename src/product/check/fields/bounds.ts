@@ -2,133 +2,85 @@ import { decimal } from '../../../kernel/money.ts'
 import { dayStart, instant, type TimeZone } from '../../../kernel/time.ts'
 import type { DateOffset, FieldDefinition, FieldType } from '../../configuration.ts'
 import { assertPattern } from '../../fields/value-checks.ts'
-import type { JsonPath } from '../json/read.ts'
 import { plainDecimal } from '../json/scalars.ts'
-import type { FieldContext, FieldFile, GroupedFieldFile } from './files.ts'
-
-type AnyFieldFile = FieldFile | GroupedFieldFile
+import type { ValueReport } from '../report.ts'
+import type { FieldFile } from './files.ts'
 
 /** Longest text of a string field (brief 5.2). */
 const LONGEST_TEXT = 20_000
 const MOST_DECIMAL_PLACES = 20
 
 /** Bounds of a field by its type, checked to parse and not to contradict each other. */
-export function boundsOf(
-  file: AnyFieldFile,
-  type: FieldType,
-  at: JsonPath,
-  context: FieldContext,
-): Partial<FieldDefinition> {
-  switch (type) {
-    case 'string':
-    case 'group':
-      return countBound(file, type, at, context)
-    case 'number':
-      return numberBounds(file, at, context)
-    case 'date':
-      return dateBounds(file, at, context)
-    default:
-      return {}
-  }
+export function boundsOf(file: FieldFile, type: FieldType, report: ValueReport): Partial<FieldDefinition> {
+  if (type === 'string' || type === 'group') return countBound(file, type, report.at('maximum'))
+  if (type === 'number') return numberBounds(file, report)
+  return type === 'date' ? dateBounds(file, report) : {}
 }
 
 function countBound(
-  file: AnyFieldFile,
+  { name, maximum: given }: FieldFile,
   type: 'string' | 'group',
-  at: JsonPath,
-  { place, report }: FieldContext,
+  report: ValueReport,
 ): Partial<FieldDefinition> {
-  if (file.maximum === undefined) return {}
-  const where = place([...at, 'maximum'])
-  const plain = plainDecimal(file.maximum)
+  if (given === undefined) return {}
+  const plain = plainDecimal(given)
   const maximum = Number(plain)
   if (plain === undefined || !Number.isInteger(maximum) || maximum < 1) {
-    report.error(
-      where,
-      'badBounds',
-      `The maximum of the ${type} field '${file.name}' must be a whole number from 1, not '${file.maximum}'.`,
-    )
+    const message = `The maximum of the ${type} field '${name}' must be a whole number from 1, not '${given}'.`
+    report.error('badBounds', message)
     return {}
   }
-  if (type === 'string' && maximum > LONGEST_TEXT) {
-    report.warning(
-      where,
-      'badBounds',
-      `The field '${file.name}' allows ${maximum} characters; ${LONGEST_TEXT} is the most and counts. Lower the maximum.`,
-    )
-    return { maximumCount: LONGEST_TEXT }
-  }
-  return { maximumCount: maximum }
+  if (type === 'group' || maximum <= LONGEST_TEXT) return { maximumCount: maximum }
+  const message = `The field '${name}' allows ${maximum} characters; ${LONGEST_TEXT} is the most and counts. Lower the maximum.`
+  report.warning('badBounds', message)
+  return { maximumCount: LONGEST_TEXT }
 }
 
-function numberBounds(file: AnyFieldFile, at: JsonPath, context: FieldContext): Partial<FieldDefinition> {
-  const { place, report } = context
+function numberBounds(file: FieldFile, report: ValueReport): Partial<FieldDefinition> {
+  const { name, decimalPlaces } = file
   const bound = (property: 'minimum' | 'maximum'): string | undefined => {
     const given = file[property]
-    if (given === undefined) return undefined
-    const plain = plainDecimal(given)
-    if (plain === undefined)
-      report.error(
-        place([...at, property]),
-        'badBounds',
-        `The ${property} of the number field '${file.name}' must be a plain decimal number, not '${given}'.`,
-      )
+    const plain = given === undefined ? undefined : plainDecimal(given)
+    const message = `The ${property} of the number field '${name}' must be a plain decimal number, not '${given}'.`
+    if (given !== undefined && plain === undefined) report.at(property).error('badBounds', message)
     return plain
   }
   const minimum = bound('minimum')
   const maximum = bound('maximum')
+  const crossed = `The minimum ${minimum} of '${name}' is above its maximum ${maximum}. Exchange them.`
   if (minimum !== undefined && maximum !== undefined && decimal(minimum).gt(decimal(maximum)))
-    report.error(
-      place([...at, 'minimum']),
-      'badBounds',
-      `The minimum ${minimum} of '${file.name}' is above its maximum ${maximum}. Exchange them.`,
-    )
-  if (file.decimalPlaces !== undefined && file.decimalPlaces > MOST_DECIMAL_PLACES)
-    report.error(
-      place([...at, 'decimalPlaces']),
-      'badBounds',
-      `The field '${file.name}' asks for ${file.decimalPlaces} decimal places; at most ${MOST_DECIMAL_PLACES} are kept.`,
-    )
+    report.at('minimum').error('badBounds', crossed)
+  const tooMany = `The field '${name}' asks for ${decimalPlaces} decimal places; at most ${MOST_DECIMAL_PLACES} are kept.`
+  if (decimalPlaces !== undefined && decimalPlaces > MOST_DECIMAL_PLACES)
+    report.at('decimalPlaces').error('badBounds', tooMany)
   return {
     ...(minimum !== undefined && { minimum }),
     ...(maximum !== undefined && { maximum }),
-    ...(file.decimalPlaces !== undefined && { decimalPlaces: file.decimalPlaces }),
+    ...(decimalPlaces !== undefined && { decimalPlaces }),
   }
 }
 
-function dateBounds(file: AnyFieldFile, at: JsonPath, context: FieldContext): Partial<FieldDefinition> {
-  const { place, report } = context
+function dateBounds(file: FieldFile, report: ValueReport): Partial<FieldDefinition> {
+  const { name } = file
   const bound = (property: 'minimum' | 'maximum'): string | undefined => {
     const given = file[property]?.trim()
     if (given === undefined || isDate(given)) return given
     const iso = isoOfSlashed(given)
-    if (iso !== undefined) {
-      report.warning(
-        place([...at, property]),
-        'slashedDate',
-        `The ${property} of the date field '${file.name}', '${given}', is read as ${iso}: month, day and year. Write it so.`,
-      )
-      return iso
-    }
-    report.error(
-      place([...at, property]),
-      'badBounds',
-      `The ${property} of the date field '${file.name}' must look like '1900-01-31' or be milliseconds, not '${given}'.`,
-    )
-    return undefined
+    const slashed = `The ${property} of the date field '${name}', '${given}', is read as ${iso}: month, day and year. Write it so.`
+    const unreadable = `The ${property} of the date field '${name}' must look like '1900-01-31' or be milliseconds, not '${given}'.`
+    if (iso === undefined) report.at(property).error('badBounds', unreadable)
+    else report.at(property).warning('slashedDate', slashed)
+    return iso
   }
   const earliest = bound('minimum')
   const latest = bound('maximum')
+  const crossed = `The minimum ${earliest} of '${name}' lies after its maximum ${latest}. Exchange them.`
   if (earliest !== undefined && latest !== undefined && dateMilliseconds(earliest) > dateMilliseconds(latest))
-    report.error(
-      place([...at, 'minimum']),
-      'badBounds',
-      `The minimum ${earliest} of '${file.name}' lies after its maximum ${latest}. Exchange them.`,
-    )
-  const earliestOffset = offsetBound(file, 'minimumOffset', at, context)
-  const latestOffset = offsetBound(file, 'maximumOffset', at, context)
+    report.at('minimum').error('badBounds', crossed)
+  const earliestOffset = offsetBound(file, 'minimumOffset', report)
+  const latestOffset = offsetBound(file, 'maximumOffset', report)
   return {
-    precision: precisionOf(file, at, context),
+    precision: precisionOf(file, report),
     ...(earliest !== undefined && { earliest }),
     ...(latest !== undefined && { latest }),
     ...(earliestOffset !== undefined && { earliestOffset }),
@@ -139,25 +91,14 @@ function dateBounds(file: AnyFieldFile, at: JsonPath, context: FieldContext): Pa
 const precisions = ['second', 'day', 'month', 'year'] as const
 
 function precisionOf(
-  file: AnyFieldFile,
-  at: JsonPath,
-  { place, report }: FieldContext,
+  { name, precision: given }: FieldFile,
+  report: ValueReport,
 ): (typeof precisions)[number] {
-  if (file.precision === undefined) {
-    report.warning(
-      place(at),
-      'missingPrecision',
-      `The date field '${file.name}' has no precision and is read to the day. Add 'precision': ${precisions.join(', ')}.`,
-    )
-    return 'day'
-  }
-  const precision = precisions.find(one => one === file.precision?.trim().toLowerCase())
-  if (precision === undefined)
-    report.error(
-      place([...at, 'precision']),
-      'badValue',
-      `The date field '${file.name}' has the precision '${file.precision}'. Use one of ${precisions.join(', ')}.`,
-    )
+  const precision = precisions.find(one => one === given?.trim().toLowerCase())
+  const missing = `The date field '${name}' has no precision and is read to the day. Add 'precision': ${precisions.join(', ')}.`
+  const unknown = `The date field '${name}' has the precision '${given}'. Use one of ${precisions.join(', ')}.`
+  if (given === undefined) report.warning('missingPrecision', missing)
+  else if (precision === undefined) report.at('precision').error('badValue', unknown)
   return precision ?? 'day'
 }
 
@@ -196,59 +137,41 @@ const unitSeconds: Record<DateOffset['unit'], number> = {
 const LONGEST_OFFSET_YEARS = 1_000
 
 function offsetBound(
-  file: AnyFieldFile,
+  file: FieldFile,
   property: 'minimumOffset' | 'maximumOffset',
-  at: JsonPath,
-  { place, report }: FieldContext,
+  report: ValueReport,
 ): DateOffset | undefined {
   const offset = file[property]
   if (offset === undefined) return undefined
-  if (Math.abs(offset.amount) * unitSeconds[offset.field] > LONGEST_OFFSET_YEARS * unitSeconds.year) {
-    report.error(
-      place([...at, property]),
-      'badBounds',
-      `The ${property} of '${file.name}' is more than ${LONGEST_OFFSET_YEARS} years. Correct its amount or unit.`,
-    )
-    return undefined
-  }
-  return { unit: offset.field, amount: offset.amount, roundToDay: offset.roundToDay ?? false }
+  const { field: unit, amount, roundToDay = false } = offset
+  if (Math.abs(amount) * unitSeconds[unit] <= LONGEST_OFFSET_YEARS * unitSeconds.year)
+    return { unit, amount, roundToDay }
+  const message = `The ${property} of '${file.name}' is more than ${LONGEST_OFFSET_YEARS} years. Correct its amount or unit.`
+  report.at(property).error('badBounds', message)
+  return undefined
 }
 
 const LONGEST_PATTERN = 2_000
 
 /** The pattern if the linear-time engine takes it; else an error, since it could not run later either. */
-export function checkRegex(
-  pattern: string,
-  path: JsonPath,
-  { place, report }: FieldContext,
-): Pick<FieldDefinition, 'regex'> {
-  if (pattern.length > LONGEST_PATTERN) {
-    report.error(
-      place(path),
-      'badRegex',
-      `The pattern has ${pattern.length} characters; at most ${LONGEST_PATTERN} are allowed. Shorten it.`,
-    )
-    return {}
-  }
-  if (!report.afford('patternSize', compiledSize(pattern))) {
-    report.error(
-      place(path),
-      'badRegex',
-      'With this pattern those of the archive are too large together. Write smaller repetitions, like {1,20}.',
-    )
-    return {}
-  }
+export function checkRegex(regex: string, report: ValueReport): Pick<FieldDefinition, 'regex'> {
+  const problem = patternProblem(regex, report)
+  if (problem === undefined) return { regex }
+  report.error('badRegex', problem)
+  return {}
+}
+
+function patternProblem(pattern: string, { afford }: ValueReport): string | undefined {
+  if (pattern.length > LONGEST_PATTERN)
+    return `The pattern has ${pattern.length} characters; at most ${LONGEST_PATTERN} are allowed. Shorten it.`
+  if (!afford('patternSize', compiledSize(pattern)))
+    return 'With this pattern those of the archive are too large together. Write smaller repetitions, like {1,20}.'
   try {
     assertPattern(pattern)
-    return { regex: pattern }
+    return undefined
   } catch (error) {
     const reason = error instanceof Error ? error.message.replace(/\.$/, '') : 'it does not parse'
-    report.error(
-      place(path),
-      'badRegex',
-      `The pattern does not compile: ${reason}. Use RE2 syntax, which has no look-around and no back-references.`,
-    )
-    return {}
+    return `The pattern does not compile: ${reason}. Use RE2 syntax, which has no look-around and no back-references.`
   }
 }
 

@@ -1,11 +1,25 @@
 import type { FieldConstraint, FieldDefinition, FieldType } from '../../configuration.ts'
 import { conditionCircles } from '../../constraint-graph.ts'
 import { RESOURCE_NAME } from '../../resources.ts'
-import { type JsonPath, pathText } from '../json/read.ts'
-import { present } from '../json/scalars.ts'
-import { displayNameOf } from '../names.ts'
+import { pathText } from '../json/read.ts'
+import { displayNameOf, present } from '../json/scalars.ts'
+import type { ValueReport } from '../report.ts'
 import { boundsOf, checkRegex } from './bounds.ts'
-import { type FieldContext, type FieldFile, fieldOwners, type GroupedFieldFile } from './files.ts'
+import type { FieldFile, FieldFiles } from './files.ts'
+
+/** Whose fields they are, and which types those must not have (brief 6.7). */
+const FORBIDDEN_TYPES = {
+  policy: [],
+  exposure: [],
+  peril: [],
+  policyholder: ['group', 'lookup', 'media'],
+  payment: ['group', 'lookup'],
+} as const satisfies Record<string, readonly FieldType[]>
+
+type FieldOwner = keyof typeof FORBIDDEN_TYPES
+
+/** The tables that fields may name. */
+export type TableNames = { hasTable: (name: string) => boolean; tableNames: readonly string[] }
 
 /** What a field may have beside the properties common to all (brief 5.2). */
 const propertiesByType: Record<FieldType, readonly (keyof FieldFile)[]> = {
@@ -24,222 +38,167 @@ const typedProperties = [...new Set(Object.values(propertiesByType).flat())]
 const fieldTypes = Object.keys(propertiesByType) as FieldType[]
 const isFieldType = (type: string): type is FieldType => Object.hasOwn(propertiesByType, type)
 
-/** The fields of one file, checked; `path` leads to their list. A field that is beyond use is left out. */
-export function compileFields(
-  files: readonly (FieldFile | undefined)[],
-  path: JsonPath,
-  context: FieldContext,
-): FieldDefinition[] {
-  return compileList(files, path, context, undefined)
+type FieldContext = TableNames & {
+  owner: FieldOwner
+  /** Names in the list, and in the list around its group: conditions may name these. */
+  names: ReadonlySet<string>
+  /** No field was left out for another problem; else none is called unknown for it. */
+  isComplete: boolean
+  isGroup: boolean
 }
 
-/** Every list but a group's knows its neighbours only; fields of a group may depend on those around the group. */
-type Surroundings = { names: ReadonlySet<string>; complete: boolean }
+/** The fields of one file, checked; `report` is of their list. A field that is beyond use is left out. */
+export const compileFields = (
+  files: FieldFiles,
+  owner: FieldOwner,
+  report: ValueReport,
+  tables: TableNames,
+): FieldDefinition[] =>
+  compileList(files, report, { owner, names: new Set(), isComplete: true, isGroup: false, ...tables })
 
-function compileList(
-  files: readonly (FieldFile | GroupedFieldFile | undefined)[],
-  path: JsonPath,
-  context: FieldContext,
-  around: Surroundings | undefined,
-): FieldDefinition[] {
+function compileList(files: FieldFiles, report: ValueReport, around: FieldContext): FieldDefinition[] {
   const named = present(files)
-  const surroundings: Surroundings = {
-    names: new Set([...(around?.names ?? []), ...named.map(([, file]) => file.name)]),
-    complete: named.length === files.length && around?.complete !== false,
+  const context: FieldContext = {
+    ...around,
+    names: new Set([...around.names, ...named.map(([, file]) => file.name)]),
+    isComplete: named.length === files.length && around.isComplete,
   }
   const seen = new Set<string>()
-  const compiled: { field: FieldDefinition; path: JsonPath }[] = []
+  const compiled = new Map<FieldDefinition, ValueReport>()
   for (const [index, file] of named) {
-    const at = [...path, index]
-    checkName(file.name, seen, at, context)
-    const field = compileField(file, at, context, surroundings, around !== undefined)
-    if (field !== undefined) compiled.push({ field, path: at })
+    const own = report.at(index)
+    checkName(file.name, seen, own.at('name'))
+    const field = compileField(file, own, context)
+    if (field !== undefined) compiled.set(field, own)
   }
-  checkConditions(compiled, surroundings, context)
-  return compiled.map(({ field }) => field)
+  checkConditions(compiled, context)
+  return [...compiled.keys()]
 }
 
 const FORBIDDEN_NAMES = new Set(['__proto__', 'constructor', 'prototype'])
 
-function checkName(name: string, seen: Set<string>, at: JsonPath, { place, report }: FieldContext): void {
-  const where = place([...at, 'name'])
-  if (/\s/.test(name) || FORBIDDEN_NAMES.has(name))
-    report.error(
-      where,
-      'badName',
-      `The field name '${name}' must have no blanks and be no reserved word. Rename the field.`,
-    )
-  if (seen.has(name))
-    report.error(
-      where,
-      'duplicateName',
-      `The field '${name}' is defined twice in this list. Rename or remove one of them.`,
-    )
+function checkName(name: string, seen: Set<string>, report: ValueReport): void {
+  const bad = `The field name '${name}' must have no blanks and be no reserved word. Rename the field.`
+  if (/\s/.test(name) || FORBIDDEN_NAMES.has(name)) report.error('badName', bad)
+  const repeated = `The field '${name}' is defined twice in this list. Rename or remove one of them.`
+  if (seen.has(name)) report.error('duplicateName', repeated)
   seen.add(name)
 }
 
 function compileField(
-  file: FieldFile | GroupedFieldFile,
-  at: JsonPath,
+  file: FieldFile,
+  report: ValueReport,
   context: FieldContext,
-  surroundings: Surroundings,
-  isGrouped: boolean,
 ): FieldDefinition | undefined {
-  const { place, report } = context
-  const { type } = file
+  const { name, type } = file
+  const { owner, isGroup } = context
+  const ofType = report.at('type')
   if (!isFieldType(type)) {
-    report.error(
-      place([...at, 'type']),
-      'unknownFieldType',
-      `The field '${file.name}' has the type '${type}'. Use one of ${fieldTypes.join(', ')}.${report.meant(type, fieldTypes)}`,
-    )
+    const message = `The field '${name}' has the type '${type}'. Use one of ${fieldTypes.join(', ')}.${report.meant(type, fieldTypes)}`
+    ofType.error('unknownFieldType', message)
     return undefined
   }
-  const forbidden: readonly FieldType[] = fieldOwners[context.owner]
+  const forbidden: readonly FieldType[] = FORBIDDEN_TYPES[owner]
   if (forbidden.includes(type)) {
-    report.error(
-      place([...at, 'type']),
-      'fieldTypeNotAllowed',
-      `The field '${file.name}' is of type ${type}, which fields of a ${context.owner} cannot be. Use another type.`,
-    )
+    const message = `The field '${name}' is of type ${type}, which fields of a ${owner} cannot be. Use another type.`
+    ofType.error('fieldTypeNotAllowed', message)
     return undefined
   }
-  if (isGrouped && type === 'group') {
-    report.error(
-      place([...at, 'type']),
-      'nestedGroup',
-      `The group '${file.name}' stands inside another group. Move it beside that group.`,
-    )
+  if (isGroup && type === 'group') {
+    ofType.error('nestedGroup', `The group '${name}' stands inside another group. Move it beside that group.`)
     return undefined
   }
-  for (const property of typedProperties)
-    if (file[property] !== undefined && !propertiesByType[type].includes(property))
-      report.warning(
-        place([...at, property]),
-        'propertyOfOtherType',
-        `'${property}' has no meaning for the ${type} field '${file.name}' and is ignored. Remove it.`,
-      )
+  for (const property of typedProperties) {
+    if (file[property] === undefined || propertiesByType[type].includes(property)) continue
+    const message = `'${property}' has no meaning for the ${type} field '${name}' and is ignored. Remove it.`
+    report.at(property).warning('propertyOfOtherType', message)
+  }
   return {
-    name: file.name,
-    title: file.title?.trim() || displayNameOf(file.name),
+    name,
+    title: displayNameOf(name, file.title),
     type,
     optional: file.optional ?? false,
     repeatable: file.repeatable ?? false,
     searchable: file.searchable ?? file.search ?? false,
     conditions: Object.entries(file.condition ?? {}).map(([field, values]) => ({ field, values })),
-    ...boundsOf(file, type, at, context),
-    ...typeDetails(file, type, at, context, surroundings),
-    ...constraintOf(file, type, at, context),
+    ...boundsOf(file, type, report),
+    ...typeDetails(file, type, report, context),
+    ...constraintOf(file, type, owner, report),
   }
 }
 
 function typeDetails(
-  file: FieldFile | GroupedFieldFile,
+  { name, regex, values, table, fields }: FieldFile,
   type: FieldType,
-  at: JsonPath,
+  report: ValueReport,
   context: FieldContext,
-  surroundings: Surroundings,
 ): Partial<FieldDefinition> {
-  const { place, report } = context
   switch (type) {
     case 'string':
-      return file.regex === undefined ? {} : checkRegex(file.regex, [...at, 'regex'], context)
+      return regex === undefined ? {} : checkRegex(regex, report.at('regex'))
     case 'select':
-      return { values: selectValues(file, at, context) }
-    case 'lookup':
-      if (file.table === undefined)
-        report.error(
-          place(at),
-          'lookupWithoutTable',
-          `The lookup field '${file.name}' names no table. Add 'table' with the file name of a table, without .csv.`,
-        )
-      else if (!context.hasTable(file.table))
-        report.error(
-          place([...at, 'table']),
-          'missingTable',
-          `The lookup field '${file.name}' names the table '${file.table}', which no product has. Add tables/${file.table}.csv or correct the name.${report.meant(file.table, context.tableNames)}`,
-        )
-      return file.table === undefined ? {} : { table: file.table }
+      return { values: selectValues(name, values ?? [], report) }
+    case 'lookup': {
+      const unnamed = `The lookup field '${name}' names no table. Add 'table' with the file name of a table, without .csv.`
+      if (table === undefined) report.error('lookupWithoutTable', unnamed)
+      else if (!context.hasTable(table)) {
+        const message = `The lookup field '${name}' names the table '${table}', which no product has. Add tables/${table}.csv or correct the name.${report.meant(table, context.tableNames)}`
+        report.at('table').error('missingTable', message)
+      }
+      return table === undefined ? {} : { table }
+    }
     case 'group': {
-      const fields = Array.isArray(file.fields) ? (file.fields as (GroupedFieldFile | undefined)[]) : []
-      if (fields.length === 0)
-        report.error(
-          place(at),
-          'groupWithoutFields',
-          `The group '${file.name}' has no fields. Add 'fields' or remove the group.`,
-        )
-      return { fields: compileList(fields, [...at, 'fields'], context, surroundings) }
+      const list = Array.isArray(fields) ? (fields as FieldFiles) : []
+      const message = `The group '${name}' has no fields. Add 'fields' or remove the group.`
+      if (list.length === 0) report.error('groupWithoutFields', message)
+      return { fields: compileList(list, report.at('fields'), { ...context, isGroup: true }) }
     }
     default:
       return {}
   }
 }
 
-function selectValues(
-  file: FieldFile | GroupedFieldFile,
-  at: JsonPath,
-  { place, report }: FieldContext,
-): string[] {
+function selectValues(name: string, offered: readonly string[], report: ValueReport): string[] {
   const values = new Set<string>()
-  for (const value of file.values ?? [])
-    if (values.has(value))
-      report.warning(
-        place([...at, 'values']),
-        'duplicateValue',
-        `The select field '${file.name}' offers '${value}' twice. Remove one in ${pathText([...at, 'values'])}.`,
-      )
-    else values.add(value)
-  if (values.size === 0)
-    report.error(
-      place(at),
-      'selectWithoutValues',
-      `The select field '${file.name}' offers nothing to choose. Add 'values'.`,
-    )
+  for (const value of offered) {
+    const twice = `The select field '${name}' offers '${value}' twice. Remove one in ${pathText(report.at('values').path)}.`
+    if (values.has(value)) report.at('values').warning('duplicateValue', twice)
+    values.add(value)
+  }
+  const message = `The select field '${name}' offers nothing to choose. Add 'values'.`
+  if (values.size === 0) report.error('selectWithoutValues', message)
   return [...values]
 }
 
-/**
- * Conditions name fields of the same list, or of the list around their group, and ask for values that those can
- * have. `complete` is false when a field was left out for another problem, so that none is called unknown for it.
- */
+/** Conditions name fields of the same list, or of the list around their group, and ask for values that those can have. */
 function checkConditions(
-  compiled: readonly { field: FieldDefinition; path: JsonPath }[],
-  { names, complete }: { names: ReadonlySet<string>; complete: boolean },
-  { place, report }: FieldContext,
+  compiled: ReadonlyMap<FieldDefinition, ValueReport>,
+  { names, isComplete }: FieldContext,
 ): void {
-  const byName = new Map(compiled.map(({ field }) => [field.name, field]))
-  for (const { field, path } of compiled)
+  const byName = new Map([...compiled.keys()].map(field => [field.name, field]))
+  for (const [field, own] of compiled)
     for (const condition of field.conditions) {
-      const where = place([...path, 'condition', condition.field])
-      if (condition.field === field.name || (complete && !names.has(condition.field))) {
-        report.error(
-          where,
-          'unknownConditionField',
+      const report = own.at('condition', condition.field)
+      if (condition.field === field.name || (isComplete && !names.has(condition.field))) {
+        const message =
           condition.field === field.name
             ? `The field '${field.name}' depends on itself. Name another field in its condition.`
-            : `The field '${field.name}' depends on '${condition.field}', which is not defined beside it. Correct the name or define the field.${report.meant(condition.field, [...names])}`,
-        )
+            : `The field '${field.name}' depends on '${condition.field}', which is not defined beside it. Correct the name or define the field.${report.meant(condition.field, [...names])}`
+        report.error('unknownConditionField', message)
         continue
       }
       const offered = byName.get(condition.field)?.values
       const never = condition.values.filter(value => offered !== undefined && !offered.includes(value))
-      if (condition.values.length === 0 || never.length > 0)
-        report.warning(
-          where,
-          'conditionNeverHolds',
-          condition.values.length === 0
-            ? `The condition of '${field.name}' on '${condition.field}' lists no values and never holds. List the values.`
-            : `The condition of '${field.name}' asks '${condition.field}' for '${never.join("', '")}', which it does not offer. Correct the value.`,
-        )
+      const message =
+        condition.values.length === 0
+          ? `The condition of '${field.name}' on '${condition.field}' lists no values and never holds. List the values.`
+          : `The condition of '${field.name}' asks '${condition.field}' for '${never.join("', '")}', which it does not offer. Correct the value.`
+      if (condition.values.length === 0 || never.length > 0) report.warning('conditionNeverHolds', message)
     }
-  const pathOf = new Map(compiled.map(({ field, path }) => [field.name, path]))
   for (const circle of conditionCircles(byName)) {
     const [first, second = first] = circle
-    report.error(
-      place([...pathOf.get(first!)!, 'condition', second!]),
-      'circularConditions',
-      `The field '${first}' depends on itself by way of others: ${inWords(circle)}. Take one of these conditions out.`,
-    )
+    const message = `The field '${first}' depends on itself by way of others: ${inWords(circle)}. Take one of these conditions out.`
+    compiled.get(byName.get(first!)!)!.at('condition', second!).error('circularConditions', message)
   }
 }
 
@@ -250,38 +209,31 @@ const inWords = (circle: readonly string[]): string =>
 
 /** The constraint of one field. What its keys name is checked once all fields are known (product/constraint-graph.ts). */
 function constraintOf(
-  { name, constraint }: FieldFile | GroupedFieldFile,
+  { name, constraint }: FieldFile,
   type: FieldType,
-  at: JsonPath,
-  { owner, place, report }: FieldContext,
+  owner: FieldOwner,
+  report: ValueReport,
 ): { constraint?: FieldConstraint } {
   if (constraint === undefined || type === 'group' || type === 'media') return {}
-  const wrong = (path: JsonPath, message: string): void =>
-    report.error(place([...at, 'constraint', ...path]), 'badConstraint', message)
+  const own = report.at('constraint')
+  const { table, column: ownColumn } = constraint
   if (owner === 'payment') {
-    wrong([], `The field '${name}' is one of payments, which no table constrains. Remove 'constraint'.`)
+    const message = `The field '${name}' is one of payments, which no table constrains. Remove 'constraint'.`
+    own.error('badConstraint', message)
     return {}
   }
-  if (!RESOURCE_NAME.test(constraint.table))
-    wrong(
-      ['table'],
-      `'${constraint.table}' is no static name of a table: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.`,
-    )
+  const badTable = `'${table}' is no static name of a table: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.`
+  if (!RESOURCE_NAME.test(table)) own.at('table').error('badConstraint', badTable)
   const where: FieldConstraint['where'] = []
   for (const [column, condition] of Object.entries(constraint.where)) {
     if (condition === undefined) continue
     const { key, values = [] } = condition
-    if (key === undefined && values.length === 0)
-      wrong(
-        ['where', column],
-        `The constraint of '${name}' holds '${column}' against nothing. Add the 'key' of a field, or 'values'.`,
-      )
-    if (column === constraint.column)
-      wrong(
-        ['where', column],
-        `The constraint of '${name}' holds its own column '${column}' against another field. Name another column.`,
-      )
+    const ofColumn = own.at('where', column)
+    const nothing = `The constraint of '${name}' holds '${column}' against nothing. Add the 'key' of a field, or 'values'.`
+    if (key === undefined && values.length === 0) ofColumn.error('badConstraint', nothing)
+    const itself = `The constraint of '${name}' holds its own column '${column}' against another field. Name another column.`
+    if (column === ownColumn) ofColumn.error('badConstraint', itself)
     where.push({ column, ...(key !== undefined && { key }), values })
   }
-  return { constraint: { table: constraint.table, column: constraint.column, where } }
+  return { constraint: { table, column: ownColumn, where } }
 }

@@ -1,8 +1,5 @@
 import { z } from 'zod'
-import type { FieldType } from '../../configuration.ts'
-import type { JsonPath } from '../json/read.ts'
 import { count, flag, list, name, text, textList, unlessBlank, wholeNumber } from '../json/scalars.ts'
-import type { Place, Report } from '../report.ts'
 
 /** `Days` is `day`. */
 export const asUnit = (value: unknown): unknown =>
@@ -69,23 +66,6 @@ const fieldFile = z.strictObject({ ...properties, fields: list(groupedField).opt
 
 export const fieldList = list(fieldFile)
 
-export type GroupedFieldFile = z.infer<typeof groupedField>
-export type FieldFile = z.infer<typeof fieldFile>
-
-/** Whose fields they are, and which types those must not have (brief 6.7). */
-export const fieldOwners = {
-  policy: [],
-  exposure: [],
-  peril: [],
-  policyholder: ['group', 'lookup', 'media'],
-  payment: ['group', 'lookup'],
-} as const satisfies Record<string, readonly FieldType[]>
-
-export type FieldContext = {
-  owner: keyof typeof fieldOwners
-  place: (path: JsonPath) => Place
-  report: Report
-  hasTable: (name: string) => boolean
-  /** Those that there are. */
-  tableNames: readonly string[]
-}
+/** A field as its file has it. One of a group has no fields of its own that mean anything. */
+export type FieldFile = z.infer<typeof groupedField>
+export type FieldFiles = readonly (FieldFile | undefined)[]

@@ -1,55 +1,48 @@
 import type { z } from 'zod'
-import { ArchiveRefused } from '../../../../packages/zip/refusal.ts'
 import { KIND_WORDS } from '../../../platform/wire-problem.ts'
 import type { ArchiveFile } from '../../archive/read.ts'
-import type { Place, Report } from '../report.ts'
+import { readText } from '../archive.ts'
+import type { ArchiveReport, ValueReport } from '../report.ts'
 import { type JsonPath, pathText, readJson } from './read.ts'
 
-/** A JSON file as its schema sees it. What the schema refuses is reported and left out. */
-export type Decoded<T> = { value: T; place: (path: JsonPath) => Place }
+/** What a JSON file says, and the report of what is wrong with it. */
+export type Decoded<T> = { value: T; report: ValueReport }
 
-/** A file's text, or undefined with the reason reported. */
-export function readText(file: ArchiveFile, report: Report): string | undefined {
-  try {
-    return file.text()
-  } catch (error) {
-    if (!(error instanceof ArchiveRefused)) throw error
-    report.error({ path: file.path }, error.code, error.message)
-    return undefined
-  }
-}
-
-/** A JSON file's value with every `null` taken as absent, or undefined with the reason reported. */
-export function readJsonFile(file: ArchiveFile, report: Report): Decoded<unknown> | undefined {
-  const text = readText(file, report)
-  if (text === undefined) return undefined
+/** A JSON file's value with every `null` taken as absent; undefined without a file, or with the reason reported. */
+export function readJsonFile(
+  file: ArchiveFile | undefined,
+  archive: ArchiveReport,
+): Decoded<unknown> | undefined {
+  const text = file && readText(file, archive)
+  if (file === undefined || text === undefined) return undefined
+  const { path } = file
   const document = readJson(text)
   if ('message' in document) {
-    report.error(
-      { path: file.path, line: document.line, column: document.column },
-      'badSyntax',
-      document.message,
-    )
+    const { line, column, message } = document
+    archive.at({ path, line, column }).error('badSyntax', message)
     return undefined
   }
-  const place = (path: JsonPath): Place => ({ path: file.path, ...document.positionOf(path) })
-  for (const path of document.duplicates)
-    report.warning(
-      place(path),
-      'duplicateKey',
-      `'${pathText(path)}' stands in its object more than once; the last one counts. Remove the others.`,
-    )
+  const report = archive.ofValue(inside => ({ path, ...document.positionOf(inside) }))
+  for (const key of document.duplicates) {
+    const message = `'${pathText(key)}' stands in its object more than once; the last one counts. Remove the others.`
+    report.at(...key).warning('duplicateKey', message)
+  }
   dropNulls(document.value)
-  return { value: document.value, place }
+  return { value: document.value, report }
 }
 
 function dropNulls(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
-  const container = value as Record<string, unknown>
+  const container = value as Record<PropertyKey, unknown>
   for (const key of Object.keys(container))
-    if (container[key] !== null) dropNulls(container[key])
-    else if (Array.isArray(value)) container[key] = undefined
-    else delete container[key]
+    if (container[key] === null) takeOut(container, key)
+    else dropNulls(container[key])
+}
+
+/** Takes a value out of an object, or leaves a hole in a list, so that indexes still name places in the file. */
+function takeOut(container: Record<PropertyKey, unknown>, key: PropertyKey): void {
+  if (Array.isArray(container)) container[key as number] = undefined
+  else delete container[key]
 }
 
 /** Rounds of leaving out what the schema refuses: one for each level that a refusal can climb. */
@@ -57,28 +50,30 @@ const MOST_ROUNDS = 12
 
 /**
  * Reads a file by its schema. A problem takes out only the value concerned, or the list entry that cannot do
- * without it, so that the rest is still checked: all problems are reported, not the first. Undefined when nothing
- * is left. `schemaOf` is told the root, for files that may have one of several shapes.
+ * without it, so that the rest is still checked: all problems are reported, not the first. Undefined without a file, and
+ * when nothing is left. For files that may have one of several shapes `schema` takes the root.
  */
 export function decodeFile<T>(
-  file: ArchiveFile,
-  schemaOf: (root: unknown) => z.ZodType<T>,
-  report: Report,
+  file: ArchiveFile | undefined,
+  schema: z.ZodType<T> | ((root: unknown) => z.ZodType<T>),
+  archive: ArchiveReport,
 ): Decoded<T> | undefined {
-  const document = readJsonFile(file, report)
+  const document = readJsonFile(file, archive)
   if (document === undefined) return undefined
-  const schema = schemaOf(document.value)
+  const { value, report } = document
+  const known = typeof schema === 'function' ? schema(value) : schema
   const reported = new Set<string>()
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const result = schema.safeParse(document.value)
-    if (result.success) return { value: result.data, place: document.place }
-    for (const issue of result.error.issues) {
+    const result = known.safeParse(value)
+    if (result.success) return { value: result.data, report }
+    const { issues } = result.error
+    for (const issue of issues) {
       const text = pathText(issue.path)
-      if (!reported.has(text)) reportIssue(issue, document, schema, report)
+      if (!reported.has(text)) reportIssue(issue, document, known)
       if (issue.code !== 'unrecognized_keys') reported.add(text)
     }
     // All are chosen before any is taken out: what one issue removes must not make the next one climb.
-    const removals = result.error.issues.map(issue => removalOf(document.value, issue))
+    const removals = issues.map(issue => removalOf(value, issue))
     for (const remove of removals) remove?.()
     if (removals.includes(undefined)) return undefined
   }
@@ -87,40 +82,27 @@ export function decodeFile<T>(
 
 type Issue = z.core.$ZodIssue
 
-function reportIssue(issue: Issue, document: Decoded<unknown>, schema: z.ZodType, report: Report): void {
+function reportIssue(issue: Issue, { value: root, report: file }: Decoded<unknown>, schema: z.ZodType): void {
+  const report = file.at(...issue.path)
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(schema, issue.path)
     for (const key of issue.keys) {
-      const path = [...issue.path, key]
-      report.warning(
-        document.place(path),
-        'unknownProperty',
-        `'${pathText(path)}' is not a property that is known here and is ignored. Correct its name or remove it.${report.meant(key, known)}`,
-      )
+      const message = `'${pathText([...issue.path, key])}' is not a property that is known here and is ignored. Correct its name or remove it.${report.meant(key, known)}`
+      report.at(key).warning('unknownProperty', message)
     }
     return
   }
-  const value = valueAt(document.value, issue.path)
+  const value = valueAt(root, issue.path)
   const text = issue.path.length > 0 ? `'${pathText(issue.path)}'` : 'The file'
   if (value === undefined && issue.path.length > 0)
-    report.error(
-      document.place(issue.path),
-      'missingProperty',
-      `${text} is missing; it must be ${expectation(issue)}.`,
-    )
-  else
-    report.error(
-      document.place(issue.path),
-      'badValue',
-      `${text} must be ${expectation(issue)}, not ${description(value)}.${meantValue(issue, value, report)}`,
-    )
+    report.error('missingProperty', `${text} is missing; it must be ${expectation(issue)}.`)
+  else {
+    // Of words that are listed the one that was meant.
+    const isWord = issue.code === 'invalid_value' && typeof value === 'string'
+    const meant = isWord ? report.meant(value, issue.values.map(String)) : ''
+    report.error('badValue', `${text} must be ${expectation(issue)}, not ${description(value)}.${meant}`)
+  }
 }
-
-/** Of words that are listed the one that was meant. */
-const meantValue = (issue: Issue, value: unknown, report: Report): string =>
-  issue.code === 'invalid_value' && typeof value === 'string'
-    ? report.meant(value, issue.values.map(String))
-    : ''
 
 function expectation(issue: Issue): string {
   switch (issue.code) {
@@ -144,13 +126,12 @@ function description(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 77)}…` : text
 }
 
-function valueAt(root: unknown, path: JsonPath): unknown {
-  let value = root
-  for (const key of path)
-    value =
-      typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined
-  return value
-}
+const valueAt = (root: unknown, path: JsonPath): unknown =>
+  path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined,
+    root,
+  )
 
 /**
  * Takes out the value that the issue is about, or the nearest one around it that is there. Undefined when that
@@ -168,11 +149,7 @@ function removalOf(root: unknown, issue: Issue): (() => void) | undefined {
       | Record<PropertyKey, unknown>
       | undefined
     const key = issue.path[length - 1]!
-    if (container?.[key] === undefined) continue
-    return () => {
-      if (Array.isArray(container)) container[key as number] = undefined
-      else delete container[key]
-    }
+    if (container?.[key] !== undefined) return () => takeOut(container, key)
   }
   return undefined
 }

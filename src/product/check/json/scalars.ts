@@ -107,3 +107,13 @@ export function present<Item>(items: readonly (Item | undefined)[] | undefined):
   for (const [index, item] of (items ?? []).entries()) if (item !== undefined) found.push([index, item])
   return found
 }
+
+/** The name for people that a file gives, else one made of the thing's own name: `personal-auto` becomes `Personal Auto`. */
+export const displayNameOf = (name: string, given?: string): string =>
+  given?.trim() ||
+  name
+    .split(/[_\-\s]+/)
+    .filter(word => word !== '')
+    .map(word => word[0]!.toUpperCase() + word.slice(1))
+    .join(' ') ||
+  name

@@ -1,13 +1,16 @@
 import type { DocumentDefinition, TemplateSource } from '../../configuration.ts'
 import { MOST_FONTS, RESOURCE_NAME } from '../../resources.ts'
-import type { JsonPath } from '../json/read.ts'
 import { present } from '../json/scalars.ts'
-import type { Place, Report } from '../report.ts'
+import type { ArchiveReport, ValueReport } from '../report.ts'
 import type { DocumentFile, DocumentFiles } from './files.ts'
 import { checkSnippetNames } from './templates.ts'
 
 /** A product's templates by file name, and which of them documents use. */
-export type TemplateNames = { all: Readonly<Record<string, TemplateSource>>; used: Set<string> }
+export type TemplateNames = {
+  all: Readonly<Record<string, TemplateSource>>
+  used: Set<string>
+  archive: ArchiveReport
+}
 
 /** Templates that are found by their name alone (brief 5.1). */
 const FIXED_NAMES = ['invoice', 'cancellation', 'gracePeriod', 'lapse', 'reinstatement']
@@ -30,43 +33,34 @@ export const documentsOfRenewals = (
     .filter(one => !one.isOfInvoices)
 
 /**
- * The documents of one list, with their templates' full names. `path` leads to the list; `otherwise` is when those
- * are made that do not say it.
+ * The documents of one list, with their templates' full names. `report` is of the list; `owner` is what they
+ * belong to, whatever their `scope` says; `otherwise` is when those are made that do not say it.
  */
 export function compileDocuments(
   files: DocumentFiles,
-  path: JsonPath,
-  place: (path: JsonPath) => Place,
   templates: TemplateNames,
-  report: Report,
+  report: ValueReport,
+  owner: 'policy' | 'transaction',
   otherwise: DocumentDefinition['generatingEvent'] = 'issue',
 ): DocumentDefinition[] {
-  const isOfPolicy = place(path).path.endsWith('/policy.json')
   return present(files).map(([index, file]) => {
-    const at = (property: keyof DocumentFile): Place => place([...path, index, property])
+    const { fileName, displayName, templateSnippets, selectionTimeBasis, customFonts: fonts = [] } = file
+    const own = report.at(index)
     const isPrerendered = file.rendering === 'prerendered'
-    const templateName = isPrerendered ? file.templateName : templateOf(file, at, templates, report)
-    const fonts = file.customFonts ?? []
-    for (const name of fonts)
-      if (!RESOURCE_NAME.test(name))
-        report.error(
-          at('customFonts'),
-          'badSnippetName',
-          `'${name}' is no static name that a font could have; it has letters, digits, _ and $ only, and begins with none of the digits.`,
-        )
-    if (fonts.length > MOST_FONTS)
-      report.error(
-        at('customFonts'),
-        'badDocument',
-        `The document '${file.fileName}' lists ${fonts.length} fonts, and ${MOST_FONTS} are the most. Take some out.`,
-      )
+    const templateName = isPrerendered ? file.templateName : templateOf(file, templates, own)
+    for (const name of fonts) {
+      const message = `'${name}' is no static name that a font could have; it has letters, digits, _ and $ only, and begins with none of the digits.`
+      if (!RESOURCE_NAME.test(name)) own.at('customFonts').error('badSnippetName', message)
+    }
+    const tooMany = `The document '${fileName}' lists ${fonts.length} fonts, and ${MOST_FONTS} are the most. Take some out.`
+    if (fonts.length > MOST_FONTS) own.at('customFonts').error('badDocument', tooMany)
     return {
-      displayName: file.displayName?.trim() || file.fileName,
-      fileName: file.fileName,
+      displayName: displayName?.trim() || fileName,
+      fileName,
       templateName,
-      ...documentTerms(file, { isOfPolicy, otherwise, place: at, report }),
-      ...(file.templateSnippets !== undefined && { templateSnippets: file.templateSnippets }),
-      ...(file.selectionTimeBasis !== undefined && { selectionTimeBasis: file.selectionTimeBasis }),
+      ...documentTerms(file, owner, otherwise, own),
+      ...(templateSnippets !== undefined && { templateSnippets }),
+      ...(selectionTimeBasis !== undefined && { selectionTimeBasis }),
       ...(fonts.length > 0 && { customFonts: fonts }),
       ...(isPrerendered && { isPrerendered }),
     }
@@ -75,41 +69,33 @@ export function compileDocuments(
 
 /** Its template by the full name; reports one that there is not, and snippets that it does not list. */
 function templateOf(
-  file: DocumentFile,
-  at: (property: keyof DocumentFile) => Place,
-  templates: TemplateNames,
-  report: Report,
+  { fileName, templateName, templateSnippets }: DocumentFile,
+  { all, used, archive }: TemplateNames,
+  report: ValueReport,
 ): string {
-  const found = SUFFIXES.map(suffix => file.templateName + suffix).find(name =>
-    Object.hasOwn(templates.all, name),
-  )
+  const found = SUFFIXES.map(suffix => templateName + suffix).find(name => Object.hasOwn(all, name))
   if (found === undefined) {
-    report.error(
-      at('templateName'),
-      'missingTemplate',
-      `The document '${file.fileName}' uses the template '${file.templateName}', which is not beside policy.json. Add the file or correct the name.${report.meant(file.templateName, Object.keys(templates.all))}`,
-    )
-    return file.templateName
+    const message = `The document '${fileName}' uses the template '${templateName}', which is not beside policy.json. Add the file or correct the name.${report.meant(templateName, Object.keys(all))}`
+    report.at('templateName').error('missingTemplate', message)
+    return templateName
   }
-  templates.used.add(found)
-  if (file.templateSnippets)
-    checkSnippetNames(file.templateSnippets, templates.all[found]!, at('templateSnippets'), report)
+  used.add(found)
+  if (templateSnippets)
+    checkSnippetNames(templateSnippets, all[found]!, report.at('templateSnippets'), archive)
   return found
 }
 
 /** Warns of templates that nothing will ever render. */
-export function checkUnusedTemplates(folder: string, templates: TemplateNames, report: Report): void {
-  for (const name of Object.keys(templates.all)) {
+export function checkUnusedTemplates(folder: string, { all, used, archive }: TemplateNames): void {
+  for (const name of Object.keys(all)) {
     const stem = name.replace(/\.(template\.)?(liquid|vm|velocity)$/, '')
-    if (templates.used.has(name) || FIXED_NAMES.includes(stem)) continue
+    if (used.has(name) || FIXED_NAMES.includes(stem)) continue
     const fixed = FIXED_NAMES.find(one => one.toLowerCase() === stem.toLowerCase().replace(/[_\s-]/g, ''))
-    report.warning(
-      { path: `${folder}/${name}` },
-      'unusedTemplate',
+    const message =
       fixed === undefined
         ? 'No document uses this template. Name it in a document, or remove it.'
-        : `No document uses this template. Rename it to '${fixed}.template.liquid' if it is meant for that event.`,
-    )
+        : `No document uses this template. Rename it to '${fixed}.template.liquid' if it is meant for that event.`
+    archive.at({ path: `${folder}/${name}` }).warning('unusedTemplate', message)
   }
 }
 
@@ -118,41 +104,27 @@ type Terms = Pick<
   'type' | 'generatingEvent' | 'pageLayout' | 'isOfInvoices' | 'scope' | 'trigger'
 >
 
-const EVENTS = {
-  validated: 'quote',
-  priced: 'quote',
-  underwritten: 'quote',
-  accepted: 'accept',
-  issued: 'issue',
-  generated: undefined,
-} as const satisfies Record<
-  NonNullable<DocumentFile['trigger']>,
-  DocumentDefinition['generatingEvent'] | undefined
->
+const EVENTS: Readonly<
+  Record<NonNullable<DocumentFile['trigger']>, DocumentDefinition['generatingEvent'] | undefined>
+> = {
+  ...{ validated: 'quote', priced: 'quote', underwritten: 'quote' },
+  ...{ accepted: 'accept', issued: 'issue', generated: undefined },
+}
 
 /**
  * What a document says in the older properties or the newer ones (resources brief 4.2). (decision) `format` is `type`; a
  * `trigger` of validated, priced or underwritten is the event `quote`; `portrait`, `pageSize` and `margin` are a pageLayout.
- * A document of policy.json (`isOfPolicy`) belongs to the policy and any other to its transaction, whatever `scope` says; but
- * a document of scope `invoice` is made for every invoice. `otherwise` is the event for documents that name none.
+ * A document of scope `invoice` is made for every invoice.
  */
 function documentTerms(
   file: DocumentFile,
-  {
-    isOfPolicy,
-    otherwise,
-    place,
-    report,
-  }: {
-    isOfPolicy: boolean
-    otherwise: DocumentDefinition['generatingEvent']
-    place: (property: keyof DocumentFile) => Place
-    report: Report
-  },
+  owner: 'policy' | 'transaction',
+  otherwise: DocumentDefinition['generatingEvent'],
+  report: ValueReport,
 ): Terms {
   const { fileName, type, format, trigger, generatingEvent, scope } = file
   const wrong = (property: keyof DocumentFile, message: string): void =>
-    report.error(place(property), 'badDocument', `The document '${fileName}' ${message}`)
+    report.at(property).error('badDocument', `The document '${fileName}' ${message}`)
   const isOfInvoices = scope === 'invoice'
   const event = trigger && EVENTS[trigger]
   if (type !== undefined && format !== undefined && type !== format)
@@ -162,7 +134,8 @@ function documentTerms(
       'trigger',
       `is made at '${generatingEvent}' by 'generatingEvent' and at '${event}' by 'trigger'. Keep one of them.`,
     )
-  if (isOfInvoices && !isOfPolicy) wrong('scope', 'is of invoices, which policy.json says. Move it there.')
+  if (isOfInvoices && owner !== 'policy')
+    wrong('scope', 'is of invoices, which policy.json says. Move it there.')
   if (isOfInvoices && (generatingEvent !== undefined || event !== undefined))
     wrong(
       trigger === undefined ? 'generatingEvent' : 'trigger',
@@ -170,34 +143,22 @@ function documentTerms(
     )
   if (trigger === 'generated' && !isOfInvoices)
     wrong('trigger', "is made when an invoice is generated, and not of scope 'invoice'. Make it so.")
-  const own = isOfPolicy ? 'policy' : 'transaction'
-  if (scope !== undefined && !isOfInvoices && scope !== own)
-    report.warning(
-      place('scope'),
-      'documentScope',
-      `The document '${fileName}' is of scope '${own}', as documents of this file are, and not '${scope}'. Say '${own}', or leave it out.`,
-    )
+  if (scope !== undefined && !isOfInvoices && scope !== owner) {
+    const message = `The document '${fileName}' is of scope '${owner}', as documents of this file are, and not '${scope}'. Say '${owner}', or leave it out.`
+    report.at('scope').warning('documentScope', message)
+  }
+  // `quote` has three newer names, so it gets none.
+  const step =
+    generatingEvent &&
+    { quote: undefined, accept: 'accepted' as const, issue: 'issued' as const }[generatingEvent]
+  const newer = trigger ?? (isOfInvoices ? 'generated' : step)
   return {
     type: type ?? format ?? 'pdf',
     generatingEvent: isOfInvoices ? 'issue' : (generatingEvent ?? event ?? otherwise),
     ...(isOfInvoices && { isOfInvoices }),
-    ...newerTerms(file, own),
-    ...layoutOf(file, wrong),
-  }
-}
-
-/** Scope and trigger as a newer archive names them. `quote` has three newer names, so it gets none. */
-function newerTerms(
-  { scope, trigger, generatingEvent }: DocumentFile,
-  own: 'policy' | 'transaction',
-): Pick<Terms, 'scope' | 'trigger'> {
-  const isOfInvoices = scope === 'invoice'
-  const step =
-    generatingEvent && ({ quote: undefined, accept: 'accepted', issue: 'issued' } as const)[generatingEvent]
-  const newer = trigger ?? (isOfInvoices ? 'generated' : step)
-  return {
-    ...(scope !== undefined && { scope: isOfInvoices ? 'invoice' : own }),
+    ...(scope !== undefined && { scope: isOfInvoices ? 'invoice' : owner }),
     ...(newer !== undefined && { trigger: newer }),
+    ...layoutOf(file, wrong),
   }
 }
 
@@ -210,13 +171,12 @@ function layoutOf(
     marginBottom: margin.bottom,
     marginLeft: margin.left,
     marginRight: margin.right,
-    orientation:
-      portrait === undefined ? undefined : portrait ? ('portrait' as const) : ('landscape' as const),
+    orientation: portrait === undefined ? undefined : portrait ? 'portrait' : 'landscape',
     pageSize,
-  }
-  const said = Object.fromEntries(Object.entries(newer).filter(([, value]) => value !== undefined))
-  if (Object.keys(said).length === 0) return pageLayout === undefined ? {} : { pageLayout }
+  } as const
+  const given = Object.fromEntries(Object.entries(newer).filter(([, value]) => value !== undefined))
+  if (Object.keys(given).length === 0) return pageLayout === undefined ? {} : { pageLayout }
   if (pageLayout !== undefined)
     wrong('pageLayout', "has a 'pageLayout' beside 'portrait', 'pageSize' or 'margin'. Keep one of the two.")
-  return { pageLayout: said }
+  return { pageLayout: given }
 }

@@ -6,8 +6,8 @@ import {
   type PluginReference,
   type ProductDefinition,
 } from '../../configuration.ts'
-import { type JsonPath, lineIndex } from '../json/read.ts'
-import type { Place, Report } from '../report.ts'
+import { lineIndex } from '../json/read.ts'
+import type { ArchiveReport, ValueReport } from '../report.ts'
 import type { PolicyFile } from './files.ts'
 
 /** Functions that speak of grace periods. */
@@ -15,37 +15,26 @@ const OF_GRACE: ReadonlySet<string> = new Set<PluginFunction>(['getPreGraceResul
 
 /** The plugins of a product, each with its script below `scripts/`. */
 export function compilePlugins(
-  files: PolicyFile['plugins'],
-  place: (path: JsonPath) => Place,
+  { plugins: declared, lapse }: Pick<PolicyFile, 'plugins' | 'lapse'>,
+  report: ValueReport,
   hasScript: (path: string) => boolean,
-  { lapse }: Pick<ProductDefinition, 'lapse'>,
-  report: Report,
 ): Record<string, PluginReference> {
   const plugins: Record<string, PluginReference> = {}
-  for (const [name, { path: given, enabled }] of Object.entries(files)) {
-    const where = place(['plugins', name])
-    if (!isPluginFunction(name)) {
-      report.warning(
-        where,
-        'unknownPlugin',
-        `'${name}' is no plugin function and is never called. Use one of ${PLUGIN_FUNCTIONS.join(', ')}.${report.meant(name, PLUGIN_FUNCTIONS)}`,
-      )
-      continue
-    }
+  for (const [name, { path: given, enabled }] of Object.entries(declared)) {
+    const own = report.at(name)
     const path = given.replace(/^\.?\//, '').replace(/^scripts\//, '')
-    if (!hasScript(path)) {
+    if (!isPluginFunction(name)) {
+      const message = `'${name}' is no plugin function and is never called. Use one of ${PLUGIN_FUNCTIONS.join(', ')}.${report.meant(name, PLUGIN_FUNCTIONS)}`
+      own.warning('unknownPlugin', message)
+    } else if (!hasScript(path)) {
       const message = `The plugin '${name}' is in '${given}', which is not below scripts/. Add the script or correct the path.`
-      if (enabled) report.error(where, 'missingPlugin', message)
-      else report.warning(where, 'missingPlugin', message)
-      continue
+      own[enabled ? 'error' : 'warning']('missingPlugin', message)
+    } else {
+      const message = `'${name}' is never called: the product has no grace periods. Set lapse.gracePeriodDays, or switch the plugin off.`
+      if (enabled && OF_GRACE.has(name) && lapse.gracePeriodDays === undefined)
+        own.warning('pluginWithoutGrace', message)
+      plugins[name] = { path, enabled }
     }
-    if (enabled && OF_GRACE.has(name) && lapse.gracePeriodDays === undefined)
-      report.warning(
-        where,
-        'pluginWithoutGrace',
-        `'${name}' is never called: the product has no grace periods. Set lapse.gracePeriodDays, or switch the plugin off.`,
-      )
-    plugins[name] = { path, enabled }
   }
   return plugins
 }
@@ -65,7 +54,7 @@ const REQUIRE = /(?<![.\w$])require\s*\(\s*(["'])([^"'\n]+)\1\s*\)/g
 export function checkRequires(
   scripts: Record<string, string>,
   products: readonly ProductDefinition[],
-  report: Report,
+  report: ArchiveReport,
 ): void {
   const needed = neededScripts(scripts, pluginPaths(products))
   for (const [path, source] of Object.entries(scripts)) {
@@ -73,12 +62,9 @@ export function checkRequires(
     for (const match of source.matchAll(REQUIRE)) {
       const request = match[2]!
       if (!request.startsWith('.') && !needed.has(path)) continue
+      const message = `The script requires '${request}', which is not below scripts/. Add the file or correct the path.`
       if (targetsOf(path, request, scripts).length === 0)
-        report.warning(
-          { path: `scripts/${path}`, ...positionAt(match.index) },
-          'missingScript',
-          `The script requires '${request}', which is not below scripts/. Add the file or correct the path.`,
-        )
+        report.at({ path: `scripts/${path}`, ...positionAt(match.index) }).warning('missingScript', message)
     }
   }
 }
@@ -87,7 +73,7 @@ export function checkRequires(
 export function checkFunctions(
   scripts: Record<string, string>,
   products: readonly ProductDefinition[],
-  report: Report,
+  report: ArchiveReport,
 ): void {
   for (const product of products)
     for (const name of PLUGIN_FUNCTIONS) {
@@ -95,11 +81,8 @@ export function checkFunctions(
       const { path } = product.plugins[name]!
       const own = [...neededScripts(scripts, [path])].map(one => scripts[one]!)
       if (own.some(source => source.includes(name))) continue
-      report.warning(
-        { path: `scripts/${path}` },
-        'missingFunction',
-        `The script exports no function ${name}, which the product '${product.name}' takes from it. End it with exports.${name} = ${name}.`,
-      )
+      const message = `The script exports no function ${name}, which the product '${product.name}' takes from it. End it with exports.${name} = ${name}.`
+      report.at({ path: `scripts/${path}` }).warning('missingFunction', message)
     }
 }
 
@@ -111,17 +94,17 @@ export function checkScripts(
   scripts: Record<string, string>,
   products: readonly ProductDefinition[],
   compileScript: ScriptCheck,
-  report: Report,
+  report: ArchiveReport,
 ): void {
   const needed = neededScripts(scripts, pluginPaths(products))
   for (const [path, source] of Object.entries(scripts)) {
     const { problem } = compileScript(path, source)
     if (!problem) continue
     const { message, line, column } = problem
-    const where = { path: `scripts/${path}`, line, column }
-    const told = `The script does not parse: ${message}.`
-    if (needed.has(path)) report.error(where, 'badScript', `${told} A plugin needs it.`)
-    else report.warning(where, 'badScript', `${told} No plugin that is switched on needs it.`)
+    const at = report.at({ path: `scripts/${path}`, line, column })
+    const problemText = `The script does not parse: ${message}.`
+    if (needed.has(path)) at.error('badScript', `${problemText} A plugin needs it.`)
+    else at.warning('badScript', `${problemText} No plugin that is switched on needs it.`)
   }
 }
 

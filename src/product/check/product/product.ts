@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { LookupTable, ProductDefinition, TemplateSource } from '../../configuration.ts'
+import type { Archive } from '../archive.ts'
 import { compileFields } from '../fields/fields.ts'
-import type { FileIndex } from '../file-index.ts'
-import { type Decoded, decodeFile } from '../json/decode.ts'
-import { withJurisdiction } from '../jurisdictions.ts'
-import { checkProductName, displayNameOf } from '../names.ts'
-import type { Report } from '../report.ts'
+import { decodeFile } from '../json/decode.ts'
+import { displayNameOf } from '../json/scalars.ts'
+import type { ArchiveReport } from '../report.ts'
+import { withJurisdiction } from '../settings.ts'
 import {
   checkUnusedTemplates,
   compileDocuments,
@@ -13,16 +13,20 @@ import {
   type TemplateNames,
 } from './documents.ts'
 import { compileExposures } from './exposures.ts'
-import { type PolicyFile, policyFile } from './files.ts'
-import { compileFees, compileTaxes } from './levies.ts'
+import { policyFile } from './files.ts'
 import { compilePlugins } from './plugins.ts'
-import { compileTerms } from './policy-terms.ts'
 import { checkReferences, isLiquid, isVelocity, type LiquidCheck, readTemplate } from './templates.ts'
-import { compileCancellations, compileEndorsements, compileRenewals } from './transactions.ts'
+import {
+  compileCancellations,
+  compileEndorsements,
+  compileFees,
+  compileRenewals,
+  compileTaxes,
+  compileTerms,
+} from './terms.ts'
 
 type ProductContext = {
-  files: FileIndex
-  report: Report
+  archive: Archive
   compileLiquid: LiquidCheck
   hasScript: (path: string) => boolean
   /** The product's own tables, and those of all products together. */
@@ -40,126 +44,106 @@ const GUIDELINES = 'underwriting.guidelines.liquid'
 
 /** One folder below `products/`, with everything that it refers to checked. */
 export function compileProduct(name: string, context: ProductContext): ProductDefinition {
-  const { files, report, ownTables, tenantTables, tableNames } = context
+  const { archive, ownTables, tenantTables, tableNames, isResourceTable } = context
   const folder = `products/${name}/policy`
-  checkProductName(name, `products/${name}`, report)
-  const policy = readPolicy(`${folder}/policy.json`, context)
-  const { value, place } = policy ?? { value: policyFile.parse({}), place: () => ({ path: folder }) }
+  checkProductName(name, archive.report)
+  const policyPath = `${folder}/policy.json`
+  const file = archive.take(policyPath)
+  const missing = 'The product has no policy.json. Add it, or remove the folder of the product.'
+  if (file === undefined) archive.report.at({ path: policyPath }).error('missingFile', missing)
+  const read = decodeFile(file, policyFile, archive.report)
+  const policy = read ?? {
+    value: policyFile.parse({}),
+    report: archive.report.ofValue(() => ({ path: folder })),
+  }
+  const { value, report } = policy
   const table = (tableName: string) => ownTables.get(tableName) ?? tenantTables.get(tableName)
-  const hasTable = (tableName: string) => table(tableName) !== undefined
+  const tables = { hasTable: (tableName: string) => table(tableName) !== undefined, tableNames }
 
   const sources: TemplateSource[] = []
   const script = (path: string): TemplateSource | undefined => {
-    const file = files.take(path)
-    const source = file && readTemplate(file, context.compileLiquid, report)
+    const taken = archive.take(path)
+    const source = taken && readTemplate(taken, context.compileLiquid, archive.report)
     if (source !== undefined) sources.push(source)
     return source
   }
-  const templates = readTemplates(folder, files, script)
-  const names: TemplateNames = { all: templates, used: new Set() }
-  const staticDocuments = files.namesIn(`${folder}/static_documents`)
-  for (const document of staticDocuments) files.take(`${folder}/static_documents/${document}`)
+  const templates = readTemplates(folder, archive, script)
+  const names: TemplateNames = { all: templates, used: new Set(), archive: archive.report }
+  const staticDocuments = archive.namesIn(`${folder}/static_documents`)
+  for (const document of staticDocuments) archive.take(`${folder}/static_documents/${document}`)
 
-  const exposures = compileExposures(`${folder}/exposures`, {
-    files,
-    report,
-    hasTable,
-    tableNames,
-    script,
-    isPricedElsewhere:
-      policy === undefined ||
-      value.externalRater !== undefined ||
-      value.plugins.getPerilRates?.enabled === true,
-  })
-  if (files.foldersIn(`${folder}/exposures`).length === 0)
-    report.warning(
-      { path: `${folder}/exposures` },
-      'noExposures',
-      `The product '${name}' has no exposures, so nothing can be insured with it. Add exposures/<name>/exposure.json.`,
-    )
-  if (value.externalRater !== undefined)
-    report.add([
-      {
-        severity: 'WARNING',
-        ...place(['externalRater']),
-        code: 'externalRater',
-        message: `The tenant has no external rater '${value.externalRater}'; the product is priced by its plugin or its scripts until there is one. Register it with POST /integrations.`,
-        integration: value.externalRater,
-      },
-    ])
-  const cancellationTypes = compileCancellations(files.take(`${folder}/cancellations.json`), names, report)
-  const fees = compileFees(`${folder}/fees.json`, files, report)
+  const { externalRater, plugins } = value
+  const isPricedElsewhere =
+    read === undefined || externalRater !== undefined || plugins.getPerilRates?.enabled === true
+  const path = `${folder}/exposures`
+  const exposures = compileExposures(path, { archive, script, isPricedElsewhere, ...tables })
+  const uninsurable = `The product '${name}' has no exposures, so nothing can be insured with it. Add exposures/<name>/exposure.json.`
+  if (archive.foldersIn(path).length === 0) archive.report.at({ path }).warning('noExposures', uninsurable)
+  const unrated = `The tenant has no external rater '${externalRater}'; the product is priced by its plugin or its scripts until there is one. Register it with POST /integrations.`
+  if (externalRater !== undefined)
+    report.at('externalRater').warning('externalRater', unrated, { integration: externalRater })
+  const cancellationTypes = compileCancellations(`${folder}/cancellations.json`, archive, names)
+  const fees = compileFees(`${folder}/fees.json`, archive)
   const calculations = script(`${folder}/${CALCULATIONS}`)
   const underwriting = script(`${folder}/${GUIDELINES}`)
-  const documents = compileDocuments(value.documents, ['documents'], place, names, report)
+  const documents = compileDocuments(value.documents, names, report.at('documents'), 'policy')
+  const fields = compileFields(value.fields, 'policy', report.at('fields'), tables)
   const product: ProductDefinition = {
     name,
-    displayName: value.displayName?.trim() || displayNameOf(name),
+    displayName: displayNameOf(name, value.displayName),
     locator: productLocator(name),
-    ...withJurisdiction(
-      compileFields(value.fields, ['fields'], { owner: 'policy', place, report, hasTable, tableNames }),
-      value,
-      { jurisdictions: context.jurisdictions, place, report },
-    ),
+    ...withJurisdiction(fields, policy, context.jurisdictions),
     exposures,
     documents,
-    ...compileTerms({ value, place }, report),
-    endorsements: compileEndorsements(files.take(`${folder}/endorsements.json`), names, report),
-    renewals: compileRenewals(files.take(`${folder}/renewals.json`), names, report, () =>
+    ...compileTerms(policy),
+    endorsements: compileEndorsements(`${folder}/endorsements.json`, archive, names),
+    renewals: compileRenewals(`${folder}/renewals.json`, archive, names, () =>
       documentsOfRenewals(value.documents, documents),
     ),
     ...(cancellationTypes !== undefined && { cancellationTypes }),
     fees,
-    taxes: compileTaxes(`${folder}/taxes`, files, script, report),
+    taxes: compileTaxes(`${folder}/taxes`, archive, script),
     ...(calculations !== undefined && { calculations }),
     ...(underwriting !== undefined && { underwriting }),
     templates,
     staticDocuments,
-    plugins: compilePlugins(value.plugins, place, context.hasScript, value, report),
-    ...(value.externalRater !== undefined && { externalRater: value.externalRater }),
+    plugins: compilePlugins(value, report.at('plugins'), context.hasScript),
+    ...(externalRater !== undefined && { externalRater }),
     tables: Object.fromEntries(ownTables),
   }
-  if (policy !== undefined) checkUnusedTemplates(folder, names, report)
+  if (read !== undefined) checkUnusedTemplates(folder, names)
   const feeNames = fees.map(fee => fee.name)
   const declaredFees = new Set(feeNames)
-  for (const source of sources)
-    checkReferences(
-      source,
-      {
-        table,
-        isResourceTable: context.isResourceTable,
-        tableNames,
-        hasFee: fee => declaredFees.has(fee),
-        feeNames,
-        staticDocuments,
-        takesSnippets: Object.values(templates).includes(source),
-      },
-      report,
-    )
+  const hasFee = (fee: string): boolean => declaredFees.has(fee)
+  for (const source of sources) {
+    const takesSnippets = Object.values(templates).includes(source)
+    const targets = { table, isResourceTable, tableNames, hasFee, feeNames, staticDocuments, takesSnippets }
+    checkReferences(source, targets, archive.report)
+  }
   return product
 }
 
-function readPolicy(path: string, { files, report }: ProductContext): Decoded<PolicyFile> | undefined {
-  const file = files.take(path)
-  if (file === undefined) {
-    report.error(
-      { path },
-      'missingFile',
-      'The product has no policy.json. Add it, or remove the folder of the product.',
-    )
-    return undefined
-  }
-  return decodeFile(file, () => policyFile, report)
+const FORBIDDEN_IN_NAMES = /[$@=;/\\:+,{}^%`[\]><~#*?|\p{Cc}]|\p{Extended_Pictographic}/gu
+
+/** A product is called like its folder, without characters that paths and reports cannot carry (brief 5.1). */
+function checkProductName(name: string, report: ArchiveReport): void {
+  const found = [...new Set(name.match(FORBIDDEN_IN_NAMES) ?? [])]
+  const message =
+    found.length > 0
+      ? `The product name '${name}' must not contain ${found.join(' ')}. Rename the folder.`
+      : `The product name '${name}' is a reserved word. Rename the folder.`
+  if (found.length > 0 || name === '__proto__')
+    report.at({ path: `products/${name}` }).error('badName', message)
 }
 
 /** All templates beside policy.json, by file name. */
 function readTemplates(
   folder: string,
-  files: FileIndex,
+  archive: Archive,
   script: (path: string) => TemplateSource | undefined,
 ): Record<string, TemplateSource> {
   const templates: [string, TemplateSource][] = []
-  for (const name of files.namesIn(folder)) {
+  for (const name of archive.namesIn(folder)) {
     if (name === CALCULATIONS || name === GUIDELINES || !(isLiquid(name) || isVelocity(name))) continue
     const source = script(`${folder}/${name}`)
     if (source !== undefined) templates.push([name, source])

@@ -2,9 +2,9 @@ import { compileVelocity } from '../../../../packages/velocity/velocity.ts'
 import type { ArchiveFile } from '../../archive/read.ts'
 import { type Finding, isLookupTable, type LookupTable, type TemplateSource } from '../../configuration.ts'
 import { RESOURCE_NAME, type TemplateFormat } from '../../resources.ts'
-import { readText } from '../json/decode.ts'
+import { readText } from '../archive.ts'
 import { lineIndex } from '../json/read.ts'
-import type { Place, Report } from '../report.ts'
+import type { ArchiveReport, PlaceReport } from '../report.ts'
 
 /** Compiles a Liquid source and says what is wrong with it; the rating capability's compiler. */
 export type LiquidCheck = (source: TemplateSource) => { findings: readonly Finding[] }
@@ -16,7 +16,7 @@ export const isVelocity = (path: string): boolean => /\.(vm|velocity)$/.test(pat
 export function readTemplate(
   file: ArchiveFile,
   compileLiquid: LiquidCheck,
-  report: Report,
+  report: ArchiveReport,
 ): TemplateSource | undefined {
   const source = readText(file, report)
   if (source === undefined) return undefined
@@ -49,55 +49,41 @@ const FEE = /\|\s*add_fee\s*:\s*(["'])([^"'\n]*)\1/g
 export function checkReferences(
   { path, source }: TemplateSource,
   targets: ReferenceTargets,
-  report: Report,
+  report: ArchiveReport,
 ): void {
   const code = withoutComments(source)
   const positionAt = lineIndex(code)
-  for (const match of code.matchAll(LOOKUP)) {
-    const name = match[2]!
+  const at = (index: number): PlaceReport => report.at({ path, ...positionAt(index) })
+  for (const { 2: name = '', index } of code.matchAll(LOOKUP)) {
     const table = targets.table(name)
-    const place = { path, ...positionAt(match.index) }
     if (targets.isResourceTable(name)) continue
-    if (table === undefined)
-      report.error(
-        place,
-        'missingTable',
-        `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv, declare it under 'tables' of config.json, or correct the name.${report.meant(name, targets.tableNames)}`,
-      )
-    else if (!isLookupTable(table.columns))
-      report.error(
-        place,
-        'notALookupTable',
-        `The script looks up in '${name}', whose header is '${table.columns.join(',')}'. A table for lookups has the header 'key,value'.`,
-      )
-  }
-  for (const match of code.matchAll(FEE))
-    if (!targets.hasFee(match[2]!))
-      report.error(
-        { path, ...positionAt(match.index) },
-        'unknownFee',
-        `The script adds the fee '${match[2]}', which fees.json does not declare. Declare it or correct the name.${report.meant(match[2]!, targets.feeNames)}`,
-      )
-  for (const match of targets.takesSnippets ? [] : code.matchAll(SNIPPET))
-    report.error(
-      { path, ...positionAt(match.index) },
-      'missingSnippet',
-      `The script takes in the snippet '${match[2]}', and only templates of documents have snippets. Write what it says in its place.`,
-    )
-  for (const match of code.matchAll(STATIC_DOCUMENT))
-    if (!targets.staticDocuments.includes(match[2]!.normalize('NFC'))) {
-      const place = { path, ...positionAt(match.index) }
-      const uses = `The template uses the static document '${match[2]}', which is not in static_documents.`
-      const meant = report.meant(match[2]!, targets.staticDocuments)
-      // Resources come and go by themselves, so that nobody knows here which there will be.
-      if (RESOURCE_NAME.test(match[2]!.replace(/\.\w{1,5}$/, '')))
-        report.warning(
-          place,
-          'missingStaticDocument',
-          `${uses} Add the file, correct the name, or see that a resource of that static name is in force.${meant}`,
-        )
-      else report.error(place, 'missingStaticDocument', `${uses} Add the file or correct the name.${meant}`)
+    if (table === undefined) {
+      const message = `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv, declare it under 'tables' of config.json, or correct the name.${report.meant(name, targets.tableNames)}`
+      at(index).error('missingTable', message)
+    } else if (!isLookupTable(table.columns)) {
+      const message = `The script looks up in '${name}', whose header is '${table.columns.join(',')}'. A table for lookups has the header 'key,value'.`
+      at(index).error('notALookupTable', message)
     }
+  }
+  for (const { 2: name = '', index } of code.matchAll(FEE)) {
+    if (targets.hasFee(name)) continue
+    const message = `The script adds the fee '${name}', which fees.json does not declare. Declare it or correct the name.${report.meant(name, targets.feeNames)}`
+    at(index).error('unknownFee', message)
+  }
+  for (const { 2: name, index } of targets.takesSnippets ? [] : code.matchAll(SNIPPET)) {
+    const message = `The script takes in the snippet '${name}', and only templates of documents have snippets. Write what it says in its place.`
+    at(index).error('missingSnippet', message)
+  }
+  for (const { 2: name = '', index } of code.matchAll(STATIC_DOCUMENT)) {
+    if (targets.staticDocuments.includes(name.normalize('NFC'))) continue
+    const uses = `The template uses the static document '${name}', which is not in static_documents.`
+    const meant = report.meant(name, targets.staticDocuments)
+    // Resources come and go by themselves, so that nobody knows here which there will be.
+    const mayBeResource = RESOURCE_NAME.test(name.replace(/\.\w{1,5}$/, ''))
+    const resource = `${uses} Add the file, correct the name, or see that a resource of that static name is in force.${meant}`
+    if (mayBeResource) at(index).warning('missingStaticDocument', resource)
+    else at(index).error('missingStaticDocument', `${uses} Add the file or correct the name.${meant}`)
+  }
 }
 
 /** What a script is there to set, and the filters that set it. */
@@ -110,15 +96,11 @@ const SETTERS = {
 export function checkSets(
   { path, source }: TemplateSource,
   what: keyof typeof SETTERS,
-  report: Report,
+  report: ArchiveReport,
 ): void {
   const called = new RegExp(`\\|\\s*(?:${SETTERS[what].join('|')})\\b`)
-  if (called.test(withoutComments(source))) return
-  report.warning(
-    { path },
-    'scriptSetsNothing',
-    `The script sets no ${what}, so there is none. Set it with ${SETTERS[what].join(' or ')}.`,
-  )
+  const message = `The script sets no ${what}, so there is none. Set it with ${SETTERS[what].join(' or ')}.`
+  if (!called.test(withoutComments(source))) report.at({ path }).warning('scriptSetsNothing', message)
 }
 
 /** The Liquid source with comments blanked, every other character where it was. */
@@ -136,31 +118,28 @@ function withoutComments(source: string): string {
   return code + source.slice(kept)
 }
 
-/** Reports names of the list that no snippet can have, and snippets of the template that the list has not. */
+/**
+ * Reports names of the list that no snippet can have, and snippets of the template that the list has not. `report` is of the
+ * list.
+ */
 export function checkSnippetNames(
   names: readonly string[],
   { path, source }: TemplateSource,
-  place: Place,
-  report: Report,
+  report: PlaceReport,
+  archive: ArchiveReport,
 ): void {
-  for (const name of names)
-    if (!RESOURCE_NAME.test(name))
-      report.error(
-        place,
-        'badSnippetName',
-        `'${name}' is no static name that a snippet could have; it has letters, digits, _ and $ only, and begins with none of the digits.`,
-      )
+  for (const name of names) {
+    const message = `'${name}' is no static name that a snippet could have; it has letters, digits, _ and $ only, and begins with none of the digits.`
+    if (!RESOURCE_NAME.test(name)) report.error('badSnippetName', message)
+  }
   const included = isVelocity(path)
     ? includedSnippets(source, 'velocity')
     : includedSnippets(withoutComments(source), 'liquid')
   const positionAt = lineIndex(source)
-  for (const { name, offset } of included)
-    if (!names.includes(name))
-      report.error(
-        { path, ...positionAt(offset) },
-        'missingSnippet',
-        `The template takes in the snippet '${name}', which is not among the templateSnippets of its document. Add it there, or correct the name.`,
-      )
+  for (const { name, offset } of included) {
+    const message = `The template takes in the snippet '${name}', which is not among the templateSnippets of its document. Add it there, or correct the name.`
+    if (!names.includes(name)) archive.at({ path, ...positionAt(offset) }).error('missingSnippet', message)
+  }
 }
 
 /** `{% render 'name' %}`, `{% include "name" %}`, `#parse("name")`, `#include('a', 'b')`. */

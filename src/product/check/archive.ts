@@ -1,0 +1,136 @@
+// The files of an archive as the checks see them. What no check asks for is left over, and is reported as unknown.
+import { ArchiveRefused } from '../../../packages/zip/refusal.ts'
+import { nearest } from '../../kernel/text.ts'
+import type { ArchiveFile } from '../archive/read.ts'
+import { type ArchiveReport, type FindingCode, LARGEST_FINDING_COUNT } from './report.ts'
+
+export type Archive = {
+  readonly report: ArchiveReport
+  /** The file, now known to be part of the configuration. */
+  take: (path: string) => ArchiveFile | undefined
+  /** Files directly in the folder, by name; none of them taken yet. */
+  namesIn: (folder: string) => string[]
+  foldersIn: (folder: string) => string[]
+  /** Files anywhere below the folder, as paths below it. */
+  pathsBelow: (folder: string) => string[]
+  /** Files that no check has taken. */
+  leftOver: () => string[]
+}
+
+type Folder = { readonly names: string[]; readonly folders: Map<string, Folder> }
+
+const newFolder = (): Folder => ({ names: [], folders: new Map() })
+
+export function indexFiles(files: readonly ArchiveFile[], report: ArchiveReport): Archive {
+  const byPath = new Map(files.map(file => [file.path, file]))
+  const paths = [...byPath.keys()].sort()
+  const root = newFolder()
+  for (const path of paths) {
+    const segments = path.split('/')
+    const name = segments.pop()!
+    let folder = root
+    for (const segment of segments) {
+      const inner = folder.folders.get(segment) ?? newFolder()
+      folder.folders.set(segment, inner)
+      folder = inner
+    }
+    folder.names.push(name)
+  }
+  const at = (path: string): Folder | undefined =>
+    path.split('/').reduce<Folder | undefined>((folder, segment) => folder?.folders.get(segment), root)
+  const taken = new Set<string>()
+  return {
+    report,
+    take: path => {
+      const file = byPath.get(path.normalize('NFC'))
+      if (file !== undefined) taken.add(file.path)
+      return file
+    },
+    namesIn: folder => at(folder)?.names ?? [],
+    foldersIn: folder => [...(at(folder)?.folders.keys() ?? [])],
+    pathsBelow: folder =>
+      paths.filter(path => path.startsWith(`${folder}/`)).map(path => path.slice(folder.length + 1)),
+    leftOver: () => paths.filter(path => !taken.has(path)),
+  }
+}
+
+/** A file's text, or undefined with the reason reported. */
+export function readText(file: ArchiveFile, report: ArchiveReport): string | undefined {
+  try {
+    return file.text()
+  } catch (error) {
+    if (!(error instanceof ArchiveRefused)) throw error
+    report.at({ path: file.path }).error(error.code, error.message)
+    return undefined
+  }
+}
+
+/** Files and folders that the format names, wherever they stand. */
+const NAMES = [
+  ...['config.json', 'products', 'payment', 'policyholder', 'security', 'scripts', 'bootstrap'],
+  ...['policy', 'exposures', 'perils', 'tables', 'taxes', 'static_documents'],
+  ...['policy.json', 'exposure.json', 'fees.json', 'taxes.json', 'payment.json'],
+  ...['endorsements.json', 'renewals.json', 'cancellations.json', 'roles.json', 'test_users.json'],
+  ...['policyholder.dictionary.json', 'policyholder.form.json', 'policyholder.card.json'],
+  ...['policy.calculations.liquid', 'underwriting.guidelines.liquid'],
+]
+const KNOWN_NAMES = new Set(NAMES)
+
+/** Parts of older configurations that nothing reads any more, and notes for people (brief 5.1). */
+const OBSOLETE = [
+  /^(brand|reports)\//,
+  /(^|\/)perms\.json$/,
+  /^global\.dictionary\.json$/,
+  /^policyholder\/policyholder\.json$/,
+  /^products\/[^/]+\/claim\//,
+  /^products\/[^/]+\/[^/]*\.(form|card|dictionary)\.json$/,
+  /(^|\/)(readme|license|licence|notice|changelog|contributing)(\.[a-z]+)?$/i,
+  /\.md$/i,
+]
+
+/** Files whose absence from Bindery changes what the tenant gets, with that consequence. */
+const WITHOUT_EFFECT: readonly (readonly [RegExp, FindingCode, string])[] = [
+  [
+    /^products\/[^/]+\/(?:policy\/)?premium-?reporting\.json$/i,
+    'unsupportedFeature',
+    'Bindery has no premium reporting, so this file has no effect: the product will be rated and billed as an ordinary one.',
+  ],
+  [
+    /^products\/[^/]+\/(?:policy\/)?premium-?report(?:\.template\.liquid|\.premium\.liquid|\.json)$/i,
+    'unsupportedFeature',
+    'Bindery has no premium reports, so this file is never used: no report is priced and no document made of it.',
+  ],
+  [
+    /^payment\/payment\.(?:form|dictionary|card)\.json$/,
+    'olderForm',
+    'This is a payment form of an older configuration. Its fields are not read: payments take and check only the fields of payment/payment.json. Move the fields there.',
+  ],
+]
+
+/** Warns of every file that no check asked for; of a whole unknown folder at the top once. */
+export function checkLeftOver({ leftOver, report }: Archive, knownFolders: ReadonlySet<string>): void {
+  const folders = new Set<string>()
+  for (const path of leftOver()) {
+    if (OBSOLETE.some(pattern => pattern.test(path))) continue
+    const known = WITHOUT_EFFECT.find(([pattern]) => pattern.test(path))
+    const [first, second] = path.split('/', 2)
+    const folder = `${first}/`
+    if (known) report.at({ path }).warning(known[1], known[2])
+    else if (second === undefined || knownFolders.has(first!)) {
+      const message = `This file is not part of a configuration and is ignored. Check its name and folder, or leave it out.${meantPath(path, report)}`
+      report.at({ path }).warning('unknownFile', message)
+    } else if (folders.size < LARGEST_FINDING_COUNT && !folders.has(folder)) {
+      folders.add(folder)
+      const message = `This folder is not part of a configuration and is ignored. Check its name, or leave it out.${meantPath(folder, report)}`
+      report.at({ path: folder }).warning('unknownFile', message)
+    }
+  }
+}
+
+/** The path with names of the format in the place of those that are nearly so, as `Perils` is. */
+function meantPath(path: string, report: ArchiveReport): string {
+  const names = path.split('/')
+  if (!report.afford('comparisons', names.length * NAMES.length)) return ''
+  const meant = names.map(name => (KNOWN_NAMES.has(name) ? name : (nearest(name, NAMES) ?? name))).join('/')
+  return meant === path ? '' : ` Did you mean '${meant}'?`
+}

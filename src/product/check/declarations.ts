@@ -1,0 +1,247 @@
+// What config.json declares beside settings: tables and snippets that are resources (resources brief 1.1), and custom events
+// with their schedules (resources brief 8.3).
+
+import { z } from 'zod'
+import { type CustomEventType, isCustomEventType } from '../../platform/events/types.ts'
+import {
+  ALIGNMENTS,
+  ANCHORS,
+  CADENCE_UNITS,
+  type CustomEventDefinition,
+  SUPPRESSING_STATUSES,
+} from '../custom-events.ts'
+import {
+  COLUMN_TYPES,
+  LONGEST_RESOURCE_NAME,
+  type RangeTableDeclaration,
+  RESOURCE_NAME,
+  type ResourceDeclarations,
+  SELECTION_TIME_BASES,
+  type SelectionTimeBasis,
+  type TableDeclaration,
+} from '../resources.ts'
+import { choice, flag, list, name, present, text, textList, wholeNumber } from './json/scalars.ts'
+import type { ValueReport } from './report.ts'
+
+const dataType = choice(COLUMN_TYPES).default('string')
+
+/** Without one it is the transaction's own time that decides. */
+const selectionTimeBasis = choice(SELECTION_TIME_BASES).default('transactionEffectiveTime')
+
+/** A map of columns as the list of its entries: their order is that of keys. */
+const columnMap = <Column extends z.ZodObject>(column: Column) =>
+  z
+    .record(z.string(), column.optional())
+    .transform(columns =>
+      Object.entries(columns).flatMap(([columnName, one]) =>
+        one === undefined ? [] : [{ name: columnName, ...(one as z.output<Column>) }],
+      ),
+    )
+
+const keyColumns = columnMap(z.strictObject({ dataType, isKey: flag.default(false) }))
+
+const table = z.strictObject({ columns: keyColumns, selectionTimeBasis })
+const rangeTable = z.strictObject({
+  columns: keyColumns,
+  selectionTimeBasis,
+  rangeStart: name,
+  rangeEnd: name.optional(),
+})
+const constraintTable = z.strictObject({
+  columns: columnMap(z.strictObject({ dataType, makeDistinct: flag.default(false) })),
+  selectionTimeBasis,
+})
+
+const byStaticName = <Entry extends z.ZodType>(entry: Entry) =>
+  z.record(z.string(), entry.optional()).default({})
+
+/** A snippet says no more than this (resources brief 4.2); what it says for people is for screens. */
+const templateSnippet = z.strictObject({
+  displayName: text.optional(),
+  selectionTimeBasis: choice(SELECTION_TIME_BASES).optional(),
+})
+
+/** Properties of config.json: tables that are resources, by static name (resources brief 1.1). */
+export const tableDeclarations = {
+  tables: byStaticName(table),
+  rangeTables: byStaticName(rangeTable),
+  constraintTables: byStaticName(constraintTable),
+  templateSnippets: byStaticName(templateSnippet),
+}
+
+type Declared<Entry> = Record<string, Entry | undefined>
+
+type Tables = {
+  tables: Declared<TableDeclaration>
+  rangeTables: Declared<Omit<RangeTableDeclaration, 'rangeEnd'> & { rangeEnd?: string | undefined }>
+  constraintTables: Declared<ResourceDeclarations['constraintTables'][string]>
+  templateSnippets: Declared<{ selectionTimeBasis?: SelectionTimeBasis | undefined }>
+}
+
+const staticNameProblem = (name: string): string | undefined =>
+  RESOURCE_NAME.test(name) && name.length <= LONGEST_RESOURCE_NAME
+    ? undefined
+    : 'is no static name: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.'
+
+/** The declarations, with what contradicts itself reported; undefined when there are none. */
+export function compileResourceTables(
+  { tables, rangeTables, constraintTables, templateSnippets }: Tables,
+  report: ValueReport,
+): ResourceDeclarations | undefined {
+  const seen = new Set<string>()
+  const checked = <Entry extends { columns: { name: string }[] }>(
+    kind: keyof ResourceDeclarations,
+    entries: Declared<Entry>,
+  ): Record<string, Entry> => {
+    const found = Object.entries(entries).flatMap(([name, one]): [string, Entry][] =>
+      one === undefined ? [] : [[name, one]],
+    )
+    for (const [name, { columns }] of found) {
+      const wrong = (message: string): void =>
+        report.at(kind, name).error('badTableDeclaration', `'${name}' ${message}`)
+      const problem = staticNameProblem(name)
+      if (problem !== undefined) wrong(problem)
+      if (seen.has(name)) wrong('is declared as a table of another kind too; rename one of them.')
+      if (columns.length === 0) wrong('declares no columns; name those of its file.')
+      const lower = columns.map(column => column.name.trim().toLowerCase())
+      const repeated = columns.find((_, at) => lower.indexOf(lower[at]!) !== at)
+      if (repeated)
+        wrong(`declares the column '${repeated.name}' twice, in other letters; rename one of them.`)
+      seen.add(name)
+    }
+    return Object.fromEntries(found)
+  }
+  const ranges = checked('rangeTables', rangeTables)
+  for (const [name, range] of Object.entries(ranges))
+    for (const bound of ['rangeStart', 'rangeEnd'] as const) {
+      const problem = boundProblem(bound, range)
+      if (problem !== undefined)
+        report
+          .at('rangeTables', name, bound)
+          .error('badTableDeclaration', `'${bound}' of '${name}' ${problem}.`)
+    }
+  const declared: ResourceDeclarations = {
+    tables: checked('tables', tables),
+    rangeTables: ranges as ResourceDeclarations['rangeTables'],
+    constraintTables: checked('constraintTables', constraintTables),
+  }
+  const snippets = Object.entries(templateSnippets).flatMap(([name, { selectionTimeBasis } = {}]) => {
+    const problem = staticNameProblem(name)
+    if (problem !== undefined)
+      report.at('templateSnippets', name).error('badSnippetName', `'${name}' ${problem}`)
+    // Those that are read for a time of their own.
+    return selectionTimeBasis === undefined ? [] : [[name, { selectionTimeBasis }] as const]
+  })
+  if (seen.size === 0 && snippets.length === 0) return undefined
+  return { ...declared, ...(snippets.length > 0 && { templateSnippets: Object.fromEntries(snippets) }) }
+}
+
+/** What is wrong with the column that a bound of a range table names, as the end of a sentence. */
+function boundProblem(
+  bound: 'rangeStart' | 'rangeEnd',
+  range: NonNullable<Tables['rangeTables'][string]>,
+): string | undefined {
+  const name = range[bound]
+  if (name === undefined) return undefined
+  const column = range.columns.find(one => one.name === name)
+  if (!column) return `names the column '${name}', which it does not have`
+  if (column.isKey) return `names '${name}', which is a key; a bound is none`
+  if (!['string', 'int', 'long', 'decimal'].includes(column.dataType))
+    return `names '${name}', which is a ${column.dataType}; bounds are decimal numbers`
+  return bound === 'rangeEnd' && name === range.rangeStart ? 'names the same column as rangeStart' : undefined
+}
+
+const schedule = z.strictObject({
+  anchor: choice(ANCHORS),
+  alignment: choice(ALIGNMENTS).optional(),
+  offset: z.strictObject({ amount: wholeNumber, unit: choice(CADENCE_UNITS).default('day') }).optional(),
+  cadence: z
+    .strictObject({
+      intervalDuration: wholeNumber.default(1),
+      durationBasis: choice(CADENCE_UNITS),
+      limit: wholeNumber.optional(),
+    })
+    .optional(),
+  suppressOnStatuses: list(choice(SUPPRESSING_STATUSES)).default([]),
+})
+
+/** Property of config.json: events that plugins or the calendar emit (resources brief 8.3). */
+export const customEventDeclarations = list(
+  z.strictObject({
+    type: name,
+    schedule: schedule.optional(),
+    isPersisted: flag.default(true),
+    products: textList.optional(),
+  }),
+).default([])
+
+/** Each adds a row and a timer to every policy. */
+const MOST_SCHEDULES = 50
+
+/** Farther than any policy is long, and within the calendar. */
+const LARGEST_AMOUNT = 10_000
+
+type CustomEventFile = NonNullable<z.infer<typeof customEventDeclarations>[number]>
+
+export function compileCustomEvents(
+  declared: readonly (CustomEventFile | undefined)[],
+  productNames: readonly string[],
+  report: ValueReport,
+): CustomEventDefinition[] {
+  const definitions = new Map<string, CustomEventDefinition>()
+  for (const [index, event] of present(declared)) {
+    const own = report.at(index)
+    const { type, isPersisted, products = [] } = event
+    const badType = `'${type}' is no type of a custom event. Write it like 'custom.policy.anniversary'.`
+    if (!isCustomEventType(type)) own.at('type').error('badCustomEvent', badType)
+    const repeated = `The type '${type}' is declared twice. Remove or rename one of the two.`
+    if (definitions.has(type)) own.at('type').error('badCustomEvent', repeated)
+    const kept = `'${type}' is not to be persisted. Every event is kept in the stream, and this one too.`
+    if (!isPersisted) own.at('isPersisted').warning('customEventKept', kept)
+    for (const product of products) {
+      const unknown = `There is no product '${product}'. Name products by their folders.`
+      if (!productNames.includes(product)) own.at('products').error('badCustomEvent', unknown)
+    }
+    checkSchedule(event, own.at('schedule'))
+    definitions.set(type, definitionOf(event))
+  }
+  const { length: scheduled } = [...definitions.values()].filter(({ schedule }) => schedule !== undefined)
+  const tooMany = `${scheduled} events have a schedule; there may be ${MOST_SCHEDULES}.`
+  if (scheduled > MOST_SCHEDULES) report.error('badCustomEvent', tooMany)
+  return [...definitions.values()]
+}
+
+function checkSchedule({ type, schedule }: CustomEventFile, report: ValueReport): void {
+  const { anchor, offset, cadence } = schedule ?? {}
+  if (offset && Math.abs(offset.amount) > LARGEST_AMOUNT)
+    report
+      .at('offset', 'amount')
+      .error('badCustomEvent', `An offset is ${LARGEST_AMOUNT} at most, before or after.`)
+  if (!cadence) return
+  const { intervalDuration, limit } = cadence
+  const ofCadence = report.at('cadence')
+  const badInterval = `An interval is from 1 to ${LARGEST_AMOUNT}.`
+  if (intervalDuration < 1 || intervalDuration > LARGEST_AMOUNT)
+    ofCadence.at('intervalDuration').error('badCustomEvent', badInterval)
+  if (limit !== undefined && (limit < 1 || limit > LARGEST_AMOUNT))
+    ofCadence.at('limit').error('badCustomEvent', `A limit is from 1 to ${LARGEST_AMOUNT}.`)
+  const endless = `'${type}' is counted from the end of the policy, and would come for ever. Give its cadence a limit.`
+  if (anchor === 'policyEnd' && limit === undefined) ofCadence.error('badCustomEvent', endless)
+}
+
+function definitionOf({ type, schedule, products }: CustomEventFile): CustomEventDefinition {
+  const { anchor, alignment, offset, cadence, suppressOnStatuses = [] } = schedule ?? {}
+  return {
+    type: type as CustomEventType,
+    ...(products && { products }),
+    ...(anchor && {
+      schedule: {
+        anchor,
+        ...(alignment && { alignment }),
+        ...(offset && { offset }),
+        ...(cadence && { cadence }),
+        suppressOnStatuses: present(suppressOnStatuses).map(([, status]) => status),
+      },
+    }),
+  }
+}

@@ -1,0 +1,213 @@
+// What a product says about fees and taxes, about paying and lapsing, and about endorsements, renewals and cancellations.
+import { decimal } from '../../../kernel/money.ts'
+import type {
+  CancellationType,
+  DocumentDefinition,
+  EndorsementType,
+  FeeDefinition,
+  HoldbackTerms,
+  ProductDefinition,
+  TaxDefinition,
+  TemplateSource,
+} from '../../configuration.ts'
+import type { Archive } from '../archive.ts'
+import { type Decoded, decodeFile } from '../json/decode.ts'
+import { displayNameOf, present } from '../json/scalars.ts'
+import { checkUniqueNames } from '../report.ts'
+import { compileDocuments, type TemplateNames } from './documents.ts'
+import {
+  cancellationsFile,
+  endorsementsFile,
+  feesFile,
+  type PolicyFile,
+  renewalsFile,
+  taxesFile,
+} from './files.ts'
+import { checkSets } from './templates.ts'
+
+export function compileFees(path: string, archive: Archive): FeeDefinition[] {
+  const decoded = decodeFile(archive.take(path), feesFile, archive.report)
+  if (decoded === undefined) return []
+  const list = present(decoded.value.fees)
+  checkUniqueNames(list, 'fee', decoded.report.at('fees'))
+  return list.map(([, { name, displayName, proration }]) => ({
+    name,
+    displayName: displayNameOf(name, displayName),
+    proration,
+  }))
+}
+
+/** The taxes of `…/policy/taxes`. No plugin computes a tax, so each needs its script. */
+export function compileTaxes(
+  folder: string,
+  archive: Archive,
+  script: (path: string) => TemplateSource | undefined,
+): TaxDefinition[] {
+  const decoded = decodeFile(archive.take(`${folder}/taxes.json`), taxesFile, archive.report)
+  const list = present(decoded?.value.taxes)
+  const taxes = list.map(([index, { name, displayName }]): TaxDefinition => {
+    const premium = script(`${folder}/${name}.premium.liquid`)
+    const missing = `The tax '${name}' has no script. Add taxes/${name}.premium.liquid, or remove the tax.`
+    if (premium === undefined) decoded!.report.at('taxes', index).error('missingTaxScript', missing)
+    else checkSets(premium, 'tax', archive.report)
+    return {
+      name,
+      displayName: displayNameOf(name, displayName),
+      ...(premium !== undefined && { premium }),
+    }
+  })
+  if (decoded !== undefined) checkUniqueNames(list, 'tax', decoded.report.at('taxes'))
+  const names = taxes.map(tax => tax.name)
+  for (const fileName of archive.namesIn(folder)) {
+    const stem = /^(.*)\.premium\.liquid$/.exec(fileName)?.[1]
+    if (stem === undefined || names.some(name => name.normalize('NFC') === stem)) continue
+    const path = `${folder}/${fileName}`
+    archive.take(path)
+    const message = `There is no tax '${stem}'. Add it to taxes.json, or remove the script.${archive.report.meant(stem, names)}`
+    archive.report.at({ path }).warning('orphanScript', message)
+  }
+  return taxes
+}
+
+type Terms = Pick<
+  ProductDefinition,
+  | 'paymentSchedules'
+  | 'defaultPaymentTerms'
+  | 'lapse'
+  | 'invoicing'
+  | 'legacyCancellationProration'
+  | 'endReminders'
+>
+
+/** 30/360 and calendar months were one behaviour on the reference platform (brief 1.7). */
+const prorations = { '30E360': 'monthly', actual: 'monthly', actualMilliseconds: 'linear' } as const
+
+/** What policy.json says about paying, lapsing and reminding. */
+export function compileTerms(policy: Decoded<PolicyFile>): Terms {
+  const { defaultPaymentTerms, lapse, invoicing, cancellations } = policy.value
+  return {
+    paymentSchedules: paymentSchedules(policy),
+    defaultPaymentTerms,
+    lapse,
+    invoicing,
+    legacyCancellationProration: prorations[cancellations.proration],
+    endReminders: endReminders(policy),
+  }
+}
+
+function paymentSchedules({ value, report }: Decoded<PolicyFile>): ProductDefinition['paymentSchedules'] {
+  const list = present(value.paymentSchedules).map(([index, { type, name = type, displayName }]) => {
+    const schedule = { type, name, displayName: displayNameOf(name, displayName) }
+    return [index, schedule] as const
+  })
+  checkUniqueNames(list, 'payment schedule', report.at('paymentSchedules'))
+  const message =
+    "'paymentSchedules' lists none, so the product has one, 'upfront', of type total. List those that it is to have, or leave the property out."
+  if (value.paymentSchedules?.length === 0)
+    report.at('paymentSchedules').warning('noPaymentSchedules', message)
+  if (list.length === 0) return [{ type: 'total', name: 'upfront', displayName: 'Upfront' }]
+  return list.map(([, schedule]) => schedule)
+}
+
+const DAYS = { d: 1, w: 7 } as const
+
+function endReminders({ value, report }: Decoded<PolicyFile>): ProductDefinition['endReminders'] {
+  const reminders = present(value.endReminders).map(([, reminder]) => reminder)
+  for (const [index, { name, enabled, offset }] of present(value.reminders)) {
+    const [, count, unit] = /^-\s*(\d{1,4})\s*([dw])$/i.exec(offset.trim()) ?? []
+    if (unit === undefined) {
+      const message = `The reminder '${name}' has the offset '${offset}'. Write the days or weeks before the end like '-7d' or '-2w'.`
+      report.at('reminders', index, 'offset').error('badReminder', message)
+    } else if (enabled)
+      reminders.push({ name, daysBefore: Number(count) * DAYS[unit.toLowerCase() as keyof typeof DAYS] })
+  }
+  return reminders
+}
+
+/**
+ * Documents of endorsements and renewals that do not say when they are made (brief 5.1). A reinstatement has its documents
+ * when it is accepted, too (brief 1.6).
+ */
+const WHEN_ACCEPTED = ['transaction', 'accept'] as const
+
+export function compileEndorsements(
+  path: string,
+  archive: Archive,
+  templates: TemplateNames,
+): EndorsementType[] {
+  const decoded = decodeFile(archive.take(path), endorsementsFile, archive.report)
+  if (decoded === undefined) return []
+  const report = decoded.report.at('endorsements')
+  const list = present(decoded.value.endorsements)
+  checkUniqueNames(list, 'endorsement', report)
+  return list.map(([index, { name, displayName, reprice, documents }]) => ({
+    name,
+    displayName: displayNameOf(name, displayName),
+    reprice,
+    documents: compileDocuments(documents, templates, report.at(index, 'documents'), ...WHEN_ACCEPTED),
+  }))
+}
+
+/** A product without renewals.json has the product's own documents for a renewal (brief 5.1). */
+export function compileRenewals(
+  path: string,
+  archive: Archive,
+  templates: TemplateNames,
+  ofProduct: () => DocumentDefinition[],
+): { documents: DocumentDefinition[] } {
+  const file = archive.take(path)
+  if (!file) return { documents: ofProduct() }
+  const decoded = decodeFile(file, renewalsFile, archive.report)
+  if (decoded === undefined) return { documents: [] }
+  const { value, report } = decoded
+  return { documents: compileDocuments(value.documents, templates, report.at('documents'), ...WHEN_ACCEPTED) }
+}
+
+/** Undefined when the product has no cancellations.json: it then cancels the legacy way. */
+export function compileCancellations(
+  path: string,
+  archive: Archive,
+  templates: TemplateNames,
+): CancellationType[] | undefined {
+  const decoded = decodeFile(archive.take(path), cancellationsFile, archive.report)
+  if (decoded === undefined) return undefined
+  const types = decoded.report.at('cancellationTypes')
+  const list = present(decoded.value.cancellationTypes)
+  checkUniqueNames(list, 'cancellation type', types)
+  const bare = list.filter(([, type]) => type.cancellationCategories.length === 0)
+  for (const [index, { name }] of bare.length < list.length ? bare : []) {
+    const message = `The cancellation type '${name}' has no categories, others have. Give all of them categories, or none.`
+    types.at(index).error('unevenCategories', message)
+  }
+  return list.map(([index, { name, title, documents, cancellationCategories, ...type }]) => {
+    const report = types.at(index)
+    const holdback = type.holdback && holdbackTerms(type.holdback)
+    const message = `The holdback of the cancellation type '${name}' must have either an amount from 0 or a percent from 0 to 100.`
+    if (type.holdback && !holdback) report.at('holdback').error('invalidHoldback', message)
+    const { reinstatement } = type
+    const ofReinstatement = report.at('reinstatement', 'documents')
+    return {
+      name,
+      title: displayNameOf(name, title),
+      documents: compileDocuments(documents, templates, report.at('documents'), 'transaction'),
+      cancellationCategories,
+      ...(holdback && { holdback }),
+      ...(reinstatement !== undefined && {
+        reinstatement: {
+          defaultDeadlineDays: reinstatement.defaultDeadlineDays,
+          documents: compileDocuments(reinstatement.documents, templates, ofReinstatement, ...WHEN_ACCEPTED),
+        },
+      }),
+    }
+  })
+}
+
+type HoldbackFile = { readonly amount?: string | undefined; readonly percent?: string | undefined }
+
+/** Exactly one of the two, within its bounds; else undefined. */
+function holdbackTerms({ amount, percent }: HoldbackFile): HoldbackTerms | undefined {
+  if ((amount === undefined) === (percent === undefined)) return undefined
+  if (amount !== undefined) return decimal(amount).gte(0) ? { amount } : undefined
+  const share = decimal(percent!)
+  return share.gte(0) && share.lte(100) ? { percent: percent! } : undefined
+}

@@ -1,0 +1,171 @@
+// config.json: time zone, currency, features, secrets, jurisdictions, and the resources and events that it declares.
+
+import { z } from 'zod'
+import { type CurrencyCode, currencyCode } from '../../kernel/money.ts'
+import { type TimeZone, timeZone } from '../../kernel/time.ts'
+import { SECRET_ITEM_NAME } from '../../platform/outbound/secret-references.ts'
+import {
+  type Configuration,
+  type FieldDefinition,
+  type ProductDefinition,
+  SECRET_DATA_TYPES,
+} from '../configuration.ts'
+import { LONGEST_JURISDICTION, LONGEST_RESOURCE_NAME, RESOURCE_NAME } from '../resources.ts'
+import type { Archive } from './archive.ts'
+import {
+  compileCustomEvents,
+  compileResourceTables,
+  customEventDeclarations,
+  tableDeclarations,
+} from './declarations.ts'
+import { type Decoded, decodeFile } from './json/decode.ts'
+import { choice, flag, name, text } from './json/scalars.ts'
+import type { PolicyFile } from './product/files.ts'
+import type { ValueReport } from './report.ts'
+
+/** `{"items": {"apiKey": {"dataType": "string"}}}`; an item without a type is a string. */
+const secretDeclaration = z.strictObject({
+  items: z.record(z.string(), z.strictObject({ dataType: choice(SECRET_DATA_TYPES).default('string') })),
+})
+
+/** config.json */
+const configFile = z.strictObject({
+  timezone: name.optional(),
+  currency: name.optional(),
+  improvedRating: flag.optional(),
+  features: z.record(z.string(), flag).default({}),
+  secrets: z.record(z.string(), secretDeclaration).default({}),
+  /** By name; what an entry says beside it is for screens. */
+  jurisdictions: z
+    .record(z.string(), z.strictObject({ displayName: text.optional() }).optional())
+    .default({}),
+  customEvents: customEventDeclarations,
+  ...tableDeclarations,
+})
+
+type Settings = Pick<
+  Configuration,
+  'timeZone' | 'currency' | 'features' | 'jurisdictions' | 'resources' | 'secrets' | 'customEvents'
+>
+
+/** In place of what is missing or wrong, until all problems are reported: with an error nothing is deployed. */
+const UNREAD = { timeZone: 'UTC' as TimeZone, currency: 'XXX' as CurrencyCode }
+
+/** What config.json must have (brief 5.1), as its author writes it. */
+const NEEDED = {
+  timezone: `"timezone" with a name of the IANA database, like "Europe/Berlin"`,
+  currency: `"currency" with a code of ISO 4217, like "EUR"`,
+} as const
+
+/**
+ * config.json. A time zone and a currency are never guessed, since amounts and days of policies hang on them;
+ * an archive without products has no use for either.
+ */
+export function compileSettings(archive: Archive, productNames: readonly string[]): Settings {
+  const hasProducts = productNames.length > 0
+  const path = 'config.json'
+  const file = archive.take(path)
+  const decoded = decodeFile(file, configFile, archive.report)
+  const absent = `There is no config.json. Add it with ${NEEDED.timezone}, and ${NEEDED.currency}.`
+  if (file === undefined && hasProducts) archive.report.at({ path }).error('missingConfig', absent)
+  if (decoded === undefined) return { ...UNREAD, features: {}, secrets: {} }
+  const { value, report } = decoded
+  const lacking = (['timezone', 'currency'] as const).filter(property => value[property] === undefined)
+  const incomplete = `config.json lacks ${lacking.map(property => `'${property}'`).join(' and ')}. Add ${lacking.map(property => NEEDED[property]).join(', and ')}.`
+  if (lacking.length > 0 && hasProducts) report.error('missingConfig', incomplete)
+  checkSecrets(value.secrets, report.at('secrets'))
+  const zone = value.timezone === undefined ? UNREAD.timeZone : timeZone(value.timezone)
+  if (zone === undefined) {
+    const message = `'${value.timezone}' is no time zone of the IANA database. Use a name like 'Europe/Berlin'.${report.meant(value.timezone!, Intl.supportedValuesOf('timeZone'))}`
+    report.at('timezone').error('unknownTimeZone', message)
+  }
+  const currency = value.currency === undefined ? UNREAD.currency : currencyCode(value.currency.toUpperCase())
+  if (currency === undefined) {
+    const message = `'${value.currency}' is no currency code of ISO 4217. Use three letters like 'EUR'.${report.meant(value.currency!, Intl.supportedValuesOf('currency'))}`
+    report.at('currency').error('unknownCurrency', message)
+  }
+  const resources = compileResourceTables(value, report)
+  const jurisdictions = compileJurisdictions(value.jurisdictions, report.at('jurisdictions'))
+  const customEvents = compileCustomEvents(value.customEvents, productNames, report.at('customEvents'))
+  return {
+    timeZone: zone ?? UNREAD.timeZone,
+    currency: currency ?? UNREAD.currency,
+    secrets: value.secrets,
+    features: {
+      ...value.features,
+      ...(value.improvedRating !== undefined && { improvedRating: value.improvedRating }),
+    },
+    ...(jurisdictions.length > 0 && { jurisdictions }),
+    ...(resources && { resources }),
+    ...(customEvents.length > 0 && { customEvents }),
+  }
+}
+
+/** Checks the names of the secrets that config.json declares, and of their items (resources brief 0.3 and 5). */
+function checkSecrets(secrets: Configuration['secrets'], report: ValueReport): void {
+  for (const [staticName, { items }] of Object.entries(secrets)) {
+    const message = `'${staticName}' is no static name. Begin with a letter, $ or _ and a letter, and use letters, digits, _ and $, ${LONGEST_RESOURCE_NAME} at most.`
+    if (!RESOURCE_NAME.test(staticName) || staticName.length > LONGEST_RESOURCE_NAME)
+      report.at(staticName).error('badName', message)
+    for (const item of Object.keys(items)) {
+      const badItem = `'${item}' is no name of a secret's item. Use letters, digits, _, - and $, 128 at most.`
+      if (!SECRET_ITEM_NAME.test(item)) report.at(staticName, 'items', item).error('badName', badItem)
+    }
+  }
+}
+
+/** The names of the jurisdictions that config.json declares (resources brief 0.4), in the order of the file. */
+function compileJurisdictions(declared: Readonly<Record<string, unknown>>, report: ValueReport): string[] {
+  const names = Object.keys(declared)
+  for (const name of names) {
+    const message = `'${name}' is no jurisdiction: it has 1 to ${LONGEST_JURISDICTION} characters, and no blanks around them.`
+    if (name !== name.trim() || name === '' || name.length > LONGEST_JURISDICTION)
+      report.at(name).error('badJurisdiction', message)
+  }
+  return names
+}
+
+/** What a policy has one value of, as text that a resource may list. */
+const FITTING: ReadonlySet<FieldDefinition['type']> = new Set(['string', 'select', 'lookup'])
+
+/** Where no product says it, the policy's field of this name is its jurisdiction. */
+const USUAL_FIELD = 'jurisdiction'
+
+/** The fields with the one that is the jurisdiction; a product that requires one requires that field. */
+export function withJurisdiction(
+  fields: FieldDefinition[],
+  { value: { jurisdictionField: named, requiresJurisdiction }, report }: Decoded<PolicyFile>,
+  jurisdictions: readonly string[] | undefined,
+): Pick<ProductDefinition, 'fields' | 'jurisdictionField'> {
+  const property = named === undefined ? 'requiresJurisdiction' : 'jurisdictionField'
+  const wrong = (message: string): void => report.at(property).error('badJurisdictionField', message)
+  const field = fields.find(one => one.name === (named ?? USUAL_FIELD))
+  if (!field) {
+    if (named !== undefined)
+      wrong(`The policy has no field '${named}'. Define it, or name the one that is the jurisdiction.`)
+    else if (requiresJurisdiction)
+      wrong(
+        `The product requires a jurisdiction, and the policy has no field '${USUAL_FIELD}'. Define it, or name another by 'jurisdictionField'.`,
+      )
+    return { fields }
+  }
+  if (!FITTING.has(field.type) || field.repeatable) {
+    // A field that only happens to have the usual name means something else.
+    if (named !== undefined || requiresJurisdiction)
+      wrong(`'${field.name}' cannot be the jurisdiction: that is one value of type string, select or lookup.`)
+    return { fields }
+  }
+  if (requiresJurisdiction && field.conditions.length > 0)
+    wrong(
+      `The product requires a jurisdiction, and '${field.name}' applies under a condition only. Take the condition away.`,
+    )
+  const undeclared = (field.values ?? []).filter(value => jurisdictions && !jurisdictions.includes(value))
+  const shown = undeclared.slice(0, MOST_SHOWN).map(value => `'${value}'`)
+  const message = `'${field.name}' may be ${shown.join(', ')}, which config.json does not declare under 'jurisdictions'; no resource can be for it.`
+  if (undeclared.length > 0) report.at('fields').warning('undeclaredJurisdiction', message)
+  const required = (one: FieldDefinition): FieldDefinition =>
+    one === field && requiresJurisdiction ? { ...one, optional: false } : one
+  return { jurisdictionField: field.name, fields: fields.map(required) }
+}
+
+const MOST_SHOWN = 20
