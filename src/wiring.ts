@@ -1,7 +1,7 @@
 // The only file that knows every capability. Lower layers call higher ones only through what is registered here. Modules are
 // imported when they are first needed, so that an isolate starts without them.
 
-import { recordRefusal } from './access/audit/refusals.ts'
+import { recordRefusal } from './access/audit/store.ts'
 import { signedIn } from './access/sign-in-check.ts'
 import { registerTransactionRecords } from './extension/plugins/transaction-records.ts'
 import { registerTimers, type TimerOwner, type TimerOwners } from './platform/events/timers.ts'

@@ -4,14 +4,21 @@ import { sql } from 'drizzle-orm'
 import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
-import { commit, type Guard, GuardTripped } from '../platform/commit.ts'
+import { type Guard, GuardTripped } from '../platform/commit.ts'
 import type { Caller } from '../platform/context.ts'
 import type { Query } from '../platform/database.ts'
 import type { NewEvent } from '../platform/events/outbox.ts'
 import type { PublicContext } from '../platform/http/route.ts'
 import { administrators } from '../platform/tenancy/control-tables.ts'
-import { controlDatabase, HOME_SHARD, shardDatabase, type Tenant, tenantNow } from '../platform/tenancy.ts'
-import { administrationAuditRow, auditRows } from './audit/store.ts'
+import {
+  controlDatabase,
+  HOME_SHARD,
+  homeDatabase,
+  shardDatabase,
+  type Tenant,
+  tenantNow,
+} from '../platform/tenancy.ts'
+import { administrationAuditRow, commitAudited } from './audit/store.ts'
 import type { AuthenticateResponse } from './contract.ts'
 import { administratorMayEnter, failureQuery, isLocked, mayEnter, openQuery } from './lock-out.ts'
 import { isTooOld, type PasswordRules } from './password-rules/rules.ts'
@@ -23,7 +30,7 @@ import { issueToken, type TokenHolder } from './tokens.ts'
 export type Credentials = { readonly username: string; readonly password: string }
 
 /** A tenant with the zone of its newest configuration and its rules for passwords. */
-export type EnteredTenant = Tenant & { readonly timeZone: string; readonly rules: PasswordRules }
+type EnteredTenant = Tenant & { readonly timeZone: string; readonly rules: PasswordRules }
 
 type LoginEvent = NewEvent & { type: 'login.success' | 'login.failure' }
 
@@ -116,13 +123,13 @@ export async function signInAdministrator(
     ? callerOf(account, undefined)
     : { accountLocator: NOBODY, username, accountType: UNAUTHENTICATED }
   const reason = found ? 'closedMeanwhile' : (closedBecause(account, now) ?? 'wrongPassword')
-  const told = administrationAuditRow(
+  const entry = administrationAuditRow(
     database,
     { caller, requestId, now },
     { action: 'login.failure', subject: caller.accountLocator, details: { reason } },
   )
   const counted = found ? [] : [failureQuery(database, administrators, account?.locator ?? NOBODY, now)]
-  await database.batch([told, ...counted])
+  await database.batch([entry, ...counted])
   throw signInFailed()
 }
 
@@ -148,10 +155,7 @@ async function enter(
   const facts = [openQuery(database, accounts, account.locator)]
   if (needsRehash(account.passwordHash!))
     facts.push(replaceHash(database, account, await hashPassword(password, env.PASSWORD_PEPPER)))
-  const guard: Guard = {
-    name: 'guard_account',
-    holds: mayEnter(account, now),
-  }
+  const guard: Guard = { name: 'guard_account', holds: mayEnter(account, now) }
   try {
     await record(tenant, caller, event, facts, [guard], context)
     return true
@@ -173,14 +177,14 @@ async function enterAdministration(
     needsRehash(account.passwordHash!) && (await hashPassword(password, env.PASSWORD_PEPPER))
   const open = administratorMayEnter(account, now)
   // The audit entry comes first: after the account has changed, its hash may be another.
-  const told = administrationAuditRow(
+  const entry = administrationAuditRow(
     database,
     { caller: callerOf(account, undefined), requestId, now },
     { action: 'login.success', subject: account.locator, details: {} },
     isAudited ? sql`exists (select 1 from ${administrators} where ${open})` : sql`false`,
   )
   const [, entered] = await database.batch([
-    told,
+    entry,
     database.build
       .update(administrators)
       .set({ failedSignIns: 0, lockedUntil: null, ...(passwordHash && { passwordHash }) })
@@ -203,8 +207,8 @@ async function countFailures(
 ): Promise<void> {
   const { env, calls, now } = context
   const locatorOf = (isAdministration: boolean): Uuid =>
-    tried.find(one => one && (one.accountType === ADMINISTRATION_ACCOUNT) === isAdministration)?.locator ??
-    NOBODY
+    tried.find(account => account && (account.accountType === ADMINISTRATION_ACCOUNT) === isAdministration)
+      ?.locator ?? NOBODY
   const [database, control] = [shardDatabase(env, tenant, HOME_SHARD, calls), controlDatabase(env, calls)]
   // Two: an administration account is a candidate too.
   if (tried.length > 1) await control.batch([failureQuery(control, administrators, locatorOf(true), now)])
@@ -230,21 +234,17 @@ async function record(
   guards: readonly Guard[],
   context: PublicContext,
 ): Promise<void> {
-  const database = shardDatabase(context.env, tenant, HOME_SHARD, context.calls)
   const within = { ...context, now: tenantNow(tenant), tenant, caller, idempotency: undefined }
-  const { reason } = event.data
-  const entry = {
-    action: event.type,
-    subject: caller.accountLocator,
-    details: { accountType: caller.accountType, ...(reason !== undefined && { reason }) },
-  }
-  await commit(within, database, {
-    shard: HOME_SHARD,
+  const { accountType, reason } = event.data
+  await commitAudited(within, homeDatabase(within), {
     guards,
-    facts: [...facts, ...auditRows(database, within, HOME_SHARD, [entry])],
+    facts,
     events: [event],
-    answer: { status: 200, text: '' },
-    subject: caller.accountLocator,
+    audit: {
+      action: event.type,
+      subject: caller.accountLocator,
+      details: { accountType, ...(reason !== undefined && { reason }) },
+    },
   })
 }
 

@@ -13,7 +13,7 @@ import {
 import type { TenantRoles } from '../product/roles.ts'
 import { configurationVersions } from '../product/tables.ts'
 import { type PasswordRules, PLAIN_RULES } from './password-rules/rules.ts'
-import { rolePermissions } from './roles.ts'
+import { rolePermissions } from './rights.ts'
 import { accounts, passwordRules } from './tables.ts'
 
 /** How an account is found: by the user name that was typed, or by the locator in a token. */

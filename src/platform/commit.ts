@@ -1,7 +1,7 @@
 // The only way to write a tenant's database: one batch with the record of the write, the guards, the facts,
 // the events with their deliveries, and the timers; all of it or nothing (docs/design.md, section 5).
 import { eq, type SQL, sql } from 'drizzle-orm'
-import { Refusal } from '../kernel/errors.ts'
+import { Refusal, unavailable, versionConflict } from '../kernel/errors.ts'
 import { orderedUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import type { RequestContext } from './context.ts'
@@ -9,23 +9,17 @@ import { type Database, putRows, type Query, type Statement, statement } from '.
 import { announce, armDispatcher } from './events/announcement.ts'
 import { deliveriesOf, eventRows, type NewEvent } from './events/outbox.ts'
 import { isInterruption } from './faults.ts'
-import { guards, type TimerKind, timers, writes } from './tables.ts'
+import {
+  type GUARD_NAMES,
+  guards as guardTable,
+  type TimerKind,
+  timers as timerTable,
+  writes,
+} from './tables.ts'
 import { databaseFull, isFullAt, shareOf } from './tenancy/quotas.ts'
 import { forgetBlock } from './tenancy/sequence.ts'
 
-export type GuardName =
-  | 'guard_policy_version'
-  | 'guard_policyholder_version'
-  | 'guard_policyholder_completed'
-  | 'guard_policyholder_credit'
-  | 'guard_configuration_hash'
-  | 'guard_configuration_version'
-  | 'guard_aux_data'
-  | 'guard_resource'
-  | 'guard_webhook_version'
-  | 'guard_account'
-  | 'guard_migration_state'
-  | 'guard_migration_account'
+type GuardName = (typeof GUARD_NAMES)[number]
 
 /**
  * Trips when `holds` is not true at the time of the batch. With `values` it has placeholders in their places, and is the same
@@ -46,6 +40,12 @@ export type NewTimer = {
 /** A JSON answer with its status, ready for the wire. Empty text: no body. */
 export type JsonAnswer = { status: number; text: string }
 
+/** 200 without a body. */
+export const NO_BODY: JsonAnswer = { status: 200, text: '' }
+
+/** 200 with the value as its body. */
+export const jsonAnswer = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
+
 /** The answer to a repeat whose text was too long to keep: the subject is to be read and shown again. */
 export type AnswerBySubject = { status: number; subject: string }
 
@@ -65,12 +65,12 @@ const RECORD_OF_WRITE = statement(build =>
 
 export type Commit = {
   shard: number
-  guards: readonly Guard[]
+  guards?: readonly Guard[]
   facts: readonly Query[]
-  events: readonly NewEvent[]
+  events?: readonly NewEvent[]
   timers?: readonly NewTimer[]
-  /** What a repeat of the request is answered. */
-  answer: JsonAnswer
+  /** What a repeat of the request is answered; by default without a body. */
+  answer?: JsonAnswer
   /** What the answer is about, e.g. a policyholder's locator: its stored answers can be found by it. */
   subject: string
 }
@@ -104,10 +104,7 @@ export async function retryOnConflict<T>(
     } catch (problem) {
       if (!isConflict(problem)) throw problem
     }
-  throw new Refusal(
-    'versionConflict',
-    `${what} was changed by another request at the same time; read it and try again.`,
-  )
+  throw versionConflict(`${what} was changed by another request at the same time; read it and try again.`)
 }
 
 /** Longest answer kept for repeats; above it a repeat is answered from the subject as it is then. */
@@ -123,14 +120,14 @@ export const KEEP_WRITES_MS = 30 * 24 * 60 * 60 * 1000
 export async function commit(
   context: RequestContext,
   database: Database,
-  write: Commit,
+  { shard, subject, facts, guards = [], events = [], timers = [], answer = NO_BODY }: Commit,
 ): Promise<JsonAnswer | AnswerBySubject> {
   if (context.adds && isFullAt(shareOf(context.tenant, database.bytes()))) {
     const earlier = await storedAnswer(context, database)
     if (earlier) return earlier
     throw databaseFull(context.tenant, database.bytes())
   }
-  const { text, status } = write.answer
+  const { text, status } = answer
   const keep = context.idempotency !== undefined && text.length <= LONGEST_KEPT_ANSWER
   const batch: Query[] = [
     database.bind(RECORD_OF_WRITE, {
@@ -138,23 +135,27 @@ export async function commit(
       bodyHash: context.idempotency?.bodyHash ?? '',
       status,
       answer: keep ? text : null,
-      subject: write.subject,
+      subject,
       at: now(),
     }),
-    ...write.guards.map(guard => guardQuery(database, guard)),
-    ...write.facts,
-    ...eventRows(database, context, write.events, write.shard),
-    ...timerRows(database, write),
+    ...guards.map(guard => guardQuery(database, guard)),
+    ...facts,
+    ...eventRows(database, context, events, shard),
+    ...putRows(
+      database,
+      timerTable,
+      timers.map(timer => ({ locator: orderedUuid(shard), ...timer })),
+    ),
     deliveriesOf(database, context.requestId),
   ]
-  if (write.events.length > 0 || write.timers?.length) await armDispatcher(context, write.shard)
+  if (events.length > 0 || timers.length > 0) await armDispatcher(context, shard)
   try {
     const results = await database.batch(batch as [Query, ...Query[]])
     const { meta } = results.at(-1) as unknown as D1Result
-    if (meta.changes > 0) announce(context, write.shard)
-    return write.answer
+    if (meta.changes > 0) announce(context, shard)
+    return answer
   } catch (problem) {
-    return await settle(database, context, write, problem)
+    return await settle(database, context, { shard, answer }, problem)
   }
 }
 
@@ -162,19 +163,12 @@ const guardStatements = new WeakMap<SQL, Statement<Query>>()
 
 function guardQuery(database: Database, { name, holds, values }: Guard): Query {
   const made = (build: Database['build']): Query =>
-    build.run(sql`insert into ${guards} (name) select ${name} where not coalesce((${holds}), 0)`)
+    build.run(sql`insert into ${guardTable} (name) select ${name} where not coalesce((${holds}), 0)`)
   if (!values) return made(database.build)
   const known = guardStatements.get(holds) ?? statement(made)
   guardStatements.set(holds, known)
   return database.bind(known, values)
 }
-
-const timerRows = (database: Database, { timers: due = [], shard }: Commit): Query[] =>
-  putRows(
-    database,
-    timers,
-    due.map(timer => ({ locator: orderedUuid(shard), ...timer })),
-  )
 
 /** The answer stored for this request's key, if it was carried out before; throws on another body. */
 export async function storedAnswer(
@@ -222,8 +216,7 @@ async function findWrite(context: RequestContext, database: Database): Promise<W
   ])
   const row = rows[0]
   if (row?.bodyHash === LEADS_ELSEWHERE)
-    throw new Refusal(
-      'versionConflict',
+    throw versionConflict(
       'The tenant has just got more databases, and another try of this request is carried out in one of them; send it again.',
     )
   if (row && context.idempotency && row.bodyHash !== context.idempotency.bodyHash)
@@ -247,8 +240,7 @@ async function knownWrite(
     if (!isInterruption(failure)) throw failure
     const text = String(problem).split('\nparams:')[0]
     console.error(JSON.stringify({ at: 'commit', requestId: context.requestId, problem: text }))
-    throw new Refusal(
-      'unavailable',
+    throw unavailable(
       context.idempotency
         ? 'The database was interrupted, and it is not known whether this was carried out; send it again with the same Idempotency-Key.'
         : 'The database was interrupted, and it is not known whether this was carried out; read the record before you send it again.',
@@ -260,23 +252,22 @@ async function knownWrite(
 async function settle(
   database: Database,
   context: RequestContext,
-  write: Commit,
+  { shard, answer }: Required<Pick<Commit, 'shard' | 'answer'>>,
   problem: unknown,
 ): Promise<JsonAnswer | AnswerBySubject> {
   // The fence: the batch was never carried out.
   if (problem instanceof Refusal) throw problem
-  const message =
-    problem instanceof Error ? `${problem.message} ${String(problem.cause ?? '')}` : String(problem)
+  const message = problem instanceof Error ? `${problem.message} ${problem.cause ?? ''}` : String(problem)
   const guard = /CHECK constraint failed: (guard_\w+)/.exec(message)?.[1] as GuardName | undefined
   if (!guard && message.includes('constraint failed') && !message.includes('write.key')) {
     if (!/UNIQUE constraint failed: \w+\.locator/.test(message)) throw problem
     // Numbers that this isolate had leased are in use: the shard was restored, or is served from elsewhere too.
-    forgetBlock(context.tenant, write.shard)
+    forgetBlock(context.tenant, shard)
     console.error(JSON.stringify({ at: 'commit', requestId: context.requestId, problem: message }))
-    throw new Refusal('unavailable', 'A locator that was to be given out is in use; send the request again.')
+    throw unavailable('A locator that was to be given out is in use; send the request again.')
   }
   // Without a key of the caller's, a guard that trips tells that nothing was carried out.
   const row = guard && !context.idempotency ? undefined : await knownWrite(context, database, problem)
-  if (row) return context.idempotency ? answerIn(row) : write.answer
+  if (row) return context.idempotency ? answerIn(row) : answer
   throw guard ? new GuardTripped(guard) : problem
 }

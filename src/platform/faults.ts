@@ -1,6 +1,6 @@
 // Faults of the platform beneath the service: what they are called in its errors, and what a client is answered. None of them is a
 // fault of the request or of the code, so none is a 500.
-import { Refusal } from '../kernel/errors.ts'
+import { Refusal, unavailable } from '../kernel/errors.ts'
 
 const OVERLOADED =
   /D1 DB is overloaded|Too many requests queued|object is overloaded|Requests queued for too long/i
@@ -50,8 +50,7 @@ export function refusalOfFault(problem: unknown): Refusal | undefined {
       'The database is full. What is there can be read; the operator has to give the tenant more room.',
     )
   if (chain.some(({ retryable }) => retryable === true) || INTERRUPTED.some(says))
-    return new Refusal(
-      'unavailable',
+    return unavailable(
       'A part of the service was interrupted; try again in a second, with the same Idempotency-Key if you sent one.',
     )
   return undefined

@@ -1,6 +1,13 @@
 // Durable Objects of a tenant: how they are named, called and answer. Every call is counted as a round trip.
 
-import { ERROR_KINDS, Refusal, type RefusalData, refusalData, refusalFrom } from '../kernel/errors.ts'
+import {
+  ERROR_KINDS,
+  Refusal,
+  type RefusalData,
+  refusalData,
+  refusalFrom,
+  unavailable,
+} from '../kernel/errors.ts'
 import type { PolicyLocator, Uuid } from '../kernel/locators.ts'
 import { addCalls, type Calls, noCalls } from './calls.ts'
 import type { RequestContext } from './context.ts'
@@ -67,8 +74,7 @@ export async function ask<Answer>(
     if (mayRepeat && isInterruption(problem)) return await callObject(calls, send)
     throw problem
   })
-  if (!isReply(reply))
-    throw new Refusal('unavailable', 'The service is being updated; try again in a second.')
+  if (!isReply(reply)) throw unavailable('The service is being updated; try again in a second.')
   addCalls(calls, reply.calls)
   if ('refusal' in reply) throw refusalFrom(reply.refusal)
   return reply.answer

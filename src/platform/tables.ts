@@ -2,24 +2,29 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
+/** What a guard holds: a record that a write relies on is as it was read. */
+export const GUARD_NAMES = [
+  'guard_policy_version',
+  'guard_policyholder_version',
+  'guard_policyholder_completed',
+  'guard_policyholder_credit',
+  'guard_configuration_hash',
+  'guard_configuration_version',
+  'guard_aux_data',
+  'guard_resource',
+  'guard_webhook_version',
+  'guard_account',
+  'guard_migration_state',
+  'guard_migration_account',
+] as const
+
 /**
  * Never holds a row. A batch inserts the name of a guard that does not hold; the CHECK of that name trips and
  * the whole batch fails (docs/design.md, section 5: an UPDATE that matches nothing would not).
  */
-export const guards = sqliteTable('guard', { name: text().notNull() }, table => [
-  check('guard_policy_version', sql`${table.name} <> 'guard_policy_version'`),
-  check('guard_policyholder_version', sql`${table.name} <> 'guard_policyholder_version'`),
-  check('guard_policyholder_completed', sql`${table.name} <> 'guard_policyholder_completed'`),
-  check('guard_policyholder_credit', sql`${table.name} <> 'guard_policyholder_credit'`),
-  check('guard_configuration_hash', sql`${table.name} <> 'guard_configuration_hash'`),
-  check('guard_configuration_version', sql`${table.name} <> 'guard_configuration_version'`),
-  check('guard_aux_data', sql`${table.name} <> 'guard_aux_data'`),
-  check('guard_resource', sql`${table.name} <> 'guard_resource'`),
-  check('guard_webhook_version', sql`${table.name} <> 'guard_webhook_version'`),
-  check('guard_account', sql`${table.name} <> 'guard_account'`),
-  check('guard_migration_state', sql`${table.name} <> 'guard_migration_state'`),
-  check('guard_migration_account', sql`${table.name} <> 'guard_migration_account'`),
-])
+export const guards = sqliteTable('guard', { name: text().notNull() }, table =>
+  GUARD_NAMES.map(name => check(name, sql`${table.name} <> ${sql.raw(`'${name}'`)}`)),
+)
 
 /** Whether a database serves its tenant: `suspended` for a while, `moved` for good. */
 export type FenceState = 'serving' | 'suspended' | 'moved'
@@ -33,9 +38,7 @@ export const fences = sqliteTable('fence', {
   id: integer().primaryKey(),
   tenantLocator: text().notNull(),
   generation: integer().notNull(),
-  state: text({ enum: ['serving', 'suspended', 'moved'] })
-    .$type<FenceState>()
-    .notNull(),
+  state: text().$type<FenceState>().notNull(),
   /** Requests of tokens of an earlier epoch are refused. */
   tokenEpoch: integer().notNull(),
   /** How often the tenant was restored. */

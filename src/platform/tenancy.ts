@@ -10,7 +10,7 @@ import { NEWEST_TENANT_MIGRATION } from './database/migrations.ts'
 import { type Database, openDatabase } from './database.ts'
 import type { AutofillOperations, Restore, Suspension } from './tenancy/control-tables.ts'
 import * as control from './tenancy/control-tables.ts'
-import { type FenceRow, setFence } from './tenancy/fence.ts'
+import { type FenceRow, type FenceStatement, setFence } from './tenancy/fence.ts'
 import { bucketBinding, type Place } from './tenancy/places.ts'
 import { noRoom, type Quotas } from './tenancy/quotas.ts'
 import { type Shared, Snapshots } from './tenancy/snapshots.ts'
@@ -69,10 +69,10 @@ export const TENANT_TRUST_MS = 5_000
 export const KNOWN_EVERYWHERE_MS = 2 * TENANT_TRUST_MS
 
 /** Accounts whose tokens were revoked lately, with the epoch that their tokens must have (access/revocation.ts). */
-export type Revocations = ReadonlyMap<string, number>
+type Revocations = ReadonlyMap<string, number>
 
 /** What tokens are held against. */
-export type TenantAccess = { readonly tenant: Tenant | undefined; readonly revocations: Revocations }
+type TenantAccess = { readonly tenant: Tenant | undefined; readonly revocations: Revocations }
 
 const snapshots = new Snapshots<TenantAccess>(10_000, TENANT_TRUST_MS)
 
@@ -188,53 +188,23 @@ async function readTenantAccess(env: Env, key: TenantKey, calls: Calls): Promise
   }
 }
 
-/** A tenant and one of its databases. */
-export type TenantRow = {
-  tenant: typeof control.tenants.$inferSelect
-  binding: string
-  opensAt: number
-  closesAt: number | null
-  /** Newest migration of the database; null when the pool does not know it. */
-  migration: string | null
-}
+/** A tenant and one of its databases, with its newest migration: null when the pool does not know the database. */
+export type TenantRow = Awaited<ReturnType<typeof tenantsQuery>>[number]
 
 /** The tenant of its rows, which are in the order of its shards; undefined for none. */
 export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
   const [first] = rows
   if (!first) return undefined
-  const {
-    locator,
-    name,
-    hostName,
-    type,
-    generation,
-    tokenEpoch,
-    versioned,
-    clockOffsetMs,
-    autofill,
-    hasTables,
-    allowedOrigins,
-    quotas,
-    place,
-    suspension,
-    restores,
-  } = first.tenant
+  const { status, operation, isWaking, createdAt, ...row } = first.tenant
+  const { locator, autofill, allowedOrigins, quotas, suspension, restores, ...kept } = row
   const opensAt = rows.map(row => row.opensAt as Instant)
   const closesAt = rows.map(row => row.closesAt as Instant | null)
   return {
+    ...kept,
     locator: locator as Uuid,
-    name,
-    hostName,
-    type,
-    generation,
-    tokenEpoch,
-    versioned,
-    clockOffsetMs,
     ...(Object.keys(autofill).length > 0 && { autofill }),
-    hasTables,
     ...(allowedOrigins.length > 0 && { allowedOrigins }),
     ...(Object.keys(quotas).length > 0 && { quotas }),
-    place,
     ...(suspension && { suspension }),
     ...(restores.length > 0 && { restores }),
     shards: rows.map(({ binding }) => binding),
@@ -247,16 +217,14 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
 /** Seconds after which a database that waits for a migration, or for a deploy of its binding, may have it. */
 const READY_WITHIN_SECONDS = 30
 
+const tenantBehind = (message: string): Refusal =>
+  new Refusal('tenantBehind', message, {}, READY_WITHIN_SECONDS)
+
 /** The database of one of the tenant's shards; 503 while the tenant is suspended, or behind the code's schema. */
 export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Calls): Database {
   requireServed(tenant)
   if (tenant.isBehind)
-    throw new Refusal(
-      'tenantBehind',
-      `The database of the tenant '${tenant.name}' waits for a migration; try again later.`,
-      {},
-      READY_WITHIN_SECONDS,
-    )
+    throw tenantBehind(`The database of the tenant '${tenant.name}' waits for a migration; try again later.`)
   const { client, binding } = shardClient(env, tenant, shard)
   return openDatabase(client, calls, binding, {
     tenant,
@@ -271,15 +239,14 @@ export function shardClient(
   shard: number,
 ): { client: D1Database; binding: string } {
   const binding = shards[shard] ?? ''
-  const client = (env as unknown as Record<string, D1Database | undefined>)[binding]
-  if (client) return { client, binding }
-  throw new Refusal(
-    'tenantBehind',
-    `Database ${binding} of the tenant is not bound yet; try again.`,
-    {},
-    READY_WITHIN_SECONDS,
-  )
+  const client = boundDatabase(env, binding)
+  if (!client) throw tenantBehind(`Database ${binding} of the tenant is not bound yet; try again.`)
+  return { client, binding }
 }
+
+/** The database of that binding, where the Worker has it. */
+export const boundDatabase = (env: Env, binding: string): D1Database | undefined =>
+  (env as unknown as Record<string, D1Database | undefined>)[binding]
 
 /** Refuses (503 `tenantSuspended`, 421 `tenantMoved`) what is asked of a tenant that is not served. */
 export function requireServed({ name, suspension }: Pick<Tenant, 'name' | 'suspension'>): void {
@@ -309,12 +276,8 @@ async function settleFence(
   const known = await readTenant(env, { locator: tenant.locator }, calls)
   if (known) requireServed(known)
   const { client, binding } = shardClient(env, tenant, shard)
-  if (!row && known?.generation === tenant.generation && known.shards[shard] === binding) {
-    const { sql: text, params } = setFence(known, 'serving')
-    const database = openDatabase(client, calls)
-    await database.batch([database.effect(text, ...params)])
-    return
-  }
+  const isTenants = known?.generation === tenant.generation && known.shards[shard] === binding
+  if (!row && isTenants) return await sendFence(openDatabase(client, calls), setFence(known, 'serving'))
   throw new Refusal(
     'unavailable',
     `The tenant '${tenant.name}' has just been changed by its operator; send the request again.`,
@@ -323,9 +286,17 @@ async function settleFence(
   )
 }
 
+/** Carries out a statement on the fence of a database. */
+export async function sendFence(database: Database, { sql: text, params }: FenceStatement): Promise<void> {
+  await database.batch([database.effect(text, ...params)])
+}
+
 /** The database of the tenant's home shard, for a request: accounts, resources, integrations. */
-export const homeDatabase = ({ env, tenant, calls }: { env: Env; tenant: Tenant; calls: Calls }): Database =>
+export const homeDatabase = ({ env, tenant, calls }: TenantPlace): Database =>
   shardDatabase(env, tenant, HOME_SHARD, calls)
+
+/** A tenant with what is needed to reach its databases. */
+export type TenantPlace = { readonly env: Env; readonly tenant: Tenant; readonly calls: Calls }
 
 /** Shard 0 holds accounts, resources, audit and webhooks. */
 export const HOME_SHARD = 0
@@ -348,11 +319,7 @@ export function shardOfRecord(tenant: Tenant, locator: Uuid, what: string): numb
 export type RecordPlace = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
 
 /** Where the record of the UUID in a path lies; 404 (as `what`) for text that no record's locator can be. */
-export function recordPlace(
-  { env, tenant, calls }: { env: Env; tenant: Tenant; calls: Calls },
-  text: string,
-  what: string,
-): RecordPlace {
+export function recordPlace({ env, tenant, calls }: TenantPlace, text: string, what: string): RecordPlace {
   const locator = readUuid(text)
   if (!locator) throw notFound(what, text)
   const shard = shardOfRecord(tenant, locator, what)
@@ -386,11 +353,8 @@ export const scope = ({ locator, generation }: TenantScope): string => `${locato
 export function tenantFiles(env: Env, { place }: Pick<Tenant, 'place'>): R2Bucket {
   const bucket = boundBucket(env, place)
   if (bucket) return bucket
-  throw new Refusal(
-    'tenantBehind',
+  throw tenantBehind(
     `The bucket ${bucketBinding(place)} is not bound; docs/operate.md says how a jurisdiction is opened.`,
-    {},
-    READY_WITHIN_SECONDS,
   )
 }
 
@@ -405,7 +369,7 @@ export const fileKey = (tenant: Tenant, ...path: string[]): string => [scope(ten
 export const filesPrefix = (tenant: TenantScope): string => `${scope(tenant)}/`
 
 /** What a sealed value of a tenant is bound to (platform/sealed). */
-export const sealedPlace = (tenant: Tenant, ...path: string[]): string => [scope(tenant), ...path].join('/')
+export const sealedPlace = fileKey
 
 /** How often those who work by an alarm look at a suspended tenant. */
 export const SUSPENDED_LOOK_MS = 60_000

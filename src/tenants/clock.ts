@@ -3,7 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { recordAudit } from '../access/audit/store.ts'
 import { ZONE_WITHOUT_CONFIGURATION } from '../access/store.ts'
-import { invalidRequest, Refusal } from '../kernel/errors.ts'
+import { invalidRequest, Refusal, versionConflict } from '../kernel/errors.ts'
 import { add, earlier, type Instant, LATEST, later, now, type TimeZone } from '../kernel/time.ts'
 import { commit, isBySubject, storedAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
@@ -74,14 +74,8 @@ async function agreedTarget(
   const zone = (version?.timeZone ?? ZONE_WITHOUT_CONFIGURATION) as TimeZone
   const target = clockTarget(request, { tenant: tenantNow(tenant), zone, real: now() })
   if (!context.idempotency) return target
-  const agreed = await commit(context, database, {
-    shard: HOME_SHARD,
-    guards: [],
-    facts: [],
-    events: [],
-    answer: { status: 200, text: String(target) },
-    subject: 'clock',
-  })
+  const answer = { status: 200, text: String(target) }
+  const agreed = await commit(context, database, { shard: HOME_SHARD, facts: [], answer, subject: 'clock' })
   return targetIn(agreed)
 }
 
@@ -143,10 +137,7 @@ async function setClock({ env, calls }: RequestContext, tenant: Tenant, offsetMs
   const [[row]] = await control.batch([clockQuery(control, tenant, offsetMs)])
   forgetTenants()
   if (row) return { ...tenant, ...row }
-  throw new Refusal(
-    'versionConflict',
-    `The tenant '${tenant.name}' was recreated or deleted meanwhile; sign in again.`,
-  )
+  throw versionConflict(`The tenant '${tenant.name}' was recreated or deleted meanwhile; sign in again.`)
 }
 
 /** Arms every dispatcher for that time. */
@@ -154,8 +145,8 @@ const armDispatchers = (context: RequestContext, afterMs: number): Promise<unkno
   Promise.all(context.tenant.shards.map((_, shard) => armDispatcherAt(context, shard, now() + afterMs)))
 
 /** How many years a call can move a clock, and a clock can be ahead of the real time. */
-export const MOST_YEARS_A_MOVE = 10
-export const MOST_YEARS_AHEAD = 100
+const MOST_YEARS_A_MOVE = 10
+const MOST_YEARS_AHEAD = 100
 
 /** What the target is computed from: the tenant's time and zone, and the real time. */
 export type Clocks = { readonly tenant: Instant; readonly zone: TimeZone; readonly real: Instant }

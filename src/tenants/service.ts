@@ -2,7 +2,7 @@
 // section 6). The scripts call the same functions on Node.
 
 import { checkedTenantName, hostNameOf } from '../access/tenant-names.ts'
-import { alreadyExists, invalidRequest, notFound, Refusal } from '../kernel/errors.ts'
+import { alreadyExists, invalidRequest, notFound, Refusal, versionConflict } from '../kernel/errors.ts'
 import { newUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
@@ -236,8 +236,7 @@ async function changed(
 }
 
 const movedOn = (name: string): Refusal =>
-  new Refusal(
-    'versionConflict',
+  versionConflict(
     `The tenant '${name}' was recreated or deleted by another request at the same time; send it again.`,
   )
 

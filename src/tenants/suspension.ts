@@ -7,7 +7,14 @@ import { type Calls, noCalls } from '../platform/calls.ts'
 import { openDatabase } from '../platform/database.ts'
 import { type Suspension, type TenantOperation, tenants } from '../platform/tenancy/control-tables.ts'
 import { type FenceStatement, setFence } from '../platform/tenancy/fence.ts'
-import { controlDatabase, forgetTenants, readTenant, type Tenant } from '../platform/tenancy.ts'
+import {
+  boundDatabase,
+  controlDatabase,
+  forgetTenants,
+  readTenant,
+  sendFence,
+  type Tenant,
+} from '../platform/tenancy.ts'
 
 /** What callers are told where the operator gives no reason. */
 const NO_REASON = 'the operator works on it; it will be back.'
@@ -16,16 +23,14 @@ const NO_REASON = 'the operator works on it; it will be back.'
 export async function inEachDatabase(
   env: Env,
   { shards }: Pick<Tenant, 'shards'>,
-  { sql, params }: FenceStatement,
+  statement: FenceStatement,
   calls: Calls,
 ): Promise<void> {
   await Promise.all(
     shards.map(async binding => {
-      const client = (env as unknown as Record<string, D1Database | undefined>)[binding]
+      const client = boundDatabase(env, binding)
       // One that is not bound yet gets its fence when it is first opened.
-      if (!client) return
-      const database = openDatabase(client, calls)
-      await database.batch([database.effect(sql, ...params)])
+      if (client) await sendFence(openDatabase(client, calls), statement)
     }),
   )
 }

@@ -15,7 +15,7 @@ import {
 import type { Database, Query } from '../platform/database.ts'
 import { observed } from '../platform/observation.ts'
 import { announcedMigrations, pool } from '../platform/tenancy/control-tables.ts'
-import { controlDatabase } from '../platform/tenancy.ts'
+import { boundDatabase, controlDatabase } from '../platform/tenancy.ts'
 
 /** What a message asks for. */
 export type Upgrade = { readonly binding: string }
@@ -146,7 +146,7 @@ async function upgrade(
   migrations: readonly Migration[],
   calls: Calls,
 ): Promise<string | undefined> {
-  const client = (env as unknown as Record<string, D1Database | undefined>)[binding]
+  const client = boundDatabase(env, binding)
   if (!client) return 'It is not bound.'
   const target = bindingTarget(binding, client, calls)
   try {

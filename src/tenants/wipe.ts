@@ -11,11 +11,13 @@ import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 import { guards, writes } from '../platform/tables.ts'
-import { closeFence, type FenceStatement, removeFence } from '../platform/tenancy/fence.ts'
+import { closeFence, removeFence } from '../platform/tenancy/fence.ts'
 import {
   boundBucket,
+  boundDatabase,
   controlDatabase,
   filesPrefix,
+  sendFence,
   TENANT_TRUST_MS,
   type TenantScope,
 } from '../platform/tenancy.ts'
@@ -30,7 +32,7 @@ const ROWS_A_BATCH = 5_000
 /** Enough for isolates to read the tenant again and for their running requests to end. */
 const MAY_BE_WRITTEN_MS = 6 * TENANT_TRUST_MS
 
-export type WipeResult = {
+type WipeResult = {
   /** The bindings of databases that are free again. */
   freed: string[]
   /** The bindings of databases that had rows or files deleted. */
@@ -48,7 +50,7 @@ export async function wipeReturned(
   const result: WipeResult = { freed: [], emptied: [] }
   for (const returned of rows.map(readReturned)) {
     const { binding, place, returnedAt, former } = returned
-    const client = (env as unknown as Record<string, D1Database | undefined>)[binding]
+    const client = boundDatabase(env, binding)
     const bucket = boundBucket(env, place)
     if (!client || !bucket) continue
     const hadFiles = await deleteFormerFiles(bucket, former, calls)
@@ -57,7 +59,7 @@ export async function wipeReturned(
     const hasRows = seen.tablesWithRows.length > 0
     if (!hasRows && !hadFiles) {
       if (at - returnedAt < MAY_BE_WRITTEN_MS) continue
-      await database.batch([queryOf(database, removeFence(former))])
+      await sendFence(database, removeFence(former))
       await control.batch([freeQuery(control, returned)])
       result.freed.push(binding)
       continue
@@ -82,16 +84,14 @@ const recordOfWrites = sql`(select count(*) || '/' || coalesce(max(${writes.key}
 
 const quoted = (table: string) => sql.raw(`"${table.replaceAll('"', '""')}"`)
 
-const queryOf = (database: Database, { sql: text, params }: FenceStatement): Query =>
-  database.effect(text, ...params)
-
 /**
  * Closes the fence, and looks what there is. `migration` stays, since the schema stays; `fence` until the database is free. Names that
  * begin with an underscore belong to D1.
  */
 async function look(database: Database, former: TenantScope): Promise<Seen> {
+  const { sql: text, params } = closeFence(former)
   const [, tables] = (await database.batch([
-    queryOf(database, closeFence(former)),
+    database.effect(text, ...params),
     database.build.all(
       sql`select name from sqlite_master where type = 'table' and name not in ('migration', 'fence') and substr(name, 1, 1) <> '_' and (name not like 'sqlite%' or name = 'sqlite_sequence')`,
     ),
@@ -134,11 +134,7 @@ async function empty(database: Database, seen: Seen): Promise<void> {
 const LISTS_A_RUN = 10
 
 /** Deletes a bounded number of the former tenant's files; returns whether it found any. */
-export async function deleteFormerFiles(
-  bucket: R2Bucket,
-  former: TenantScope,
-  calls: Calls,
-): Promise<boolean> {
+async function deleteFormerFiles(bucket: R2Bucket, former: TenantScope, calls: Calls): Promise<boolean> {
   const prefix = filesPrefix(former)
   for (let lists = 0; lists < LISTS_A_RUN; lists += 1) {
     calls.r2 += 1

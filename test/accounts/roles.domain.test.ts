@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rolePermissions } from '../../src/access/roles.ts'
+import { rolePermissions } from '../../src/access/rights.ts'
 import { ALL_PERMISSIONS, grants, holds, isGrantable } from '../../src/platform/http/permissions.ts'
 import { tenantRoles } from '../../src/product/roles.ts'
 

@@ -3,12 +3,12 @@
 import { eq, sql } from 'drizzle-orm'
 import { forbidden, notFound, Refusal, wrongState } from '../../kernel/errors.ts'
 import { now as realNow } from '../../kernel/time.ts'
-import { commit, GuardTripped, storedAnswer } from '../../platform/commit.ts'
+import { GuardTripped, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { SignedInContext } from '../../platform/http/route.ts'
 import { administrators } from '../../platform/tenancy/control-tables.ts'
-import { controlDatabase, HOME_SHARD, homeDatabase, tenantNow } from '../../platform/tenancy.ts'
-import { administrationAuditRow, auditRows } from '../audit/store.ts'
+import { controlDatabase, homeDatabase, tenantNow } from '../../platform/tenancy.ts'
+import { administrationAuditRow, commitAudited } from '../audit/store.ts'
 import type { AccountUnlockRequest, PasswordChangeRequest } from '../contract.ts'
 import { administratorMayEnter, failureQuery, isLocked, mayEnter, openQuery } from '../lock-out.ts'
 import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../password-rules/rules.ts'
@@ -19,7 +19,7 @@ import { namings, tenantNamed } from '../service.ts'
 import { readAccount, readAdministrator, readNamedTenant, type StoredAccount } from '../store.ts'
 import { accounts } from '../tables.ts'
 import { revoked, unauthenticated } from '../tokens.ts'
-import { formerHashes } from './service.ts'
+import { newPassword } from './service.ts'
 
 /**
  * Changes the caller's own password and ends all of their access tokens, this one included. 403 `wrongPassword` for a wrong old
@@ -45,56 +45,36 @@ export async function changeOwnPassword(
 }
 
 async function changeOfTenant(
-  { oldPassword, password }: PasswordChangeRequest,
+  request: PasswordChangeRequest,
   account: StoredAccount,
   rules: PasswordRules,
   context: RequestContext & Pick<SignedInContext, 'accountEpoch'>,
 ): Promise<void> {
-  const { tenant, env } = context
+  const { tenant } = context
   const { locator } = account
   if (context.accountEpoch < account.tokenEpoch || account.disabledAt !== null) throw revoked()
   const database = homeDatabase(context)
-  const entry = { action: 'accounts.password', subject: locator } as const
-  if (!(await isRight(oldPassword, account, context))) {
-    await commit({ ...context, idempotency: undefined }, database, {
-      shard: HOME_SHARD,
-      guards: [],
-      facts: [
-        failureQuery(database, accounts, locator, realNow()),
-        ...auditRows(database, context, HOME_SHARD, [{ ...entry, details: { refused: 'wrongPassword' } }]),
-      ],
-      events: [],
-      answer: { status: 200, text: '' },
-      subject: locator,
+  const audit = { action: 'accounts.password', subject: locator, details: {} } as const
+  if (!(await isRight(request.oldPassword, account, context))) {
+    await commitAudited({ ...context, idempotency: undefined }, database, {
+      facts: [failureQuery(database, accounts, locator, realNow())],
+      audit: { ...audit, details: WRONG_PASSWORD },
     })
     throw wrongPassword()
   }
-  await requireGoodPassword(password, rules, account)
-  await requireNew(oldPassword, password, account.formerHashes.slice(0, rules.history), context)
+  const hash = await acceptedHash(request, account, rules, context)
   const epoch = account.tokenEpoch + 1
-  const next = await hashPassword(password, env.PASSWORD_PEPPER)
   try {
-    await commit(context, database, {
-      shard: HOME_SHARD,
+    await commitAudited(context, database, {
       guards: [{ name: 'guard_account', holds: mayEnter(account, realNow()) }],
       facts: [
         database.build
           .update(accounts)
-          .set({
-            passwordHash: next,
-            formerHashes: formerHashes(account, rules),
-            passwordChangedAt: realNow(),
-            failedSignIns: 0,
-            lockedUntil: null,
-            tokenEpoch: epoch,
-          })
+          .set({ ...newPassword(hash, account, rules), tokenEpoch: epoch })
           .where(eq(accounts.locator, locator)),
-        ...auditRows(database, context, HOME_SHARD, [{ ...entry, details: {} }]),
       ],
-      events: [],
       timers: [revocationTimer(tenant, locator, epoch)],
-      answer: { status: 200, text: '' },
-      subject: locator,
+      audit,
     })
   } catch (problem) {
     throw problem instanceof GuardTripped ? wrongPassword() : problem
@@ -103,43 +83,42 @@ async function changeOfTenant(
 }
 
 async function changeOfAdministration(
-  { oldPassword, password }: PasswordChangeRequest,
+  request: PasswordChangeRequest,
   account: StoredAccount,
   context: SignedInContext,
 ): Promise<void> {
-  const { env, calls } = context
   const { locator } = account
   if (context.accountEpoch < account.tokenEpoch) throw revoked()
-  const database = controlDatabase(env, calls)
-  const entry = { action: 'accounts.password', subject: locator } as const
-  if (!(await isRight(oldPassword, account, context))) {
+  const database = controlDatabase(context.env, context.calls)
+  const entry = { action: 'accounts.password', subject: locator, details: {} } as const
+  if (!(await isRight(request.oldPassword, account, context))) {
     await database.batch([
       failureQuery(database, administrators, locator, realNow()),
-      administrationAuditRow(database, context, { ...entry, details: { refused: 'wrongPassword' } }),
+      administrationAuditRow(database, context, { ...entry, details: WRONG_PASSWORD }),
     ])
     throw wrongPassword()
   }
-  await requireGoodPassword(password, PLAIN_RULES, account)
-  await requireNew(oldPassword, password, [], context)
-  const next = await hashPassword(password, env.PASSWORD_PEPPER)
+  const passwordHash = await acceptedHash(request, account, PLAIN_RULES, context)
   const open = administratorMayEnter(account, realNow())
   const epoch = account.tokenEpoch + 1
   const [, changed] = await database.batch([
     administrationAuditRow(
       database,
       context,
-      { ...entry, details: {} },
+      entry,
       sql`exists (select 1 from ${administrators} where ${open})`,
     ),
     database.build
       .update(administrators)
-      .set({ passwordHash: next, failedSignIns: 0, lockedUntil: null, tokenEpoch: epoch })
+      .set({ passwordHash, failedSignIns: 0, lockedUntil: null, tokenEpoch: epoch })
       .where(open)
       .returning({ locator: administrators.locator }),
   ])
   if (changed.length === 0) throw wrongPassword()
   await announceRevocation(context, { tenant: undefined, accountLocator: locator, epoch })
 }
+
+const WRONG_PASSWORD = { refused: 'wrongPassword' }
 
 type Environment = Pick<SignedInContext, 'env'>
 
@@ -148,18 +127,23 @@ async function isRight(password: string, account: StoredAccount, { env }: Enviro
   return fits && !isLocked(account, realNow())
 }
 
-/** The present password is never accepted as the new one, even where the tenant has no rules. */
-async function requireNew(
-  oldPassword: string,
-  password: string,
-  former: readonly string[],
-  { env }: Environment,
-): Promise<void> {
+/**
+ * The hash of a new password that fits the rules (400 `weakPassword`). The present password is never accepted as the new one, even
+ * where the tenant has no rules.
+ */
+async function acceptedHash(
+  { oldPassword, password }: PasswordChangeRequest,
+  account: StoredAccount,
+  rules: PasswordRules,
+  { env: { PASSWORD_PEPPER } }: Environment,
+): Promise<string> {
+  await requireGoodPassword(password, rules, account)
   let isNew = password.normalize('NFKC') !== oldPassword.normalize('NFKC')
-  for (const hash of former)
-    if (isNew && (await verifyPassword(password, hash, env.PASSWORD_PEPPER))) isNew = false
+  for (const hash of account.formerHashes.slice(0, rules.history))
+    if (isNew && (await verifyPassword(password, hash, PASSWORD_PEPPER))) isNew = false
   if (!isNew)
     throw new Refusal('weakPassword', 'The password is the present one, or was yours lately. Choose another.')
+  return await hashPassword(password, PASSWORD_PEPPER)
 }
 
 const wrongPassword = (): Refusal =>
@@ -189,18 +173,9 @@ export async function unlock(request: AccountUnlockRequest, context: SignedInCon
   if (!account) throw notFound('account', username)
   requireAnother(account.locator, context)
   requireAuthority(context.caller, account)
-  await commit(within, database, {
-    shard: HOME_SHARD,
-    guards: [],
-    facts: [
-      openQuery(database, accounts, account.locator),
-      ...auditRows(database, within, HOME_SHARD, [
-        { action: 'accounts.unlock', subject: account.locator, details: { username } },
-      ]),
-    ],
-    events: [],
-    answer: { status: 200, text: '' },
-    subject: account.locator,
+  await commitAudited(within, database, {
+    facts: [openQuery(database, accounts, account.locator)],
+    audit: { action: 'accounts.unlock', subject: account.locator, details: { username } },
   })
 }
 

@@ -1,15 +1,31 @@
 // Adds, lists, disables and deletes the accounts of a tenant, and sets their passwords.
-import { alreadyExists, invalidRequest, type Refusal, tooLarge, wrongState } from '../../kernel/errors.ts'
-import { newUuid } from '../../kernel/locators.ts'
-import { type Instant, now as realNow } from '../../kernel/time.ts'
-import { commit, isBySubject, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
+import { eq, sql } from 'drizzle-orm'
+import {
+  alreadyExists,
+  invalidRequest,
+  notFound,
+  type Refusal,
+  tooLarge,
+  wrongState,
+} from '../../kernel/errors.ts'
+import { newUuid, readUuid } from '../../kernel/locators.ts'
+import { now as realNow } from '../../kernel/time.ts'
+import {
+  type AnswerBySubject,
+  isBySubject,
+  type JsonAnswer,
+  jsonAnswer,
+  retryOnConflict,
+  storedAnswer,
+} from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { putRows } from '../../platform/database.ts'
+import { type Database, putRows } from '../../platform/database.ts'
 import { permissionsHeld } from '../../platform/http/permissions.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { typeOfRole } from '../../product/roles.ts'
-import { auditRows } from '../audit/store.ts'
+import type { AuditAction } from '../audit/contract.ts'
+import { commitAudited } from '../audit/store.ts'
 import type {
   AccountAddRequest,
   AccountListResponse,
@@ -20,8 +36,8 @@ import type {
 import { isLocked } from '../lock-out.ts'
 import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../password-rules/rules.ts'
 import { hashPassword } from '../passwords.ts'
-import { requireAuthority, requireReach, requireWithin } from '../rights.ts'
-import { rolePermissions } from '../roles.ts'
+import { announceRevocation, forgetAuthTokens, revocationTimer } from '../revocation.ts'
+import { requireAuthority, requireReach, requireWithin, rolePermissions } from '../rights.ts'
 import {
   accountsQuery,
   hasRoomFor,
@@ -30,8 +46,7 @@ import {
   type StoredAccount,
   storedAccount,
 } from '../store.ts'
-import { accounts, passwordRules } from '../tables.ts'
-import { accountAt, changeAccount } from './change.ts'
+import { accounts, authTokens, passwordRules } from '../tables.ts'
 
 /** Accounts of one tenant that are not deleted. */
 export const MOST_ACCOUNTS = 10_000
@@ -82,31 +97,21 @@ export async function addAccount(request: AccountAddRequest, context: RequestCon
     createdBy: caller.accountLocator,
     createdAt: now,
   }
-  const answer = {
-    status: 200,
-    text: JSON.stringify(accountResponse(storedAccount(row), tenant, realNow())),
-  }
+  const answer = shown(storedAccount(row), context)
   const committed = await retryOnConflict('The account', async () => {
     const present = await readRoom(database, username)
     if (present.isTaken) throw usernameTaken(username)
     if (present.count >= MOST_ACCOUNTS)
       throw tooLarge(`The tenant has ${MOST_ACCOUNTS} accounts, which is the most; delete some.`)
-    return commit(context, database, {
-      shard: HOME_SHARD,
+    return commitAudited(context, database, {
       guards: [{ name: 'guard_account', holds: hasRoomFor(username, MOST_ACCOUNTS) }],
-      facts: [
-        ...putRows(database, accounts, [row]),
-        ...auditRows(database, context, HOME_SHARD, [
-          {
-            action: 'accounts.write',
-            subject: row.locator,
-            details: { username, accountType: type, ...(isService && { service: true }) },
-          },
-        ]),
-      ],
-      events: [],
+      facts: putRows(database, accounts, [row]),
       answer,
-      subject: row.locator,
+      audit: {
+        action: 'accounts.write',
+        subject: row.locator,
+        details: { username, accountType: type, ...(isService && { service: true }) },
+      },
     })
   })
   return jsonText(isBySubject(committed) ? answer : committed)
@@ -143,116 +148,159 @@ export async function listAccounts(
   const [rows] = await database.batch([accountsQuery(database, { offset, count: count + 1 })])
   return {
     listCompleted: rows.length <= count,
-    items: rows.slice(0, count).map(row => accountResponse(storedAccount(row), context.tenant, realNow())),
+    items: rows.slice(0, count).map(row => accountResponse(storedAccount(row), context.tenant)),
   }
 }
 
 export async function readOneAccount(locator: string, context: RequestContext): Promise<AccountResponse> {
   const { account } = await accountAt(homeDatabase(context), locator)
   requireReach(context.caller, account, ['users.read'])
-  return accountResponse(account, context.tenant, realNow())
+  return accountResponse(account, context.tenant)
 }
+
+/** The change of an account that a request asks for. */
+type AccountChange = {
+  readonly set: Partial<typeof accounts.$inferInsert>
+  /** Ends its access tokens, everywhere within 5 s. */
+  readonly endsAccess?: boolean
+  /** Deletes its long-lived tokens. */
+  readonly endsTokens?: boolean
+  /** By default without a body. */
+  readonly answer?: JsonAnswer
+}
+
+type Decide = (account: StoredAccount, rules: PasswordRules) => Promise<AccountChange> | AccountChange
+
+/**
+ * Changes one account in one commit with its audit entry. Reads the account (404 when there is none, or it was deleted), decides
+ * and commits; when another request changed the account first, decides again. 422 when the account has more rights than the
+ * caller. A repeat returns the original response.
+ */
+export async function changeAccount(
+  context: RequestContext,
+  locator: string,
+  action: AuditAction,
+  decide: Decide,
+): Promise<JsonText> {
+  const database = homeDatabase(context)
+  const answer =
+    (await storedAnswer(context, database)) ??
+    (await retryOnConflict('The account', () => changeOnce(context, database, locator, action, decide)))
+  return jsonText(isBySubject(answer) ? { status: answer.status, text: '' } : answer)
+}
+
+async function changeOnce(
+  context: RequestContext,
+  database: Database,
+  given: string,
+  action: AuditAction,
+  decide: Decide,
+): Promise<JsonAnswer | AnswerBySubject> {
+  const { tenant } = context
+  const { account, rules } = await accountAt(database, given)
+  const { set, endsAccess = false, endsTokens = false, answer } = await decide(account, rules)
+  requireAuthority(context.caller, account)
+  const { locator, username } = account
+  const epoch = account.tokenEpoch + (endsAccess ? 1 : 0)
+  const { build } = database
+  const committed = await commitAudited(context, database, {
+    guards: [{ name: 'guard_account', holds: isUnchanged(account) }],
+    facts: [
+      build
+        .update(accounts)
+        .set({ ...set, tokenEpoch: epoch })
+        .where(eq(accounts.locator, locator)),
+      ...(endsTokens ? [build.delete(authTokens).where(eq(authTokens.accountLocator, locator))] : []),
+    ],
+    timers: endsAccess ? [revocationTimer(tenant, locator, epoch)] : [],
+    ...(answer && { answer }),
+    audit: { action, subject: locator, details: { username } },
+  })
+  if (endsAccess) await announceRevocation(context, { tenant, accountLocator: locator, epoch })
+  forgetAuthTokens()
+  return committed
+}
+
+/** The account of that locator, and the tenant's rules for passwords; 404 when there is none. */
+export async function accountAt(
+  database: Database,
+  given: string,
+): Promise<{ account: StoredAccount; rules: PasswordRules }> {
+  const locator = readUuid(given)
+  const { account, rules } = locator ? await readAccount(database, { locator }) : {}
+  if (!account || !rules) throw notFound('account', given)
+  return { account, rules }
+}
+
+/** True in the batch while nothing that the decision rests on has changed. */
+const isUnchanged = ({ locator, tokenEpoch, passwordHash, disabledAt }: StoredAccount) =>
+  sql`exists (select 1 from ${accounts} where ${accounts.locator} = ${locator} and ${accounts.deletedAt} is null
+    and ${accounts.tokenEpoch} = ${tokenEpoch} and ${accounts.passwordHash} is ${passwordHash}
+    and ${accounts.disabledAt} is ${disabledAt})`
 
 /**
  * A disabled account cannot sign in; its access tokens end everywhere within 5 s, and its long-lived tokens do not work.
  */
-export async function disableAccount(locator: string, context: RequestContext): Promise<JsonText> {
-  return jsonText(
-    await changeAccount(context, locator, account => {
-      requireReach(context.caller, account, ['users.write'])
-      requireAnother(account, context, 'disable')
-      const disabledAt = account.disabledAt ?? realNow()
-      return {
-        set: { disabledAt },
-        endsAccess: true,
-        told: {
-          action: 'accounts.disable',
-          subject: account.locator,
-          details: { username: account.username },
-        },
-        answer: shown({ ...account, disabledAt }, context),
-      }
-    }),
-  )
-}
+export const disableAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
+  changeAccount(context, locator, 'accounts.disable', account => {
+    requireReach(context.caller, account, ['users.write'])
+    requireAnother(account, context, 'disable')
+    const disabledAt = account.disabledAt ?? realNow()
+    return { set: { disabledAt }, endsAccess: true, answer: shown({ ...account, disabledAt }, context) }
+  })
 
 /** Undoes `disableAccount`: password and long-lived tokens work again. */
-export async function enableAccount(locator: string, context: RequestContext): Promise<JsonText> {
-  return jsonText(
-    await changeAccount(context, locator, account => {
-      return {
-        set: { disabledAt: null },
-        told: {
-          action: 'accounts.enable',
-          subject: account.locator,
-          details: { username: account.username },
-        },
-        answer: shown({ ...account, disabledAt: null }, context),
-      }
-    }),
-  )
-}
+export const enableAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
+  changeAccount(context, locator, 'accounts.enable', account => ({
+    set: { disabledAt: null },
+    answer: shown({ ...account, disabledAt: null }, context),
+  }))
 
 /** Records of what the account did keep its name; the user name is free for another account. */
-export async function deleteAccount(locator: string, context: RequestContext): Promise<void> {
-  await changeAccount(context, locator, account => {
+export const deleteAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
+  changeAccount(context, locator, 'accounts.delete', account => {
     requireReach(context.caller, account, ['users.write'])
     requireAnother(account, context, 'delete')
-    return {
-      set: { deletedAt: realNow(), passwordHash: null, formerHashes: [] },
-      endsAccess: true,
-      endsTokens: true,
-      told: {
-        action: 'accounts.delete',
-        subject: account.locator,
-        details: { username: account.username },
-      },
-      answer: { status: 200, text: '' },
-    }
+    const set = { deletedAt: realNow(), passwordHash: null, formerHashes: [] }
+    return { set, endsAccess: true, endsTokens: true }
   })
-}
 
 /**
  * Sets another account's password without the old one, for somebody who forgot it. Unlocks the account and ends its access
  * tokens. 422 for an account with more rights than the caller, who would gain them otherwise.
  */
-export async function setPassword(
+export function setPassword(
   locator: string,
   { password }: PasswordSetRequest,
   context: RequestContext,
-): Promise<void> {
+): Promise<JsonText> {
   let passwordHash: string | undefined
-  await changeAccount(context, locator, async (account, rules) => {
+  return changeAccount(context, locator, 'accounts.password', async (account, rules) => {
     requireReach(context.caller, account, ['users.write'])
     requireAnother(account, context, 'set the password of')
     if (account.isService) throw wrongState(`'${account.username}' is a service account and has no password.`)
     requireAuthority(context.caller, account)
     await requireGoodPassword(password, rules, account)
     passwordHash ??= await hashPassword(password, context.env.PASSWORD_PEPPER)
-    return {
-      set: {
-        passwordHash,
-        formerHashes: formerHashes(account, rules),
-        passwordChangedAt: realNow(),
-        failedSignIns: 0,
-        lockedUntil: null,
-      },
-      endsAccess: true,
-      told: {
-        action: 'accounts.password',
-        subject: account.locator,
-        details: { username: account.username },
-      },
-      answer: { status: 200, text: '' },
-    }
+    return { set: newPassword(passwordHash, account, rules), endsAccess: true }
   })
 }
 
-/** The former hashes to remember once the account has another password. */
-export const formerHashes = (
-  { passwordHash, formerHashes: before }: StoredAccount,
+/** The columns of an account with a new password, which unlocks it. */
+export const newPassword = (
+  passwordHash: string,
+  account: StoredAccount,
   { history }: PasswordRules,
-): string[] => [...(passwordHash === null ? [] : [passwordHash]), ...before].slice(0, history)
+): Partial<typeof accounts.$inferInsert> => ({
+  passwordHash,
+  formerHashes: [
+    ...(account.passwordHash === null ? [] : [account.passwordHash]),
+    ...account.formerHashes,
+  ].slice(0, history),
+  passwordChangedAt: realNow(),
+  failedSignIns: 0,
+  lockedUntil: null,
+})
 
 /** You cannot disable or delete your own account: that could leave a tenant without an administrator. */
 function requireAnother(account: StoredAccount, { caller }: RequestContext, what: string): void {
@@ -260,10 +308,8 @@ function requireAnother(account: StoredAccount, { caller }: RequestContext, what
     throw wrongState(`You cannot ${what} your own account; another administrator can.`)
 }
 
-const shown = (account: StoredAccount, { tenant }: RequestContext) => ({
-  status: 200,
-  text: JSON.stringify(accountResponse(account, tenant, realNow())),
-})
+const shown = (account: StoredAccount, { tenant }: RequestContext): JsonAnswer =>
+  jsonAnswer(accountResponse(account, tenant))
 
 /** The tenant's rules for passwords. */
 export async function readPasswordRules(context: RequestContext): Promise<PasswordRules> {
@@ -275,31 +321,19 @@ export async function readPasswordRules(context: RequestContext): Promise<Passwo
 /** Sets the rules for new passwords. Existing passwords stay valid until they are too old. */
 export async function writePasswordRules(rules: PasswordRules, context: RequestContext): Promise<JsonText> {
   const database = homeDatabase(context)
-  const answer = { status: 200, text: JSON.stringify(rules) }
+  const answer = jsonAnswer(rules)
   const earlier = await storedAnswer(context, database)
   if (earlier && !isBySubject(earlier)) return jsonText(earlier)
-  const committed = await commit(context, database, {
-    shard: HOME_SHARD,
-    guards: [],
-    facts: [
-      ...putRows(database, passwordRules, [{ locator: 'rules', rules }]),
-      ...auditRows(database, context, HOME_SHARD, [
-        { action: 'accounts.rules', subject: 'passwordRules', details: { ...rules } },
-      ]),
-    ],
-    events: [],
+  const committed = await commitAudited(context, database, {
+    facts: putRows(database, passwordRules, [{ locator: 'rules', rules }]),
     answer,
     subject: 'password rules',
+    audit: { action: 'accounts.rules', subject: 'passwordRules', details: { ...rules } },
   })
   return jsonText(isBySubject(committed) ? answer : committed)
 }
 
-/** The account as the contract shows it; `now` is the real time, in which locks end. */
-export const accountResponse = (
-  account: StoredAccount,
-  { name: tenant }: Pick<Tenant, 'name'>,
-  now: Instant,
-): AccountResponse => ({
+const accountResponse = (account: StoredAccount, { name: tenant }: Tenant): AccountResponse => ({
   id: account.locator,
   name: account.name,
   createdTimestamp: String(account.createdAt),
@@ -307,7 +341,7 @@ export const accountResponse = (
   // A deleted account is not found.
   deleted: false,
   email: account.email ?? '',
-  locked: isLocked(account, now),
+  locked: isLocked(account, realNow()),
   tenant,
   username: account.username,
   disabled: account.disabledAt !== null,

@@ -13,7 +13,7 @@ import {
 } from '../../platform/wire.ts'
 
 /** The actions that are audited. */
-export const AUDIT_ACTIONS = [
+const AUDIT_ACTIONS = [
   'auxdata.write',
   'auxdata.delete',
   'secrets.write',
@@ -62,7 +62,7 @@ export const AuditQuery = z.object({
 })
 export type AuditQuery = z.infer<typeof AuditQuery>
 
-export const AuditResponse = z
+const AuditResponse = z
   .object({
     locator: Text,
     timestamp: Timestamp,
@@ -81,7 +81,6 @@ export const AuditResponse = z
     requestId: Text.openapi({ description: 'X-Request-Id of the request.' }),
   })
   .openapi('AuditResponse')
-export type AuditResponse = z.infer<typeof AuditResponse>
 
 /** Oldest first; without `pagingToken` it is the last page. */
 export const AuditPageResponse = z

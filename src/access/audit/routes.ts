@@ -3,9 +3,9 @@ import { forAdministration, forTenant, type Route } from '../../platform/http/ro
 import { type PagedRow, pageOfDatabases, pageOfShards } from '../../platform/paging.ts'
 import { administrationAudits } from '../../platform/tenancy/control-tables.ts'
 import { controlDatabase } from '../../platform/tenancy.ts'
-import { AuditPageResponse, AuditQuery, type AuditResponse } from './contract.ts'
+import { audits } from '../tables.ts'
+import { type AuditAction, AuditPageResponse, AuditQuery } from './contract.ts'
 import { auditConditions } from './store.ts'
-import { audits } from './tables.ts'
 
 const { get } = forTenant('Audit')
 const administration = forAdministration('Audit')
@@ -32,30 +32,29 @@ export const auditRoutes: readonly Route[] = [
 ]
 
 /** A page of the trail, oldest first, from all shards of the tenant: one round trip each. */
-export async function readAudit(
-  { pageSize, pagingToken, ...filter }: AuditQuery,
-  context: RequestContext,
-): Promise<AuditPageResponse> {
-  const page = { pageSize, pagingToken }
-  const { rows, ...more } = await pageOfShards(context, audits, auditConditions(filter, audits), page)
-  return { entries: rows.map(response), ...more }
+async function readAudit({ pageSize, pagingToken, ...filter }: AuditQuery, context: RequestContext) {
+  const conditions = auditConditions(filter, audits)
+  return response(await pageOfShards(context, audits, conditions, { pageSize, pagingToken }))
 }
 
 /** Like `readAudit`, for what administration accounts did outside of tenants. */
-export async function readAdministrationAudit(
+async function readAdministrationAudit(
   { pageSize, pagingToken, ...filter }: AuditQuery,
   { env, calls }: AdministrationContext,
-): Promise<AuditPageResponse> {
-  const conditions = auditConditions(filter, administrationAudits)
-  const page = { pageSize, pagingToken }
+) {
   const databases = [controlDatabase(env, calls)]
-  const { rows, ...more } = await pageOfDatabases(databases, administrationAudits, conditions, page)
-  return { entries: rows.map(response), ...more }
+  const conditions = auditConditions(filter, administrationAudits)
+  return response(
+    await pageOfDatabases(databases, administrationAudits, conditions, { pageSize, pagingToken }),
+  )
 }
 
-const response = ({ createdAt, action, ...row }: PagedRow<typeof audits>): AuditResponse => ({
-  ...row,
-  timestamp: String(createdAt),
-  action: action as AuditResponse['action'],
-  details: { ...row.details },
+const response = ({ rows, ...more }: { rows: PagedRow<typeof audits>[] }): AuditPageResponse => ({
+  entries: rows.map(({ createdAt, action, ...row }) => ({
+    ...row,
+    timestamp: String(createdAt),
+    action: action as AuditAction,
+    details: { ...row.details },
+  })),
+  ...more,
 })

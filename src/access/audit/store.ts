@@ -1,13 +1,26 @@
-// The audit trail as rows of each shard.
+// Audit trails: that of a tenant, as rows of each shard, and that of administration accounts in the control database.
 import { eq, gte, lt, type SQL, sql } from 'drizzle-orm'
-import { newUuid } from '../../kernel/locators.ts'
-import type { Instant } from '../../kernel/time.ts'
-import type { RequestContext } from '../../platform/context.ts'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { derivedUuid, newUuid } from '../../kernel/locators.ts'
+import { now } from '../../kernel/time.ts'
+import { noCalls } from '../../platform/calls.ts'
+import { type AnswerBySubject, type Commit, commit, type JsonAnswer } from '../../platform/commit.ts'
+import type { Caller, RequestContext } from '../../platform/context.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
+import type { Exchange } from '../../platform/http/exchange.ts'
+import type { Route } from '../../platform/http/route.ts'
 import { administrationAudits } from '../../platform/tenancy/control-tables.ts'
-import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
-import type { AuditAction } from './contract.ts'
-import { audits } from './tables.ts'
+import {
+  ADMINISTRATION,
+  controlDatabase,
+  HOME_SHARD,
+  homeDatabase,
+  shardDatabase,
+  type Tenant,
+  tenantNow,
+} from '../../platform/tenancy.ts'
+import { audits } from '../tables.ts'
+import type { AuditAction, AuditQuery } from './contract.ts'
 
 /** One action and its subject. */
 export type AuditEntry = {
@@ -36,30 +49,49 @@ export const auditRows = (
     })),
   )
 
-export type AuditFilter = {
-  readonly action?: AuditAction | undefined
-  readonly subject?: string | undefined
-  readonly username?: string | undefined
-  readonly accountLocator?: string | undefined
-  readonly requestId?: string | undefined
-  readonly startTimestamp?: Instant | undefined
-  readonly endTimestamp?: Instant | undefined
+/** A write of the home shard with its audit entry, whose subject is also that of the write unless it has another. */
+type AuditedCommit = Omit<Commit, 'shard' | 'subject'> & {
+  readonly audit: AuditEntry
+  readonly subject?: string
 }
+
+/** Commits a change of the home shard together with its audit entry. */
+export const commitAudited = (
+  context: RequestContext,
+  database: Database,
+  { audit, facts, ...write }: AuditedCommit,
+): Promise<JsonAnswer | AnswerBySubject> =>
+  commit(context, database, {
+    shard: HOME_SHARD,
+    subject: audit.subject,
+    ...write,
+    facts: [...facts, ...auditRows(database, context, HOME_SHARD, [audit])],
+  })
 
 /** Conditions for the rows that match the filter. */
 export function auditConditions(
-  { action, subject, username, accountLocator, requestId, startTimestamp, endTimestamp }: AuditFilter,
+  {
+    accountLocator,
+    requestId,
+    startTimestamp,
+    endTimestamp,
+    ...filter
+  }: Omit<AuditQuery, 'pageSize' | 'pagingToken'>,
   table: typeof audits | typeof administrationAudits,
 ): SQL[] {
-  const all: SQL[] = []
-  if (action !== undefined) all.push(eq(table.action, action))
-  if (subject !== undefined) all.push(eq(table.subject, subject))
-  if (username !== undefined) all.push(eq(table.username, username))
-  if (accountLocator !== undefined) all.push(eq(table.accountLocator, accountLocator.toLowerCase()))
-  if (requestId !== undefined) all.push(eq(table.requestId, requestId.toLowerCase()))
-  if (startTimestamp !== undefined) all.push(gte(table.createdAt, startTimestamp))
-  if (endTimestamp !== undefined) all.push(lt(table.createdAt, endTimestamp))
-  return all
+  const { action, subject, username } = filter
+  const equal: [SQLiteColumn, string | undefined][] = [
+    [table.action, action],
+    [table.subject, subject],
+    [table.username, username],
+    [table.accountLocator, accountLocator?.toLowerCase()],
+    [table.requestId, requestId?.toLowerCase()],
+  ]
+  return [
+    ...equal.flatMap(([column, value]) => (value === undefined ? [] : [eq(column, value)])),
+    ...(startTimestamp === undefined ? [] : [gte(table.createdAt, startTimestamp)]),
+    ...(endTimestamp === undefined ? [] : [lt(table.createdAt, endTimestamp)]),
+  ]
 }
 
 /**
@@ -67,8 +99,7 @@ export function auditConditions(
  * that a failure prevented, but no action goes unreported.
  */
 export async function recordAudit(context: RequestContext, entry: AuditEntry): Promise<void> {
-  const { env, tenant, calls } = context
-  const database = shardDatabase(env, tenant, HOME_SHARD, calls)
+  const database = homeDatabase(context)
   await database.batch(auditRows(database, context, HOME_SHARD, [entry]) as [Query, ...Query[]])
 }
 
@@ -88,3 +119,46 @@ export const administrationAuditRow = (
     select ${newUuid(0)}, ${now}, ${action}, ${subject}, ${JSON.stringify(details)},
       ${caller.accountLocator}, ${caller.username}, ${requestId}
     where ${holds}`)
+
+const HOUR_MS = 3_600_000
+
+/** The refusals that this isolate has recorded, so that a repeat costs no write. Cleared when it grows too large. */
+const recorded = new Set<string>()
+const MOST_REMEMBERED = 10_000
+
+/**
+ * Records that the caller was refused the route, in the tenant's trail or in that of administration accounts. To keep a client
+ * that is refused again and again from filling it, only the first refusal in an hour is recorded for each account, method and
+ * path. Runs after the answer, which does not depend on it; a failure is logged.
+ */
+export async function recordRefusal(
+  env: Env,
+  { requestId }: Pick<Exchange, 'requestId'>,
+  { caller, tenant }: { caller: Caller; tenant: Tenant | undefined },
+  { method, path, access }: Pick<Route, 'method' | 'path' | 'access'>,
+): Promise<void> {
+  const { accountLocator, accountType, username } = caller
+  const at = tenant ? tenantNow(tenant) : now()
+  const hour = String(Math.floor(at / HOUR_MS))
+  const whose = tenant?.locator ?? ADMINISTRATION
+  const locator = derivedUuid(HOME_SHARD, 'refusal', whose, accountLocator, method, path, hour)
+  const key = `${tenant?.generation ?? ADMINISTRATION}/${locator}`
+  if (recorded.has(key)) return
+  const permissions = 'permissions' in access ? (access.permissions ?? []) : []
+  const row = {
+    locator,
+    createdAt: at,
+    action: 'permission.refused',
+    subject: `${method.toUpperCase()} ${path}`,
+    details: { permissions, accountType },
+    accountLocator,
+    username,
+    requestId,
+  }
+  const [database, table] = tenant
+    ? [shardDatabase(env, tenant, HOME_SHARD, noCalls()), audits]
+    : [controlDatabase(env, noCalls()), administrationAudits]
+  await database.batch([database.build.insert(table).values(row).onConflictDoNothing()])
+  if (recorded.size >= MOST_REMEMBERED) recorded.clear()
+  recorded.add(key)
+}

@@ -2,17 +2,15 @@ import { z } from '@hono/zod-openapi'
 import type { RequestContext } from '../../platform/context.ts'
 import { forSignedIn, forTenant, type Route, type SignedInContext } from '../../platform/http/route.ts'
 import { tenantNow } from '../../platform/tenancy.ts'
-import {
-  createAdministrationToken,
-  deleteAdministrationToken,
-  listAdministrationTokens,
-} from './administration.ts'
 import { AuthTokenCreateRequest, AuthTokens } from './contract.ts'
 import {
+  createAdministrationToken,
   createOwnToken,
   createServiceToken,
+  deleteAdministrationToken,
   deleteCredentials,
   deleteToken,
+  listAdministrationTokens,
   listTokens,
   revokeTokens,
 } from './service.ts'

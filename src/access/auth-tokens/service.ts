@@ -2,27 +2,36 @@
 import { alreadyExists, invalidRequest, Refusal, tooLarge, wrongState } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now as realNow } from '../../kernel/time.ts'
-import { commit, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
+import { NO_BODY, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { ALL_PERMISSIONS, grants, type Permission, permissionsHeld } from '../../platform/http/permissions.ts'
-import type { SignedInContext } from '../../platform/http/route.ts'
-import { HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts'
-import { accountAt, changeAccount } from '../administration/change.ts'
-import { auditRows } from '../audit/store.ts'
+import type { JsonText, SignedInContext } from '../../platform/http/route.ts'
+import { administrationTokens } from '../../platform/tenancy/control-tables.ts'
+import { controlDatabase, HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts'
+import { accountAt, changeAccount } from '../administration/service.ts'
+import { administrationAuditRow, commitAudited } from '../audit/store.ts'
 import { forgetAuthTokens } from '../revocation.ts'
 import { requireAuthority, requireReach, requireWithin } from '../rights.ts'
 import { readAccount, type StoredAccount } from '../store.ts'
 import { authTokens } from '../tables.ts'
-import { hashOfAuthToken, isAuthToken, newAuthToken, revoked } from '../tokens.ts'
+import { checkedTenantName } from '../tenant-names.ts'
+import { hashOfAuthToken, isAuthToken, NO_TENANT, newAuthToken, revoked } from '../tokens.ts'
 import type { AuthTokenCreateRequest, AuthTokenResponse } from './contract.ts'
-import { hasRoomFor, isMeant, putTokenQueries, tokensQuery } from './store.ts'
+import {
+  hasRoomFor,
+  hasRoomForAdministration,
+  insertAdministrationTokenQuery,
+  isMeant,
+  removeExpiredQuery,
+  tokensQuery,
+} from './store.ts'
 
 /** Tokens of one account that have not expired. */
-export const MOST_TOKENS = 100
+const MOST_TOKENS = 100
 
 /** How far ahead a token may expire. */
-export const LONGEST_LIFE_MS = 5 * 366 * 24 * 60 * 60 * 1000
+const LONGEST_LIFE_MS = 5 * 366 * 24 * 60 * 60 * 1000
 
 /**
  * Makes a token for the caller, in the tenant that they are signed in to. The token is returned this once. A session that has
@@ -71,7 +80,7 @@ async function createToken(
   const now = realNow()
   const expiresAt = checkedExpiry(request.expiresAt, now, caller.tokenExpiresAt)
   const permissions = checkedPermissions(request.permissions)
-  const wanted = ALL_PERMISSIONS.filter(one => grants(permissions, one))
+  const wanted = ALL_PERMISSIONS.filter(permission => grants(permissions, permission))
   requireWithin(
     wanted,
     permissionsHeld(account),
@@ -80,42 +89,33 @@ async function createToken(
   requireWithin(wanted, permissionsHeld(caller), 'You lack what the token is to have:')
   const tenants = checkedTenants(request.tenants, tenant)
   const token = newAuthToken(tenant.locator)
-  const answer = { status: 200, text: '' }
   const committed = await retryOnConflict('The account', async () => {
     await requireRoom(database, account, name, now)
-    return commit(context, database, {
-      shard: HOME_SHARD,
+    return commitAudited(context, database, {
       guards: [{ name: 'guard_account', holds: hasRoomFor(account, name, MOST_TOKENS, now) }],
       facts: [
-        ...putTokenQueries(
-          database,
-          {
-            locator: newUuid(HOME_SHARD),
-            accountLocator: locator,
-            name,
-            hash: hashOfAuthToken(token),
-            permissions,
-            tenants,
-            createdAt: now,
-            expiresAt,
-          },
-          now,
-        ),
-        ...auditRows(database, context, HOME_SHARD, [
-          {
-            action: 'tokens.write',
-            subject: locator,
-            details: { name, permissions, expiresAt: new Date(expiresAt).toISOString() },
-          },
-        ]),
+        removeExpiredQuery(database, authTokens, now),
+        database.build.insert(authTokens).values({
+          locator: newUuid(HOME_SHARD),
+          accountLocator: locator,
+          name,
+          hash: hashOfAuthToken(token),
+          permissions,
+          tenants,
+          createdAt: now,
+          expiresAt,
+        }),
       ],
-      events: [],
       // The token is stored nowhere, not even as the answer to a repeat.
-      answer,
-      subject: locator,
+      answer: NO_BODY,
+      audit: {
+        action: 'tokens.write',
+        subject: locator,
+        details: { name, permissions, expiresAt: new Date(expiresAt).toISOString() },
+      },
     })
   })
-  if (committed !== answer) throw shownOnce(name)
+  if (committed !== NO_BODY) throw shownOnce(name)
   forgetAuthTokens()
   return token
 }
@@ -126,7 +126,7 @@ const shownOnce = (name: string): Refusal =>
   )
 
 /** The time; 400 when it is past or too far ahead, 422 when it is later than that of the token in use. */
-export function checkedExpiry(wanted: number, now: Instant, callersOwn: Instant | undefined): number {
+function checkedExpiry(wanted: number, now: Instant, callersOwn: Instant | undefined): number {
   if (wanted <= now) throw invalidRequest("'expiresAt' must lie in the future.")
   if (wanted > now + LONGEST_LIFE_MS) throw invalidRequest("'expiresAt' must lie at most five years ahead.")
   if (callersOwn !== undefined && wanted > callersOwn)
@@ -138,7 +138,7 @@ export function checkedExpiry(wanted: number, now: Instant, callersOwn: Instant 
 }
 
 /** The list without repetitions; 400 for unknown permissions. */
-export function checkedPermissions(wanted: readonly string[]): string[] {
+function checkedPermissions(wanted: readonly string[]): string[] {
   const listed = [...new Set(wanted)]
   const unknown = listed.filter(
     one => !ALL_PERMISSIONS.includes(one as Permission) && !ALL_PERMISSIONS.some(all => isAllOf(one, all)),
@@ -174,14 +174,18 @@ async function requireRoom(
   name: string,
   now: Instant,
 ): Promise<void> {
-  const [rows] = await database.batch([tokensQuery(database, account.locator)])
+  const [rows] = await database.batch([tokensQuery(database, authTokens, account.locator)])
   const living = rows.filter(({ expiresAt }) => expiresAt > now)
   if (account.disabledAt !== null) throw wrongState(`The account '${account.username}' is disabled.`)
-  if (living.some(row => row.name === name))
-    throw alreadyExists(`The account has a token '${name}' already; delete it, or choose another name.`)
-  if (living.length >= MOST_TOKENS)
-    throw tooLarge(`The account has ${MOST_TOKENS} tokens, which is the most; delete some.`)
+  if (living.some(row => row.name === name)) throw nameTaken(name)
+  if (living.length >= MOST_TOKENS) throw tooManyTokens()
 }
+
+const nameTaken = (name: string): Refusal =>
+  alreadyExists(`The account has a token '${name}' already; delete it, or choose another name.`)
+
+const tooManyTokens = (): Refusal =>
+  tooLarge(`The account has ${MOST_TOKENS} tokens, which is the most; delete some.`)
 
 /** The account's tokens, oldest first, with expired ones until they are removed. */
 export async function listTokens(locator: string, context: RequestContext): Promise<AuthTokenResponse[]> {
@@ -194,31 +198,20 @@ export async function listTokens(locator: string, context: RequestContext): Prom
 }
 
 async function tokensOf(database: Database, locator: Uuid): Promise<AuthTokenResponse[]> {
-  const [rows] = await database.batch([tokensQuery(database, locator)])
+  const [rows] = await database.batch([tokensQuery(database, authTokens, locator)])
   return rows.map(tokenResponse)
 }
 
-type TokenRow = Pick<
-  typeof authTokens.$inferSelect,
-  'name' | 'createdAt' | 'expiresAt' | 'permissions' | 'tenants'
->
-
-export const tokenResponse = ({
-  name,
-  permissions,
-  tenants,
-  createdAt,
-  expiresAt,
-}: TokenRow): AuthTokenResponse => ({
-  name,
-  createdAt: new Date(createdAt).toISOString(),
-  expiresAt: new Date(expiresAt).toISOString(),
-  permissions: [...permissions],
-  tenants: [...tenants],
+const tokenResponse = (row: typeof authTokens.$inferSelect): AuthTokenResponse => ({
+  name: row.name,
+  createdAt: new Date(row.createdAt).toISOString(),
+  expiresAt: new Date(row.expiresAt).toISOString(),
+  permissions: [...row.permissions],
+  tenants: [...row.tenants],
 })
 
 /** Shows a name, never a token. */
-export const noSuchToken = (username: string, tokenOrName: string): Refusal =>
+const noSuchToken = (username: string, tokenOrName: string): Refusal =>
   new Refusal(
     'notFound',
     `The account '${username}' has no such token${isAuthToken(tokenOrName) ? '' : ` '${tokenOrName}'`}.`,
@@ -235,53 +228,129 @@ export async function deleteToken(
   const { account } = await accountAt(database, locator)
   requireReach(context.caller, account, ['users.write'])
   requireAuthority(context.caller, account)
-  const meant = isMeant(account.locator, tokenOrName)
+  const meant = isMeant(authTokens, account.locator, tokenOrName)
   const [[row]] = await database.batch([database.build.select().from(authTokens).where(meant)])
   if (!row) throw noSuchToken(account.username, tokenOrName)
-  await commit(context, database, {
-    shard: HOME_SHARD,
-    guards: [],
-    facts: [
-      database.build.delete(authTokens).where(meant),
-      ...auditRows(database, context, HOME_SHARD, [
-        { action: 'tokens.delete', subject: account.locator, details: { name: row.name } },
-      ]),
-    ],
-    events: [],
-    answer: { status: 200, text: '' },
-    subject: account.locator,
+  await commitAudited(context, database, {
+    facts: [database.build.delete(authTokens).where(meant)],
+    audit: { action: 'tokens.delete', subject: account.locator, details: { name: row.name } },
   })
   forgetAuthTokens()
 }
 
 /** Ends all tokens of the account: access tokens everywhere within 5 s, long-lived ones for good. */
-export async function revokeTokens(locator: string, context: RequestContext): Promise<void> {
-  await changeAccount(context, locator, account => {
+export const revokeTokens = (locator: string, context: RequestContext): Promise<JsonText> =>
+  changeAccount(context, locator, 'tokens.revoke', account => {
     requireReach(context.caller, account, ['users.write', 'users.revoke'])
-    return {
-      set: {},
-      endsAccess: true,
-      endsTokens: true,
-      told: { action: 'tokens.revoke', subject: account.locator, details: { username: account.username } },
-      answer: { status: 200, text: '' },
-    }
+    return { set: {}, endsAccess: true, endsTokens: true }
   })
-}
 
 /** Like `revokeTokens`, and the password goes too: the account cannot sign in until an administrator sets another. */
-export async function deleteCredentials(locator: string, context: RequestContext): Promise<void> {
-  await changeAccount(context, locator, account => {
+export const deleteCredentials = (locator: string, context: RequestContext): Promise<JsonText> =>
+  changeAccount(context, locator, 'credentials.delete', account => {
     requireReach(context.caller, account, ['users.write'])
-    return {
-      set: { passwordHash: null, formerHashes: [], failedSignIns: 0, lockedUntil: null },
-      endsAccess: true,
-      endsTokens: true,
-      told: {
-        action: 'credentials.delete',
-        subject: account.locator,
-        details: { username: account.username },
-      },
-      answer: { status: 200, text: '' },
-    }
+    const set = { passwordHash: null, formerHashes: [], failedSignIns: 0, lockedUntil: null }
+    return { set, endsAccess: true, endsTokens: true }
   })
+
+// Long-lived tokens of administration accounts, so that pipelines need no password with all rights. They work for
+// configurations only, and for the tenants that they list.
+/** The permissions that such a token may have. A stolen one must not make or unlock accounts. */
+const GRANTABLE = ALL_PERMISSIONS.filter(permission => permission.startsWith('deployments.'))
+
+/** Names for more than one tenant. */
+const SCOPES: ReadonlySet<string> = new Set(['any', 'type:test', 'type:production'])
+
+/** Makes a token for the calling administration account. The token is returned this once. */
+export async function createAdministrationToken(
+  request: AuthTokenCreateRequest,
+  context: SignedInContext,
+): Promise<string> {
+  const { env, calls, caller, accountEpoch } = context
+  const { accountLocator } = caller
+  const { name } = request
+  const now = realNow()
+  const expiresAt = checkedExpiry(request.expiresAt, now, caller.tokenExpiresAt)
+  const permissions = checkedPermissions(request.permissions)
+  const wanted = ALL_PERMISSIONS.filter(permission => grants(permissions, permission))
+  requireWithin(wanted, GRANTABLE, 'Tokens of administration accounts are for configurations, and have no')
+  requireWithin(wanted, permissionsHeld(caller), 'You lack what the token is to have:')
+  const tenants = checkedScope(request.tenants)
+  const token = newAuthToken(NO_TENANT)
+  const hash = hashOfAuthToken(token)
+  const database = controlDatabase(env, calls)
+  const room = hasRoomForAdministration(accountLocator, accountEpoch, name, MOST_TOKENS)
+  const row = {
+    locator: newUuid(0),
+    accountLocator,
+    name,
+    hash,
+    permissions,
+    tenants,
+    createdAt: now,
+    expiresAt,
+  }
+  const [, , , tokens] = await database.batch([
+    removeExpiredQuery(database, administrationTokens, now),
+    // Before the token is inserted: `room` is false afterwards.
+    administrationAuditRow(
+      database,
+      context,
+      {
+        action: 'tokens.write',
+        subject: accountLocator,
+        details: { name, permissions, tenants, expiresAt: new Date(expiresAt).toISOString() },
+      },
+      room,
+    ),
+    insertAdministrationTokenQuery(database, row, room),
+    tokensQuery(database, administrationTokens, accountLocator),
+  ])
+  if (tokens.some(token => token.hash === hash)) return token
+  if (tokens.some(token => token.name === name)) throw nameTaken(name)
+  if (tokens.length < MOST_TOKENS) throw revoked()
+  throw tooManyTokens()
+}
+
+/** The named tenants, which need not exist yet. 400 without any, since that could mean all or none. */
+function checkedScope(wanted: readonly string[]): string[] {
+  const tenants = [...new Set(wanted)]
+  if (tenants.length === 0)
+    throw invalidRequest(
+      "'tenants' must name the tenants that the token is for, by their names, or be type:test, type:production or any.",
+    )
+  for (const one of tenants) if (!SCOPES.has(one)) checkedTenantName(one)
+  return tenants
+}
+
+/** The account's tokens, oldest first. */
+export async function listAdministrationTokens({
+  env,
+  calls,
+  caller,
+}: SignedInContext): Promise<AuthTokenResponse[]> {
+  const database = controlDatabase(env, calls)
+  const [rows] = await database.batch([tokensQuery(database, administrationTokens, caller.accountLocator)])
+  return rows.map(tokenResponse)
+}
+
+/** Deletes the account's token of that value or name; 404 when it has none. */
+export async function deleteAdministrationToken(
+  tokenOrName: string,
+  context: SignedInContext,
+): Promise<void> {
+  const { env, calls, caller } = context
+  const database = controlDatabase(env, calls)
+  const meant = isMeant(administrationTokens, caller.accountLocator, tokenOrName)
+  const [[row]] = await database.batch([database.build.select().from(administrationTokens).where(meant)])
+  if (!row) throw noSuchToken(caller.username, tokenOrName)
+  await database.batch([
+    database.build.delete(administrationTokens).where(meant),
+    administrationAuditRow(database, context, {
+      action: 'tokens.delete',
+      subject: caller.accountLocator,
+      details: { name: row.name },
+    }),
+  ])
+  forgetAuthTokens()
 }

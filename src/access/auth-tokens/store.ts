@@ -1,9 +1,9 @@
-import { and, asc, desc, eq, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { administrationTokens, administrators } from '../../platform/tenancy/control-tables.ts'
 import { configurationVersions } from '../../product/tables.ts'
-import { rolePermissions } from '../roles.ts'
+import { rolePermissions } from '../rights.ts'
 import { ADMINISTRATION_ACCOUNT, type StoredAccount } from '../store.ts'
 import { accounts, authTokens } from '../tables.ts'
 import { hashOfAuthToken, isAuthToken } from '../tokens.ts'
@@ -55,23 +55,27 @@ export async function findToken(database: Database, text: string): Promise<Found
   return { ...found, ...(accountPermissions && { accountPermissions }) }
 }
 
-/** The account's tokens, oldest first. */
-export const tokensQuery = (database: Database, accountLocator: Uuid) =>
+/** Tokens of accounts of a tenant, or of administration accounts, which have theirs in the control database. */
+type TokenTable = typeof authTokens | typeof administrationTokens
+
+/** The account's tokens, oldest first, with expired ones until they are removed. */
+export const tokensQuery = (database: Database, table: TokenTable, accountLocator: Uuid) =>
   database.build
     .select()
-    .from(authTokens)
-    .where(eq(authTokens.accountLocator, accountLocator))
-    .orderBy(asc(authTokens.createdAt), asc(authTokens.locator))
+    .from(table as typeof authTokens)
+    .where(eq(table.accountLocator, accountLocator))
+    .orderBy(asc(table.createdAt), asc(table.locator))
 
-/** Queries that insert the token and remove the tenant's expired ones. */
-export const putTokenQueries = (
-  database: Database,
-  row: typeof authTokens.$inferInsert,
-  now: number,
-): Query[] => [
-  database.build.delete(authTokens).where(lte(authTokens.expiresAt, now)),
-  database.build.insert(authTokens).values(row),
-]
+/** Removes expired tokens of all accounts. */
+export const removeExpiredQuery = (database: Database, table: TokenTable, now: number): Query =>
+  database.build.delete(table).where(lte(table.expiresAt, now))
+
+/** The account's token of that value or name. */
+export const isMeant = (table: TokenTable, accountLocator: Uuid, tokenOrName: string): SQL =>
+  and(
+    eq(table.accountLocator, accountLocator),
+    isAuthToken(tokenOrName) ? eq(table.hash, hashOfAuthToken(tokenOrName)) : eq(table.name, tokenOrName),
+  )!
 
 /**
  * True in the batch while the account's tokens have not been revoked since it was read, and it has room for one more of that
@@ -91,17 +95,7 @@ export const hasRoomFor = (
     and (select count(*) from ${authTokens} where ${authTokens.accountLocator} = ${accountLocator}
       and ${authTokens.expiresAt} > ${now}) < ${most}`
 
-/** The account's token of that value or name. */
-export const isMeant = (accountLocator: Uuid, tokenOrName: string) =>
-  and(
-    eq(authTokens.accountLocator, accountLocator),
-    isAuthToken(tokenOrName)
-      ? eq(authTokens.hash, hashOfAuthToken(tokenOrName))
-      : eq(authTokens.name, tokenOrName),
-  )!
-
-// Administration accounts have their tokens in the control database.
-/** The token, if it and its account are there. */
+/** The token of an administration account, if it and its account are there. */
 export async function findAdministrationToken(
   database: Database,
   text: string,
@@ -122,22 +116,11 @@ export async function findAdministrationToken(
   return row && { ...row, accountType: ADMINISTRATION_ACCOUNT }
 }
 
-/** The account's tokens, oldest first. */
-export const administrationTokensQuery = (database: Database, accountLocator: Uuid) =>
-  database.build
-    .select()
-    .from(administrationTokens)
-    .where(eq(administrationTokens.accountLocator, accountLocator))
-    .orderBy(asc(administrationTokens.createdAt), asc(administrationTokens.locator))
-
-export const expiredQuery = (database: Database, now: number) =>
-  database.build.delete(administrationTokens).where(lte(administrationTokens.expiresAt, now))
-
 /** Inserts the token if `holds`. */
-export const insertQuery = (
+export const insertAdministrationTokenQuery = (
   database: Database,
   row: typeof administrationTokens.$inferInsert,
-  holds: ReturnType<typeof hasRoom>,
+  holds: SQL,
 ) =>
   database.build.run(sql`
     insert into ${administrationTokens}
@@ -150,19 +133,10 @@ export const insertQuery = (
  * True in the batch while the account has room for one more token of that name and sessions of the epoch count. The end of a
  * session is known everywhere within 5 s; it must leave no lasting token behind.
  */
-export const hasRoom = (accountLocator: Uuid, epoch: number, name: string, most: number) =>
+export const hasRoomForAdministration = (accountLocator: Uuid, epoch: number, name: string, most: number) =>
   sql`exists (select 1 from ${administrators}
       where ${administrators.locator} = ${accountLocator} and ${administrators.tokenEpoch} <= ${epoch})
     and not exists (select 1 from ${administrationTokens}
       where ${administrationTokens.accountLocator} = ${accountLocator} and ${administrationTokens.name} = ${name})
     and (select count(*) from ${administrationTokens}
       where ${administrationTokens.accountLocator} = ${accountLocator}) < ${most}`
-
-/** The account's token of that value or name. */
-export const isMeantOfAdministration = (accountLocator: Uuid, tokenOrName: string) =>
-  and(
-    eq(administrationTokens.accountLocator, accountLocator),
-    isAuthToken(tokenOrName)
-      ? eq(administrationTokens.hash, hashOfAuthToken(tokenOrName))
-      : eq(administrationTokens.name, tokenOrName),
-  )!

@@ -1,6 +1,6 @@
 import { and, asc, eq, sql } from 'drizzle-orm'
 import type { AuditEntry } from '../../access/audit/store.ts'
-import { audits } from '../../access/audit/tables.ts'
+import { audits } from '../../access/tables.ts'
 import { newUuid, readDigits, readUuid, shardOfDigits, shardOfUuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { Guard } from '../../platform/commit.ts'

@@ -79,26 +79,38 @@ const LOGIN = ['username', 'accountType'] as const
 /** An entry without the name of its shape, where that follows from the type. */
 type Row = Omit<EventTypeEntry, 'shape'> & { readonly shape?: string }
 
-const of = (about: string, data: readonly Key[], more: Partial<Row> = {}): Row => ({ about, data, ...more })
+const event = (about: string, data: readonly Key[], more: Partial<Row> = {}): Row => ({
+  about,
+  data,
+  ...more,
+})
+
+const legacy = (about: string, data: readonly Key[], more: Partial<Row> = {}): Row =>
+  event(about, data, { ...more, isLegacy: true })
+
+const unstreamed = (about: string, data: readonly Key[], more: Partial<Row> = {}): Row =>
+  event(about, data, { ...more, isStreamed: false })
 
 const notEmitted = (about: string, shape?: string): Row =>
-  of(about, [], { isForeign: true, ...(shape && { shape }) })
+  event(about, [], { isForeign: true, ...(shape && { shape }) })
+
+/** The newer names of these records: their actions have the same names unless a row gives another. */
+const NEWER_RECORDS: Readonly<Record<string, string>> = {
+  cancellation: 'policy.cancellation',
+  endorsement: 'policy.change',
+  reinstatement: 'policy.reinstatement',
+  renewal: 'policy.renewal',
+}
 
 /** By type, in the order in which documents list them. */
 const ROWS = {
-  'cancellation.create': of('A draft of a cancellation was made.', CANCELLATION, {
-    newer: 'policy.cancellation.create',
-  }),
-  'cancellation.update': of('A draft of a cancellation was changed.', CANCELLATION, {
-    newer: 'policy.cancellation.update',
-  }),
-  'cancellation.rescind': of('A draft of a cancellation was withdrawn.', CANCELLATION, {
+  'cancellation.create': event('A draft of a cancellation was made.', CANCELLATION),
+  'cancellation.update': event('A draft of a cancellation was changed.', CANCELLATION),
+  'cancellation.rescind': event('A draft of a cancellation was withdrawn.', CANCELLATION, {
     newer: 'policy.cancellation.discard',
   }),
-  'cancellation.issue': of('A cancellation was issued.', [...CANCELLATION, 'modificationLocator'], {
-    newer: 'policy.cancellation.issue',
-  }),
-  'cancellation.effective': of(
+  'cancellation.issue': event('A cancellation was issued.', [...CANCELLATION, 'modificationLocator']),
+  'cancellation.effective': event(
     'The cover of a policy ended by a cancellation or withdrawal: its time has come.',
     [...POLICY, 'effectiveTimestamp', 'modificationLocator', 'modificationName'],
     { optional: ['cancellationLocator', 'cancellationName'], newer: 'policy.status.update' },
@@ -108,50 +120,51 @@ const ROWS = {
   'claim.discard': notEmitted('A claim was discarded.'),
   'claim.open': notEmitted('A claim was opened.'),
   'claim.update': notEmitted('A claim was changed.'),
-  'policy.gracePeriod': of('An unpaid invoice became past due and a grace period began.', GRACE, {
+  'policy.gracePeriod': event('An unpaid invoice became past due and a grace period began.', GRACE, {
     shape: 'GracePeriodCreate',
     optional: ['cancelEffectiveTimestamp'],
     newer: 'billing.delinquency.create',
   }),
-  'policy.gracePeriod.update': of(
+  'policy.gracePeriod.update': event(
     'A grace period was changed: its end, or when the policy would lapse.',
     GRACE,
     { shape: 'GracePeriodUpdate', optional: ['cancelEffectiveTimestamp'] },
   ),
-  'invoice.issue': of('An invoice was generated.', INVOICE, {
+  'invoice.issue': event('An invoice was generated.', INVOICE, {
     shape: 'PolicyInvoiceIssue',
     newer: 'billing.invoice.generate',
   }),
-  'invoice.invalidate': of('An invoice was invalidated.', INVOICE, { shape: 'PolicyInvoiceInvalidate' }),
-  'invoice.writtenOff': of('An unpaid invoice was given up.', INVOICE, { shape: 'PolicyInvoiceWrittenOff' }),
-  'invoice.pastDue': of('An invoice was not paid by its due time.', INVOICE, {
+  'invoice.invalidate': event('An invoice was invalidated.', INVOICE, { shape: 'PolicyInvoiceInvalidate' }),
+  'invoice.writtenOff': event('An unpaid invoice was given up.', INVOICE, {
+    shape: 'PolicyInvoiceWrittenOff',
+  }),
+  'invoice.pastDue': event('An invoice was not paid by its due time.', INVOICE, {
     shape: 'PolicyInvoicePastDue',
   }),
-  'payment.pay': of('An invoice was paid, in full or in part.', PAYMENT, { newer: 'billing.payment.post' }),
-  'policy.cancel': of('A policy was cancelled or withdrawn.', [
+  'payment.pay': event('An invoice was paid, in full or in part.', PAYMENT, {
+    newer: 'billing.payment.post',
+  }),
+  'policy.cancel': event('A policy was cancelled or withdrawn.', [
     ...POLICY,
     'effectiveTimestamp',
     'modificationLocator',
     'modificationName',
   ]),
-  'policy.create': of('A draft of a policy was made.', VERSIONED),
+  'policy.create': event('A draft of a policy was made.', VERSIONED),
   // A policy whose selected quote was discarded follows no quote.
-  'policy.discard': of('A policy that was not issued was discarded.', [...POLICY, 'configVersion'], {
+  'policy.discard': event('A policy that was not issued was discarded.', [...POLICY, 'configVersion'], {
     optional: ['quoteLocator'],
   }),
-  'policy.endorse': of('An endorsement was issued (legacy).', [...POLICY, 'modificationLocator'], {
-    isLegacy: true,
-  }),
-  'policy.finalize': of('A policy was locked, priced and underwritten.', [...VERSIONED, 'decision']),
-  'policy.invoice': of(
-    'An invoice was generated (legacy, beside invoice.issue).',
-    [...POLICY, 'invoiceLocator'],
-    { isLegacy: true },
-  ),
-  'policy.issue': of('A policy was issued.', [...VERSIONED, 'issuedTimestamp'], {
+  'policy.endorse': legacy('An endorsement was issued (legacy).', [...POLICY, 'modificationLocator']),
+  'policy.finalize': event('A policy was locked, priced and underwritten.', [...VERSIONED, 'decision']),
+  'policy.invoice': legacy('An invoice was generated (legacy, beside invoice.issue).', [
+    ...POLICY,
+    'invoiceLocator',
+  ]),
+  'policy.issue': event('A policy was issued.', [...VERSIONED, 'issuedTimestamp'], {
     newer: 'policy.quote.issue',
   }),
-  'policy.lapse': of(
+  'policy.lapse': legacy(
     'A policy lapsed at the end of grace (legacy).',
     [
       ...POLICY,
@@ -161,38 +174,33 @@ const ROWS = {
       'modificationLocator',
       'effectiveTimestamp',
     ],
-    { newer: 'billing.delinquency.lapse', isLegacy: true },
+    { newer: 'billing.delinquency.lapse' },
   ),
-  'policy.reinstatement.close': of('A legacy reinstatement was closed unpaid.', LAPSED, {
+  'policy.reinstatement.close': legacy('A legacy reinstatement was closed unpaid.', LAPSED, {
     shape: 'ReinstatementClose',
     optional: ['invoiceLocator', 'effectiveTimestamp'],
     newer: 'policy.reinstatement.discard',
-    isLegacy: true,
   }),
-  'policy.reinstatement.invoice': of('A legacy reinstatement was invoiced.', RESTORED, {
+  'policy.reinstatement.invoice': legacy('A legacy reinstatement was invoiced.', RESTORED, {
     shape: 'ReinstatementInvoice',
-    isLegacy: true,
   }),
   // The contract names no shape for it, and has another one named ReinstatementIssue.
-  'policy.reinstatement.issue': of('A legacy reinstatement was paid and issued.', RESTORED, {
+  'policy.reinstatement.issue': legacy('A legacy reinstatement was paid and issued.', RESTORED, {
     shape: 'LapseReinstatementIssue',
-    isLegacy: true,
   }),
-  'policy.reinstatement.open': of('A legacy reinstatement was opened.', LAPSED, {
+  'policy.reinstatement.open': legacy('A legacy reinstatement was opened.', LAPSED, {
     shape: 'ReinstatementOpen',
     newer: 'policy.reinstatement.create',
-    isLegacy: true,
   }),
-  'policy.renew': of('A renewal was issued (legacy).', [...POLICY, 'modificationLocator'], {
+  'policy.renew': legacy('A renewal was issued (legacy).', [...POLICY, 'modificationLocator'], {
     shape: 'Renewal',
-    isLegacy: true,
   }),
-  'policy.update': of(
+  'policy.update': event(
     'A draft of a policy was changed, or the fees or the payment schedule of an issued one.',
     VERSIONED,
     { optional: ['modificationLocator', 'paymentScheduleName'] },
   ),
-  'policy.upgrade': of('A policy moved to another configuration version.', [
+  'policy.upgrade': event('A policy moved to another configuration version.', [
     ...POLICY,
     'fromConfigVersion',
     'toConfigVersion',
@@ -202,82 +210,69 @@ const ROWS = {
   'subClaim.close': notEmitted('A sub-claim was closed.'),
   'subClaim.reopen': notEmitted('A sub-claim was reopened.', 'SubClaimReOpen'),
   'subClaim.updateReserve': notEmitted('A reserve of a sub-claim was changed.', 'SubClaimReserveUpdate'),
-  'policy.end.reminder': of('The end of a policy is as near as its product says.', [
+  'policy.end.reminder': event('The end of a policy is as near as its product says.', [
     ...POLICY,
     'endTimestamp',
     'reminderName',
   ]),
   'subClaim.createPayable': notEmitted('A payable of a sub-claim was made.', 'SubClaimPayableCreate'),
   'subClaim.reversePayable': notEmitted('A payable of a sub-claim was reversed.', 'SubClaimPayableReverse'),
-  'endorsement.create': of('An application for an endorsement was made.', ENDORSEMENT, {
-    newer: 'policy.change.create',
-  }),
-  'endorsement.update': of('An application for an endorsement was changed.', ENDORSEMENT, {
+  'endorsement.create': event('An application for an endorsement was made.', ENDORSEMENT),
+  'endorsement.update': event('An application for an endorsement was changed.', ENDORSEMENT, {
     optional: ['decision'],
-    newer: 'policy.change.update',
     chosen: 'policy.change.manualUnderwrite',
   }),
-  'endorsement.quote': of('An endorsement was priced and locked.', ENDORSEMENT, {
+  'endorsement.quote': event('An endorsement was priced and locked.', ENDORSEMENT, {
     newer: 'policy.change.underwrite',
   }),
-  'endorsement.accept': of('An endorsement was accepted.', ENDORSED, { newer: 'policy.change.accept' }),
-  'endorsement.issue': of('An endorsement was issued.', ENDORSED, { newer: 'policy.change.issue' }),
-  'endorsement.invalidate': of('A quoted or accepted endorsement was invalidated.', ENDORSEMENT, {
+  'endorsement.accept': event('An endorsement was accepted.', ENDORSED),
+  'endorsement.issue': event('An endorsement was issued.', ENDORSED),
+  'endorsement.invalidate': event('A quoted or accepted endorsement was invalidated.', ENDORSEMENT, {
     newer: 'policy.change.discard',
   }),
-  'endorsement.discard': of('An application for an endorsement was discarded.', ENDORSEMENT, {
-    newer: 'policy.change.discard',
-  }),
-  'reinstatement.accept': of('A reinstatement was accepted.', REINSTATEMENT, {
+  'endorsement.discard': event('An application for an endorsement was discarded.', ENDORSEMENT),
+  'reinstatement.accept': event('A reinstatement was accepted.', REINSTATEMENT, { optional: ['deadline'] }),
+  'reinstatement.create': event('A draft of a reinstatement was made.', REINSTATEMENT, {
     optional: ['deadline'],
-    newer: 'policy.reinstatement.accept',
   }),
-  'reinstatement.create': of('A draft of a reinstatement was made.', REINSTATEMENT, {
+  'reinstatement.issue': event('A reinstatement was issued.', [...REINSTATEMENT, 'modificationLocator'], {
     optional: ['deadline'],
-    newer: 'policy.reinstatement.create',
   }),
-  'reinstatement.issue': of('A reinstatement was issued.', [...REINSTATEMENT, 'modificationLocator'], {
-    optional: ['deadline'],
-    newer: 'policy.reinstatement.issue',
-  }),
-  'reinstatement.invalidate': of('An accepted reinstatement was invalidated.', REINSTATEMENT, {
+  'reinstatement.invalidate': event('An accepted reinstatement was invalidated.', REINSTATEMENT, {
     optional: ['deadline'],
     newer: 'policy.reinstatement.reset',
   }),
-  'reinstatement.deadlineReached': of(
+  'reinstatement.deadlineReached': event(
     'A reinstatement expired at its deadline.',
     [...REINSTATEMENT, 'deadline'],
     { newer: 'policy.reinstatement.discard' },
   ),
-  'renewal.create': of('An application for a renewal was made.', RENEWAL, { newer: 'policy.renewal.create' }),
-  'renewal.update': of('An application for a renewal was changed.', RENEWAL, {
+  'renewal.create': event('An application for a renewal was made.', RENEWAL),
+  'renewal.update': event('An application for a renewal was changed.', RENEWAL, {
     optional: ['decision'],
-    newer: 'policy.renewal.update',
     chosen: 'policy.renewal.manualUnderwrite',
   }),
-  'renewal.quote': of('A renewal was priced and locked.', RENEWAL, { newer: 'policy.renewal.underwrite' }),
-  'renewal.accept': of('A renewal was accepted.', RENEWED, { newer: 'policy.renewal.accept' }),
-  'renewal.issue': of('A renewal was issued.', RENEWED, { newer: 'policy.renewal.issue' }),
-  'renewal.invalidate': of('A quoted or accepted renewal was invalidated.', RENEWAL, {
+  'renewal.quote': event('A renewal was priced and locked.', RENEWAL, { newer: 'policy.renewal.underwrite' }),
+  'renewal.accept': event('A renewal was accepted.', RENEWED),
+  'renewal.issue': event('A renewal was issued.', RENEWED),
+  'renewal.invalidate': event('A quoted or accepted renewal was invalidated.', RENEWAL, {
     newer: 'policy.renewal.discard',
   }),
-  'renewal.discard': of('An application for a renewal was discarded.', RENEWAL, {
-    newer: 'policy.renewal.discard',
-  }),
-  'policy.end': of('A policy reached its end uncancelled.', [...POLICY, 'endTimestamp'], {
+  'renewal.discard': event('An application for a renewal was discarded.', RENEWAL),
+  'policy.end': event('A policy reached its end uncancelled.', [...POLICY, 'endTimestamp'], {
     newer: 'policy.status.update',
   }),
-  'policy.quote.create': of('A quote was made.', QUOTE),
-  'policy.quote.discard': of('A quote was discarded.', QUOTE),
-  'policy.quote.update': of('A quote was changed, or went from accepted back to quoted.', QUOTE, {
+  'policy.quote.create': event('A quote was made.', QUOTE),
+  'policy.quote.discard': event('A quote was discarded.', QUOTE),
+  'policy.quote.update': event('A quote was changed, or went from accepted back to quoted.', QUOTE, {
     chosen: 'policy.quote.reset',
   }),
-  'policy.quote.quoted': of('A quote was priced and locked.', [...QUOTE, 'decision'], {
+  'policy.quote.quoted': event('A quote was priced and locked.', [...QUOTE, 'decision'], {
     newer: 'policy.quote.underwrite',
     chosen: 'policy.quote.manualunderwrite',
   }),
-  'policy.quote.accept': of('A quote was accepted.', QUOTE),
-  'policy.quote.declined': of('Underwriting did not accept a quote.', [...QUOTE, 'decision'], {
+  'policy.quote.accept': event('A quote was accepted.', QUOTE),
+  'policy.quote.declined': event('Underwriting did not accept a quote.', [...QUOTE, 'decision'], {
     newer: 'policy.quote.underwrite',
     chosen: 'policy.quote.manualunderwrite',
   }),
@@ -287,38 +282,36 @@ const ROWS = {
   'premiumReport.discard': notEmitted('A premium report was discarded.'),
   'premiumReport.reverse': notEmitted('A premium report was reversed.'),
   'premiumReport.replace': notEmitted('A premium report was replaced.'),
-  'login.success': of('An account signed in.', LOGIN, { shape: 'Login' }),
-  'login.failure': of('An account failed to sign in.', [...LOGIN, 'reason']),
-  'policyholder.create': of('A policyholder was made.', ['policyholderLocator', 'version'], {
+  'login.success': event('An account signed in.', LOGIN, { shape: 'Login' }),
+  'login.failure': event('An account failed to sign in.', [...LOGIN, 'reason']),
+  'policyholder.create': event('A policyholder was made.', ['policyholderLocator', 'version'], {
     newer: 'policy.account.create',
   }),
-  'policyholder.update': of(
+  'policyholder.update': event(
     'A policyholder was changed, or data of it overwritten.',
     ['policyholderLocator', 'version'],
     { newer: 'policy.account.update' },
   ),
-  'payment.reverse': of('A payment was reversed.', PAYMENT, { newer: 'billing.payment.reverse' }),
-  'document.ready': of('The file of a document was made.', DOCUMENT, {
-    optional: ['message'],
-    isStreamed: false,
-  }),
-  'document.failed': of('A document could not be made.', [...DOCUMENT, 'message'], { isStreamed: false }),
-  'migration.start': of('A migration began.', MIGRATION, { isStreamed: false }),
-  'migration.pause': of('A migration was paused.', MIGRATION, { isStreamed: false }),
-  'migration.resume': of('A paused migration went on.', MIGRATION, { isStreamed: false }),
-  'migration.recover': of('Accounts that a fault of the system had stopped were taken up again.', MIGRATION, {
-    isStreamed: false,
-  }),
-  'migration.patch': of(
-    'Items of a failed account were corrected, and the account is tried again.',
-    [...MIGRATION, 'accountLocator'],
-    { isStreamed: false },
+  'payment.reverse': event('A payment was reversed.', PAYMENT, { newer: 'billing.payment.reverse' }),
+  'document.ready': unstreamed('The file of a document was made.', DOCUMENT, { optional: ['message'] }),
+  'document.failed': unstreamed('A document could not be made.', [...DOCUMENT, 'message']),
+  'migration.start': unstreamed('A migration began.', MIGRATION),
+  'migration.pause': unstreamed('A migration was paused.', MIGRATION),
+  'migration.resume': unstreamed('A paused migration went on.', MIGRATION),
+  'migration.recover': unstreamed(
+    'Accounts that a fault of the system had stopped were taken up again.',
+    MIGRATION,
   ),
-  'migration.error': of('A migration ended with accounts that a fault of the system stopped.', MIGRATED, {
-    isStreamed: false,
-  }),
-  'migration.fail': of('A migration ended with accounts that failed.', MIGRATED, { isStreamed: false }),
-  'migration.finish': of('A migration ended with every account completed.', MIGRATED, { isStreamed: false }),
+  'migration.patch': unstreamed('Items of a failed account were corrected, and the account is tried again.', [
+    ...MIGRATION,
+    'accountLocator',
+  ]),
+  'migration.error': unstreamed(
+    'A migration ended with accounts that a fault of the system stopped.',
+    MIGRATED,
+  ),
+  'migration.fail': unstreamed('A migration ended with accounts that failed.', MIGRATED),
+  'migration.finish': unstreamed('A migration ended with every account completed.', MIGRATED),
 } as const satisfies Record<string, Row>
 
 export type EventType = keyof typeof ROWS
@@ -326,10 +319,13 @@ export type EventType = keyof typeof ROWS
 const capitalized = (part: string): string => part.charAt(0).toUpperCase() + part.slice(1)
 
 /** The shape of `policy.issue` is `EventStreamPolicyIssueData`, unless the row gives another name. */
-const entryOfRow = ([type, { shape = type.split('.').map(capitalized).join(''), ...row }]: [string, Row]) => [
-  type,
-  { ...row, shape: `EventStream${shape}Data` },
-]
+function entryOfRow([type, row]: [string, Row]) {
+  const [record, action] = type.split('.')
+  const newerRecord = NEWER_RECORDS[record!]
+  const newer = row.newer ?? (newerRecord && `${newerRecord}.${action}`)
+  const shape = row.shape ?? type.split('.').map(capitalized).join('')
+  return [type, { ...row, shape: `EventStream${shape}Data`, ...(newer && { newer }) }]
+}
 
 export const EVENT_TYPES: Readonly<Record<EventType, EventTypeEntry>> = Object.fromEntries(
   Object.entries<Row>(ROWS).map(entryOfRow),

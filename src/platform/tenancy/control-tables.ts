@@ -137,18 +137,25 @@ export const announcedMigrations = sqliteTable('announced_migration', {
   statements: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
 })
 
+/** What both kinds of accounts have: those of tenants (access/tables.ts) and administration accounts. */
+export const accountColumns = () => ({
+  locator: text().primaryKey(),
+  username: text().notNull(),
+  name: text().notNull(),
+  /** Failed sign-ins in a row. */
+  failedSignIns: integer().notNull().default(0),
+  /** The end of a lock, in real time. */
+  lockedUntil: integer(),
+  /** Access tokens of an earlier epoch are refused. */
+  tokenEpoch: integer().notNull().default(0),
+  createdAt: integer().notNull(),
+})
+
 export const administrators = sqliteTable(
   'administrator',
   {
-    locator: text().primaryKey(),
-    username: text().notNull(),
-    name: text().notNull(),
+    ...accountColumns(),
     passwordHash: text().notNull(),
-    /** As of a tenant's account (access/tables.ts). */
-    failedSignIns: integer().notNull().default(0),
-    lockedUntil: integer(),
-    tokenEpoch: integer().notNull().default(0),
-    createdAt: integer().notNull(),
   },
   table => [uniqueIndex('administrator_username').on(table.username)],
 )
@@ -170,46 +177,50 @@ export const revocations = sqliteTable(
   table => [index('revocation_tenant').on(table.tenantLocator)],
 )
 
+/** An audit trail: who did what to which record, and when. Entries hold no values: those may be personal data, which erasure must reach. */
+export const auditColumns = () => ({
+  locator: text().primaryKey(),
+  createdAt: integer().notNull(),
+  /** `group.action`, e.g. `auxdata.write`. */
+  action: text().notNull(),
+  /** The subject: a record's locator, or another name. */
+  subject: text().notNull(),
+  details: text({ mode: 'json' }).$type<Readonly<Record<string, unknown>>>().notNull(),
+  accountLocator: text().notNull(),
+  username: text().notNull(),
+  requestId: text().notNull(),
+})
+
 /**
  * What administration accounts did that belongs to no tenant: sign-ins, unlocking, passwords, tokens, tenants that they made,
  * what they were refused. Never changed.
  */
-export const administrationAudits = sqliteTable(
-  'administration_audit',
-  {
-    locator: text().primaryKey(),
-    createdAt: integer().notNull(),
-    action: text().notNull(),
-    subject: text().notNull(),
-    details: text({ mode: 'json' }).$type<Readonly<Record<string, unknown>>>().notNull(),
-    accountLocator: text().notNull(),
-    username: text().notNull(),
-    requestId: text().notNull(),
-  },
-  table => [index('administration_audit_created').on(table.createdAt, table.locator)],
-)
+export const administrationAudits = sqliteTable('administration_audit', auditColumns(), table => [
+  index('administration_audit_created').on(table.createdAt, table.locator),
+])
 
-/** Long-lived tokens of administration accounts, as those of a tenant's (access/tables.ts): for pipelines that deploy. */
-export const administrationTokens = sqliteTable(
-  'administration_token',
-  {
-    locator: text().primaryKey(),
-    accountLocator: text().notNull(),
-    /** One of its account's tokens has it. */
-    name: text().notNull(),
-    /** SHA-256 of the whole token, hex. */
-    hash: text().notNull(),
-    permissions: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
-    /** Names of tenants, `any`, `type:test`, `type:production`. */
-    tenants: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
-    createdAt: integer().notNull(),
-    expiresAt: integer().notNull(),
-  },
-  table => [
-    uniqueIndex('administration_token_hash').on(table.hash),
-    uniqueIndex('administration_token_name').on(table.accountLocator, table.name),
-  ],
-)
+/** Long-lived tokens of accounts: their hashes only. A token that is deleted leaves no row. */
+export const tokenColumns = () => ({
+  locator: text().primaryKey(),
+  /** The account that it belongs to. */
+  accountLocator: text().notNull(),
+  /** Unique within its account. */
+  name: text().notNull(),
+  /** SHA-256 of the whole token, in hex. It has 178 random bits, so it cannot be guessed. */
+  hash: text().notNull(),
+  permissions: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
+  /** The tenants that it is for. Of an administration account: names of tenants, `any`, `type:test`, `type:production`. */
+  tenants: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
+  /** Both in real time. */
+  createdAt: integer().notNull(),
+  expiresAt: integer().notNull(),
+})
+
+/** Tokens of administration accounts, for pipelines that deploy. */
+export const administrationTokens = sqliteTable('administration_token', tokenColumns(), table => [
+  uniqueIndex('administration_token_hash').on(table.hash),
+  uniqueIndex('administration_token_name').on(table.accountLocator, table.name),
+])
 
 /** Why a tenant is not served. */
 export type Suspension = {

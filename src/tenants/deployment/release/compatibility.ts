@@ -8,7 +8,7 @@ import type {
 } from '../../../product/configuration.ts'
 
 /** Codes of incompatible changes, each with its meaning for existing policies. */
-export const changeCodes = {
+const changeCodes = {
   productRemoved: 'Policies of the product cannot be read any more.',
   exposureRemoved: 'Exposures of that name cannot be read any more.',
   perilRemoved: 'Perils of that name cannot be read any more.',
@@ -31,69 +31,46 @@ export type IncompatibleChange = {
   message: string
 }
 
+type Change = Omit<IncompatibleChange, 'product'>
+
+const change = (path: string, code: Change['code'], message: string): Change => ({ path, code, message })
+
 /** The changes of the tenant, then of its products, in the order of the former configuration. */
 export function incompatibleChanges(before: Configuration, after: Configuration): IncompatibleChange[] {
   const ofProducts = Object.values(before.products).flatMap(product => {
     const { name } = product
-    const changed = after.products[name]
-    const found: Change[] = []
-    if (changed && Object.hasOwn(after.products, name)) found.push(...productChanges(product, changed))
-    else
-      found.push({
-        path: `products/${name}`,
-        code: 'productRemoved',
-        message: `The product '${name}' is missing.`,
-      })
-    return found.map(change => ({ product: name, ...change }))
+    const changed = Object.hasOwn(after.products, name) ? after.products[name] : undefined
+    const found = changed
+      ? productChanges(product, changed)
+      : [change(`products/${name}`, 'productRemoved', `The product '${name}' is missing.`)]
+    return found.map(one => ({ product: name, ...one }))
   })
-  return [...settingChanges(before, after).map(change => ({ product: undefined, ...change })), ...ofProducts]
+  return [...settingChanges(before, after).map(one => ({ product: undefined, ...one })), ...ofProducts]
 }
 
-type Change = Omit<IncompatibleChange, 'product'>
-
 function settingChanges(before: Configuration, after: Configuration): Change[] {
-  const changes: Change[] = []
-  const path = 'config.json'
-  if (before.currency !== after.currency)
-    changes.push({
-      path,
-      code: 'currencyChanged',
-      message: `The currency was ${before.currency} and is ${after.currency} now.`,
-    })
-  if (before.timeZone !== after.timeZone)
-    changes.push({
-      path,
-      code: 'timeZoneChanged',
-      message: `The time zone was ${before.timeZone} and is ${after.timeZone} now.`,
-    })
-  return changes
+  const changed = (what: string, code: Change['code'], was: string, is: string): Change[] =>
+    was === is ? [] : [change('config.json', code, `The ${what} was ${was} and is ${is} now.`)]
+  return [
+    ...changed('currency', 'currencyChanged', before.currency, after.currency),
+    ...changed('time zone', 'timeZoneChanged', before.timeZone, after.timeZone),
+  ]
 }
 
 function productChanges(before: ProductDefinition, after: ProductDefinition): Change[] {
   const folder = `products/${before.name}/policy`
+  const file = `${folder}/policy.json`
   const schedules = new Set(after.paymentSchedules.map(({ name }) => name))
+  const missing = before.paymentSchedules.filter(({ name }) => !schedules.has(name))
   return [
-    ...fieldChanges(before.fields, after.fields, `${folder}/policy.json`),
-    ...before.paymentSchedules
-      .filter(({ name }) => !schedules.has(name))
-      .map(
-        ({ name }): Change => ({
-          path: `${folder}/policy.json`,
-          code: 'paymentScheduleRemoved',
-          message: `The payment schedule '${name}' is missing.`,
-        }),
-      ),
+    ...fieldChanges(before.fields, after.fields, file),
+    ...missing.map(({ name }) =>
+      change(file, 'paymentScheduleRemoved', `The payment schedule '${name}' is missing.`),
+    ),
     ...before.exposures.flatMap(exposure => {
       const path = `${folder}/exposures/${exposure.name}`
       const now = after.exposures.find(({ name }) => name === exposure.name)
-      if (!now)
-        return [
-          {
-            path,
-            code: 'exposureRemoved',
-            message: `The exposure '${exposure.name}' is missing.`,
-          } satisfies Change,
-        ]
+      if (!now) return [change(path, 'exposureRemoved', `The exposure '${exposure.name}' is missing.`)]
       return [
         ...fieldChanges(exposure.fields, now.fields, `${path}/exposure.json`),
         ...exposure.perils.flatMap(peril => perilChanges(peril, now.perils, `${path}/perils`)),
@@ -107,7 +84,7 @@ function perilChanges(before: PerilDefinition, after: readonly PerilDefinition[]
   const now = after.find(({ name }) => name === before.name)
   return now
     ? fieldChanges(before.fields, now.fields, path)
-    : [{ path, code: 'perilRemoved', message: `The peril '${before.name}' is missing.` }]
+    : [change(path, 'perilRemoved', `The peril '${before.name}' is missing.`)]
 }
 
 function fieldChanges(
@@ -116,21 +93,18 @@ function fieldChanges(
   path: string,
 ): Change[] {
   return before.flatMap((field): Change[] => {
-    const { name } = field
+    const { name, type } = field
     const now = after.find(other => other.name === name)
-    if (!now) return [{ path, code: 'fieldRemoved', message: `The field '${name}' is missing.` }]
-    if (now.type !== field.type)
+    if (!now) return [change(path, 'fieldRemoved', `The field '${name}' is missing.`)]
+    if (now.type !== type)
       return [
-        {
-          path,
-          code: 'fieldTypeChanged',
-          message: `The field '${name}' was of type ${field.type} and is ${now.type} now.`,
-        },
+        change(path, 'fieldTypeChanged', `The field '${name}' was of type ${type} and is ${now.type} now.`),
       ]
-    const single: Change[] =
-      field.repeatable && !now.repeatable
-        ? [{ path, code: 'fieldNotRepeatable', message: `The field '${name}' was repeatable.` }]
-        : []
-    return [...single, ...fieldChanges(field.fields ?? [], now.fields ?? [], path)]
+    return [
+      ...(field.repeatable && !now.repeatable
+        ? [change(path, 'fieldNotRepeatable', `The field '${name}' was repeatable.`)]
+        : []),
+      ...fieldChanges(field.fields ?? [], now.fields ?? [], path),
+    ]
   })
 }

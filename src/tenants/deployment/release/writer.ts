@@ -1,11 +1,12 @@
 // Writes a release: files to R2 first, then everything else in one batch, so that no version exists without its archive.
-import { auditRows } from '../../../access/audit/store.ts'
+import { commitAudited } from '../../../access/audit/store.ts'
 import { hashPassword } from '../../../access/passwords.ts'
 import {
   type AnswerBySubject,
   commit,
   type Guard,
   type JsonAnswer,
+  jsonAnswer,
   type NewTimer,
 } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
@@ -41,7 +42,7 @@ export type DeployResult = {
 /** The answer of the commit, or why nothing was committed: policies rely on what would be gone. */
 export type Released = JsonAnswer | AnswerBySubject | { refused: Finding[] }
 
-export type Release = {
+type Release = {
   kind: 'deploy' | 'repair'
   version: number
   guards: readonly Guard[]
@@ -68,7 +69,7 @@ export const deployedResult = (
 })
 
 /** The marker of stored answers that are too long to keep. */
-export const versionSubject = (version: number): string => `configuration ${version}`
+const versionSubject = (version: number): string => `configuration ${version}`
 
 export const versionOfSubject = (subject: string): number =>
   Number(subject.slice(subject.lastIndexOf(' ') + 1))
@@ -83,17 +84,15 @@ export function releaseWriter(
   const hashes = new Map<string, string>()
   let files: Promise<void> | undefined
 
-  const withHash = async (account: WantedAccount): Promise<WantedAccount & { passwordHash: string }> => {
-    const { username, password } = account.user
-    const passwordHash =
-      account.passwordHash ?? hashes.get(username) ?? (await hashPassword(password, env.PASSWORD_PEPPER))
-    hashes.set(username, passwordHash)
-    return { ...account, passwordHash }
-  }
-
   return async ({ kind, version, guards, findings, connected, accounts, bootstrap }) => {
     const written: (WantedAccount & { passwordHash: string })[] = []
-    for (const account of accounts.write) written.push(await withHash(account))
+    for (const account of accounts.write) {
+      const { username, password } = account.user
+      const passwordHash =
+        account.passwordHash ?? hashes.get(username) ?? (await hashPassword(password, env.PASSWORD_PEPPER))
+      hashes.set(username, passwordHash)
+      written.push({ ...account, passwordHash })
+    }
     files ??= putConfiguration(env, tenant, upload, calls)
     await files
     const database = shardDatabase(env, tenant, HOME_SHARD, calls)
@@ -102,8 +101,7 @@ export function releaseWriter(
       ({ integration }) => integration === undefined || !connected.includes(integration),
     )
     const result = deployedResult(tenant, version, [...found, ...findings, ...accounts.findings])
-    const answer = await commit(context, database, {
-      shard: HOME_SHARD,
+    const answer = await commitAudited(context, database, {
       guards,
       facts: [
         ...releaseQueries(
@@ -119,15 +117,12 @@ export function releaseWriter(
           { kind, at: now, by: caller.username },
         ),
         ...accountQueries(database, written, accounts.remove, now),
-        ...auditRows(database, context, HOME_SHARD, [
-          { action: `configuration.${kind}`, subject: `version ${version}`, details: { hash } },
-        ]),
         ...(bootstrap ? bootstrapRows(database, queuedItems(bootstrap)) : []),
       ],
-      events: [],
       timers: bootstrap ? [bootstrapTimer(context, hash)] : [],
-      answer: { status: 200, text: JSON.stringify(result) },
+      answer: jsonAnswer(result),
       subject: versionSubject(version),
+      audit: { action: `configuration.${kind}`, subject: `version ${version}`, details: { hash } },
     })
     // Not before the commit: a sign-in in between would issue a token with the account's former rights.
     if (accounts.revokesTokens) await revokeTokens(env, tenant, calls)
@@ -164,10 +159,7 @@ async function copyVersions(context: RequestContext): Promise<void> {
     const database = shardDatabase(env, tenant, shard, calls)
     await commit({ ...context, idempotency: undefined }, database, {
       shard,
-      guards: [],
       facts: putVersions(database, versions),
-      events: [],
-      answer: { status: 200, text: '' },
       subject: 'configuration versions',
     })
   }
