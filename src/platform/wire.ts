@@ -32,6 +32,13 @@ export const list = <S extends z.ZodType>(element: S) =>
     z.array(element).max(LONGEST_LIST),
   )
 
+/** An object with a name of its own in the OpenAPI document, which refers to it by that name. */
+export const component = <S extends z.ZodRawShape>(
+  name: string,
+  shape: S,
+  metadata: { description?: string } = {},
+) => z.object(shape).openapi(name, metadata)
+
 /**
  * A record some of whose required properties clients leave out: absent or `null` they have these values, and
  * the document still lists them as required, as the contract does.
@@ -229,6 +236,15 @@ export const Amount = z.number()
 
 /** ISO 4217 code. */
 export const Currency = z.string().openapi({ description: 'ISO 4217 code.', example: 'EUR' })
+
+/** Each name as an amount, with its currency beside it: `premium` and `premiumCurrency` (brief 3.4). */
+export const withCurrency = <S extends z.ZodType, N extends string>(amount: S, ...names: N[]) =>
+  Object.fromEntries(
+    names.flatMap(name => [
+      [name, amount],
+      [`${name}Currency`, Currency],
+    ]),
+  ) as { [K in N]: S } & { [K in `${N}Currency`]: typeof Currency }
 
 export const Integer = z.int()
 export const Flag = z.boolean()

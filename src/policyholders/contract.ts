@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { checkSearch, SEARCH_PARAMETERS } from '../platform/search/contract.ts'
 import {
   booleanOr,
+  component,
   DeprecatedText,
   FieldValueLists,
   Flag,
@@ -23,45 +24,42 @@ import {
 } from '../platform/wire.ts'
 
 /** `localId` lets other values of the same request refer to the sub-entity before it has a locator. */
-export const SubEntityCreateRequest = z
-  .object({
-    completed: RequestBoolean,
-    ontologyUri: Name.openapi({ description: 'The dictionary entry that the sub-entity is one of.' }),
-    values: RequestFieldValues,
-    localId: OptionalName,
-  })
-  .openapi('SubEntityCreateRequest')
+export const SubEntityCreateRequest = component('SubEntityCreateRequest', {
+  completed: RequestBoolean,
+  ontologyUri: Name.openapi({ description: 'The dictionary entry that the sub-entity is one of.' }),
+  values: RequestFieldValues,
+  localId: OptionalName,
+})
 export type SubEntityCreateRequest = z.infer<typeof SubEntityCreateRequest>
 
-export const SubEntityUpdateRequest = z
-  .object({ locator: Locator, completed: RequestBoolean, ontologyUri: Name, values: RequestFieldValues })
-  .openapi('SubEntityUpdateRequest')
+export const SubEntityUpdateRequest = component('SubEntityUpdateRequest', {
+  locator: Locator,
+  completed: RequestBoolean,
+  ontologyUri: Name,
+  values: RequestFieldValues,
+})
 export type SubEntityUpdateRequest = z.infer<typeof SubEntityUpdateRequest>
 
 const newSubEntities = list(SubEntityCreateRequest)
 
-export const PolicyholderCreateRequest = z
-  .object({
-    completed: booleanOr(false).openapi({ description: 'false keeps a draft: no policy can be finalized.' }),
-    subEntities: newSubEntities,
-    values: RequestFieldValues,
-  })
-  .openapi('PolicyholderCreateRequest')
+export const PolicyholderCreateRequest = component('PolicyholderCreateRequest', {
+  completed: booleanOr(false).openapi({ description: 'false keeps a draft: no policy can be finalized.' }),
+  subEntities: newSubEntities,
+  values: RequestFieldValues,
+})
 export type PolicyholderCreateRequest = z.infer<typeof PolicyholderCreateRequest>
 
-export const PolicyholderUpdateRequest = z
-  .object({
-    locator: Locator,
-    completed: RequestBoolean,
-    version: requestInteger(1).openapi({
-      description: 'The version that was read; another one answers 409.',
-    }),
-    values: RequestFieldValues,
-    addSubEntities: newSubEntities,
-    updateSubEntities: list(SubEntityUpdateRequest),
-    deleteSubEntities: list(Locator),
-  })
-  .openapi('PolicyholderUpdateRequest')
+export const PolicyholderUpdateRequest = component('PolicyholderUpdateRequest', {
+  locator: Locator,
+  completed: RequestBoolean,
+  version: requestInteger(1).openapi({
+    description: 'The version that was read; another one answers 409.',
+  }),
+  values: RequestFieldValues,
+  addSubEntities: newSubEntities,
+  updateSubEntities: list(SubEntityUpdateRequest),
+  deleteSubEntities: list(Locator),
+})
 export type PolicyholderUpdateRequest = z.infer<typeof PolicyholderUpdateRequest>
 
 /** All policyholders, or those whose searchable field equals a value or begins with a prefix, in any case. */
@@ -79,14 +77,14 @@ export type PolicyholderListQuery = z.infer<typeof PolicyholderListQuery>
 const replacement = z.string().max(20_000)
 
 /** Field name to what replaces its value in every stored version. It cannot be undone. */
-export const PolicyholderOverwriteDataRequest = z
-  .object({ overwrites: z.preprocess(wire => wire ?? {}, z.record(Text, replacement)) })
-  .openapi('PolicyholderOverwriteDataRequest')
+export const PolicyholderOverwriteDataRequest = component('PolicyholderOverwriteDataRequest', {
+  overwrites: z.preprocess(wire => wire ?? {}, z.record(Text, replacement)),
+})
 export type PolicyholderOverwriteDataRequest = z.infer<typeof PolicyholderOverwriteDataRequest>
 
-export const PolicyholderOverwriteDataResponse = z
-  .object({ policyholderLocator: Text })
-  .openapi('PolicyholderOverwriteDataResponse')
+export const PolicyholderOverwriteDataResponse = component('PolicyholderOverwriteDataResponse', {
+  policyholderLocator: Text,
+})
 export type PolicyholderOverwriteDataResponse = z.infer<typeof PolicyholderOverwriteDataResponse>
 
 const EntityFlag = z.enum([
@@ -117,21 +115,17 @@ export const EntityResponse = z
   .openapi('EntityResponse')
 export type EntityResponse = z.infer<typeof EntityResponse>
 
-export const PolicyholderResponse = z
-  .object({
-    locator: Text,
-    version: Integer.openapi({ description: 'From 1, one more with each update.' }),
-    createdTimestamp: Timestamp,
-    updatedTimestamp: Timestamp,
-    entity: EntityResponse,
-  })
-  .openapi('PolicyholderResponse')
+export const PolicyholderResponse = component('PolicyholderResponse', {
+  locator: Text,
+  version: Integer.openapi({ description: 'From 1, one more with each update.' }),
+  createdTimestamp: Timestamp,
+  updatedTimestamp: Timestamp,
+  entity: EntityResponse,
+})
 export type PolicyholderResponse = z.infer<typeof PolicyholderResponse>
 
-export const PolicyholderPageResponse = z
-  .object({
-    policyholders: z.array(PolicyholderResponse),
-    pagingToken: OptionalText.openapi({ description: 'Absent on the last page.' }),
-  })
-  .openapi('PolicyholderPageResponse')
+export const PolicyholderPageResponse = component('PolicyholderPageResponse', {
+  policyholders: z.array(PolicyholderResponse),
+  pagingToken: OptionalText.openapi({ description: 'Absent on the last page.' }),
+})
 export type PolicyholderPageResponse = z.infer<typeof PolicyholderPageResponse>

@@ -2,8 +2,11 @@
 // no earlier invoice changes, and cancellations treat the fees like any others.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
-import type { PolicyFeeSummaryResponse } from '../../src/policy/contract/fees.ts'
-import type { GetPolicyPriceResponse, PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type {
+  GetPolicyPriceResponse,
+  PolicyFeeSummaryResponse,
+  PolicyPriceResponse,
+} from '../../src/policy/contract/prices.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import type { Answer } from '../support/api.ts'

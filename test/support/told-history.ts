@@ -4,8 +4,11 @@ import type {
   CheckInvoicesResponse,
   FinancialTransactionResponse,
 } from '../../src/policy/contract/billing.ts'
-import type { PolicyModificationResponse } from '../../src/policy/contract/modification.ts'
-import type { PerilResponse, PolicyResponse } from '../../src/policy/contract/response.ts'
+import type {
+  PerilResponse,
+  PolicyModificationResponse,
+  PolicyResponse,
+} from '../../src/policy/contract/response.ts'
 
 /** Something that answers tell and a migration request has no words for. */
 export class Untellable extends Error {}

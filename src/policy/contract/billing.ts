@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import {
   Amount,
   Currency,
+  component,
   FieldValueLists,
   Flag,
   OptionalAmount,
@@ -15,6 +16,7 @@ import {
   Text,
   Timestamp,
   TimestampIfAny,
+  withCurrency,
 } from '../../platform/wire.ts'
 import { Media, PolicyDocumentResponse } from './documents.ts'
 
@@ -38,9 +40,10 @@ export const SettlementType = z
   .openapi('SettlementType')
 export type SettlementType = z.infer<typeof SettlementType>
 
-export const InvoiceStatusResponse = z
-  .object({ timestamp: Timestamp, status: z.enum(['unfulfilled', ...SettlementType.options]) })
-  .openapi('InvoiceStatusResponse')
+export const InvoiceStatusResponse = component('InvoiceStatusResponse', {
+  timestamp: Timestamp,
+  status: z.enum(['unfulfilled', ...SettlementType.options]),
+})
 export type InvoiceStatusResponse = z.infer<typeof InvoiceStatusResponse>
 
 export const PaymentSource = z.enum(['received', 'credit', 'offset']).openapi('PaymentSource')
@@ -49,165 +52,147 @@ export const PaymentSource = z.enum(['received', 'credit', 'offset']).openapi('P
 const RequestedSource = z.enum(['received', 'credit'])
 
 /** `amount` and `source` are Bindery's own: without them the invoice is paid in full from outside. */
-export const PaymentCreateRequest = z
-  .object({
-    fieldValues: RequestFieldValues.openapi({ description: 'Values of the fields of payment.json.' }),
-    source: optional(RequestedSource).openapi({
-      description:
-        'received by default; credit pays from what the policyholder has left of earlier payments, as far as it goes, and takes no field values. A refund from credit is not paid out: it is added to the credit.',
-    }),
-    amount: OptionalDecimal.openapi({
-      description:
-        'By default all that the invoice asks for. Less leaves the invoice outstanding with the payment; what is beyond it becomes a credit of the policyholder. Of a refund negative, at most the refund, and at most what was paid in for the policy and not yet paid out or credited (else 409). A refund paid without an amount pays out what may go out; the rest is written off.',
-    }),
-  })
-  .openapi('PaymentCreateRequest')
+export const PaymentCreateRequest = component('PaymentCreateRequest', {
+  fieldValues: RequestFieldValues.openapi({ description: 'Values of the fields of payment.json.' }),
+  source: optional(RequestedSource).openapi({
+    description:
+      'received by default; credit pays from what the policyholder has left of earlier payments, as far as it goes, and takes no field values. A refund from credit is not paid out: it is added to the credit.',
+  }),
+  amount: OptionalDecimal.openapi({
+    description:
+      'By default all that the invoice asks for. Less leaves the invoice outstanding with the payment; what is beyond it becomes a credit of the policyholder. Of a refund negative, at most the refund, and at most what was paid in for the policy and not yet paid out or credited (else 409). A refund paid without an amount pays out what may go out; the rest is written off.',
+  }),
+})
 export type PaymentCreateRequest = z.infer<typeof PaymentCreateRequest>
 
-export const PaymentResponse = z
-  .object({
-    locator: Text,
-    displayId: Text,
-    invoiceLocator: Text,
-    postedTimestamp: Timestamp,
-    amount: Amount.openapi({
-      description: 'All that was paid: by default the totalDue of the invoice. Negative for a refund.',
-    }),
-    amountCurrency: Currency,
-    source: PaymentSource.openapi({
-      description:
-        'received from outside; credit: made from the credit that the policyholder had left; offset: a refund and an invoice of the same policy settle each other, and no money moves.',
-    }),
-    offsetInvoiceLocator: OptionalText.openapi({
-      description: 'Of an offset: the other invoice, on which a payment of the opposite amount stands.',
-    }),
-    creditedAmount: OptionalAmount.openapi({
-      description:
-        "What the invoice did not ask for: it is the policyholder's credit, for the next invoices.",
-    }),
-    creditedAmountCurrency: Currency.optional(),
-    fieldValues: FieldValueLists,
-    mediaByLocator: z.record(Text, Media).openapi({
-      description: 'Files that fields of type media of payment.json name, by their locators.',
-    }),
-    reversedTimestamp: TimestampIfAny,
-  })
-  .openapi('PaymentResponse')
+export const PaymentResponse = component('PaymentResponse', {
+  locator: Text,
+  displayId: Text,
+  invoiceLocator: Text,
+  postedTimestamp: Timestamp,
+  amount: Amount.openapi({
+    description: 'All that was paid: by default the totalDue of the invoice. Negative for a refund.',
+  }),
+  amountCurrency: Currency,
+  source: PaymentSource.openapi({
+    description:
+      'received from outside; credit: made from the credit that the policyholder had left; offset: a refund and an invoice of the same policy settle each other, and no money moves.',
+  }),
+  offsetInvoiceLocator: OptionalText.openapi({
+    description: 'Of an offset: the other invoice, on which a payment of the opposite amount stands.',
+  }),
+  creditedAmount: OptionalAmount.openapi({
+    description: "What the invoice did not ask for: it is the policyholder's credit, for the next invoices.",
+  }),
+  creditedAmountCurrency: Currency.optional(),
+  fieldValues: FieldValueLists,
+  mediaByLocator: z.record(Text, Media).openapi({
+    description: 'Files that fields of type media of payment.json name, by their locators.',
+  }),
+  reversedTimestamp: TimestampIfAny,
+})
 export type PaymentResponse = z.infer<typeof PaymentResponse>
 
-export const PolicyInvoiceResponse = z
-  .object({
-    locator: Text,
-    displayId: Text,
-    policyLocator: Text,
-    policyModificationLocator: OptionalText,
-    premiumReportName: OptionalText,
-    createdTimestamp: Timestamp,
-    updatedTimestamp: Timestamp,
-    startTimestamp: Timestamp,
-    endTimestamp: Timestamp,
-    dueTimestamp: Timestamp,
-    invoiceType: InvoiceType,
-    totalDue: Amount,
-    totalDueCurrency: Currency,
-    settlementStatus: z.enum(['outstanding', 'settled']),
-    settlementType: SettlementType.optional(),
-    outstandingAmount: OptionalAmount.openapi({
-      description: 'What is left to pay while the invoice is outstanding.',
-    }),
-    outstandingAmountCurrency: Currency.optional(),
-    statuses: z.array(InvoiceStatusResponse).openapi({
-      description: 'Every status the invoice has had, in order; a new one is unfulfilled.',
-    }),
-    transactionIssued: Flag.openapi({ description: 'false while the transaction is only accepted.' }),
-    payments: z.array(PaymentResponse),
-    documents: z.array(PolicyDocumentResponse),
-  })
-  .openapi('PolicyInvoiceResponse')
+export const PolicyInvoiceResponse = component('PolicyInvoiceResponse', {
+  locator: Text,
+  displayId: Text,
+  policyLocator: Text,
+  policyModificationLocator: OptionalText,
+  premiumReportName: OptionalText,
+  createdTimestamp: Timestamp,
+  updatedTimestamp: Timestamp,
+  startTimestamp: Timestamp,
+  endTimestamp: Timestamp,
+  dueTimestamp: Timestamp,
+  invoiceType: InvoiceType,
+  ...withCurrency(Amount, 'totalDue'),
+  settlementStatus: z.enum(['outstanding', 'settled']),
+  settlementType: SettlementType.optional(),
+  outstandingAmount: OptionalAmount.openapi({
+    description: 'What is left to pay while the invoice is outstanding.',
+  }),
+  outstandingAmountCurrency: Currency.optional(),
+  statuses: z.array(InvoiceStatusResponse).openapi({
+    description: 'Every status the invoice has had, in order; a new one is unfulfilled.',
+  }),
+  transactionIssued: Flag.openapi({ description: 'false while the transaction is only accepted.' }),
+  payments: z.array(PaymentResponse),
+  documents: z.array(PolicyDocumentResponse),
+})
 export type PolicyInvoiceResponse = z.infer<typeof PolicyInvoiceResponse>
 
 /** One amount of an invoice or of a planned one; commissions are itemised but belong to no total (brief 3.1). */
-export const FinancialTransactionResponse = z
-  .object({
-    type: z.enum(['premium', 'tax', 'fee', 'commission', 'holdback']),
-    amount: Amount,
-    amountCurrency: Currency,
-    postedTimestamp: Timestamp,
-    startTimestamp: Timestamp,
-    endTimestamp: Timestamp,
-    perilCharacteristicsLocator: OptionalText,
-    perilName: OptionalText,
-    policyModificationLocator: OptionalText,
-    feeLocator: OptionalText,
-    feeName: OptionalText,
-    taxLocator: OptionalText,
-    taxName: OptionalText,
-    commissionLocator: OptionalText,
-    commissionRecipient: OptionalText,
-  })
-  .openapi('FinancialTransactionResponse')
+export const FinancialTransactionResponse = component('FinancialTransactionResponse', {
+  type: z.enum(['premium', 'tax', 'fee', 'commission', 'holdback']),
+  ...withCurrency(Amount, 'amount'),
+  postedTimestamp: Timestamp,
+  startTimestamp: Timestamp,
+  endTimestamp: Timestamp,
+  perilCharacteristicsLocator: OptionalText,
+  perilName: OptionalText,
+  policyModificationLocator: OptionalText,
+  feeLocator: OptionalText,
+  feeName: OptionalText,
+  taxLocator: OptionalText,
+  taxName: OptionalText,
+  commissionLocator: OptionalText,
+  commissionRecipient: OptionalText,
+})
 export type FinancialTransactionResponse = z.infer<typeof FinancialTransactionResponse>
 
 /** An invoice that is planned but not issued (brief 4.1). */
-export const FutureInvoiceResponse = z
-  .object({
-    issueTimestamp: Timestamp,
-    dueTimestamp: Timestamp,
-    startTimestamp: Timestamp,
-    endTimestamp: Timestamp,
-    financialTransactions: z.array(FinancialTransactionResponse),
-    writeOff: Flag.openapi({ description: 'It will be settled as writtenOff once it is issued.' }),
-  })
-  .openapi('FutureInvoiceResponse')
+export const FutureInvoiceResponse = component('FutureInvoiceResponse', {
+  issueTimestamp: Timestamp,
+  dueTimestamp: Timestamp,
+  startTimestamp: Timestamp,
+  endTimestamp: Timestamp,
+  financialTransactions: z.array(FinancialTransactionResponse),
+  writeOff: Flag.openapi({ description: 'It will be settled as writtenOff once it is issued.' }),
+})
 export type FutureInvoiceResponse = z.infer<typeof FutureInvoiceResponse>
 
-export const GetInvoiceFinancialTransactionsResponse = z
-  .object({ financialTransactions: z.array(FinancialTransactionResponse) })
-  .openapi('GetInvoiceFinancialTransactionsResponse')
+export const GetInvoiceFinancialTransactionsResponse = component('GetInvoiceFinancialTransactionsResponse', {
+  financialTransactions: z.array(FinancialTransactionResponse),
+})
 export type GetInvoiceFinancialTransactionsResponse = z.infer<typeof GetInvoiceFinancialTransactionsResponse>
 
-export const CheckedInvoiceResponse = z
-  .object({ ...PolicyInvoiceResponse.shape, ...GetInvoiceFinancialTransactionsResponse.shape })
-  .openapi('CheckedInvoiceResponse')
+export const CheckedInvoiceResponse = component('CheckedInvoiceResponse', {
+  ...PolicyInvoiceResponse.shape,
+  ...GetInvoiceFinancialTransactionsResponse.shape,
+})
 
 /** All that is billed of a policy, and all that is planned (brief 3.5). */
-export const CheckInvoicesResponse = z
-  .object({
-    policyLocator: Text,
-    invoices: z.array(CheckedInvoiceResponse),
-    futureInvoices: z.array(FutureInvoiceResponse),
-  })
-  .openapi('CheckInvoicesResponse')
+export const CheckInvoicesResponse = component('CheckInvoicesResponse', {
+  policyLocator: Text,
+  invoices: z.array(CheckedInvoiceResponse),
+  futureInvoices: z.array(FutureInvoiceResponse),
+})
 export type CheckInvoicesResponse = z.infer<typeof CheckInvoicesResponse>
 
 export const PolicyholderCreditsQuery = z.object({ pageSize: PageSize, pagingToken: PagingToken })
 export type PolicyholderCreditsQuery = z.infer<typeof PolicyholderCreditsQuery>
 
 /** A payment that left a credit, a refund that was added to it, or a payment from it. */
-export const CreditMovementResponse = z
-  .object({
-    paymentLocator: Text,
-    policyLocator: Text,
-    invoiceLocator: Text,
-    type: z.enum(['overpayment', 'refund', 'use']),
-    amount: Amount.openapi({ description: 'What it adds to the credit; negative where it used it.' }),
-    amountCurrency: Currency,
-    postedTimestamp: Timestamp,
-    reversedTimestamp: TimestampIfAny.openapi({ description: 'A reversed payment counts for nothing.' }),
-  })
-  .openapi('CreditMovementResponse')
+export const CreditMovementResponse = component('CreditMovementResponse', {
+  paymentLocator: Text,
+  policyLocator: Text,
+  invoiceLocator: Text,
+  type: z.enum(['overpayment', 'refund', 'use']),
+  amount: Amount.openapi({ description: 'What it adds to the credit; negative where it used it.' }),
+  amountCurrency: Currency,
+  postedTimestamp: Timestamp,
+  reversedTimestamp: TimestampIfAny.openapi({ description: 'A reversed payment counts for nothing.' }),
+})
 
-export const PolicyholderCreditsResponse = z
-  .object({
-    policyholderLocator: Text,
-    balances: z
-      .array(z.object({ amount: Amount, amountCurrency: Currency }).openapi('CreditBalanceResponse'))
-      .openapi({ description: 'What is left to use, in each currency in which there is some.' }),
-    movements: z.array(CreditMovementResponse).openapi({
-      description:
-        'Payments that made or used it. What was paid out of it is among the disbursements of the policyholder.',
-    }),
-    pagingToken: OptionalText.openapi({ description: 'Absent on the last page of movements.' }),
-  })
-  .openapi('PolicyholderCreditsResponse')
+export const PolicyholderCreditsResponse = component('PolicyholderCreditsResponse', {
+  policyholderLocator: Text,
+  balances: z
+    .array(z.object({ ...withCurrency(Amount, 'amount') }).openapi('CreditBalanceResponse'))
+    .openapi({ description: 'What is left to use, in each currency in which there is some.' }),
+  movements: z.array(CreditMovementResponse).openapi({
+    description:
+      'Payments that made or used it. What was paid out of it is among the disbursements of the policyholder.',
+  }),
+  pagingToken: OptionalText.openapi({ description: 'Absent on the last page of movements.' }),
+})
 export type PolicyholderCreditsResponse = z.infer<typeof PolicyholderCreditsResponse>

@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { MARGIN } from '../../../packages/pdf/page.ts'
 import {
+  component,
   filePart,
   Locator,
   Name,
@@ -26,32 +27,28 @@ export const DocumentState = z.enum(['draft', 'ready', 'dataError', 'renderError
  * `failureMessage` tell how far that is and why it failed (resources brief 4.2); a document that is `ready` has a message
  * when letters in it are boxes since no font has them.
  */
-export const PolicyDocumentResponse = z
-  .object({
-    locator: Text,
-    displayName: Text,
-    fileName: Text,
-    type: DocumentType,
-    createdTimestamp: TimestampIfAny,
-    policyModificationLocator: OptionalText,
-    url: OptionalText,
-    urlExpirationTimestamp: TimestampIfAny,
-    state: DocumentState.optional(),
-    failureMessage: OptionalText,
-  })
-  .openapi('PolicyDocumentResponse')
+export const PolicyDocumentResponse = component('PolicyDocumentResponse', {
+  locator: Text,
+  displayName: Text,
+  fileName: Text,
+  type: DocumentType,
+  createdTimestamp: TimestampIfAny,
+  policyModificationLocator: OptionalText,
+  url: OptionalText,
+  urlExpirationTimestamp: TimestampIfAny,
+  state: DocumentState.optional(),
+  failureMessage: OptionalText,
+})
 export type PolicyDocumentResponse = z.infer<typeof PolicyDocumentResponse>
 
 /** A file that a media field names; `url` is signed and holds until `expiresTimestamp` (brief 3.4). */
-export const Media = z
-  .object({
-    locator: Text,
-    mimeType: Text,
-    url: Text,
-    expiresTimestamp: Timestamp,
-    fileName: OptionalText,
-  })
-  .openapi('Media')
+export const Media = component('Media', {
+  locator: Text,
+  mimeType: Text,
+  url: Text,
+  expiresTimestamp: Timestamp,
+  fileName: OptionalText,
+})
 export type Media = z.infer<typeof Media>
 
 /** In the query or as parts of the form: published clients do both (brief 0.6). */
@@ -80,9 +77,9 @@ export type AddDocumentQuery = z.infer<typeof AddDocumentQuery>
 export const AddDocumentForm = z.object({ ...described, document: filePart('document') })
 export type AddDocumentForm = z.infer<typeof AddDocumentForm>
 
-export const PolicyDocumentRemoveRequest = z
-  .object({ documentLocator: Locator })
-  .openapi('PolicyDocumentRemoveRequest')
+export const PolicyDocumentRemoveRequest = component('PolicyDocumentRemoveRequest', {
+  documentLocator: Locator,
+})
 
 const margin = optional(
   Name.regex(MARGIN, rule("must be a length like '20mm', in mm, cm, in, pt, pc or px")),
@@ -152,15 +149,13 @@ export const RenderDocumentRequest = z
 export type RenderDocumentRequest = z.infer<typeof RenderDocumentRequest>
 
 /** What published clients read (brief 0.10). */
-export const RenderedDocumentResponse = z
-  .object({
-    displayName: Text,
-    fileName: Text,
-    type: DocumentType,
-    url: Text.openapi({ description: 'Signed; it works without a token.' }),
-    urlExpirationTimestamp: Timestamp.openapi({
-      description: 'When the address ends; the file goes within the hour.',
-    }),
-  })
-  .openapi('RenderedDocumentResponse')
+export const RenderedDocumentResponse = component('RenderedDocumentResponse', {
+  displayName: Text,
+  fileName: Text,
+  type: DocumentType,
+  url: Text.openapi({ description: 'Signed; it works without a token.' }),
+  urlExpirationTimestamp: Timestamp.openapi({
+    description: 'When the address ends; the file goes within the hour.',
+  }),
+})
 export type RenderedDocumentResponse = z.input<typeof RenderedDocumentResponse>

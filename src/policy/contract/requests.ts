@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import {
   booleanOr,
+  component,
   Locator,
   list,
   Name,
@@ -24,15 +25,18 @@ export const PolicyQuery = z.object({
 export type PolicyQuery = z.infer<typeof PolicyQuery>
 
 /** A new group of values for a field of type group. */
-export const FieldGroupCreateRequest = z
-  .object({ fieldName: Name, fieldValues: RequestFieldValues })
-  .openapi('FieldGroupCreateRequest')
+export const FieldGroupCreateRequest = component('FieldGroupCreateRequest', {
+  fieldName: Name,
+  fieldValues: RequestFieldValues,
+})
 export type FieldGroupCreateRequest = z.infer<typeof FieldGroupCreateRequest>
 
 /** New values for a group that stays. */
-export const FieldGroupUpdateRequest = z
-  .object({ fieldGroupLocator: Locator, fieldName: Name, fieldValues: RequestFieldValues })
-  .openapi('FieldGroupUpdateRequest')
+export const FieldGroupUpdateRequest = component('FieldGroupUpdateRequest', {
+  fieldGroupLocator: Locator,
+  fieldName: Name,
+  fieldValues: RequestFieldValues,
+})
 export type FieldGroupUpdateRequest = z.infer<typeof FieldGroupUpdateRequest>
 
 const newFieldGroups = list(FieldGroupCreateRequest)
@@ -62,55 +66,47 @@ const perilAmounts = {
 }
 
 /** `locator` is the caller's own: answers that repeat requests carry it; the peril gets a locator of its own. */
-export const PerilCreateRequest = z
-  .object({
-    name: Name,
-    locator: OptionalLocator,
-    fieldValues: RequestFieldValues,
-    fieldGroups: newFieldGroups,
-    ...perilAmounts,
-  })
-  .openapi('PerilCreateRequest')
+export const PerilCreateRequest = component('PerilCreateRequest', {
+  name: Name,
+  locator: OptionalLocator,
+  fieldValues: RequestFieldValues,
+  fieldGroups: newFieldGroups,
+  ...perilAmounts,
+})
 export type PerilCreateRequest = z.infer<typeof PerilCreateRequest>
 
 /** A `remove…` flag beats a value (brief 6.5). */
-export const PerilUpdateRequest = z
-  .object({
-    perilLocator: Locator,
-    fieldValues: RequestFieldValues,
-    ...fieldGroupChanges,
-    ...perilAmounts,
-    removeDeductible: OptionalBoolean,
-    removeIndemnityInAggregate: OptionalBoolean,
-    removeIndemnityPerEvent: OptionalBoolean,
-    removeIndemnityPerItem: OptionalBoolean,
-    removeLumpSumPayment: OptionalBoolean,
-  })
-  .openapi('PerilUpdateRequest')
+export const PerilUpdateRequest = component('PerilUpdateRequest', {
+  perilLocator: Locator,
+  fieldValues: RequestFieldValues,
+  ...fieldGroupChanges,
+  ...perilAmounts,
+  removeDeductible: OptionalBoolean,
+  removeIndemnityInAggregate: OptionalBoolean,
+  removeIndemnityPerEvent: OptionalBoolean,
+  removeIndemnityPerItem: OptionalBoolean,
+  removeLumpSumPayment: OptionalBoolean,
+})
 export type PerilUpdateRequest = z.infer<typeof PerilUpdateRequest>
 
 const newPerils = list(PerilCreateRequest)
 
-export const ExposureCreateRequest = z
-  .object({
-    exposureName: Name,
-    perils: newPerils,
-    fieldValues: RequestFieldValues,
-    fieldGroups: newFieldGroups,
-  })
-  .openapi('ExposureCreateRequest')
+export const ExposureCreateRequest = component('ExposureCreateRequest', {
+  exposureName: Name,
+  perils: newPerils,
+  fieldValues: RequestFieldValues,
+  fieldGroups: newFieldGroups,
+})
 export type ExposureCreateRequest = z.infer<typeof ExposureCreateRequest>
 
-export const DraftPolicyExposureUpdateRequest = z
-  .object({
-    exposureLocator: Locator,
-    fieldValues: RequestFieldValues,
-    ...fieldGroupChanges,
-    addPerils: newPerils,
-    updatePerils: list(PerilUpdateRequest),
-    removePerils: locators,
-  })
-  .openapi('DraftPolicyExposureUpdateRequest')
+export const DraftPolicyExposureUpdateRequest = component('DraftPolicyExposureUpdateRequest', {
+  exposureLocator: Locator,
+  fieldValues: RequestFieldValues,
+  ...fieldGroupChanges,
+  addPerils: newPerils,
+  updatePerils: list(PerilUpdateRequest),
+  removePerils: locators,
+})
 export type DraftPolicyExposureUpdateRequest = z.infer<typeof DraftPolicyExposureUpdateRequest>
 
 const newExposures = list(ExposureCreateRequest)
@@ -131,71 +127,66 @@ const finalize = booleanOr(true).openapi({
 })
 
 /** Without a start the policy starts at midnight today, without an end it runs a year (brief 7). */
-export const PolicyCreateRequest = z
-  .object({
-    policyholderLocator: Locator,
-    productName: Name,
-    policyStartTimestamp: OptionalTimestamp,
-    policyEndTimestamp: OptionalTimestamp,
-    exposures: newExposures,
-    fieldValues: RequestFieldValues,
-    fieldGroups: newFieldGroups,
-    finalize,
-    paymentScheduleName: OptionalName,
-    premiumReportName: OptionalName,
-    configVersion: optional(requestInteger(1)).openapi({
-      description: 'Left out: the latest version of the configuration.',
-    }),
-    autofill: OptionalAutofill,
-  })
-  .openapi('PolicyCreateRequest')
+export const PolicyCreateRequest = component('PolicyCreateRequest', {
+  policyholderLocator: Locator,
+  productName: Name,
+  policyStartTimestamp: OptionalTimestamp,
+  policyEndTimestamp: OptionalTimestamp,
+  exposures: newExposures,
+  fieldValues: RequestFieldValues,
+  fieldGroups: newFieldGroups,
+  finalize,
+  paymentScheduleName: OptionalName,
+  premiumReportName: OptionalName,
+  configVersion: optional(requestInteger(1)).openapi({
+    description: 'Left out: the latest version of the configuration.',
+  }),
+  autofill: OptionalAutofill,
+})
 export type PolicyCreateRequest = z.infer<typeof PolicyCreateRequest>
 
 /**
  * Changes of a draft. `effectiveContract…Timestamp` are other names of `policy…Timestamp`: read, there are only
  * the latter, and two that disagree are a problem.
  */
-export const PolicyUpdateRequest = z
-  .object({
-    policyStartTimestamp: OptionalTimestamp,
-    policyEndTimestamp: OptionalTimestamp,
-    effectiveContractStartTimestamp: OptionalTimestamp,
-    effectiveContractEndTimestamp: OptionalTimestamp,
-    fieldValues: RequestFieldValues,
-    ...fieldGroupChanges,
-    addExposures: newExposures,
-    updateExposures: list(DraftPolicyExposureUpdateRequest),
-    removeExposures: locators,
-    finalize,
-    paymentScheduleName: OptionalName,
-    autofill: OptionalAutofill,
-  })
-  .transform(({ effectiveContractStartTimestamp, effectiveContractEndTimestamp, ...update }, ctx) => {
-    const { policyStartTimestamp: start, policyEndTimestamp: end } = update
-    if ((effectiveContractStartTimestamp ?? start) !== (start ?? effectiveContractStartTimestamp))
-      breaks(ctx, 'must equal policyStartTimestamp; send one of the two', ['effectiveContractStartTimestamp'])
-    if ((effectiveContractEndTimestamp ?? end) !== (end ?? effectiveContractEndTimestamp))
-      breaks(ctx, 'must equal policyEndTimestamp; send one of the two', ['effectiveContractEndTimestamp'])
-    return {
-      ...update,
-      policyStartTimestamp: start ?? effectiveContractStartTimestamp,
-      policyEndTimestamp: end ?? effectiveContractEndTimestamp,
-    }
-  })
-  .openapi('PolicyUpdateRequest')
+export const PolicyUpdateRequest = component('PolicyUpdateRequest', {
+  policyStartTimestamp: OptionalTimestamp,
+  policyEndTimestamp: OptionalTimestamp,
+  effectiveContractStartTimestamp: OptionalTimestamp,
+  effectiveContractEndTimestamp: OptionalTimestamp,
+  fieldValues: RequestFieldValues,
+  ...fieldGroupChanges,
+  addExposures: newExposures,
+  updateExposures: list(DraftPolicyExposureUpdateRequest),
+  removeExposures: locators,
+  finalize,
+  paymentScheduleName: OptionalName,
+  autofill: OptionalAutofill,
+}).transform(({ effectiveContractStartTimestamp, effectiveContractEndTimestamp, ...update }, ctx) => {
+  const { policyStartTimestamp: start, policyEndTimestamp: end } = update
+  if ((effectiveContractStartTimestamp ?? start) !== (start ?? effectiveContractStartTimestamp))
+    breaks(ctx, 'must equal policyStartTimestamp; send one of the two', ['effectiveContractStartTimestamp'])
+  if ((effectiveContractEndTimestamp ?? end) !== (end ?? effectiveContractEndTimestamp))
+    breaks(ctx, 'must equal policyEndTimestamp; send one of the two', ['effectiveContractEndTimestamp'])
+  return {
+    ...update,
+    policyStartTimestamp: start ?? effectiveContractStartTimestamp,
+    policyEndTimestamp: end ?? effectiveContractEndTimestamp,
+  }
+})
 export type PolicyUpdateRequest = z.infer<typeof PolicyUpdateRequest>
 
 export const PolicyLocatorQuery = z.object({ displayId: Locator })
 
 /** GET /policy/locator: the locator of the policy that has the displayId, or whose record has it. */
-export const PolicyLocatorResponse = z.object({ locator: Text }).openapi('PolicyLocatorResponse')
+export const PolicyLocatorResponse = component('PolicyLocatorResponse', { locator: Text })
 export type PolicyLocatorResponse = z.infer<typeof PolicyLocatorResponse>
 
 // The legacy cancellation of a policy in one step, and what a cancellation would give back (brief 1.7, 3.4).
 /** POST /policy/{policyLocator}/cancel: coverage ends then; may lie in the past. */
-export const PolicyCancellationIssueRequest = z
-  .object({ coverageEndTimestamp: RequestTimestamp })
-  .openapi('PolicyCancellationIssueRequest')
+export const PolicyCancellationIssueRequest = component('PolicyCancellationIssueRequest', {
+  coverageEndTimestamp: RequestTimestamp,
+})
 export type PolicyCancellationIssueRequest = z.infer<typeof PolicyCancellationIssueRequest>
 
 /** Of GET /policy/{policyLocator}/cancellationValue: left out, coverage ends now. */
@@ -203,20 +194,18 @@ export const CancellationValueQuery = z.object({ coverageEndTimestamp: OptionalT
 export type CancellationValueQuery = z.infer<typeof CancellationValueQuery>
 
 /** POST /policy/{policyLocator}/paymentSchedule: the name of a payment schedule of the product (brief 0.11). */
-export const PaymentScheduleChangeRequest = z
-  .object({ newPaymentScheduleName: Name })
-  .openapi('PaymentScheduleChangeRequest')
+export const PaymentScheduleChangeRequest = component('PaymentScheduleChangeRequest', {
+  newPaymentScheduleName: Name,
+})
 export type PaymentScheduleChangeRequest = z.infer<typeof PaymentScheduleChangeRequest>
 
 /**
  * What is pending on a policy and stands in the way: a transaction that is quoted or accepted (brief 2.4); of an
  * upgrade also a quote that is priced.
  */
-export const ConflictResponse = z
-  .object({
-    kind: z.enum(['endorsement', 'renewal', 'reinstatement', 'quote']),
-    locator: Text,
-    state: z.enum(['quoted', 'accepted', 'declined']),
-  })
-  .openapi('ConflictResponse')
+export const ConflictResponse = component('ConflictResponse', {
+  kind: z.enum(['endorsement', 'renewal', 'reinstatement', 'quote']),
+  locator: Text,
+  state: z.enum(['quoted', 'accepted', 'declined']),
+})
 export type ConflictResponse = z.infer<typeof ConflictResponse>

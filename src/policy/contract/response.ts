@@ -1,130 +1,281 @@
-// The policy as answers carry it, with its exposures and perils.
+// The policy as answers carry it: its segments (characteristics), modifications, exposures and perils, and what it covers.
 import { z } from '@hono/zod-openapi'
 import {
   Amount,
-  Currency,
+  component,
   DeprecatedText,
+  FieldGroupValues,
+  FieldValueLists,
   Integer,
+  OptionalAmount,
   OptionalText,
   OptionalTimestamp,
   Text,
+  Texts,
   Timestamp,
   TimestampIfAny,
+  withCurrency,
 } from '../../platform/wire.ts'
 import { PolicyInvoiceResponse } from './billing.ts'
-import {
-  ExposureCharacteristicsResponse,
-  PerilCharacteristicsResponse,
-  PolicyCharacteristicsResponse,
-} from './characteristics.ts'
-import { PolicyDocumentResponse } from './documents.ts'
-import { PolicyModificationResponse } from './modification.ts'
-import { FeeResponse } from './prices.ts'
+import { Media, PolicyDocumentResponse } from './documents.ts'
+import { AutomatedUnderwritingResultResponse, FeeResponse, TaxGroupResponse } from './prices.ts'
+
+// Characteristics: what holds of a policy, an exposure, a peril over a span of time (brief 2.1). A segment is in
+// force when it has an issuedTimestamp and no replacedTimestamp. Spans are half-open.
+
+/** Media values of the field values, by locator. */
+const MediaByLocator = z.record(Text, Media)
+
+/** What a record names of its policy. */
+const ofPolicy = { policyholderLocator: Text, policyLocator: Text, productLocator: Text }
+
+const times = { createdTimestamp: Timestamp, updatedTimestamp: Timestamp }
+
+const span = { startTimestamp: Timestamp, endTimestamp: Timestamp }
+
+const segment = {
+  locator: Text,
+  ...ofPolicy,
+  ...times,
+  issuedTimestamp: TimestampIfAny,
+  replacedTimestamp: TimestampIfAny,
+  fieldValues: FieldValueLists,
+  fieldGroupsByLocator: FieldGroupValues,
+  mediaByLocator: MediaByLocator,
+}
+
+/** `policyStart/EndTimestamp` are the original contract's span, on renewal segments too (brief 2.2). */
+export const PolicyCharacteristicsResponse = component(
+  'PolicyCharacteristicsResponse',
+  {
+    ...segment,
+    ...span,
+    policyStartTimestamp: Timestamp,
+    policyEndTimestamp: Timestamp,
+    ...withCurrency(OptionalAmount, 'grossPremium', 'grossTaxes'),
+    taxGroups: z.array(TaxGroupResponse),
+  },
+  { description: 'Amounts are there once the segment is priced.' },
+)
+export type PolicyCharacteristicsResponse = z.infer<typeof PolicyCharacteristicsResponse>
+
+export const ExposureCharacteristicsResponse = component('ExposureCharacteristicsResponse', {
+  ...segment,
+  exposureLocator: Text,
+  ...span,
+})
+export type ExposureCharacteristicsResponse = z.infer<typeof ExposureCharacteristicsResponse>
+
+const coverage = { coverageStartTimestamp: Timestamp, coverageEndTimestamp: Timestamp }
+
+/** What holds for a segment of a peril: its deductible and its limits. */
+const limits = {
+  ...withCurrency(OptionalAmount, 'deductible', 'lumpSumPayment'),
+  ...withCurrency(OptionalText, 'indemnityInAggregate', 'indemnityPerEvent', 'indemnityPerItem'),
+}
+
+const MonthRate = z.number().optional().openapi({ description: 'Rate of a month, 7 decimal places.' })
+
+export const PerilCharacteristicsResponse = component('PerilCharacteristicsResponse', {
+  ...segment,
+  perilLocator: Text,
+  policyCharacteristicsLocator: Text,
+  exposureCharacteristicsLocator: Text,
+  policyModificationLocator: Text,
+  ...coverage,
+  ...limits,
+  ...withCurrency(OptionalAmount, 'premium'),
+  technicalPremium: OptionalAmount,
+  monthPremium: MonthRate,
+  monthTechnicalPremium: MonthRate,
+})
+export type PerilCharacteristicsResponse = z.infer<typeof PerilCharacteristicsResponse>
+
+// Modifications: one for each transaction of a policy, with what it changed (brief 2.1.3 to 2.1.5).
+
+/** One for each new peril segment; `premiumChange` = the new amount less the replaced share. */
+export const PerilModificationResponse = component('PerilModificationResponse', {
+  locator: Text,
+  ...ofPolicy,
+  exposureModificationLocator: Text,
+  perilLocator: Text,
+  ...withCurrency(OptionalAmount, 'premiumChange'),
+  newPerilCharacteristicsLocator: OptionalText,
+  replacedPerilCharacteristicsLocator: OptionalText,
+})
+export type PerilModificationResponse = z.infer<typeof PerilModificationResponse>
+
+/** `newExposureCharacteristicsLocator` only when the exposure's own data changed. */
+export const ExposureModificationResponse = component('ExposureModificationResponse', {
+  locator: Text,
+  ...ofPolicy,
+  exposureLocator: Text,
+  policyModificationLocator: Text,
+  perilModifications: z.array(PerilModificationResponse),
+  newExposureCharacteristicsLocator: OptionalText,
+})
+export type ExposureModificationResponse = z.infer<typeof ExposureModificationResponse>
+
+export const PolicyModificationResponse = component('PolicyModificationResponse', {
+  locator: Text,
+  ...ofPolicy,
+  name: Text.openapi({
+    description:
+      "modification.policy.create, .renew, .cancel, .withdraw, .lapse, .reinstate, or an endorsement's type.",
+  }),
+  displayId: Text,
+  number: Integer.openapi({ description: 'Counts from 0 in creation order.' }),
+  ...times,
+  issuedTimestamp: TimestampIfAny,
+  effectiveTimestamp: TimestampIfAny,
+  policyEndTimestamp: TimestampIfAny,
+  ...withCurrency(OptionalAmount, 'premiumChange'),
+  automatedUnderwritingResult: AutomatedUnderwritingResultResponse.optional(),
+  exposureModifications: z.array(ExposureModificationResponse),
+  newPolicyCharacteristicsLocator: OptionalText.openapi({
+    description: 'The first of newPolicyCharacteristicsLocators.',
+  }),
+  newPolicyCharacteristicsLocators: Texts,
+  mediaByLocator: MediaByLocator.openapi({
+    description:
+      'Media that the modification brought: fields of the segments, exposures and perils that it made name them, and those of no modification before it do.',
+  }),
+  cancellationName: OptionalText,
+  endorsementLocator: OptionalText,
+  renewalLocator: OptionalText,
+  fieldValues: FieldValueLists.openapi({ deprecated: true }),
+  fieldGroupsByLocator: FieldGroupValues.openapi({ deprecated: true }),
+  configVersion: Integer.optional().openapi({ deprecated: true }),
+})
+export type PolicyModificationResponse = z.infer<typeof PolicyModificationResponse>
+
+const part = {
+  locator: Text,
+  name: Text,
+  displayId: Text,
+  ...ofPolicy,
+  ...times,
+}
+
+export const PerilResponse = component('PerilResponse', {
+  ...part,
+  exposureLocator: Text,
+  renewalGroup: Text.openapi({
+    description: 'The same for the perils of all terms that renew one another.',
+  }),
+  parentLocator: Text.optional().openapi({
+    description:
+      'Of a coverage within a coverage of a migrated policy: the peril of this exposure that it lies in.',
+  }),
+  characteristics: z.array(PerilCharacteristicsResponse),
+})
+export type PerilResponse = z.infer<typeof PerilResponse>
+
+export const ExposureResponse = component('ExposureResponse', {
+  ...part,
+  characteristics: z.array(ExposureCharacteristicsResponse),
+  perils: z.array(PerilResponse),
+})
+export type ExposureResponse = z.infer<typeof ExposureResponse>
 
 export const QuoteState = z
   .enum(['draft', 'quoted', 'accepted', 'declined', 'discarded'])
   .openapi('QuoteState')
 export type QuoteState = z.infer<typeof QuoteState>
 
-export const QuoteSummaryResponseItem = z
-  .object({ locator: Text, name: Text, state: QuoteState })
-  .openapi('QuoteSummaryResponseItem')
-export type QuoteSummaryResponseItem = z.infer<typeof QuoteSummaryResponseItem>
-
-export const QuoteSummaryResponse = z
-  .object({
-    selected: Text.openapi({
-      description: 'Locator of the selected quote; empty where the policy follows none.',
-    }),
-    notDiscarded: z.array(QuoteSummaryResponseItem),
-  })
-  .openapi('QuoteSummaryResponse')
-export type QuoteSummaryResponse = z.infer<typeof QuoteSummaryResponse>
-
-const part = {
+export const QuoteSummaryResponseItem = component('QuoteSummaryResponseItem', {
   locator: Text,
   name: Text,
-  displayId: Text,
-  policyholderLocator: Text,
-  policyLocator: Text,
-  productLocator: Text,
-  createdTimestamp: Timestamp,
-  updatedTimestamp: Timestamp,
-}
+  state: QuoteState,
+})
+export type QuoteSummaryResponseItem = z.infer<typeof QuoteSummaryResponseItem>
 
-export const PerilResponse = z
-  .object({
-    ...part,
-    exposureLocator: Text,
-    renewalGroup: Text.openapi({
-      description: 'The same for the perils of all terms that renew one another.',
-    }),
-    parentLocator: Text.optional().openapi({
-      description:
-        'Of a coverage within a coverage of a migrated policy: the peril of this exposure that it lies in.',
-    }),
-    characteristics: z.array(PerilCharacteristicsResponse),
-  })
-  .openapi('PerilResponse')
-export type PerilResponse = z.infer<typeof PerilResponse>
-
-export const ExposureResponse = z
-  .object({
-    ...part,
-    characteristics: z.array(ExposureCharacteristicsResponse),
-    perils: z.array(PerilResponse),
-  })
-  .openapi('ExposureResponse')
-export type ExposureResponse = z.infer<typeof ExposureResponse>
+export const QuoteSummaryResponse = component('QuoteSummaryResponse', {
+  selected: Text.openapi({
+    description: 'Locator of the selected quote; empty where the policy follows none.',
+  }),
+  notDiscarded: z.array(QuoteSummaryResponseItem),
+})
+export type QuoteSummaryResponse = z.infer<typeof QuoteSummaryResponse>
 
 /** The latest cancellation that is issued and not reinstated (brief 1.1, 3.4). */
-export const CancellationInfo = z
-  .object({ effectiveTimestamp: Timestamp, modificationLocator: Text, modificationName: Text })
-  .openapi('CancellationInfo')
+export const CancellationInfo = component('CancellationInfo', {
+  effectiveTimestamp: Timestamp,
+  modificationLocator: Text,
+  modificationName: Text,
+})
 export type CancellationInfo = z.infer<typeof CancellationInfo>
 
 /** `quoteSummary` only with `summarizeQuotes=true`; `billingTrigger` never. */
-export const PolicyResponse = z
-  .object({
-    locator: Text,
-    displayId: DeprecatedText,
-    policyholderLocator: Text,
-    productLocator: Text,
-    productName: Text,
-    configVersion: Integer,
-    createdTimestamp: Timestamp,
-    updatedTimestamp: Timestamp,
-    issuedTimestamp: TimestampIfAny,
-    originalContractStartTimestamp: Timestamp,
-    originalContractEndTimestamp: Timestamp,
-    effectiveContractEndTimestamp: Timestamp,
-    cancellation: CancellationInfo.optional(),
-    paymentScheduleName: OptionalText,
-    premiumReportName: OptionalText,
-    characteristics: z.array(PolicyCharacteristicsResponse),
-    modifications: z.array(PolicyModificationResponse),
-    exposures: z.array(ExposureResponse),
-    grossFees: Amount,
-    grossFeesCurrency: Currency,
-    fees: z.array(FeeResponse),
-    documents: z.array(PolicyDocumentResponse),
-    invoices: z.array(PolicyInvoiceResponse),
-    quoteSummary: QuoteSummaryResponse.optional(),
-    billingTrigger: z.unknown().optional().openapi({ deprecated: true, description: 'Never sent.' }),
-  })
-  .openapi('PolicyResponse')
+export const PolicyResponse = component('PolicyResponse', {
+  locator: Text,
+  displayId: DeprecatedText,
+  policyholderLocator: Text,
+  productLocator: Text,
+  productName: Text,
+  configVersion: Integer,
+  ...times,
+  issuedTimestamp: TimestampIfAny,
+  originalContractStartTimestamp: Timestamp,
+  originalContractEndTimestamp: Timestamp,
+  effectiveContractEndTimestamp: Timestamp,
+  cancellation: CancellationInfo.optional(),
+  paymentScheduleName: OptionalText,
+  premiumReportName: OptionalText,
+  characteristics: z.array(PolicyCharacteristicsResponse),
+  modifications: z.array(PolicyModificationResponse),
+  exposures: z.array(ExposureResponse),
+  ...withCurrency(Amount, 'grossFees'),
+  fees: z.array(FeeResponse),
+  documents: z.array(PolicyDocumentResponse),
+  invoices: z.array(PolicyInvoiceResponse),
+  quoteSummary: QuoteSummaryResponse.optional(),
+  billingTrigger: z.unknown().optional().openapi({ deprecated: true, description: 'Never sent.' }),
+})
 export type PolicyResponse = z.infer<typeof PolicyResponse>
+
+// What a policy covers at one moment: its exposures and perils on risk then (brief 3.5).
+
+/** Body of POST /policies/{policyLocator}/coverageSummary; it, or the time in it, may be left out: now. */
+export const CoverageSummaryRequest = component('CoverageSummaryRequest', {
+  effectiveTimestamp: OptionalTimestamp,
+})
+export type CoverageSummaryRequest = z.infer<typeof CoverageSummaryRequest>
+
+/** The segment of a peril that is on risk, with the deductible and limits that hold for it. */
+export const PerilCoverageResponse = component('PerilCoverageResponse', {
+  locator: Text,
+  name: Text,
+  ...coverage,
+  ...withCurrency(Amount, 'premium'),
+  ...limits,
+})
+export type PerilCoverageResponse = z.infer<typeof PerilCoverageResponse>
+
+export const ExposureCoverageResponse = component('ExposureCoverageResponse', {
+  locator: Text,
+  name: Text,
+  fieldValues: FieldValueLists,
+  perils: z.array(PerilCoverageResponse),
+})
+export type ExposureCoverageResponse = z.infer<typeof ExposureCoverageResponse>
+
+export const CoverageSummaryResponse = component('CoverageSummaryResponse', {
+  policyLocator: Text,
+  effectiveTimestamp: Timestamp,
+  exposures: z.array(ExposureCoverageResponse),
+  ...withCurrency(Amount, 'grossPremium', 'grossTaxes', 'grossFees'),
+})
+export type CoverageSummaryResponse = z.infer<typeof CoverageSummaryResponse>
 
 // The policy as it was known at an earlier moment; the answer is a PolicyResponse (brief 3.5).
 /** Body of POST /policies/{policyLocator}/snapshot; it may be left out. */
-export const PolicySnapshotRequest = z
-  .object({
-    asOfTimestamp: OptionalTimestamp.openapi({
-      description: 'Only what was known then: segments, modifications, documents, invoices. Left out: now.',
-    }),
-    effectiveTimestamp: OptionalTimestamp.openapi({
-      description: 'Only segments in effect then. Left out: those of the whole term.',
-    }),
-  })
-  .openapi('PolicySnapshotRequest')
+export const PolicySnapshotRequest = component('PolicySnapshotRequest', {
+  asOfTimestamp: OptionalTimestamp.openapi({
+    description: 'Only what was known then: segments, modifications, documents, invoices. Left out: now.',
+  }),
+  effectiveTimestamp: OptionalTimestamp.openapi({
+    description: 'Only segments in effect then. Left out: those of the whole term.',
+  }),
+})
 export type PolicySnapshotRequest = z.infer<typeof PolicySnapshotRequest>

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { checkSearch, SEARCH_PARAMETERS } from '../../platform/search/contract.ts'
 import {
-  Currency,
+  component,
   Flag,
   Integer,
   OptionalAmount,
@@ -16,6 +16,7 @@ import {
   Text,
   Timestamp,
   TimestampIfAny,
+  withCurrency,
 } from '../../platform/wire.ts'
 
 /**
@@ -70,30 +71,25 @@ export const PolicyListQuery = z
 export type PolicyListQuery = z.infer<typeof PolicyListQuery>
 
 /** `grossPremium`: of the whole term, without taxes and fees; absent until priced. */
-export const PolicySummaryResponse = z
-  .object({
-    locator: Text,
-    policyholderLocator: Text,
-    productName: Text,
-    state: ListedState,
-    configVersion: Integer,
-    createdTimestamp: Timestamp,
-    updatedTimestamp: Timestamp,
-    issuedTimestamp: TimestampIfAny,
-    originalContractStartTimestamp: Timestamp,
-    originalContractEndTimestamp: Timestamp,
-    effectiveContractEndTimestamp: Timestamp,
-    grossPremium: OptionalAmount,
-    grossPremiumCurrency: Currency,
-  })
-  .openapi('PolicySummaryResponse')
+export const PolicySummaryResponse = component('PolicySummaryResponse', {
+  locator: Text,
+  policyholderLocator: Text,
+  productName: Text,
+  state: ListedState,
+  configVersion: Integer,
+  createdTimestamp: Timestamp,
+  updatedTimestamp: Timestamp,
+  issuedTimestamp: TimestampIfAny,
+  originalContractStartTimestamp: Timestamp,
+  originalContractEndTimestamp: Timestamp,
+  effectiveContractEndTimestamp: Timestamp,
+  ...withCurrency(OptionalAmount, 'grossPremium'),
+})
 export type PolicySummaryResponse = z.infer<typeof PolicySummaryResponse>
 
-export const PolicyListResponse = z
-  .object({
-    policies: z.array(PolicySummaryResponse),
-    pagingToken: OptionalText.openapi({ description: 'Absent on the last page.' }),
-    listCompleted: Flag.openapi({ description: 'Whether this is the last page.' }),
-  })
-  .openapi('PolicyListResponse')
+export const PolicyListResponse = component('PolicyListResponse', {
+  policies: z.array(PolicySummaryResponse),
+  pagingToken: OptionalText.openapi({ description: 'Absent on the last page.' }),
+  listCompleted: Flag.openapi({ description: 'Whether this is the last page.' }),
+})
 export type PolicyListResponse = z.infer<typeof PolicyListResponse>

@@ -3,17 +3,18 @@ import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, plus, sum, toNumber } from '../../kernel/money.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import type {
-  ExposureCharacteristicsResponse,
-  PerilCharacteristicsResponse,
-  PolicyCharacteristicsResponse,
-} from '../contract/characteristics.ts'
-import type { PolicyFeeSummaryResponse } from '../contract/fees.ts'
-import type {
   AutomatedUnderwritingResultResponse,
   FeeResponse,
+  PolicyFeeSummaryResponse,
   TaxGroupResponse,
 } from '../contract/prices.ts'
-import type { ExposureResponse, PerilResponse } from '../contract/response.ts'
+import type {
+  ExposureCharacteristicsResponse,
+  ExposureResponse,
+  PerilCharacteristicsResponse,
+  PerilResponse,
+  PolicyCharacteristicsResponse,
+} from '../contract/response.ts'
 import { type FeeInForce, feesOf } from '../fold/line.ts'
 import { type ExposurePiece, holdsAt } from '../fold/pieces.ts'
 import {

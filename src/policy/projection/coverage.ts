@@ -3,7 +3,7 @@
 import { type CurrencyCode, sum, toNumber } from '../../kernel/money.ts'
 import type { Instant, Span } from '../../kernel/time.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import type { CoverageSummaryResponse, PerilCoverageResponse } from '../contract/coverage.ts'
+import type { CoverageSummaryResponse, PerilCoverageResponse } from '../contract/response.ts'
 import { feesOf, feeTotal, isIssued, segmentsInForce } from '../fold/line.ts'
 import { type Peril, type PolicyAggregate, selectedQuoteIfAny } from '../records/aggregate.ts'
 import { allPieces, policyView, type RunPiece } from './policy.ts'

@@ -11,7 +11,7 @@ import type {
   ExposureModificationResponse,
   PerilModificationResponse,
   PolicyModificationResponse,
-} from '../contract/modification.ts'
+} from '../contract/response.ts'
 import { isListed, type Step } from '../fold/line.ts'
 import type { Piece } from '../fold/pieces.ts'
 import { measureOf, shares, splitsIn } from '../fold/shares.ts'

@@ -12,8 +12,7 @@ import {
   requestInteger,
   Text,
 } from '../../platform/wire.ts'
-import { PolicyCharacteristicsResponse } from '../../policy/contract/characteristics.ts'
-import { PolicyResponse } from '../../policy/contract/response.ts'
+import { PolicyCharacteristicsResponse, PolicyResponse } from '../../policy/contract/response.ts'
 import { PolicyQuoteResponse } from '../../transactions/quotes/contract-quote.ts'
 
 const listOf = <S extends z.ZodType>(items: S) =>

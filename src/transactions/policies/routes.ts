@@ -1,10 +1,10 @@
 import { z } from '@hono/zod-openapi'
 import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
-import { CoverageSummaryRequest, CoverageSummaryResponse } from '../../policy/contract/coverage.ts'
-import { FeeUpdateRequest, PolicyFeeSummaryResponse } from '../../policy/contract/fees.ts'
 import {
   AutomatedUnderwritingResultResponse,
+  FeeUpdateRequest,
   GetPolicyPriceResponse,
+  PolicyFeeSummaryResponse,
   PolicyPriceResponse,
   TableUseResponse,
 } from '../../policy/contract/prices.ts'
@@ -16,7 +16,12 @@ import {
   PolicyQuery,
   PolicyUpdateRequest,
 } from '../../policy/contract/requests.ts'
-import { PolicyResponse, PolicySnapshotRequest } from '../../policy/contract/response.ts'
+import {
+  CoverageSummaryRequest,
+  CoverageSummaryResponse,
+  PolicyResponse,
+  PolicySnapshotRequest,
+} from '../../policy/contract/response.ts'
 import { PolicyListQuery, PolicyListResponse } from '../../policy/list/contract.ts'
 import { listPolicies } from '../../policy/list/service.ts'
 import {

@@ -5,11 +5,14 @@ import { isBySubject, type JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { takeLocators } from '../../platform/tenancy/sequence.ts'
 import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
-import type { CoverageSummaryRequest, CoverageSummaryResponse } from '../../policy/contract/coverage.ts'
-import type { FeeUpdateRequest } from '../../policy/contract/fees.ts'
-import type { TableUseResponse } from '../../policy/contract/prices.ts'
+import type { FeeUpdateRequest, TableUseResponse } from '../../policy/contract/prices.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
-import type { PolicyResponse, PolicySnapshotRequest } from '../../policy/contract/response.ts'
+import type {
+  CoverageSummaryRequest,
+  CoverageSummaryResponse,
+  PolicyResponse,
+  PolicySnapshotRequest,
+} from '../../policy/contract/response.ts'
 import { feeSummary } from '../../policy/projection/characteristics.ts'
 import { coverageSummary } from '../../policy/projection/coverage.ts'
 import { type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'

@@ -17,7 +17,6 @@ import {
 } from '../../platform/wire.ts'
 import { breaks } from '../../platform/wire-problem.ts'
 import { FinancialTransactionResponse } from '../../policy/contract/billing.ts'
-import { PolicyCharacteristicsResponse } from '../../policy/contract/characteristics.ts'
 import { PolicyDocumentResponse } from '../../policy/contract/documents.ts'
 import { AutomatedUnderwritingResultResponse, FeeResponse } from '../../policy/contract/prices.ts'
 import {
@@ -25,7 +24,11 @@ import {
   ExposureCreateRequest,
   fieldGroupChanges,
 } from '../../policy/contract/requests.ts'
-import { ExposureResponse, QuoteState } from '../../policy/contract/response.ts'
+import {
+  ExposureResponse,
+  PolicyCharacteristicsResponse,
+  QuoteState,
+} from '../../policy/contract/response.ts'
 
 /** An invoice that is planned for when the quote is bound. */
 export const PolicyQuoteInvoiceResponse = z
