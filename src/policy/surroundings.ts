@@ -10,7 +10,7 @@ import type { ProductDefinition } from '../product/configuration.ts'
 import type { FieldData } from '../product/fields/groups.ts'
 import { readFieldValues, valuesOf } from '../product/fields/values.ts'
 import type { SelectionBasis } from '../product/resources.ts'
-import { type Line, lineOf, segmentsInForce } from './fold/line.ts'
+import { type Line, lineOf, lineUpTo, segmentsInForce } from './fold/line.ts'
 import {
   type Modification,
   POLICY_LIMITS,
@@ -146,14 +146,6 @@ export const jurisdictionOf = (
   { values }: Pick<FieldData, 'values'>,
 ): string | undefined =>
   jurisdictionField === undefined ? undefined : valuesOf(values, jurisdictionField)[0]
-
-/** The line up to a modification, which counts though it may not be issued. */
-export const lineUpTo = (aggregate: PolicyAggregate, quote: Quote, last: Modification): Line =>
-  lineOf(
-    aggregate,
-    quote,
-    one => one.locator === last.locator || (one.issuedAt !== undefined && one.number < last.number),
-  )
 
 /** Of a transaction of the policy. A renewal begins a term; a cancellation lies where the segment is that it ends. */
 export function selectionBasis(of: Of, modification: Modification, now: Instant): SelectionBasis {

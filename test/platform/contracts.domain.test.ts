@@ -11,12 +11,8 @@ import * as pluginLogs from '../../src/extension/plugins/contract-log.ts'
 import * as errors from '../../src/platform/http/error-contract.ts'
 import * as billing from '../../src/policy/contract/billing.ts'
 import * as documents from '../../src/policy/contract/documents.ts'
-import * as fees from '../../src/policy/contract/prices.ts'
 import * as rating from '../../src/policy/contract/prices.ts'
 import * as policies from '../../src/policy/contract/requests.ts'
-import * as characteristics from '../../src/policy/contract/response.ts'
-import * as coverage from '../../src/policy/contract/response.ts'
-import * as modifications from '../../src/policy/contract/response.ts'
 import * as policyResponses from '../../src/policy/contract/response.ts'
 import * as policyholders from '../../src/policyholders/contract.ts'
 import * as priceChanges from '../../src/rating/contract-change.ts'
@@ -35,8 +31,7 @@ const SEED = 20261121
 
 const exported: [string, z.ZodType][] = [
   ...[accounts, billing, configuration, documents, events, webhooks, errors],
-  ...[policies, characteristics, modifications, policyResponses, policyholders, rating],
-  ...[coverage, fees, priceChanges],
+  ...[policies, policyResponses, policyholders, rating, priceChanges],
   ...[cancellations, endorsements, reinstatements, renewals, tenants, lapses, auxData, pluginLogs],
   ...[audit, calculations, integrations],
 ].flatMap(contract =>

@@ -1,11 +1,11 @@
 // What a transaction charges, before it is known when it is paid. Charges follow from the priced perils and
 // the fees that the transaction made; neither changes later, so charges need no rows of their own.
 import type { Uuid } from '../../kernel/locators.ts'
-import { type Money, minus, negated, plus, sum, zero } from '../../kernel/money.ts'
+import { type Money, minus, negated, plus, sumOf, zero } from '../../kernel/money.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
-import { feeInForce, holdbacksInForce, isIssued, type Line, lineOf } from '../fold/line.ts'
+import { feeInForce, holdbacksInForce, type Line, lineUpTo } from '../fold/line.ts'
 import { type Piece, piecesOf, reaches } from '../fold/pieces.ts'
-import { each, plusAmounts } from '../fold/shares.ts'
+import { amountsOf, each, plusAmounts } from '../fold/shares.ts'
 import {
   type Amounts,
   acceptedQuote,
@@ -52,123 +52,77 @@ export const NOTHING_KEPT = 0 as Instant
 
 const isCharged = (charge: Charge): boolean => charge.amount.minor !== 0
 
-/** The charges of a peril run: premium, then taxes, then commissions. None while the run is not priced. */
+/** The charges of a new peril run: premium, then taxes, then commissions. None while the run is not priced. */
 export function perilCharges(run: PerilRun, perilName: string): Charge[] {
   if (run.price === undefined) return []
-  const source = {
-    start: run.start,
-    end: run.end,
-    policyModificationLocator: run.madeBy,
-    perilRunLocator: run.locator,
-    perilLocator: run.perilLocator,
-    perilName,
-  }
-  const charges: Charge[] = [
-    { ...source, id: `${run.locator}/premium`, type: 'premium', amount: run.price.premium.amount },
-    ...run.price.taxes.map(
-      (tax): Charge => ({
-        ...source,
-        id: `${run.locator}/tax/${tax.name}`,
-        type: 'tax',
-        amount: tax.amount,
-        taxName: tax.name,
-      }),
-    ),
-    // A recipient may have several commissions on one peril; the position distinguishes them.
-    ...run.price.commissions.map(
-      (commission, position): Charge => ({
-        ...source,
-        id: `${run.locator}/commission/${position}`,
-        type: 'commission',
-        amount: commission.amount,
-        commissionRecipient: commission.recipient,
-      }),
-    ),
-  ]
-  return charges.filter(isCharged)
+  const total = { start: run.start, end: run.end, amounts: amountsOf(run.price) }
+  return runCharges(run, total, run.madeBy, { id: run.locator, perilName }).filter(isCharged)
 }
 
 /** The id of a fee's own charge. */
 export const feeChargeId = ({ locator }: Pick<Fee, 'locator'>): string => `${locator}/fee`
 
+type ChargedFee = Pick<Fee, 'locator' | 'name'>
+
+/** A fee's own charge, over the span. */
+const feeCharge = (fee: ChargedFee, by: Uuid, amount: Money, { start, end }: Span): Charge => ({
+  id: feeChargeId(fee),
+  type: 'fee',
+  amount,
+  start,
+  end,
+  policyModificationLocator: by,
+  feeLocator: fee.locator,
+  feeName: fee.name,
+})
+
+/** As `feeCharge`, of a modification that changes a fee. */
+const feeChange = (fee: ChargedFee, by: Uuid, amount: Money, span: Span): Charge => ({
+  ...feeCharge(fee, by, amount, span),
+  id: `${fee.locator}/${by}/fee`,
+})
+
+const feeReversal = (fee: ChargedFee, by: Uuid, amount: Money, span: Span): Charge => ({
+  ...feeChange(fee, by, negated(amount), span),
+  keptUntil: NOTHING_KEPT,
+})
+
 /** The fees of the plan's installments, each as a charge of the transaction over the installment's span. */
 export const installmentFeeCharges = (plan: Iterable<PlannedInstallment>): Charge[] =>
-  Array.from(plan).flatMap(({ start, end, modificationLocator, fees = [] }) =>
-    fees.map(
-      (fee): Charge => ({
-        id: feeChargeId(fee),
-        type: 'fee',
-        amount: fee.amount,
-        start,
-        end,
-        policyModificationLocator: modificationLocator,
-        feeLocator: fee.locator,
-        feeName: fee.name,
-      }),
+  Array.from(plan).flatMap(installment =>
+    (installment.fees ?? []).map(fee =>
+      feeCharge(fee, installment.modificationLocator, fee.amount, installment),
     ),
   )
 
 /** The refunds for fees of installments that a modification reversed. */
 export const installmentFeeReversals = (installments: Iterable<PlannedInstallment>, by: Uuid): Charge[] =>
-  Array.from(installments).flatMap(({ start, end, fees = [] }) =>
-    fees
+  Array.from(installments).flatMap(installment =>
+    (installment.fees ?? [])
       .filter(fee => fee.reversedBy === by)
-      .map(
-        (fee): Charge => ({
-          id: `${fee.locator}/${by}/fee`,
-          type: 'fee',
-          amount: negated(fee.amount),
-          keptUntil: NOTHING_KEPT,
-          start,
-          end,
-          policyModificationLocator: by,
-          feeLocator: fee.locator,
-          feeName: fee.name,
-        }),
-      ),
+      .map(fee => feeReversal(fee, by, fee.amount, installment)),
   )
 
 /** The charges of fees, in their order. */
-export function feeCharges(fees: Iterable<Fee>): Charge[] {
-  return Array.from(
-    fees,
-    (fee): Charge => ({
-      id: feeChargeId(fee),
-      type: 'fee',
-      amount: fee.amount,
-      start: fee.start,
-      end: fee.end,
-      policyModificationLocator: fee.madeBy,
-      feeLocator: fee.locator,
-      feeName: fee.name,
-    }),
-  ).filter(isCharged)
-}
+export const feeCharges = (fees: readonly Fee[]): Charge[] =>
+  fees.map(fee => feeCharge(fee, fee.madeBy, fee.amount, fee)).filter(isCharged)
 
 /** The refunds for fees that a modification reversed. */
-export function feeReversals(fees: Iterable<Fee>, by: Uuid): Charge[] {
-  return Array.from(fees)
-    .flatMap(fee => fee.changes.filter(change => change.by === by).map(change => ({ fee, change })))
-    .map(
-      ({ fee, change }): Charge => ({
-        id: `${fee.locator}/${by}/fee`,
-        type: 'fee',
-        amount: negated(
-          sum(
-            change.removed.map(part => part.amount),
-            fee.amount.currency,
+export const feeReversals = (fees: readonly Fee[], by: Uuid): Charge[] =>
+  fees
+    .flatMap(fee =>
+      fee.changes
+        .filter(change => change.by === by)
+        .map(({ removed }) =>
+          feeReversal(
+            fee,
+            by,
+            sumOf(removed, part => part.amount, fee.amount.currency),
+            fee,
           ),
         ),
-        keptUntil: NOTHING_KEPT,
-        start: fee.start,
-        end: fee.end,
-        policyModificationLocator: by,
-        feeLocator: fee.locator,
-        feeName: fee.name,
-      }),
     )
     .filter(isCharged)
-}
 
 /** The same for all charges of one premium, tax, commission or fee, whichever transactions make and change it. */
 export function lineOfCharge(charge: Charge): string {
@@ -193,25 +147,20 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
   const quote = acceptedQuote(aggregate)!
   const by = modification.locator
   // Later transactions must not change what this one charged.
-  const line = lineOf(
-    aggregate,
-    quote,
-    one => one.locator === by || (isIssued(one) && one.number < modification.number),
-  )
+  const line = lineUpTo(aggregate, quote, modification)
   const { timeZone, currency } = aggregate.policy
   const makers = new Set(line.map(step => step.modification.locator))
-  const own = line.find(step => step.modification.locator === by)
+  const step = line.find(one => one.modification.locator === by)
   const charges: Charge[] = []
   for (const run of aggregate.perilRuns.values()) {
-    if (!run.price || !makers.has(run.madeBy) || !own || !reaches(own, run)) continue
+    if (!run.price || !makers.has(run.madeBy) || !step || !reaches(step, run)) continue
     const pieces = piecesOf(run, line, timeZone)
     const made = totalOfPieces(pieces.filter(piece => piece.madeBy === by))
     const gone = totalOfPieces(pieces.filter(piece => piece.replacedBy === by))
     const perilName = aggregate.perils.get(run.perilLocator)?.name ?? ''
-    const charged = (total: PieceTotal, of: string, change: RunChange = {}): Charge[] =>
-      runCharges(run, total, { by, of, perilName, ...change })
+    const own = { id: `${run.locator}/${by}`, perilName }
     if (!gone) {
-      if (made) charges.push(...charged(made, ''))
+      if (made) charges.push(...runCharges(run, made, by, own))
       continue
     }
     const taken = { ...gone, amounts: each(gone.amounts, negated) }
@@ -223,10 +172,10 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
     const rest = changed.start < changed.end ? changed : { start: gone.start, end: gone.end }
     if (made && modification.kind === 'endorsement')
       charges.push(
-        ...charged(taken, '/reversal', { rest, keptUntil }),
-        ...charged(made, '', { rest, keptUntil }),
+        ...runCharges(run, taken, by, { ...own, id: `${own.id}/reversal`, rest, keptUntil }),
+        ...runCharges(run, made, by, { ...own, rest, keptUntil }),
       )
-    else charges.push(...charged({ ...rest, amounts: net }, '', { keptUntil }))
+    else charges.push(...runCharges(run, { ...rest, amounts: net }, by, { ...own, keptUntil }))
   }
   const before = line.filter(step => step.modification.locator !== by)
   for (const fee of aggregate.fees.values()) {
@@ -240,19 +189,12 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
     const isBack = modification.kind === 'reinstatement' && back !== undefined
     const from = removed?.start ?? (isBack ? earlier(back.start, begun) : begun)
     charges.push({
-      start: from < fee.end ? from : fee.start,
-      end: fee.end,
-      id: `${fee.locator}/${by}/fee`,
-      type: 'fee',
-      amount,
+      ...feeChange(fee, by, amount, { start: from < fee.end ? from : fee.start, end: fee.end }),
       ...(removed && { keptUntil: parts.length > 0 ? removed.start : NOTHING_KEPT }),
-      policyModificationLocator: by,
-      feeLocator: fee.locator,
-      feeName: fee.name,
     })
   }
   charges.push(...holdbackCharges(aggregate, modification, before, line))
-  return charges.filter(charge => charge.amount.minor !== 0)
+  return charges.filter(isCharged)
 }
 
 /** The cost of some pieces of a run together, with their span. */
@@ -275,15 +217,15 @@ function totalOfPieces(pieces: readonly Piece[]): PieceTotal | undefined {
 const isNothing = ({ premium, taxes, commissions }: Amounts): boolean =>
   [premium, ...taxes, ...commissions].every(amount => amount.minor === 0)
 
-/** For a run that was charged before: the span that is charged again, and until when the rest stays. */
-type RunChange = { rest?: Span; keptUntil?: Instant }
+/** `rest` and `keptUntil` for a run that was charged before: the span that is charged again, and until when the rest stays. */
+type RunChargeSource = { id: string; perilName: string; rest?: Span; keptUntil?: Instant }
 
-type RunChargeSource = RunChange & { by: Uuid; of: string; perilName: string }
-
+/** What the modification charges of a run: premium, then taxes, then commissions, with `id` before each of their ids. */
 function runCharges(
   run: PerilRun,
   { start, end, amounts }: PieceTotal,
-  { by, of, perilName, ...change }: RunChargeSource,
+  by: Uuid,
+  { id, perilName, ...change }: RunChargeSource,
 ): Charge[] {
   const source = {
     start,
@@ -294,25 +236,20 @@ function runCharges(
     perilLocator: run.perilLocator,
     perilName,
   }
-  const id = `${run.locator}/${by}${of}`
+  const { taxes, commissions } = run.price!
   return [
     { ...source, id: `${id}/premium`, type: 'premium', amount: amounts.premium },
-    ...run.price!.taxes.map(
-      (tax, at): Charge => ({
-        ...source,
-        id: `${id}/tax/${tax.name}`,
-        type: 'tax',
-        amount: amounts.taxes[at]!,
-        taxName: tax.name,
-      }),
-    ),
-    ...run.price!.commissions.map(
-      (commission, at): Charge => ({
+    ...taxes.map(({ name: taxName }, at): Charge => {
+      return { ...source, id: `${id}/tax/${taxName}`, type: 'tax', amount: amounts.taxes[at]!, taxName }
+    }),
+    // A recipient may have several commissions on one peril; the position distinguishes them.
+    ...commissions.map(
+      ({ recipient }, at): Charge => ({
         ...source,
         id: `${id}/commission/${at}`,
         type: 'commission',
         amount: amounts.commissions[at]!,
-        commissionRecipient: commission.recipient,
+        commissionRecipient: recipient,
       }),
     ),
   ]
@@ -321,7 +258,7 @@ function runCharges(
 // What a modification holds back of what it gives back, or no longer does, as charges (brief 1.6, 3.2). A commission that
 // is held back is so much less of it taken back: its recipient has it, and it is no charge of the policyholder's.
 /** `before` and `after` are the line without the modification and with it. Charges of nothing may be among them. */
-export function holdbackCharges(
+function holdbackCharges(
   aggregate: PolicyAggregate,
   modification: Modification,
   before: Line,

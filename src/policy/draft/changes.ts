@@ -23,9 +23,14 @@ import {
   quoteParts,
 } from '../records/aggregate.ts'
 import type { DraftChanges, ExposureCreate, ExposureUpdate, PerilUpdate } from '../records/changes.ts'
-import { type AddedPeril, type AdditionContext, addedExposure, addedPeril } from './additions.ts'
+import {
+  type AddedPeril,
+  type AdditionContext,
+  addedExposure,
+  addedPeril,
+  updatePerilAmounts,
+} from './additions.ts'
 import type { DraftContext, DraftResult, ReportedProblems } from './draft.ts'
-import { updatePerilAmounts } from './peril-amounts.ts'
 
 /** The quote's content after the changes: removals first, then updates, then additions. */
 export function changeDraft(

@@ -59,6 +59,10 @@ export function lineOf(aggregate: PolicyAggregate, quote: Quote, counts: Countin
     })
 }
 
+/** The line up to a modification, which counts though it may not be issued. */
+export const lineUpTo = (aggregate: PolicyAggregate, quote: Quote, last: Modification): Line =>
+  lineOf(aggregate, quote, one => one.locator === last.locator || (isIssued(one) && one.number < last.number))
+
 /** The segments by time, and by the modifications that made and replaced them: computed once for the whole line. */
 type OrderedSegments = {
   readonly places: ReadonlyMap<Uuid, number>

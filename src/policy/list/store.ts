@@ -16,8 +16,14 @@ import { type Cut, type Policy, type PolicyAggregate, selectedQuoteIfAny } from 
 import type { ModificationKind } from '../records/transactions.ts'
 import { readPolicy } from '../store/rows.ts'
 import { NeedsWholePolicy, type Unread } from '../surroundings.ts'
-import { gracePeriods } from '../tables/lapses.ts'
-import { modifications, policies, policyTerms, quotes, reinstatements } from '../tables/policies.ts'
+import {
+  gracePeriods,
+  modifications,
+  policies,
+  policyTerms,
+  quotes,
+  reinstatements,
+} from '../tables/policies.ts'
 import type { ListedState, PolicyListQuery, PolicySummaryResponse } from './contract.ts'
 
 /** What the selected quote makes of a policy that is neither issued nor discarded; without one it is as created. */

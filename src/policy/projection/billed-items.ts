@@ -7,7 +7,7 @@ import { alsoBilled, billedCharges, feesThatGo, planOf } from '../bills/amounts-
 import type { Charge } from '../bills/charge.ts'
 import { type InstallmentItem, installmentItems } from '../bills/items.ts'
 import type { FinancialTransactionResponse } from '../contract/billing.ts'
-import { isIssued, lineOf } from '../fold/line.ts'
+import { lineUpTo } from '../fold/line.ts'
 import { piecesOf } from '../fold/pieces.ts'
 import { boundQuote, type Modification, type PolicyAggregate, quoteParts } from '../records/aggregate.ts'
 import type { InstallmentFee, PlannedInstallment } from '../records/invoice.ts'
@@ -72,16 +72,12 @@ export function segmentLocators(aggregate: PolicyAggregate): SegmentLocatorOf {
 
 function segmentsBy(aggregate: PolicyAggregate, modification: Modification): (run: Uuid) => Uuid {
   const shard = shardOfDigits(aggregate.policy.locator)
-  const { quoteLocator, locator, number } = modification
+  const { quoteLocator, locator } = modification
   if (quoteLocator !== undefined) {
     const { segment } = quoteParts(aggregate, aggregate.quotes.get(quoteLocator)!)
     return run => perilSegmentLocator(run, segment, shard)
   }
-  const line = lineOf(
-    aggregate,
-    boundQuote(aggregate),
-    one => one.locator === locator || (isIssued(one) && one.number < number),
-  )
+  const line = lineUpTo(aggregate, boundQuote(aggregate), modification)
   const known = new Map<Uuid, Uuid>()
   return run => {
     const found = known.get(run)

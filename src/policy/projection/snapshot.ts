@@ -3,12 +3,20 @@
 // answer that was kept, and who wants them out sees the mark). With a time of effect only what held then: segments
 // not replaced by then (brief 2.1.2) whose span has that time in it, on policy, exposure and peril.
 import { Refusal } from '../../kernel/errors.ts'
-import type { Instant } from '../../kernel/time.ts'
+import { type CurrencyCode, sum, toNumber } from '../../kernel/money.ts'
+import type { Instant, Span } from '../../kernel/time.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import type { ExposureResponse, PolicyResponse, PolicySnapshotRequest } from '../contract/response.ts'
-import type { PolicyAggregate } from '../records/aggregate.ts'
+import type {
+  CoverageSummaryResponse,
+  ExposureResponse,
+  PerilCoverageResponse,
+  PolicyResponse,
+  PolicySnapshotRequest,
+} from '../contract/response.ts'
+import { feesOf, feeTotal, isIssued, segmentsInForce } from '../fold/line.ts'
+import { type Peril, type PolicyAggregate, selectedQuoteIfAny } from '../records/aggregate.ts'
 import { knownAt } from './known.ts'
-import { policyResponse } from './policy.ts'
+import { allPieces, policyResponse, policyView, type RunPiece } from './policy.ts'
 
 /** Refuses with 404 a time before the policy's creation: GET did so then. */
 export function policySnapshot(
@@ -26,9 +34,7 @@ export function policySnapshot(
   }
   const answer = policyResponse(known, product, { summarizeQuotes: false })
   if (effectiveTimestamp === undefined) return answer
-  const characteristics = answer.characteristics.filter(one =>
-    holds(one, one.startTimestamp, one.endTimestamp, effectiveTimestamp),
-  )
+  const characteristics = inEffect(answer.characteristics, effectiveTimestamp)
   return {
     ...answer,
     characteristics,
@@ -39,22 +45,103 @@ export function policySnapshot(
 /** What of the exposures held then; without exposures and perils that have no segment then. */
 const exposuresInEffect = (exposures: readonly ExposureResponse[], at: Instant): ExposureResponse[] =>
   exposures.flatMap(exposure => {
-    const characteristics = exposure.characteristics.filter(one =>
-      holds(one, one.startTimestamp, one.endTimestamp, at),
-    )
+    const characteristics = inEffect(exposure.characteristics, at)
     if (characteristics.length === 0) return []
     const perils = exposure.perils.flatMap(peril => {
       const own = peril.characteristics.filter(one =>
-        holds(one, one.coverageStartTimestamp, one.coverageEndTimestamp, at),
+        isInEffect(one, one.coverageStartTimestamp, one.coverageEndTimestamp, at),
       )
       return own.length === 0 ? [] : [{ ...peril, characteristics: own }]
     })
     return [{ ...exposure, characteristics, perils }]
   })
 
-const holds = (
-  { replacedTimestamp }: { readonly replacedTimestamp?: string },
-  start: string,
-  end: string,
+const inEffect = <S extends Replaceable & { readonly startTimestamp: string; readonly endTimestamp: string }>(
+  segments: readonly S[],
   at: Instant,
-): boolean => replacedTimestamp === undefined && Number(start) <= at && at < Number(end)
+): S[] => segments.filter(one => isInEffect(one, one.startTimestamp, one.endTimestamp, at))
+
+type Replaceable = { readonly replacedTimestamp?: string }
+
+const isInEffect = ({ replacedTimestamp }: Replaceable, start: string, end: string, at: Instant): boolean =>
+  replacedTimestamp === undefined && Number(start) <= at && at < Number(end)
+
+// What a policy covers at one moment, by what is issued today (brief 3.5): the parts of its runs that have that
+// moment in their span, on policy, exposure and peril (brief 2.1.2).
+
+/**
+ * Amounts are those of the segments that are on risk, each for its whole span, and of the fees whose span has the
+ * moment in it while the policy is on risk. A policy that is not issued covers nothing.
+ */
+export function coverageSummary(
+  aggregate: PolicyAggregate,
+  product: ProductDefinition,
+  at: Instant,
+): CoverageSummaryResponse {
+  const { locator, currency, issuedAt } = aggregate.policy
+  const quote = issuedAt === undefined ? undefined : selectedQuoteIfAny(aggregate)
+  const view = quote && policyView(aggregate, quote, product, isIssued)
+  const isOnRisk = view !== undefined && segmentsInForce(view.line).some(segment => isWithin(segment, at))
+  const exposures = (isOnRisk ? view.exposures : []).flatMap(({ exposure, runs, perils }) => {
+    const run = runs.find(one => one.replacedBy === undefined && isWithin(one, at))
+    const covered = perils.map(one => ({ ...one, pieces: one.pieces.filter(piece => isHit(piece, at)) }))
+    const onRisk = covered.filter(one => one.pieces.length > 0)
+    return run && onRisk.length > 0 ? [{ exposure, run, perils: onRisk }] : []
+  })
+  const amounts = allPieces({ exposures: exposures.map(one => ({ ...one, runs: [one.run] })) }).flatMap(
+    one => one.piece.amounts ?? [],
+  )
+  const fees =
+    quote && isOnRisk ? feesOf(aggregate, quote, view.line).filter(({ fee }) => isWithin(fee, at)) : []
+  const premiums = amounts.map(one => one.premium)
+  const taxes = amounts.flatMap(one => one.taxes)
+  return {
+    policyLocator: String(locator),
+    effectiveTimestamp: String(at),
+    exposures: exposures.map(({ exposure, run, perils }) => ({
+      locator: exposure.locator,
+      name: exposure.name,
+      fieldValues: run.run.data.values,
+      perils: perils.flatMap(({ peril, pieces }) => pieces.map(one => perilCoverage(peril, one, currency))),
+    })),
+    grossPremium: toNumber(sum(premiums, currency)),
+    grossPremiumCurrency: currency,
+    grossTaxes: toNumber(sum(taxes, currency)),
+    grossTaxesCurrency: currency,
+    grossFees: toNumber(feeTotal(fees, currency)),
+    grossFeesCurrency: currency,
+  }
+}
+
+const isWithin = ({ start, end }: Span, at: Instant): boolean => start <= at && at < end
+
+/** A piece is gone with the segment that it lies in, so that the policy's level is in it. */
+const isHit = ({ piece }: RunPiece, at: Instant): boolean =>
+  piece.replacedBy === undefined && isWithin(piece, at)
+
+/** What is issued is priced. */
+function perilCoverage(
+  { locator, name }: Peril,
+  { run, piece }: RunPiece,
+  currency: CurrencyCode,
+): PerilCoverageResponse {
+  const { deductible, lumpSumPayment, ...limits } = run.amounts
+  return {
+    locator,
+    name,
+    coverageStartTimestamp: String(piece.start),
+    coverageEndTimestamp: String(piece.end),
+    premium: toNumber(piece.amounts!.premium),
+    premiumCurrency: currency,
+    deductible: deductible === undefined ? undefined : Number(deductible),
+    deductibleCurrency: currency,
+    lumpSumPayment: lumpSumPayment === undefined ? undefined : Number(lumpSumPayment),
+    lumpSumPaymentCurrency: currency,
+    indemnityInAggregate: limits.indemnityInAggregate,
+    indemnityInAggregateCurrency: currency,
+    indemnityPerEvent: limits.indemnityPerEvent,
+    indemnityPerEventCurrency: currency,
+    indemnityPerItem: limits.indemnityPerItem,
+    indemnityPerItemCurrency: currency,
+  }
+}

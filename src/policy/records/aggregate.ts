@@ -2,14 +2,7 @@
 // transaction makes a new aggregate that shares every untouched record with the old one, so that recording writes only what
 // differs by identity.
 import { notFound, Refusal } from '../../kernel/errors.ts'
-import type {
-  CancellationLocator,
-  DisplayId,
-  EndorsementLocator,
-  PolicyLocator,
-  QuoteLocator,
-  Uuid,
-} from '../../kernel/locators.ts'
+import type { DisplayId, PolicyLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { CurrencyCode, Money } from '../../kernel/money.ts'
 import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
@@ -240,50 +233,68 @@ export type Fee = Span & {
   readonly changes: readonly FeeChange[]
 }
 
-export type PolicyAggregate = {
-  readonly policy: Policy
-  readonly quotes: ReadonlyMap<QuoteLocator, Quote>
-  readonly modifications: ReadonlyMap<Uuid, Modification>
-  readonly segments: ReadonlyMap<Uuid, PolicySegment>
-  readonly exposures: ReadonlyMap<Uuid, Exposure>
-  readonly exposureRuns: ReadonlyMap<Uuid, ExposureRun>
-  readonly perils: ReadonlyMap<Uuid, Peril>
-  readonly perilRuns: ReadonlyMap<Uuid, PerilRun>
-  readonly fees: ReadonlyMap<Uuid, Fee>
-  readonly installments: ReadonlyMap<Uuid, PlannedInstallment>
-  readonly invoices: ReadonlyMap<Uuid, Invoice>
-  readonly payments: ReadonlyMap<Uuid, Payment>
-  readonly endorsements: ReadonlyMap<EndorsementLocator, Endorsement>
-  readonly cancellations: ReadonlyMap<CancellationLocator, Cancellation>
-  readonly reinstatements: ReadonlyMap<Uuid, Reinstatement>
-  readonly documents: ReadonlyMap<Uuid, PolicyDocument>
-  readonly media: ReadonlyMap<Uuid, Medium>
-  readonly gracePeriods: ReadonlyMap<Uuid, GracePeriod>
-  readonly lapses: ReadonlyMap<Uuid, Lapse>
-  readonly lapseReinstatements: ReadonlyMap<Uuid, LapseReinstatement>
+/** The records of a policy, each kind in a collection by its locators. */
+type Records = {
+  quotes: Quote
+  modifications: Modification
+  segments: PolicySegment
+  exposures: Exposure
+  exposureRuns: ExposureRun
+  perils: Peril
+  perilRuns: PerilRun
+  fees: Fee
+  installments: PlannedInstallment
+  invoices: Invoice
+  payments: Payment
+  endorsements: Endorsement
+  cancellations: Cancellation
+  reinstatements: Reinstatement
+  documents: PolicyDocument
+  media: Medium
+  gracePeriods: GracePeriod
+  lapses: Lapse
+  lapseReinstatements: LapseReinstatement
 }
 
-/** The records of a policy that has nothing yet but its quote: new maps, which the caller may fill. */
-export const noRecords = () => ({
-  modifications: new Map<Uuid, Modification>(),
-  segments: new Map<Uuid, PolicySegment>(),
-  exposures: new Map<Uuid, Exposure>(),
-  exposureRuns: new Map<Uuid, ExposureRun>(),
-  perils: new Map<Uuid, Peril>(),
-  perilRuns: new Map<Uuid, PerilRun>(),
-  fees: new Map<Uuid, Fee>(),
-  installments: new Map<Uuid, PlannedInstallment>(),
-  invoices: new Map<Uuid, Invoice>(),
-  payments: new Map<Uuid, Payment>(),
-  endorsements: new Map<EndorsementLocator, Endorsement>(),
-  cancellations: new Map<CancellationLocator, Cancellation>(),
-  reinstatements: new Map<Uuid, Reinstatement>(),
-  documents: new Map<Uuid, PolicyDocument>(),
-  media: new Map<Uuid, Medium>(),
-  gracePeriods: new Map<Uuid, GracePeriod>(),
-  lapses: new Map<Uuid, Lapse>(),
-  lapseReinstatements: new Map<Uuid, LapseReinstatement>(),
+export type CollectionName = keyof Records
+
+export type PolicyRecords = {
+  readonly [N in CollectionName]: ReadonlyMap<Records[N]['locator'], Records[N]>
+}
+
+export type PolicyAggregate = { readonly policy: Policy } & PolicyRecords
+
+/** The records of a policy that has nothing yet: new maps, which the caller may fill. */
+export const noRecords = (): { [N in CollectionName]: Map<Records[N]['locator'], Records[N]> } => ({
+  quotes: new Map(),
+  modifications: new Map(),
+  segments: new Map(),
+  exposures: new Map(),
+  exposureRuns: new Map(),
+  perils: new Map(),
+  perilRuns: new Map(),
+  fees: new Map(),
+  installments: new Map(),
+  invoices: new Map(),
+  payments: new Map(),
+  endorsements: new Map(),
+  cancellations: new Map(),
+  reinstatements: new Map(),
+  documents: new Map(),
+  media: new Map(),
+  gracePeriods: new Map(),
+  lapses: new Map(),
+  lapseReinstatements: new Map(),
 })
+
+/** Finds a policy's record of that kind by its locator; refuses (404) a locator that the policy does not have. */
+export const recordFinder =
+  <N extends CollectionName>(collection: N, what: string) =>
+  (records: Pick<PolicyRecords, N>, locator: Records[N]['locator']): Records[N] => {
+    const record = records[collection].get(locator)
+    if (!record) throw notFound(what, String(locator))
+    return record
+  }
 
 /** The quote that the policy follows. A policy whose selected quote was discarded follows none until one is selected. */
 export function selectedQuoteIfAny({ quotes }: PolicyAggregate): Quote | undefined {

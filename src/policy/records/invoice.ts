@@ -1,11 +1,11 @@
 // An invoice is an installment that has been asked for. It has no amount of its own: what it bills are the
 // items of its installment (items.ts), and its total is their sum.
-import { notFound } from '../../kernel/errors.ts'
 import type { DisplayId, PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import { type Money, minus } from '../../kernel/money.ts'
 import { endOfDay, type Instant, type Span, type TimeZone } from '../../kernel/time.ts'
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
+import { recordFinder } from './aggregate.ts'
 
 /** How an invoice is settled (brief 4.1). */
 export type InvoiceSettlement = 'paid' | 'writtenOff' | 'zeroDue' | 'invalidated' | 'carriedForward'
@@ -209,12 +209,7 @@ export function assertPaymentAllows(payment: Payment, action: PaymentAction): vo
   assertAllowed(PAYMENT_TRANSITIONS, `Payment ${payment.displayId}`, paymentState(payment), action)
 }
 
-/** The payment of that locator; 404 when the policy has none such. */
-export function paymentNamed({ payments }: WithPayments, locator: Uuid): Payment {
-  const payment = payments.get(locator)
-  if (!payment) throw notFound('payment', locator)
-  return payment
-}
+export const paymentOf = recordFinder('payments', 'payment')
 
 /** Payments of the invoice, reversed ones too, in the order in which they were made. */
 export const paymentsOf = ({ payments }: WithPayments, { locator }: Pick<Invoice, 'locator'>): Payment[] =>

@@ -1,12 +1,11 @@
 // The records of a policy's transactions: endorsements and renewals, cancellations, reinstatements, and what follows an
 // invoice that is not paid in time: a grace period, a lapse at its end, a reinstatement of it (brief 1.4 to 1.7).
 
-import { notFound } from '../../kernel/errors.ts'
-import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
+import type { CancellationLocator, EndorsementLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { DocumentDefinition } from '../../product/configuration.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
-import type { PolicyAggregate, Quote } from './aggregate.ts'
+import { recordFinder } from './aggregate.ts'
 import type { EndorsementChanges } from './changes.ts'
 import type { InvoicedTransaction, Payment } from './invoice.ts'
 
@@ -158,54 +157,12 @@ export const INVOICED_TRANSACTIONS: Readonly<Record<ModificationKind, InvoicedTr
   scheduleChange: 'installment',
 }
 
-// Records of a policy by their locators. Each refuses (404) a locator that the policy has no such record of.
-/** The policy's quote of that locator; 404 when it has none. */
-export function quoteOf({ quotes }: PolicyAggregate, locator: QuoteLocator): Quote {
-  const quote = quotes.get(locator)
-  if (!quote) throw notFound('quote', String(locator))
-  return quote
-}
-
-/** The policy's endorsement of that locator; 404 when it has none. */
-export function endorsementOf({ endorsements }: PolicyAggregate, locator: EndorsementLocator): Endorsement {
-  const endorsement = endorsements.get(locator)
-  if (!endorsement) throw notFound('endorsement', String(locator))
-  return endorsement
-}
-
-/** The policy's cancellation of that locator; 404 when it has none. */
-export function cancellationOf(
-  { cancellations }: PolicyAggregate,
-  locator: CancellationLocator,
-): Cancellation {
-  const cancellation = cancellations.get(locator)
-  if (!cancellation) throw notFound('cancellation', String(locator))
-  return cancellation
-}
-
-/** The policy's reinstatement of that locator; 404 when it has none. */
-export function reinstatementOf({ reinstatements }: PolicyAggregate, locator: Uuid): Reinstatement {
-  const reinstatement = reinstatements.get(locator)
-  if (!reinstatement) throw notFound('reinstatement', locator)
-  return reinstatement
-}
-
-/** The policy's grace period of that locator; 404 when it has none. */
-export function gracePeriodOf({ gracePeriods }: PolicyAggregate, locator: Uuid): GracePeriod {
-  const grace = gracePeriods.get(locator)
-  if (!grace) throw notFound('gracePeriod', locator)
-  return grace
-}
-
-/** The reinstatement of a lapse of that locator; 404 when the policy has none. */
-export function lapseReinstatementOf(
-  { lapseReinstatements }: PolicyAggregate,
-  locator: Uuid,
-): LapseReinstatement {
-  const reinstatement = lapseReinstatements.get(locator)
-  if (!reinstatement) throw notFound('reinstatement', locator)
-  return reinstatement
-}
+export const quoteOf = recordFinder('quotes', 'quote')
+export const endorsementOf = recordFinder('endorsements', 'endorsement')
+export const cancellationOf = recordFinder('cancellations', 'cancellation')
+export const reinstatementOf = recordFinder('reinstatements', 'reinstatement')
+export const gracePeriodOf = recordFinder('gracePeriods', 'gracePeriod')
+export const lapseReinstatementOf = recordFinder('lapseReinstatements', 'reinstatement')
 
 // Documents of a policy: generated from a template for a transaction or an invoice, or uploaded.
 /**

@@ -1,5 +1,6 @@
 // The rows of policies: read whole in one batch, written by what differs.
 import { asc, eq, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { Refusal } from '../../kernel/errors.ts'
 import type {
   CancellationLocator,
@@ -9,7 +10,6 @@ import type {
   QuoteLocator,
   Uuid,
 } from '../../kernel/locators.ts'
-import type { CurrencyCode } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import {
@@ -30,46 +30,54 @@ import type { FieldData } from '../../product/fields/groups.ts'
 import { valuesOf } from '../../product/fields/values.ts'
 import type { Candidate } from '../../reference/data-tables/cache.ts'
 import { tableUses } from '../../reference/tables.ts'
-import { type ExposureRun, type Policy, type PolicyAggregate, putRecords } from '../records/aggregate.ts'
+import { type ExposureRun, noRecords, type PolicyAggregate, putRecords } from '../records/aggregate.ts'
 import { dataOfPayment, type Medium, mediumPath } from '../records/transactions.ts'
 import { type Loaded, NOTHING_UNREAD, type Unread } from '../surroundings.ts'
 import { invoices, payments } from '../tables/billing.ts'
 import { media } from '../tables/documents.ts'
-import { gracePeriods, lapseReinstatements, lapses } from '../tables/lapses.ts'
 import {
   cancellations,
   endorsements,
+  gracePeriods,
+  lapseReinstatements,
+  lapses,
   modifications,
   perils,
   policies,
   quotes,
   reinstatements,
 } from '../tables/policies.ts'
-import { COLLECTION_NAMES, COLLECTIONS, type CollectionName, policyRow, readPolicy } from './rows.ts'
+import { COLLECTION_NAMES, COLLECTIONS, policyRow, readPolicy } from './rows.ts'
 
-/** Which policies to read. */
-export type PolicySelection =
-  | { locator: PolicyLocator }
-  | { quoteLocator: QuoteLocator }
-  | { endorsementLocator: EndorsementLocator }
-  | { renewalLocator: EndorsementLocator }
-  | { cancellationLocator: CancellationLocator }
-  | { reinstatementLocator: Uuid }
-  | { gracePeriodLocator: Uuid }
-  | { lapseLocator: Uuid }
-  | { lapseReinstatementLocator: Uuid }
-  | { invoiceLocator: Uuid }
-  | { paymentLocator: Uuid }
-  | { perilLocator: Uuid }
-  | { perilDisplayId: DisplayId }
-  | { policyholderLocator: Uuid }
+/** What policies can be chosen by. */
+type Choices = {
+  locator: PolicyLocator
+  quoteLocator: QuoteLocator
+  endorsementLocator: EndorsementLocator
+  renewalLocator: EndorsementLocator
+  cancellationLocator: CancellationLocator
+  reinstatementLocator: Uuid
+  gracePeriodLocator: Uuid
+  lapseLocator: Uuid
+  lapseReinstatementLocator: Uuid
+  invoiceLocator: Uuid
+  paymentLocator: Uuid
+  perilLocator: Uuid
+  perilDisplayId: DisplayId
+  policyholderLocator: Uuid
   /** Of a modification, or of what made one: an endorsement, a renewal, a quote, a cancellation, a reinstatement. */
-  | { transactionLocator: number | Uuid }
-  | { modificationLocator: Uuid }
+  transactionLocator: number | Uuid
+  modificationLocator: Uuid
   /** Locators as a JSON list. */
-  | { locators: string }
+  locators: string
   /** Locators of invoices as a JSON list. */
-  | { invoiceLocators: string }
+  invoiceLocators: string
+}
+
+type Choice = keyof Choices
+
+/** Which policies to read: one choice with its value. */
+export type PolicySelection = { [C in Choice]: Pick<Choices, C> }[Choice]
 
 /**
  * Queries that read the policies with everything in them; `readAggregates` takes their results. They are part
@@ -78,57 +86,37 @@ export type PolicySelection =
 export const aggregateQueries = (database: Database, selection: PolicySelection): [Query, ...Query[]] =>
   chosenQueries(database, selection, POLICIES, ...ROWS)
 
-/** Statements of one query, for each way to choose policies. */
-export type ByChoice = Readonly<Record<Choice, Statement<Query>>>
-
-type Choice =
-  | 'locator'
-  | 'quoteLocator'
-  | 'endorsementLocator'
-  | 'renewalLocator'
-  | 'cancellationLocator'
-  | 'reinstatementLocator'
-  | 'gracePeriodLocator'
-  | 'lapseLocator'
-  | 'lapseReinstatementLocator'
-  | 'invoiceLocator'
-  | 'paymentLocator'
-  | 'perilLocator'
-  | 'perilDisplayId'
-  | 'policyholderLocator'
-  | 'transactionLocator'
-  | 'modificationLocator'
-  | 'locators'
-  | 'invoiceLocators'
-
 const chosen = sql.placeholder('chosen')
 
-/** Conditions on a policy's locator, to stand after the column. */
+/** The policy of the row of a table that has the locator. */
+const ownerIn = (table: SQLiteTable): SQL =>
+  sql`(select policy_locator from ${table} where locator = ${chosen})`
+
+/** Each choice as a condition on a policy's locator, to stand after the column. */
 const CONDITIONS: Readonly<Record<Choice, SQL>> = {
   locator: sql`= ${chosen}`,
-  quoteLocator: sql`= (select policy_locator from ${quotes} where locator = ${chosen})`,
+  quoteLocator: sql`= ${ownerIn(quotes)}`,
   endorsementLocator: sql`= (select policy_locator from ${endorsements} where locator = ${chosen} and kind = 'endorsement')`,
   renewalLocator: sql`= (select policy_locator from ${endorsements} where locator = ${chosen} and kind = 'renewal')`,
-  cancellationLocator: sql`= (select policy_locator from ${cancellations} where locator = ${chosen})`,
-  reinstatementLocator: sql`= (select policy_locator from ${reinstatements} where locator = ${chosen})`,
-  gracePeriodLocator: sql`= (select policy_locator from ${gracePeriods} where locator = ${chosen})`,
-  lapseLocator: sql`= (select policy_locator from ${lapses} where locator = ${chosen})`,
-  lapseReinstatementLocator: sql`= (select policy_locator from ${lapseReinstatements} where locator = ${chosen})`,
-  invoiceLocator: sql`= (select policy_locator from ${invoices} where locator = ${chosen})`,
-  paymentLocator: sql`= (select policy_locator from ${payments} where locator = ${chosen})`,
-  perilLocator: sql`= (select policy_locator from ${perils} where locator = ${chosen})`,
+  cancellationLocator: sql`= ${ownerIn(cancellations)}`,
+  reinstatementLocator: sql`= ${ownerIn(reinstatements)}`,
+  gracePeriodLocator: sql`= ${ownerIn(gracePeriods)}`,
+  lapseLocator: sql`= ${ownerIn(lapses)}`,
+  lapseReinstatementLocator: sql`= ${ownerIn(lapseReinstatements)}`,
+  invoiceLocator: sql`= ${ownerIn(invoices)}`,
+  paymentLocator: sql`= ${ownerIn(payments)}`,
+  perilLocator: sql`= ${ownerIn(perils)}`,
   perilDisplayId: sql`= (select policy_locator from ${perils} where display_id = ${chosen})`,
   policyholderLocator: sql`in (select locator from ${policies} where ${policies.policyholderLocator} = ${chosen})`,
-  transactionLocator: sql`= coalesce(
-    (select policy_locator from ${modifications} where locator = ${chosen}),
-    (select policy_locator from ${endorsements} where locator = ${chosen}),
-    (select policy_locator from ${quotes} where locator = ${chosen}),
-    (select policy_locator from ${cancellations} where locator = ${chosen}),
-    (select policy_locator from ${reinstatements} where locator = ${chosen}))`,
-  modificationLocator: sql`= (select policy_locator from ${modifications} where locator = ${chosen})`,
+  transactionLocator: sql`= coalesce(${ownerIn(modifications)}, ${ownerIn(endorsements)}, ${ownerIn(quotes)},
+    ${ownerIn(cancellations)}, ${ownerIn(reinstatements)})`,
+  modificationLocator: sql`= ${ownerIn(modifications)}`,
   locators: sql`in (select value from json_each(${chosen}))`,
   invoiceLocators: sql`in (select policy_locator from ${invoices} where locator in (select value from json_each(${chosen})))`,
 }
+
+/** The statements of one query, for each choice. */
+export type ByChoice = Readonly<Record<Choice, Statement<Query>>>
 
 /** `make` gets the condition on a policy's locator, to stand after the column. */
 export const byChoice = (make: (build: Database['build'], condition: SQL) => Query): ByChoice =>
@@ -174,29 +162,23 @@ export const AGGREGATE_QUERIES = 1 + COLLECTION_NAMES.length
 /** The policies of a batch's results, as many as there are. */
 export function readAggregates(results: readonly unknown[]): PolicyAggregate[] {
   const [policyRows, ...collectionRows] = results as [(typeof policies.$inferSelect)[], ...Row[][]]
-  const building = new Map<number, Building>()
-  for (const row of policyRows) {
-    const policy = readPolicy(row)
-    building.set(policy.locator, { policy, ...emptyCollections() })
-  }
+  const aggregates = new Map(
+    policyRows.map(row => [row.locator, { policy: readPolicy(row), ...noRecords() }] as const),
+  )
   for (const [index, name] of COLLECTION_NAMES.entries()) {
     const { fromRow } = COLLECTIONS[name]
     for (const row of collectionRows[index] ?? []) {
-      const aggregate = building.get(row.policyLocator)
+      const aggregate = aggregates.get(row.policyLocator)
       if (!aggregate) continue
-      const record = fromRow(row as never, aggregate.policy.currency as CurrencyCode)
-      aggregate[name].set(record.locator, record)
+      const record = fromRow(row as never, aggregate.policy.currency)
+      const records: Map<string | number, unknown> = aggregate[name]
+      records.set(record.locator, record)
     }
   }
-  return [...building.values()] as unknown as PolicyAggregate[]
+  return [...aggregates.values()]
 }
 
 type Row = { policyLocator: number }
-
-type Building = { policy: Policy } & Record<CollectionName, Map<string | number, unknown>>
-
-const emptyCollections = (): Record<CollectionName, Map<string | number, unknown>> =>
-  Object.fromEntries(COLLECTION_NAMES.map(name => [name, new Map()])) as never
 
 /**
  * Queries that make the stored policy what `after` is. Records that `after` shares with `before` are not

@@ -19,7 +19,7 @@ import {
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { configurationVersions } from '../../product/tables.ts'
 import type { PolicyCreateRequest } from '../contract/requests.ts'
-import type { PolicyAggregate } from '../records/aggregate.ts'
+import type { CollectionName, PolicyAggregate } from '../records/aggregate.ts'
 import {
   type Ground,
   type Loaded,
@@ -39,7 +39,7 @@ import {
   policyLocatorQuery,
   readAggregates,
 } from './aggregates.ts'
-import { COLLECTION_NAMES, COLLECTIONS, type CollectionName } from './rows.ts'
+import { COLLECTION_NAMES, COLLECTIONS } from './rows.ts'
 
 /** What a create request names; refuses with 404 or 400 what is unknown. */
 export async function loadGround(

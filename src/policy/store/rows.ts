@@ -1,11 +1,10 @@
 // How each kind of record of a policy lies in its table. Amounts become whole minor units, nulls become absence.
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
-import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
-import { type CurrencyCode, fromMinor } from '../../kernel/money.ts'
-import type { Instant } from '../../kernel/time.ts'
+import type { Uuid } from '../../kernel/locators.ts'
+import { type CurrencyCode, fromMinor, type Money } from '../../kernel/money.ts'
 import type {
+  CollectionName,
   Fee,
-  FeePart,
   Holdback,
   Modification,
   PerilPrice,
@@ -14,17 +13,19 @@ import type {
   PolicyAggregate,
   RunSplit,
 } from '../records/aggregate.ts'
-import type { Invoice, Payment, PlannedInstallment } from '../records/invoice.ts'
+import type { Payment, PlannedInstallment } from '../records/invoice.ts'
 import type { Unread } from '../surroundings.ts'
 import { installments, invoices, payments } from '../tables/billing.ts'
 import { documents, policyMedia } from '../tables/documents.ts'
-import { gracePeriods, lapseReinstatements, lapses } from '../tables/lapses.ts'
 import {
   cancellations,
   endorsements,
   exposureRuns,
   exposures,
   fees,
+  gracePeriods,
+  lapseReinstatements,
+  lapses,
   modifications,
   perilRuns,
   perils,
@@ -32,15 +33,20 @@ import {
   policySegments,
   quotes,
   reinstatements,
-  type StoredFeePart,
+  type Stored,
   type StoredHoldback,
-  type StoredPerilPrice,
-  type StoredSplit,
 } from '../tables/policies.ts'
 
-// Splits of runs and holdbacks of modifications as their rows have them: in minor units. Of the holdbacks of a large
-// policy, all of which one row has, those of a run are together.
-export const storedSplits = (splits: readonly RunSplit[]): StoredSplit[] =>
+type Amounted = { readonly amount: Money }
+
+/** The item with its amount in minor units, as JSON columns have it; and read from there. */
+const stored = <T extends Amounted>(item: T) => ({ ...item, amount: item.amount.minor })
+
+const readIn =
+  (currency: CurrencyCode) =>
+  <T extends { amount: number }>(item: T) => ({ ...item, amount: fromMinor(item.amount, currency) })
+
+const storedSplits = (splits: readonly RunSplit[]): Stored<RunSplit[]> =>
   splits.map(({ before, ...split }) => ({
     ...split,
     before: {
@@ -51,12 +57,10 @@ export const storedSplits = (splits: readonly RunSplit[]): StoredSplit[] =>
     },
   }))
 
-export function readSplits(splits: readonly StoredSplit[], currency: CurrencyCode): RunSplit[] {
+function readSplits(splits: Stored<RunSplit[]>, currency: CurrencyCode): RunSplit[] {
   const amount = (minor: number) => fromMinor(minor, currency)
-  return splits.map(({ by, segment, at, before }) => ({
-    by: by as Uuid,
-    segment: segment as Uuid,
-    at: at as Instant,
+  return splits.map(({ before, ...split }) => ({
+    ...split,
     before: {
       premium: amount(before.premium),
       technicalPremium: before.technicalPremium === undefined ? undefined : amount(before.technicalPremium),
@@ -66,58 +70,44 @@ export function readSplits(splits: readonly StoredSplit[], currency: CurrencyCod
   }))
 }
 
-type OfRun = Extract<StoredHoldback, { perilRunLocator: string }>
+type HoldbackOfRun = Extract<StoredHoldback, { perilRunLocator: Uuid }>
 
-export function storedHoldbacks(holdbacks: readonly Holdback[]): StoredHoldback[] {
-  const stored = new Map<string, StoredHoldback>()
-  for (const one of holdbacks) {
-    const { minor } = one.amount
-    if (one.type === 'fee') {
-      stored.set(one.feeLocator, { feeLocator: one.feeLocator, amount: minor })
+/** One row of a large policy has all of its holdbacks, so those of a run are stored together. */
+function storedHoldbacks(holdbacks: readonly Holdback[]): StoredHoldback[] {
+  const found = new Map<string, StoredHoldback>()
+  for (const holdback of holdbacks) {
+    const { minor } = holdback.amount
+    if (holdback.type === 'fee') {
+      found.set(holdback.feeLocator, { feeLocator: holdback.feeLocator, amount: minor })
       continue
     }
-    const { perilRunLocator } = one
-    const known = (stored.get(perilRunLocator) ?? { perilRunLocator }) as OfRun
-    stored.set(perilRunLocator, known)
-    if (one.type === 'premium') known.amount = minor
-    else if (one.type === 'tax') known.taxes = { ...known.taxes, [one.taxName]: minor }
-    else known.commissions = { ...known.commissions, [one.position]: minor }
+    const { perilRunLocator } = holdback
+    const ofRun = (found.get(perilRunLocator) ?? { perilRunLocator }) as HoldbackOfRun
+    found.set(perilRunLocator, ofRun)
+    if (holdback.type === 'premium') ofRun.amount = minor
+    else if (holdback.type === 'tax') ofRun.taxes = { ...ofRun.taxes, [holdback.taxName]: minor }
+    else ofRun.commissions = { ...ofRun.commissions, [holdback.position]: minor }
   }
-  return [...stored.values()]
+  return [...found.values()]
 }
 
-export function readHoldbacks(stored: readonly StoredHoldback[], currency: CurrencyCode): Holdback[] {
+function* readHoldbacks(holdbacks: readonly StoredHoldback[], currency: CurrencyCode): Generator<Holdback> {
   const amount = (minor: number) => fromMinor(minor, currency)
-  return stored.flatMap((one): Holdback[] => {
-    if ('feeLocator' in one)
-      return [{ type: 'fee', feeLocator: one.feeLocator as Uuid, amount: amount(one.amount) }]
-    const perilRunLocator = one.perilRunLocator as Uuid
-    return [
-      ...(one.amount === undefined
-        ? []
-        : [{ type: 'premium' as const, perilRunLocator, amount: amount(one.amount) }]),
-      ...Object.entries(one.taxes ?? {}).map(([taxName, minor]) => ({
-        type: 'tax' as const,
-        perilRunLocator,
-        taxName,
-        amount: amount(minor),
-      })),
-      ...Object.entries(one.commissions ?? {}).map(([position, minor]) => ({
-        type: 'commission' as const,
-        perilRunLocator,
-        position: Number(position),
-        amount: amount(minor),
-      })),
-    ]
-  })
+  for (const holdback of holdbacks) {
+    if ('feeLocator' in holdback) {
+      yield { type: 'fee', feeLocator: holdback.feeLocator, amount: amount(holdback.amount) }
+      continue
+    }
+    const { perilRunLocator, amount: premium, taxes = {}, commissions = {} } = holdback
+    if (premium !== undefined) yield { type: 'premium', perilRunLocator, amount: amount(premium) }
+    for (const [taxName, minor] of Object.entries(taxes))
+      yield { type: 'tax', perilRunLocator, taxName, amount: amount(minor) }
+    for (const [position, minor] of Object.entries(commissions))
+      yield { type: 'commission', perilRunLocator, position: Number(position), amount: amount(minor) }
+  }
 }
 
-/** The collections of an aggregate: every property but the policy itself. */
-export type CollectionName = Exclude<keyof PolicyAggregate, 'policy'>
-
-type RecordOf<N extends CollectionName> = PolicyAggregate[N] extends ReadonlyMap<unknown, infer R> ? R : never
-
-/** One kind of record: its table, the column that its rows are read in the order of, and both conversions. */
+/** One kind of record: its table, the column by which its rows are ordered, and both conversions. */
 export type Collection = {
   table: SQLiteTable
   order: string
@@ -139,47 +129,56 @@ function present<T extends object>(
   return kept
 }
 
-/** Columns of a peril's run that are its price, and its splits: not records of the aggregate as they lie there. */
-const OF_PRICE: ReadonlySet<string> = new Set(['monthPremium', 'premium', 'price', 'splits'])
-
-const minorOf = (amount: { minor: number } | undefined): number | undefined => amount?.minor
-
-function collection<N extends CollectionName, T extends SQLiteTable>(
+/**
+ * Records lie in their rows as they are, without their absent properties; `toRow` gives what of a record is stored otherwise, `read`
+ * the properties that differ from the columns.
+ */
+function collection<T extends SQLiteTable & { $inferSelect: { locator: string | number } }>(
   table: T,
   order: string,
-  convert: {
-    toRow?: (record: RecordOf<N>) => Record<string, unknown>
-    fromRow?: (row: T['$inferSelect'], currency: CurrencyCode) => object
-  } = {},
+  toRow: (record: never) => Record<string, unknown> = (record: object) => ({ ...record }),
+  read?: (row: T['$inferSelect'], currency: CurrencyCode) => object,
 ): Collection {
-  const fromRow = convert.fromRow ?? ((row: T['$inferSelect']) => present(row as object))
-  return {
-    table,
-    order,
-    toRow: (convert.toRow ?? ((record: object) => ({ ...record }))) as Collection['toRow'],
-    fromRow: fromRow as Collection['fromRow'],
-  }
+  const fromRow = (row: T['$inferSelect'], currency: CurrencyCode) =>
+    read ? { ...present(row), ...read(row, currency) } : present(row)
+  return { table, order, toRow, fromRow }
+}
+
+/** Columns of a peril's run that its record does not have as they are. */
+const OF_PRICE: ReadonlySet<string> = new Set(['monthPremium', 'premium', 'price', 'splits'])
+
+/** A large policy has ten thousand runs: each record is made once and not copied. */
+function readPerilRun(row: typeof perilRuns.$inferSelect, currency: CurrencyCode): PerilRun {
+  const run = present(row, OF_PRICE) as unknown as { -readonly [K in keyof PerilRun]: PerilRun[K] }
+  const { monthPremium, premium, price, splits } = row
+  if (splits) run.splits = readSplits(splits, currency)
+  if (monthPremium !== null && premium !== null && price !== null)
+    run.price = readPrice(monthPremium, premium, price, currency)
+  return run
 }
 
 export const COLLECTIONS: Record<CollectionName, Collection> = {
-  quotes: collection<'quotes', typeof quotes>(quotes, 'locator'),
-  modifications: collection<'modifications', typeof modifications>(modifications, 'number', {
-    toRow: (record: Modification) => ({
+  quotes: collection(quotes, 'locator'),
+  modifications: collection(
+    modifications,
+    'number',
+    (record: Modification) => ({
       ...record,
-      premiumChange: minorOf(record.premiumChange),
+      premiumChange: record.premiumChange?.minor,
       holdbacks: record.holdbacks && storedHoldbacks(record.holdbacks),
     }),
-    fromRow: ({ holdbacks, ...row }, currency): Modification => ({
-      ...(present(row) as unknown as Modification),
-      premiumChange: row.premiumChange === null ? undefined : fromMinor(row.premiumChange, currency),
-      ...(holdbacks && { holdbacks: readHoldbacks(holdbacks, currency) }),
+    ({ premiumChange, holdbacks }, currency) => ({
+      premiumChange: premiumChange === null ? undefined : fromMinor(premiumChange, currency),
+      ...(holdbacks && { holdbacks: [...readHoldbacks(holdbacks, currency)] }),
     }),
-  }),
-  segments: collection<'segments', typeof policySegments>(policySegments, 'start'),
-  exposures: collection<'exposures', typeof exposures>(exposures, 'display_id'),
-  exposureRuns: collection<'exposureRuns', typeof exposureRuns>(exposureRuns, 'rowid'),
-  perils: collection<'perils', typeof perils>(perils, 'display_id'),
-  perilRuns: collection<'perilRuns', typeof perilRuns>(perilRuns, 'rowid', {
+  ),
+  segments: collection(policySegments, 'start'),
+  exposures: collection(exposures, 'display_id'),
+  exposureRuns: collection(exposureRuns, 'rowid'),
+  perils: collection(perils, 'display_id'),
+  perilRuns: {
+    table: perilRuns,
+    order: 'rowid',
     toRow: ({ price, splits, ...run }: PerilRun) => ({
       ...run,
       splits: splits && storedSplits(splits),
@@ -187,84 +186,57 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
       premium: price?.premium.amount.minor,
       price: price && storedPrice(price),
     }),
-    // A large policy has ten thousand of them: each is made once and not copied.
-    fromRow: (row, currency): PerilRun => {
-      const run = present(row, OF_PRICE) as unknown as { -readonly [K in keyof PerilRun]: PerilRun[K] }
-      const { monthPremium, premium, price, splits } = row
-      if (splits) run.splits = readSplits(splits, currency)
-      if (monthPremium !== null && premium !== null && price !== null)
-        run.price = readPrice(monthPremium, premium, price, currency)
-      return run
-    },
-  }),
-  fees: collection<'fees', typeof fees>(fees, 'rowid', {
-    toRow: (fee: Fee) => ({
-      ...fee,
-      amount: fee.amount.minor,
+    fromRow: readPerilRun,
+  },
+  fees: collection(
+    fees,
+    'rowid',
+    (fee: Fee) => ({
+      ...stored(fee),
       changes: fee.changes.map(change => ({
         ...change,
-        parts: change.parts.map(storedPart),
-        removed: change.removed.map(storedPart),
+        parts: change.parts.map(stored),
+        removed: change.removed.map(stored),
       })),
     }),
-    fromRow: (row, currency): Fee => ({
-      ...(present(row) as unknown as Fee),
-      amount: fromMinor(row.amount, currency),
-      changes: row.changes.map(change => ({
+    ({ amount, changes }, currency) => ({
+      amount: fromMinor(amount, currency),
+      changes: changes.map(change => ({
         ...change,
-        by: change.by as Uuid,
-        parts: change.parts.map(part => readPart(part, currency)),
-        removed: change.removed.map(part => readPart(part, currency)),
+        parts: change.parts.map(readIn(currency)),
+        removed: change.removed.map(readIn(currency)),
       })),
     }),
-  }),
-  endorsements: collection<'endorsements', typeof endorsements>(endorsements, 'locator'),
-  cancellations: collection<'cancellations', typeof cancellations>(cancellations, 'locator'),
-  reinstatements: collection<'reinstatements', typeof reinstatements>(reinstatements, 'rowid'),
-  documents: collection<'documents', typeof documents>(documents, 'rowid'),
-  media: collection<'media', typeof policyMedia>(policyMedia, 'rowid'),
-  gracePeriods: collection<'gracePeriods', typeof gracePeriods>(gracePeriods, 'rowid'),
-  lapses: collection<'lapses', typeof lapses>(lapses, 'rowid'),
-  lapseReinstatements: collection<'lapseReinstatements', typeof lapseReinstatements>(
-    lapseReinstatements,
-    'rowid',
   ),
-  installments: collection<'installments', typeof installments>(installments, 'number', {
-    toRow: (installment: PlannedInstallment) => ({
-      ...installment,
-      fees: installment.fees?.map(fee => ({ ...fee, amount: fee.amount.minor })),
-    }),
-    fromRow: ({ fees, ...row }, currency): PlannedInstallment => ({
-      ...(present(row) as unknown as PlannedInstallment),
-      ...(fees && {
-        fees: fees.map(fee => ({
-          ...fee,
-          locator: fee.locator as Uuid,
-          reversedBy: fee.reversedBy as Uuid | undefined,
-          amount: fromMinor(fee.amount, currency),
-        })),
-      }),
-    }),
-  }),
-  invoices: collection<'invoices', typeof invoices>(invoices, 'display_id', {
-    fromRow: (row): Invoice => ({
-      ...(present(row) as unknown as Invoice),
-      policyLocator: row.policyLocator as PolicyLocator,
-    }),
-  }),
-  payments: collection<'payments', typeof payments>(payments, 'display_id', {
+  endorsements: collection(endorsements, 'locator'),
+  cancellations: collection(cancellations, 'locator'),
+  reinstatements: collection(reinstatements, 'rowid'),
+  documents: collection(documents, 'rowid'),
+  media: collection(policyMedia, 'rowid'),
+  gracePeriods: collection(gracePeriods, 'rowid'),
+  lapses: collection(lapses, 'rowid'),
+  lapseReinstatements: collection(lapseReinstatements, 'rowid'),
+  installments: collection(
+    installments,
+    'number',
+    (installment: PlannedInstallment) => ({ ...installment, fees: installment.fees?.map(stored) }),
+    ({ fees }, currency) => (fees ? { fees: fees.map(readIn(currency)) } : {}),
+  ),
+  invoices: collection(invoices, 'display_id', undefined, ({ policyLocator }) => ({ policyLocator })),
+  payments: {
+    table: payments,
+    order: 'display_id',
     toRow: (payment: Payment) => ({
-      ...payment,
-      amount: payment.amount.minor,
+      ...stored(payment),
       credited: payment.credited.minor,
       currency: payment.amount.currency,
     }),
-    fromRow: ({ currency: _, ...row }, currency): Payment => ({
-      ...(present(row) as unknown as Payment),
+    fromRow: ({ currency: _, ...row }: typeof payments.$inferSelect, currency) => ({
+      ...present(row),
       amount: fromMinor(row.amount, currency),
       credited: fromMinor(row.credited, currency),
     }),
-  }),
+  },
 }
 
 export const COLLECTION_NAMES = Object.keys(COLLECTIONS) as CollectionName[]
@@ -284,41 +256,24 @@ export function readPolicy(row: typeof policies.$inferSelect): Policy {
   return policy as unknown as Policy
 }
 
-function storedPrice({ technicalPremium, commissions, taxes }: PerilPrice): StoredPerilPrice {
+function storedPrice({ technicalPremium, commissions, taxes }: PerilPrice): StoredPrice {
   return {
-    technicalPremium: technicalPremium && {
-      month: technicalPremium.month,
-      amount: technicalPremium.amount.minor,
-    },
-    commissions: commissions.map(one => ({ ...one, amount: one.amount.minor })),
-    taxes: taxes.map(one => ({ ...one, amount: one.amount.minor })),
+    technicalPremium: technicalPremium && stored(technicalPremium),
+    commissions: commissions.map(stored),
+    taxes: taxes.map(stored),
   }
 }
 
-function readPrice(
-  month: string,
-  premium: number,
-  price: StoredPerilPrice,
-  currency: CurrencyCode,
-): PerilPrice {
-  const amounted = <T extends { amount: number }>(one: T) => ({
-    ...one,
-    amount: fromMinor(one.amount, currency),
-  })
+type StoredPrice = NonNullable<(typeof perilRuns.$inferSelect)['price']>
+
+function readPrice(month: string, premium: number, price: StoredPrice, currency: CurrencyCode): PerilPrice {
+  const read = readIn(currency)
   return {
     premium: { month, amount: fromMinor(premium, currency) },
-    technicalPremium: price.technicalPremium && amounted(price.technicalPremium),
-    commissions: price.commissions.length === 0 ? NONE : price.commissions.map(amounted),
-    taxes: price.taxes.length === 0 ? NONE : price.taxes.map(amounted),
+    technicalPremium: price.technicalPremium && read(price.technicalPremium),
+    commissions: price.commissions.length === 0 ? NONE : price.commissions.map(read),
+    taxes: price.taxes.length === 0 ? NONE : price.taxes.map(read),
   }
 }
 
 const NONE: readonly never[] = []
-
-const storedPart = ({ start, end, amount }: FeePart): StoredFeePart => ({ start, end, amount: amount.minor })
-
-const readPart = ({ start, end, amount }: StoredFeePart, currency: CurrencyCode): FeePart => ({
-  start: start as Instant,
-  end: end as Instant,
-  amount: fromMinor(amount, currency),
-})

@@ -4,70 +4,50 @@ import type { Uuid } from '../../kernel/locators.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
 import type {
   BillingPeriod,
+  InstallmentFee,
   InvoiceStatusEntry,
   InvoiceType,
   PaymentSource,
   Replanned,
 } from '../records/invoice.ts'
-
-/** A fee of an installment as it is stored: in minor units. */
-export type StoredInstallmentFee = {
-  locator: string
-  name: string
-  description: string
-  amount: number
-  reversedBy?: string
-}
+import { policyTable, type Stored, span, times } from './policies.ts'
 
 /**
  * The plan of a transaction. What an installment bills follows from the charges (items.ts) and has no row; of a plan that
  * a plugin made `items` has it, in minor units by the charges' ids.
  */
-export const installments = sqliteTable(
-  'installment',
-  {
-    locator: text().primaryKey(),
-    policyLocator: integer().notNull(),
-    modificationLocator: text().notNull(),
-    number: integer().notNull(),
-    start: integer().notNull(),
-    end: integer().notNull(),
-    issueAt: integer().notNull(),
-    dueAt: integer().notNull(),
-    periods: text({ mode: 'json' }).$type<BillingPeriod[]>().notNull(),
-    carriesBelow: integer(),
-    absorbedBy: text({ mode: 'json' }).$type<Uuid[]>().notNull(),
-    takesOver: text({ mode: 'json' }).$type<Uuid[]>(),
-    leavesOut: text({ mode: 'json' }).$type<Uuid[]>(),
-    items: text({ mode: 'json' }).$type<Record<string, number>>(),
-    fees: text({ mode: 'json' }).$type<StoredInstallmentFee[]>(),
-    writeOff: integer({ mode: 'boolean' }),
-    replans: text({ mode: 'json' }).$type<Replanned>(),
-    paidBefore: text({ mode: 'json' }).$type<Record<Uuid, number>>(),
-  },
-  table => [index('installment_policy').on(table.policyLocator)],
-)
+export const installments = policyTable('installment', {
+  locator: text().primaryKey(),
+  modificationLocator: text().notNull(),
+  number: integer().notNull(),
+  ...span,
+  issueAt: integer().notNull(),
+  dueAt: integer().notNull(),
+  periods: text({ mode: 'json' }).$type<BillingPeriod[]>().notNull(),
+  carriesBelow: integer(),
+  absorbedBy: text({ mode: 'json' }).$type<Uuid[]>().notNull(),
+  takesOver: text({ mode: 'json' }).$type<Uuid[]>(),
+  leavesOut: text({ mode: 'json' }).$type<Uuid[]>(),
+  items: text({ mode: 'json' }).$type<Record<string, number>>(),
+  fees: text({ mode: 'json' }).$type<Stored<InstallmentFee[]>>(),
+  writeOff: integer({ mode: 'boolean' }),
+  replans: text({ mode: 'json' }).$type<Replanned>(),
+  paidBefore: text({ mode: 'json' }).$type<Record<Uuid, number>>(),
+})
 
-export const invoices = sqliteTable(
-  'invoice',
-  {
-    locator: text().primaryKey(),
-    displayId: integer().notNull(),
-    policyLocator: integer().notNull(),
-    policyModificationLocator: text().notNull(),
-    installmentNumber: integer().notNull(),
-    type: text().$type<InvoiceType>().notNull(),
-    start: integer().notNull(),
-    end: integer().notNull(),
-    dueAt: integer().notNull(),
-    createdAt: integer().notNull(),
-    updatedAt: integer().notNull(),
-    statuses: text({ mode: 'json' }).$type<InvoiceStatusEntry[]>().notNull(),
-    graceEndAt: integer(),
-    isRefund: integer({ mode: 'boolean' }),
-  },
-  table => [index('invoice_policy').on(table.policyLocator)],
-)
+export const invoices = policyTable('invoice', {
+  locator: text().primaryKey(),
+  displayId: integer().notNull(),
+  policyModificationLocator: text().notNull(),
+  installmentNumber: integer().notNull(),
+  type: text().$type<InvoiceType>().notNull(),
+  ...span,
+  dueAt: integer().notNull(),
+  ...times,
+  statuses: text({ mode: 'json' }).$type<InvoiceStatusEntry[]>().notNull(),
+  graceEndAt: integer(),
+  isRefund: integer({ mode: 'boolean' }),
+})
 
 /** Of which payments made credit of their policyholder, or used it: the condition of an index, for queries to repeat. */
 export const MOVES_CREDIT = sql.raw(`credited > 0 or source = 'credit'`)

@@ -2,32 +2,27 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { DocumentType } from '../contract/documents.ts'
 import type { DocumentState, DocumentSubject, PolicyDocument } from '../records/transactions.ts'
+import { policyTable, times } from './policies.ts'
 
 /** Documents of policies; the files are in R2 under their locators. */
-export const documents = sqliteTable(
-  'document',
-  {
-    locator: text().primaryKey(),
-    policyLocator: integer().notNull(),
-    subject: text().$type<DocumentSubject>().notNull(),
-    subjectLocator: text().notNull(),
-    modificationLocator: text(),
-    displayName: text().notNull(),
-    fileName: text().notNull(),
-    type: text().$type<DocumentType>().notNull(),
-    templateName: text(),
-    pageLayout: text({ mode: 'json' }).$type<PolicyDocument['pageLayout']>(),
-    madeAt: text().$type<PolicyDocument['madeAt']>(),
-    sources: text({ mode: 'json' }).$type<PolicyDocument['sources']>(),
-    deletesSources: integer({ mode: 'boolean' }),
-    documentType: text(),
-    state: text().$type<DocumentState>().notNull(),
-    failure: text(),
-    createdAt: integer().notNull(),
-    updatedAt: integer().notNull(),
-  },
-  table => [index('document_policy').on(table.policyLocator)],
-)
+export const documents = policyTable('document', {
+  locator: text().primaryKey(),
+  subject: text().$type<DocumentSubject>().notNull(),
+  subjectLocator: text().notNull(),
+  modificationLocator: text(),
+  displayName: text().notNull(),
+  fileName: text().notNull(),
+  type: text().$type<DocumentType>().notNull(),
+  templateName: text(),
+  pageLayout: text({ mode: 'json' }).$type<PolicyDocument['pageLayout']>(),
+  madeAt: text().$type<PolicyDocument['madeAt']>(),
+  sources: text({ mode: 'json' }).$type<PolicyDocument['sources']>(),
+  deletesSources: integer({ mode: 'boolean' }),
+  documentType: text(),
+  state: text().$type<DocumentState>().notNull(),
+  failure: text(),
+  ...times,
+})
 
 /**
  * Policies with documents that wait to be made; written in the batch that has them made. `dueAt` is when the

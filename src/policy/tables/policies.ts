@@ -1,18 +1,48 @@
 // A policy's rows. Amounts are whole minor units of the policy's currency; rates are decimal text. What was
 // made by a modification is issued when the modification is, so issuing writes one row, not all of them.
-import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import {
+  index,
+  integer,
+  primaryKey,
+  type SQLiteColumnBuilderBase,
+  sqliteTable,
+  text,
+} from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../kernel/locators.ts'
+import type { Money } from '../../kernel/money.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
-import type { Cut, Proration, Upgrade } from '../records/aggregate.ts'
+import type { Cut, FeeChange, PerilPrice, Proration, RunSplit, Upgrade } from '../records/aggregate.ts'
 import type { EndorsementChanges, PerilAmounts } from '../records/changes.ts'
 import type {
   CancellationState,
   ConflictHandling,
   EndorsementState,
+  GracePeriodState,
+  LapseReinstatement,
   ModificationKind,
   ReinstatementState,
   UnderwritingResult,
 } from '../records/transactions.ts'
+
+/** A value as a JSON column has it: its amounts in minor units. */
+export type Stored<T> = T extends Money
+  ? number
+  : T extends string | number | boolean
+    ? T
+    : { -readonly [K in keyof T]: Stored<T[K]> }
+
+/** A table of records that belong to a policy, read by an index of its locator. */
+export const policyTable = <N extends string, C extends Record<string, SQLiteColumnBuilderBase>>(
+  name: N,
+  columns: C,
+) =>
+  sqliteTable(name, { ...columns, policyLocator: integer().notNull() }, table => [
+    index(`${name}_policy`).on(table.policyLocator),
+  ])
+
+export const times = { createdAt: integer().notNull(), updatedAt: integer().notNull() }
+
+export const span = { start: integer().notNull(), end: integer().notNull() }
 
 export const policies = sqliteTable(
   'policy',
@@ -23,8 +53,7 @@ export const policies = sqliteTable(
     configVersion: integer().notNull(),
     upgrades: text({ mode: 'json' }).$type<readonly Upgrade[]>(),
     version: integer().notNull(),
-    createdAt: integer().notNull(),
-    updatedAt: integer().notNull(),
+    ...times,
     finalizedAt: integer(),
     issuedAt: integer(),
     discardedAt: integer(),
@@ -45,104 +74,81 @@ export const policies = sqliteTable(
   ],
 )
 
-export const quotes = sqliteTable(
-  'quote',
-  {
-    locator: integer().primaryKey(),
-    policyLocator: integer().notNull(),
-    name: text().notNull(),
-    state: text({ enum: ['draft', 'quoted', 'accepted', 'declined', 'discarded'] }).notNull(),
-    selected: integer({ mode: 'boolean' }).notNull(),
-    createdAt: integer().notNull(),
-    updatedAt: integer().notNull(),
-    issuedAt: integer(),
-    contractStart: integer().notNull(),
-    contractEnd: integer().notNull(),
-    paymentScheduleName: text().notNull(),
-    underwriting: text({ mode: 'json' }).$type<UnderwritingResult>(),
-  },
-  table => [index('quote_policy').on(table.policyLocator)],
-)
+export const quotes = policyTable('quote', {
+  locator: integer().primaryKey(),
+  name: text().notNull(),
+  state: text({ enum: ['draft', 'quoted', 'accepted', 'declined', 'discarded'] }).notNull(),
+  selected: integer({ mode: 'boolean' }).notNull(),
+  ...times,
+  issuedAt: integer(),
+  contractStart: integer().notNull(),
+  contractEnd: integer().notNull(),
+  paymentScheduleName: text().notNull(),
+  underwriting: text({ mode: 'json' }).$type<UnderwritingResult>(),
+})
 
 /** Holdbacks of a run, or that of a fee, as they are stored: in minor units; commissions by position. */
 export type StoredHoldback =
   | {
-      perilRunLocator: string
+      perilRunLocator: Uuid
       amount?: number
       taxes?: Record<string, number>
       commissions?: Record<string, number>
     }
-  | { feeLocator: string; amount: number }
+  | { feeLocator: Uuid; amount: number }
 
-export const modifications = sqliteTable(
-  'modification',
-  {
-    locator: text().primaryKey(),
-    displayId: integer().notNull(),
-    policyLocator: integer().notNull(),
-    kind: text().$type<ModificationKind>().notNull(),
-    quoteLocator: integer(),
-    number: integer().notNull(),
-    name: text().notNull(),
-    effectiveAt: integer().notNull(),
-    policyEnd: integer().notNull(),
-    createdAt: integer().notNull(),
-    updatedAt: integer().notNull(),
-    acceptedAt: integer(),
-    issuedAt: integer(),
-    invalidatedAt: integer(),
-    underwriting: text({ mode: 'json' }).$type<UnderwritingResult>(),
-    premiumChange: integer(),
-    proration: text().$type<Proration>(),
-    transactionLocator: text(),
-    undoes: text(),
-    holdbacks: text({ mode: 'json' }).$type<StoredHoldback[]>(),
-    cancellationName: text(),
-    newPaymentScheduleName: text(),
-  },
-  table => [index('modification_policy').on(table.policyLocator)],
-)
+export const modifications = policyTable('modification', {
+  locator: text().primaryKey(),
+  displayId: integer().notNull(),
+  kind: text().$type<ModificationKind>().notNull(),
+  quoteLocator: integer(),
+  number: integer().notNull(),
+  name: text().notNull(),
+  effectiveAt: integer().notNull(),
+  policyEnd: integer().notNull(),
+  ...times,
+  acceptedAt: integer(),
+  issuedAt: integer(),
+  invalidatedAt: integer(),
+  underwriting: text({ mode: 'json' }).$type<UnderwritingResult>(),
+  premiumChange: integer(),
+  proration: text().$type<Proration>(),
+  transactionLocator: text(),
+  undoes: text(),
+  holdbacks: text({ mode: 'json' }).$type<StoredHoldback[]>(),
+  cancellationName: text(),
+  newPaymentScheduleName: text(),
+})
 
+/** What a modification made. */
 const made = {
   locator: text().primaryKey(),
-  policyLocator: integer().notNull(),
-  createdAt: integer().notNull(),
-  updatedAt: integer().notNull(),
+  ...times,
   madeBy: text().notNull(),
   replacedBy: text(),
-  start: integer().notNull(),
-  end: integer().notNull(),
+  ...span,
 }
 
-export const policySegments = sqliteTable(
-  'policy_segment',
-  {
-    ...made,
-    quoteLocator: integer().notNull(),
-    data: text({ mode: 'json' }).$type<FieldData>().notNull(),
-    predecessor: text(),
-  },
-  table => [index('policy_segment_policy').on(table.policyLocator)],
-)
+export const policySegments = policyTable('policy_segment', {
+  ...made,
+  quoteLocator: integer().notNull(),
+  data: text({ mode: 'json' }).$type<FieldData>().notNull(),
+  predecessor: text(),
+})
 
-export const exposures = sqliteTable(
-  'exposure',
-  {
-    locator: text().primaryKey(),
-    displayId: integer().notNull(),
-    policyLocator: integer().notNull(),
-    quoteLocator: integer().notNull(),
-    name: text().notNull(),
-    createdAt: integer().notNull(),
-    updatedAt: integer().notNull(),
-  },
-  table => [index('exposure_policy').on(table.policyLocator)],
-)
+export const exposures = policyTable('exposure', {
+  locator: text().primaryKey(),
+  displayId: integer().notNull(),
+  quoteLocator: integer().notNull(),
+  name: text().notNull(),
+  ...times,
+})
 
 export const exposureRuns = sqliteTable(
   'exposure_run',
   {
     ...made,
+    policyLocator: integer().notNull(),
     exposureLocator: text().notNull(),
     data: text({ mode: 'json' }).$type<FieldData>().notNull(),
     cuts: text({ mode: 'json' }).$type<Cut[]>().notNull(),
@@ -160,8 +166,7 @@ export const perils = sqliteTable(
     name: text().notNull(),
     renewalGroup: text().notNull(),
     parentLocator: text(),
-    createdAt: integer().notNull(),
-    updatedAt: integer().notNull(),
+    ...times,
   },
   table => [
     index('peril_policy').on(table.policyLocator, table.exposureLocator),
@@ -169,119 +174,73 @@ export const perils = sqliteTable(
   ],
 )
 
-/** A peril's price as it is stored: amounts in minor units. */
-export type StoredPerilPrice = {
-  technicalPremium?: { month: string; amount: number }
-  commissions: { recipient: string; month: string; amount: number }[]
-  taxes: { name: string; amount: number; description?: string }[]
-}
-
-/** A split as it is stored: amounts in minor units, those of the price that they are of in its order. */
-export type StoredSplit = {
-  by: string
-  segment: string
-  at: number
-  before: { premium: number; technicalPremium?: number; taxes: number[]; commissions: number[] }
-}
-
 export const perilRuns = sqliteTable(
   'peril_run',
   {
     ...made,
+    policyLocator: integer().notNull(),
     perilLocator: text().notNull(),
     data: text({ mode: 'json' }).$type<FieldData>().notNull(),
     amounts: text({ mode: 'json' }).$type<PerilAmounts>().notNull(),
     cuts: text({ mode: 'json' }).$type<Cut[]>().notNull(),
     monthPremium: text(),
     premium: integer(),
-    price: text({ mode: 'json' }).$type<StoredPerilPrice>(),
-    splits: text({ mode: 'json' }).$type<StoredSplit[]>(),
+    price: text({ mode: 'json' }).$type<Stored<Omit<PerilPrice, 'premium'>>>(),
+    splits: text({ mode: 'json' }).$type<Stored<RunSplit[]>>(),
   },
   table => [index('peril_run_policy').on(table.policyLocator, table.perilLocator)],
 )
 
-/** A change of a fee as it is stored: amounts in minor units. */
-export type StoredFeeChange = {
-  by: string
-  parts: StoredFeePart[]
-  removed: StoredFeePart[]
-}
-export type StoredFeePart = { start: number; end: number; amount: number }
-
-export const fees = sqliteTable(
-  'fee',
-  {
-    locator: text().primaryKey(),
-    policyLocator: integer().notNull(),
-    quoteLocator: integer().notNull(),
-    name: text().notNull(),
-    description: text().notNull(),
-    amount: integer().notNull(),
-    madeBy: text().notNull(),
-    start: integer().notNull(),
-    end: integer().notNull(),
-    changes: text({ mode: 'json' }).$type<StoredFeeChange[]>().notNull(),
-  },
-  table => [index('fee_policy').on(table.policyLocator)],
-)
+export const fees = policyTable('fee', {
+  locator: text().primaryKey(),
+  quoteLocator: integer().notNull(),
+  name: text().notNull(),
+  description: text().notNull(),
+  amount: integer().notNull(),
+  madeBy: text().notNull(),
+  ...span,
+  changes: text({ mode: 'json' }).$type<Stored<FeeChange[]>>().notNull(),
+})
 
 /** Endorsements and renewals. */
-export const endorsements = sqliteTable(
-  'endorsement',
-  {
-    locator: integer().primaryKey(),
-    policyLocator: integer().notNull(),
-    kind: text({ enum: ['endorsement', 'renewal'] }).notNull(),
-    name: text().notNull(),
-    state: text().$type<EndorsementState>().notNull(),
-    startAt: integer().notNull(),
-    endAt: integer(),
-    changes: text({ mode: 'json' }).$type<EndorsementChanges>().notNull(),
-    touches: text({ mode: 'json' }).$type<readonly Uuid[]>(),
-    createdAt: integer().notNull(),
-    updatedAt: integer().notNull(),
-    issuedAt: integer(),
-    underwriting: text({ mode: 'json' }).$type<UnderwritingResult>(),
-    modificationLocator: text(),
-    basedOn: integer(),
-  },
-  table => [index('endorsement_policy').on(table.policyLocator)],
-)
+export const endorsements = policyTable('endorsement', {
+  locator: integer().primaryKey(),
+  kind: text({ enum: ['endorsement', 'renewal'] }).notNull(),
+  name: text().notNull(),
+  state: text().$type<EndorsementState>().notNull(),
+  startAt: integer().notNull(),
+  endAt: integer(),
+  changes: text({ mode: 'json' }).$type<EndorsementChanges>().notNull(),
+  touches: text({ mode: 'json' }).$type<readonly Uuid[]>(),
+  ...times,
+  issuedAt: integer(),
+  underwriting: text({ mode: 'json' }).$type<UnderwritingResult>(),
+  modificationLocator: text(),
+  basedOn: integer(),
+})
 
-export const cancellations = sqliteTable(
-  'cancellation',
-  {
-    locator: integer().primaryKey(),
-    policyLocator: integer().notNull(),
-    name: text().notNull(),
-    state: text().$type<CancellationState>().notNull(),
-    effectiveAt: integer().notNull(),
-    conflictHandling: text().$type<ConflictHandling>().notNull(),
-    category: text(),
-    createdAt: integer().notNull(),
-    updatedAt: integer().notNull(),
-    issuedAt: integer(),
-    modificationLocator: text(),
-  },
-  table => [index('cancellation_policy').on(table.policyLocator)],
-)
+export const cancellations = policyTable('cancellation', {
+  locator: integer().primaryKey(),
+  name: text().notNull(),
+  state: text().$type<CancellationState>().notNull(),
+  effectiveAt: integer().notNull(),
+  conflictHandling: text().$type<ConflictHandling>().notNull(),
+  category: text(),
+  ...times,
+  issuedAt: integer(),
+  modificationLocator: text(),
+})
 
-export const reinstatements = sqliteTable(
-  'reinstatement',
-  {
-    locator: text().primaryKey(),
-    policyLocator: integer().notNull(),
-    cancellationLocator: integer().notNull(),
-    state: text().$type<ReinstatementState>().notNull(),
-    effectiveAt: integer().notNull(),
-    deadlineAt: integer(),
-    createdAt: integer().notNull(),
-    updatedAt: integer().notNull(),
-    issuedAt: integer(),
-    modificationLocator: text(),
-  },
-  table => [index('reinstatement_policy').on(table.policyLocator)],
-)
+export const reinstatements = policyTable('reinstatement', {
+  locator: text().primaryKey(),
+  cancellationLocator: integer().notNull(),
+  state: text().$type<ReinstatementState>().notNull(),
+  effectiveAt: integer().notNull(),
+  deadlineAt: integer(),
+  ...times,
+  issuedAt: integer(),
+  modificationLocator: text(),
+})
 
 /** Values of searchable fields, folded; each once for a policy, whichever of its parts have it. */
 export const policyTerms = sqliteTable(
@@ -296,3 +255,33 @@ export const policyTerms = sqliteTable(
     index('policy_term_policy').on(table.policyLocator),
   ],
 )
+
+export const gracePeriods = policyTable('grace_period', {
+  locator: text().primaryKey(),
+  invoiceLocator: text().notNull(),
+  state: text().$type<GracePeriodState>().notNull(),
+  startAt: integer().notNull(),
+  endAt: integer().notNull(),
+  cancelEffectiveAt: integer(),
+  ...times,
+  settledAt: integer(),
+  cancellationLocator: integer(),
+})
+
+export const lapses = policyTable('lapse', {
+  locator: text().primaryKey(),
+  gracePeriodLocator: text().notNull(),
+  modificationLocator: text().notNull(),
+  lapsedAt: integer().notNull(),
+  reinstatementPeriodEndAt: integer().notNull(),
+  createdAt: integer().notNull(),
+})
+
+export const lapseReinstatements = policyTable('lapse_reinstatement', {
+  locator: text().primaryKey(),
+  lapseLocator: text().notNull(),
+  statuses: text({ mode: 'json' }).$type<LapseReinstatement['statuses']>().notNull(),
+  ...times,
+  effectiveAt: integer(),
+  modificationLocator: text(),
+})

@@ -18,7 +18,7 @@ import type {
 } from '../../policy/contract/billing.ts'
 import { invoiceResponses, paymentResponse } from '../../policy/projection/records.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
-import { paymentNamed } from '../../policy/records/invoice.ts'
+import { paymentOf } from '../../policy/records/invoice.ts'
 import {
   AGGREGATE_QUERIES,
   aggregateQueries,
@@ -52,7 +52,7 @@ export async function readInvoiceItems(
 export async function readPayment(context: RequestContext, text: string): Promise<PaymentResponse> {
   const { database, locator } = recordPlace(context, text, 'payment')
   const { aggregate } = await loadPolicy(context, database, { paymentLocator: locator })
-  return paymentResponse(aggregate, paymentNamed(aggregate, locator))
+  return paymentResponse(aggregate, paymentOf(aggregate, locator))
 }
 
 /** All that is billed and planned of a policy: one round trip. */

@@ -20,9 +20,11 @@ import { events } from '../../platform/events/tables.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import { writes } from '../../platform/tables.ts'
 import { fileKey, shardDatabase, tenantFiles } from '../../platform/tenancy.ts'
+import type { PerilPrice } from '../../policy/records/aggregate.ts'
+import type { InstallmentFee } from '../../policy/records/invoice.ts'
 import type { UnderwritingResult } from '../../policy/records/transactions.ts'
 import { documentPath } from '../../policy/records/transactions.ts'
-import { installments, invoices, payments, type StoredInstallmentFee } from '../../policy/tables/billing.ts'
+import { installments, invoices, payments } from '../../policy/tables/billing.ts'
 import { documentJobs, documents } from '../../policy/tables/documents.ts'
 import {
   cancellations,
@@ -33,7 +35,7 @@ import {
   perilRuns,
   policies,
   quotes,
-  type StoredPerilPrice,
+  type Stored,
 } from '../../policy/tables/policies.ts'
 import { formsOf, type StoredValue } from './overwrite.ts'
 
@@ -203,7 +205,7 @@ function cleanUnderwriting(content: string, scrub: Scrub): string {
 }
 
 function cleanPrice(content: string, scrub: Scrub): string {
-  const price = JSON.parse(content) as StoredPerilPrice
+  const price = JSON.parse(content) as Pick<Stored<PerilPrice>, 'taxes'>
   const taxes = price.taxes.map(tax =>
     tax.description === undefined ? tax : { ...tax, description: scrub(tax.description) },
   )
@@ -211,7 +213,7 @@ function cleanPrice(content: string, scrub: Scrub): string {
 }
 
 function cleanBilledFees(content: string, scrub: Scrub): string {
-  const billed = JSON.parse(content) as StoredInstallmentFee[]
+  const billed = JSON.parse(content) as Stored<InstallmentFee[]>
   return JSON.stringify(billed.map(fee => ({ ...fee, description: scrub(fee.description) })))
 }
 

@@ -1,4 +1,5 @@
 // What constraints allow in accounts, quotes and transactions, as the Worker serves it.
+
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import {
   type EndorsementLocator,
@@ -10,6 +11,7 @@ import {
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
+import { lineUpTo } from '../../policy/fold/line.ts'
 import {
   boundQuote,
   type Modification,
@@ -19,7 +21,7 @@ import {
 } from '../../policy/records/aggregate.ts'
 import { type Endorsement, quoteOf } from '../../policy/records/transactions.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
-import { type Loaded, lineUpTo, selectionBasis } from '../../policy/surroundings.ts'
+import { type Loaded, selectionBasis } from '../../policy/surroundings.ts'
 import { placeOf, policyholderQuery, theOne } from '../../policyholders/store.ts'
 import { loadConfiguration, versionQuery } from '../../product/cache.ts'
 import type { Configuration } from '../../product/configuration.ts'

@@ -4,7 +4,7 @@
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 import type { ReportedProblems } from '../../policy/draft/draft.ts'
-import { endOfRun, type Line, segmentsInForce } from '../../policy/fold/line.ts'
+import { endOfRun, type Line, lineUpTo, segmentsInForce } from '../../policy/fold/line.ts'
 import {
   type ExposureRun,
   type Modification,
@@ -13,7 +13,7 @@ import {
   type Quote,
   quoteParts,
 } from '../../policy/records/aggregate.ts'
-import { type Loaded, lineUpTo, selectionBasis } from '../../policy/surroundings.ts'
+import { type Loaded, selectionBasis } from '../../policy/surroundings.ts'
 import type { Policyholder } from '../../policyholders/values.ts'
 import type { Configuration, FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
 import { graphOfProduct, type ScopeKind } from '../../product/constraint-graph.ts'

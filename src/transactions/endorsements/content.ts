@@ -6,10 +6,10 @@ import {
   type AdditionContext,
   addedExposure,
   addedPeril,
+  updatePerilAmounts,
 } from '../../policy/draft/additions.ts'
 import { changedData, report } from '../../policy/draft/changes.ts'
 import type { ReportedProblems } from '../../policy/draft/draft.ts'
-import { updatePerilAmounts } from '../../policy/draft/peril-amounts.ts'
 import { endOfRun, type Line } from '../../policy/fold/line.ts'
 import { inForce, type Piece, piecesOf } from '../../policy/fold/pieces.ts'
 import type { Prorated } from '../../policy/fold/shares.ts'

@@ -19,7 +19,7 @@ import {
   standingCancellations,
   withIssued,
 } from '../../policy/fold/line.ts'
-import { premiumChangeOf } from '../../policy/fold/premium.ts'
+import { premiumChangeOf } from '../../policy/fold/pieces.ts'
 import { withSplits } from '../../policy/fold/shares.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
 import {

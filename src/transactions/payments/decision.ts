@@ -7,7 +7,7 @@ import { type CurrencyCode, exactMoney, type Money, toText } from '../../kernel/
 import { restDue } from '../../policy/bills/amounts-due.ts'
 import type { PaymentCreateRequest } from '../../policy/contract/billing.ts'
 import { POLICY_LIMITS, type PolicyAggregate } from '../../policy/records/aggregate.ts'
-import { assertInvoiceAllows, type Invoice, paymentNamed } from '../../policy/records/invoice.ts'
+import { assertInvoiceAllows, type Invoice, paymentOf } from '../../policy/records/invoice.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { chain, type Planned } from '../../policy/transitions.ts'
 import type { Attempt } from '../../rating/rate.ts'
@@ -110,7 +110,7 @@ async function payOut(
 
 /** Takes the payment back. A grace period that follows begins when the invoice is past due again (transactions/payments/settling.ts). */
 function reversed({ aggregate }: Loaded, locator: Uuid, { now }: Attempt): Planned {
-  const payment = paymentNamed(aggregate, locator)
+  const payment = paymentOf(aggregate, locator)
   if (payment.source === 'offset')
     throw new Refusal(
       'wrongState',

@@ -3,7 +3,7 @@ import { decideInvoicing, decideNextInvoice } from '../../billing/invoicing.ts'
 import { invoiceResponse } from '../../billing/payments/plans.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { paymentResponse } from '../../policy/projection/records.ts'
-import { paymentNamed } from '../../policy/records/invoice.ts'
+import { paymentOf } from '../../policy/records/invoice.ts'
 import { defineKind, type Response, showNothing } from '../mechanism/kind.ts'
 import { decidePayment, type PaymentOperation } from './decision.ts'
 
@@ -20,7 +20,7 @@ declare module '../mechanism/kind.ts' {
 const showPayment =
   (locator: Uuid): Response =>
   ({ aggregate }) =>
-    paymentResponse(aggregate, paymentNamed(aggregate, locator))
+    paymentResponse(aggregate, paymentOf(aggregate, locator))
 
 const showInvoice =
   (locator: Uuid): Response =>

@@ -14,9 +14,8 @@ import type {
   PolicySnapshotRequest,
 } from '../../policy/contract/response.ts'
 import { feeSummary } from '../../policy/projection/characteristics.ts'
-import { coverageSummary } from '../../policy/projection/coverage.ts'
 import { type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'
-import { policySnapshot } from '../../policy/projection/snapshot.ts'
+import { coverageSummary, policySnapshot } from '../../policy/projection/snapshot.ts'
 import { digitsForNewDraft } from '../../policy/records/changes.ts'
 import {
   AGGREGATE_QUERIES,

@@ -2,10 +2,11 @@
 // that is in force in some part of its term, by the tables in force now; of one that is not, of its quotes, as they would be
 // checked. What the version that the policy has finds wrong by the same tables is told too, since that is no matter of the
 // upgrade.
+
 import type { ReportedProblems } from '../../policy/draft/draft.ts'
-import { lineOf, segmentsInForce } from '../../policy/fold/line.ts'
+import { lineOf, lineUpTo, segmentsInForce } from '../../policy/fold/line.ts'
 import { type PolicyAggregate, quoteParts, recordsWhere } from '../../policy/records/aggregate.ts'
-import { basisAt, type Loaded, lineUpTo, selectionBasis, type Version } from '../../policy/surroundings.ts'
+import { basisAt, type Loaded, selectionBasis, type Version } from '../../policy/surroundings.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { graphOfProduct } from '../../product/constraint-graph.ts'
 import { type Attempt, NOTHING_REPORTED } from '../../rating/rate.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createPerilAmounts, updatePerilAmounts } from '../../../src/policy/draft/peril-amounts.ts'
+import { createPerilAmounts, updatePerilAmounts } from '../../../src/policy/draft/additions.ts'
 
 const DEFAULTS = { deductible: '500.00', indemnityPerItem: '100000', indemnityInAggregate: 'unlimited' }
 const codes = (request: Parameters<typeof createPerilAmounts>[1]) =>

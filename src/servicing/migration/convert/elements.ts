@@ -2,7 +2,7 @@
 // deeper than a coverage is a peril of the same exposure, which names its parent.
 import type { LocatorSupply } from '../../../kernel/locators.ts'
 import type { Instant, TimeZone } from '../../../kernel/time.ts'
-import { createPerilAmounts } from '../../../policy/draft/peril-amounts.ts'
+import { createPerilAmounts } from '../../../policy/draft/additions.ts'
 import type { PerilAmounts } from '../../../policy/records/changes.ts'
 import type { FieldDefinition, ProductDefinition } from '../../../product/configuration.ts'
 import { changeFields, type FieldData } from '../../../product/fields/groups.ts'

@@ -119,6 +119,7 @@ export function* convertPolicy(
     paymentScheduleName: schedule,
   }
   const making: Making = {
+    ...noRecords(),
     policy: {
       locator,
       policyholderLocator: context.accountLocator,
@@ -137,7 +138,6 @@ export function* convertPolicy(
       paymentScheduleName: schedule,
     },
     quotes: new Map([[quote.locator, quote]]),
-    ...noRecords(),
   }
   const known = nothingKnown()
   const invoiced = new Map<string, Uuid[]>()
