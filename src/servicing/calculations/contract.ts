@@ -17,6 +17,7 @@ import {
 import { breaks } from '../../platform/wire-problem.ts'
 import { CommissionResponse, TaxGroupResponse } from '../../policy/contract/prices.ts'
 import { PerilCreateRequest } from '../../policy/contract/requests.ts'
+import { record } from '../contract.ts'
 
 /** Characters of a formula. */
 const LONGEST_FORMULA = 1_000_000
@@ -34,91 +35,76 @@ const FieldGroups = z
         breaks(ctx, `must have at most ${LONGEST_LIST} entries`)
     }),
   )
-  .openapi({
-    description:
-      'The values of each field group by a locator that a field of type group lists. Any text will do.',
-  })
+  .describe('The values of each field group by a locator that a field of type group lists. Any text will do.')
 
 const characteristics = { fieldValues: RequestFieldValues, fieldGroupsByLocator: FieldGroups }
 
 /** Without a start the policy starts at midnight today, without an end it runs a year. */
-export const PolicyCharacteristicsPriceRequest = z
-  .object({
-    policyStartTimestamp: OptionalTimestamp,
-    policyEndTimestamp: OptionalTimestamp,
-    ...characteristics,
-  })
-  .openapi('PolicyCharacteristicsPriceRequest')
+export const PolicyCharacteristicsPriceRequest = record('PolicyCharacteristicsPriceRequest', {
+  policyStartTimestamp: OptionalTimestamp,
+  policyEndTimestamp: OptionalTimestamp,
+  ...characteristics,
+})
 
-export const ExposureCharacteristicsPriceRequest = z
-  .object(characteristics)
-  .openapi('ExposureCharacteristicsPriceRequest')
+export const ExposureCharacteristicsPriceRequest = record(
+  'ExposureCharacteristicsPriceRequest',
+  characteristics,
+)
 
 /** Amounts that are left out are the product's defaults for the peril. */
-export const PerilCharacteristicsPriceRequest = z
-  .object({
-    ...characteristics,
-    ...PerilCreateRequest.pick({
-      deductible: true,
-      lumpSumPayment: true,
-      indemnityInAggregate: true,
-      indemnityPerEvent: true,
-      indemnityPerItem: true,
-    }).shape,
-  })
-  .openapi('PerilCharacteristicsPriceRequest')
+export const PerilCharacteristicsPriceRequest = record('PerilCharacteristicsPriceRequest', {
+  ...characteristics,
+  ...PerilCreateRequest.pick({
+    deductible: true,
+    lumpSumPayment: true,
+    indemnityInAggregate: true,
+    indemnityPerEvent: true,
+    indemnityPerItem: true,
+  }).shape,
+})
 
-export const CheckPerilPremiumRequest = z
-  .object({
-    calculation: Formula,
-    productName: Name,
-    policyCharacteristics: PolicyCharacteristicsPriceRequest,
-    exposureName: Name,
-    exposureCharacteristics: ExposureCharacteristicsPriceRequest,
-    perilName: Name,
-    perilCharacteristics: PerilCharacteristicsPriceRequest,
-    configVersion: optional(requestInteger(1)).openapi({
-      description: 'Left out: the latest version of the configuration.',
-    }),
-  })
-  .openapi('CheckPerilPremiumRequest')
+export const CheckPerilPremiumRequest = record('CheckPerilPremiumRequest', {
+  calculation: Formula,
+  productName: Name,
+  policyCharacteristics: PolicyCharacteristicsPriceRequest,
+  exposureName: Name,
+  exposureCharacteristics: ExposureCharacteristicsPriceRequest,
+  perilName: Name,
+  perilCharacteristics: PerilCharacteristicsPriceRequest,
+  configVersion: optional(requestInteger(1)).describe('Left out: the latest version of the configuration.'),
+})
 export type CheckPerilPremiumRequest = z.infer<typeof CheckPerilPremiumRequest>
 
-export const CheckExistingPerilPremiumRequest = z
-  .object({
-    calculation: Formula,
-    perilDisplayId: z
-      .preprocess(wire => (typeof wire === 'number' ? String(wire) : wire), z.string().min(1).max(64))
-      .openapi({ description: "The peril's displayId, or its locator.", example: '100000331' }),
-    perilCharacteristicsLocator: OptionalLocator.openapi({
-      description: "Which of the peril's characteristics; left out, the last ones in force.",
-    }),
-  })
-  .openapi('CheckExistingPerilPremiumRequest')
+export const CheckExistingPerilPremiumRequest = record('CheckExistingPerilPremiumRequest', {
+  calculation: Formula,
+  perilDisplayId: z
+    .preprocess(wire => (typeof wire === 'number' ? String(wire) : wire), z.string().min(1).max(64))
+    .openapi({ description: "The peril's displayId, or its locator.", example: '100000331' }),
+  perilCharacteristicsLocator: OptionalLocator.describe(
+    "Which of the peril's characteristics; left out, the last ones in force.",
+  ),
+})
 export type CheckExistingPerilPremiumRequest = z.infer<typeof CheckExistingPerilPremiumRequest>
 
 const CalculationWarning = z.object({ line: Integer, column: Integer, message: Text })
 
 /** What the formula comes to. Nothing of it is stored. */
-export const CalculationResponse = z
-  .object({
-    premium: Amount.openapi({ description: 'For the span of the characteristics.' }),
-    premiumCurrency: Currency,
-    monthPremium: Amount.openapi({ description: 'The rate of a month, with up to 7 places.' }),
-    technicalPremium: OptionalAmount,
-    technicalPremiumCurrency: Currency.optional(),
-    monthTechnicalPremium: OptionalAmount,
-    commissions: z.array(CommissionResponse),
-    taxGroups: z.array(TaxGroupResponse).openapi({
-      description: "By the product's taxes, which run on every priced peril.",
-    }),
-    assignedVariables: z.record(Text, z.unknown()).openapi({
-      description:
-        'What the formula assigned, by name. Long texts and lists are cut off; what is beyond is shown as `…`.',
-    }),
-    warnings: z.array(CalculationWarning).openapi({
-      description: 'Untidy forms of the text, which are understood all the same.',
-    }),
-  })
-  .openapi('CalculationResponse')
+export const CalculationResponse = record('CalculationResponse', {
+  premium: Amount.describe('For the span of the characteristics.'),
+  premiumCurrency: Currency,
+  monthPremium: Amount.describe('The rate of a month, with up to 7 places.'),
+  technicalPremium: OptionalAmount,
+  technicalPremiumCurrency: Currency.optional(),
+  monthTechnicalPremium: OptionalAmount,
+  commissions: z.array(CommissionResponse),
+  taxGroups: z.array(TaxGroupResponse).describe("By the product's taxes, which run on every priced peril."),
+  assignedVariables: z
+    .record(Text, z.unknown())
+    .describe(
+      'What the formula assigned, by name. Long texts and lists are cut off; what is beyond is shown as `…`.',
+    ),
+  warnings: z
+    .array(CalculationWarning)
+    .describe('Untidy forms of the text, which are understood all the same.'),
+})
 export type CalculationResponse = z.infer<typeof CalculationResponse>

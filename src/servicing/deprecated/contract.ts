@@ -5,7 +5,6 @@ import {
   Amount,
   Currency,
   DateTime,
-  Flag,
   Integer,
   OptionalText,
   optional,
@@ -14,12 +13,7 @@ import {
 } from '../../platform/wire.ts'
 import { PolicyCharacteristicsResponse, PolicyResponse } from '../../policy/contract/response.ts'
 import { PolicyQuoteResponse } from '../../transactions/quotes/contract-quote.ts'
-
-const listOf = <S extends z.ZodType>(items: S) =>
-  z.object({
-    listCompleted: Flag.openapi({ description: 'Whether nothing follows.' }),
-    items: z.array(items),
-  })
+import { listOf, record } from '../contract.ts'
 
 /** Whole policies are large: a page has at most so many. */
 export const MOST_WHOLE = 25
@@ -28,68 +22,64 @@ const LARGEST_OFFSET = 100_000
 
 export const WholeListQuery = z.object({
   offset: optional(requestInteger(0, LARGEST_OFFSET)),
-  count: optional(requestInteger(1).transform(count => Math.min(count, MOST_WHOLE))).openapi({
-    description: `Entries of one page, at most ${MOST_WHOLE}.`,
-  }),
+  count: optional(requestInteger(1).transform(count => Math.min(count, MOST_WHOLE))).describe(
+    `Entries of one page, at most ${MOST_WHOLE}.`,
+  ),
 })
 export type WholeListQuery = z.output<typeof WholeListQuery>
 
-export const PolicySnapshotListResponse = listOf(PolicyResponse).openapi('PolicySnapshotListResponse')
+export const PolicySnapshotListResponse = listOf('PolicySnapshotListResponse', PolicyResponse)
 export type PolicySnapshotListResponse = z.output<typeof PolicySnapshotListResponse>
 
-export const QuoteListResponse = listOf(PolicyQuoteResponse).openapi('QuoteListResponse')
+export const QuoteListResponse = listOf('QuoteListResponse', PolicyQuoteResponse)
 export type QuoteListResponse = z.output<typeof QuoteListResponse>
 
-export const InvoiceJobResponse = z
-  .object({
-    policyLocator: Text,
-    transactionLocator: Text.openapi({ description: 'The modification whose plan it is of.' }),
-    installmentNumber: Integer.openapi({ description: 'Its place in that plan, from 1.' }),
-    state: z.enum(['queued', 'completed', 'cancelled']).openapi({
-      description:
-        'queued: the invoice is planned; completed: it was made; cancelled: it will not be made, for its quote was given up or something else takes it over.',
-    }),
-    generateTime: DateTime.openapi({ description: 'When the invoice was made, or is to be.' }),
-    dueTime: DateTime,
-    startTime: DateTime,
-    endTime: DateTime,
-    amount: Amount.openapi({ description: 'What it asks for.' }),
-    amountCurrency: Currency,
-    invoiceLocator: OptionalText,
-  })
-  .openapi('InvoiceJobResponse')
+export const InvoiceJobResponse = record('InvoiceJobResponse', {
+  policyLocator: Text,
+  transactionLocator: Text.describe('The modification whose plan it is of.'),
+  installmentNumber: Integer.describe('Its place in that plan, from 1.'),
+  state: z
+    .enum(['queued', 'completed', 'cancelled'])
+    .describe(
+      'queued: the invoice is planned; completed: it was made; cancelled: it will not be made, for its quote was given up or something else takes it over.',
+    ),
+  generateTime: DateTime.describe('When the invoice was made, or is to be.'),
+  dueTime: DateTime,
+  startTime: DateTime,
+  endTime: DateTime,
+  amount: Amount.describe('What it asks for.'),
+  amountCurrency: Currency,
+  invoiceLocator: OptionalText,
+})
 export type InvoiceJobResponse = z.output<typeof InvoiceJobResponse>
 
-export const InvoiceJobListResponse = listOf(InvoiceJobResponse).openapi('InvoiceJobListResponse')
+export const InvoiceJobListResponse = listOf('InvoiceJobListResponse', InvoiceJobResponse)
 export type InvoiceJobListResponse = z.output<typeof InvoiceJobListResponse>
 
 const BillingTrigger = z.enum(['accept', 'issue'])
 
-export const BillingTriggerUpdateRequest = z
-  .object({ billingTrigger: BillingTrigger })
-  .openapi('BillingTriggerUpdateRequest')
+export const BillingTriggerUpdateRequest = record('BillingTriggerUpdateRequest', {
+  billingTrigger: BillingTrigger,
+})
 export type BillingTriggerUpdateRequest = z.output<typeof BillingTriggerUpdateRequest>
 
-export const BillingTriggerResponse = z
-  .object({ policyLocator: Text, billingTrigger: BillingTrigger })
-  .openapi('BillingTriggerResponse')
+export const BillingTriggerResponse = record('BillingTriggerResponse', {
+  policyLocator: Text,
+  billingTrigger: BillingTrigger,
+})
 export type BillingTriggerResponse = z.output<typeof BillingTriggerResponse>
 
-export const SegmentResponse = z
-  .object({
-    locator: Text,
-    transactionLocator: Text,
-    type: z.enum(['coverage', 'gap']).openapi({
-      description: 'gap: the transaction ended the coverage of this span.',
-    }),
-    startTime: DateTime,
-    endTime: DateTime,
-    characteristics: PolicyCharacteristicsResponse.optional().openapi({
-      description: 'Of coverage: the segment as the policy shows it.',
-    }),
-  })
-  .openapi('SegmentResponse')
+export const SegmentResponse = record('SegmentResponse', {
+  locator: Text,
+  transactionLocator: Text,
+  type: z.enum(['coverage', 'gap']).describe('gap: the transaction ended the coverage of this span.'),
+  startTime: DateTime,
+  endTime: DateTime,
+  characteristics: PolicyCharacteristicsResponse.optional().describe(
+    'Of coverage: the segment as the policy shows it.',
+  ),
+})
 export type SegmentResponse = z.output<typeof SegmentResponse>
 
-export const SegmentListResponse = listOf(SegmentResponse).openapi('SegmentListResponse')
+export const SegmentListResponse = listOf('SegmentListResponse', SegmentResponse)
 export type SegmentListResponse = z.output<typeof SegmentListResponse>

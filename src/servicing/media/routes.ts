@@ -17,7 +17,7 @@ export const mediaRoutes: readonly Route[] = [
       'At most 25 MiB, as the part `file` of a form. Media fields of policies, exposures and perils name it by its locator. Its type is that of its first bytes, where they show one; else the Content-Type of the part; without one, or with `application/octet-stream`, that of the ending of its name.',
     permission: 'media.update',
     query: z.object({
-      fileName: OptionalLongName.openapi({ description: 'In place of the name that the part has.' }),
+      fileName: OptionalLongName.describe('In place of the name that the part has.'),
     }),
     form: {
       schema: z.object({ file: filePart('file') }),

@@ -21,6 +21,7 @@ import { forgetSecrets } from '../../reference/secrets/sending.ts'
 import { isReferredToBy, secretAt } from '../../reference/secrets/service.ts'
 import { secretDeletion } from '../../reference/secrets/store.ts'
 import { contentsGuard, findCandidates } from '../../reference/store.ts'
+import { record } from '../contract.ts'
 
 const refers = (staticName: string) =>
   sql`exists (select 1 from json_each(${webhooks.secretNames}) where value = ${staticName})`
@@ -132,24 +133,21 @@ function inUse(
 }
 
 export const SecretDeleteQuery = z.object({
-  force: booleanOr(false).openapi({ description: 'Also while something refers to it.' }),
+  force: booleanOr(false).describe('Also while something refers to it.'),
 })
 
 export type SecretDeleteQuery = z.output<typeof SecretDeleteQuery>
 
-export const SecretUsageResponse = z
-  .object({
-    staticName: Text,
-    webhooks: z.array(z.object({ locator: Text, name: Text })),
-    integrations: z.array(Text).openapi({ description: 'Names.' }),
-    configVersion: Integer.optional().openapi({
-      description: 'The deployed version, where it declares it or a script of it reads it.',
-    }),
-    isNeeded: Flag.openapi({
-      description:
-        'Whether a deletion is refused: something refers to the static name, and may mean this one.',
-    }),
-  })
-  .openapi('SecretUsageResponse')
+export const SecretUsageResponse = record('SecretUsageResponse', {
+  staticName: Text,
+  webhooks: z.array(z.object({ locator: Text, name: Text })),
+  integrations: z.array(Text).describe('Names.'),
+  configVersion: Integer.optional().describe(
+    'The deployed version, where it declares it or a script of it reads it.',
+  ),
+  isNeeded: Flag.describe(
+    'Whether a deletion is refused: something refers to the static name, and may mean this one.',
+  ),
+})
 
 export type SecretUsageResponse = z.output<typeof SecretUsageResponse>

@@ -28,6 +28,7 @@ import {
   Texts,
 } from '../../../platform/wire.ts'
 import { breaks, rule } from '../../../platform/wire-problem.ts'
+import { ListCompleted, listOf, record } from '../../contract.ts'
 
 const headerValues = z.preprocess(wire => (typeof wire === 'string' ? [wire] : wire), z.array(HeaderValue))
 
@@ -36,157 +37,135 @@ const Headers = z
     wire => wire ?? {},
     z.record(z.string(), headerValues).check(ctx => checkHeaders(ctx, ctx.value)),
   )
-  .openapi({ description: 'Sent with every delivery.' })
+  .describe('Sent with every delivery.')
 
 const SECURE_SSL = 'Kept; certificates are always verified.'
 
-const Secret = optional(
-  LongName.refine(
-    isSecret,
-    rule('must have at least 4 characters; what begins with whsec_ must go on in base64'),
-  ),
-).openapi({ description: 'whsec_ and base64, or any text.', writeOnly: true })
+const SECRET_RULE = rule('must have at least 4 characters; what begins with whsec_ must go on in base64')
 
-const Tag = optional(HeaderValue.min(1).max(128)).openapi({
-  description: 'Sent beside the signature, to name the secret.',
+const Secret = optional(LongName.refine(isSecret, SECRET_RULE)).openapi({
+  description: 'whsec_ and base64, or any text.',
+  writeOnly: true,
 })
 
+const Tag = optional(HeaderValue.min(1).max(128)).describe('Sent beside the signature, to name the secret.')
+
 /** Deliveries are signed unless `hmacEnabled` is false; without a `secret` the service makes one. */
-export const CreateEndpointRequest = z
-  .object({
-    url: OutboundUrl,
-    headers: Headers,
-    secureSsl: booleanOr(true).openapi({ description: SECURE_SSL }),
-    hmacEnabled: booleanOr(true),
-    secret: Secret,
-    tag: Tag,
-  })
-  .openapi('CreateEndpointRequest')
+export const CreateEndpointRequest = record('CreateEndpointRequest', {
+  url: OutboundUrl,
+  headers: Headers,
+  secureSsl: booleanOr(true).describe(SECURE_SSL),
+  hmacEnabled: booleanOr(true),
+  secret: Secret,
+  tag: Tag,
+})
 export type CreateEndpointRequest = z.infer<typeof CreateEndpointRequest>
 
 const strategies = z.enum(['linear', 'exponential'])
 
 /** `interval` in seconds; `attempts` are all deliveries, the first included. */
-export const RetryStrategyRequest = z
-  .object({
-    type: strategies,
-    interval: requestInteger(1, 86_400),
-    attempts: z.preprocess(wire => wire ?? 3, requestInteger(1, 10)).openapi({ default: 3 }),
-  })
-  .openapi('RetryStrategyRequest')
-export type RetryStrategyRequest = z.infer<typeof RetryStrategyRequest>
+export const RetryStrategyRequest = record('RetryStrategyRequest', {
+  type: strategies,
+  interval: requestInteger(1, 86_400),
+  attempts: z.preprocess(wire => wire ?? 3, requestInteger(1, 10)).openapi({ default: 3 }),
+})
 
-const Trigger = z
-  .string()
-  .regex(
-    /^([1-5]\d\d|[1345]xx|timeout)$/,
-    rule("must be a code such as '503', '3xx', '4xx', '5xx' or 'timeout'"),
-  )
+const TRIGGER_RULE = rule("must be a code such as '503', '3xx', '4xx', '5xx' or 'timeout'")
+const Trigger = z.string().regex(/^([1-5]\d\d|[1345]xx|timeout)$/, TRIGGER_RULE)
 
 /** Without a strategy a failed delivery is not tried again (resources brief 7.1). */
-export const FailureHandlingCreateRequest = z
-  .object({
-    triggers: z
-      .preprocess(wire => wire ?? [...DEFAULT_TRIGGERS], z.array(Trigger).max(100))
-      .openapi({
-        default: [...DEFAULT_TRIGGERS],
-        description: 'Failures that are handled; others are only logged.',
-      }),
-    retryStrategy: optionalRecord(RetryStrategyRequest),
-    divert: booleanOr(false).openapi({ description: 'Put the event aside after the last attempt.' }),
-    suspend: booleanOr(false).openapi({ description: 'Suspend the webhook after the last attempt.' }),
-    alertEndpoint: optionalRecord(CreateEndpointRequest),
-  })
-  .openapi('FailureHandlingCreateRequest')
-export type FailureHandlingCreateRequest = z.infer<typeof FailureHandlingCreateRequest>
+export const FailureHandlingCreateRequest = record('FailureHandlingCreateRequest', {
+  triggers: z
+    .preprocess(wire => wire ?? [...DEFAULT_TRIGGERS], z.array(Trigger).max(100))
+    .openapi({
+      default: [...DEFAULT_TRIGGERS],
+      description: 'Failures that are handled; others are only logged.',
+    }),
+  retryStrategy: optionalRecord(RetryStrategyRequest),
+  divert: booleanOr(false).describe('Put the event aside after the last attempt.'),
+  suspend: booleanOr(false).describe('Suspend the webhook after the last attempt.'),
+  alertEndpoint: optionalRecord(CreateEndpointRequest),
+})
 
-const EventTypePattern = z
-  .string()
-  .refine(
-    isEventTypePattern,
-    rule('must be a type of event, or the beginning of some and ".*", as "policy.*"'),
-  )
+const TYPE_RULE = rule('must be a type of event, or the beginning of some and ".*", as "policy.*"')
+const EventTypePattern = z.string().refine(isEventTypePattern, TYPE_RULE)
 
 const { retryStrategy: OWN_RETRIES } = OWN_FAILURE_HANDLING
 
 /** A missing `failureHandling` is the service's own (`OWN_FAILURE_HANDLING`), though the contract lists it as required. */
-export const CreateWebhookRequest = z
-  .object({
+export const CreateWebhookRequest = record(
+  'CreateWebhookRequest',
+  {
     name: Name,
     enabled: RequestBoolean,
     endpoint: CreateEndpointRequest,
-    failureHandling: optionalRecord(FailureHandlingCreateRequest).openapi({
-      description: `Left out: ${DEFAULT_TRIGGERS.join(', ')} are tried again for most of a day, ${OWN_RETRIES!.attempts} attempts in all, the second after ${OWN_RETRIES!.interval} s and each wait twice the one before.`,
-    }),
-    eventTypes: z
-      .array(EventTypePattern)
-      .max(LONGEST_LIST)
-      .openapi({ description: 'An empty list gets nothing.' }),
-  })
-  .openapi('CreateWebhookRequest', {
+    failureHandling: optionalRecord(FailureHandlingCreateRequest).describe(
+      `Left out: ${DEFAULT_TRIGGERS.join(', ')} are tried again for most of a day, ${OWN_RETRIES!.attempts} attempts in all, the second after ${OWN_RETRIES!.interval} s and each wait twice the one before.`,
+    ),
+    eventTypes: z.array(EventTypePattern).max(LONGEST_LIST).describe('An empty list gets nothing.'),
+  },
+  {
     required: ['name', 'enabled', 'endpoint', 'failureHandling', 'eventTypes'],
-  })
+  },
+)
 export type CreateWebhookRequest = z.infer<typeof CreateWebhookRequest>
 
 const REMOVED_FIRST = 'Removals come first: what is in both lists is there afterwards.'
 
-const Removals = list(Name).openapi({ description: `What is not there is passed over. ${REMOVED_FIRST}` })
+const Removals = list(Name).describe(`What is not there is passed over. ${REMOVED_FIRST}`)
 
 /** What is left out stays as it is. */
-export const UpdateEndpointRequest = z
-  .object({
+export const UpdateEndpointRequest = record(
+  'UpdateEndpointRequest',
+  {
     url: optional(OutboundUrl),
-    addHeaders: Headers.openapi({
-      description: `The values become those of the header, whatever it had. ${REMOVED_FIRST}`,
-    }),
+    addHeaders: Headers.describe(`The values become those of the header, whatever it had. ${REMOVED_FIRST}`),
     removeHeaders: Removals,
-    secureSsl: OptionalBoolean.openapi({ description: SECURE_SSL }),
-    hmacEnabled: OptionalBoolean.openapi({ description: 'Without a secret the service makes one.' }),
-    secret: Secret.openapi({
-      description:
-        'whsec_ and base64, or any text. The one that it replaces signs beside it for 24 hours. ******** keeps the one that is there.',
-    }),
+    secureSsl: OptionalBoolean.describe(SECURE_SSL),
+    hmacEnabled: OptionalBoolean.describe('Without a secret the service makes one.'),
+    secret: Secret.describe(
+      'whsec_ and base64, or any text. The one that it replaces signs beside it for 24 hours. ******** keeps the one that is there.',
+    ),
     tag: Tag,
-  })
-  .openapi('UpdateEndpointRequest', { required: ['url', 'addHeaders', 'removeHeaders'] })
+  },
+  { required: ['url', 'addHeaders', 'removeHeaders'] },
+)
 export type UpdateEndpointRequest = z.infer<typeof UpdateEndpointRequest>
 
 /** What is left out stays as it is; where the client had given none, that is the service's own (`OWN_FAILURE_HANDLING`). */
-export const FailureHandlingUpdateRequest = z
-  .object({
-    alertEndpoint: optionalRecord(UpdateEndpointRequest).openapi({
-      description: 'Needs `url` where there is none yet.',
-    }),
-    removeAlertEndpoint: booleanOr(false),
-    addTriggers: list(Trigger),
-    removeTriggers: Removals,
-    retryStrategy: optionalRecord(RetryStrategyRequest),
-    removeRetryStrategy: booleanOr(false),
-    divert: OptionalBoolean,
-    suspend: OptionalBoolean,
-  })
-  .openapi('FailureHandlingUpdateRequest')
+export const FailureHandlingUpdateRequest = record('FailureHandlingUpdateRequest', {
+  alertEndpoint: optionalRecord(UpdateEndpointRequest).describe('Needs `url` where there is none yet.'),
+  removeAlertEndpoint: booleanOr(false),
+  addTriggers: list(Trigger),
+  removeTriggers: Removals,
+  retryStrategy: optionalRecord(RetryStrategyRequest),
+  removeRetryStrategy: booleanOr(false),
+  divert: OptionalBoolean,
+  suspend: OptionalBoolean,
+})
 export type FailureHandlingUpdateRequest = z.infer<typeof FailureHandlingUpdateRequest>
 
 /** What is left out stays as it is, though the contract requires all of it. Removals come before additions (contract 2, Webhooks). */
-export const UpdateWebhookRequest = z
-  .object({
+export const UpdateWebhookRequest = record(
+  'UpdateWebhookRequest',
+  {
     name: OptionalName,
     enabled: OptionalBoolean,
     endpoint: optionalRecord(UpdateEndpointRequest),
     failureHandling: optionalRecord(FailureHandlingUpdateRequest),
-    removeFailureHandling: booleanOr(false).openapi({
-      description: `The service's own takes its place, which \`failureHandling\` then changes.`,
-    }),
+    removeFailureHandling: booleanOr(false).describe(
+      `The service's own takes its place, which \`failureHandling\` then changes.`,
+    ),
     addEventTypes: list(EventTypePattern),
     removeEventTypes: Removals,
-  })
-  .openapi('UpdateWebhookRequest', {
+  },
+  {
     required: [
       ...['name', 'enabled', 'endpoint', 'failureHandling', 'removeFailureHandling'],
       ...['addEventTypes', 'removeEventTypes'],
     ],
-  })
+  },
+)
 export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>
 
 const Offset = z.preprocess(wire => wire ?? 0, requestInteger(0)).openapi({ default: 0 })
@@ -195,90 +174,79 @@ const Offset = z.preprocess(wire => wire ?? 0, requestInteger(0)).openapi({ defa
 export const WebhookListQuery = z.object({
   offset: Offset,
   count: PageSize,
-  extended: booleanOr(false).openapi({ description: 'true: `{listCompleted, items}` instead of the array.' }),
+  extended: booleanOr(false).describe('true: `{listCompleted, items}` instead of the array.'),
   name: OptionalName,
   enabled: OptionalBoolean,
   suspended: OptionalBoolean,
-  active: OptionalBoolean.openapi({ description: 'Enabled and not suspended.' }),
+  active: OptionalBoolean.describe('Enabled and not suspended.'),
   eventTypes: z
     .preprocess(wire => (typeof wire === 'string' && wire !== '' ? [wire] : wire || undefined), list(Name))
-    .openapi({ description: 'Those that list any of these types.' }),
+    .describe('Those that list any of these types.'),
 })
 export type WebhookListQuery = z.infer<typeof WebhookListQuery>
 
 /** `secret` is there in the answer that creates it, and `********` afterwards. */
-export const EndpointResponse = z
-  .object({
-    url: Text,
-    headers: z.record(Text, Texts),
-    secureSsl: Flag,
-    hmacEnabled: Flag,
-    secret: OptionalText,
-    tag: OptionalText,
-  })
-  .openapi('EndpointResponse')
+export const EndpointResponse = record('EndpointResponse', {
+  url: Text,
+  headers: z.record(Text, Texts),
+  secureSsl: Flag,
+  hmacEnabled: Flag,
+  secret: OptionalText,
+  tag: OptionalText,
+})
 export type EndpointResponse = z.infer<typeof EndpointResponse>
 
-export const RetryStrategyResponse = z
-  .object({ type: strategies, interval: Integer, attempts: Integer })
-  .openapi('RetryStrategyResponse')
-export type RetryStrategyResponse = z.infer<typeof RetryStrategyResponse>
+export const RetryStrategyResponse = record('RetryStrategyResponse', {
+  type: strategies,
+  interval: Integer,
+  attempts: Integer,
+})
 
-export const FailureHandlingResponse = z
-  .object({
-    triggers: Texts,
-    retryStrategy: RetryStrategyResponse.optional(),
-    divert: Flag,
-    suspend: Flag,
-    alertEndpoint: EndpointResponse.optional(),
-  })
-  .openapi('FailureHandlingResponse')
+export const FailureHandlingResponse = record('FailureHandlingResponse', {
+  triggers: Texts,
+  retryStrategy: RetryStrategyResponse.optional(),
+  divert: Flag,
+  suspend: Flag,
+  alertEndpoint: EndpointResponse.optional(),
+})
 export type FailureHandlingResponse = z.infer<typeof FailureHandlingResponse>
 
-export const WebhookResponse = z
-  .object({
-    locator: Text,
-    name: Text,
-    enabled: Flag,
-    endpoint: EndpointResponse,
-    failureHandling: FailureHandlingResponse,
-    suspended: Flag,
-    suspendedAt: DateTime.nullable().openapi({ description: 'null while it is not suspended.' }),
-    eventTypes: Texts,
-    skippedEvents: Integer.optional().openapi({
-      description: 'In the answer to GET of a suspended webhook: events that were not sent and not diverted.',
-    }),
-    divertedEvents: Integer.optional().openapi({
-      description: 'In the answer to GET: events that are put aside.',
-    }),
-  })
-  .openapi('WebhookResponse')
+export const WebhookResponse = record('WebhookResponse', {
+  locator: Text,
+  name: Text,
+  enabled: Flag,
+  endpoint: EndpointResponse,
+  failureHandling: FailureHandlingResponse,
+  suspended: Flag,
+  suspendedAt: DateTime.nullable().describe('null while it is not suspended.'),
+  eventTypes: Texts,
+  skippedEvents: Integer.optional().describe(
+    'In the answer to GET of a suspended webhook: events that were not sent and not diverted.',
+  ),
+  divertedEvents: Integer.optional().describe('In the answer to GET: events that are put aside.'),
+})
 export type WebhookResponse = z.infer<typeof WebhookResponse>
 
-const ListCompleted = Flag.openapi({ description: 'Whether nothing follows.' })
-
-export const WebhookListResponse = z
-  .object({ listCompleted: ListCompleted, items: z.array(WebhookResponse) })
-  .openapi('WebhookListResponse')
+export const WebhookListResponse = listOf('WebhookListResponse', WebhookResponse)
 export type WebhookListResponse = z.infer<typeof WebhookListResponse>
 
 export const UnsuspendQuery = z.object({
-  replay: booleanOr(false).openapi({
-    description: 'Send what was put aside meanwhile, in order: what was skipped, and what is diverted.',
-  }),
+  replay: booleanOr(false).describe(
+    'Send what was put aside meanwhile, in order: what was skipped, and what is diverted.',
+  ),
 })
 export type UnsuspendQuery = z.infer<typeof UnsuspendQuery>
 
 // ---------------------------------------------------------------------------------------------- deliveries
 
-const From = optional(RequestDateTime).openapi({ description: 'Events from this time on.' })
-const To = optional(RequestDateTime).openapi({ description: 'Events before this time.' })
+const From = optional(RequestDateTime).describe('Events from this time on.')
+const To = optional(RequestDateTime).describe('Events before this time.')
 
 const DELIVERY_STATES = ['waiting', 'pending', 'sent', 'failed', 'diverted', 'skipped'] as const
 
 export const DeliveryListQuery = z.object({
   state: optional(z.enum(DELIVERY_STATES)),
-  eventLocator: OptionalName.openapi({ description: 'The delivery of this event only.' }),
+  eventLocator: OptionalName.describe('The delivery of this event only.'),
   from: From,
   to: To,
   pageSize: PageSize,
@@ -291,51 +259,46 @@ const OUTCOME =
 
 const attemptFields = {
   timestamp: DateTime,
-  outcome: Text.openapi({ description: OUTCOME }),
-  status: Integer.optional().openapi({ description: 'HTTP status, where an answer came.' }),
+  outcome: Text.describe(OUTCOME),
+  status: Integer.optional().describe('HTTP status, where an answer came.'),
   durationMs: Integer,
-  excerpt: OptionalText.openapi({
-    description: 'The beginning of the answer, at most 4 KiB, without secrets.',
-  }),
+  excerpt: OptionalText.describe('The beginning of the answer, at most 4 KiB, without secrets.'),
 }
 
-export const DeliveryAttemptResponse = z.object(attemptFields).openapi('DeliveryAttemptResponse')
+export const DeliveryAttemptResponse = record('DeliveryAttemptResponse', attemptFields)
 export type DeliveryAttemptResponse = z.infer<typeof DeliveryAttemptResponse>
 
-export const DeliveryResponse = z
-  .object({
-    eventLocator: Text.openapi({ description: 'Also the `webhook-id` of every attempt.' }),
-    requestLocator: Text,
-    eventType: Text.openapi({ description: 'By the name that the webhook is told.' }),
-    eventTimestamp: DateTime,
-    sequence: Integer,
-    state: z.enum(DELIVERY_STATES).openapi({
-      description:
-        'waiting: behind an earlier one of the same policy; pending: due at `dueAt`; sent: a 2xx came; failed: given up; diverted, skipped: put aside.',
-    }),
-    outcome: OptionalText.openapi({
-      description: `Of the last attempt, or why there was none: \`suspended\`, \`deleted\`, \`discarded\`. ${OUTCOME}`,
-    }),
-    dueAt: DateTime.optional(),
-    finishedAt: DateTime.optional(),
-    attempts: z.array(DeliveryAttemptResponse).openapi({ description: 'Oldest first, the latest 20.' }),
-  })
-  .openapi('DeliveryResponse')
+export const DeliveryResponse = record('DeliveryResponse', {
+  eventLocator: Text.describe('Also the `webhook-id` of every attempt.'),
+  requestLocator: Text,
+  eventType: Text.describe('By the name that the webhook is told.'),
+  eventTimestamp: DateTime,
+  sequence: Integer,
+  state: z
+    .enum(DELIVERY_STATES)
+    .describe(
+      'waiting: behind an earlier one of the same policy; pending: due at `dueAt`; sent: a 2xx came; failed: given up; diverted, skipped: put aside.',
+    ),
+  outcome: OptionalText.describe(
+    `Of the last attempt, or why there was none: \`suspended\`, \`deleted\`, \`discarded\`. ${OUTCOME}`,
+  ),
+  dueAt: DateTime.optional(),
+  finishedAt: DateTime.optional(),
+  attempts: z.array(DeliveryAttemptResponse).describe('Oldest first, the latest 20.'),
+})
 export type DeliveryResponse = z.infer<typeof DeliveryResponse>
 
 /** In the order of the events; finished ones are there for 30 days. */
-export const DeliveryListResponse = z
-  .object({
-    listCompleted: ListCompleted,
-    items: z.array(DeliveryResponse),
-    pagingToken: OptionalText.openapi({ description: 'Absent on the last page.' }),
-  })
-  .openapi('DeliveryListResponse')
+export const DeliveryListResponse = record('DeliveryListResponse', {
+  listCompleted: ListCompleted,
+  items: z.array(DeliveryResponse),
+  pagingToken: OptionalText.describe('Absent on the last page.'),
+})
 export type DeliveryListResponse = z.infer<typeof DeliveryListResponse>
 
 const Locators = z
   .preprocess(wire => wire ?? undefined, z.array(Name).min(1).max(1_000).optional())
-  .openapi({ description: 'At most 1,000.' })
+  .describe('At most 1,000.')
 
 /** The events named, or those of the time; of the webhook's types either way. */
 export const RedeliverRequest = z
@@ -362,33 +325,28 @@ export const DivertedResendRequest = z
   .openapi('DivertedResendRequest')
 export type DivertedResendRequest = z.infer<typeof DivertedResendRequest>
 
-export const ResendResponse = z
-  .object({ events: Integer.openapi({ description: 'How many are sent again.' }) })
-  .openapi('ResendResponse')
+export const ResendResponse = record('ResendResponse', {
+  events: Integer.describe('How many are sent again.'),
+})
 export type ResendResponse = z.infer<typeof ResendResponse>
 
-export const TestDeliveryResponse = z
-  .object({
-    ...attemptFields,
-    eventLocator: Text,
-    delivered: Flag.openapi({ description: 'Whether a 2xx came.' }),
-  })
-  .openapi('TestDeliveryResponse')
+export const TestDeliveryResponse = record('TestDeliveryResponse', {
+  ...attemptFields,
+  eventLocator: Text,
+  delivered: Flag.describe('Whether a 2xx came.'),
+})
 export type TestDeliveryResponse = z.infer<typeof TestDeliveryResponse>
 
 export const DivertedListQuery = z.object({ offset: Offset, count: PageSize })
 export type DivertedListQuery = z.infer<typeof DivertedListQuery>
 
-export const DivertedEventResponse = z
-  .object({
-    requestLocator: Text,
-    eventLocator: Text,
-    failureTrigger: Text.openapi({
-      description:
-        'The HTTP status, or `timeout`; `suspended` for what came while the webhook was suspended.',
-    }),
-    failureMessage: Text,
-    failureTimestamp: DateTime,
-  })
-  .openapi('DivertedEventResponse')
+export const DivertedEventResponse = record('DivertedEventResponse', {
+  requestLocator: Text,
+  eventLocator: Text,
+  failureTrigger: Text.describe(
+    'The HTTP status, or `timeout`; `suspended` for what came while the webhook was suspended.',
+  ),
+  failureMessage: Text,
+  failureTimestamp: DateTime,
+})
 export type DivertedEventResponse = z.infer<typeof DivertedEventResponse>
