@@ -56,21 +56,14 @@ type Run = {
  */
 export async function deliverTo(place: ShardPlace, webhookLocator: string): Promise<Instant | undefined> {
   const database = shardDatabase(place.env, place.tenant, place.shard, place.calls)
-  const recorder = startRecorder(database, problem => failed(webhookLocator, problem))
-  const run: Run = {
-    place,
-    database,
-    webhookLocator,
-    recorder,
-    lanes: new Set(),
-    alerts: [],
-    isSuspended: false,
-  }
+  const recorder = new Recorder(database, problem => failed(webhookLocator, problem))
+  const lanes = new Set<Promise<void>>()
+  const run: Run = { place, database, webhookLocator, recorder, lanes, alerts: [], isSuspended: false }
   let nothing: NothingDue | undefined
   try {
     nothing = await work(run)
   } finally {
-    await Promise.all(run.lanes)
+    await Promise.all(lanes)
     await recorder.written()
     await Promise.all(run.alerts)
   }
@@ -88,7 +81,7 @@ async function work(run: Run): Promise<NothingDue | undefined> {
     if (lanes.size === LANES) await Promise.race(lanes)
     if (lanes.size > 0 && !mayBeMore) await Promise.race([Promise.all(lanes), scheduler.wait(LOOK_AGAIN_MS)])
     if (run.isSuspended || now() >= until) return undefined
-    // What a lane that ends meanwhile leaves to be done, the claim does not see.
+    // The claim does not see what a lane that ends meanwhile leaves to be done.
     const seesAll = lanes.size === 0
     const found = await claimed(run)
     if ('nextDue' in found) {
@@ -97,9 +90,9 @@ async function work(run: Run): Promise<NothingDue | undefined> {
       continue
     }
     mayBeMore = found.length === MOST_CLAIMED
-    for (const one of found) {
+    for (const ready of found) {
       if (lanes.size === LANES) await Promise.race(lanes)
-      const lane: Promise<void> = serve(run, one)
+      const lane: Promise<void> = serve(run, ready)
         .catch(problem => failed(run.webhookLocator, problem))
         .finally(() => lanes.delete(lane))
       lanes.add(lane)
@@ -107,7 +100,7 @@ async function work(run: Run): Promise<NothingDue | undefined> {
   }
 }
 
-/** Records what is there and claims what is due, or tells when something will be: one round trip. */
+/** Records what was added and claims what is due, or finds when something will be: one round trip. */
 async function claimed({ place, database, webhookLocator, recorder }: Run): Promise<Ready[] | NothingDue> {
   const { claim, at } = await recorder.withClaim(async before => {
     const at = now()
@@ -144,65 +137,67 @@ export const RECORD_WITHIN_MS = 250
 /** Results of so many lines do not wait any longer. */
 const MOST_TOGETHER = 100
 
-export type Recorder = {
-  /** Takes all results of a line: its lease ends with the first of them. */
-  add(claim: Claim, results: readonly DeliveryResult[]): void
-  /** Records what was added in the same batch as a claim and before it, so that the claim finds what waited behind ended lines. */
-  withClaim<Found>(claim: (before: readonly Query[]) => Promise<Found>): Promise<Found>
-  /** Resolves when everything that was added is written, without waiting for more. */
-  written(): Promise<void>
-}
-
 type Added = { readonly claim: Claim; readonly results: readonly DeliveryResult[] }
 
-/** Results that cannot be written are `lost`: their leases run out, and they are tried again. */
-export function startRecorder(database: Database, lost: (problem: unknown) => void): Recorder {
-  let added: Added[] = []
-  let writing = Promise.resolve()
-  let waiting: ReturnType<typeof setTimeout> | undefined
+class Recorder {
+  readonly #database: Database
+  readonly #lost: (problem: unknown) => void
+  #added: Added[] = []
+  #writing = Promise.resolve()
+  #waiting: ReturnType<typeof setTimeout> | undefined
 
-  const take = (): Added[] => {
-    clearTimeout(waiting)
-    waiting = undefined
-    const taken = added
-    added = []
+  /** Results that cannot be written are `lost`: their leases run out, and they are tried again. */
+  constructor(database: Database, lost: (problem: unknown) => void) {
+    this.#database = database
+    this.#lost = lost
+  }
+
+  /** Takes all results of a line: its lease ends with the first of them. */
+  add(claim: Claim, results: readonly DeliveryResult[]): void {
+    this.#added.push({ claim, results })
+    if (this.#added.length >= MOST_TOGETHER) void this.written()
+    else this.#waiting ??= setTimeout(() => void this.written(), RECORD_WITHIN_MS)
+  }
+
+  /** Records what was added in the same batch as a claim and before it, so that the claim finds what waited behind ended lines. */
+  async withClaim<Found>(claim: (before: readonly Query[]) => Promise<Found>): Promise<Found> {
+    await this.#writing
+    const taken = this.#take()
+    try {
+      return await claim(this.#queriesOf(taken))
+    } catch (problem) {
+      // Written again without the claim, in case it was the claim that failed.
+      this.#added = [...taken, ...this.#added]
+      throw problem
+    }
+  }
+
+  /** Resolves when everything that was added is written, without waiting for more. */
+  written(): Promise<void> {
+    this.#writing = this.#writing.then(async () => {
+      const queries = this.#queriesOf(this.#take())
+      if (queries.length > 0)
+        await this.#database.batch(queries as [Query, ...Query[]]).catch(problem => this.#lost(problem))
+    })
+    return this.#writing
+  }
+
+  #take(): Added[] {
+    clearTimeout(this.#waiting)
+    this.#waiting = undefined
+    const taken = this.#added
+    this.#added = []
     return taken
   }
 
-  const queriesOf = (all: readonly Added[]): Query[] =>
-    [...Map.groupBy(all, one => one.claim)].flatMap(([claim, lines]) =>
+  #queriesOf(added: readonly Added[]): Query[] {
+    const byClaim = Map.groupBy(added, ({ claim }) => claim)
+    return [...byClaim].flatMap(([claim, lines]) =>
       recordResults(
-        database,
+        this.#database,
         claim,
-        lines.flatMap(one => one.results),
+        lines.flatMap(({ results }) => results),
       ),
     )
-
-  const write = (): Promise<void> => {
-    writing = writing.then(async () => {
-      const queries = queriesOf(take())
-      if (queries.length > 0) await database.batch(queries as [Query, ...Query[]]).catch(lost)
-    })
-    return writing
-  }
-
-  return {
-    add(claim, results) {
-      added.push({ claim, results })
-      if (added.length >= MOST_TOGETHER) void write()
-      else waiting ??= setTimeout(() => void write(), RECORD_WITHIN_MS)
-    },
-    async withClaim(claim) {
-      await writing
-      const taken = take()
-      try {
-        return await claim(queriesOf(taken))
-      } catch (problem) {
-        // Written once more by itself, should it be the claim that failed.
-        added = [...taken, ...added]
-        throw problem
-      }
-    },
-    written: write,
   }
 }

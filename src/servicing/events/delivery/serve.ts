@@ -15,15 +15,9 @@ import { secretsOf, withoutSecrets } from '../../../platform/outbound/masking.ts
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'
 import { type Resolved, resolvedHeaders } from '../../../reference/secrets/sending.ts'
 import { webhookEvent } from '../stream/response.ts'
-import {
-  type ClaimedDelivery,
-  type ClaimedLine,
-  type DeliveryResult,
-  handlingOf,
-  type Webhook,
-} from './store.ts'
+import { type ClaimedLine, type DeliveryResult, handlingOf, type Webhook } from './store.ts'
 
-/** What of a webhook is needed to post to it, as it was when the lines were claimed. */
+/** What it takes to post to a webhook, as it was when the lines were claimed. */
 export type Sender = {
   readonly place: ShardPlace
   readonly webhook: Webhook
@@ -32,8 +26,7 @@ export type Sender = {
   readonly sendBefore: Instant
 }
 
-/** What became of a line. */
-export type Served = {
+type Served = {
   readonly results: readonly DeliveryResult[]
   readonly alerts: readonly Alert[]
   /** The webhook is to be suspended, as of then. */
@@ -42,64 +35,40 @@ export type Served = {
 
 /** Posts the deliveries of the line in order, up to one that is to be tried again; none once `isOver` says so. */
 export async function serveLine(sender: Sender, line: ClaimedLine, isOver: () => boolean): Promise<Served> {
+  const { place, webhook, headers } = sender
+  const handling = handlingOf(webhook)
   const head = line[0].event.sequence
   const results: DeliveryResult[] = []
   const alerts: Alert[] = []
   for (const delivery of line) {
+    const { event } = delivery
     if (isOver() || now() >= sender.sendBefore) {
-      // What follows the head was not claimed, and needs not to be given back.
-      if (delivery === line[0]) results.push(givenBack(delivery))
+      // The head is given back. What follows it was not claimed.
+      if (delivery === line[0])
+        results.push({ ...delivery, head, state: 'pending', dueAt: now(), made: undefined })
       break
     }
-    const { result, alert, suspendAt } = await served(sender, delivery, head)
-    results.push(result)
-    if (alert) alerts.push(alert)
-    if (suspendAt !== undefined) return { results, alerts, suspendAt }
-    if (result.state === 'pending') break
+    const body = JSON.stringify(webhookEvent(event, webhook.eventTypes))
+    const { outcome, made } = await attempt(place.env, webhook.endpoint, headers, { id: event.locator, body })
+    const attempts = delivery.attempts + 1
+    const verdict = judge(outcome, attempts, handling, Math.random())
+    const at = now()
+    if (verdict.state !== 'sent') warn(webhook, event.locator, attempts, made.outcome, verdict.state)
+    results.push({
+      ...delivery,
+      head,
+      attempts,
+      state: stateAfter(verdict, handling.divert),
+      dueAt: (verdict.state === 'pending' ? at + verdict.delayMs : at) as Instant,
+      made,
+    })
+    if (verdict.state === 'pending') break
+    if (verdict.state === 'sent') continue
+    const { handled, suspend } = verdict
+    if (handled) alerts.push({ eventLocator: event.locator, outcome: made.outcome, suspended: suspend, at })
+    if (suspend) return { results, alerts, suspendAt: at }
   }
   return { results, alerts, suspendAt: undefined }
-}
-
-const givenBack = ({ event, asked, attempts }: ClaimedDelivery): DeliveryResult => ({
-  head: event.sequence,
-  event,
-  asked,
-  state: 'pending',
-  attempts,
-  dueAt: now(),
-  made: undefined,
-})
-
-type One = { result: DeliveryResult; alert: Alert | undefined; suspendAt: Instant | undefined }
-
-async function served(sender: Sender, delivery: ClaimedDelivery, head: number): Promise<One> {
-  const { place, webhook, headers } = sender
-  const { event, asked } = delivery
-  const body = JSON.stringify(webhookEvent(event, webhook.eventTypes))
-  const attempted = await attempt(place.env, webhook.endpoint, headers, { id: event.locator, body })
-  const attempts = delivery.attempts + 1
-  const handling = handlingOf(webhook)
-  const verdict = judge(attempted.outcome, attempts, handling, Math.random())
-  const at = now()
-  if (verdict.state !== 'sent') warn(webhook, delivery, attempted, verdict)
-  const result: DeliveryResult = {
-    head,
-    event,
-    asked,
-    state: stateAfter(verdict, handling.divert),
-    attempts,
-    dueAt: (verdict.state === 'pending' ? at + verdict.delayMs : at) as Instant,
-    made: attempted.made,
-  }
-  if (verdict.state !== 'failed') return { result, alert: undefined, suspendAt: undefined }
-  const { suspend, handled } = verdict
-  const told = {
-    eventLocator: event.locator,
-    outcome: outcomeText(attempted.outcome),
-    suspended: suspend,
-    at,
-  }
-  return { result, alert: handled ? told : undefined, suspendAt: suspend ? at : undefined }
 }
 
 /** What is given up is diverted; or skipped where it suspends, so that it is sent with what is missed after it. */
@@ -109,28 +78,15 @@ function stateAfter(verdict: Verdict, divert: boolean): DeliveryResult['state'] 
   return verdict.suspend ? 'skipped' : 'failed'
 }
 
-const warn = (
-  webhook: Webhook,
-  { event, attempts }: ClaimedDelivery,
-  { made }: Attempted,
-  { state }: Verdict,
-): void =>
-  console.warn(
-    JSON.stringify({
-      at: 'delivery',
-      webhook: webhook.locator,
-      event: event.locator,
-      attempts: attempts + 1,
-      outcome: made.outcome,
-      next: state,
-    }),
-  )
+function warn({ locator }: Webhook, event: string, attempts: number, outcome: string, next: string): void {
+  console.warn(JSON.stringify({ at: 'delivery', webhook: locator, event, attempts, outcome, next }))
+}
 
-// The alert that a webhook's `alertEndpoint` gets of an event that was given up (resources brief 7.3): once, best effort.
-/** Shorter than a delivery's: nobody waits for what an alert answers. */
+/** Shorter than a delivery's timeout: nothing depends on the answer to an alert. */
 const ALERT_TIMEOUT_MS = 5_000
 
-export type Alert = {
+/** An event that was given up, for the webhook's `alertEndpoint` (resources brief 7.3). */
+type Alert = {
   readonly eventLocator: string
   /** How the last attempt ended. */
   readonly outcome: string
@@ -139,7 +95,7 @@ export type Alert = {
   readonly at: number
 }
 
-/** Posts the alert, signed as the endpoint says; nothing where there is none. Never throws. */
+/** Posts the alert once, signed as the endpoint says; nothing without an endpoint. Never throws. */
 export async function sendAlert(
   place: ShardPlace,
   { locator, name, failureHandling }: Webhook,
@@ -156,19 +112,15 @@ export async function sendAlert(
     suspended,
     timestamp: new Date(at).toISOString(),
   })
+  const failed = (why: object): void =>
+    console.warn(JSON.stringify({ at: 'alert', webhook: locator, ...why }))
   try {
     const headers = await resolvedHeaders(place, endpoint.headers, endpoint.url)
-    const sent = await attempt(
-      place.env,
-      endpoint,
-      headers,
-      { id: newUuid(place.shard), body },
-      ALERT_TIMEOUT_MS,
-    )
-    if (sent.outcome.kind === 'answered') return
-    console.warn(JSON.stringify({ at: 'alert', webhook: locator, outcome: outcomeText(sent.outcome) }))
+    const post = { id: newUuid(place.shard), body }
+    const sent = await attempt(place.env, endpoint, headers, post, ALERT_TIMEOUT_MS)
+    if (sent.outcome.kind !== 'answered') failed({ outcome: sent.made.outcome })
   } catch (problem) {
-    console.warn(JSON.stringify({ at: 'alert', webhook: locator, problem: String(problem) }))
+    failed({ problem: String(problem) })
   }
 }
 
@@ -177,24 +129,25 @@ export async function sendAlert(
 /** How an attempt ended: answered, timed out, unreachable, or not begun because the address or a header was refused. */
 export type Outcome =
   | { kind: 'answered'; status: number; retryAfterMs?: number }
-  | { kind: 'timeout' }
-  | { kind: 'unreachable' }
-  | { kind: 'addressRefused' }
-  /** Not begun either: a secret that a header refers to is not to be had. It may be again by the next attempt. */
-  | { kind: 'secretMissing' }
+  /** `secretMissing`: a secret that a header refers to is not in force; it may be by the next attempt. */
+  | { kind: 'timeout' | 'unreachable' | 'addressRefused' | 'secretMissing' }
 
-export type Verdict =
+type Verdict =
   | { state: 'sent' }
   | { state: 'pending'; delayMs: number }
-  /** Given up. `handled`: it is one that the webhook's handling names, so it is diverted or told of, as that says. */
+  /** Given up. `handled`: the webhook's handling names the failure, so it is diverted and alerted as that says. */
   | { state: 'failed'; handled: boolean; suspend: boolean }
 
 export const LONGEST_DELAY_MS = 24 * 60 * 60 * 1000
 
 const GONE = 410
 
+/** Whether a 2xx came. */
+export const isSuccess = (outcome: Outcome): boolean =>
+  outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300
+
 /** The outcome in one word: the HTTP status or the kind. */
-export const outcomeText = (outcome: Outcome): string =>
+const outcomeText = (outcome: Outcome): string =>
   outcome.kind === 'answered' ? String(outcome.status) : outcome.kind
 
 /** What triggers name of an outcome in one word (brief 7.1): the HTTP status, or `timeout` where no answer came. */
@@ -209,7 +162,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   suspended: 'The webhook was suspended.',
 }
 
-/** An outcome that is no success, as a sentence. */
+/** A failure as a sentence. */
 export const failureMessage = (outcome: string): string =>
   MESSAGES[outcome] ?? `The endpoint answered ${outcome}.`
 
@@ -238,7 +191,7 @@ export function judge(
   { triggers, retryStrategy, suspend }: WebhookFailureHandling,
   chance: number,
 ): Verdict {
-  if (outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300) return { state: 'sent' }
+  if (isSuccess(outcome)) return { state: 'sent' }
   if (outcome.kind === 'answered' && outcome.status === GONE)
     return { state: 'failed', handled: true, suspend: true }
   if (!isTriggered(outcome, triggers)) return { state: 'failed', handled: false, suspend: false }
@@ -252,15 +205,13 @@ export function judge(
 export const ATTEMPT_TIMEOUT_MS = 15_000
 
 /** Bytes that are kept of what an endpoint answers. */
-export const MOST_EXCERPT_BYTES = 4_096
+const MOST_EXCERPT_BYTES = 4_096
 
 /** What is posted: a JSON text under the id that every repeat has too. */
-export type Post = { readonly id: string; readonly body: string }
+type Post = { readonly id: string; readonly body: string }
 
 /** The endpoint's headers as they are to be sent now, or why they cannot be. */
-export type SentHeaders = Resolved<WebhookEndpoint['headers']>
-
-export type Attempted = { readonly outcome: Outcome; readonly made: AttemptMade }
+type SentHeaders = Resolved<WebhookEndpoint['headers']>
 
 /** Posts to the endpoint once. Never throws: whatever happens is the outcome. */
 export async function attempt(
@@ -269,7 +220,7 @@ export async function attempt(
   headers: SentHeaders,
   post: Post,
   timeoutMs = ATTEMPT_TIMEOUT_MS,
-): Promise<Attempted> {
+): Promise<{ readonly outcome: Outcome; readonly made: AttemptMade }> {
   const at = now()
   const { outcome, excerpt } = await posted(env, endpoint, headers, post, timeoutMs)
   const made = { at, outcome: outcomeText(outcome), durationMs: now() - at }
@@ -278,15 +229,13 @@ export async function attempt(
   return { outcome, made: { ...made, excerpt: shown } }
 }
 
-type Answered = { readonly outcome: Outcome; readonly excerpt?: string | undefined }
-
 async function posted(
   env: Env,
   endpoint: WebhookEndpoint,
   headers: SentHeaders,
   { id, body }: Post,
   timeoutMs: number,
-): Promise<Answered> {
+): Promise<{ readonly outcome: Outcome; readonly excerpt?: string | undefined }> {
   // Looked at again, since what an address may be is decided by where the service runs today.
   if (addressProblem(endpoint.url, mayCallThisMachine(env))) return { outcome: { kind: 'addressRefused' } }
   if ('problem' in headers) return { outcome: { kind: 'secretMissing' } }

@@ -19,10 +19,9 @@ import { referencesIn } from '../../../platform/outbound/secret-references.ts'
 import { seal, unseal } from '../../../platform/sealed.ts'
 import { sealedPlace, type Tenant } from '../../../platform/tenancy.ts'
 
-export type StoredEvent = typeof events.$inferSelect
-
 export type ClaimedDelivery = {
-  readonly event: StoredEvent
+  readonly event: typeof events.$inferSelect
+  readonly line: string | null
   /** Attempts that ended before. */
   readonly attempts: number
   /** How often it had been asked for again when it was claimed. */
@@ -42,15 +41,11 @@ export type Claim = {
 /** Nothing is due; `nextDue` is undefined when nothing waits, or the webhook takes nothing. */
 export type NothingDue = { readonly nextDue: Instant | undefined }
 
-/** What became of a delivery. `pending` is due again at `dueAt`. */
-export type DeliveryResult = {
+/** What became of a delivery as it was claimed, with `attempts` as they are now. `pending` is due again at `dueAt`. */
+export type DeliveryResult = ClaimedDelivery & {
   /** Sequence of the first of its line, whose lease it was. */
   readonly head: number
-  readonly event: StoredEvent
-  /** As it was claimed. */
-  readonly asked: number
   readonly state: 'pending' | 'sent' | 'failed' | 'diverted' | 'skipped'
-  readonly attempts: number
   readonly dueAt: Instant
   /** The attempt that led to it; undefined: there was none, it is given back. */
   readonly made: AttemptMade | undefined
@@ -92,12 +87,12 @@ export async function nextDue(database: Database, webhookLocator: string): Promi
   return rows[0]?.due ?? undefined
 }
 
-/** What both queries of a claim tell of a delivery. */
-type Found = {
-  readonly attempts: number
-  readonly asked: number
-  readonly line: string | null
-  readonly event: StoredEvent
+/** The columns of a `ClaimedDelivery`. */
+const CLAIMED = {
+  event: events,
+  line: deliveries.line,
+  attempts: deliveries.attempts,
+  asked: deliveries.asked,
 }
 
 const webhookOfClaim = sql.placeholder('webhook')
@@ -120,12 +115,7 @@ const WEBHOOK = statement(build => build.select().from(webhooks).where(eq(webhoo
 
 const HEADS = statement(build =>
   build
-    .select({
-      attempts: deliveries.attempts,
-      asked: deliveries.asked,
-      line: deliveries.line,
-      event: events,
-    })
+    .select(CLAIMED)
     .from(deliveries)
     .innerJoin(events, eq(events.sequence, deliveries.eventSequence))
     .where(
@@ -135,24 +125,18 @@ const HEADS = statement(build =>
     .orderBy(deliveries.eventSequence),
 )
 
-const heads = alias(deliveries, 'head')
+const headRows = alias(deliveries, 'head')
 
 // Joined crosswise, which has SQLite begin with the heads: by itself it would go through all that the webhook was ever sent.
 const FOLLOWING = statement(build =>
   build
-    .select({
-      attempts: deliveries.attempts,
-      asked: deliveries.asked,
-      line: deliveries.line,
-      event: events,
-      dueAt: deliveries.dueAt,
-    })
-    .from(heads)
+    .select({ ...CLAIMED, dueAt: deliveries.dueAt })
+    .from(headRows)
     .crossJoin(deliveries)
     .crossJoin(events)
     .where(
-      sql`${heads.webhookLocator} = ${webhookOfClaim} and ${heads.state} = 'pending' and ${heads.dueAt} = ${leaseOfClaim}
-        and ${deliveries.webhookLocator} = ${heads.webhookLocator} and ${deliveries.line} = ${heads.line}
+      sql`${headRows.webhookLocator} = ${webhookOfClaim} and ${headRows.state} = 'pending' and ${headRows.dueAt} = ${leaseOfClaim}
+        and ${deliveries.webhookLocator} = ${headRows.webhookLocator} and ${deliveries.line} = ${headRows.line}
         and ${deliveries.finishedAt} is null and ${deliveries.state} = 'waiting'
         and ${events.sequence} = ${deliveries.eventSequence}`,
     )
@@ -186,22 +170,20 @@ export async function claimDue(
     typeof queries
   >
   const webhook = found[0]
-  // Another's claim of the same millisecond may be among them; `claimed` tells which are ours.
+  // Another's claim of the same millisecond may be among them; `claimed` names ours.
   const ours = new Set(claimed.map(row => row.eventSequence))
-  const own = first.filter(one => ours.has(one.event.sequence))
-  if (!webhook || own.length === 0) return { nextDue: next[0]?.due ?? undefined }
-  const behind = Map.groupBy(following, one => one.line)
-  return { webhook, leaseUntil, lines: own.map(head => lineOf(head, behind.get(head.line) ?? [], at)) }
+  const heads = first.filter(({ event }) => ours.has(event.sequence))
+  if (!webhook || heads.length === 0) return { nextDue: next[0]?.due ?? undefined }
+  const behind = Map.groupBy(following, ({ line }) => line)
+  const lines = heads.map((head): ClaimedLine => [head, ...untilLater(behind.get(head.line) ?? [], at)])
+  return { webhook, leaseUntil, lines }
 }
 
-/** The head and what may follow it at once: not beyond one that is to wait longer. */
-function lineOf(head: Found, behind: readonly (Found & { dueAt: number })[], at: Instant): ClaimedLine {
-  const late = behind.findIndex(one => one.dueAt > at)
-  const due = late < 0 ? behind : behind.slice(0, late)
-  return [delivery(head), ...(head.line === null ? [] : due).map(delivery)]
+/** What may follow a line's head at once: not beyond a delivery that is to wait longer. */
+function untilLater<D extends { dueAt: number }>(deliveries: readonly D[], at: Instant): readonly D[] {
+  const later = deliveries.findIndex(({ dueAt }) => dueAt > at)
+  return later < 0 ? deliveries : deliveries.slice(0, later)
 }
-
-const delivery = ({ event, attempts, asked }: Found): ClaimedDelivery => ({ event, attempts, asked })
 
 /** Results that one statement records: with the longest answers their text stays below a parameter's 2 MB. */
 const MOST_RECORDED = 50
@@ -214,7 +196,7 @@ const finishedAt = sql.raw('"delivery".finished_at')
 /** It was asked for again since it was claimed: whatever came of this attempt, it goes on waiting for another. */
 const askedSince = sql`${sql.raw('"delivery".asked')} <> r.asked`
 
-// The webhook is told in each row, and not once beside them: so SQLite begins with the results, and looks each delivery up. By
+// Each row names the webhook, which is not one condition beside them: so SQLite begins with the results, and looks each delivery up. By
 // a condition of its own it would go through all that the webhook was ever sent.
 const RECORD = statement(build =>
   build.run(sql`
@@ -258,7 +240,7 @@ export function recordResults(database: Database, claim: Claim, results: readonl
     state === 'pending' ? null : dueAt,
     asked,
   ])
-  const lines = new Set(results.flatMap(({ event }) => lineName(event) ?? []))
+  const lines = new Set(results.flatMap(({ line }) => line ?? []))
   // Backwards, so that no statement finds the lease gone that was its own: it ends with the result of the line's first.
   return [
     ...parts(rows.toReversed(), MOST_RECORDED).map(some =>
@@ -271,10 +253,6 @@ export function recordResults(database: Database, claim: Claim, results: readonl
 const parts = <T>(all: readonly T[], most: number): T[][] =>
   Array.from({ length: Math.ceil(all.length / most) }, (_, at) => all.slice(at * most, (at + 1) * most))
 
-/** The line that deliveries of the event are in; undefined for none. Written by `deliveriesOf` (outbox.ts). */
-const lineName = ({ policyLocator, policyholderLocator }: StoredEvent): string | undefined =>
-  policyLocator === null ? (policyholderLocator ?? undefined) : String(policyLocator)
-
 const NEXT_UP = statement(build =>
   build.run(sql`
     update ${deliveries} set state = 'pending'
@@ -286,7 +264,7 @@ const NEXT_UP = statement(build =>
 )
 
 /** A query that lets the next of each of the lines come up, after those before it have ended. */
-export const nextUp = (database: Database, webhook: string, lines: readonly string[]): Query =>
+const nextUp = (database: Database, webhook: string, lines: readonly string[]): Query =>
   database.bind(NEXT_UP, { webhook, lines: JSON.stringify(lines) })
 
 // Webhooks as rows of the home shard. Where they send, and what with, is sealed.

@@ -3,16 +3,14 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { newUuid } from '../../../kernel/locators.ts'
 import { type Instant, now } from '../../../kernel/time.ts'
-import type { Calls } from '../../../platform/calls.ts'
 import type { NewTimer } from '../../../platform/commit.ts'
 import { type Database, putRows, type Query } from '../../../platform/database.ts'
 import { deliveries, webhooks } from '../../../platform/events/tables.ts'
 import type { ShardPlace, TimerOwner } from '../../../platform/events/timers.ts'
 import { timers } from '../../../platform/tables.ts'
-import { HOME_SHARD, shardDatabase, type Tenant, tenantNow } from '../../../platform/tenancy.ts'
+import { HOME_SHARD, homeDatabase, type Tenant, tenantNow } from '../../../platform/tenancy.ts'
+import { shardDatabases } from '../stream/store.ts'
 import type { WebhookRow } from './store.ts'
-
-export const WEBHOOK_COPY = 'webhook.copy'
 
 /** How long a change may be on its way to the other shards before the dispatcher takes it there. */
 const COPIED_WITHIN_MS = 60_000
@@ -21,25 +19,24 @@ const COPIED_WITHIN_MS = 60_000
 export const copyTimers = (tenant: Tenant, webhook: string, at: Instant): NewTimer[] =>
   tenant.shards.length === 1
     ? []
-    : [{ dueAt: (at + COPIED_WITHIN_MS) as Instant, kind: WEBHOOK_COPY, subject: webhook, payload: {} }]
+    : [{ dueAt: (at + COPIED_WITHIN_MS) as Instant, kind: 'webhook.copy', subject: webhook, payload: {} }]
 
 /** Queries that take the home shard's row into another shard, where it is newer than what is there. */
 export const copyQueries = (database: Database, row: WebhookRow, at: Instant): Query[] =>
   applied(database, { ...row, name: row.locator }, at)
 
 /** When the timer is due. */
-export const webhookCopyDue: TimerOwner = ({ subject }, { env, tenant, calls }) =>
-  copyWebhook(env, tenant, subject, calls)
+export const webhookCopyDue: TimerOwner = ({ subject }, place) => copyWebhook(place, subject)
+
+type TenantPlace = Pick<ShardPlace, 'env' | 'tenant' | 'calls'>
 
 /** Makes every other shard's copy what the home shard has: the row as it is now, or none. */
-export async function copyWebhook(env: Env, tenant: Tenant, webhook: string, calls: Calls): Promise<void> {
-  if (tenant.shards.length === 1) return
-  const home = shardDatabase(env, tenant, HOME_SHARD, calls)
+export async function copyWebhook(place: TenantPlace, webhook: string): Promise<void> {
+  const [home, ...others] = shardDatabases(place)
+  if (!home || others.length === 0) return
   const [[row]] = await home.batch([home.build.select().from(webhooks).where(eq(webhooks.locator, webhook))])
   await Promise.all(
-    tenant.shards.map(async (_, shard) => {
-      if (shard === HOME_SHARD) return
-      const database = shardDatabase(env, tenant, shard, calls)
+    others.map(async database => {
       const change = row ? copyQueries(database, row, now()) : removed(database, webhook, now())
       await database.batch(change as [Query, ...Query[]])
     }),
@@ -65,15 +62,6 @@ export function applied(database: Database, row: WebhookRow, at: Instant): Query
 /** Queries that remove the webhook, and end what waits for it. */
 export const removed = (database: Database, locator: string, at: Instant): Query[] => [
   database.build.run(sql`delete from ${webhooks} where locator = ${locator}`),
-  ...settled(database, locator, at),
-]
-
-/** Queries that suspend the webhook where it is not suspended yet: home only, copies follow. */
-export const suspended = (database: Database, locator: string, at: Instant): Query[] => [
-  database.build.run(
-    sql`update ${webhooks} set suspended_at = ${at}, version = version + 1
-      where locator = ${locator} and suspended_at is null`,
-  ),
   ...settled(database, locator, at),
 ]
 
@@ -104,22 +92,23 @@ function settled(database: Database, locator: string, at: Instant): Query[] {
 }
 
 /** Suspends a webhook, in the home shard first, since clients see that row. If cut off, the timer of the copies does the rest. */
-export async function suspendWebhook(
-  { env, tenant, calls }: Pick<ShardPlace, 'env' | 'tenant' | 'calls'>,
-  locator: string,
-  at: Instant,
-): Promise<void> {
-  const home = shardDatabase(env, tenant, HOME_SHARD, calls)
+export async function suspendWebhook(place: TenantPlace, locator: string, at: Instant): Promise<void> {
+  const { tenant } = place
+  const home = homeDatabase(place)
   const copies = copyTimers(tenant, locator, tenantNow(tenant))
   await home.batch([
-    ...suspended(home, locator, at),
+    home.build.run(
+      sql`update ${webhooks} set suspended_at = ${at}, version = version + 1
+        where locator = ${locator} and suspended_at is null`,
+    ),
+    ...settled(home, locator, at),
     ...putRows(
       home,
       timers,
       copies.map(timer => ({ locator: newUuid(HOME_SHARD), ...timer })),
     ),
-  ] as unknown as [Query, ...Query[]])
-  await copyWebhook(env, tenant, locator, calls)
+  ])
+  await copyWebhook(place, locator)
 }
 
 // The order of deliveries: in each line (tables.ts) the earliest unfinished one is `pending`, all behind it `waiting`.

@@ -5,6 +5,7 @@ import { CUSTOM_EVENT_TYPE, streamTypes } from '../../../platform/events/types.t
 import {
   DateTime,
   Flag,
+  Integer,
   OptionalName,
   OptionalText,
   OptionalTimestamp,
@@ -16,15 +17,15 @@ import {
   Texts,
   Timestamp,
 } from '../../../platform/wire.ts'
+import { record } from '../../contract.ts'
 
 export const EventStreamQuery = z.object({
-  startTimestamp: OptionalTimestamp.openapi({ description: 'Events from this time on.' }),
-  endTimestamp: OptionalTimestamp.openapi({ description: 'Events before this time.' }),
-  eventType: OptionalName.openapi({ description: 'Events of this type only.' }),
-  pageSize: optional(PageSize).openapi({
-    description:
-      'Events of one page, at most 1,000: when left out 100, or as in the call that began the paging.',
-  }),
+  startTimestamp: OptionalTimestamp.describe('Events from this time on.'),
+  endTimestamp: OptionalTimestamp.describe('Events before this time.'),
+  eventType: OptionalName.describe('Events of this type only.'),
+  pageSize: optional(PageSize).describe(
+    'Events of one page, at most 1,000: when left out 100, or as in the call that began the paging.',
+  ),
   pagingToken: PagingToken,
 })
 export type EventStreamQuery = z.infer<typeof EventStreamQuery>
@@ -35,7 +36,7 @@ const CustomType = z
   .openapi('CustomEventType', { description: 'A type of a plugin’s own making.' })
 
 /** A type by its older name, as webhooks have it. */
-export const OlderType = z.union([
+const OlderType = z.union([
   z
     .enum(eventTypes)
     .openapi('EventType', { 'x-enum-descriptions': Object.values(EVENT_TYPES).map(({ about }) => about) }),
@@ -51,81 +52,94 @@ const StreamedType = z.union([
 
 /** Flat: policyholderLocator, policyLocator and productName where they exist, and what the type adds. */
 export const EventStreamData = z.record(Text, Text).openapi('EventStreamData')
-export type EventStreamData = z.infer<typeof EventStreamData>
 
-export const Event = z
-  .object({
-    id: Text,
-    timestamp: Timestamp.openapi({ description: 'When the causing call completed: milliseconds, as text.' }),
-    type: StreamedType,
-    data: EventStreamData,
-    username: OptionalText.openapi({ description: 'Who caused it; in attributedEvents only.' }),
-  })
-  .openapi('Event')
+export const Event = record('Event', {
+  id: Text,
+  timestamp: Timestamp.describe('When the causing call completed: milliseconds, as text.'),
+  type: StreamedType,
+  data: EventStreamData,
+  username: OptionalText.describe('Who caused it; in attributedEvents only.'),
+})
 
 /** Oldest first. `pagingToken` is optional in the contract, and always sent: the last page has it too. */
-export const EventPageResponse = z
-  .object({
-    events: z.array(Event),
-    pagingToken: OptionalText.openapi({ description: 'Always sent; it never expires.' }),
-  })
-  .openapi('EventPageResponse')
+export const EventPageResponse = record('EventPageResponse', {
+  events: z.array(Event),
+  pagingToken: OptionalText.describe('Always sent; it never expires.'),
+})
 
 // The events interface (contract 2; resources brief 8.1): the stream's rows as newer clients read them.
 export const EventListQuery = z.object({
-  startTimestamp: optional(RequestDateTime).openapi({ description: 'Events from this time on.' }),
-  endTimestamp: optional(RequestDateTime).openapi({ description: 'Events before this time.' }),
-  type: OptionalName.openapi({ description: 'Events of this type only, by its newer name or its older.' }),
-  pageSize: optional(PageSize).openapi({
-    description: 'Events of one page, at most 1,000; 100 when left out. Not beside a token.',
-  }),
+  startTimestamp: optional(RequestDateTime).describe('Events from this time on.'),
+  endTimestamp: optional(RequestDateTime).describe('Events before this time.'),
+  type: OptionalName.describe('Events of this type only, by its newer name or its older.'),
+  pageSize: optional(PageSize).describe(
+    'Events of one page, at most 1,000; 100 when left out. Not beside a token.',
+  ),
   pagingToken: PagingToken,
 })
 export type EventListQuery = z.infer<typeof EventListQuery>
 
-const EventData = z.record(Text, z.unknown()).openapi({
-  description:
+const EventData = z
+  .record(Text, z.unknown())
+  .describe(
     'What the newer type says (`quoteLocator`; `policyLocator` and `transactionLocator`; …), and all that the older does.',
-})
+  )
 
-export const EventResponse = z
-  .object({
-    locator: Text.openapi({
-      description: 'Also the `id` of the event in the stream, and of its deliveries.',
-    }),
-    userLocator: Text.openapi({ description: 'The account that caused it; one of its own for the clock.' }),
-    requestId: Text.openapi({
-      description: 'The same for all events that one call caused: the X-Request-Id of its answer.',
-    }),
-    timestamp: DateTime,
-    type: Text.openapi({ description: 'The newer name where there is one, else the older.' }),
-    data: EventData,
-  })
-  .openapi('EventResponse')
+export const EventResponse = record('EventResponse', {
+  locator: Text.describe('Also the `id` of the event in the stream, and of its deliveries.'),
+  userLocator: Text.describe('The account that caused it; one of its own for the clock.'),
+  requestId: Text.describe('The same for all events that one call caused: the X-Request-Id of its answer.'),
+  timestamp: DateTime,
+  type: Text.describe('The newer name where there is one, else the older.'),
+  data: EventData,
+})
 export type EventResponse = z.infer<typeof EventResponse>
 
-export const EventStreamResponse = z
-  .object({
-    pagingToken: Text.openapi({ description: 'Always sent, on the last page too; it never expires.' }),
-    events: z.array(EventResponse),
-  })
-  .openapi('EventStreamResponse')
+export const EventStreamResponse = record('EventStreamResponse', {
+  pagingToken: Text.describe('Always sent, on the last page too; it never expires.'),
+  events: z.array(EventResponse),
+})
 export type EventStreamResponse = z.infer<typeof EventStreamResponse>
 
-export const EventTypeResponse = z
-  .object({
-    type: Text.openapi({ description: 'In the stream.' }),
-    newerTypes: Texts.openapi({
-      description: 'In the events interface and in webhooks; none: as in the stream.',
-    }),
-    description: Text,
-    dataType: Text.openapi({ description: 'The shape of its data, in the document of the interface.' }),
-    emitted: Flag.openapi({
-      description: 'Whether the service emits it; if not, it is accepted in subscriptions and filters only.',
-    }),
-    causes: Texts.openapi({ description: 'What emits it: operations, or `clock` with what is due.' }),
-    deprecated: Flag.optional(),
-    example: EventStreamData,
-  })
-  .openapi('EventTypeResponse')
+export const EventTypeResponse = record('EventTypeResponse', {
+  type: Text.describe('In the stream.'),
+  newerTypes: Texts.describe('In the events interface and in webhooks; none: as in the stream.'),
+  description: Text,
+  dataType: Text.describe('The shape of its data, in the document of the interface.'),
+  emitted: Flag.describe(
+    'Whether the service emits it; if not, it is accepted in subscriptions and filters only.',
+  ),
+  causes: Texts.describe('What emits it: operations, or `clock` with what is due.'),
+  deprecated: Flag.optional(),
+  example: EventStreamData,
+})
 export type EventTypeResponse = z.infer<typeof EventTypeResponse>
+
+// What a webhook receives (contract 2; brief 9; resources brief 7.3). The name through which its types matched an event decides
+// between the two; beside its own properties each has those of the other that do not clash, and `sequence`.
+const Sequence = Integer.describe('Rises from event to event of a policy, with gaps.')
+
+/** By a name of the event stream, as older webhooks have it. */
+export const WebhookEvent = record('WebhookEvent', {
+  id: Text.describe('Also the `webhook-id` of every attempt.'),
+  locator: Text.describe('The same as `id`.'),
+  type: z.union([OlderType, z.literal('webhook.test')]),
+  timestamp: Timestamp.describe('Milliseconds, as text.'),
+  sequence: Sequence,
+  transactionId: Text.describe('The same for all events of one request.'),
+  requestId: Text.describe('The same as `transactionId`.'),
+  username: Text,
+  userLocator: Text,
+  data: EventStreamData,
+})
+export type WebhookEvent = z.infer<typeof WebhookEvent>
+
+/** By a name of the events interface, and by no name of the stream: what the interface answers for the event, and more. */
+export const WebhookEventResponse = record('WebhookEventResponse', {
+  ...EventResponse.shape,
+  id: Text.describe('The same as `locator`; also the `webhook-id` of every attempt.'),
+  sequence: Sequence,
+  transactionId: Text.describe('The same as `requestId`.'),
+  username: Text,
+})
+export type WebhookEventResponse = z.infer<typeof WebhookEventResponse>

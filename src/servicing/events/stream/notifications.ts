@@ -8,8 +8,7 @@ import { newerTypesOf } from '../../../platform/events/types.ts'
 import type { Notification } from '../../../platform/http/openapi.ts'
 import { rule } from '../../../platform/wire-problem.ts'
 import { causesOf } from './causes.ts'
-import type { EventTypeResponse } from './contract.ts'
-import { WebhookEvent, WebhookEventResponse } from './contract-delivered.ts'
+import { type EventTypeResponse, WebhookEvent, WebhookEventResponse } from './contract.ts'
 import { interfaceData, type NewerFamily, newerFamily } from './response.ts'
 
 /** The moment of examples, as that of their data (data-keys.ts). */
@@ -21,15 +20,17 @@ const code = (names: readonly string[], between: string): string =>
 const causedBy = (types: readonly EventType[]): string =>
   `Caused by ${code([...new Set(types.flatMap(causesOf))], ', ')}.`
 
-function ofStream(type: EventType): Notification {
+const isLegacy = (type: EventType): boolean => EVENT_TYPES[type].isLegacy ?? false
+
+/** The notification under the name of the event stream. */
+function streamNotification(type: EventType): Notification {
   const newer = newerTypesOf(type)
+  const names = newer.length > 0 ? [`Newer name: ${code(newer, ' or ')}.`] : []
   return {
     name: type,
     summary: EVENT_TYPES[type].about,
-    description: [newer.length > 0 && `Newer name: ${code(newer, ' or ')}.`, causedBy([type])]
-      .filter(Boolean)
-      .join('\n\n'),
-    deprecated: EVENT_TYPES[type].isLegacy ?? false,
+    description: [...names, causedBy([type])].join('\n\n'),
+    deprecated: isLegacy(type),
     schema: WebhookEvent.extend({
       type: z.literal(type),
       data: dataContract(type).openapi({ example: exampleData(type) }),
@@ -37,21 +38,20 @@ function ofStream(type: EventType): Notification {
   }
 }
 
-/** Types of one name may say the same. */
-const isFirstOfItsShape = (type: EventType, at: number, types: readonly EventType[]): boolean => {
-  const keys = (one: EventType): string => {
-    const { data, optional = [] } = EVENT_TYPES[one]
-    return JSON.stringify([[...data].sort(), [...optional].sort()])
-  }
-  return types.findIndex(one => keys(one) === keys(type)) === at
+/** The properties of the type's data, in one text: several types of one newer name may have the same. */
+function shapeOf(type: EventType): string {
+  const { data, optional = [] } = EVENT_TYPES[type]
+  return JSON.stringify([[...data].sort(), [...optional].sort()])
 }
 
-function ofInterface([newer, types]: readonly [string, readonly EventType[]]): Notification {
-  const data = types.filter(isFirstOfItsShape).map(type =>
-    newerDataContract(newer, type).openapi({
-      example: interfaceData({ type, newerType: newer, at: EXAMPLE_AT, data: exampleData(type) }),
-    }),
-  )
+/** The notification under the newer name of these types. */
+function interfaceNotification(newer: string, types: readonly EventType[]): Notification {
+  const byShape = Map.groupBy(types, shapeOf)
+  const data = [...byShape.values()].map(([first]) => {
+    const type = first!
+    const example = interfaceData({ type, newerType: newer, at: EXAMPLE_AT, data: exampleData(type) })
+    return newerDataContract(newer, type).openapi({ example })
+  })
   return {
     name: newer,
     summary: types.map(type => EVENT_TYPES[type].about).join(' Or: '),
@@ -59,7 +59,7 @@ function ofInterface([newer, types]: readonly [string, readonly EventType[]]): N
       `What the event stream calls ${code(types, ' or ')}, for webhooks whose types match this name and not that.`,
       causedBy(types),
     ].join('\n\n'),
-    deprecated: types.every(type => EVENT_TYPES[type].isLegacy ?? false),
+    deprecated: types.every(isLegacy),
     schema: WebhookEventResponse.extend({
       type: z.literal(newer),
       data: data.length === 1 ? data[0]! : z.union(data),
@@ -67,26 +67,25 @@ function ofInterface([newer, types]: readonly [string, readonly EventType[]]): N
   }
 }
 
-/** Under a name that both have, each for its own events (`policy.reinstatement.issue`), comes the one or the other. */
-function either(one: Notification, other: Notification | undefined): Notification {
-  if (!other) return one
-  return {
-    name: one.name,
-    summary: `${one.summary} Or: ${other.summary}`,
-    description: `${one.description}\n\nOr: ${other.description}`,
-    deprecated: one.deprecated && other.deprecated,
-    schema: z.union([one.schema, other.schema]),
-  }
-}
+/** A name that is both an older and a newer one, each for its own events (`policy.reinstatement.issue`). */
+const either = (older: Notification, newer: Notification): Notification => ({
+  name: older.name,
+  summary: `${older.summary} Or: ${newer.summary}`,
+  description: `${older.description}\n\nOr: ${newer.description}`,
+  deprecated: older.deprecated && newer.deprecated,
+  schema: z.union([older.schema, newer.schema]),
+})
 
-/** Every name under which the service tells of something, and what a plugin makes. */
+/** Every name under which the service emits events, and the events of plugins. */
 export function eventNotifications(): Notification[] {
-  const older = eventTypes.filter(type => !EVENT_TYPES[type].isForeign).map(ofStream)
-  const newer = new Map([...emittedNewerTypes()].map(one => [one[0], ofInterface(one)]))
-  const names = new Set(older.map(({ name }) => name))
+  const notifications = new Map(emittedTypes.map(type => [type as string, streamNotification(type)]))
+  for (const [name, types] of emittedNewerTypes()) {
+    const newer = interfaceNotification(name, types)
+    const older = notifications.get(name)
+    notifications.set(name, older ? either(older, newer) : newer)
+  }
   return [
-    ...older.map(one => either(one, newer.get(one.name))),
-    ...[...newer.values()].filter(({ name }) => !names.has(name)),
+    ...notifications.values(),
     {
       name: 'custom.*',
       summary: 'An event of a plugin’s own making.',
@@ -97,25 +96,21 @@ export function eventNotifications(): Notification[] {
   ]
 }
 
-const responseOf = (type: EventType): EventTypeResponse => {
-  const { shape, isForeign, isLegacy } = EVENT_TYPES[type]
-  return {
+/** Every type that a plugin does not make, in the order of the catalogue. */
+export const eventTypeList = (): EventTypeResponse[] =>
+  eventTypes.map(type => ({
     type,
     newerTypes: newerTypesOf(type),
     description: EVENT_TYPES[type].about,
-    dataType: shape,
-    emitted: !isForeign,
+    dataType: EVENT_TYPES[type].shape,
+    emitted: !EVENT_TYPES[type].isForeign,
     causes: causesOf(type),
-    ...(isLegacy && { deprecated: true }),
+    ...(isLegacy(type) && { deprecated: true }),
     example: exampleData(type),
-  }
-}
+  }))
 
-/** Every type that a plugin does not make, in the order of the catalogue. */
-export const eventTypeList = (): EventTypeResponse[] => eventTypes.map(responseOf)
-
-// The data of each type as a zod contract. Made when it is asked for, and never at the start of the service: the document
-// of the interface is, and tests hold what was emitted against it.
+// The data of each type as a zod contract. Made when it is asked for, and never at the start of the service: for the document of
+// the interface, and for tests that check emitted events against it.
 function contractOfKey(key: Key): z.ZodType {
   const { about: description, example, kind, values }: KeyEntry = KEYS[key]
   const pattern = PATTERNS[kind]
@@ -128,7 +123,7 @@ function contractOfKey(key: Key): z.ZodType {
 }
 
 /** The properties of the type's data. */
-export function keyContracts(type: EventType): z.ZodRawShape {
+function keyContracts(type: EventType): z.ZodRawShape {
   const { data, optional = [] } = EVENT_TYPES[type]
   return {
     ...Object.fromEntries(data.map(key => [key, contractOfKey(key)])),
@@ -143,13 +138,12 @@ export function dataContract(type: EventType): z.ZodType {
   return z.strictObject(keyContracts(type)).openapi(shape)
 }
 
-// The data of newer names as zod contracts, for the document: what they say (interface/newer-data.ts), beside all that the
-// older types say. Made when it is asked for, as contracts.ts.
 const transaction = () => ({ policyLocator: z.string(), transactionLocator: z.string() })
 const policyLocators = () => ({
   policyLocators: z.object({ listCompleted: z.boolean(), items: z.array(z.string()) }),
 })
 
+/** What events under newer names have (`SHAPES` in response.ts) beside all that the older name has. */
 const ADDED: Readonly<Record<NewerFamily, () => z.ZodRawShape>> = {
   'policy.account.': () => ({ accountLocator: z.string() }),
   'policy.quote.': () => ({ quoteLocator: z.string(), underwritingStatus: z.string().optional() }),
@@ -173,11 +167,12 @@ const ADDED: Readonly<Record<NewerFamily, () => z.ZodRawShape>> = {
   'billing.delinquency.': () => ({ delinquencyLocator: z.string(), ...policyLocators() }),
 }
 
+const emittedTypes = eventTypes.filter(type => !EVENT_TYPES[type].isForeign)
+
 /** Newer names that events of the service have, each with the older types that have it. */
-export function emittedNewerTypes(): ReadonlyMap<string, readonly EventType[]> {
+function emittedNewerTypes(): ReadonlyMap<string, readonly EventType[]> {
   const found = new Map<string, EventType[]>()
-  for (const type of eventTypes.filter(one => !EVENT_TYPES[one].isForeign))
-    for (const newer of newerTypesOf(type)) addTo(found, newer, type)
+  for (const type of emittedTypes) for (const newer of newerTypesOf(type)) addTo(found, newer, type)
   return found
 }
 

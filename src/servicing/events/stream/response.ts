@@ -1,18 +1,15 @@
 import type { EventType } from '../../../platform/events/catalogue.ts'
+import type { events } from '../../../platform/events/tables.ts'
 import { matchesEventType } from '../../../platform/events/types.ts'
-import type { EventResponse } from './contract.ts'
-import type { WebhookEvent, WebhookEventResponse } from './contract-delivered.ts'
+import type { EventResponse, WebhookEvent, WebhookEventResponse } from './contract.ts'
+
+type StoredEvent = typeof events.$inferSelect
 
 /** A row of the stream, as both of its views need it. */
-export type EventRow = {
-  readonly locator: string
-  readonly accountLocator: string
-  readonly requestId: string
-  readonly at: number
-  readonly type: string
-  readonly newerType: string | null
-  readonly data: Readonly<Record<string, string>>
-}
+export type EventRow = Pick<
+  StoredEvent,
+  'locator' | 'accountLocator' | 'requestId' | 'at' | 'type' | 'newerType' | 'data'
+>
 
 /** The event for the events interface, and for webhooks (resources brief 8.1). */
 export const eventResponse = (row: EventRow): EventResponse => ({
@@ -24,14 +21,8 @@ export const eventResponse = (row: EventRow): EventResponse => ({
   data: interfaceData(row),
 })
 
-// What events of the newer names say (resources brief 8.1), made of what the row says.
-
-type Row = {
-  readonly type: string
-  readonly newerType: string | null
-  readonly at: number
-  readonly data: Readonly<Record<string, string>>
-}
+// The data of events under newer names (resources brief 8.1), derived from the row.
+type Row = Pick<EventRow, 'type' | 'newerType' | 'at' | 'data'>
 
 type Data = Record<string, unknown>
 
@@ -44,15 +35,13 @@ const transaction =
   (key: string) =>
   ({ data }: Row): Data => ({ policyLocator: data.policyLocator, transactionLocator: data[key] })
 
-const quote = ({ data }: Row): Data => ({
-  quoteLocator: data.quoteLocator,
-  ...(data.decision !== undefined && { underwritingStatus: data.decision }),
-})
-
-/** By the beginning of the newer name. Their contracts are in data-contracts.ts. */
+/** By the beginning of the newer name; `ADDED` (notifications.ts) has their contracts. */
 const SHAPES = {
   'policy.account.': ({ data }) => ({ accountLocator: data.policyholderLocator }),
-  'policy.quote.': quote,
+  'policy.quote.': ({ data }) => ({
+    quoteLocator: data.quoteLocator,
+    ...(data.decision !== undefined && { underwritingStatus: data.decision }),
+  }),
   'policy.change.': transaction('endorsementLocator'),
   'policy.renewal.': transaction('renewalLocator'),
   'policy.cancellation.': transaction('cancellationLocator'),
@@ -76,16 +65,14 @@ const SHAPES = {
   }),
 } as const satisfies Record<string, (row: Row) => Data>
 
-/** The beginning of newer names whose data is alike. */
+/** The beginning of newer names with the same properties. */
 export type NewerFamily = keyof typeof SHAPES
 
-const families = Object.keys(SHAPES) as NewerFamily[]
-
-/** The family of a name; undefined for one that says no more than the row does. */
+/** The family of a name; undefined when events of the name have the row's data only. */
 export const newerFamily = (name: string): NewerFamily | undefined =>
-  families.find(beginning => name.startsWith(beginning))
+  (Object.keys(SHAPES) as NewerFamily[]).find(beginning => name.startsWith(beginning))
 
-/** The row's data for the events interface: that of its newer name, and that of the row. The newer name wins where both have a property. */
+/** The row's data, and that of its newer name, which wins where both have a property. */
 export function interfaceData(row: Row): Data {
   const family = newerFamily(row.newerType ?? row.type)
   return { ...row.data, ...(family && SHAPES[family](row)) }
@@ -93,31 +80,28 @@ export function interfaceData(row: Row): Data {
 
 // The body of a delivery (contract 2; brief 9; resources brief 7.3). An event may have two names. The one that the webhook's types
 // match decides the form: that of the events interface, or that of older webhooks.
-/** What of an event is told. */
-export type ToldEvent = EventRow & { readonly sequence: number; readonly username: string }
-
 type Names = Pick<EventRow, 'type' | 'newerType'>
 
-/** Whether the webhook's types match the newer name alone. The older one holds if they match both, or neither since a change. */
-function isReadAsNewer({ type, newerType }: Names, eventTypes: readonly string[]): boolean {
+/** Whether the webhook's types match the newer name alone. The older name is used if they match both, or neither since a change. */
+function usesNewerName({ type, newerType }: Names, eventTypes: readonly string[]): boolean {
   const matches = (name: string): boolean => eventTypes.some(pattern => matchesEventType(pattern, name))
   return newerType !== null && matches(newerType) && !matches(type)
 }
 
-/** The name by which the webhook reads the event. */
-export const toldType = (names: Names, eventTypes: readonly string[]): string =>
-  isReadAsNewer(names, eventTypes) ? names.newerType! : names.type
+/** The name that the webhook knows the event by. */
+export const deliveredType = (names: Names, eventTypes: readonly string[]): string =>
+  usesNewerName(names, eventTypes) ? names.newerType! : names.type
 
-/** The body. */
+/** The body of a delivery to a webhook of these types. */
 export function webhookEvent(
-  event: ToldEvent,
+  event: EventRow & Pick<StoredEvent, 'sequence' | 'username'>,
   eventTypes: readonly string[],
 ): WebhookEvent | WebhookEventResponse {
   const { locator, requestId, sequence, username } = event
-  const both = { id: locator, sequence, transactionId: requestId, username }
-  if (isReadAsNewer(event, eventTypes)) return { ...eventResponse(event), ...both }
+  const common = { id: locator, sequence, transactionId: requestId, username }
+  if (usesNewerName(event, eventTypes)) return { ...eventResponse(event), ...common }
   return {
-    ...both,
+    ...common,
     locator,
     requestId,
     userLocator: event.accountLocator,

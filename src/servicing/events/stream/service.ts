@@ -1,26 +1,17 @@
+// The event stream and the events interface: two views of the same rows, paged over all shards.
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { notFound, Refusal } from '../../../kernel/errors.ts'
-import { readUuid, shardOfUuid } from '../../../kernel/locators.ts'
+import { invalidParameter, notFound, Refusal } from '../../../kernel/errors.ts'
+import { readUuid } from '../../../kernel/locators.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { isEventType } from '../../../platform/events/catalogue.ts'
 import { isAnyEventType, isCustomEventType, isStreamed } from '../../../platform/events/types.ts'
 import { type JsonText, jsonText } from '../../../platform/http/route.ts'
-import { shardDatabase, type Tenant } from '../../../platform/tenancy.ts'
+import { recordPlace, type Tenant } from '../../../platform/tenancy.ts'
 import type { EventListQuery, EventResponse, EventStreamQuery, EventStreamResponse } from './contract.ts'
 import { eventResponse } from './response.ts'
-import {
-  eventsAfter,
-  eventsOfRequest,
-  type Form,
-  findEvent,
-  type StreamFilter,
-  type StreamRow,
-  timesAround,
-} from './store.ts'
+import * as store from './store.ts'
 
 const DEFAULT_PAGE_SIZE = 100
-
-const FILTERS = ['startTimestamp', 'endTimestamp', 'eventType'] as const
 
 /** A page of the stream, oldest first; `attributed`: with who caused each event. One round trip for each shard. */
 export async function readStream(
@@ -28,8 +19,11 @@ export async function readStream(
   context: RequestContext,
   attributed: boolean,
 ): Promise<JsonText> {
-  const form = attributed ? 'attributed' : 'stream'
-  const { rows, pagingToken } = await readPage(form, readingOf(query, context), context, query.pageSize)
+  const { rows, pagingToken } = await readPage(
+    attributed ? 'attributed' : 'stream',
+    streamReading(query, context),
+    context,
+  )
   const events = rows.map(({ json }) => json)
   const text = `{"events":[${events.join(',')}],"pagingToken":${JSON.stringify(pagingToken)}}`
   return jsonText({ status: 200, text }, { events, pagingToken })
@@ -39,162 +33,135 @@ export async function readStream(
  * Where to read from, and what. The first call names a filter; later ones name none, since the token has it (brief 9). `pageSize`
  * may accompany a token: it says how much to read.
  */
-function readingOf(query: EventStreamQuery, { env, tenant }: RequestContext): Reading {
-  const named = FILTERS.filter(filter => query[filter] !== undefined)
-  if (query.pagingToken !== undefined) {
-    if (named.length > 0)
-      throw new Refusal(
-        'invalidParameter',
-        `With 'pagingToken' leave out ${named.map(name => `'${name}'`).join(' and ')}: the token has the filters of the first call.`,
-      )
-    const reading = readToken(env.SEALING_KEY, 'stream', tenant, query.pagingToken)
+function streamReading(
+  { pageSize, pagingToken, ...filters }: EventStreamQuery,
+  context: RequestContext,
+): Reading {
+  if (pagingToken !== undefined) {
+    refuseBesideToken(filters, 'the filters of the first call')
+    const reading = readToken(context.env.SEALING_KEY, 'stream', context.tenant, pagingToken)
     if (reading.filter.type !== undefined) checkType(reading.filter.type, 'pagingToken')
-    return reading
+    return { ...reading, pageSize: pageSize ?? reading.pageSize }
   }
-  if (named.length === 0)
-    throw new Refusal(
-      'invalidParameter',
+  const { startTimestamp: start, endTimestamp: end, eventType: type } = filters
+  if (start === undefined && end === undefined && type === undefined)
+    throw invalidParameter(
       "Name at least one of 'startTimestamp', 'endTimestamp' and 'eventType', or send the 'pagingToken' of the answer before; startTimestamp=0 begins with the first event.",
     )
-  const { startTimestamp, endTimestamp, eventType } = query
-  if (eventType !== undefined) checkType(eventType, 'eventType')
-  return {
-    filter: { start: startTimestamp, end: endTimestamp, type: eventType },
-    pageSize: query.pageSize ?? DEFAULT_PAGE_SIZE,
-    positions: [],
-    restores: restoresOf(tenant),
-  }
+  if (type !== undefined) checkType(type, 'eventType')
+  return firstReading({ start, end, type }, context, pageSize)
 }
 
-/** A type that is never written would read as one of which nothing has happened yet. */
+function refuseBesideToken(parameters: object, tokenHas: string): void {
+  const named = Object.entries(parameters).flatMap(([name, value]) =>
+    value === undefined ? [] : [`'${name}'`],
+  )
+  if (named.length > 0)
+    throw invalidParameter(`With 'pagingToken' leave out ${named.join(' and ')}: the token has ${tokenHas}.`)
+}
+
+const firstReading = (
+  filter: store.StreamFilter,
+  { tenant }: RequestContext,
+  pageSize = DEFAULT_PAGE_SIZE,
+) => ({
+  filter,
+  pageSize,
+  positions: [],
+  restores: restoresOf(tenant),
+})
+
+/** Refuses a type that the stream never has: reading it would look as if no such event had happened yet. */
 function checkType(type: string, parameter: 'eventType' | 'pagingToken'): void {
   if (!isStreamed(type))
-    throw new Refusal(
-      'invalidParameter',
+    throw invalidParameter(
       `'${parameter}' asks for events of type '${type}', which the event stream does not have; read them with GET /event/{tenantLocator}/events/list?type=${type}, or with a webhook.`,
     )
-  if (isEventType(type) || isCustomEventType(type)) return
-  throw new Refusal(
-    'invalidParameter',
-    `'${parameter}' names '${type}', which is no type of event; name one in full, as 'policy.issue'. GET /event/events lists them.`,
-  )
+  if (!isEventType(type) && !isCustomEventType(type))
+    throw invalidParameter(
+      `'${parameter}' names '${type}', which is no type of event; name one in full, as 'policy.issue'. GET /event/events lists them.`,
+    )
 }
 
-export async function readEvent(
-  text: string,
-  { env, tenant, calls }: RequestContext,
-): Promise<EventResponse> {
-  const locator = readUuid(text)
-  const shard = locator && shardOfUuid(locator)
-  const row =
-    locator !== undefined && shard !== undefined && shard < tenant.shards.length
-      ? await findEvent(shardDatabase(env, tenant, shard, calls), locator)
-      : undefined
+export async function readEvent(text: string, context: RequestContext): Promise<EventResponse> {
+  const { database, locator } = recordPlace(context, text, 'event')
+  const row = await store.findEvent(database, locator)
   if (!row) throw notFound('event', text)
   return eventResponse(row)
 }
 
 /** All events that one call caused, in order. 404 if there are none: calls that caused none are not recorded. */
-export async function readEventsOfRequest(
-  text: string,
-  { env, tenant, calls }: RequestContext,
-): Promise<EventResponse[]> {
+export async function readEventsOfRequest(text: string, context: RequestContext): Promise<EventResponse[]> {
   const request = readUuid(text)
-  if (!request) throw noneOf(text)
-  const shards = await Promise.all(
-    tenant.shards.map((_, shard) => eventsOfRequest(shardDatabase(env, tenant, shard, calls), request)),
-  )
+  const shards = request
+    ? await Promise.all(
+        store.shardDatabases(context).map(database => store.eventsOfRequest(database, request)),
+      )
+    : []
   const rows = shards.flat()
-  if (rows.length === 0) throw noneOf(text)
+  if (rows.length === 0)
+    throw new Refusal(
+      'notFound',
+      `There are no events of a request '${text}': it caused none, or there was no such request. Name the X-Request-Id of an answer.`,
+    )
   return rows.map(eventResponse)
 }
 
-const noneOf = (request: string): Refusal =>
-  new Refusal(
-    'notFound',
-    `There are no events of a request '${request}': it caused none, or there was no such request. Name the X-Request-Id of an answer.`,
-  )
-
 /** A page of the stream for the events interface, oldest first. A token may not be combined with anything (resources brief 8.1). */
 export async function listEvents(
-  query: EventListQuery,
+  { pagingToken: token, ...first }: EventListQuery,
   context: RequestContext,
 ): Promise<EventStreamResponse> {
-  const { pagingToken, ...first } = query
-  const named = Object.entries(first).flatMap(([name, value]) => (value === undefined ? [] : [name]))
-  if (pagingToken !== undefined && named.length > 0)
-    throw new Refusal(
-      'invalidParameter',
-      `With 'pagingToken' leave out ${named.map(name => `'${name}'`).join(' and ')}: the token has what the first call asked for.`,
-    )
-  const { type, startTimestamp, endTimestamp, pageSize = DEFAULT_PAGE_SIZE } = first
+  if (token !== undefined) refuseBesideToken(first, 'what the first call asked for')
+  const { type, startTimestamp: start, endTimestamp: end, pageSize } = first
   if (type !== undefined && !isAnyEventType(type))
-    throw new Refusal(
-      'invalidParameter',
+    throw invalidParameter(
       `'type' names '${type}', which is no type of event; name one in full, as 'policy.change.create' or 'endorsement.create'. GET /event/events lists them.`,
     )
-  const reading = {
-    filter: { start: startTimestamp, end: endTimestamp, name: type },
-    pageSize,
-    positions: [],
-    restores: restoresOf(context.tenant),
-  }
-  const page = await readPage('events', pagingToken ?? reading, context)
-  return { pagingToken: page.pagingToken, events: page.rows.map(eventResponse) }
+  const reading =
+    token === undefined
+      ? firstReading({ start, end, name: type }, context, pageSize)
+      : readToken(context.env.SEALING_KEY, 'events', context.tenant, token)
+  const { rows, pagingToken } = await readPage('events', reading, context)
+  return { pagingToken, events: rows.map(eventResponse) }
 }
 
-// A page of the stream over all shards, for either of its views.
-export type StreamPage<F extends Form> = {
-  readonly rows: readonly StreamRow<F>[]
-  readonly pagingToken: string
-}
-
-/** The next page: after a token of this view, or as a first call asks. Its token continues after it. One round trip per shard. */
-export async function readPage<F extends Form>(
+/** The next page of a view, and the token that continues after it. One round trip for each shard. */
+async function readPage<F extends store.Form>(
   form: F,
-  from: string | Reading,
+  reading: Reading,
   context: RequestContext,
-  pageSizeAsked?: number,
-): Promise<StreamPage<F>> {
-  const { env, tenant, calls } = context
-  const view = form === 'events' ? 'events' : 'stream'
-  const reading = typeof from === 'string' ? readToken(env.SEALING_KEY, view, tenant, from) : from
-  const { filter, positions } = reading
-  if (reading.restores < restoresOf(tenant)) throw await restoredSince(reading, context)
-  const pageSize = pageSizeAsked ?? reading.pageSize
+): Promise<{ readonly rows: readonly store.StreamRow<F>[]; readonly pagingToken: string }> {
+  const { env, tenant } = context
+  const { filter, positions, pageSize } = reading
+  if (reading.restores < restoresOf(tenant)) throw await streamRestored(reading, context)
   const read = await Promise.all(
-    tenant.shards.map((_, shard) =>
-      eventsAfter(shardDatabase(env, tenant, shard, calls), form, positions[shard] ?? 0, filter, pageSize),
-    ),
+    store
+      .shardDatabases(context)
+      .map((database, shard) => store.eventsAfter(database, form, positions[shard] ?? 0, filter, pageSize)),
   )
-  const rows = read.map(one => one.rows)
-  const reached = read.map(one => one.reached)
-  const page = mergeShards(rows, positions, pageSize, reached)
-  return {
-    rows: page.events,
-    pagingToken: writeToken(env.SEALING_KEY, view, tenant, {
-      filter,
-      pageSize,
-      positions: page.positions,
-      restores: restoresOf(tenant),
-    }),
-  }
+  const page = mergeShards(
+    read.map(({ rows }) => rows),
+    positions,
+    pageSize,
+    read.map(({ reached }) => reached),
+  )
+  const next = { filter, pageSize, positions: page.positions, restores: restoresOf(tenant) }
+  const view = form === 'events' ? 'events' : 'stream'
+  return { rows: page.events, pagingToken: writeToken(env.SEALING_KEY, view, tenant, next) }
 }
 
 const restoresOf = ({ restores = [] }: Tenant): number => restores.length
 
 /**
- * Refuses (409 `streamRestored`) a token of before a restore, since events that its reader has may be undone. The time to read from is
- * that of the first event that the reader has not had: sequences are never used again, so its position tells.
+ * The refusal (409 `streamRestored`) of a token of before a restore, since events that its reader has may be undone. The time to read
+ * from is that of the first event that the reader has not had. Its position shows it, since sequences are never used again.
  */
-async function restoredSince(
-  { positions }: Reading,
-  { env, tenant, calls }: RequestContext,
-): Promise<Refusal> {
+async function streamRestored({ positions }: Reading, context: RequestContext): Promise<Refusal> {
   const shards = await Promise.all(
-    tenant.shards.map((_, shard) =>
-      timesAround(shardDatabase(env, tenant, shard, calls), positions[shard] ?? 0),
-    ),
+    store
+      .shardDatabases(context)
+      .map((database, shard) => store.timesAround(database, positions[shard] ?? 0)),
   )
   const next = shards.flatMap(({ next }) => next ?? [])
   const timestamp = String(next.length > 0 ? Math.min(...next) : Math.max(...shards.map(({ last }) => last)))
@@ -253,7 +220,7 @@ export type View = 'stream' | 'events'
 
 /** All that the next call needs; the token never expires. */
 export type Reading = {
-  filter: StreamFilter
+  filter: store.StreamFilter
   pageSize: number
   positions: Positions
   /** How often the tenant had been restored when the reading began. */
@@ -290,14 +257,8 @@ export function writeToken(
   { filter, pageSize, positions, restores }: Reading,
 ): string {
   const { start, end, type, name } = filter
-  const sealed: Sealed = [
-    start ?? null,
-    end ?? null,
-    type ?? name ?? null,
-    pageSize,
-    [...positions],
-    restores,
-  ]
+  const parts = [start ?? null, end ?? null, type ?? name ?? null] as const
+  const sealed: Sealed = [...parts, pageSize, [...positions], restores]
   const text = Buffer.from(JSON.stringify(sealed)).toString('base64url')
   return `${text}.${sealOf(keysOf(keys)[0]!, view, tenant, text).toString('base64url')}`
 }
@@ -311,21 +272,13 @@ export function readToken(keys: string, view: View, tenant: Tenant, token: strin
     return given.length === right.length && timingSafeEqual(given, right)
   })
   if (!fits)
-    throw new Refusal(
-      'invalidParameter',
+    throw invalidParameter(
       "'pagingToken' is not one that this service gave out here; send it as it came, or begin again without it.",
     )
   const [start, end, type, pageSize, positions, restores = 0] = JSON.parse(
     Buffer.from(text, 'base64url').toString('utf8'),
   ) as Sealed
-  return {
-    filter: {
-      start: start ?? undefined,
-      end: end ?? undefined,
-      [view === 'stream' ? 'type' : 'name']: type ?? undefined,
-    } as StreamFilter,
-    pageSize,
-    positions,
-    restores,
-  }
+  const named = { [view === 'stream' ? 'type' : 'name']: type ?? undefined }
+  const filter = { start: start ?? undefined, end: end ?? undefined, ...named } as store.StreamFilter
+  return { filter, pageSize, positions, restores }
 }

@@ -3,10 +3,20 @@ import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import { unionAll } from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
+import type { RequestContext } from '../../../platform/context.ts'
 import { type Database, statement } from '../../../platform/database.ts'
 import { events } from '../../../platform/events/tables.ts'
 import { unstreamedTypes } from '../../../platform/events/types.ts'
+import { shardDatabase } from '../../../platform/tenancy.ts'
 import type { EventRow } from './response.ts'
+
+/** The tenant's databases, by shard. */
+export const shardDatabases = ({
+  env,
+  tenant,
+  calls,
+}: Pick<RequestContext, 'env' | 'tenant' | 'calls'>): Database[] =>
+  tenant.shards.map((_, shard) => shardDatabase(env, tenant, shard, calls))
 
 export type StreamFilter = {
   /** Events from this time on. */
@@ -61,7 +71,7 @@ function eventsBy(form: Form, parts: readonly Part[], isByName: boolean) {
     ...parts.map(part => CONDITIONS[part]),
     ...(passesOver(form, parts) ? [IS_STREAMED] : []),
   ]
-  const those = (build: DrizzleD1Database, ...more: SQL[]) =>
+  const matching = (build: DrizzleD1Database, ...more: SQL[]) =>
     build
       .select(COLUMNS[form] as (typeof COLUMNS)['events'])
       .from(events)
@@ -70,12 +80,12 @@ function eventsBy(form: Form, parts: readonly Part[], isByName: boolean) {
   return statement(build =>
     isByName
       ? unionAll(
-          those(build, eq(type, sql.placeholder('name'))),
-          those(build, eq(newerType, sql.placeholder('name'))),
+          matching(build, eq(type, sql.placeholder('name'))),
+          matching(build, eq(newerType, sql.placeholder('name'))),
         )
           .orderBy(asc(sequence))
           .limit(sql.placeholder('most'))
-      : those(build).orderBy(asc(sequence)).limit(sql.placeholder('most')),
+      : matching(build).orderBy(asc(sequence)).limit(sql.placeholder('most')),
   )
 }
 
@@ -112,14 +122,14 @@ export async function eventsAfter<F extends Form>(
 export async function timesAround(
   database: Database,
   position: number,
-): Promise<{ next: number | undefined; last: number }> {
+): Promise<{ next: number | null; last: number }> {
   const [[row]] = await database.batch([
-    database.build.all<{ next: number | null; last: number | null }>(
+    database.build.all<{ next: number | null; last: number }>(
       sql`select (select ${at} from ${events} where ${sequence} > ${position} order by ${sequence} limit 1) as next,
-        (select max(${at}) from ${events}) as last`,
+        (select coalesce(max(${at}), 0) from ${events}) as last`,
     ),
   ])
-  return { next: row?.next ?? undefined, last: row?.last ?? 0 }
+  return row!
 }
 
 /** Typed as those of the widest form; a row has the columns of its own. */

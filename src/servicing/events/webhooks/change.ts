@@ -1,7 +1,7 @@
 // What a request makes of a webhook (contract 2, Webhooks): removals are applied first, then additions, so that what is
 // in both is there afterwards; what is left out stays as it is.
 import { keptUrl, nothingKept } from '../../../extension/integrations/service.ts'
-import { Refusal } from '../../../kernel/errors.ts'
+import { invalidRequest } from '../../../kernel/errors.ts'
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
 import {
@@ -12,13 +12,7 @@ import {
 import { headersProblem } from '../../../platform/outbound/contract.ts'
 import { MASK } from '../../../platform/outbound/masking.ts'
 import type { Webhook } from '../delivery/store.ts'
-import type {
-  CreateEndpointRequest,
-  CreateWebhookRequest,
-  FailureHandlingUpdateRequest,
-  UpdateEndpointRequest,
-  UpdateWebhookRequest,
-} from './contract.ts'
+import type * as contract from './contract.ts'
 
 /** How long a secret that was replaced signs on (resources brief 7.4). */
 export const OVERLAP_MS = 24 * 60 * 60 * 1000
@@ -27,85 +21,75 @@ export const OVERLAP_MS = 24 * 60 * 60 * 1000
 const MOST_EARLIER_SECRETS = 4
 
 /** What a change needs that the request has not. */
-export type ChangeContext = {
+type ChangeContext = {
   /** In real time. */
   readonly at: Instant
-  /** A secret for an endpoint that signs and was given none. */
+  /** Makes a secret for an endpoint that signs and was given none. */
   readonly makeSecret: () => string
 }
 
-/** A change on its way to be the webhook's next version. */
-type Making = ChangeContext & { readonly version: number }
+type VersionContext = ChangeContext & { readonly version: number }
 
 export function newWebhook(
-  { failureHandling, ...request }: CreateWebhookRequest,
-  { makeSecret, ...made }: { makeSecret: () => string; locator: Uuid; createdAt: Instant },
+  { name, enabled, endpoint, failureHandling: handling, eventTypes }: contract.CreateWebhookRequest,
+  { makeSecret, ...record }: { makeSecret: () => string; locator: Uuid; createdAt: Instant },
 ): Webhook {
+  const alertEndpoint = handling?.alertEndpoint && newEndpoint(handling.alertEndpoint, makeSecret)
   return {
-    ...made,
-    name: request.name,
-    enabled: request.enabled,
+    ...record,
+    name,
+    enabled,
     suspendedAt: null,
-    endpoint: newEndpoint(request.endpoint, makeSecret),
-    failureHandling: failureHandling && newHandling(failureHandling, makeSecret),
-    eventTypes: [...new Set(request.eventTypes)],
+    endpoint: newEndpoint(endpoint, makeSecret),
+    failureHandling: handling && { ...handling, alertEndpoint },
+    eventTypes: [...new Set(eventTypes)],
     version: 1,
     replayVersion: 0,
   }
 }
 
-function newHandling(
-  { alertEndpoint, ...handling }: NonNullable<CreateWebhookRequest['failureHandling']>,
-  makeSecret: () => string,
-): WebhookFailureHandling {
-  return { ...handling, ...(alertEndpoint && { alertEndpoint: newEndpoint(alertEndpoint, makeSecret) }) }
-}
-
-function newEndpoint(request: CreateEndpointRequest, makeSecret: () => string): WebhookEndpoint {
-  const { secret, tag, ...endpoint } = request
-  const signs = secret ?? (endpoint.hmacEnabled ? makeSecret() : undefined)
-  return { ...endpoint, ...(signs !== undefined && { secret: signs }), ...(tag !== undefined && { tag }) }
+function newEndpoint(request: contract.CreateEndpointRequest, makeSecret: () => string): WebhookEndpoint {
+  const { secret = request.hmacEnabled ? makeSecret() : undefined, tag, ...endpoint } = request
+  return { ...endpoint, ...(secret !== undefined && { secret }), ...(tag !== undefined && { tag }) }
 }
 
 /** The webhook after the request, of the next version. Refuses (400) what makes no webhook. */
 export function changedWebhook(
   before: Webhook,
-  request: UpdateWebhookRequest,
+  request: contract.UpdateWebhookRequest,
   context: ChangeContext,
 ): Webhook {
   const { name, enabled, endpoint, failureHandling, removeFailureHandling } = request
   const version = before.version + 1
-  const made: Making = { ...context, version }
+  const versioned = { ...context, version }
   const handling = removeFailureHandling ? undefined : before.failureHandling
   return {
     ...before,
     name: name ?? before.name,
     enabled: enabled ?? before.enabled,
-    endpoint: endpoint ? changedEndpoint('endpoint', before.endpoint, endpoint, made) : before.endpoint,
+    endpoint: endpoint ? changedEndpoint('endpoint', before.endpoint, endpoint, versioned) : before.endpoint,
     failureHandling: failureHandling
-      ? changedHandling(handling ?? OWN_FAILURE_HANDLING, failureHandling, made)
+      ? changedHandling(handling ?? OWN_FAILURE_HANDLING, failureHandling, versioned)
       : handling,
     eventTypes: changedList(before.eventTypes, request.removeEventTypes, request.addEventTypes),
     version,
   }
 }
 
-const changedList = (
-  before: readonly string[],
-  less: readonly string[],
-  more: readonly string[],
-): string[] => [...new Set([...before.filter(one => !less.includes(one)), ...more])]
+const changedList = (before: string[], removed: string[], added: string[]): string[] => [
+  ...new Set([...before.filter(entry => !removed.includes(entry)), ...added]),
+]
 
 function changedHandling(
   { alertEndpoint, retryStrategy, ...before }: WebhookFailureHandling,
-  request: FailureHandlingUpdateRequest,
-  context: Making,
+  request: contract.FailureHandlingUpdateRequest,
+  context: VersionContext,
 ): WebhookFailureHandling {
   const retries = request.retryStrategy ?? (request.removeRetryStrategy ? undefined : retryStrategy)
-  const alerted = request.removeAlertEndpoint ? undefined : alertEndpoint
+  const kept = request.removeAlertEndpoint ? undefined : alertEndpoint
   const alert = request.alertEndpoint
-    ? changedEndpoint('failureHandling.alertEndpoint', alerted, request.alertEndpoint, context)
-    : alerted
+    ? changedEndpoint('failureHandling.alertEndpoint', kept, request.alertEndpoint, context)
+    : kept
   return {
     triggers: changedList(before.triggers, request.removeTriggers, request.addTriggers),
     ...(retries && { retryStrategy: retries }),
@@ -118,12 +102,12 @@ function changedHandling(
 function changedEndpoint(
   path: string,
   before: WebhookEndpoint | undefined,
-  request: UpdateEndpointRequest,
-  { at, makeSecret, version }: Making,
+  request: contract.UpdateEndpointRequest,
+  { at, makeSecret, version }: VersionContext,
 ): WebhookEndpoint {
   const { url, tag = before?.tag } = request
   if (!before && url === undefined)
-    throw new Refusal('invalidRequest', `'${path}.url' is missing: there is no such endpoint to change.`)
+    throw invalidRequest(`'${path}.url' is missing: there is no such endpoint to change.`)
   const headers = changedHeaders(path, before?.headers ?? {}, request)
   const hmacEnabled = request.hmacEnabled ?? before?.hmacEnabled ?? true
   const given = request.secret === MASK ? before?.secret : request.secret
@@ -131,7 +115,7 @@ function changedEndpoint(
   const present = given ?? before?.secret
   const isMade = present === undefined && hmacEnabled
   const secret = isMade ? makeSecret() : present
-  const earlierSecrets = earlierAfter(before, secret, at)
+  const earlierSecrets = earlierSecretsBeside(secret, before, at)
   return {
     url: url === undefined ? before!.url : keptUrl(url, before?.url),
     headers,
@@ -145,13 +129,11 @@ function changedEndpoint(
 }
 
 /** Secrets that sign beside `secret`: those whose time is not over, and the one that it replaces. */
-function earlierAfter(
-  before: WebhookEndpoint | undefined,
-  secret: string | undefined,
-  at: Instant,
-): NonNullable<WebhookEndpoint['earlierSecrets']> {
+function earlierSecretsBeside(secret: string | undefined, before: WebhookEndpoint | undefined, at: Instant) {
   const replaced = before?.secret
-  const valid = (before?.earlierSecrets ?? []).filter(one => at < one.until && one.secret !== secret)
+  const valid = (before?.earlierSecrets ?? []).filter(
+    earlier => at < earlier.until && earlier.secret !== secret,
+  )
   return replaced === undefined || replaced === secret
     ? valid
     : [...valid, { secret: replaced, until: (at + OVERLAP_MS) as Instant }].slice(-MOST_EARLIER_SECRETS)
@@ -161,7 +143,7 @@ function earlierAfter(
 function changedHeaders(
   path: string,
   before: WebhookEndpoint['headers'],
-  { addHeaders, removeHeaders }: UpdateEndpointRequest,
+  { addHeaders, removeHeaders }: contract.UpdateEndpointRequest,
 ): WebhookEndpoint['headers'] {
   const gone = new Set([...removeHeaders, ...Object.keys(addHeaders)].map(name => name.toLowerCase()))
   const kept = new Map(Object.entries(before).map(([name, values]) => [name.toLowerCase(), values]))
@@ -179,7 +161,6 @@ function changedHeaders(
     ]),
   )
   const problem = headersProblem(headers)
-  if (problem !== undefined)
-    throw new Refusal('invalidRequest', `'${path}.addHeaders': all headers ${problem}.`)
+  if (problem !== undefined) throw invalidRequest(`'${path}.addHeaders': all headers ${problem}.`)
   return headers
 }

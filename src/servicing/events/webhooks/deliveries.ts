@@ -1,8 +1,8 @@
-// What was delivered to a webhook and how, events sent again, and a test event.
+// What was delivered to a webhook and how, diverted events (resources brief 7.2), events sent again, and a test event.
 
 import { auditRows } from '../../../access/audit/store.ts'
-import { notFound, Refusal } from '../../../kernel/errors.ts'
-import { newUuid, readUuid, SHARDS, shardOfUuid, type Uuid } from '../../../kernel/locators.ts'
+import { invalidParameter, invalidRequest, notFound, tooLarge } from '../../../kernel/errors.ts'
+import { newUuid, readUuid, SHARDS, shardOfUuid } from '../../../kernel/locators.ts'
 import { now } from '../../../kernel/time.ts'
 import { commit, isBySubject, storedAnswer } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
@@ -10,11 +10,13 @@ import type { Database, Query } from '../../../platform/database.ts'
 import { announce } from '../../../platform/events/announcement.ts'
 import type { AttemptMade } from '../../../platform/events/tables.ts'
 import { type JsonText, jsonText } from '../../../platform/http/route.ts'
-import { HOME_SHARD, homeDatabase, shardDatabase } from '../../../platform/tenancy.ts'
+import { HOME_SHARD, homeDatabase } from '../../../platform/tenancy.ts'
 import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
-import { attempt, failureMessage, triggerOf } from '../delivery/serve.ts'
-import { toldType, webhookEvent } from '../stream/response.ts'
+import { attempt, failureMessage, isSuccess, triggerOf } from '../delivery/serve.ts'
+import type { Webhook } from '../delivery/store.ts'
+import { deliveredType, webhookEvent } from '../stream/response.ts'
 import { mergeShards } from '../stream/service.ts'
+import { shardDatabases } from '../stream/store.ts'
 import type * as contract from './contract.ts'
 import { assertActive, webhookAt } from './service.ts'
 import * as store from './store.ts'
@@ -34,15 +36,15 @@ export async function readDeliveries(
   const positions = readPositions(pagingToken)
   const wanted = { ...filter, eventLocator: eventLocator?.toLowerCase() }
   const shards = await Promise.all(
-    databases(context).map((database, shard) =>
+    shardDatabases(context).map((database, shard) =>
       store.deliveriesAfter(database, locator, positions[shard] ?? 0, wanted, pageSize + 1),
     ),
   )
   const page = mergeShards(shards, positions, pageSize)
-  const listCompleted = shards.reduce((sum, found) => sum + found.length, 0) <= pageSize
+  const listCompleted = shards.flat().length <= pageSize
   return {
     listCompleted,
-    items: page.events.map(one => deliveryResponse(one, eventTypes)),
+    items: page.events.map(delivery => deliveryResponse(delivery, eventTypes)),
     ...(!listCompleted && { pagingToken: Buffer.from(JSON.stringify(page.positions)).toString('base64url') }),
   }
 }
@@ -51,46 +53,38 @@ export async function readDeliveries(
 function readPositions(token: string | undefined): number[] {
   if (token === undefined) return []
   const text = Buffer.from(token, 'base64url').toString('latin1')
-  if (/^\[\d{1,15}(,\d{1,15})*\]$/.test(text)) {
-    const positions = JSON.parse(text) as number[]
-    if (positions.length <= SHARDS) return positions
-  }
-  throw new Refusal(
-    'invalidParameter',
+  const positions = /^\[\d{1,15}(,\d{1,15})*\]$/.test(text) ? (JSON.parse(text) as number[]) : undefined
+  if (positions && positions.length <= SHARDS) return positions
+  throw invalidParameter(
     "'pagingToken' is not one that this list gave; send the one of the page before, or none to begin.",
   )
 }
 
 function deliveryResponse(
-  one: store.DeliveryShown,
+  delivery: store.ListedDelivery,
   eventTypes: readonly string[],
 ): contract.DeliveryResponse {
-  const { state, outcome, dueAt, finishedAt } = one
+  const { locator, requestId, at, sequence, state, outcome, dueAt, finishedAt, log } = delivery
   return {
-    eventLocator: one.locator,
-    requestLocator: one.requestId,
-    eventType: toldType(one, eventTypes),
-    eventTimestamp: isoOf(one.at),
-    sequence: one.sequence,
+    eventLocator: locator,
+    requestLocator: requestId,
+    eventType: deliveredType(delivery, eventTypes),
+    eventTimestamp: isoOf(at),
+    sequence,
     state,
     ...(outcome !== null && { outcome }),
     ...(state === 'pending' && { dueAt: isoOf(dueAt) }),
     ...(finishedAt !== null && { finishedAt: isoOf(finishedAt) }),
-    attempts: one.log.map(attemptResponse),
+    attempts: (JSON.parse(log) as AttemptMade[]).map(attemptResponse),
   }
 }
 
-const attemptResponse = ({
-  at,
-  outcome,
-  durationMs,
-  excerpt,
-}: AttemptMade): contract.DeliveryAttemptResponse => ({
-  timestamp: isoOf(at),
-  outcome,
-  ...(/^\d+$/.test(outcome) && { status: Number(outcome) }),
-  durationMs,
-  ...(excerpt !== undefined && { excerpt }),
+const attemptResponse = (made: AttemptMade): contract.DeliveryAttemptResponse => ({
+  timestamp: isoOf(made.at),
+  outcome: made.outcome,
+  ...(/^\d+$/.test(made.outcome) && { status: Number(made.outcome) }),
+  durationMs: made.durationMs,
+  ...(made.excerpt !== undefined && { excerpt: made.excerpt }),
 })
 
 /**
@@ -103,24 +97,23 @@ export async function redeliver(
   context: RequestContext,
 ): Promise<JsonText> {
   return await once(context, async () => {
-    const { locator, ...webhook } = await webhookAt(webhookLocator, context)
+    const webhook = await webhookAt(webhookLocator, context)
     assertActive(webhook)
     const { choice, count } = await chosenOf(
       context,
       request,
-      (database, some) => store.chosenEvents(database, locator, some, MOST_REDELIVERED + 1),
+      (database, some) => store.chosenEvents(database, webhook.locator, some, MOST_REDELIVERED + 1),
       "what is no event of the webhook's types",
     )
     if (count > MOST_REDELIVERED)
-      throw new Refusal(
-        'tooLarge',
-        `More than ${MOST_REDELIVERED} events lie between 'from' and 'to'; send a shorter time.`,
-      )
-    const answer = JSON.stringify({ events: count } satisfies contract.ResendResponse)
+      throw tooLarge(`More than ${MOST_REDELIVERED} events lie between 'from' and 'to'; send a shorter time.`)
     const details = { redelivered: count, ...('eventLocators' in choice ? {} : choice) }
-    return await inShards(context, locator, { details, answer, shards: undefined }, database =>
-      store.redelivered(database, locator, choice, now()),
-    )
+    return await inShards(context, webhook, {
+      change: store.redelivered,
+      choice,
+      details,
+      response: { events: count },
+    })
   })
 }
 
@@ -129,41 +122,31 @@ export async function testWebhook(
   webhookLocator: string,
   context: RequestContext,
 ): Promise<contract.TestDeliveryResponse> {
-  const webhook = await webhookAt(webhookLocator, context)
-  const { caller, requestId } = context
+  const { locator, name, endpoint, eventTypes } = await webhookAt(webhookLocator, context)
+  const { accountLocator, username } = context.caller
   const event = {
     sequence: 0,
     locator: newUuid(HOME_SHARD),
-    requestId,
+    requestId: context.requestId,
     type: 'webhook.test',
     newerType: null,
     at: context.now,
-    data: { webhookLocator: webhook.locator, webhookName: webhook.name },
-    accountLocator: caller.accountLocator,
-    username: caller.username,
+    data: { webhookLocator: locator, webhookName: name },
+    accountLocator,
+    username,
   }
-  const headers = await resolvedHeaders(context, webhook.endpoint.headers, webhook.endpoint.url)
-  const body = JSON.stringify(webhookEvent(event, webhook.eventTypes))
-  const { outcome, made } = await attempt(context.env, webhook.endpoint, headers, { id: event.locator, body })
-  return {
-    eventLocator: event.locator,
-    delivered: outcome.kind === 'answered' && outcome.status >= 200 && outcome.status <= 299,
-    ...attemptResponse(made),
-  }
+  const headers = await resolvedHeaders(context, endpoint.headers, endpoint.url)
+  const body = JSON.stringify(webhookEvent(event, eventTypes))
+  const { outcome, made } = await attempt(context.env, endpoint, headers, { id: event.locator, body })
+  return { eventLocator: event.locator, delivered: isSuccess(outcome), ...attemptResponse(made) }
 }
 
-// Diverted events of a webhook (resources brief 7.2).
-const response = ({
-  locator,
-  requestId,
-  outcome,
-  divertedAt,
-}: store.Diverted): contract.DivertedEventResponse => ({
-  requestLocator: requestId,
-  eventLocator: locator,
-  failureTrigger: triggerOf(outcome),
-  failureMessage: failureMessage(outcome),
-  failureTimestamp: new Date(divertedAt).toISOString(),
+const divertedResponse = (diverted: store.Diverted): contract.DivertedEventResponse => ({
+  requestLocator: diverted.requestId,
+  eventLocator: diverted.locator,
+  failureTrigger: triggerOf(diverted.outcome),
+  failureMessage: failureMessage(diverted.outcome),
+  failureTimestamp: isoOf(diverted.divertedAt),
 })
 
 export async function readDivertedEvents(
@@ -172,7 +155,7 @@ export async function readDivertedEvents(
   context: RequestContext,
 ): Promise<contract.DivertedEventResponse[]> {
   const { locator } = await webhookAt(webhookLocator, context)
-  return (await store.listDiverted(context, locator, offset, count)).map(response)
+  return (await store.listDiverted(context, locator, offset, count)).map(divertedResponse)
 }
 
 export async function readDivertedEvent(
@@ -181,22 +164,26 @@ export async function readDivertedEvent(
   context: RequestContext,
 ): Promise<contract.DivertedEventResponse> {
   const { locator } = await webhookAt(webhookLocator, context)
-  return response((await divertedAt(locator, eventLocator, context)).diverted)
+  return divertedResponse((await divertedAt(locator, eventLocator, context)).diverted)
 }
 
-/** Sends it again; it is taken off the list when a 2xx came. */
+/** Sends it again; it leaves the list when a 2xx comes. */
 export async function resendDivertedEvent(
   webhookLocator: string,
   eventLocator: string,
   context: RequestContext,
 ): Promise<JsonText> {
   return await once(context, async () => {
-    const { locator, ...webhook } = await webhookAt(webhookLocator, context)
-    const { shard, diverted } = await divertedAt(locator, eventLocator, context)
+    const webhook = await webhookAt(webhookLocator, context)
+    const { shard, diverted } = await divertedAt(webhook.locator, eventLocator, context)
     assertActive(webhook)
     const choice = { eventLocators: [diverted.locator] }
-    const done = { details: choice, answer: '', shards: [shard] }
-    return await inShards(context, locator, done, database => store.resent(database, locator, choice, now()))
+    return await inShards(context, webhook, {
+      change: store.resent,
+      choice,
+      details: choice,
+      shards: [shard],
+    })
   })
 }
 
@@ -207,17 +194,20 @@ export async function resendDivertedEvents(
   context: RequestContext,
 ): Promise<JsonText> {
   return await once(context, async () => {
-    const { locator, ...webhook } = await webhookAt(webhookLocator, context)
+    const webhook = await webhookAt(webhookLocator, context)
     assertActive(webhook)
     const { choice, count } = await chosenOf(
       context,
       request,
-      (database, some) => store.chosenDiverted(database, locator, some),
+      (database, some) => store.chosenDiverted(database, webhook.locator, some),
       'events that are not diverted',
     )
-    const answer = JSON.stringify({ events: count } satisfies contract.ResendResponse)
-    const done = { details: { diverted: count }, answer, shards: undefined }
-    return await inShards(context, locator, done, database => store.resent(database, locator, choice, now()))
+    return await inShards(context, webhook, {
+      change: store.resent,
+      choice,
+      details: { diverted: count },
+      response: { events: count },
+    })
   })
 }
 
@@ -228,12 +218,11 @@ export async function discardDivertedEvent(
   context: RequestContext,
 ): Promise<JsonText> {
   return await once(context, async () => {
-    const { locator } = await webhookAt(webhookLocator, context)
-    const { shard, diverted } = await divertedAt(locator, eventLocator, context)
-    const done = { details: { discarded: [diverted.locator] }, answer: '', shards: [shard] }
-    return await inShards(context, locator, done, database =>
-      store.discarded(database, locator, diverted.locator, now()),
-    )
+    const webhook = await webhookAt(webhookLocator, context)
+    const { shard, diverted } = await divertedAt(webhook.locator, eventLocator, context)
+    const choice = { eventLocators: [diverted.locator] }
+    const details = { discarded: choice.eventLocators }
+    return await inShards(context, webhook, { change: store.discarded, choice, details, shards: [shard] })
   })
 }
 
@@ -245,91 +234,80 @@ async function divertedAt(
 ): Promise<{ shard: number; diverted: store.Diverted }> {
   const locator = readUuid(text)
   const shard = locator === undefined ? -1 : shardOfUuid(locator)
-  const database = databases(context)[shard]
+  const database = shardDatabases(context)[shard]
   const diverted = database && (await store.findDiverted(database, webhookLocator, locator!))
   if (!diverted) throw notFound('diverted event', text)
   return { shard, diverted }
 }
 
-// Changes of deliveries that somebody asked for, in the shards where they lie.
-/** The tenant's databases, by shard. */
-export const databases = ({ env, tenant, calls }: RequestContext): Database[] =>
-  tenant.shards.map((_, shard) => shardDatabase(env, tenant, shard, calls))
-
-/** Does the work unless it was done before under the request's key: then its answer is given again. */
-export async function once(context: RequestContext, work: () => Promise<JsonText>): Promise<JsonText> {
+/** Does the work unless the request's key did it before: then it returns that answer. */
+async function once(context: RequestContext, work: () => Promise<JsonText>): Promise<JsonText> {
   const earlier = await storedAnswer(context, homeDatabase(context))
   return earlier && !isBySubject(earlier) ? jsonText(earlier) : await work()
 }
 
-type Done = {
-  /** For the audit. */
+type Work = {
+  readonly change: store.ChangeOfDeliveries
+  readonly choice: store.EventChoice
+  /** For the audit entry. */
   readonly details: Record<string, unknown>
-  /** JSON, or nothing. */
-  readonly answer: string
-  /** All when left out. */
-  readonly shards: readonly number[] | undefined
+  readonly response?: contract.ResendResponse
+  /** All by default. */
+  readonly shards?: readonly number[]
 }
 
 /**
- * Executes queries in the shards, home last with the audit and the record of the request. If cut off, a repeat does all of it
+ * Changes deliveries in the shards, home last with the audit entry and the record of the request. If cut off, a repeat does all of it
  * again, and sends nothing twice that already waits. Then wakes the deliveries.
  */
-export async function inShards(
+async function inShards(
   context: RequestContext,
-  webhookLocator: Uuid,
-  { details, answer, shards = [...context.tenant.shards.keys()] }: Done,
-  queries: (database: Database) => Query[],
+  { locator }: Webhook,
+  { change, choice, details, response, shards = [...context.tenant.shards.keys()] }: Work,
 ): Promise<JsonText> {
-  const all = databases(context)
+  const databases = shardDatabases(context)
+  const queriesOf = (database: Database): Query[] => change(database, locator, choice, now())
   await Promise.all(
     shards
       .filter(shard => shard !== HOME_SHARD)
-      .map(shard => all[shard]!.batch(queries(all[shard]!) as [Query, ...Query[]])),
+      .map(shard => databases[shard]!.batch(queriesOf(databases[shard]!) as [Query, ...Query[]])),
   )
-  const home = all[HOME_SHARD]!
-  const entry = { action: 'webhooks.resend', subject: webhookLocator, details } as const
+  const home = databases[HOME_SHARD]!
+  const answer = { status: 200, text: response ? JSON.stringify(response) : '' }
   await commit(context, home, {
     shard: HOME_SHARD,
     guards: [],
     facts: [
-      ...(shards.includes(HOME_SHARD) ? queries(home) : []),
-      ...auditRows(home, context, HOME_SHARD, [entry]),
+      ...(shards.includes(HOME_SHARD) ? queriesOf(home) : []),
+      ...auditRows(home, context, HOME_SHARD, [{ action: 'webhooks.resend', subject: locator, details }]),
     ],
     events: [],
-    answer: { status: 200, text: answer },
-    subject: webhookLocator,
+    answer,
+    subject: locator,
   })
   for (const shard of shards) announce(context, shard)
-  return jsonText({ status: 200, text: answer })
+  return jsonText(answer)
 }
 
-// Events that a request names or that are of a span of time, of those that may be sent again.
 /** Names that a refusal lists. */
 const MOST_LISTED = 20
 
-export type Chosen = {
-  readonly choice: store.EventChoice
-  /** How many events there are of it, in all shards. */
-  readonly count: number
-}
-
-/** The events that the request chooses of those that `find` finds. 400 for any other name; `otherwise` says what such a name is. */
-export async function chosenOf(
+/**
+ * The events that the request chooses of those that `find` finds, and how many they are in all shards. 400 for any other name;
+ * `otherwise` says what such a name is.
+ */
+async function chosenOf(
   context: RequestContext,
   { eventLocators, from, to }: contract.RedeliverRequest,
   find: (database: Database, choice: store.EventChoice) => Promise<readonly string[]>,
   otherwise: string,
-): Promise<Chosen> {
-  const names = eventLocators && [...new Set(eventLocators.map(one => one.toLowerCase()))]
+): Promise<{ choice: store.EventChoice; count: number }> {
+  const names = eventLocators && [...new Set(eventLocators.map(name => name.toLowerCase()))]
   const choice: store.EventChoice = names ? { eventLocators: names } : { from, to }
-  const found = await Promise.all(databases(context).map(database => find(database, choice)))
-  const there = new Set(found.flat())
-  const unknown = names?.filter(one => !there.has(one)) ?? []
+  const found = await Promise.all(shardDatabases(context).map(database => find(database, choice)))
+  const locators = new Set(found.flat())
+  const unknown = names?.filter(name => !locators.has(name)) ?? []
   if (unknown.length > 0)
-    throw new Refusal(
-      'invalidRequest',
-      `'eventLocators' names ${otherwise}: ${unknown.slice(0, MOST_LISTED).join(', ')}.`,
-    )
-  return { choice, count: there.size }
+    throw invalidRequest(`'eventLocators' names ${otherwise}: ${unknown.slice(0, MOST_LISTED).join(', ')}.`)
+  return { choice, count: locators.size }
 }

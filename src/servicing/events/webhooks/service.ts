@@ -1,7 +1,14 @@
 import { sql } from 'drizzle-orm'
 import type { AuditAction } from '../../../access/audit/contract.ts'
 import { auditRows } from '../../../access/audit/store.ts'
-import { notFound, Refusal } from '../../../kernel/errors.ts'
+import {
+  alreadyExists,
+  invalidRequest,
+  notFound,
+  type Refusal,
+  tooLarge,
+  wrongState,
+} from '../../../kernel/errors.ts'
 import { newUuid, readUuid, type Uuid } from '../../../kernel/locators.ts'
 import { now } from '../../../kernel/time.ts'
 import {
@@ -16,11 +23,7 @@ import {
 import type { RequestContext } from '../../../platform/context.ts'
 import type { Query } from '../../../platform/database.ts'
 import { announce } from '../../../platform/events/announcement.ts'
-import {
-  type WebhookEndpoint,
-  type WebhookFailureHandling,
-  webhooks,
-} from '../../../platform/events/tables.ts'
+import { type WebhookEndpoint, webhooks } from '../../../platform/events/tables.ts'
 import { requireMatch } from '../../../platform/http/entity-tags.ts'
 import { type JsonText, jsonText } from '../../../platform/http/route.ts'
 import { addressProblem, mayCallThisMachine } from '../../../platform/outbound/address.ts'
@@ -54,11 +57,9 @@ export async function createWebhook(
   const { count, isTaken } = await presentWebhooks(database, request.name)
   if (isTaken) throw nameTaken(request.name)
   if (count >= MOST_WEBHOOKS)
-    throw new Refusal('tooLarge', `A tenant has at most ${MOST_WEBHOOKS} webhooks; delete one first.`)
+    throw tooLarge(`A tenant has at most ${MOST_WEBHOOKS} webhooks; delete one first.`)
   await requireMaySend(context, senderChanges(undefined, webhook))
-  const answer = await record(context, webhook, [], [])
-  await copyWebhook(context.env, context.tenant, webhook.locator, context.calls)
-  return await answerOf(answer, context)
+  return await answerOf(await record(context, undefined, webhook), context)
 }
 
 /** The webhook, with how many events are put aside for it. */
@@ -69,7 +70,7 @@ export async function readWebhook(text: string, context: RequestContext): Promis
 async function asRead(webhook: Webhook, context: RequestContext): Promise<contract.WebhookResponse> {
   const { skipped, diverted } = await countAside(context, webhook.locator)
   return {
-    ...webhookResponse(webhook, TELL_NOTHING),
+    ...webhookResponse(webhook),
     ...(skipped > 0 && { skippedEvents: skipped }),
     ...(diverted > 0 && { divertedEvents: diverted }),
   }
@@ -80,16 +81,16 @@ export async function readWebhooks(
   context: RequestContext,
 ): Promise<contract.WebhookListResponse | contract.WebhookResponse[]> {
   const found = await listWebhooks(context, homeDatabase(context), filter, offset, count + 1)
-  return offsetPage(found, { count, extended }, webhook => webhookResponse(webhook, TELL_NOTHING))
+  return offsetPage(found, { count, extended }, webhook => webhookResponse(webhook))
 }
 
-/** Changes it; a secret that is made for it is told in this answer, and in that to a repeat of the request. */
+/** Changes it. This answer, and that to a repeat of the request, shows a secret that is made for the change. */
 export async function updateWebhook(
   text: string,
   request: contract.UpdateWebhookRequest,
   context: RequestContext,
 ): Promise<JsonText> {
-  return await changed(text, context, before => {
+  return await changeWebhook(text, context, before => {
     const after = changedWebhook(before, request, { at: now(), makeSecret: newSecret })
     assertAddresses(after, context)
     return after
@@ -102,7 +103,7 @@ export async function unsuspendWebhook(
   { replay }: contract.UnsuspendQuery,
   context: RequestContext,
 ): Promise<JsonText> {
-  await changed(text, context, before => {
+  await changeWebhook(text, context, before => {
     if (before.suspendedAt === null && !replay) return before
     const version = before.version + 1
     return { ...before, suspendedAt: null, version, ...(replay && { replayVersion: version }) }
@@ -112,7 +113,6 @@ export async function unsuspendWebhook(
 
 /** Deletes the webhook; what waits for it is not sent any more, what is under way may still arrive. */
 export async function deleteWebhook(text: string, context: RequestContext): Promise<JsonText> {
-  const { env, tenant, calls } = context
   const database = homeDatabase(context)
   const earlier = await storedAnswer(context, database)
   if (earlier) return jsonText({ status: 200, text: '' })
@@ -122,21 +122,20 @@ export async function deleteWebhook(text: string, context: RequestContext): Prom
     guards: [],
     facts: [...removed(database, locator, now()), ...audited(context, 'webhooks.delete', locator, { name })],
     events: [],
-    timers: copyTimers(tenant, locator, context.now),
+    timers: copyTimers(context.tenant, locator, context.now),
     answer: { status: 200, text: '' },
     subject: locator,
   })
-  await copyWebhook(env, tenant, locator, calls)
+  await copyWebhook(context, locator)
   return jsonText({ status: 200, text: '' })
 }
 
-/** Reads, decides and records, again when another change came in between; then every shard is told. */
-async function changed(
+/** Reads, decides and records, again when another change came in between; then copies the webhook to every shard. */
+async function changeWebhook(
   text: string,
   context: RequestContext,
   decide: (before: Webhook) => Webhook,
 ): Promise<JsonText> {
-  const { env, tenant, calls } = context
   const earlier = await storedAnswer(context, homeDatabase(context))
   if (earlier) return await answerOf(earlier, context)
   return await retryOnConflict('The webhook', async () => {
@@ -146,12 +145,11 @@ async function changed(
       requireMatch(context.ifMatch, () => read)
     }
     const after = decide(before)
-    if (after === before) return told(after, TELL_NOTHING)
+    if (after === before) return jsonText(answerWith(after))
     await requireMaySend(context, senderChanges(before, after))
-    const answer = await record(context, after, [unchanged(before)], changesOf(before, after))
-    await copyWebhook(env, tenant, after.locator, calls)
-    for (const shard of tenant.shards.keys()) announce(context, shard)
-    return isOwn(answer, after) ? told(after, tellNew(after)) : await answerOf(answer, context)
+    const answer = await record(context, before, after)
+    for (const shard of context.tenant.shards.keys()) announce(context, shard)
+    return isOwn(answer, after) ? jsonText(answerWith(after, isNew(after))) : await answerOf(answer, context)
   })
 }
 
@@ -182,29 +180,32 @@ const audited = (
   details: Record<string, unknown>,
 ): Query[] => auditRows(homeDatabase(context), context, HOME_SHARD, [{ action, subject, details }])
 
-/** Commits the webhook at home. The answer that is kept for repeats has no secrets. */
+/** Commits the webhook at home, then copies it to the other shards. The answer that is kept for repeats has no secrets. */
 async function record(
   context: RequestContext,
+  before: Webhook | undefined,
   webhook: Webhook,
-  guards: readonly Guard[],
-  changes: readonly string[],
 ): Promise<JsonAnswer | AnswerBySubject> {
   const database = homeDatabase(context)
   const { locator, name } = webhook
-  return await commit(context, database, {
+  const changes = before ? changesOf(before, webhook) : []
+  const details = { name, ...(changes.length > 0 && { changes }) }
+  const answer = await commit(context, database, {
     shard: HOME_SHARD,
-    guards,
+    guards: before ? [unchanged(before)] : [],
     facts: [
       ...applied(database, await rowOf(context, webhook), now()),
-      ...audited(context, 'webhooks.write', locator, { name, ...(changes.length > 0 && { changes }) }),
+      ...audited(context, 'webhooks.write', locator, details),
     ],
     events: [],
     timers: copyTimers(context.tenant, locator, context.now),
-    answer: { status: 200, text: JSON.stringify(webhookResponse(webhook, TELL_NOTHING)) },
+    answer: answerWith(webhook),
     subject: locator,
   }).catch(problem => {
     throw isNameTaken(problem) ? nameTaken(name) : problem
   })
+  await copyWebhook(context, locator)
+  return answer
 }
 
 function assertAddresses({ endpoint, failureHandling }: Webhook, { env }: RequestContext): void {
@@ -213,18 +214,20 @@ function assertAddresses({ endpoint, failureHandling }: Webhook, { env }: Reques
     { path: 'endpoint', url: endpoint.url },
     { path: 'failureHandling.alertEndpoint', url: failureHandling?.alertEndpoint?.url },
   ].flatMap(({ path, url }) => {
-    const problem = url === undefined ? undefined : addressProblem(url, local)
-    return problem === undefined ? [] : [`'${path}.url' ${problem}.`]
+    const problem = url && addressProblem(url, local)
+    return problem ? [`'${path}.url' ${problem}.`] : []
   })
-  if (problems.length > 0) throw new Refusal('invalidRequest', problems.join(' '))
+  if (problems.length > 0) throw invalidRequest(problems.join(' '))
 }
 
-const told = (webhook: Webhook, tell: Told): JsonText =>
-  jsonText({ status: 200, text: JSON.stringify(webhookResponse(webhook, tell)) })
+const answerWith = (webhook: Webhook, isShown?: ShowsSecret): JsonAnswer => ({
+  status: 200,
+  text: JSON.stringify(webhookResponse(webhook, isShown)),
+})
 
 /** Whether the answer shows the webhook as it is now. */
 const isOwn = (answer: JsonAnswer | AnswerBySubject, webhook: Webhook): boolean =>
-  !isBySubject(answer) && answer.text === JSON.stringify(webhookResponse(webhook, TELL_NOTHING))
+  !isBySubject(answer) && answer.text === answerWith(webhook).text
 
 /**
  * The response to a creation or change. It shows the secrets that came with it, also to a repeat, whose client may never have
@@ -235,7 +238,8 @@ async function answerOf(answer: JsonAnswer | AnswerBySubject, context: RequestCo
     ? answer.subject
     : (JSON.parse(answer.text) as contract.WebhookResponse).locator
   const webhook = await findWebhook(context, homeDatabase(context), locator as Uuid)
-  if (webhook && (isBySubject(answer) || isOwn(answer, webhook))) return told(webhook, tellNew(webhook))
+  if (webhook && (isBySubject(answer) || isOwn(answer, webhook)))
+    return jsonText(answerWith(webhook, isNew(webhook)))
   if (isBySubject(answer)) throw notFound('webhook', answer.subject)
   return jsonText(answer)
 }
@@ -248,40 +252,33 @@ export async function webhookAt(text: string, context: RequestContext): Promise<
   return webhook
 }
 
-/** Refuses (409) a webhook that would not be sent anything now. */
-export function assertActive({ name, enabled, suspendedAt }: Omit<Webhook, 'locator'>): void {
-  if (!enabled)
-    throw new Refusal(
-      'wrongState',
-      `The webhook '${name}' is not enabled; PATCH it with "enabled": true first.`,
-    )
+/** Refuses (409) a webhook that takes no events at the moment. */
+export function assertActive({ name, enabled, suspendedAt }: Webhook): void {
+  if (!enabled) throw wrongState(`The webhook '${name}' is not enabled; PATCH it with "enabled": true first.`)
   if (suspendedAt !== null)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `The webhook '${name}' is suspended; PATCH …/unsuspend first, with replay=true to send all that was missed.`,
     )
 }
 
 const nameTaken = (name: string): Refusal =>
-  new Refusal('alreadyExists', `There is a webhook named '${name}'; names are unique.`)
+  alreadyExists(`There is a webhook named '${name}'; names are unique.`)
 
 /** Two creations raced: the unique index decided. */
 const isNameTaken = (problem: unknown): boolean =>
   problem instanceof Error &&
   `${problem.message} ${String(problem.cause)}`.includes('UNIQUE constraint failed: webhook.name')
 
-/** Endpoints whose secrets the answer tells: those that came with it, and that nobody may know yet. */
-export type Told = (endpoint: WebhookEndpoint) => boolean
+/** Whether the answer shows the endpoint's secret: only while nobody may know it yet. */
+type ShowsSecret = (endpoint: WebhookEndpoint) => boolean
 
-export const TELL_NOTHING: Told = () => false
-
-/** Of the webhook as its latest change made it: at its creation all, later those that the service made for that change. */
-export const tellNew =
-  ({ version }: Pick<Webhook, 'version'>): Told =>
+/** Secrets that came with the latest change: at the creation all, later those that the service made for that change. */
+const isNew =
+  ({ version }: Webhook): ShowsSecret =>
   ({ secretMadeIn }) =>
     version === 1 || secretMadeIn === version
 
-const endpointResponse = (endpoint: WebhookEndpoint, told: Told): contract.EndpointResponse => ({
+const endpointResponse = (endpoint: WebhookEndpoint, isShown: ShowsSecret): contract.EndpointResponse => ({
   url: maskedUrl(endpoint.url),
   headers: Object.fromEntries(
     Object.entries(endpoint.headers).map(([name, values]) => [
@@ -291,29 +288,28 @@ const endpointResponse = (endpoint: WebhookEndpoint, told: Told): contract.Endpo
   ),
   secureSsl: endpoint.secureSsl,
   hmacEnabled: endpoint.hmacEnabled,
-  ...(endpoint.secret !== undefined && { secret: told(endpoint) ? endpoint.secret : MASK }),
+  ...(endpoint.secret !== undefined && { secret: isShown(endpoint) ? endpoint.secret : MASK }),
   ...(endpoint.tag !== undefined && { tag: endpoint.tag }),
 })
 
-const failureHandlingResponse = (
-  { triggers, retryStrategy, divert, suspend, alertEndpoint }: WebhookFailureHandling,
-  told: Told,
-): contract.FailureHandlingResponse => ({
-  triggers,
-  ...(retryStrategy && { retryStrategy }),
-  divert,
-  suspend,
-  ...(alertEndpoint && { alertEndpoint: endpointResponse(alertEndpoint, told) }),
-})
-
 /** The webhook for the wire. What looks secret in headers and address is masked, as of integrations. */
-export const webhookResponse = (webhook: Webhook, told: Told): contract.WebhookResponse => ({
-  locator: webhook.locator,
-  name: webhook.name,
-  enabled: webhook.enabled,
-  endpoint: endpointResponse(webhook.endpoint, told),
-  failureHandling: failureHandlingResponse(handlingOf(webhook), told),
-  suspended: webhook.suspendedAt !== null,
-  suspendedAt: webhook.suspendedAt === null ? null : new Date(webhook.suspendedAt).toISOString(),
-  eventTypes: webhook.eventTypes,
-})
+function webhookResponse(webhook: Webhook, isShown: ShowsSecret = () => false): contract.WebhookResponse {
+  const { locator, name, enabled, endpoint, suspendedAt, eventTypes } = webhook
+  const { triggers, retryStrategy, divert, suspend, alertEndpoint } = handlingOf(webhook)
+  return {
+    locator,
+    name,
+    enabled,
+    endpoint: endpointResponse(endpoint, isShown),
+    failureHandling: {
+      triggers,
+      ...(retryStrategy && { retryStrategy }),
+      divert,
+      suspend,
+      ...(alertEndpoint && { alertEndpoint: endpointResponse(alertEndpoint, isShown) }),
+    },
+    suspended: suspendedAt !== null,
+    suspendedAt: suspendedAt === null ? null : new Date(suspendedAt).toISOString(),
+    eventTypes,
+  }
+}
