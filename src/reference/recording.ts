@@ -1,6 +1,6 @@
 // Writes of resources and groups: once for each Idempotency-Key, decided anew when what was read is no longer so.
 
-import { Refusal } from '../kernel/errors.ts'
+import { alreadyExists, invalidParameter } from '../kernel/errors.ts'
 import {
   type AnswerBySubject,
   isBySubject,
@@ -50,14 +50,12 @@ export async function assertNew(
     assertDeclared(context, jurisdictions),
   ])
   if (taken.some(one => one.name === name))
-    throw new Refusal(
-      'alreadyExists',
+    throw alreadyExists(
       `There is a resource '${name}' already; choose another name, or replace its contents by PATCH.`,
     )
   const other = taken.find(one => one.type !== type)
   if (other)
-    throw new Refusal(
-      'alreadyExists',
+    throw alreadyExists(
       `The static name '${staticName}' is that of the ${other.type} '${other.name}'; a static name is of one type. Choose another.`,
     )
 }
@@ -70,8 +68,7 @@ async function assertDeclared(context: RequestContext, jurisdictions: readonly s
   if (!declared) return
   const unknown = jurisdictions.filter(one => !declared.includes(one))
   if (unknown.length > 0)
-    throw new Refusal(
-      'invalidParameter',
+    throw invalidParameter(
       `config.json declares no jurisdiction ${named(unknown)}; it has ${named(declared)}. Correct it, or declare it under 'jurisdictions'.`,
     )
 }

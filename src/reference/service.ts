@@ -1,5 +1,5 @@
 // Resources of every type as the Worker lists them.
-import { notFound, Refusal } from '../kernel/errors.ts'
+import { invalidParameter, notFound } from '../kernel/errors.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { offsetPage } from '../platform/paging.ts'
 import { homeDatabase } from '../platform/tenancy.ts'
@@ -73,10 +73,7 @@ export async function readResourceList(
   context: RequestContext,
 ): Promise<ResourceListResponse | ResourceResponse[]> {
   if (type !== undefined && !isType(type))
-    throw new Refusal(
-      'invalidParameter',
-      `'${type}' is no type of resource; there are ${RESOURCE_TYPES.join(', ')}.`,
-    )
+    throw invalidParameter(`'${type}' is no type of resource; there are ${RESOURCE_TYPES.join(', ')}.`)
   const database = homeDatabase(context)
   const [rows, [newest]] = await database.batch([
     listQuery(database, { ...(type && { type }), offset, count }),

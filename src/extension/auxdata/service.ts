@@ -1,5 +1,5 @@
 import { auditRows } from '../../access/audit/store.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidParameter } from '../../kernel/errors.ts'
 import { isStorable } from '../../kernel/text.ts'
 import { commit, type Guard, isBySubject, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -53,10 +53,7 @@ export async function mergeAuxData(
   { auxData }: AuxDataSetCreateRequest,
 ): Promise<void> {
   if (locator.length > LONGEST_AUX_NAME || !isStorable(locator))
-    throw new Refusal(
-      'invalidParameter',
-      `The locator is text of at most ${LONGEST_AUX_NAME} characters, without NUL.`,
-    )
+    throw invalidParameter(`The locator is text of at most ${LONGEST_AUX_NAME} characters, without NUL.`)
   const changes = auxData.map(one => ({ ...one, locator }))
   await written(context, locator, keyOf(context, auxData), (database, shard) => [
     ...putAuxData(database, changes, context.now),
@@ -68,8 +65,7 @@ export async function mergeAuxData(
 function keyOf({ ifMatch }: RequestContext, auxData: AuxDataSetCreateRequest['auxData']): string {
   const keys = [...new Set(auxData.map(({ key }) => key))]
   if (ifMatch !== undefined && keys.length !== 1)
-    throw new Refusal(
-      'invalidParameter',
+    throw invalidParameter(
       'If-Match is the ETag of one key: set that key alone, or send the request without it.',
     )
   return keys[0] ?? ''

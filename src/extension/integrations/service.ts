@@ -1,7 +1,14 @@
 // Registers, changes and removes external services (resources brief 6.1). Every call answers the whole list.
 import { type SQL, sql } from 'drizzle-orm'
 import { auditRows } from '../../access/audit/store.ts'
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import {
+  alreadyExists,
+  invalidRequest,
+  notFound,
+  type Refusal,
+  tooLarge,
+  wrongState,
+} from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
 import { commit, type Guard, GuardTripped, isBySubject, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -42,7 +49,7 @@ export async function addIntegration(
   return await changed(context, request.name, present => {
     if (present.has(request.name)) throw nameTaken(request.name)
     if (present.size >= MOST_INTEGRATIONS)
-      throw new Refusal('tooLarge', `A tenant has at most ${MOST_INTEGRATIONS} integrations.`)
+      throw tooLarge(`A tenant has at most ${MOST_INTEGRATIONS} integrations.`)
     const { name, type } = request
     const { now } = context
     const locator = newUuid(HOME_SHARD)
@@ -160,15 +167,14 @@ export function neededIntegration(present: Present, name: string): Integration {
 
 function assertAddress(url: string, { env }: RequestContext): void {
   const problem = addressProblem(url, mayCallThisMachine(env))
-  if (problem !== undefined) throw new Refusal('invalidRequest', `'url' ${problem}.`)
+  if (problem !== undefined) throw invalidRequest(`'url' ${problem}.`)
 }
 
 const nameTaken = (name: string): Refusal =>
-  new Refusal('alreadyExists', `There is an integration named '${name}'; names are unique.`)
+  alreadyExists(`There is an integration named '${name}'; names are unique.`)
 
 const inUse = (name: string, who: string): Refusal =>
-  new Refusal(
-    'wrongState',
+  wrongState(
     `${who} has a product with "externalRater": "${name}"; deploy one without, or change the integration with PUT.`,
   )
 
@@ -263,10 +269,7 @@ function connectionOf(
 
 /** The 400 for a mask without a stored value. */
 export const nothingKept = (what: string): Refusal =>
-  new Refusal(
-    'invalidRequest',
-    `'${what}' is ${MASK}, which stands for a value that is kept, and none is; send the value.`,
-  )
+  invalidRequest(`'${what}' is ${MASK}, which stands for a value that is kept, and none is; send the value.`)
 
 function keptHeaders(headers: Connection['headers'], before: Connection['headers']): Connection['headers'] {
   const kept = new Map(Object.entries(before).map(([name, value]) => [name.toLowerCase(), value]))

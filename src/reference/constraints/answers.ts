@@ -1,6 +1,6 @@
 // What clients are told of constraints (resources brief 3): one function for accounts, quotes, quick quotes and
 // transactions. Nothing is stored.
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, type Refusal } from '../../kernel/errors.ts'
 import { shown, valuesOf } from '../../product/fields/values.ts'
 import type { DependencyResponse, EvaluationRequest, EvaluationResponse } from './contract.ts'
 import {
@@ -81,7 +81,7 @@ function columnOf({ field, where }: ConstrainedField, name: string): string {
   )
 }
 
-const unknown = (message: string): Refusal => new Refusal('invalidRequest', message)
+const unknown = (message: string): Refusal => invalidRequest(message)
 
 /** Which fields govern each constrained field, with the values that they have; none: unset. */
 export const dependencies = (elements: readonly Element[]): DependencyResponse =>

@@ -1,6 +1,6 @@
 // Constraint tables in force for one transaction, to be asked (resources brief 2 and 3).
 import { inArray, sql } from 'drizzle-orm'
-import { Refusal } from '../../kernel/errors.ts'
+import { wrongState } from '../../kernel/errors.ts'
 import { BoundedCache } from '../../kernel/maps.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -143,8 +143,7 @@ function askable(
   const spelled = (name: string): string => {
     const column = columnIn(columns, name)
     if (column !== undefined) return column
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `The constraint table '${instance}' has no column '${name}', which a field is held against; it has ${columns.map(one => `'${one}'`).join(', ')}. Replace its contents, or correct the field's constraint.`,
     )
   }

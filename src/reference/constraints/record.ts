@@ -1,6 +1,6 @@
 // What a constraint table allows, column by column (resources brief 3).
 
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidParameter, tooLarge } from '../../kernel/errors.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import { newestConfiguration } from '../../product/cache.ts'
@@ -49,8 +49,7 @@ export async function showConstraintRecord(
       if (!filters.every(({ at: place, by, value }) => comparable(cells[place]!, by) === value)) continue
       for (const [place, column] of record.entries()) if (column.take(cells[place]!)) count += 1
       if (count > MOST_VALUES)
-        throw new Refusal(
-          'tooLarge',
+        throw tooLarge(
           `More than ${MOST_VALUES} values of '${resource.name}' fit; name more of them by 'key', or download the table.`,
         )
     }
@@ -101,10 +100,7 @@ function filtersOf(
     const column = sign > 0 ? columnIn(columns, text.slice(0, sign).trim()) : undefined
     if (column !== undefined) return filter(columns.indexOf(column), text.slice(sign + 1))
     if (place === columns.length)
-      throw new Refusal(
-        'invalidParameter',
-        `'key' is given ${keys.length} times; the table has ${columns.length} columns.`,
-      )
+      throw invalidParameter(`'key' is given ${keys.length} times; the table has ${columns.length} columns.`)
     place += 1
     return filter(place - 1, text)
   })

@@ -4,7 +4,7 @@ import { crc32 } from '../../../packages/zip/crc32.ts'
 import { type DirectoryEntry, readDirectory } from '../../../packages/zip/directory.ts'
 import { entryPath, isJunk } from '../../../packages/zip/entry-path.ts'
 import { ArchiveRefused } from '../../../packages/zip/refusal.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { Refusal, tooLarge } from '../../kernel/errors.ts'
 
 /** A file of which parts can be read. */
 export type RangedFile = {
@@ -42,8 +42,7 @@ export async function csvSource(file: RangedFile, largestBytes: number): Promise
   if (entry.method !== 0 && entry.method !== 8)
     throw refused(`The CSV in the zip is packed by method ${entry.method}; pack it by deflate, as usual.`)
   if (entry.sizeBytes > largestBytes)
-    throw new Refusal(
-      'tooLarge',
+    throw tooLarge(
       `The CSV in the zip has more than ${largestBytes / 1_048_576} MiB; split it over several tables.`,
     )
   const local = await file.read(entry.headerOffset, LOCAL_HEADER_BYTES)

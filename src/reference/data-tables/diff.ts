@@ -1,6 +1,6 @@
 // Which records of a table change between two times, or two contents (resources brief 13.8).
 
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { invalidParameter, notFound, Refusal } from '../../kernel/errors.ts'
 import { readUuid } from '../../kernel/locators.ts'
 import { readDateTime } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -36,8 +36,7 @@ export async function tableDiff(
   ]
   const [before, after] = [from.contents.layout, to.contents.layout]
   if (keyText(from.contents) !== keyText(to.contents))
-    throw new Refusal(
-      'invalidParameter',
+    throw invalidParameter(
       `'${from.name}' has the keys ${keyText(from.contents)}, '${to.name}' ${keyText(to.contents)}; only tables with the same keys are compared.`,
     )
   const position = positionOf(query.pagingToken, from, to)
@@ -148,8 +147,7 @@ function positionOf(token: string | undefined, from: Side, to: Side): Position |
     typeof key !== 'string' ||
     typeof start !== 'string'
   )
-    throw new Refusal(
-      'invalidParameter',
+    throw invalidParameter(
       "'pagingToken' is not one of these two contents; send that of the page before, or none to begin.",
     )
   return { key, start }

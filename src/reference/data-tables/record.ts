@@ -1,5 +1,5 @@
 // Records of tables (resources brief 1.4 and 1.5).
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { invalidParameter, notFound, Refusal } from '../../kernel/errors.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
@@ -69,8 +69,7 @@ export async function readRecord(
 
 function sortableBound(text: string): string {
   const decimal = canonicalDecimal(text.trim())
-  if (decimal === undefined)
-    throw new Refusal('invalidParameter', `The boundValue '${text}' is no plain decimal number.`)
+  if (decimal === undefined) throw invalidParameter(`The boundValue '${text}' is no plain decimal number.`)
   return sortableDecimal(decimal)
 }
 
@@ -91,15 +90,14 @@ const keyNames = ({ columns, keys }: TableLayout): string[] => keys.map(at => co
 function keyOf({ name, contents: { layout, keyTypes } }: Candidate, keys: readonly string[]): string {
   const names = keyNames(layout)
   if (keys.length !== names.length)
-    throw new Refusal(
-      'invalidParameter',
+    throw invalidParameter(
       `The table '${name}' has ${names.length === 1 ? 'one key' : `${names.length} keys`} (${names.join(', ')}), and ${keys.length} came; repeat 'key' once for each, in this order.`,
     )
   const parts = keys.map((text, at) => {
     const { canonical, named } = TYPE_RULES[keyTypes[at]!]
     const part = canonical(text)
     if (part === undefined)
-      throw new Refusal('invalidParameter', `The key '${names[at]}' of '${name}' is ${named}, not '${text}'.`)
+      throw invalidParameter(`The key '${names[at]}' of '${name}' is ${named}, not '${text}'.`)
     return part
   })
   return parts.join(KEY_SEPARATOR)

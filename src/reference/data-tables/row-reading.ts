@@ -1,7 +1,7 @@
 // From the bytes of a CSV to rows, one piece after the other; nothing is kept but the notes. What a header and a row must
 // be, each kind of table says.
 import { CsvFault, CsvReader, type CsvRow, NotUtf8, Utf8Text } from '../../../packages/csv/reader.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { tooLarge } from '../../kernel/errors.ts'
 import { type Column, LARGEST_TABLE_BYTES, MOST_ROWS } from './layout.ts'
 import type { Notes } from './notes.ts'
 import { TYPE_RULES } from './values.ts'
@@ -48,8 +48,7 @@ export class RowReading<Row> {
       for await (const piece of bytes) {
         total += piece.length
         if (total > LARGEST_TABLE_BYTES)
-          throw new Refusal(
-            'tooLarge',
+          throw tooLarge(
             `The table has more than ${LARGEST_TABLE_BYTES / 1_048_576} MiB; split it over several tables.`,
           )
         reader.push(text.read(piece))
@@ -103,8 +102,7 @@ export class RowReading<Row> {
     if (fault !== undefined) return
     this.#rowCount += 1
     if (this.#rowCount > MOST_ROWS)
-      throw new Refusal(
-        'tooLarge',
+      throw tooLarge(
         `The table has more than ${MOST_ROWS.toLocaleString('en')} rows; split it over several tables.`,
       )
     const made = row(cells, line)

@@ -1,6 +1,6 @@
 // What a font is, by its bytes. What a static document is: by its Content-Type, else by its file name, else by its first bytes (resources brief
 // 4.1). What the bytes of a format always begin with, they must: a PDF that is none fails here and not in a year.
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, Refusal } from '../../kernel/errors.ts'
 import { utf8Text } from '../../platform/http/body/bytes.ts'
 
 type DocumentKind = {
@@ -66,8 +66,7 @@ export function documentFormat(file: DocumentFile): { format: DocumentFormat; me
     )
   const { mediaTypes } = KINDS[format]
   if (!isMarked(format, head))
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `The file is said to be ${format}, and its bytes are not; correct its Content-Type or its name.`,
     )
   const charset =
@@ -114,8 +113,7 @@ export async function fontFile({ bytes }: { bytes: Uint8Array }): Promise<{ medi
   // Code that nothing but an upload of a font needs.
   const { fontProblem } = await import('../../../packages/pdf/web-fonts/plain-font.ts')
   const problem = fontProblem(bytes, MOST_UNPACKED_BYTES)
-  if (problem !== undefined)
-    throw new Refusal('invalidRequest', `The font cannot be used: ${problem}. Send a whole font.`)
+  if (problem !== undefined) throw invalidRequest(`The font cannot be used: ${problem}. Send a whole font.`)
   return { mediaType }
 }
 
@@ -123,8 +121,7 @@ function fontMediaType(bytes: Uint8Array): string {
   const head = Buffer.from(bytes.subarray(0, 4)).toString('latin1')
   const found = Object.hasOwn(MEDIA_TYPES, head) ? MEDIA_TYPES[head] : undefined
   if (!found)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       'The file is no font; send a TrueType, OpenType, WOFF or WOFF2 file (of a collection, one font).',
     )
   return found

@@ -1,6 +1,6 @@
 // Resources that are one file each: static documents, fonts, templates and snippets. The file is in R2 before its
 // revision is recorded, so that whatever is in force can be read.
-import { isRefused, notFound, Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, isRefused, notFound, wrongState } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
 import { commit } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -77,8 +77,7 @@ export const replaceFile = (
     const read = await findResource(database, name)
     if (!read || read.type !== kind.type) throw notFound(kind.type, name)
     if (kind.templateFormat && read.templateFormat !== kind.templateFormat)
-      throw new Refusal(
-        'wrongState',
+      throw wrongState(
         `The ${kind.type} '${name}' is ${read.templateFormat}; send it to the path of that dialect.`,
       )
     return {
@@ -100,7 +99,7 @@ async function written(
   decide: Decide,
 ): Promise<JsonText> {
   const bytes = await uploadedBytes(upload)
-  if (bytes.length === 0) throw new Refusal('invalidRequest', 'The file is empty; send one that is not.')
+  if (bytes.length === 0) throw invalidRequest('The file is empty; send one that is not.')
   const hash = contentsHash().update(bytes).digest('hex')
   const context = withContents(requestContext, hash)
   const { tenant, env, calls } = context

@@ -1,5 +1,5 @@
 // What a group becomes (resources brief 2).
-import { Refusal } from '../../kernel/errors.ts'
+import { alreadyExists, invalidRequest, tooLarge, wrongState } from '../../kernel/errors.ts'
 import { clashes, MOST_GROUP_RESOURCES } from '../../product/resources.ts'
 import type { ResourceGroupCreateRequest, ResourceGroupUpdateRequest } from '../contract.ts'
 import type { Resource, ResourceGroup } from '../resource.ts'
@@ -21,18 +21,15 @@ export const newGroup = (
 /** The group after the request: removals first, then additions. A retired group does not change (409). */
 export function changedGroup(group: ResourceGroup, request: ResourceGroupUpdateRequest): ResourceGroup {
   if (group.retired)
-    throw new Refusal('wrongState', `The resource group '${group.name}' is retired, for good; make another.`)
+    throw wrongState(`The resource group '${group.name}' is retired, for good; make another.`)
   const { name, selectionStartTime, addResources, removeResources } = request
   const strangers = removeResources.filter(one => !group.resourceNames.includes(one))
   if (strangers.length > 0)
-    throw new Refusal(
-      'invalidRequest',
-      `'removeResources' names what the group does not have: ${named(strangers)}.`,
-    )
+    throw invalidRequest(`'removeResources' names what the group does not have: ${named(strangers)}.`)
   const kept = group.resourceNames.filter(one => !removeResources.includes(one))
   const resourceNames = [...new Set([...kept, ...addResources])]
   if (resourceNames.length > MOST_GROUP_RESOURCES)
-    throw new Refusal('tooLarge', `A resource group has at most ${MOST_GROUP_RESOURCES} resources.`)
+    throw tooLarge(`A resource group has at most ${MOST_GROUP_RESOURCES} resources.`)
   return {
     ...group,
     name,
@@ -53,15 +50,11 @@ export function checkMembers({ resourceNames }: ResourceGroup, members: readonly
   const known = new Set(members.map(one => one.name))
   const unknown = resourceNames.filter(one => !known.has(one))
   if (unknown.length > 0)
-    throw new Refusal(
-      'invalidRequest',
-      `There is no resource of these names: ${named(unknown)}. Upload it first.`,
-    )
+    throw invalidRequest(`There is no resource of these names: ${named(unknown)}. Upload it first.`)
   const [clash] = clashes(members)
   if (!clash) return
   const [one, other] = clash
-  throw new Refusal(
-    'alreadyExists',
+  throw alreadyExists(
     `'${one.name}' and '${other.name}' both have the static name '${one.staticName}' for the same jurisdictions; a group has one of them.`,
   )
 }

@@ -1,6 +1,6 @@
 // Resource groups as the Worker serves them.
 
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { alreadyExists, notFound } from '../../kernel/errors.ts'
 import { derivedUuid, newUuid, readUuid } from '../../kernel/locators.ts'
 import { commit } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -80,10 +80,7 @@ function written(
       if (read) requireMatch(context.ifMatch, () => groupResponse(read))
       if (!group.retired) checkMembers(group, await findResources(database, group.resourceNames))
       if (group.name !== read?.name && (await hasGroupNamed(database, group.name, group.locator)))
-        throw new Refusal(
-          'alreadyExists',
-          `There is a resource group '${group.name}' already; choose another name.`,
-        )
+        throw alreadyExists(`There is a resource group '${group.name}' already; choose another name.`)
       return await commit(context, database, {
         shard: HOME_SHARD,
         guards: [groupGuard(group, read)],

@@ -1,5 +1,5 @@
 // What a secret is made of, and what a request makes of it (resources brief 5).
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, tooLarge } from '../../kernel/errors.ts'
 import { MASK, SHORTEST_SECRET } from '../../platform/outbound/masking.ts'
 import { SECRET_ITEM_NAME } from '../../platform/outbound/secret-references.ts'
 import type { SecretDataType, SecretDeclaration } from '../../product/configuration.ts'
@@ -78,13 +78,10 @@ function checked(
     else if (declaration && !FITS[declaration.dataType](value))
       problems.push(`'${name}' is no ${declaration.dataType}, as which the configuration declares it.`)
   }
-  if (problems.length > 0) throw new Refusal('invalidRequest', problems.join(' '))
+  if (problems.length > 0) throw invalidRequest(problems.join(' '))
   const made = Object.fromEntries(items)
   if (items.size > MOST_ITEMS || JSON.stringify(made).length > LARGEST_SECRET)
-    throw new Refusal(
-      'tooLarge',
-      `A secret has at most ${MOST_ITEMS} items, and ${LARGEST_SECRET} characters in all.`,
-    )
+    throw tooLarge(`A secret has at most ${MOST_ITEMS} items, and ${LARGEST_SECRET} characters in all.`)
   return made
 }
 
@@ -110,7 +107,7 @@ export const plainText = (value: unknown): string | undefined =>
 export function checkedHosts(wanted: readonly string[]): string[] {
   const hosts = normalHosts(wanted)
   const problem = hostsProblem(hosts)
-  if (problem !== undefined) throw new Refusal('invalidRequest', `'allowedHosts' has ${problem}.`)
+  if (problem !== undefined) throw invalidRequest(`'allowedHosts' has ${problem}.`)
   return hosts
 }
 

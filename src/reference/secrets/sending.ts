@@ -1,7 +1,7 @@
 // Headers as they are sent: with the items of the secrets that are in force in the place of references to them.
 
 import { type AuditEntry, auditRows } from '../../access/audit/store.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest } from '../../kernel/errors.ts'
 import { BoundedCache } from '../../kernel/maps.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -202,8 +202,7 @@ export async function requireMaySend(
     for (const staticName of namesOf(sender)) {
       const hosts = secrets.get(staticName)?.allowedHosts
       if (!maySendTo(hosts, sender.url))
-        throw new Refusal(
-          'invalidRequest',
+        throw invalidRequest(
           `The secret '${staticName}' may be sent to ${hosts!.join(', ')} only, not to '${new URL(sender.url).hostname}'.`,
         )
     }

@@ -1,5 +1,5 @@
 // Templates and snippets as files: UTF-8 text that compiles.
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, Refusal } from '../../kernel/errors.ts'
 import { utf8Text } from '../../platform/http/body/bytes.ts'
 import type { Finding } from '../../product/configuration.ts'
 import type { TemplateFormat } from '../../product/resources.ts'
@@ -22,7 +22,7 @@ export const templateKind = (
       )
     const findings = await findingsOf(sourceText(bytes), templateFormat)
     const errors = findings.filter(one => one.severity === 'ERROR')
-    if (errors.length > 0) throw new Refusal('invalidRequest', shown(errors))
+    if (errors.length > 0) throw invalidRequest(shown(errors))
     return { mediaType: 'text/plain; charset=utf-8' }
   },
 })
@@ -30,7 +30,7 @@ export const templateKind = (
 function sourceText(bytes: Uint8Array): string {
   const text = utf8Text(bytes)
   if (text === undefined)
-    throw new Refusal('invalidRequest', 'The template is not UTF-8 text; save it as UTF-8 and send it again.')
+    throw invalidRequest('The template is not UTF-8 text; save it as UTF-8 and send it again.')
   return text
 }
 

@@ -1,6 +1,6 @@
 // Which calls fill a request in, and in what order (brief 5.6, "Autofill order").
 
-import { Refusal } from '../../../kernel/errors.ts'
+import { invalidRequest } from '../../../kernel/errors.ts'
 import type { AutofillOperations } from '../../../platform/tenancy/control-tables.ts'
 import type { AutofillInput } from '../../plugins/contract.ts'
 
@@ -37,8 +37,7 @@ export function callSequence(
 ): readonly string[] {
   if (asked) {
     if (asked.includes(INTERNAL) && !hasPlugin)
-      throw new Refusal(
-        'invalidRequest',
+      throw invalidRequest(
         `autofill names '${INTERNAL}', the plugin getDataAutofill, which product '${filling.productName}' does not switch on; leave it out.`,
       )
     return asked

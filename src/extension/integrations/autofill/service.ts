@@ -2,7 +2,7 @@
 // up; other isolates know a change within 5 s.
 import { and, eq, sql } from 'drizzle-orm'
 import { recordAudit } from '../../../access/audit/store.ts'
-import { notFound, Refusal } from '../../../kernel/errors.ts'
+import { invalidRequest, notFound, tooLarge, wrongState } from '../../../kernel/errors.ts'
 import { newUuid } from '../../../kernel/locators.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import type { Database } from '../../../platform/database.ts'
@@ -54,13 +54,12 @@ export async function putOperation(
     one => one !== INTERNAL && integrations.get(one)?.type !== 'data_autofill',
   )
   if (unknown.length > 0)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `There is no integration of type data_autofill named ${unknown.map(one => `'${one}'`).join(', ')}; register it with POST /integrations first, or name the plugin: '${INTERNAL}'.`,
     )
   const before = Object.hasOwn(operations, name) ? operations[name] : undefined
   if (!before && Object.keys(operations).length >= MOST_OPERATIONS)
-    throw new Refusal('tooLarge', `A tenant has at most ${MOST_OPERATIONS} autofill operations.`)
+    throw tooLarge(`A tenant has at most ${MOST_OPERATIONS} autofill operations.`)
   const operation = { locator: before?.locator ?? newUuid(HOME_SHARD), callSequence }
   await write(context, name, operation)
   return response(name, operation)
@@ -77,8 +76,7 @@ export async function assertFillsNothing(context: RequestContext, integration: s
   const operations = await registered(context)
   const name = Object.keys(operations).find(one => operations[one]!.callSequence.includes(integration))
   if (name === undefined) return
-  throw new Refusal(
-    'wrongState',
+  throw wrongState(
     `The integration '${integration}' fills in the operation '${name}'; give that other calls with PUT /integrations/autofill, or remove it.`,
   )
 }

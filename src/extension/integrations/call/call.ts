@@ -1,7 +1,7 @@
 // Calls an external service of the tenant: values in, parsed JSON out (resources brief 6.2–6.4). Every call is logged, whatever
 // the outcome of its operation.
 import { createHash } from 'node:crypto'
-import { Refusal } from '../../../kernel/errors.ts'
+import { Refusal, tooLarge } from '../../../kernel/errors.ts'
 import { derivedUuid, newUuid, type Uuid } from '../../../kernel/locators.ts'
 import { Memo } from '../../../kernel/maps.ts'
 import { storable } from '../../../kernel/text.ts'
@@ -84,8 +84,7 @@ export async function makeCall<T>(
 ): Promise<MadeCall<T>> {
   const requestBytes = Buffer.byteLength(body)
   if (requestBytes > LARGEST_BODY)
-    throw new Refusal(
-      'tooLarge',
+    throw tooLarge(
       `${nameOf(integration)} would be sent more than ${LARGEST_BODY} bytes; the policy is too large for it.`,
     )
   const requestHash = sha256(body)

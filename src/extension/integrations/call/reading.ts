@@ -1,6 +1,6 @@
 // Reads the log of an integration's calls, and repeats calls from it (resources brief 6.4).
 import { and, eq, gte, isNotNull, isNull, lt, type SQL } from 'drizzle-orm'
-import { notFound, Refusal } from '../../../kernel/errors.ts'
+import { notFound, wrongState } from '../../../kernel/errors.ts'
 import { readUuid } from '../../../kernel/locators.ts'
 import { commit, storedAnswer } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
@@ -68,10 +68,9 @@ export async function replayCall(
   const database = shardDatabase(context.env, context.tenant, shard, context.calls)
   const earlier = await storedAnswer(context, database)
   if (earlier) return await readCall(name, 'subject' in earlier ? earlier.subject : earlier.text, context)
-  if (!bodies) throw new Refusal('wrongState', `The body of call '${row.locator}' is not kept any more.`)
+  if (!bodies) throw wrongState(`The body of call '${row.locator}' is not kept any more.`)
   if (sha256(bodies.request) !== row.requestHash)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `The body of call '${row.locator}' held a secret, which the log does not keep; it cannot be sent again.`,
     )
   const made = await makeCall(context, integration, {
