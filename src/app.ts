@@ -10,12 +10,16 @@ import { serviceRoutes } from './platform/http/health.ts'
 import { openApiDocument } from './platform/http/openapi.ts'
 import type { Examples } from './platform/http/reference/examples.ts'
 import { forEverybody, jsonText, type Route } from './platform/http/route.ts'
-import { constraintTableRoutes } from './reference/constraints/routes.ts'
-import { dataTableRoutes, rangeTableRoutes } from './reference/data-tables/routes.ts'
-import { fileResourceRoutes } from './reference/files/routes.ts'
 import { resourceRoutes } from './reference/routes.ts'
 import { secretRoutes } from './reference/secrets/routes.ts'
-import { templateRoutes, templateSnippetRoutes } from './reference/templates/routes.ts'
+import {
+  constraintTableRoutes,
+  dataTableRoutes,
+  fileResourceRoutes,
+  rangeTableRoutes,
+  templateRoutes,
+  templateSnippetRoutes,
+} from './reference/uploads/routes.ts'
 import { billingRoutes } from './servicing/billing/routes.ts'
 import { calculationRoutes } from './servicing/calculations/routes.ts'
 import { deprecatedRoutes } from './servicing/deprecated/routes.ts'

@@ -33,7 +33,7 @@ export const TIMER_OWNERS: TimerOwners = {
   'quickQuote.expiry': async () => (await import('./servicing/quick-quotes/store.ts')).removeQuickQuote,
   'reinstatement.deadline': () => ofPolicy('reinstatementDeadline'),
   'resource.bootstrap': async () => (await import('./tenants/bootstrap/run.ts')).bootstrapDue,
-  'resource.file.unrecorded': async () => (await import('./reference/unrecorded.ts')).deleteUnrecorded,
+  'resource.file.unrecorded': async () => (await import('./reference/uploads/service.ts')).deleteUnrecorded,
   'resource.table.contents': async () => (await import('./reference/data-tables/loading.ts')).collectContents,
   'webhook.copy': async () => (await import('./servicing/events/delivery/webhook-copies.ts')).webhookCopyDue,
 }

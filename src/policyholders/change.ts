@@ -6,7 +6,7 @@ import type { WireFieldValues } from '../platform/wire.ts'
 import { policyholderGraph } from '../product/constraint-graph.ts'
 import { type FieldError, type FieldValues, shown, valuesOf } from '../product/fields/values.ts'
 import { allAt, type SelectionBasis } from '../product/resources.ts'
-import { breachesOf, fieldsInUse } from '../reference/constraints/breaches.ts'
+import { breachesOf, fieldsInUse } from '../reference/constraints/answers.ts'
 import type { ConstrainedField } from '../reference/constraints/evaluation.ts'
 import type { TablesInForce } from '../reference/constraints/force.ts'
 import type {

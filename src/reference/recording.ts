@@ -1,8 +1,9 @@
-// Writes of resources and groups: once for each Idempotency-Key, decided anew when what was read is no longer so.
-
+// Writes of resources and groups: once for each Idempotency-Key, and decided again when what was read has changed since.
 import { alreadyExists, invalidParameter } from '../kernel/errors.ts'
+import { newUuid } from '../kernel/locators.ts'
 import {
-  type AnswerBySubject,
+  type Commit,
+  commit,
   isBySubject,
   type JsonAnswer,
   retryOnConflict,
@@ -11,21 +12,37 @@ import {
 import type { RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
 import { type JsonText, jsonText } from '../platform/http/route.ts'
+import { HOME_SHARD } from '../platform/tenancy.ts'
 import { newestConfiguration } from '../product/cache.ts'
-import { forgetTables } from './data-tables/cache.ts'
-import type { Resource } from './resource.ts'
-import { nameTakenBy } from './store.ts'
+import type { ResourceType } from '../product/resources.ts'
+import { forgetTables } from './data-tables/record-store.ts'
+import type { Resource, ResourceRevision } from './resource.ts'
+import { contentsGuard, nameTakenBy, newNameGuard, resourceRows } from './store.ts'
 
 /** Uploads to one tenant often come many at a time. */
 const ATTEMPTS = 5
 
-/** `attempt` reads, decides and commits; `show` is the answer to a repeat whose text was not kept. */
+/** What a write commits, and its answer; a deletion has none. */
+export type Write = Pick<Commit, 'guards' | 'facts' | 'timers' | 'subject'> & { readonly answer?: object }
+
+/**
+ * Commits what `decide` reads and decides. A repeat gets the first answer; `show` makes it where its text was too long to
+ * keep. Calls `onCommit` when this request wrote, and did not repeat a write.
+ */
 export async function recordedOnce(
   context: RequestContext,
   database: Database,
-  attempt: () => Promise<JsonAnswer | AnswerBySubject>,
+  decide: () => Promise<Write>,
   show: (subject: string) => Promise<object>,
+  onCommit: () => void = () => {},
 ): Promise<JsonText> {
+  const attempt = async () => {
+    const { answer: shown, ...write } = await decide()
+    const answer: JsonAnswer = { status: 200, text: shown ? JSON.stringify(shown) : '' }
+    const committed = await commit(context, database, { shard: HOME_SHARD, events: [], ...write, answer })
+    if (committed === answer) onCommit()
+    return committed
+  }
   const answer =
     (await storedAnswer(context, database)) ??
     (await retryOnConflict('The resource', attempt, { attempts: ATTEMPTS }))
@@ -34,17 +51,46 @@ export async function recordedOnce(
   return jsonText({ status: answer.status, text: JSON.stringify(await show(answer.subject)) })
 }
 
-type New = Pick<Resource, 'name' | 'staticName' | 'type' | 'jurisdictions'>
+/** A resource with other contents; `before` is undefined for a new resource. */
+export type Change = { readonly before: Resource | undefined; readonly resource: Resource }
+
+/** What every change of a resource writes. */
+export const resourceWrite = (
+  database: Database,
+  { before, resource }: Change,
+  contents: Pick<ResourceRevision, 'sizeBytes' | 'hash' | 'mediaType'>,
+  { now, caller }: RequestContext,
+): Write => ({
+  guards: [before ? contentsGuard(before) : newNameGuard(resource)],
+  facts: resourceRows(database, resource, {
+    locator: resource.revision,
+    resourceName: resource.name,
+    createdAt: now,
+    createdBy: caller.accountLocator,
+    ...contents,
+  }),
+  subject: resource.name,
+})
+
+/** The names of a new resource, and where it is for. */
+export type NewResource = {
+  readonly name: string
+  readonly staticName: string
+  readonly jurisdiction?: readonly string[] | undefined
+}
 
 /**
- * Refuses (409) a name that a resource has, or a static name of another type; (400) jurisdictions that the newest
- * configuration does not declare, where it declares any (resources brief 0.4). One round trip, and one for jurisdictions.
+ * A new resource. Refuses (409) a name that a resource has, or a static name of another type; (400) jurisdictions that the
+ * newest configuration does not declare, where it declares any (resources brief 0.4). One round trip, and one for
+ * jurisdictions.
  */
-export async function assertNew(
+export async function newResource(
+  type: ResourceType,
+  { name, staticName, jurisdiction = [] }: NewResource,
   context: RequestContext,
   database: Database,
-  { name, staticName, type, jurisdictions }: New,
-): Promise<void> {
+): Promise<Resource> {
+  const jurisdictions = [...new Set(jurisdiction)]
   const [taken] = await Promise.all([
     nameTakenBy(database, { name, staticName }),
     assertDeclared(context, jurisdictions),
@@ -58,9 +104,10 @@ export async function assertNew(
     throw alreadyExists(
       `The static name '${staticName}' is that of the ${other.type} '${other.name}'; a static name is of one type. Choose another.`,
     )
+  const { now: createdAt, caller } = context
+  const revision = newUuid(HOME_SHARD)
+  return { name, type, staticName, jurisdictions, createdAt, createdBy: caller.accountLocator, revision }
 }
-
-const MOST_NAMED = 50
 
 async function assertDeclared(context: RequestContext, jurisdictions: readonly string[]): Promise<void> {
   if (jurisdictions.length === 0) return
@@ -69,12 +116,14 @@ async function assertDeclared(context: RequestContext, jurisdictions: readonly s
   const unknown = jurisdictions.filter(one => !declared.includes(one))
   if (unknown.length > 0)
     throw invalidParameter(
-      `config.json declares no jurisdiction ${named(unknown)}; it has ${named(declared)}. Correct it, or declare it under 'jurisdictions'.`,
+      `config.json declares no jurisdiction ${listed(unknown)}; it has ${listed(declared)}. Correct it, or declare it under 'jurisdictions'.`,
     )
 }
 
-const named = (names: readonly string[]): string =>
-  names
-    .slice(0, MOST_NAMED)
-    .map(one => `'${one}'`)
-    .join(', ') + (names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '')
+const MOST_LISTED = 50
+
+/** The names in quotes, the first 50 of them. */
+export const listed = (names: readonly string[]): string => {
+  const shown = names.slice(0, MOST_LISTED).map(name => `'${name}'`)
+  return shown.join(', ') + (names.length > MOST_LISTED ? ` and ${names.length - MOST_LISTED} more` : '')
+}

@@ -1,5 +1,6 @@
 // What a resource is (data or text that products run on, which changes on dates of its own), and which one of a static name
 // is in force at a time and place (resources brief 2).
+import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { ResourceType, Selectable, TemplateFormat } from '../product/resources.ts'
@@ -101,3 +102,19 @@ const newestFirst = (a: ResourceGroup, b: ResourceGroup): number =>
   b.selectionStart - a.selectionStart ||
   b.createdAt - a.createdAt ||
   (a.locator < b.locator ? 1 : a.locator > b.locator ? -1 : 0)
+
+/** The 404 of a static name of which no resource is in force. */
+export const notInForce = (name: string, { at, jurisdiction }: Selecting): Refusal =>
+  new Refusal(
+    'resourceNotInForce',
+    `No resource of the static name '${name}' is in force at ${new Date(at).toISOString()}${
+      jurisdiction === undefined ? '' : ` in '${jurisdiction}'`
+    }; put one into a resource group that begins by then.`,
+  )
+
+/** Look-ups of tables read a name as a static name where the request does not say, which surprises. */
+export const unknownStaticName = (what: string, name: string): Refusal =>
+  new Refusal(
+    'notFound',
+    `There is no ${what} of static name '${name}'; for the name of its own add byStaticName=false.`,
+  )

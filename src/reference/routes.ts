@@ -10,8 +10,15 @@ import {
   ResourceGroupUpdateRequest,
   ResourceList,
 } from './contract.ts'
-import { createGroup, readGroup, readGroupList, retireGroup, updateGroup } from './groups/service.ts'
-import { readResourceList, showResource } from './service.ts'
+import {
+  createGroup,
+  readGroup,
+  readGroupList,
+  readResourceList,
+  retireGroup,
+  showResource,
+  updateGroup,
+} from './service.ts'
 
 const { get, patch, post } = forTenant('Resource groups')
 const resources = forTenant('Resources')

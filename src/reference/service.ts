@@ -1,22 +1,54 @@
-// Resources of every type as the Worker lists them.
-import { invalidParameter, notFound } from '../kernel/errors.ts'
+// Resources of every type as the Worker lists them, and resource groups (resources brief 2).
+import {
+  alreadyExists,
+  invalidParameter,
+  invalidRequest,
+  notFound,
+  tooLarge,
+  wrongState,
+} from '../kernel/errors.ts'
+import { derivedUuid, newUuid, readUuid } from '../kernel/locators.ts'
 import type { RequestContext } from '../platform/context.ts'
-import { offsetPage } from '../platform/paging.ts'
-import { homeDatabase } from '../platform/tenancy.ts'
+import type { Database } from '../platform/database.ts'
+import { requireMatch } from '../platform/http/entity-tags.ts'
+import type { JsonText } from '../platform/http/route.ts'
+import { type OffsetPage, offsetPage } from '../platform/paging.ts'
+import { HOME_SHARD, homeDatabase } from '../platform/tenancy.ts'
 import { versionQuery } from '../product/cache.ts'
-import { RESOURCE_TYPES, type ResourceType } from '../product/resources.ts'
+import { clashes, MOST_GROUP_RESOURCES, RESOURCE_TYPES, type ResourceType } from '../product/resources.ts'
 import type {
   ExplainQuery,
+  GroupListQuery,
   ListQuery,
   NothingInForceResponse,
-  ResourceListResponse,
+  ResourceGroupCreateRequest,
+  ResourceGroupResponse,
+  ResourceGroupUpdateRequest,
   ResourceResponse,
 } from './contract.ts'
-import { documentUses } from './document-use.ts'
-import { notInForce, unknownStaticName, type Wanted } from './in-force.ts'
-import { explained, nothingInForce, resourceResponse } from './projection.ts'
-import { type Resource, selectInForce } from './resource.ts'
-import { candidateQueries, candidatesOf, findCandidates, listQuery, resourceQuery } from './store.ts'
+import { documentUses, explained, groupResponse, nothingInForce, resourceResponse } from './projection.ts'
+import { listed, recordedOnce } from './recording.ts'
+import {
+  notInForce,
+  type Resource,
+  type ResourceGroup,
+  type Selecting,
+  selectInForce,
+  unknownStaticName,
+} from './resource.ts'
+import {
+  candidateQueries,
+  candidatesOf,
+  findCandidates,
+  findGroup,
+  findResources,
+  groupGuard,
+  groupRows,
+  hasGroupNamed,
+  listGroups,
+  listQuery,
+  resourceQuery,
+} from './store.ts'
 
 /**
  * By its own name, or with `byStaticName` the one in force; `explain` says why it is, and answers also where none of the
@@ -27,8 +59,8 @@ export async function showResource(
   { byStaticName, date, jurisdiction, explain }: ExplainQuery,
   context: RequestContext,
 ): Promise<ResourceResponse | NothingInForceResponse> {
-  const wanted: Wanted = { name, byStaticName, at: date ?? context.now, jurisdiction }
-  if (byStaticName) return await showInForce(wanted, explain ?? false, context)
+  const selecting = { at: date ?? context.now, jurisdiction }
+  if (byStaticName) return await showInForce(name, selecting, explain ?? false, context)
   const database = homeDatabase(context)
   const [[row], [newest]] = await database.batch([
     resourceQuery(database, name),
@@ -40,18 +72,18 @@ export async function showResource(
   if (!explain) return shown
   const { staticName, revision } = resource
   const { resources, groups } = await findCandidates(database, [staticName])
-  const selection = selectInForce(resources, groups, wanted)
+  const selection = selectInForce(resources, groups, selecting)
   if (selection.chosen) return { ...shown, explanation: explained(resource, selection, jurisdiction) }
-  const { explanation } = nothingInForce(staticName, groups, selection, wanted)
+  const { explanation } = nothingInForce(staticName, groups, selection, selecting)
   return { ...shown, explanation: { revision, ...explanation } }
 }
 
 async function showInForce(
-  wanted: Wanted,
+  name: string,
+  selecting: Selecting,
   explain: boolean,
   context: RequestContext,
 ): Promise<ResourceResponse | NothingInForceResponse> {
-  const { name, jurisdiction } = wanted
   const database = homeDatabase(context)
   const [found, groupRows, members, [newest]] = await database.batch([
     ...candidateQueries(database, [name]),
@@ -59,19 +91,19 @@ async function showInForce(
   ])
   const { resources, groups } = candidatesOf([found, groupRows, members])
   if (resources.length === 0) throw unknownStaticName('resource', name)
-  const selection = selectInForce(resources, groups, wanted)
-  if (!selection.chosen && explain) return nothingInForce(name, groups, selection, wanted)
-  if (!selection.chosen) throw notInForce(wanted)
+  const selection = selectInForce(resources, groups, selecting)
+  if (!selection.chosen && explain) return nothingInForce(name, groups, selection, selecting)
+  if (!selection.chosen) throw notInForce(name, selecting)
   const { resource } = selection.chosen
   const shown = resourceResponse(resource, await documentUses(context, newest, [resource]))
-  return explain ? { ...shown, explanation: explained(resource, selection, jurisdiction) } : shown
+  return explain ? { ...shown, explanation: explained(resource, selection, selecting.jurisdiction) } : shown
 }
 
 export async function readResourceList(
   { offset = 0, count, extended }: ListQuery,
   type: string | undefined,
   context: RequestContext,
-): Promise<ResourceListResponse | ResourceResponse[]> {
+): Promise<OffsetPage<ResourceResponse>> {
   if (type !== undefined && !isType(type))
     throw invalidParameter(`'${type}' is no type of resource; there are ${RESOURCE_TYPES.join(', ')}.`)
   const database = homeDatabase(context)
@@ -85,3 +117,127 @@ export async function readResourceList(
 }
 
 const isType = (text: string): text is ResourceType => (RESOURCE_TYPES as readonly string[]).includes(text)
+
+// Resource groups.
+
+/** 400 for unknown resources; 409 for a name that another group has, or resources that clash. */
+export const createGroup = (
+  { name, selectionStartTime, resourceNames }: ResourceGroupCreateRequest,
+  context: RequestContext,
+): Promise<JsonText> => {
+  const { idempotency, caller, now } = context
+  const locator = idempotency
+    ? derivedUuid(HOME_SHARD, idempotency.key, idempotency.bodyHash)
+    : newUuid(HOME_SHARD)
+  return changedGroup(context, async () => ({
+    group: {
+      locator,
+      name,
+      selectionStart: selectionStartTime,
+      createdAt: now,
+      createdBy: caller.accountLocator,
+      retired: false,
+      version: 1,
+      resourceNames: [...new Set(resourceNames)],
+    },
+    read: undefined,
+  }))
+}
+
+export const updateGroup = (
+  locator: string,
+  request: ResourceGroupUpdateRequest,
+  context: RequestContext,
+): Promise<JsonText> =>
+  changedGroup(context, async database => {
+    const read = await groupAt(database, locator)
+    return { group: updatedGroup(read, request), read }
+  })
+
+/** Never selected again, for good; retiring it twice changes nothing. */
+export const retireGroup = (locator: string, context: RequestContext): Promise<JsonText> =>
+  changedGroup(context, async database => {
+    const read = await groupAt(database, locator)
+    return { group: read.retired ? read : { ...read, retired: true, version: read.version + 1 }, read }
+  })
+
+export async function readGroup(locator: string, context: RequestContext): Promise<ResourceGroupResponse> {
+  return groupResponse(await groupAt(homeDatabase(context), locator))
+}
+
+export async function readGroupList(
+  { offset = 0, count, extended, excludeRetired, excludeActive }: GroupListQuery,
+  context: RequestContext,
+): Promise<OffsetPage<ResourceGroupResponse>> {
+  const found = await listGroups(homeDatabase(context), { excludeRetired, excludeActive, offset, count })
+  return offsetPage(found, { count, extended }, groupResponse)
+}
+
+type GroupChange = { group: ResourceGroup; read: ResourceGroup | undefined }
+
+function changedGroup(
+  context: RequestContext,
+  decide: (database: Database) => Promise<GroupChange>,
+): Promise<JsonText> {
+  const database = homeDatabase(context)
+  return recordedOnce(
+    context,
+    database,
+    async () => {
+      const { group, read } = await decide(database)
+      if (read) requireMatch(context.ifMatch, () => groupResponse(read))
+      if (!group.retired) checkMembers(group, await findResources(database, group.resourceNames))
+      if (group.name !== read?.name && (await hasGroupNamed(database, group.name, group.locator)))
+        throw alreadyExists(`There is a resource group '${group.name}' already; choose another name.`)
+      return {
+        guards: [groupGuard(group, read)],
+        facts: groupRows(database, group),
+        answer: groupResponse(group),
+        subject: group.locator,
+      }
+    },
+    async subject => groupResponse(await groupAt(database, subject)),
+  )
+}
+
+async function groupAt(database: Database, text: string): Promise<ResourceGroup> {
+  const locator = readUuid(text)
+  const group = locator && (await findGroup(database, locator))
+  if (!group) throw notFound('resource group', text)
+  return group
+}
+
+/** The group after the request: removals first, then additions. A retired group does not change (409). */
+function updatedGroup(group: ResourceGroup, request: ResourceGroupUpdateRequest): ResourceGroup {
+  if (group.retired)
+    throw wrongState(`The resource group '${group.name}' is retired, for good; make another.`)
+  const { name, selectionStartTime, addResources, removeResources } = request
+  const absent = removeResources.filter(one => !group.resourceNames.includes(one))
+  if (absent.length > 0)
+    throw invalidRequest(`'removeResources' names what the group does not have: ${listed(absent)}.`)
+  const kept = group.resourceNames.filter(one => !removeResources.includes(one))
+  const resourceNames = [...new Set([...kept, ...addResources])]
+  if (resourceNames.length > MOST_GROUP_RESOURCES)
+    throw tooLarge(`A resource group has at most ${MOST_GROUP_RESOURCES} resources.`)
+  return {
+    ...group,
+    name,
+    selectionStart: selectionStartTime,
+    resourceNames,
+    version: group.version + 1,
+  }
+}
+
+/** Refuses names that no resource has (400), and two resources of which it would be open which is meant (409). */
+function checkMembers({ resourceNames }: ResourceGroup, members: readonly Resource[]): void {
+  const known = new Set(members.map(one => one.name))
+  const unknown = resourceNames.filter(one => !known.has(one))
+  if (unknown.length > 0)
+    throw invalidRequest(`There is no resource of these names: ${listed(unknown)}. Upload it first.`)
+  const [clash] = clashes(members)
+  if (!clash) return
+  const [one, other] = clash
+  throw alreadyExists(
+    `'${one.name}' and '${other.name}' both have the static name '${one.staticName}' for the same jurisdictions; a group has one of them.`,
+  )
+}

@@ -1,10 +1,21 @@
 // Resources and groups as rows of the home shard.
 import { and, asc, eq, inArray, ne, or, type SQL, sql } from 'drizzle-orm'
+import { notFound } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Guard } from '../platform/commit.ts'
+import type { RequestContext } from '../platform/context.ts'
 import { type Database, putRows, type Query, statement } from '../platform/database.ts'
+import { homeDatabase } from '../platform/tenancy.ts'
 import type { ResourceType } from '../product/resources.ts'
-import type { Resource, ResourceGroup, ResourceRevision } from './resource.ts'
+import type { SelectionQuery } from './contract.ts'
+import {
+  notInForce,
+  type Resource,
+  type ResourceGroup,
+  type ResourceRevision,
+  selectInForce,
+  unknownStaticName,
+} from './resource.ts'
 import { resourceGroupMembers, resourceGroups, resourceRevisions, resources } from './tables.ts'
 
 const names = (of: readonly string[]): SQL => sql`(select value from json_each(${JSON.stringify(of)}))`
@@ -99,6 +110,32 @@ export const candidatesOf = ([found, groups, members]: readonly [
   resources: found as Resource[],
   groups: withMembers(groups, members),
 })
+
+/**
+ * The resource that a request means: by its own name, or the one of a static name that is in force. One round trip. Refuses:
+ * 404 `notFound` where no resource has the name, `resourceNotInForce` where none of the static name is in force then and there
+ * (resources brief 1.4).
+ */
+export async function readResource(
+  context: Pick<RequestContext, 'env' | 'tenant' | 'calls' | 'now'>,
+  type: ResourceType,
+  name: string,
+  { byStaticName, date, jurisdiction }: SelectionQuery,
+): Promise<Resource> {
+  const database = homeDatabase(context)
+  if (!byStaticName) {
+    const resource = await findResource(database, name)
+    if (resource?.type !== type) throw notFound(type, name)
+    return resource
+  }
+  const { resources, groups } = await findCandidates(database, [name])
+  const ofType = resources.filter(one => one.type === type)
+  if (ofType.length === 0) throw unknownStaticName(type, name)
+  const selecting = { at: date ?? context.now, jurisdiction }
+  const { chosen } = selectInForce(ofType, groups, selecting)
+  if (!chosen) throw notInForce(name, selecting)
+  return chosen.resource
+}
 
 /** The resource with the contents that it has; one round trip. */
 export async function findWithContents(

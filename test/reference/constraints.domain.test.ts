@@ -8,8 +8,8 @@ import {
   allowedValues,
   constrainedFields,
   type Element,
+  TableScan,
 } from '../../src/reference/constraints/evaluation.ts'
-import { TableScan } from '../../src/reference/constraints/scan.ts'
 
 const field = (name: string, more: Partial<FieldDefinition> = {}): FieldDefinition => ({
   name,

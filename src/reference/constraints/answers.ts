@@ -1,15 +1,20 @@
-// What clients are told of constraints (resources brief 3): one function for accounts, quotes, quick quotes and
-// transactions. Nothing is stored.
-import { invalidRequest, type Refusal } from '../../kernel/errors.ts'
-import { shown, valuesOf } from '../../product/fields/values.ts'
+// What constraint tables say of the values of elements (resources brief 3). For clients: the options that fields have, alike for
+// accounts, quotes, quick quotes and transactions. For validation: the errors of values that a table does not allow.
+import { invalidRequest } from '../../kernel/errors.ts'
+import type { TimeZone } from '../../kernel/time.ts'
+import { applicability } from '../../product/fields/validate.ts'
+import { type FieldError, fieldError, shown, valuesOf } from '../../product/fields/values.ts'
 import type { DependencyResponse, EvaluationRequest, EvaluationResponse } from './contract.ts'
 import {
   allowedValues,
   type ConstrainedField,
+  comparable,
+  comparisonOf,
   constrainedFields,
   type Element,
   type TableOf,
 } from './evaluation.ts'
+import type { TablesInForce } from './force.ts'
 
 /** The options of the fields that the request names; of all constrained fields, when it names none. */
 export type Evaluation = {
@@ -47,7 +52,7 @@ function namedFields(
   for (const [locator, wanted] of Object.entries(request)) {
     const element = known.get(locator)
     if (!element)
-      throw unknown(
+      throw invalidRequest(
         `There is no element '${shown(locator)}' here; GET …/constraints/dependency lists those that have constraints.`,
       )
     const own = byLocator.get(locator) ?? []
@@ -55,7 +60,7 @@ function namedFields(
     for (const [name, columns] of Object.entries(wanted)) {
       const field = own.find(one => one.field.name === name)
       if (!field)
-        throw unknown(
+        throw invalidRequest(
           element.fields.some(one => one.name === name)
             ? `The field '${shown(name)}' of '${shown(locator)}' has no constraint.`
             : `There is no field '${shown(name)}' in '${shown(locator)}'.`,
@@ -76,12 +81,10 @@ function columnOf({ field, where }: ConstrainedField, name: string): string {
     where.find(({ column }) => column === name) ?? where.find(({ governor }) => governor?.field.name === name)
   if (found) return found.column
   const columns = where.map(({ column }) => `'${column}'`).join(', ')
-  throw unknown(
+  throw invalidRequest(
     `The field '${field.name}' is not held against '${shown(name)}'; its constraint has ${columns || 'no columns'}.`,
   )
 }
-
-const unknown = (message: string): Refusal => invalidRequest(message)
 
 /** Which fields govern each constrained field, with the values that they have; none: unset. */
 export const dependencies = (elements: readonly Element[]): DependencyResponse =>
@@ -113,4 +116,65 @@ function byElement<Value>(
       Object.fromEntries(ofElement.map(one => [one.field.name, shownOf(one)])),
     ]),
   )
+}
+
+// Validation.
+
+/** The errors of each field that has one. A field whose table is not in force has none. */
+export async function breachesOf(
+  checked: readonly ConstrainedField[],
+  tables: TablesInForce,
+): Promise<Map<ConstrainedField, FieldError[]>> {
+  const inForce = checked.filter(({ table }) => tables.has(table))
+  const allowed = await allowedValues(inForce, new Map(), tables.tableOf)
+  const found = [...allowed].map(([one, values]) => [one, breaches(one, values, tables)] as const)
+  return new Map(found.filter(([, errors]) => errors.length > 0))
+}
+
+/** Constrained fields that have a value and apply. */
+export function fieldsInUse(elements: readonly Element[], timeZone: TimeZone): ConstrainedField[] {
+  const applying = new Map<Element, ReturnType<typeof applicability>>()
+  const appliesIn = (element: Element): ReturnType<typeof applicability> => {
+    const known = applying.get(element)
+    if (known) return known
+    const definitions = new Map(element.fields.map(one => [one.name, one]))
+    const around = element.kind === 'group' && element.outer ? appliesIn(element.outer) : undefined
+    const made = applicability(definitions, element.values, timeZone, around)
+    applying.set(element, made)
+    return made
+  }
+  return constrainedFields(elements).filter(
+    ({ element, field }) =>
+      valuesOf(element.values, field.name).length > 0 && appliesIn(element).applies(field),
+  )
+}
+
+/** Allowed values that one error lists. */
+const SHOWN_VALUES = 20
+
+function breaches(
+  one: ConstrainedField,
+  allowed: readonly string[],
+  { tableOf }: TablesInForce,
+): FieldError[] {
+  const { field, element, table, column } = one
+  const by = comparisonOf(tableOf, one, column, field)
+  const known = new Set(allowed.map(value => comparable(value, by)))
+  const values = valuesOf(element.values, field.name)
+  return values.flatMap((value, at) => {
+    if (known.has(comparable(value, by))) return []
+    const which = values.length > 1 ? `(value ${at + 1}) ` : ''
+    return [fieldError(field.name, 'INVALID_VALUE', `${which}${ruleOf(one, allowed, table)}`)]
+  })
+}
+
+function ruleOf({ where }: ConstrainedField, allowed: readonly string[], table: string): string {
+  if (allowed.length === 0) {
+    const governors = where.flatMap(({ governor }) => (governor ? [`'${governor.field.name}'`] : []))
+    const others = governors.length > 0 ? `with what ${governors.join(' and ')} have` : 'at all'
+    return `has no value that the table '${table}' allows ${others}; change that, or remove the value`
+  }
+  const listed = allowed.slice(0, SHOWN_VALUES).map(value => `'${shown(value)}'`)
+  const more = allowed.length > SHOWN_VALUES ? ` or one of ${allowed.length - SHOWN_VALUES} more` : ''
+  return `must be what the table '${table}' allows: ${listed.join(', ')}${more}; choose one of them`
 }

@@ -7,11 +7,11 @@ import { BoundedCache } from '../../kernel/maps.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { heavyReading } from '../../platform/heavy.ts'
 import type { ConstraintTableDeclaration } from '../../product/resources.ts'
-import { type CsvSource, csvBytes, csvSource, Held } from '../data-tables/csv-source.ts'
-import { revisionKey, storedFile } from '../data-tables/file.ts'
+import { type CsvSource, csvBytes, csvSource } from '../data-tables/csv-source.ts'
 import { type Column, LARGEST_TABLE_BYTES, layoutOf } from '../data-tables/layout.ts'
-import { Notes } from '../data-tables/notes.ts'
-import { checkCells, RowReading } from '../data-tables/row-reading.ts'
+import type { Notes } from '../data-tables/notes.ts'
+import { checkCells, RowReading } from '../data-tables/reading.ts'
+import { revisionKey, storedFile } from '../stored-files.ts'
 
 export type Contents = {
   /** Names the contents, in an isolate's memory. */
@@ -64,7 +64,7 @@ async function contentsOf(context: Place, revision: Uuid, sizeBytes: number): Pr
   const pass = () => {
     // What columns are declared as by now changes nothing of what was taken in.
     const reading = new ConstraintReading(undefined)
-    return { reading, pieces: reading.rows(csvBytes(file, source, new Held())) }
+    return { reading, pieces: reading.rows(csvBytes(file, source)) }
   }
   const bytes = source.sizeBytes ?? sizeBytes
   if (begun) return { key, columns: begun.columns, rows: () => pass().pieces }
@@ -101,24 +101,14 @@ const inMemory = (key: string, { columns, rows }: Kept): Contents => ({
 
 const NUL = 'which no value has'
 
-/** The reading of one file. `rows` gives the cells of its rows; the rest is known when they have come to their end. */
-export class ConstraintReading {
-  readonly notes = new Notes()
-  readonly #rows: RowReading<string[]>
+/** The reading of a constraint table. */
+export class ConstraintReading extends RowReading<string[]> {
+  readonly #declared: ConstraintTableDeclaration | undefined
   #columns: readonly Column[] | undefined
 
   constructor(declared: ConstraintTableDeclaration | undefined) {
-    const { notes } = this
-    this.#rows = new RowReading({
-      notes,
-      header: (cells, line) => {
-        this.#columns = columnsOf(cells, line, declared, notes)
-        return this.#columns !== undefined
-      },
-      row: (cells, line) =>
-        checkCells(cells, line, this.#columns!, notes, NUL) === 'sound' ? cells : undefined,
-      empty: 'The table has no rows below its header, so that it allows nothing.',
-    })
+    super('The table has no rows below its header, so that it allows nothing.')
+    this.#declared = declared
   }
 
   /** Undefined while the header has not been read, or makes no sense. */
@@ -126,9 +116,13 @@ export class ConstraintReading {
     return this.#columns
   }
 
-  /** As of `RowReading`. */
-  rows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string[][], void, undefined> {
-    return this.#rows.rows(bytes)
+  protected readHeader(cells: string[], line: number): boolean {
+    this.#columns = columnsOf(cells, line, this.#declared, this.notes)
+    return this.#columns !== undefined
+  }
+
+  protected readRow(cells: string[], line: number): string[] | undefined {
+    return checkCells(cells, line, this.#columns!, this.notes, NUL) === 'sound' ? cells : undefined
   }
 }
 

@@ -13,13 +13,11 @@ import type {
   SelectionBasis,
   SelectionTimeBasis,
 } from '../../product/resources.ts'
-import { notInForce } from '../in-force.ts'
-import { type Resource, type ResourceRevision, selectInForce } from '../resource.ts'
+import { notInForce, type ResourceRevision, selectInForce } from '../resource.ts'
 import { candidateQueries, candidatesOf } from '../store.ts'
 import { resourceRevisions, resources } from '../tables.ts'
 import { type Contents, openContents } from './contents.ts'
-import type { AskableTable, TableOf } from './evaluation.ts'
-import { type Question, TableScan } from './scan.ts'
+import { type AskableTable, type Question, type TableOf, TableScan } from './evaluation.ts'
 
 export type TablesInForce = {
   /** Refuses (404 `resourceNotInForce`) a table of which none is in force. */
@@ -52,7 +50,13 @@ export async function tablesInForce(
   const { jurisdiction } = basis
   const wantedAt = (name: string): Instant => basis[timeBasisOf(declarationOf(configuration, name))]
   if (staticNames.length > 0) {
-    const { candidates, groups, revisions } = await readCandidates(context, staticNames)
+    const database = homeDatabase(context)
+    const [found, groupRows, members, revisionRows] = await database.batch([
+      ...candidateQueries(database, staticNames),
+      database.bind(REVISIONS, { names: JSON.stringify(staticNames) }),
+    ])
+    const { resources: candidates, groups } = candidatesOf([found, groupRows, members])
+    const revisions = revisionRows as ResourceRevision[]
     await Promise.all(
       staticNames.map(async name => {
         const ofName = candidates.filter(one => one.staticName === name && one.type === 'constraintTable')
@@ -68,14 +72,7 @@ export async function tablesInForce(
     has: name => tables.has(name),
     tableOf: name => {
       const table = tables.get(name)
-      if (!table)
-        throw notInForce({
-          name,
-          byStaticName: true,
-          at: wantedAt(name),
-          jurisdiction,
-          type: 'constraintTable',
-        })
+      if (!table) throw notInForce(name, { at: wantedAt(name), jurisdiction })
       return table
     },
   }
@@ -111,23 +108,6 @@ const REVISIONS = statement(build =>
       ),
     ),
 )
-
-async function readCandidates(
-  context: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
-  staticNames: readonly string[],
-) {
-  const database = homeDatabase(context)
-  const [found, groups, members, revisions] = await database.batch([
-    ...candidateQueries(database, staticNames),
-    database.bind(REVISIONS, { names: JSON.stringify(staticNames) }),
-  ])
-  const read = candidatesOf([found, groups, members])
-  return {
-    candidates: read.resources satisfies Resource[],
-    groups: read.groups,
-    revisions: revisions as ResourceRevision[],
-  }
-}
 
 /** A column as the file writes it: to the letter, else in other letters. */
 export const columnIn = (columns: readonly string[], name: string): string | undefined =>

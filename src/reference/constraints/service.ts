@@ -1,78 +1,37 @@
-// Constraint tables as the Worker serves them. Their rows stay in the file: whoever asks a table reads it (contents.ts).
-import type { Uuid } from '../../kernel/locators.ts'
+// Files of constraint tables, whose rows stay in the file (contents.ts), and what a table allows, column by column (resources brief 3).
+import { invalidParameter, tooLarge } from '../../kernel/errors.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import type { Upload } from '../../platform/http/body/upload.ts'
-import type { JsonText } from '../../platform/http/route.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
 import { newestConfiguration } from '../../product/cache.ts'
 import type { Configuration } from '../../product/configuration.ts'
 import { graphOfProduct, policyholderGraph } from '../../product/constraint-graph.ts'
-import { csvBytes, csvSource, Held } from '../data-tables/csv-source.ts'
-import { storedFile } from '../data-tables/file.ts'
+import type { ConstraintTableDeclaration } from '../../product/resources.ts'
+import { csvBytes, csvSource } from '../data-tables/csv-source.ts'
 import { LARGEST_TABLE_BYTES } from '../data-tables/layout.ts'
+import type { ReadTable } from '../data-tables/loading.ts'
 import { invalidTable, type Notes } from '../data-tables/notes.ts'
-import {
-  downloadOf,
-  type NewTable,
-  newTable,
-  type ReadTable,
-  replacedTable,
-  uploaded,
-} from '../table-upload.ts'
-import { ConstraintReading } from './contents.ts'
+import { type CellValue, typedValue } from '../data-tables/values.ts'
+import { findRevision, readResource } from '../store.ts'
+import { storedFile } from '../stored-files.ts'
+import { ConstraintReading, openContents } from './contents.ts'
+import type { ConstraintRecordQuery, ConstraintRecordResponse } from './contract.ts'
+import { type Comparison, comparable } from './evaluation.ts'
 import { columnIn, declarationOf } from './force.ts'
 
-const TYPE = 'constraintTable'
-
-/** A new table. 409 for a name that exists, or a static name of another type; 400 with the problems of the file. */
-export const createConstraintTable = (
-  table: NewTable,
-  file: Upload,
-  context: RequestContext,
-): Promise<JsonText> => uploaded(newTable(TYPE, table, context), file, context, readingIn(context))
-
-/** Other contents of the table; all else of it stays. */
-export const replaceConstraintTable = (
-  name: string,
-  file: Upload,
-  context: RequestContext,
-): Promise<JsonText> => uploaded(replacedTable(TYPE, name), file, context, readingIn(context))
-
-export const downloadConstraintTable = (name: string, context: RequestContext): Promise<Response> =>
-  downloadOf(TYPE, name, context)
-
-/** The rows stay in the file: nothing of them goes into the database. */
-const readingIn =
-  (context: RequestContext) =>
-  async (revision: Uuid, sizeBytes: number, staticName: string): Promise<ReadTable> => ({
-    warnings: await checked(context, revision, sizeBytes, staticName),
-    guards: [],
-    facts: [],
-    timersAfter: () => [],
-    abandon: () => {},
-  })
-
-/** The warnings of a file. Refuses (400 `invalidTable`) one with problems, the first 50 listed. */
-async function checked(
-  context: RequestContext,
-  revision: Uuid,
-  sizeBytes: number,
-  staticName: string,
-): Promise<readonly string[]> {
+/** Nothing of the rows goes into the database. */
+export const readConstraintTable: ReadTable = async ({ revision, sizeBytes, staticName }, context) => {
   const configuration = await newestConfiguration(context)
   const file = storedFile(context, revision, sizeBytes)
   const source = await csvSource(file, LARGEST_TABLE_BYTES)
   const reading = new ConstraintReading(configuration && declarationOf(configuration, staticName))
-  for await (const _ of reading.rows(csvBytes(file, source, new Held())));
+  for await (const _ of reading.rows(csvBytes(file, source)));
   const { notes, columns } = reading
-  if (configuration && columns)
-    noteMissing(
-      configuration,
-      staticName,
-      columns.map(one => one.name),
-      notes,
-    )
+  if (configuration && columns) {
+    const names = columns.map(one => one.name)
+    noteMissing(configuration, staticName, names, notes)
+  }
   if (notes.problems.length > 0) throw invalidTable(notes)
-  return notes.warnings
+  return { warnings: notes.warnings }
 }
 
 /** Columns that fields of the newest configuration are held against, whether the table is declared or not. */
@@ -95,4 +54,93 @@ function noteMissing(
   }
   for (const [name, path] of missing)
     notes.problem(1, `The column '${name}' is missing, which the field '${path}' is held against; add it.`)
+}
+
+/** Values of one answer, all columns together. */
+const MOST_VALUES = 200_000
+
+/** Parameters of the query that are no columns, even where a table has one of that name: `key=date=…` asks for that. */
+const OWN_PARAMETERS = new Set(['byStaticName', 'date', 'jurisdiction', 'key'])
+
+/** The values of each column in the rows that fit: of columns declared `makeDistinct` without repeats. */
+export async function showConstraintRecord(
+  name: string,
+  query: ConstraintRecordQuery,
+  context: RequestContext,
+): Promise<ConstraintRecordResponse> {
+  const resource = await readResource(context, 'constraintTable', name, query)
+  const [revision, configuration] = await Promise.all([
+    findRevision(homeDatabase(context), resource.revision),
+    newestConfiguration(context),
+  ])
+  const { columns, rows } = await openContents(context, resource.revision, revision!.sizeBytes)
+  const declared = configuration && declarationOf(configuration, resource.staticName)
+  const record = columns.map(column => new Column(column, declared))
+  const filters = filtersOf(query, columns, record)
+  let count = 0
+  for await (const piece of rows())
+    for (const cells of piece) {
+      if (!filters.every(({ at: place, by, value }) => comparable(cells[place]!, by) === value)) continue
+      for (const [place, column] of record.entries()) if (column.take(cells[place]!)) count += 1
+      if (count > MOST_VALUES)
+        throw tooLarge(
+          `More than ${MOST_VALUES} values of '${resource.name}' fit; name more of them by 'key', or download the table.`,
+        )
+    }
+  return Object.fromEntries(record.map(({ name: column, values }) => [column, values]))
+}
+
+class Column {
+  readonly name: string
+  readonly by: Comparison
+  readonly values: CellValue[] = []
+  readonly #type: Parameters<typeof typedValue>[0]
+  readonly #seen: Set<string> | undefined
+
+  constructor(inFile: string, declared: ConstraintTableDeclaration | undefined) {
+    const own = declared?.columns.find(one => one.name.toLowerCase() === inFile.toLowerCase())
+    this.name = own?.name ?? inFile
+    this.#type = own?.dataType ?? 'string'
+    this.#seen = own?.makeDistinct ? new Set() : undefined
+    const isNumber = ['int', 'long', 'decimal'].includes(this.#type)
+    this.by = isNumber ? 'number' : this.#type === 'boolean' ? 'truth' : 'text'
+  }
+
+  /** Whether the cell is a value more. */
+  take(cell: string): boolean {
+    const same = comparable(cell, this.by)
+    if (this.#seen?.has(same)) return false
+    this.#seen?.add(same)
+    this.values.push(typedValue(this.#type, cell))
+    return true
+  }
+}
+
+type RecordFilter = { readonly at: number; readonly by: Comparison; readonly value: string }
+
+/** `key=VW&key=Golf` in the order of the header, `key=model=Golf` or `model=Golf` for a column by its name. */
+function filtersOf(
+  { key: keys, ...others }: ConstraintRecordQuery,
+  columns: readonly string[],
+  record: readonly Column[],
+): RecordFilter[] {
+  const filter = (at: number, text: string): RecordFilter => {
+    const { by } = record[at]!
+    return { at, by, value: comparable(text.trim(), by) }
+  }
+  let place = 0
+  const byKey = keys.map(text => {
+    const sign = text.indexOf('=')
+    const column = sign > 0 ? columnIn(columns, text.slice(0, sign).trim()) : undefined
+    if (column !== undefined) return filter(columns.indexOf(column), text.slice(sign + 1))
+    if (place === columns.length)
+      throw invalidParameter(`'key' is given ${keys.length} times; the table has ${columns.length} columns.`)
+    place += 1
+    return filter(place - 1, text)
+  })
+  const byName = Object.entries(others).flatMap(([name, value]) => {
+    const column = OWN_PARAMETERS.has(name) ? undefined : columnIn(columns, name)
+    return column === undefined ? [] : [filter(columns.indexOf(column), String(value))]
+  })
+  return [...byKey, ...byName]
 }

@@ -7,15 +7,19 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import { KEY_SEPARATOR } from '../../product/templates/effects.ts'
-import { notInForce, unknownStaticName } from '../in-force.ts'
-import { selectInForce } from '../resource.ts'
+import { notInForce, selectInForce, unknownStaticName } from '../resource.ts'
 import { findResource, findRevision } from '../store.ts'
 import type { TableDiffQuery, TableDiffResponse } from './contract.ts'
-import { findDifferences, type Position, type RowDifference } from './diff-store.ts'
 import type { TableLayout } from './layout.ts'
 import { reloadedContents } from './loading.ts'
 import { findTablesAndRows } from './record-store.ts'
-import { findContents, type TableContents } from './store.ts'
+import {
+  findContents,
+  findDifferences,
+  type Position,
+  type RowDifference,
+  type TableContents,
+} from './store.ts'
 import { typedRow } from './values.ts'
 
 type Side = { readonly name: string; readonly contents: TableContents }
@@ -75,9 +79,8 @@ async function sideOf(
   const { tables, groups } = candidates
   if (tables.length === 0) throw byStaticName ? unknownStaticName('table', name) : notFound('table', name)
   if (!byStaticName) return tables[0]!
-  const wanted = { name, byStaticName, jurisdiction, at }
-  const { chosen } = selectInForce(tables, groups, wanted)
-  if (!chosen) throw notInForce(wanted)
+  const { chosen } = selectInForce(tables, groups, { at, jurisdiction })
+  if (!chosen) throw notInForce(name, { at, jurisdiction })
   return chosen.resource
 }
 

@@ -5,6 +5,9 @@ import type { Notes } from './notes.ts'
 
 export type TableKind = 'table' | 'rangeTable'
 
+/** What config.json may declare of a table. */
+export type AnyDeclaration = TableDeclaration | RangeTableDeclaration
+
 export type Column = { readonly name: string; readonly type: ColumnType }
 
 /** How the rows of one file are read, and kept with it: a later declaration changes nothing of it. */
@@ -31,7 +34,7 @@ export function layoutOf(
   header: readonly string[],
   line: number,
   kind: TableKind,
-  declared: TableDeclaration | RangeTableDeclaration | undefined,
+  declared: AnyDeclaration | undefined,
   notes: Notes,
 ): ReadLayout | undefined {
   const before = notes.problems.length
@@ -111,7 +114,7 @@ function guessedKeys(names: readonly string[], bounds: readonly (number | undefi
 }
 
 /** A declaration by which a file that was read so is read again in the same way. */
-export function asDeclared({ columns, keys, range }: TableLayout): TableDeclaration | RangeTableDeclaration {
+export function asDeclared({ columns, keys, range }: TableLayout): AnyDeclaration {
   const rest = [...columns.keys()].filter(at => !keys.includes(at))
   const nameOf = (at: number): string => columns[at]!.name
   return {

@@ -2,17 +2,16 @@
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
-import type { NewTimer } from '../../platform/commit.ts'
+import type { Guard, NewTimer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { armDispatcher } from '../../platform/events/announcement.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import { HOME_SHARD, shardDatabase, tenantNow } from '../../platform/tenancy.ts'
-import type { RangeTableDeclaration, TableDeclaration } from '../../product/resources.ts'
-import type { ResourceRevision } from '../resource.ts'
-import { csvBytes, csvSource, Held } from './csv-source.ts'
-import { storedFile } from './file.ts'
-import { asDeclared, LARGEST_TABLE_BYTES, type TableKind } from './layout.ts'
+import type { Resource, ResourceRevision } from '../resource.ts'
+import { storedFile } from '../stored-files.ts'
+import { csvBytes, csvSource, HeldBytes } from './csv-source.ts'
+import { type AnyDeclaration, asDeclared, LARGEST_TABLE_BYTES, type TableKind } from './layout.ts'
 import { invalidTable, MOST_NOTES } from './notes.ts'
 import { TableReading, type TableRow } from './reading.ts'
 import {
@@ -30,6 +29,25 @@ import {
   type TableContents,
 } from './store.ts'
 
+/** The file of a table, as it was stored. */
+type StoredTable = { readonly revision: Uuid; readonly sizeBytes: number; readonly staticName: string }
+
+/** Reads the file of a table to its end. Refuses (400 `invalidTable`) one with problems. */
+export type ReadTable = (
+  file: StoredTable,
+  context: RequestContext,
+  database: Database,
+) => Promise<{
+  readonly warnings: readonly string[]
+  /** What goes into the commit that makes the file the table's. */
+  readonly guards?: readonly Guard[]
+  readonly facts?: readonly Query[]
+  /** Timers for the contents that it replaces. */
+  readonly timersAfter?: (before: Resource) => readonly NewTimer[]
+  /** Gives up what reading it left in the database. */
+  readonly abandon?: () => void
+}>
+
 /** UTF-8 bytes of rows in one query; D1 takes 2 MB. */
 const LARGEST_CHUNK_BYTES = 1_000_000
 
@@ -37,7 +55,7 @@ type TableFile = {
   readonly revision: Uuid
   readonly sizeBytes: number
   readonly kind: TableKind
-  readonly declared: TableDeclaration | RangeTableDeclaration | undefined
+  readonly declared: AnyDeclaration | undefined
   /** It was loaded before: of rows with one key the first counted, or there were none. */
   readonly isKnown?: boolean
 }
@@ -60,7 +78,7 @@ export async function loadTable(
 ): Promise<LoadedTable> {
   const file = storedFile(context, revision, sizeBytes)
   const source = await csvSource(file, LARGEST_TABLE_BYTES)
-  const held = new Held()
+  const held = new HeldBytes()
   const reading = new TableReading(kind, declared)
   const { notes } = reading
   let contents: number | undefined
@@ -158,11 +176,11 @@ const rowText = ({ key, start, end, line, cells }: TableRow): string =>
 
 /** Rows that go into the database together. */
 class Chunk {
-  readonly #held: Held
+  readonly #held: HeldBytes
   #texts: string[] = []
   #bytes = 0
 
-  constructor(held: Held) {
+  constructor(held: HeldBytes) {
     this.#held = held
   }
 

@@ -9,21 +9,19 @@ import type { LoadedConfiguration } from '../../product/cache.ts'
 import type { SelectionBasis } from '../../product/resources.ts'
 import { KEY_SEPARATOR, type LookupResult, readLookUpKey } from '../../product/templates/effects.ts'
 import { selectInForce } from '../resource.ts'
+import { INTERPOLATIONS, type Neighbours, RANGE_OPERATIONS, rangeRecord } from './interpolation.ts'
 import {
   type Candidate,
   type Candidates,
+  findAllTables,
+  findNeighbours,
+  findRows,
   keepCandidates,
   keepNeighbours,
   keepRow,
   knownCandidates,
   knownNeighbours,
   knownRow,
-} from './cache.ts'
-import { INTERPOLATIONS, type Neighbours, RANGE_OPERATIONS, rangeRecord } from './interpolation.ts'
-import {
-  findAllTables,
-  findNeighbours,
-  findRows,
   neighboursKey,
   type WantedNeighbours,
 } from './record-store.ts'

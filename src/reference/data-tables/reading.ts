@@ -1,10 +1,154 @@
-// From the bytes of a CSV to rows that can be looked up; nothing is kept but the notes.
-import type { RangeTableDeclaration, TableDeclaration } from '../../product/resources.ts'
+// From the bytes of a CSV to rows, one piece after the other; nothing is kept but the notes. Each kind of table says what its header
+// and rows must be.
+import { CsvFault, CsvReader, type CsvRow, NotUtf8, Utf8Text } from '../../../packages/csv/reader.ts'
+import { tooLarge } from '../../kernel/errors.ts'
 import { KEY_SEPARATOR } from '../../product/templates/effects.ts'
-import { layoutOf, type ReadLayout, type TableKind, type TableLayout } from './layout.ts'
+import {
+  type AnyDeclaration,
+  type Column,
+  LARGEST_TABLE_BYTES,
+  layoutOf,
+  MOST_ROWS,
+  type ReadLayout,
+  type TableKind,
+  type TableLayout,
+} from './layout.ts'
 import { Notes } from './notes.ts'
-import { checkCells, RowReading } from './row-reading.ts'
 import { canonicalDecimal, MOST_DECIMAL_DIGITS, sortableDecimal, TYPE_RULES } from './values.ts'
+
+/** What comes of `curl -d @file`, and may be meant all the same. */
+const ONE_LINE = 'It is one line; if its line ends were lost on the way, send them (curl: --data-binary).'
+
+/** The reading of one file. `rows` gives its rows; the rest is known when all rows have come. */
+export abstract class RowReading<Row> {
+  readonly notes = new Notes()
+  /** The warning about a table without rows. */
+  readonly #empty: string
+  #hasHeader = false
+  #isReadable = false
+  #rowCount = 0
+  #rows: Row[] = []
+
+  constructor(empty: string) {
+    this.#empty = empty
+  }
+
+  /** Whether the header makes sense; notes why not. */
+  protected abstract readHeader(cells: string[], line: number): boolean
+
+  /** The row, or undefined with its problems noted. */
+  protected abstract readRow(cells: string[], line: number): Row | undefined
+
+  get rowCount(): number {
+    return this.#rowCount
+  }
+
+  /**
+   * The rows without problems, those of each piece together. Ends early when so many problems are noted that no
+   * more are listed, or when the text makes no sense any more. Refuses (413) a table over its limits.
+   */
+  async *rows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Row[], void, undefined> {
+    const { notes } = this
+    const text = new Utf8Text()
+    const reader = new CsvReader(row => this.#take(row))
+    let total = 0
+    try {
+      for await (const piece of bytes) {
+        total += piece.length
+        if (total > LARGEST_TABLE_BYTES)
+          throw tooLarge(
+            `The table has more than ${LARGEST_TABLE_BYTES / 1_048_576} MiB; split it over several tables.`,
+          )
+        reader.push(text.read(piece))
+        if (this.#isOver) return
+        yield this.#taken()
+      }
+      reader.push(text.end())
+      reader.end()
+    } catch (problem) {
+      if (problem instanceof CsvFault) notes.problem(problem.line, problem.message)
+      else if (problem instanceof NotUtf8)
+        notes.problem(
+          reader.line + problem.line,
+          'The text is not UTF-8 from this line on; save the file as UTF-8.',
+        )
+      else throw problem
+    }
+    if (!this.#hasHeader && notes.problems.length === 0)
+      notes.problem(1, 'The file is empty; its first line names the columns.')
+    if (this.#isReadable && this.#rowCount === 0 && notes.problems.length === 0)
+      notes.warn(1, reader.line === 1 ? `${this.#empty} ${ONE_LINE}` : this.#empty)
+    yield this.#taken()
+  }
+
+  get #isOver(): boolean {
+    return this.notes.isFull || (this.#hasHeader && !this.#isReadable)
+  }
+
+  #taken(): Row[] {
+    const rows = this.#rows
+    this.#rows = []
+    return rows
+  }
+
+  #take({ line, cells, fault }: CsvRow): void {
+    const { notes } = this
+    if (this.#isOver) return
+    if (fault !== undefined) notes.problem(line, fault)
+    if (!this.#hasHeader) {
+      this.#hasHeader = true
+      while (cells.length > 1 && cells.at(-1) === '') cells.pop()
+      const separator = cells.length === 1 ? /[;\t]/.exec(cells[0]!)?.[0] : undefined
+      if (separator !== undefined)
+        notes.problem(
+          line,
+          `Cells are separated by commas, and the header by ${separator === ';' ? 'semicolons' : 'tabs'}; save the file as CSV with commas.`,
+        )
+      this.#isReadable = fault === undefined && separator === undefined && this.readHeader(cells, line)
+      return
+    }
+    if (fault !== undefined) return
+    this.#rowCount += 1
+    if (this.#rowCount > MOST_ROWS)
+      throw tooLarge(
+        `The table has more than ${MOST_ROWS.toLocaleString('en')} rows; split it over several tables.`,
+      )
+    const made = this.readRow(cells, line)
+    if (made !== undefined) this.#rows.push(made)
+  }
+}
+
+/**
+ * Whether the cells are one for each column, each of its type; notes what is wrong. Blank cells beyond the header are what
+ * spreadsheets leave behind. `nul`: why no cell may have that character.
+ */
+export function checkCells(
+  cells: string[],
+  line: number,
+  columns: readonly Column[],
+  notes: Notes,
+  nul: string,
+): 'sound' | 'wrong' | 'ragged' {
+  while (cells.length > columns.length && cells.at(-1) === '') cells.pop()
+  if (cells.length !== columns.length) {
+    notes.problem(
+      line,
+      `The row has ${cells.length} cells, the header ${columns.length}; add or remove commas, or quote cells that contain one.`,
+    )
+    return 'ragged'
+  }
+  const before = notes.problems.length
+  for (const [at, { name, type }] of columns.entries()) {
+    const text = cells[at]!
+    const what = text.includes('\0')
+      ? `has a NUL character, ${nul}`
+      : type !== 'string' && text !== '' && TYPE_RULES[type].canonical(text) === undefined
+        ? `is not ${TYPE_RULES[type].named}`
+        : undefined
+    if (what !== undefined) notes.problem(line, `The cell '${name}' ${what}.`, { column: name, text })
+  }
+  return notes.problems.length === before ? 'sound' : 'wrong'
+}
 
 /** A row as it is stored. `key` joins the canonical texts of its keys; `start` and `end` are sortable decimals. */
 export type TableRow = {
@@ -19,23 +163,25 @@ export type TableRow = {
 
 const NUL = 'which cannot be kept'
 
-/** The reading of one file. `rows` gives its rows; the rest is known when they have come to their end. */
-export class TableReading {
-  readonly notes = new Notes()
-  readonly #rows: RowReading<TableRow>
+/** The reading of a data or range table. */
+export class TableReading extends RowReading<TableRow> {
+  readonly #kind: TableKind
+  readonly #declared: AnyDeclaration | undefined
   #read: ReadLayout | undefined
 
-  constructor(kind: TableKind, declared: TableDeclaration | RangeTableDeclaration | undefined) {
-    const { notes } = this
-    this.#rows = new RowReading({
-      notes,
-      header: (cells, line) => {
-        this.#read = layoutOf(cells, line, kind, declared, notes)
-        return this.#read !== undefined
-      },
-      row: (cells, line) => rowOf(cells, line, this.#read!.layout, notes),
-      empty: 'The table has no rows below its header.',
-    })
+  constructor(kind: TableKind, declared: AnyDeclaration | undefined) {
+    super('The table has no rows below its header.')
+    this.#kind = kind
+    this.#declared = declared
+  }
+
+  protected readHeader(cells: string[], line: number): boolean {
+    this.#read = layoutOf(cells, line, this.#kind, this.#declared, this.notes)
+    return this.#read !== undefined
+  }
+
+  protected readRow(cells: string[], line: number): TableRow | undefined {
+    return rowOf(cells, line, this.#read!.layout, this.notes)
   }
 
   /** Undefined while the header has not been read, or makes no sense. */
@@ -45,15 +191,6 @@ export class TableReading {
 
   get isKeyUnique(): boolean {
     return this.#read?.isKeyUnique ?? false
-  }
-
-  get rowCount(): number {
-    return this.#rows.rowCount
-  }
-
-  /** As of `RowReading`. */
-  rows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TableRow[], void, undefined> {
-    return this.#rows.rows(bytes)
   }
 }
 
@@ -78,13 +215,11 @@ function keyPart(
   line: number,
   notes: Notes,
 ): string {
+  const cell = { column: name, text }
   if (text === '' && type !== 'string')
-    notes.problem(line, `The key '${name}' is empty; a key of this type has a value.`, { column: name, text })
+    notes.problem(line, `The key '${name}' is empty; a key of this type has a value.`, cell)
   if (text.includes(KEY_SEPARATOR))
-    notes.problem(line, `The key '${name}' has the control character U+001F; remove it.`, {
-      column: name,
-      text,
-    })
+    notes.problem(line, `The key '${name}' has the control character U+001F; remove it.`, cell)
   return TYPE_RULES[type].canonical(text) ?? ''
 }
 

@@ -1,71 +1,137 @@
-// Data tables and range tables as the Worker serves them.
+// Records of data and range tables (resources brief 1.4 and 1.5), and the reading of their files.
 import { eq } from 'drizzle-orm'
-import type { Uuid } from '../../kernel/locators.ts'
+import { invalidParameter, notFound, Refusal } from '../../kernel/errors.ts'
+import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import type { Database } from '../../platform/database.ts'
-import type { Upload } from '../../platform/http/body/upload.ts'
-import type { JsonText } from '../../platform/http/route.ts'
 import { tenants } from '../../platform/tenancy/control-tables.ts'
-import { controlDatabase, forgetTenants } from '../../platform/tenancy.ts'
+import { controlDatabase, forgetTenants, homeDatabase } from '../../platform/tenancy.ts'
 import { newestConfiguration } from '../../product/cache.ts'
-import type { RangeTableDeclaration, TableDeclaration } from '../../product/resources.ts'
-import {
-  downloadOf,
-  type NewTable,
-  newTable,
-  type ReadTable,
-  replacedTable,
-  uploaded,
-} from '../table-upload.ts'
+import { KEY_SEPARATOR } from '../../product/templates/effects.ts'
+import { notInForce, selectInForce, unknownStaticName } from '../resource.ts'
 import type { RangeRecordQuery, RecordQuery, TableLookupResponse } from './contract.ts'
-import type { TableKind } from './layout.ts'
-import { abandon, loadTable, unreadTimer } from './loading.ts'
-import { readRecord } from './record.ts'
+import type { AnyDeclaration, TableKind, TableLayout } from './layout.ts'
+import { abandon, loadTable, type ReadTable, unreadTimer } from './loading.ts'
+import {
+  type Candidate,
+  type Candidates,
+  type FoundRow,
+  findRow,
+  findTablesAndRows,
+  forgetTables,
+  keepCandidates,
+  keepRow,
+  knownCandidates,
+  knownRow,
+} from './record-store.ts'
 import { loadedRows, loadingGuard } from './store.ts'
+import { canonicalDecimal, sortableDecimal, type TableRecord, TYPE_RULES, typedRow } from './values.ts'
 
-/** A new table. 409 for a name that exists, or a static name of another type; 400 with the problems of the file. */
-export const createTable = (
-  kind: TableKind,
-  table: NewTable,
-  file: Upload,
-  context: RequestContext,
-): Promise<JsonText> => uploaded(newTable(kind, table, context), file, context, loadingOf(kind, context))
+/** The table and the time, and of a range table the bound as it was given. */
+type Wanted = {
+  readonly kind: TableKind
+  readonly name: string
+  readonly byStaticName: boolean
+  readonly at: Instant
+  readonly jurisdiction?: string | undefined
+  readonly bound: string | undefined
+}
 
-/** Other contents of the table; all else of it stays. Readers see the old ones until the new ones are whole. */
-export const replaceTable = (
-  kind: TableKind,
-  name: string,
-  file: Upload,
-  context: RequestContext,
-): Promise<JsonText> => uploaded(replacedTable(kind, name), file, context, loadingOf(kind, context))
-
-export const downloadTable = (kind: TableKind, name: string, context: RequestContext): Promise<Response> =>
-  downloadOf(kind, name, context)
-
+/**
+ * The record. One round trip; none where the isolate knows what is in force and the row. Refuses: 400 for keys that the
+ * table does not have, 404 `notFound`, `resourceNotInForce` or `tableRecordNotFound`.
+ */
 export async function showRecord(
   kind: TableKind,
   name: string,
   query: RecordQuery | RangeRecordQuery,
   context: RequestContext,
 ): Promise<TableLookupResponse> {
-  const { byStaticName, date, jurisdiction, key: keys } = query
-  const at = date ?? context.now
-  const bound = 'boundValue' in query ? query.boundValue : undefined
-  const { record } = await readRecord(context, { kind, name, byStaticName, at, jurisdiction, keys, bound })
-  return { value: { ...record } }
+  const { byStaticName, date, jurisdiction } = query
+  const boundText = 'boundValue' in query ? query.boundValue : undefined
+  const wanted = { kind, name, byStaticName, at: date ?? context.now, jurisdiction, bound: boundText }
+  const { tenant } = context
+  const keys = query.key.map(key => key.trim())
+  const bound = kind === 'rangeTable' ? sortableBound(boundText ?? '') : ''
+  const nameKey = `${kind}/${byStaticName}/${name}`
+  const known = knownCandidates(tenant, nameKey)
+  if (known) {
+    const table = chosen(known, wanted)
+    const key = keyOf(table, keys)
+    const { number } = table.contents
+    const row =
+      knownRow(tenant, number, key, bound) ?? (await findRow(homeDatabase(context), number, key, bound))
+    if (row !== 'gone') {
+      keepRow(tenant, number, key, bound, row)
+      return { value: { ...recordOf(table, row, keys, wanted, bound) } }
+    }
+    forgetTables(tenant)
+  }
+  const readAt = now()
+  const { candidates, rows } = await findTablesAndRows(homeDatabase(context), { ...wanted, keys, bound })
+  keepCandidates(tenant, nameKey, candidates, readAt)
+  const table = chosen(candidates, wanted)
+  const key = keyOf(table, keys)
+  const row = rows.get(table.contents.number) ?? null
+  keepRow(tenant, table.contents.number, key, bound, row)
+  return { value: { ...recordOf(table, row, keys, wanted, bound) } }
+}
+
+function sortableBound(text: string): string {
+  const decimal = canonicalDecimal(text.trim())
+  if (decimal === undefined) throw invalidParameter(`The boundValue '${text}' is no plain decimal number.`)
+  return sortableDecimal(decimal)
+}
+
+/** The table that is meant; with several loadings of the same contents, the newest. */
+function chosen({ tables, groups }: Candidates, wanted: Wanted): Candidate {
+  const { name, byStaticName, kind } = wanted
+  const what = kind === 'table' ? 'table' : 'range table'
+  if (tables.length === 0) throw byStaticName ? unknownStaticName(what, name) : notFound(what, name)
+  if (!byStaticName) return tables.at(-1)!
+  const { chosen: selected } = selectInForce(tables, groups, wanted)
+  if (!selected) throw notInForce(name, wanted)
+  return selected.resource
+}
+
+const keyNames = ({ columns, keys }: TableLayout): string[] => keys.map(at => columns[at]!.name)
+
+/** The keys as rows have them. Refuses too few, too many, and those that their columns do not take. */
+function keyOf({ name, contents: { layout, keyTypes } }: Candidate, keys: readonly string[]): string {
+  const names = keyNames(layout)
+  if (keys.length !== names.length)
+    throw invalidParameter(
+      `The table '${name}' has ${names.length === 1 ? 'one key' : `${names.length} keys`} (${names.join(', ')}), and ${keys.length} came; repeat 'key' once for each, in this order.`,
+    )
+  const parts = keys.map((text, at) => {
+    const { canonical, named } = TYPE_RULES[keyTypes[at]!]
+    const part = canonical(text)
+    if (part === undefined)
+      throw invalidParameter(`The key '${names[at]}' of '${name}' is ${named}, not '${text}'.`)
+    return part
+  })
+  return parts.join(KEY_SEPARATOR)
+}
+
+function recordOf(
+  { name, contents: { layout } }: Candidate,
+  row: FoundRow | null,
+  keys: readonly string[],
+  { bound: boundText, kind }: Wanted,
+  bound: string,
+): TableRecord {
+  if (row && (row.end === null || bound <= row.end)) return typedRow(layout, row.cells)
+  const named = keyNames(layout).map((column, at) => `${column} '${keys[at]}'`)
+  const searched = [...named, ...(kind === 'rangeTable' ? [`bound ${boundText}`] : [])].join(', ')
+  throw new Refusal('tableRecordNotFound', `The table '${name}' has no record of ${searched}.`)
 }
 
 /** The rows go into the database beside those that are read; the commit makes them the table's. */
-const loadingOf =
-  (kind: TableKind, context: RequestContext) =>
-  async (revision: Uuid, sizeBytes: number, staticName: string, database: Database): Promise<ReadTable> => {
+export const readTable =
+  (kind: TableKind): ReadTable =>
+  async ({ revision, sizeBytes, staticName }, context, database) => {
     const declared = await declarationOf(kind, staticName, context)
-    const { contents, rowCount, warnings } = await loadTable(context, database, {
-      revision,
-      sizeBytes,
-      kind,
-      declared,
-    })
+    const file = { revision, sizeBytes, kind, declared }
+    const { contents, rowCount, warnings } = await loadTable(context, database, file)
     await markHasTables(context).catch(problem => {
       abandon(context, database, contents)
       throw problem
@@ -90,11 +156,11 @@ async function markHasTables({ env, tenant, calls }: RequestContext): Promise<vo
 }
 
 /** What the newest configuration says of the static name; undefined when it, or a configuration, says nothing. */
-export async function declarationOf(
+async function declarationOf(
   kind: TableKind,
   staticName: string,
   context: RequestContext,
-): Promise<TableDeclaration | RangeTableDeclaration | undefined> {
+): Promise<AnyDeclaration | undefined> {
   const { tables = {}, rangeTables = {} } = (await newestConfiguration(context))?.resources ?? {}
   const declared = kind === 'table' ? tables : rangeTables
   return Object.hasOwn(declared, staticName) ? declared[staticName] : undefined

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto'
 import { auditRows } from '../../access/audit/store.ts'
 import { notFound } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
-import { type AnswerBySubject, commit, type Guard, type JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import type { JsonText } from '../../platform/http/route.ts'
@@ -12,11 +11,10 @@ import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
 import { loadConfiguration, newestConfiguration, type VersionRow } from '../../product/cache.ts'
 import type { Configuration, SecretDeclaration } from '../../product/configuration.ts'
 import type { SelectionQuery } from '../contract.ts'
-import { readResource } from '../in-force.ts'
 import { basicResourceResponse } from '../projection.ts'
-import { assertNew, recordedOnce } from '../recording.ts'
+import { type Change, newResource, recordedOnce, resourceWrite } from '../recording.ts'
 import type { Resource } from '../resource.ts'
-import { contentsGuard, findResource, newNameGuard, resourceRows } from '../store.ts'
+import { findResource, readResource } from '../store.ts'
 import type {
   SecretCreateQuery,
   SecretCreateRequest,
@@ -30,13 +28,12 @@ import { putSecret, readContents, readNamed, sealedContents } from './store.ts'
 
 export async function readSecret(
   name: string,
-  { byStaticName, date, jurisdiction }: SelectionQuery,
+  query: SelectionQuery,
   context: RequestContext,
 ): Promise<SecretResponse> {
   const database = homeDatabase(context)
-  if (!byStaticName) return secretResponse(await secretNamed(context, database, name))
-  const at = date ?? context.now
-  const { resource } = await readResource(database, { name, byStaticName, at, jurisdiction, type: 'secret' })
+  if (!query.byStaticName) return secretResponse(await secretNamed(context, database, name))
+  const resource = await readResource(context, 'secret', name, query)
   return secretResponse({ resource, ...(await readContents(context, database, resource.name)) })
 }
 
@@ -46,24 +43,15 @@ export function createSecret(
   { jurisdiction = [] }: SecretCreateQuery,
   context: RequestContext,
 ): Promise<JsonText> {
-  const { now, caller } = context
-  return written(context, async database => {
+  return changedSecret(context, async database => {
     const items = newItems(secret, await declarationOf(context, staticName))
-    const resource: Resource = {
-      name,
-      type: 'secret',
-      staticName,
-      jurisdictions: [...new Set([...jurisdictions, ...jurisdiction])],
-      createdAt: now,
-      createdBy: caller.accountLocator,
-      revision: newUuid(HOME_SHARD),
-    }
-    await assertNew(context, database, resource)
+    const names = { name, staticName, jurisdiction: [...jurisdictions, ...jurisdiction] }
+    const resource = await newResource('secret', names, context, database)
     const hosts = allowedHosts && checkedHosts(allowedHosts)
     return {
+      before: undefined,
       resource,
       contents: { items, ...(hosts && { allowedHosts: hosts }) },
-      guard: newNameGuard(resource),
       details: { items: Object.keys(items), ...(hosts && { allowedHosts: hosts }) },
     }
   })
@@ -76,7 +64,7 @@ export const updateSecret = (
   { allowedHosts }: SecretUpdateQuery,
   context: RequestContext,
 ): Promise<JsonText> =>
-  written(context, async database => {
+  changedSecret(context, async database => {
     const {
       resource: before,
       items: kept,
@@ -87,9 +75,9 @@ export const updateSecret = (
     const isBound = allowedHosts ? allowedHosts.some(host => host !== '') : keptHosts !== undefined
     const hosts = allowedHosts ? checkedHosts(allowedHosts.filter(host => host !== '')) : keptHosts
     return {
+      before,
       resource: { ...before, revision: newUuid(HOME_SHARD) },
       contents: { items, ...(isBound && hosts && { allowedHosts: hosts }) },
-      guard: contentsGuard(before),
       details: {
         items: named.filter(item => Object.hasOwn(items, item)),
         removed: named.filter(item => !Object.hasOwn(items, item)),
@@ -98,54 +86,51 @@ export const updateSecret = (
     }
   })
 
-type Written = {
-  resource: Resource
+type SecretChange = Change & {
   contents: SecretContents
-  guard: Guard
   /** For the audit trail: names, never values. */
   details: Readonly<Record<string, readonly string[]>>
 }
 
-function written(
+async function changedSecret(
   context: RequestContext,
-  decide: (database: Database) => Promise<Written>,
+  decide: (database: Database) => Promise<SecretChange>,
 ): Promise<JsonText> {
   const database = homeDatabase(context)
-  return recordedOnce(
+  const answer = await recordedOnce(
     context,
     database,
-    async (): Promise<JsonAnswer | AnswerBySubject> => {
-      const { resource, contents, guard, details } = await decide(database)
-      const { name, staticName, revision } = resource
+    async () => {
+      const { before, resource, contents, details } = await decide(database)
+      const { name, staticName } = resource
       const sealed = await sealedContents(context, name, contents)
-      const answer = await commit(context, database, {
-        shard: HOME_SHARD,
-        guards: [guard],
+      const write = resourceWrite(
+        database,
+        { before, resource },
+        {
+          sizeBytes: Buffer.byteLength(sealed),
+          // Of what is kept: a hash of the values would let anyone who sees it try values out.
+          hash: createHash('sha256').update(sealed).digest('hex'),
+          mediaType: 'application/json',
+        },
+        context,
+      )
+      return {
+        ...write,
         facts: [
-          ...resourceRows(database, resource, {
-            locator: revision,
-            resourceName: name,
-            createdAt: context.now,
-            createdBy: context.caller.accountLocator,
-            sizeBytes: Buffer.byteLength(sealed),
-            // Of what is kept: a hash of the values would let anyone who sees it try values out.
-            hash: createHash('sha256').update(sealed).digest('hex'),
-            mediaType: 'application/json',
-          }),
+          ...write.facts,
           ...putSecret(database, name, sealed),
           ...auditRows(database, context, HOME_SHARD, [
             { action: 'secrets.write', subject: name, details: { staticName, ...details } },
           ]),
         ],
-        events: [],
-        answer: { status: 200, text: JSON.stringify(secretResponse({ resource, ...contents })) },
-        subject: name,
-      })
-      forgetSecrets(context.tenant)
-      return answer
+        answer: secretResponse({ resource, ...contents }),
+      }
     },
     async subject => secretResponse(await secretNamed(context, database, subject)),
   )
+  forgetSecrets(context.tenant)
+  return answer
 }
 
 async function secretNamed(context: RequestContext, database: Database, name: string): Promise<NamedSecret> {
@@ -169,7 +154,7 @@ const secretResponse = ({ resource, items, allowedHosts }: NamedSecret): SecretR
 })
 
 /** How the newest configuration declares the secret; undefined: it does not. */
-export async function declarationOf(
+async function declarationOf(
   context: RequestContext,
   staticName: string,
 ): Promise<SecretDeclaration | undefined> {

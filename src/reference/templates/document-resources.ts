@@ -1,14 +1,20 @@
-// What a tenant's resources give to the documents of its policies: a template, its snippets, fonts and static files of
-// the static names that a configuration uses. What is in force comes before the configuration's own (resources brief 1.6).
+// What a tenant's resources give to the documents of its policies: a template, its snippets, fonts and static files of the static names
+// that a configuration uses. What is in force comes before the configuration's own (resources brief 1.6). Snippets are those in force at
+// the template's own time and place (resources brief 4.3), or at the time that config.json says.
 import { Refusal } from '../../kernel/errors.ts'
-import type { RequestContext } from '../../platform/context.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { Database } from '../../platform/database.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import type { StaticFiles } from '../../product/cache.ts'
+import { includedSnippets } from '../../product/check/product/templates.ts'
+import { RESOURCE_NAME, type ResourceType, type TemplateFormat } from '../../product/resources.ts'
 import type { TemplateEnvironment } from '../../product/templates/effects.ts'
-import { staticNameOf } from '../document-use.ts'
-import { revisionFile } from '../files/service.ts'
+import type { CompiledTemplate } from '../../product/templates/liquid.ts'
+import { staticNameOf } from '../projection.ts'
+import { type Resource, type Selecting, selectInForce } from '../resource.ts'
+import { findCandidates } from '../store.ts'
+import { type FileContext, revisionFile } from '../stored-files.ts'
 import type { RenderedTemplate } from './rendering.ts'
-import { NamedResources, Snippets, type TemplateText, type TimeAndPlace, textOf } from './snippets.ts'
 
 export type DocumentResources = {
   /** Tells beforehand which templates will be asked for: their names are read in one round trip. */
@@ -30,9 +36,7 @@ export type DocumentResources = {
 }
 
 /** Names are read once for all documents that are made together. */
-export function documentResources(
-  context: Pick<RequestContext, 'tenant' | 'env' | 'calls'>,
-): DocumentResources {
+export function documentResources(context: FileContext): DocumentResources {
   const named = new NamedResources(homeDatabase(context))
   return {
     expect: names => named.expect(names.map(staticNameOf)),
@@ -66,7 +70,7 @@ const partsOf = (name: string): { staticName: string; ending: string } => {
 
 /** Fonts and images that a template names, in force at its time and place; else those of the configuration. */
 export function filesInForce(
-  context: Pick<RequestContext, 'tenant' | 'env' | 'calls'>,
+  context: FileContext,
   named: NamedResources,
   where: TimeAndPlace,
   configured: StaticFiles | undefined,
@@ -81,4 +85,155 @@ export function filesInForce(
   return Object.assign(read, {
     expect: (names: readonly string[]) => named.expect(names.map(name => partsOf(name).staticName)),
   })
+}
+
+/** Resources by static name for things made together: each name is read once, names known beforehand in one round trip. */
+export class NamedResources {
+  readonly #database: Database
+  readonly #known = new Map<string, ReturnType<typeof findCandidates>>()
+
+  constructor(database: Database) {
+    this.#database = database
+  }
+
+  /** Reads what there is of the names, in one round trip; none where all are known. What is no static name is passed over. */
+  async expect(names: readonly string[]): Promise<void> {
+    const unknown = [...new Set(names)].filter(name => RESOURCE_NAME.test(name) && !this.#known.has(name))
+    if (unknown.length === 0) return
+    const read = findCandidates(this.#database, unknown)
+    for (const name of unknown) this.#known.set(name, read)
+    await read
+  }
+
+  /** The resource of the type that is in force under the static name. */
+  async inForce(name: string, type: ResourceType, where: Selecting): Promise<Resource | undefined> {
+    await this.expect([name])
+    const { resources, groups } = (await this.#known.get(name)) ?? { resources: [], groups: [] }
+    const own = resources.filter(one => one.staticName === name && one.type === type)
+    return selectInForce(own, groups, where).chosen?.resource
+  }
+}
+
+/** A template or snippet as text: a resource's, or one of a configuration. */
+export type TemplateText = {
+  /** How messages name it: the resource's name, or the path in the configuration. */
+  readonly name: string
+  readonly format: TemplateFormat
+  readonly source: string
+  readonly resource?: Resource
+  /** Of Liquid that is in memory already. */
+  readonly compiled?: () => CompiledTemplate
+}
+
+/** The day and the place for which names are read. */
+export type TimeAndPlace = { readonly at: Instant; readonly jurisdiction: string | undefined }
+
+/** Of one template, and their characters together. */
+const MOST_SNIPPETS = 200
+const MOST_CHARACTERS = 10 * 1_048_576
+
+/** Reads at a time: an isolate has six connections. */
+const AT_A_TIME = 6
+
+const namesIn = ({ format, source }: TemplateText): string[] =>
+  includedSnippets(source, format).map(({ name }) => name)
+
+export const textOf = async (context: FileContext, resource: Resource): Promise<TemplateText> => ({
+  name: resource.name,
+  format: resource.templateFormat ?? 'liquid',
+  source: await (await revisionFile(context, resource)).text(),
+  resource,
+})
+
+export class Snippets {
+  readonly #context: FileContext
+  readonly #named: NamedResources
+  readonly #whereOf: (name: string) => TimeAndPlace
+  readonly #allowed: ReadonlySet<string> | undefined
+  /** By static name; undefined where none is in force. */
+  readonly #read = new Map<string, TemplateText | undefined>()
+  #characters = 0
+
+  /**
+   * `whereOf`: for which time and place a snippet is read. `allowed`: the static names that the document's
+   * `templateSnippets` lists; any where it has no such list.
+   */
+  constructor(
+    context: FileContext,
+    named: NamedResources,
+    whereOf: (name: string) => TimeAndPlace,
+    allowed?: readonly string[],
+  ) {
+    this.#context = context
+    this.#named = named
+    this.#whereOf = whereOf
+    this.#allowed = allowed && new Set(allowed)
+  }
+
+  /** Whether the document may include it (resources brief 4.3). */
+  isAllowed(name: string): boolean {
+    return this.#allowed?.has(name) ?? true
+  }
+
+  get(name: string): TemplateText | undefined {
+    return this.#read.get(name)
+  }
+
+  isKnown(name: string): boolean {
+    return this.#read.has(name)
+  }
+
+  /** Those in force. */
+  used(): Resource[] {
+    return [...this.#read.values()].flatMap(one => one?.resource ?? [])
+  }
+
+  /**
+   * Reads the snippets of the names and what they include, a round trip and one read of files for each level. Refuses
+   * (422) more than 200 of them, or more than 10 MiB.
+   */
+  async load(names: readonly string[]): Promise<void> {
+    let wanted = this.#unknown(names)
+    while (wanted.length > 0) {
+      const found = await this.#found(wanted)
+      wanted = this.#unknown(found.flatMap(namesIn))
+    }
+  }
+
+  loadFor(text: TemplateText): Promise<void> {
+    return this.load(namesIn(text))
+  }
+
+  #unknown(names: readonly string[]): string[] {
+    const unknown = [...new Set(names)].filter(name => !this.#read.has(name) && this.isAllowed(name))
+    if (this.#read.size + unknown.length > MOST_SNIPPETS)
+      throw new Refusal('templateLimit', `The template includes more than ${MOST_SNIPPETS} snippets.`)
+    return unknown
+  }
+
+  async #found(names: readonly string[]): Promise<TemplateText[]> {
+    await this.#named.expect(names)
+    const chosen = await Promise.all(
+      names.map(async name => ({
+        name,
+        resource: await this.#named.inForce(name, 'documentTemplateSnippet', this.#whereOf(name)),
+      })),
+    )
+    const texts: TemplateText[] = []
+    for (let from = 0; from < chosen.length; from += AT_A_TIME) {
+      const read = chosen.slice(from, from + AT_A_TIME).map(async ({ name, resource }) => {
+        const text = resource && (await textOf(this.#context, resource))
+        this.#read.set(name, text)
+        return text
+      })
+      for (const text of await Promise.all(read)) {
+        if (!text) continue
+        texts.push(text)
+        this.#characters += text.source.length
+        if (this.#characters > MOST_CHARACTERS)
+          throw new Refusal('templateLimit', 'The snippets of the template are more than 10 MiB together.')
+      }
+    }
+    return texts
+  }
 }

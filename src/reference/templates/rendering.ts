@@ -10,7 +10,7 @@ import {
   compileTemplate,
   isCurrency,
 } from '../../product/templates/liquid.ts'
-import type { Snippets, TemplateText } from './snippets.ts'
+import type { Snippets, TemplateText } from './document-resources.ts'
 
 export type RenderedTemplate = {
   readonly output: string

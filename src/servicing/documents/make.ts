@@ -11,8 +11,11 @@ import type { DocumentDefinition } from '../../product/configuration.ts'
 import { MOST_FONTS, type SelectionBasis } from '../../product/resources.ts'
 import type { TemplateEnvironment } from '../../product/templates/effects.ts'
 import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
-import type { DocumentResources } from '../../reference/templates/document-resources.ts'
-import type { TemplateText, TimeAndPlace } from '../../reference/templates/snippets.ts'
+import type {
+  DocumentResources,
+  TemplateText,
+  TimeAndPlace,
+} from '../../reference/templates/document-resources.ts'
 import { typeOfBytes } from '../../transactions/documents/upload.ts'
 import { basisOfDocument, definitionOf, documentData } from './data.ts'
 import type { PdfRenderer } from './pdf-renderer.ts'

@@ -12,11 +12,15 @@ import { type StaticFiles, staticFiles } from '../../product/cache.ts'
 import { allAt, TEMPLATE_FORMATS } from '../../product/resources.ts'
 import { SelectionQuery } from '../../reference/contract.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
-import { readResource } from '../../reference/in-force.ts'
 import type { Resource } from '../../reference/resource.ts'
-import { filesInForce } from '../../reference/templates/document-resources.ts'
+import { readResource } from '../../reference/store.ts'
+import {
+  filesInForce,
+  NamedResources,
+  Snippets,
+  textOf,
+} from '../../reference/templates/document-resources.ts'
 import { renderedTemplate } from '../../reference/templates/rendering.ts'
-import { NamedResources, Snippets, textOf } from '../../reference/templates/snippets.ts'
 import { record } from '../contract.ts'
 import { finishedHtml, fontsOf, imageName, missingLetters, withImages } from './make.ts'
 import { pdfRenderer } from './pdf-renderer.ts'
@@ -28,14 +32,15 @@ import { pdfRenderer } from './pdf-renderer.ts'
 /** Refuses: 404 for an unknown template; 422, with name, line and column, for one that fails or passes a limit. */
 export async function renderTemplateResource(
   name: string,
-  { byStaticName, date, jurisdiction }: SelectionQuery,
+  selection: SelectionQuery,
   request: RenderTemplateRequest,
   context: RequestContext,
 ): Promise<RenderTemplateResponse> {
   const database = homeDatabase(context)
+  const { date, jurisdiction } = selection
   const where = { at: date ?? context.now, jurisdiction }
-  const [{ resource }, { configuration }] = await Promise.all([
-    readResource(database, { name, byStaticName, ...where, type: 'documentTemplate' }),
+  const [resource, { configuration }] = await Promise.all([
+    readResource(context, 'documentTemplate', name, selection),
     loadVersion(context, database, request.configVersion),
   ])
   const { timeZone, currency } = configuration.configuration

@@ -24,8 +24,7 @@ import { callObject, migrationObject } from '../../platform/objects.ts'
 import { type RecordPlace, recordPlace, shardDatabase, shardName } from '../../platform/tenancy.ts'
 import { placeOf, policyholderQuery, shardForCreate } from '../../policyholders/store.ts'
 import { versionQuery } from '../../product/cache.ts'
-import { Held } from '../../reference/data-tables/csv-source.ts'
-import { storeStream } from '../../reference/data-tables/file.ts'
+import { storeStream } from '../../reference/stored-files.ts'
 import { BODY, deletedAt, deleteSource, KEPT_DAYS, sourceKey } from './files.ts'
 import { doneOf, migrationResponse } from './projection.ts'
 import { ElementSplitter, Submission, type SubmittedAccount } from './split.ts'
@@ -94,7 +93,7 @@ async function submit(context: RequestContext, upload: Upload, asked: Asked): Pr
   const stream = splitting(upload.stream, new ElementSplitter({ single: account !== undefined }), submission)
   const key = sourceKey(tenant, locator, BODY)
   await expectRecord(context, 'migration.file.unrecorded', locator)
-  const { hash } = await storeStream(context, key, { stream, mediaType: 'application/json' }, new Held())
+  const { hash } = await storeStream(context, key, { stream, mediaType: 'application/json' })
   const keyed = withContents(ofTenant(context), hash)
   let isOurs = false
   try {

@@ -6,7 +6,7 @@ import { auditRows } from '../../access/audit/store.ts'
 import { readIntegrations } from '../../extension/integrations/store.ts'
 import { integrations } from '../../extension/integrations/tables.ts'
 import { Refusal } from '../../kernel/errors.ts'
-import { commit, type Guard } from '../../platform/commit.ts'
+import type { Guard } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { webhooks } from '../../platform/events/tables.ts'
@@ -75,21 +75,20 @@ export async function usageOf(
 }
 
 /** 409 while something refers to it, unless it is forced. It is taken out of its groups. */
-export function deleteSecret(
+export async function deleteSecret(
   name: string,
   { force }: SecretDeleteQuery,
   context: RequestContext,
 ): Promise<JsonText> {
   const database = homeDatabase(context)
-  return recordedOnce(
+  const answer = await recordedOnce(
     context,
     database,
     async () => {
       const resource = await secretAt(database, name)
       const { usage, guards } = await usageOf(context, database, resource)
       if (usage.isNeeded && !force) throw inUse(name, usage)
-      const answer = await commit(context, database, {
-        shard: HOME_SHARD,
+      return {
         guards: [contentsGuard(resource), ...(force ? [] : guards)],
         facts: [
           ...secretDeletion(database, name),
@@ -101,15 +100,13 @@ export function deleteSecret(
             },
           ]),
         ],
-        events: [],
-        answer: { status: 200, text: '' },
         subject: name,
-      })
-      forgetSecrets(context.tenant)
-      return answer
+      }
     },
     async subject => ({ deleted: subject }),
   )
+  forgetSecrets(context.tenant)
+  return answer
 }
 
 export async function readUsage(name: string, context: RequestContext): Promise<SecretUsageResponse> {

@@ -10,13 +10,9 @@ import { HOME_SHARD, homeDatabase, tenantNow } from '../../platform/tenancy.ts'
 import type { ArchiveFile } from '../../product/archive/read.ts'
 import { loadConfiguration, withArchive } from '../../product/cache.ts'
 import type { Bootstrap, BootstrapResource, ResourceType } from '../../product/resources.ts'
-import { createConstraintTable } from '../../reference/constraints/service.ts'
-import { createTable } from '../../reference/data-tables/service.ts'
-import { documentFormat, fontFile } from '../../reference/files/formats.ts'
-import { createFile, type FileKind } from '../../reference/files/service.ts'
-import { createGroup } from '../../reference/groups/service.ts'
 import { createSecret } from '../../reference/secrets/service.ts'
-import { templateKind } from '../../reference/templates/kinds.ts'
+import { createGroup } from '../../reference/service.ts'
+import { createUpload, type UploadKind } from '../../reference/uploads/service.ts'
 import { type BootstrapItem, readItems, writeItem } from './store.ts'
 
 /** How many attempts an item gets that fails through no fault of its own. */
@@ -101,38 +97,27 @@ function uploadOf({ path, bytes }: ArchiveFile, mediaType: string | undefined): 
 }
 const PIECE_BYTES = 65_536
 
-const table =
-  (kind: 'table' | 'rangeTable'): Creator =>
-  ({ name, staticName, jurisdictions }, file, context) =>
-    createTable(kind, { name, staticName, jurisdiction: jurisdictions }, uploadOf(file, 'text/csv'), context)
+/** The dialect of a template by its file's ending: `.vm` and `.velocity` are Velocity, all others Liquid. */
+const dialect = (path: string) => (/\.(vm|velocity)$/i.test(path) ? 'velocity' : 'liquid')
 
-const oneFile =
-  (kindOf: (path: string) => FileKind, mediaType?: string): Creator =>
+const uploadAs =
+  (type: UploadKind['type'], mediaType?: string, formatOf?: typeof dialect): Creator =>
   ({ name, staticName, jurisdictions }, file, context) =>
-    createFile(
+    createUpload(
+      { type, ...(formatOf && { templateFormat: formatOf(file.path) }) },
       { name, staticName, jurisdiction: jurisdictions },
-      kindOf(file.path),
       uploadOf(file, mediaType),
       context,
     )
 
-/** The dialect by the file's ending: `.vm` and `.velocity` are Velocity, all others Liquid. */
-const template = (type: 'documentTemplate' | 'documentTemplateSnippet'): Creator =>
-  oneFile(path => templateKind(type, /\.(vm|velocity)$/i.test(path) ? 'velocity' : 'liquid'), 'text/plain')
-
 const CREATORS: Readonly<Record<ResourceType, Creator>> = {
-  table: table('table'),
-  rangeTable: table('rangeTable'),
-  constraintTable: ({ name, staticName, jurisdictions }, file, context) =>
-    createConstraintTable(
-      { name, staticName, jurisdiction: jurisdictions },
-      uploadOf(file, 'text/csv'),
-      context,
-    ),
-  documentTemplate: template('documentTemplate'),
-  documentTemplateSnippet: template('documentTemplateSnippet'),
-  staticDocument: oneFile(() => ({ type: 'staticDocument', read: documentFormat })),
-  customFont: oneFile(() => ({ type: 'customFont', read: fontFile })),
+  table: uploadAs('table', 'text/csv'),
+  rangeTable: uploadAs('rangeTable', 'text/csv'),
+  constraintTable: uploadAs('constraintTable', 'text/csv'),
+  documentTemplate: uploadAs('documentTemplate', 'text/plain', dialect),
+  documentTemplateSnippet: uploadAs('documentTemplateSnippet', 'text/plain', dialect),
+  staticDocument: uploadAs('staticDocument'),
+  customFont: uploadAs('customFont'),
   secret: ({ name, staticName, jurisdictions, allowedHosts }, file, context) =>
     createSecret(
       {

@@ -28,7 +28,7 @@ import {
 } from '../../product/fields/values.ts'
 import type { SelectionBasis } from '../../product/resources.ts'
 import { type Attempt, assertValid, NOTHING_REPORTED } from '../../rating/rate.ts'
-import { breachesOf, fieldsInUse } from '../../reference/constraints/breaches.ts'
+import { breachesOf, fieldsInUse } from '../../reference/constraints/answers.ts'
 import type { ConstrainedField, Element } from '../../reference/constraints/evaluation.ts'
 import type { ReadTables } from '../../reference/constraints/force.ts'
 

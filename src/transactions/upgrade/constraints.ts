@@ -10,7 +10,7 @@ import { basisAt, type Loaded, selectionBasis, type Version } from '../../policy
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { graphOfProduct } from '../../product/constraint-graph.ts'
 import { type Attempt, NOTHING_REPORTED } from '../../rating/rate.ts'
-import { fieldsInUse } from '../../reference/constraints/breaches.ts'
+import { fieldsInUse } from '../../reference/constraints/answers.ts'
 import { elementsAt, withBreaches } from '../constraints/validation.ts'
 
 /** Problems by the version that the policy would have, and by the one that it has. */

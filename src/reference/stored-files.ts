@@ -1,9 +1,10 @@
-// Files of tables in R2: an upload goes there as it comes, in parts of a multipart upload, and is read again by ranges.
-import type { Uuid } from '../../kernel/locators.ts'
-import type { RequestContext } from '../../platform/context.ts'
-import { contentsHash, type Upload } from '../../platform/http/body/upload.ts'
-import { fileKey, type Tenant, tenantFiles } from '../../platform/tenancy.ts'
-import type { Held, RangedFile } from './csv-source.ts'
+// Files of resources in R2. An upload is stored as it arrives, in parts of a multipart upload, and read again by ranges.
+import type { Uuid } from '../kernel/locators.ts'
+import type { RequestContext } from '../platform/context.ts'
+import { contentsHash, type Upload } from '../platform/http/body/upload.ts'
+import { fileKey, type Tenant, tenantFiles } from '../platform/tenancy.ts'
+import { HeldBytes, type RangedFile } from './data-tables/csv-source.ts'
+import type { Resource } from './resource.ts'
 
 /** R2 takes parts of one size, 5 MiB at least; the last may be shorter. */
 const PART_BYTES = 5 * 1_048_576
@@ -13,25 +14,17 @@ export const revisionKey = (tenant: Tenant, revision: Uuid): string => fileKey(t
 
 export type StoredFile = { readonly sizeBytes: number; readonly hash: string }
 
-type FileContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
+export type FileContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
 
-/** Puts the upload under the revision's name. Nothing stays when the upload fails. */
-export const storeUpload = (
-  context: FileContext,
-  revision: Uuid,
-  upload: Upload,
-  held: Held,
-): Promise<StoredFile> => storeStream(context, revisionKey(context.tenant, revision), upload, held)
-
-/** As `storeUpload`, under a key of R2. */
+/** Stores the upload under the key of R2. Nothing stays when the upload fails. */
 export async function storeStream(
   { env, tenant, calls }: FileContext,
   key: string,
-  upload: Pick<Upload, 'stream' | 'mediaType'>,
-  held: Held,
+  { stream, mediaType = 'application/octet-stream' }: Pick<Upload, 'stream' | 'mediaType'>,
 ): Promise<StoredFile> {
   const bucket = tenantFiles(env, tenant)
-  const options = { httpMetadata: { contentType: upload.mediaType ?? 'application/octet-stream' } }
+  const options = { httpMetadata: { contentType: mediaType } }
+  const held = new HeldBytes()
   const hash = contentsHash()
   let part = new Uint8Array(0)
   let filled = 0
@@ -44,7 +37,7 @@ export async function storeStream(
     sent.push(await sending.uploadPart(sent.length + 1, bytes))
   }
   try {
-    for await (const piece of upload.stream) {
+    for await (const piece of stream) {
       held.hold(piece.length)
       hash.update(piece)
       sizeBytes += piece.length
@@ -70,13 +63,11 @@ export async function storeStream(
   } catch (problem) {
     await (sending as R2MultipartUpload | undefined)?.abort().catch(() => {})
     throw problem
-  } finally {
-    held.release(part.length)
   }
 }
 
-/** A short table's memory first, then that of a whole part: most tables are short. */
-function grown(part: Uint8Array<ArrayBuffer>, held: Held): Uint8Array<ArrayBuffer> {
+/** Begins with the memory of a short table, then takes that of a whole part: most tables are short. */
+function grown(part: Uint8Array<ArrayBuffer>, held: HeldBytes): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(part.length === 0 ? SHORT_BYTES : PART_BYTES)
   held.hold(larger.length)
   larger.set(part)
@@ -89,7 +80,18 @@ export async function deleteFile({ env, tenant, calls }: FileContext, revision: 
   await tenantFiles(env, tenant).delete(revisionKey(tenant, revision))
 }
 
-/** The revision's file, of which parts can be read. */
+/** The whole file of the resource's contents. */
+export async function revisionFile(
+  { tenant, env, calls }: FileContext,
+  { name, revision }: Pick<Resource, 'name' | 'revision'>,
+): Promise<R2ObjectBody> {
+  calls.r2 += 1
+  const object = await tenantFiles(env, tenant).get(revisionKey(tenant, revision))
+  if (!object) throw new Error(`The file of resource ${name} is gone: revision ${revision}.`)
+  return object
+}
+
+/** The revision's file, to be read by ranges. */
 export function storedFile(
   { env, tenant, calls }: FileContext,
   revision: Uuid,
@@ -100,9 +102,8 @@ export function storedFile(
     async read(offset, length) {
       if (length === 0) return new Uint8Array(0)
       calls.r2 += 1
-      const object = await tenantFiles(env, tenant).get(revisionKey(tenant, revision), {
-        range: { offset, length },
-      })
+      const range = { offset, length }
+      const object = await tenantFiles(env, tenant).get(revisionKey(tenant, revision), { range })
       if (!object) throw new Error(`The file of revision ${revision} is not kept any more.`)
       return new Uint8Array(await object.arrayBuffer())
     },

@@ -1,7 +1,9 @@
-// What a font is, by its bytes. What a static document is: by its Content-Type, else by its file name, else by its first bytes (resources brief
-// 4.1). What the bytes of a format always begin with, they must: a PDF that is none fails here and not in a year.
+// What uploaded files are. Fonts: by their bytes. Static documents: by Content-Type, else by file name, else by the first bytes (resources
+// brief 4.1); bytes must begin as their format always does, so that a broken PDF fails here and not in a year. Templates: they must compile.
 import { invalidRequest, Refusal } from '../../kernel/errors.ts'
 import { utf8Text } from '../../platform/http/body/bytes.ts'
+import type { Finding } from '../../product/configuration.ts'
+import type { TemplateFormat } from '../../product/resources.ts'
 
 type DocumentKind = {
   /** Its own media type first. */
@@ -43,17 +45,26 @@ const MARK_WITHIN = 1_024
 /** What clients send when nobody told them what the file is. */
 const SAYS_NOTHING = new Set(['application/octet-stream', 'application/x-www-form-urlencoded'])
 
-export type DocumentFile = {
+export type UploadedFile = {
   readonly bytes: Uint8Array
   readonly mediaType: string | undefined
   readonly fileName: string | undefined
 }
 
+/** What a file is found to be. Static documents have a format. */
+type FileContents = { readonly mediaType: string; readonly format?: string }
+
+/** Refuses a file that is of no use. */
+export type ReadFile = (
+  file: UploadedFile,
+  templateFormat: TemplateFormat | undefined,
+) => FileContents | Promise<FileContents>
+
 /**
  * The format, and the media type that the document is given out with. Refuses with `unsupportedMediaType` what is of
  * none of the formats, with `invalidRequest` what is not what it is said to be.
  */
-export function documentFormat(file: DocumentFile): { format: DocumentFormat; mediaType: string } {
+export function documentFormat(file: UploadedFile): { format: DocumentFormat; mediaType: string } {
   const head = Buffer.from(file.bytes.subarray(0, MARK_WITHIN)).toString('latin1')
   const isDeclared = file.mediaType !== undefined && !SAYS_NOTHING.has(file.mediaType)
   const format = declaredFormat(file) ?? (isDeclared ? undefined : formatOfBytes(head, file.bytes))
@@ -75,7 +86,7 @@ export function documentFormat(file: DocumentFile): { format: DocumentFormat; me
 }
 
 /** Of several formats of one media type the file's name chooses. */
-function declaredFormat({ mediaType, fileName }: DocumentFile): DocumentFormat | undefined {
+function declaredFormat({ mediaType, fileName }: UploadedFile): DocumentFormat | undefined {
   const ending = /\.(\w{1,5})$/.exec(fileName ?? '')?.[1]?.toLowerCase()
   const named = ending === 'htm' ? 'html' : NAMES.find(name => name === ending)
   if (mediaType === undefined || SAYS_NOTHING.has(mediaType)) return named
@@ -125,4 +136,41 @@ function fontMediaType(bytes: Uint8Array): string {
       'The file is no font; send a TrueType, OpenType, WOFF or WOFF2 file (of a collection, one font).',
     )
   return found
+}
+
+/** Problems of one template that its refusal lists. */
+const MOST_SHOWN = 50
+
+/** Templates and snippets are UTF-8 text that compiles. */
+export const templateFile: ReadFile = async ({ bytes, mediaType }, templateFormat) => {
+  if (mediaType === 'application/json')
+    throw new Refusal(
+      'unsupportedMediaType',
+      "Send the template as text/plain, or as the part 'file' or 'template' of a form.",
+    )
+  const text = utf8Text(bytes)
+  if (text === undefined)
+    throw invalidRequest('The template is not UTF-8 text; save it as UTF-8 and send it again.')
+  const errors = (await findingsOf(text, templateFormat)).filter(one => one.severity === 'ERROR')
+  if (errors.length > 0) throw invalidRequest(shown(errors))
+  return { mediaType: 'text/plain; charset=utf-8' }
+}
+
+/** The engines are much code, which most requests never need. */
+async function findingsOf(source: string, format: TemplateFormat | undefined): Promise<Finding[]> {
+  const given = { path: 'template', source }
+  if (format === 'velocity')
+    return (await import('../../../packages/velocity/velocity.ts')).compileVelocity(given).findings
+  return (await import('../../product/templates/liquid.ts')).compileTemplate(given).findings
+}
+
+/** One problem a line, with its place: `line 3, column 7: …`. */
+function shown(errors: readonly Finding[]): string {
+  const listed = errors
+    .slice(0, MOST_SHOWN)
+    .map(({ line, column, message }) =>
+      line === undefined ? message : `line ${line}, column ${column}: ${message}`,
+    )
+  const more = errors.length > MOST_SHOWN ? [`and ${errors.length - MOST_SHOWN} more.`] : []
+  return ['The template cannot be used:', ...listed, ...more].join('\n')
 }

@@ -1,0 +1,281 @@
+// Uploads of resources of every kind. A file is in R2 before its revision is recorded, so that whatever is in force can be
+// read. Until then it has a timer; a file that is known not to be recorded is deleted after the answer.
+import { invalidRequest, isRefused, notFound, Refusal, wrongState } from '../../kernel/errors.ts'
+import { newUuid, type Uuid } from '../../kernel/locators.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import type { TimerOwner } from '../../platform/events/timers.ts'
+import { expectRecord, unlessRecorded } from '../../platform/events/unrecorded.ts'
+import { contentsHash, type Upload, uploadedBytes, withContents } from '../../platform/http/body/upload.ts'
+import type { JsonText } from '../../platform/http/route.ts'
+import { HOME_SHARD, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
+import type { ResourceType, TemplateFormat } from '../../product/resources.ts'
+import { readConstraintTable } from '../constraints/service.ts'
+import type { SelectionQuery } from '../contract.ts'
+import { csvSource, zipOf } from '../data-tables/csv-source.ts'
+import { LARGEST_TABLE_BYTES } from '../data-tables/layout.ts'
+import type { ReadTable } from '../data-tables/loading.ts'
+import { readTable } from '../data-tables/service.ts'
+import { basicResourceResponse } from '../projection.ts'
+import {
+  type Change,
+  type NewResource,
+  newResource,
+  recordedOnce,
+  resourceWrite,
+  type Write,
+} from '../recording.ts'
+import type { Resource } from '../resource.ts'
+import { findResource, findRevision, findWithContents, readResource } from '../store.ts'
+import { deleteFile, revisionFile, revisionKey, storedFile, storeStream } from '../stored-files.ts'
+import { resourceRevisions } from '../tables.ts'
+import { documentFormat, fontFile, type ReadFile, templateFile } from './formats.ts'
+
+/** The kinds of resources that are uploaded: how messages name them, and how their files are read. */
+const KINDS: Readonly<
+  Record<
+    Exclude<ResourceType, 'secret'>,
+    { noun: string; readTable: ReadTable } | { noun: string; readFile: ReadFile }
+  >
+> = {
+  table: { noun: 'table', readTable: readTable('table') },
+  rangeTable: { noun: 'range table', readTable: readTable('rangeTable') },
+  constraintTable: { noun: 'constraint table', readTable: readConstraintTable },
+  documentTemplate: { noun: 'documentTemplate', readFile: templateFile },
+  documentTemplateSnippet: { noun: 'documentTemplateSnippet', readFile: templateFile },
+  staticDocument: { noun: 'staticDocument', readFile: documentFormat },
+  customFont: { noun: 'customFont', readFile: fontFile },
+}
+
+/** Templates and snippets have a dialect; what replaces one has the same. */
+export type UploadKind = { readonly type: keyof typeof KINDS; readonly templateFormat?: TemplateFormat }
+
+/** The resource before and after the upload. Refuses what cannot be. */
+type Plan = (database: Database) => Promise<Change>
+
+/** Refuses: 400 for a file with problems; 409 for a name that exists, or a static name of another type. */
+export const createUpload = (
+  kind: UploadKind,
+  names: NewResource,
+  upload: Upload,
+  context: RequestContext,
+): Promise<JsonText> =>
+  uploaded(kind, upload, context, async database => {
+    const resource = await newResource(kind.type, names, context, database)
+    return { before: undefined, resource: { ...resource, templateFormat: kind.templateFormat ?? null } }
+  })
+
+/**
+ * New contents under the same name; the earlier ones are kept, and readers see them until the new ones are whole. Refuses: 400
+ * for a file with problems, 404, and 409 for the other dialect.
+ */
+export const replaceUpload = (
+  kind: UploadKind,
+  name: string,
+  upload: Upload,
+  context: RequestContext,
+): Promise<JsonText> =>
+  uploaded(kind, upload, context, async database => {
+    const before = await resourceAt(database, kind, name)
+    if (kind.templateFormat && before.templateFormat !== kind.templateFormat)
+      throw wrongState(
+        `The ${kind.type} '${name}' is ${before.templateFormat}; send it to the path of that dialect.`,
+      )
+    return { before, resource: before }
+  })
+
+async function resourceAt(database: Database, { type }: UploadKind, name: string): Promise<Resource> {
+  const resource = await findResource(database, name)
+  if (resource?.type !== type) throw notFound(KINDS[type].noun, name)
+  return resource
+}
+
+const uploaded = (
+  kind: UploadKind,
+  upload: Upload,
+  context: RequestContext,
+  plan: Plan,
+): Promise<JsonText> => {
+  const how = KINDS[kind.type]
+  return 'readTable' in how
+    ? uploadedTable(kind, how.readTable, upload, context, plan)
+    : uploadedFile(kind, how.readFile, upload, context, plan)
+}
+
+/** The file is read first, and stored when it is sound. */
+async function uploadedFile(
+  kind: UploadKind,
+  readFile: ReadFile,
+  upload: Upload,
+  context: RequestContext,
+  plan: Plan,
+): Promise<JsonText> {
+  const { mediaType, fileName } = upload
+  const bytes = await uploadedBytes(upload)
+  if (bytes.length === 0) throw invalidRequest('The file is empty; send one that is not.')
+  const hash = contentsHash().update(bytes).digest('hex')
+  const { format = null, ...read } = await readFile({ bytes, mediaType, fileName }, kind.templateFormat)
+  const file: PendingFile = { revision: newUuid(HOME_SHARD), isStored: false }
+  return await recordedUpload(kind, file, withContents(context, hash), async database => {
+    const { before, resource } = await plan(database)
+    if (!file.isStored) {
+      const { tenant, env, calls } = context
+      await expectRevision(context, file.revision)
+      calls.r2 += 1
+      await tenantFiles(env, tenant).put(revisionKey(tenant, file.revision), bytes, {
+        httpMetadata: { contentType: read.mediaType },
+      })
+      file.isStored = true
+    }
+    const made = { ...resource, format, revision: file.revision }
+    const contents = { sizeBytes: bytes.length, hash, mediaType: read.mediaType }
+    const answer = basicResourceResponse(made)
+    return { ...resourceWrite(database, { before, resource: made }, contents, context), answer }
+  })
+}
+
+/** The file is stored as it arrives, and read from there. It is planned before that, and again at each commit after the first. */
+async function uploadedTable(
+  kind: UploadKind,
+  readTable: ReadTable,
+  upload: Upload,
+  context: RequestContext,
+  plan: Plan,
+): Promise<JsonText> {
+  // A header of any text is one of a CSV, so that JSON would be a table without rows.
+  if (upload.mediaType === 'application/json')
+    throw new Refusal(
+      'unsupportedMediaType',
+      "Send the table as text/csv or application/zip, or as the part 'file' of a form.",
+    )
+  // A repeat gets its answer even if the name has changed hands since.
+  let first = context.idempotency ? undefined : await plan(homeDatabase(context))
+  const revision = newUuid(HOME_SHARD)
+  await expectRevision(context, revision)
+  const { sizeBytes, hash } = await storeStream(context, revisionKey(context.tenant, revision), upload)
+  const file: PendingFile = { revision, isStored: true }
+  let table: Awaited<ReturnType<ReadTable>> | undefined
+  return await recordedUpload(kind, file, withContents(context, hash), async database => {
+    const { before, resource } = first ?? (await plan(database))
+    first = undefined
+    table ??= await readTable({ revision, sizeBytes, staticName: resource.staticName }, context, database)
+    file.abandon = table.abandon
+    const { warnings, guards = [], facts = [], timersAfter } = table
+    const made = { ...resource, revision }
+    const contents = { sizeBytes, hash, mediaType: upload.mediaType ?? 'application/octet-stream' }
+    const write = resourceWrite(database, { before, resource: made }, contents, context)
+    return {
+      ...write,
+      guards: [...write.guards, ...guards],
+      facts: [...write.facts, ...facts],
+      timers: (before && timersAfter?.(before)) ?? [],
+      answer: { ...basicResourceResponse(made), ...(warnings.length > 0 && { warnings }) },
+    }
+  })
+}
+
+/** A file of an upload until its revision is recorded. */
+type PendingFile = {
+  /** Each try has its own, so that none deletes the file that another try of the same key has recorded. */
+  readonly revision: Uuid
+  isStored: boolean
+  /** Gives up what reading the file left in the database. */
+  abandon?: (() => void) | undefined
+}
+
+async function recordedUpload(
+  kind: UploadKind,
+  file: PendingFile,
+  context: RequestContext,
+  decide: (database: Database) => Promise<Write>,
+): Promise<JsonText> {
+  const database = homeDatabase(context)
+  let isUnneeded = true
+  try {
+    return await recordedOnce(
+      context,
+      database,
+      () => decide(database),
+      async subject => basicResourceResponse(await resourceAt(database, kind, subject)),
+      () => {
+        isUnneeded = false
+      },
+    )
+  } catch (problem) {
+    // After any other failure the commit may have been made.
+    isUnneeded = isRefused(problem)
+    throw problem
+  } finally {
+    if (file.isStored && isUnneeded) discard(file, context, database)
+  }
+}
+
+/** Deletes the file after the answer, unless its revision was recorded. */
+function discard({ revision, abandon }: PendingFile, context: RequestContext, database: Database): void {
+  const { requestId } = context
+  const deletion = async (): Promise<void> => {
+    if (await findRevision(database, revision)) return
+    await deleteFile(context, revision)
+    abandon?.()
+  }
+  context.later(
+    deletion().catch(problem =>
+      console.error(JSON.stringify({ at: 'discardUpload', revision, requestId, problem: String(problem) })),
+    ),
+  )
+}
+
+/** To be awaited before the file of the revision is stored. */
+const expectRevision = (context: RequestContext, revision: Uuid): Promise<void> =>
+  expectRecord(context, 'resource.file.unrecorded', revision)
+
+export const deleteUnrecorded: TimerOwner = unlessRecorded(resourceRevisions, (revision, place) =>
+  deleteFile(place, revision),
+)
+
+/** A zip with the CSV as it was uploaded, named as the table. */
+export async function downloadTable(
+  kind: UploadKind,
+  name: string,
+  context: RequestContext,
+): Promise<Response> {
+  const found = await findWithContents(homeDatabase(context), name)
+  if (found?.resource.type !== kind.type) throw notFound(KINDS[kind.type].noun, name)
+  const file = storedFile(context, found.resource.revision, found.revision.sizeBytes)
+  const source = await csvSource(file, LARGEST_TABLE_BYTES)
+  return new Response(zipOf(file, source, `${name}.csv`), {
+    headers: {
+      'content-type': 'application/zip',
+      'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}.zip`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': context.requestId,
+    },
+  })
+}
+
+/**
+ * The stored bytes with the stored type. `x-resource-name` and `x-resource-revision` say which resource a static name led to.
+ */
+export async function downloadFile(
+  { type }: UploadKind,
+  name: string,
+  query: SelectionQuery,
+  context: RequestContext,
+): Promise<Response> {
+  const resource = await readResource(context, type, name, query)
+  const object = await revisionFile(context, resource)
+  return new Response(object.body, {
+    headers: {
+      'content-type': object.httpMetadata?.contentType ?? 'application/octet-stream',
+      'content-length': String(object.size),
+      // What a tenant uploaded never runs as a page of this service.
+      'content-disposition': 'attachment',
+      'x-content-type-options': 'nosniff',
+      etag: object.httpEtag,
+      'cache-control': 'private, no-cache',
+      'x-resource-name': resource.name,
+      'x-resource-revision': resource.revision,
+    },
+  })
+}
