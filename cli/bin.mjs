@@ -13,7 +13,7 @@ const OLDEST_MAJOR = 24
  * files before the first start, and nothing here needs them to be apart.
  */
 const BUNDLES = {
-  './sandbox.bundle.mjs': '../extension/plugins/sandboxed.ts',
+  './sandbox.bundle.mjs': '../extension/plugins/program.ts',
   './patterns.bundle.mjs': '../product/fields/pattern-engine.ts',
 }
 

@@ -54,7 +54,7 @@ const BUNDLES: readonly Bundle[] = [
   },
   {
     file: 'src/bundles/sandbox.bundle.mjs',
-    entry: 'src/extension/plugins/sandboxed.ts',
+    entry: 'src/extension/plugins/program.ts',
     options: { conditions: ['workerd', 'import'] },
   },
   {

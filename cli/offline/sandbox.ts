@@ -3,9 +3,9 @@ import { startCell } from '../../runner/cells.ts'
 import { Lanes } from '../../runner/lanes.ts'
 import { outcomeOf } from '../../runner/outcomes.ts'
 import { LONGEST_CALL_MS } from '../../src/extension/plugins/limits.ts'
-import { sentProgram, tenantOf } from '../../src/extension/plugins/process-runner.ts'
 import { pluginProgram } from '../../src/extension/plugins/program.ts'
 import { type Missing, type PluginRunner, readOutcome, tooLong } from '../../src/extension/plugins/runner.ts'
+import { sentProgram, tenantOf } from '../../src/extension/plugins/sent-program.ts'
 import {
   type Fetching,
   PluginSession,

@@ -14,5 +14,5 @@ export const loadConsole = () => import('./console.bundle.mjs')
 /** The engine of patterns: src/product/fields/pattern-engine.ts. */
 export const loadPatterns = () => import('./patterns.bundle.mjs')
 
-/** What reads and runs tenant code: src/extension/plugins/sandboxed.ts. */
+/** What reads and runs tenant code: src/extension/plugins/program.ts. */
 export const loadSandbox = () => import('./sandbox.bundle.mjs')

@@ -19,7 +19,7 @@ const SANDBOX_FORMAT = 6
 
 type Entrypoint = { run(call: string, packed: Packed): Promise<unknown> }
 
-/** Returns the code of a program's isolate, from the bundle (sandboxed.ts). */
+/** Returns the code of a program's isolate, from the bundle (program.ts). */
 type CodeOf = (program: PluginProgram) => WorkerLoaderWorkerCode
 
 export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunner => ({

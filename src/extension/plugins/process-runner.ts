@@ -1,10 +1,9 @@
 // Runs tenant code under QuickJS in the plugin runner, a process beside the service that ends what does not answer.
 import { Refusal } from '../../kernel/errors.ts'
 import { ANSWER_MS, LONGEST_CALL_MS, LONGEST_SENT_CALL, LONGEST_SENT_PROGRAM } from './limits.ts'
-import { realmSettings } from './program.ts'
 import { type CallOutcome, failed, type PluginProgram, type PluginRunner, readOutcome } from './runner.ts'
 import { HEADERS, PATHS, PROGRAM_UNKNOWN, runnerSecret } from './runner-protocol.ts'
-import { type TableNames, tableNames, travellingTables } from './travelling.ts'
+import { sentProgram, tenantOf } from './sent-program.ts'
 
 /** The runner's address, such as `http://127.0.0.1:4711`, and the secret of its start. */
 type RunnerPlace = { readonly address: string; readonly secret: string }
@@ -119,23 +118,3 @@ export async function localRunner(env: Env): Promise<PluginRunner> {
     )
   return processRunner({ address, secret: await runnerSecret(TOKEN_SECRET, start) })
 }
-
-/** The body of a program, as JSON. */
-export type SentProgram = {
-  readonly settings: ReturnType<typeof realmSettings>
-  /** Path and text of each script. */
-  readonly scripts: readonly (readonly [path: string, text: string])[]
-  /** Path of each table that travels, and its keys and values as JSON. */
-  readonly tables: readonly (readonly [path: string, rows: string])[]
-  readonly tableNames: TableNames
-}
-
-export const sentProgram = (program: PluginProgram): SentProgram => ({
-  settings: realmSettings(program),
-  scripts: [...program.scripts].map(([path, { text }]) => [path, text] as const),
-  tables: [...travellingTables(program)],
-  tableNames: tableNames(program),
-})
-
-/** The tenant of a program: the first part of its key. */
-export const tenantOf = ({ key }: PluginProgram): string => key.slice(0, key.indexOf('/'))

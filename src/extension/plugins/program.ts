@@ -1,23 +1,17 @@
-// The tenant code of a configuration, prepared for a sandbox once for as long as the configuration is in memory.
-
+// The tenant code of a configuration, prepared for a sandbox once for as long as the configuration is in memory, and the code of the isolate
+// that runs it (isolate.ts). Built into a bundle (sandbox.bundle.mjs), which the service loads when it first checks a script or calls a
+// plugin (scripts/bundles.ts).
 import type { TenantScope } from '../../platform/tenancy.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
-import { MAY_RETURN_NOTHING } from '../../product/configuration.ts'
-import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../auxdata/tables.ts'
-import {
-  LONGEST_EVENT_DATA,
-  LONGEST_LOG,
-  LONGEST_OUTPUT,
-  MOST_GATHERED,
-  MOST_LOG_LINES,
-  MOST_RECORDS_GATHERED,
-  MOST_TURNS,
-  MOST_WRITES,
-  MOST_WRITTEN,
-} from './limits.ts'
+import { ISOLATE_LIMITS } from './limits.ts'
+import { COPIES, unpack } from './packed.ts'
 import type { PluginProgram } from './runner.ts'
-import type { RealmHost } from './sandbox/realm.ts'
+import { zoneOffsets } from './sandbox/intl.ts'
+import { REALM_SOURCE } from './sandbox/source.ts'
 import { type CompiledScript, compileScript } from './script.ts'
+import { lookupIn, realmSettings, tableNames, travellingTables } from './sent-program.ts'
+
+export { compileScript }
 
 const compiled = new WeakMap<LoadedConfiguration, ReadonlyMap<string, CompiledScript>>()
 
@@ -35,35 +29,73 @@ export function pluginProgram(
   return { key: `${locator}/${generation}/${configVersion}/${configuration.hash}`, configuration, scripts }
 }
 
-/** The program's settings for the realm, as plain data. */
-export const realmSettings = ({
-  scripts,
-}: PluginProgram): Pick<RealmHost, 'scripts' | 'entities' | 'mayReturnNothing' | 'limits'> => ({
-  scripts: [...scripts].map(([path, { problem }]) => ({ path, problem })),
-  entities: ENTITIES,
-  mayReturnNothing: MAY_RETURN_NOTHING,
-  limits: {
-    output: LONGEST_OUTPUT,
-    turns: MOST_TURNS,
-    logLines: MOST_LOG_LINES,
-    log: LONGEST_LOG,
-    writes: MOST_WRITES,
-    written: MOST_WRITTEN,
-    auxName: LONGEST_AUX_NAME,
-    auxValue: LONGEST_AUX_VALUE,
-    eventData: LONGEST_EVENT_DATA,
-    gathered: MOST_GATHERED,
-    gatheredRecords: MOST_RECORDS_GATHERED,
-  },
-})
+/**
+ * The isolate's code: the realm, every script under its own path, and the tables that are small enough. Scripts become
+ * functions while the isolate starts; the platform allows that then and never after. As CommonJS modules they would run half as
+ * fast, since each look-up of a global such as `Number` would go through an object of the module.
+ */
+export function workerCode(program: PluginProgram): WorkerLoaderWorkerCode {
+  const modules: WorkerLoaderWorkerCode['modules'] = {}
+  const paths = [...program.scripts.keys()]
+  for (const [path, { text }] of program.scripts) modules[path] = { text: text + calledBy(path) }
+  const tables = travellingTables(program)
+  for (const [name, text] of tables) modules[name] = { text }
+  const imports = [
+    ...paths.map((path, at) => `import script${at} from ${JSON.stringify(path)};`),
+    ...[...tables.keys()].map((name, at) => `import table${at} from ${JSON.stringify(name)};`),
+  ]
+  const scripts = paths.map(
+    (path, at) => `[${JSON.stringify(path)}]: compile(${JSON.stringify(path)}, script${at})`,
+  )
+  const indexes = [...tables.keys()].map((name, at) => `[${JSON.stringify(name)}]: { text: table${at} }`)
+  modules.sandbox = {
+    js: `import { WorkerEntrypoint } from 'cloudflare:workers';
+${imports.join('\n')}
+const { Intl, Date } = globalThis;
+const compile = (${compiling})(eval);
+const scripts = { __proto__: null, ${scripts} };
+const tables = { __proto__: null, ${indexes} };
+const settings = ${JSON.stringify(realmSettings(program))};
+const named = ${JSON.stringify(tableNames(program))};
+const { hasOwn } = Object;
+const own = (record, name) => record !== undefined && hasOwn(record, name) ? record[name] : undefined;
+const lookup = (${lookupIn})(tables, named, own, JSON.parse);
+const copies = ${COPIES};
+const unpack = ${unpack};
+const host = { ...settings, script: path => scripts[path](), lookup, unpack: packed => unpack(packed, copies) };
+const realm = ${REALM_SOURCE}(host, ((Intl, Date) => (${zoneOffsets})())(Intl, Date));
+export default class extends WorkerEntrypoint { run(call, packed) { return realm.run(call, packed) } }
+`,
+  }
+  return {
+    compatibilityDate: '2026-10-01',
+    mainModule: 'sandbox',
+    modules,
+    env: {},
+    globalOutbound: null,
+    limits: ISOLATE_LIMITS,
+  }
+}
 
-/** The records that `socotraApi.fetchByLocator` can fetch. */
-const ENTITIES = [
-  'Policy',
-  'Policyholder',
-  'Endorsement',
-  'Renewal',
-  'Cancellation',
-  'Reinstatement',
-  'Invoice',
-] as const
+/**
+ * Returns a factory for a script's function: a new function each time, since a script could leave something on it. Runs inside
+ * the isolate, so it refers to nothing outside itself. `evaluate` is the engine's `eval`; under another name it sees only
+ * globals. Code that the parser accepts and the engine does not fails where it is required.
+ */
+function compiling(
+  evaluate: (text: string) => () => () => void,
+): (path: string, text: string) => () => () => void {
+  return (path, text) => {
+    try {
+      return evaluate(`() => ${text}`)
+    } catch (problem) {
+      const message = `${(problem as Error).message} (${path})`
+      return () => () => {
+        throw new SyntaxError(message)
+      }
+    }
+  }
+}
+
+/** The comment that makes the engine name the code by its path; none for a path with line breaks, which would end the comment. */
+const calledBy = (path: string): string => (/\s/.test(path) ? '' : `\n//# sourceURL=${path}`)

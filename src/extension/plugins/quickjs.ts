@@ -11,11 +11,10 @@ import {
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core'
 import { MOST_INTERRUPTS, MOST_JOBS, MOST_MEMORY_BYTES, MOST_STACK_BYTES } from './limits.ts'
-import type { SentProgram } from './process-runner.ts'
 import { failed } from './runner.ts'
 import { zoneOffsets } from './sandbox/intl.ts'
 import { REALM_SOURCE } from './sandbox/source.ts'
-import { lookupIn, type Own } from './travelling.ts'
+import { lookupIn, type Own, type SentProgram } from './sent-program.ts'
 
 /** A program ready for calls. */
 export type QuickjsProgram = {

@@ -23,7 +23,11 @@ export type Version = V4ModuleDefinition[]
 /** Modules apart that are built into the one file here; the others (papers, the console) are not there. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   './patterns.bundle.mjs': ['src/product/fields/pattern-engine.ts', 'src/platform/fields/pattern-engine.ts'],
-  './sandbox.bundle.mjs': ['src/extension/plugins/sandboxed.ts', 'src/plugins/sandboxed.ts'],
+  './sandbox.bundle.mjs': [
+    'src/extension/plugins/sandboxed.ts',
+    'src/plugins/sandboxed.ts',
+    'src/extension/plugins/program.ts',
+  ],
 }
 
 /** Packages that the service had once, and what stands for them: as much as the tables of motor's archive need. */

@@ -1,7 +1,55 @@
-// The tables that are sent to the sandbox with a program, and their look-up there. Rows of other tables are fetched on request.
-import { isLookupTable } from '../../product/configuration.ts'
-import { LARGEST_TRAVELLING_TABLE, MOST_TRAVELLING } from './limits.ts'
+// What a sandbox is sent of a program: settings, scripts and the tables that are small enough, with their look-up there. Rows of other
+// tables are fetched on request.
+import { isLookupTable, MAY_RETURN_NOTHING } from '../../product/configuration.ts'
+import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../auxdata/tables.ts'
+import * as limits from './limits.ts'
 import type { PluginProgram } from './runner.ts'
+import type { RealmHost } from './sandbox/realm.ts'
+
+/** The body of a program, as JSON. */
+export type SentProgram = {
+  readonly settings: ReturnType<typeof realmSettings>
+  /** Path and text of each script. */
+  readonly scripts: readonly (readonly [path: string, text: string])[]
+  /** Path of each table that travels, and its keys and values as JSON. */
+  readonly tables: readonly (readonly [path: string, rows: string])[]
+  readonly tableNames: TableNames
+}
+
+export const sentProgram = (program: PluginProgram): SentProgram => ({
+  settings: realmSettings(program),
+  scripts: [...program.scripts].map(([path, { text }]) => [path, text] as const),
+  tables: [...travellingTables(program)],
+  tableNames: tableNames(program),
+})
+
+/** The tenant of a program: the first part of its key. */
+export const tenantOf = ({ key }: PluginProgram): string => key.slice(0, key.indexOf('/'))
+
+/** The program's settings for the realm, as plain data. */
+export const realmSettings = ({
+  scripts,
+}: PluginProgram): Pick<RealmHost, 'scripts' | 'entities' | 'mayReturnNothing' | 'limits'> => ({
+  scripts: [...scripts].map(([path, { problem }]) => ({ path, problem })),
+  entities: ENTITIES,
+  mayReturnNothing: MAY_RETURN_NOTHING,
+  limits: {
+    output: limits.LONGEST_OUTPUT,
+    turns: limits.MOST_TURNS,
+    logLines: limits.MOST_LOG_LINES,
+    log: limits.LONGEST_LOG,
+    writes: limits.MOST_WRITES,
+    written: limits.MOST_WRITTEN,
+    auxName: LONGEST_AUX_NAME,
+    auxValue: LONGEST_AUX_VALUE,
+    eventData: limits.LONGEST_EVENT_DATA,
+    gathered: limits.MOST_GATHERED,
+    gatheredRecords: limits.MOST_RECORDS_GATHERED,
+  },
+})
+
+/** The records that `socotraApi.fetchByLocator` can fetch. */
+const ENTITIES = 'Policy Policyholder Endorsement Renewal Cancellation Reinstatement Invoice'.split(' ')
 
 /** The path of the table behind each name, for each product and for the tenant. */
 export type TableNames = { products: Record<string, Record<string, string>>; tenant: Record<string, string> }
@@ -30,7 +78,8 @@ export function travellingTables({ configuration: { configuration } }: PluginPro
       if (texts.has(path) || !isLookupTable(columns)) continue
       const [key, value] = [columns.indexOf('key'), columns.indexOf('value')]
       const text = JSON.stringify(rows.map(row => [row[key], row[value]]).reverse())
-      if (text.length > LARGEST_TRAVELLING_TABLE || characters + text.length > MOST_TRAVELLING) continue
+      if (text.length > limits.LARGEST_TRAVELLING_TABLE || characters + text.length > limits.MOST_TRAVELLING)
+        continue
       characters += text.length
       texts.set(path, text)
     }
