@@ -39,7 +39,7 @@ export async function recordedOnce(
   const attempt = async () => {
     const { answer: shown, ...write } = await decide()
     const answer: JsonAnswer = { status: 200, text: shown ? JSON.stringify(shown) : '' }
-    const committed = await commit(context, database, { shard: HOME_SHARD, events: [], ...write, answer })
+    const committed = await commit(context, database, { shard: HOME_SHARD, ...write, answer })
     if (committed === answer) onCommit()
     return committed
   }
@@ -60,7 +60,7 @@ export const resourceWrite = (
   { before, resource }: Change,
   contents: Pick<ResourceRevision, 'sizeBytes' | 'hash' | 'mediaType'>,
   { now, caller }: RequestContext,
-): Write => ({
+) => ({
   guards: [before ? contentsGuard(before) : newNameGuard(resource)],
   facts: resourceRows(database, resource, {
     locator: resource.revision,

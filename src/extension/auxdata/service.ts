@@ -91,7 +91,6 @@ async function written(
       shard,
       guards: await guardsOf(context, database, locator, key),
       facts: facts(database, shard),
-      events: [],
       answer: { status: 200, text: '' },
       subject: `auxData/${locator}`,
     }),

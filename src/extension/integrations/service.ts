@@ -120,7 +120,6 @@ async function changed(
           },
         ]),
       ],
-      events: [],
       answer: { status: 200, text: JSON.stringify(integrationsResponse(context.tenant, after.values())) },
       subject: `integration ${name}`,
     })

@@ -85,9 +85,7 @@ export async function replayCall(
   if (context.idempotency)
     await commit(context, database, {
       shard,
-      guards: [],
       facts: [],
-      events: [],
       answer: { status: 200, text: made.logged.locator },
       subject: made.logged.locator,
     })
