@@ -1,5 +1,5 @@
 // Reverses fees of installments by hand, like fees of the policy (brief 3.3).
-import { notFound, Refusal } from '../kernel/errors.ts'
+import { notFound, wrongState } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import { standingInvoices } from '../policy/bills/amounts-due.ts'
 import { type PolicyAggregate, recordsWhere } from '../policy/records/aggregate.ts'
@@ -21,15 +21,13 @@ export function withFeeReversed(
   )
   const fee = installment?.fees?.find(one => one.locator === locator)
   if (!installment || !fee) throw notFound('fee', locator)
-  if (fee.reversedBy) throw new Refusal('wrongState', `Fee '${locator}' (${fee.name}) is reversed already.`)
+  if (fee.reversedBy) throw wrongState(`Fee '${locator}' (${fee.name}) is reversed already.`)
   if (aggregate.modifications.get(installment.modificationLocator)!.issuedAt === undefined)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Fee '${locator}' (${fee.name}) is of a transaction that is not issued; issue or invalidate that first.`,
     )
   if (!isAsked(aggregate, installment))
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Fee '${locator}' (${fee.name}) is of an installment that no invoice asks for: there is nothing to reverse.`,
     )
   const fees = installment.fees!.map(one => (one === fee ? { ...one, reversedBy: by } : one))

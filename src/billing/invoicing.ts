@@ -1,6 +1,6 @@
 // Makes invoices of planned installments when their time comes. An invoice's total is the sum of its items; nothing writes a
 // total.
-import { Refusal } from '../kernel/errors.ts'
+import { wrongState } from '../kernel/errors.ts'
 import {
   type DisplayId,
   type LocatorSupply,
@@ -73,8 +73,7 @@ export async function decideNextInvoice(
 ): Promise<{ planned: Planned; invoice: Uuid }> {
   const [next] = futureInstallments(aggregate)
   if (!next)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Policy ${aggregate.policy.locator} has no planned invoice; GET /policy/${aggregate.policy.locator}/checkInvoices lists what is planned.`,
     )
   const modification = aggregate.modifications.get(next.modificationLocator)!

@@ -1,6 +1,6 @@
 // What of a refund may go out, to the policyholder or to its credit (brief 4.5): what was paid in for the policy and has
 // neither been paid out nor credited. The rest of the refund is written off.
-import { Refusal } from '../../kernel/errors.ts'
+import { Refusal, wrongState } from '../../kernel/errors.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
 import { fromMinor, type Money, negated, sum, toText, zero } from '../../kernel/money.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
@@ -79,8 +79,7 @@ export function planPayOut(
 }
 
 const beyond = (limit: Money, problem: string, { policy }: PolicyAggregate): Refusal =>
-  new Refusal(
-    'wrongState',
+  wrongState(
     `${problem}: of what was paid in for policy ${policy.locator}, ${toText(limit)} ${limit.currency} has not been paid out or credited yet.`,
   )
 

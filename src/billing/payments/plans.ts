@@ -1,5 +1,5 @@
 // Plans for paying an invoice and reversing a payment, with their events (brief 4.4). Pure.
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, notFound } from '../../kernel/errors.ts'
 import { type DisplayId, type LocatorSupply, type Uuid, uuidOfPolicy } from '../../kernel/locators.ts'
 import { type Money, minus, toText, zero } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -118,14 +118,12 @@ const paymentEvent = (
 /** An amount pays what is asked for; refunds and payments from credit never go beyond it. */
 export function assertFits(amount: Money, rest: Money, source: PaymentSource): void {
   if (amount.minor === 0 || Math.sign(amount.minor) !== Math.sign(rest.minor))
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `amount ${toText(amount)} must be ${rest.minor > 0 ? 'above' : 'below'} zero: the invoice asks for ${toText(rest)} ${rest.currency}.`,
     )
   if (rest.minor > 0 && source === 'received') return
   if (Math.abs(amount.minor) > Math.abs(rest.minor))
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `amount ${toText(amount)} is more than the ${toText(rest)} ${rest.currency} that the invoice ${rest.minor > 0 ? 'asks for, and credit pays no more' : 'gives back'}.`,
     )
 }

@@ -4,7 +4,7 @@ import { integrationsOf } from '../../extension/integrations/store.ts'
 import type { AutofillInput } from '../../extension/plugins/contract.ts'
 import type { PluginSession, PluginSubject } from '../../extension/plugins/session.ts'
 import { nonsense, problemOf, readAnswer } from '../../extension/plugins/translation.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, Refusal } from '../../kernel/errors.ts'
 import { type PolicyLocator, shardOfDigits } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Words } from './words.ts'
@@ -75,7 +75,6 @@ export function serviceFiller(context: RequestContext, policy: PolicyLocator, na
 }
 
 const unknownService = (name: string): Refusal =>
-  new Refusal(
-    'invalidRequest',
+  invalidRequest(
     `'${name}' is to fill the request in, and there is no integration of type data_autofill with that name. GET /integrations lists them; name others in autofill, or register others with PUT /integrations/autofill.`,
   )

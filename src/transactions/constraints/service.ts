@@ -1,6 +1,5 @@
 // What constraints allow in accounts, quotes and transactions, as the Worker serves it.
-
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { notFound, Refusal, wrongState } from '../../kernel/errors.ts'
 import {
   type EndorsementLocator,
   type QuoteLocator,
@@ -137,7 +136,7 @@ function contentOfEndorsement(
   const modification = modificationLocator && aggregate.modifications.get(modificationLocator)
   if (modification) return contentOf(loaded, aggregate, boundQuote(aggregate), modification, context)
   if (state !== 'application')
-    throw new Refusal('wrongState', `The ${kind} ${locator} is ${state}; it has no content any more.`)
+    throw wrongState(`The ${kind} ${locator} is ${state}; it has no content any more.`)
   const supply = transientLocators(shardOfPolicy(context.tenant, aggregate.policy.locator))
   const carryOut = kind === 'renewal' ? renewed : endorsed
   const carried = carryOut(aggregate, endorsement, { product, now: context.now, supply })
@@ -155,8 +154,7 @@ export function contentOf(
   const line = lineUpTo(aggregate, quote, modification)
   const elements = elementsAt(aggregate, line, modification.effectiveAt, surroundingsOf(loaded))
   if (elements.length === 0)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Policy ${aggregate.policy.locator} covers nothing at the time of this transaction, so that it has no values to choose.`,
     )
   return {

@@ -1,4 +1,4 @@
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { notFound, wrongState } from '../../kernel/errors.ts'
 import { type PolicyLocator, readDigits, readUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
 import { now } from '../../kernel/time.ts'
 import { commit, storedAnswer } from '../../platform/commit.ts'
@@ -48,8 +48,7 @@ export async function resumeSchedule(text: string, context: RequestContext): Pro
   if (await storedAnswer(context, database)) return
   const row = await scheduleAt(database, locator, text)
   if (row.state !== 'failed' || row.nextTime === null)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `The schedule of '${row.type}' for policy ${row.policyLocator} has not failed: it goes on as it is.`,
     )
   await commit(context, database, {

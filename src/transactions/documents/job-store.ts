@@ -1,7 +1,7 @@
 // Which policies have documents to make, as rows: written with the change that wants them, claimed for a while by who
 // makes them, gone when none waits. A lost message or a crash costs a minute, not a document.
 import { sql } from 'drizzle-orm'
-import { isRefused, Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, isRefused } from '../../kernel/errors.ts'
 import {
   derivedUuid,
   type PolicyLocator,
@@ -293,26 +293,17 @@ function readUpload({ query, form, file }: Upload): {
   const named = (name: 'displayName' | 'documentType'): string => {
     const value = query[name] ?? form[name]
     if (value === undefined)
-      throw new Refusal(
-        'invalidRequest',
-        `Say the ${name} of the document, in the query or as a part of the form.`,
-      )
+      throw invalidRequest(`Say the ${name} of the document, in the query or as a part of the form.`)
     return value
   }
   const [displayName, documentType] = [named('displayName'), named('documentType')]
   if (!file || file.bytes.length === 0)
-    throw new Refusal('invalidRequest', "The part 'document' is missing or empty; send the file in it.")
+    throw invalidRequest("The part 'document' is missing or empty; send the file in it.")
   const type = typeOfBytes(file.bytes)
   if (!type)
-    throw new Refusal(
-      'invalidRequest',
-      'The file is neither a PDF nor HTML in UTF-8; other files cannot be documents.',
-    )
+    throw invalidRequest('The file is neither a PDF nor HTML in UTF-8; other files cannot be documents.')
   if (/^(?:pdf|html)$/i.test(documentType) && documentType.toLowerCase() !== type)
-    throw new Refusal(
-      'invalidRequest',
-      `documentType says ${documentType}, and the file is ${type}; correct one of them.`,
-    )
+    throw invalidRequest(`documentType says ${documentType}, and the file is ${type}; correct one of them.`)
   return { file, type, displayName, documentType }
 }
 

@@ -1,5 +1,5 @@
 // Documents that users upload: what the bytes are is found out, not believed; what may be removed.
-import { Refusal } from '../../kernel/errors.ts'
+import { Refusal, wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
@@ -46,10 +46,7 @@ export function uploadedName(given: string | undefined, type: DocumentType): str
 export function planUpload(before: PolicyAggregate, document: PolicyDocument, now: Instant): Planned {
   const { policy } = before
   if (policy.discardedAt !== undefined)
-    throw new Refusal(
-      'wrongState',
-      `Policy ${policy.locator} is discarded; documents are no longer added to it.`,
-    )
+    throw wrongState(`Policy ${policy.locator} is discarded; documents are no longer added to it.`)
   if (recordsWhere(before.documents, isUploaded).length >= MOST_UPLOADED)
     throw new Refusal(
       'policyLimit',
@@ -79,15 +76,11 @@ export function planRemoval(before: PolicyAggregate, owner: UploadOwner, locator
   const isOwn = document?.subject === owner.subject && document.subjectLocator === owner.subjectLocator
   if (!document || (isUploaded(document) && !isOwn)) throw noDocument(owner, locator)
   if (!isUploaded(document))
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Document ${locator} was made by the service; only documents that were uploaded can be removed.`,
     )
   if (owner.isIssued)
-    throw new Refusal(
-      'wrongState',
-      `${owner.title} is issued; its documents can be removed only before that.`,
-    )
+    throw wrongState(`${owner.title} is issued; its documents can be removed only before that.`)
   return { aggregate: { ...before, documents: removeRecords(before.documents, [locator]) }, events: [] }
 }
 

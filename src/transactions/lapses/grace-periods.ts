@@ -5,7 +5,7 @@
 // past-due invoices are paid (brief 1.5), so a second invoice that becomes past due meanwhile joins the open one, and
 // has no time of its own. An invoice whose payment is reversed is due again by the end of that day (brief 4.4), and
 // begins a new grace period then: a settled one is never opened again.
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { add, type Instant, later } from '../../kernel/time.ts'
 import { type Policy, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
@@ -144,22 +144,17 @@ function assertTerms(
   { endAt, cancelEffectiveAt, resetCancelEffective }: GracePeriodTerms,
 ): void {
   if (endAt === undefined && cancelEffectiveAt === undefined && !resetCancelEffective)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       'Nothing is to be changed: send endTimestamp, cancelEffectiveTimestamp, or resetCancelEffectiveTimestamp=true.',
     )
   if (cancelEffectiveAt !== undefined && resetCancelEffective)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       'Send either cancelEffectiveTimestamp or resetCancelEffectiveTimestamp=true, not both.',
     )
   if (endAt !== undefined && endAt < grace.startAt)
-    throw new Refusal(
-      'invalidRequest',
-      `endTimestamp ${endAt} lies before the grace period's start ${grace.startAt}.`,
-    )
+    throw invalidRequest(`endTimestamp ${endAt} lies before the grace period's start ${grace.startAt}.`)
   const problem = cancelEffectiveProblem(policy, cancelEffectiveAt)
-  if (problem !== undefined) throw new Refusal('invalidRequest', `${problem}.`)
+  if (problem !== undefined) throw invalidRequest(`${problem}.`)
 }
 
 /** Why the policy could not be taken off risk then; undefined where it could, or where no time is given. */

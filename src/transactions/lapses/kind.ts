@@ -1,5 +1,5 @@
 // Grace periods, legacy lapses and the way back from them, as kinds of operations.
-import { Refusal } from '../../kernel/errors.ts'
+import { wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
@@ -96,7 +96,7 @@ export function planReinstatementUpload(
 ): Planned {
   const { subject, subjectLocator, title } = asOwner(reinstatement)
   if (reinstatementStatus(reinstatement) === 'closed')
-    throw new Refusal('wrongState', `${title} is closed; documents are no longer added to it.`)
+    throw wrongState(`${title} is closed; documents are no longer added to it.`)
   return planUpload(before, { ...upload, subject, subjectLocator }, now)
 }
 

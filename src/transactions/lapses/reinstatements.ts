@@ -4,7 +4,7 @@
 // payable, and what is still pending then is closed.
 import { invoiceTimers, invoiceWhatIsDue } from '../../billing/invoicing.ts'
 import { planVoidInvoices } from '../../billing/payments/plans.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, wrongState } from '../../kernel/errors.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { installmentOf, installmentsToInvoice, invoicesOf, planOf } from '../../policy/bills/amounts-due.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
@@ -33,15 +33,13 @@ export function planOpening(
   const { locator } = before.policy
   const lapse = lapseInForce(before)
   if (!lapse)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Policy ${locator} is not lapsed the legacy way, or was changed since; a cancellation is reinstated by PATCH /cancellations/{locator}/reinstate.`,
     )
   assertInPeriod(lapse, now)
   const pending = [...before.lapseReinstatements.values()].find(isPending)
   if (pending)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Policy ${locator} has the reinstatement ${pending.locator}, which is ${reinstatementStatus(pending)}; close it first.`,
     )
   const reinstatement: LapseReinstatement = {
@@ -102,15 +100,13 @@ export function madeFrom(
   const { now, supply } = context
   const lapse = before.lapses.get(reinstatement.lapseLocator)!
   if (lapseInForce(before) !== lapse)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Policy ${before.policy.locator} was changed since it lapsed; close reinstatement ${reinstatement.locator}.`,
     )
   assertInPeriod(lapse, now)
   const { lapsedAt, reinstatementPeriodEndAt } = lapse
   if (effectiveAt < lapsedAt || effectiveAt > reinstatementPeriodEndAt)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `reinstatementTimestamp ${effectiveAt} must lie from the lapse at ${lapsedAt} to the end of the reinstatement period at ${reinstatementPeriodEndAt}.`,
     )
   const cancellation = before.modifications.get(lapse.modificationLocator)!
@@ -204,13 +200,11 @@ const withLapseReinstatement = (
 
 function assertInPeriod({ lapsedAt, reinstatementPeriodEndAt }: Lapse, now: Instant): void {
   if (reinstatementPeriodEndAt <= lapsedAt)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       'The product has no reinstatementPeriodDays: its policies are not reinstated after a lapse.',
     )
   if (reinstatementPeriodEndAt < now)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `The reinstatement period ended at ${reinstatementPeriodEndAt}; the policy cannot be reinstated any more.`,
     )
 }

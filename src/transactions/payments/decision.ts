@@ -1,7 +1,7 @@
 // Decides payments and their reversal: pure plans over the loaded policy.
 import { type PayOut, paymentFieldValues, planPayOut } from '../../billing/payments/pay-out.ts'
 import { invoiceNamed, type PaymentTerms, planPayment, planReversal } from '../../billing/payments/plans.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, Refusal, wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, exactMoney, type Money, toText } from '../../kernel/money.ts'
 import { restDue } from '../../policy/bills/amounts-due.ts'
@@ -68,8 +68,7 @@ function creditFor({ aggregate, credit }: Loaded, invoice: Invoice, asked: Money
   const rest = restDue(aggregate, invoice)
   const amount = asked ?? (rest.minor < credit.minor ? rest : credit)
   if (amount.minor <= credit.minor && credit.minor > 0) return amount
-  throw new Refusal(
-    'wrongState',
+  throw wrongState(
     `Policyholder ${aggregate.policy.policyholderLocator} has a credit of ${toText(credit)} ${credit.currency}, which does not pay for this.`,
   )
 }
@@ -112,8 +111,7 @@ async function payOut(
 function reversed({ aggregate }: Loaded, locator: Uuid, { now }: Attempt): Planned {
   const payment = paymentOf(aggregate, locator)
   if (payment.source === 'offset')
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Payment ${payment.displayId} is an offset with invoice ${payment.offsetInvoiceLocator}: it is reversed only with what caused it.`,
     )
   return planReversal(aggregate, payment, now)
@@ -123,7 +121,7 @@ function amountOf({ amount }: PaymentCreateRequest, currency: CurrencyCode): Mon
   if (amount === undefined) return undefined
   const exact = exactMoney(amount, currency)
   if (exact) return exact
-  throw new Refusal('invalidRequest', `amount ${amount} has more decimal places than ${currency} has.`)
+  throw invalidRequest(`amount ${amount} has more decimal places than ${currency} has.`)
 }
 
 function assertRoom({ payments, policy }: PolicyAggregate): void {

@@ -3,7 +3,7 @@
 import { invoiceNamed, planPayment } from '../../billing/payments/plans.ts'
 import type { PostPaymentReversalInput } from '../../extension/plugins/contract.ts'
 import { nonsense } from '../../extension/plugins/translation.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { wrongState } from '../../kernel/errors.ts'
 import { fromMinor, type Money, minus, plus, sum, toText, zero } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { installmentOf, planOf, restDue, totalDueOf, totalsDueOf } from '../../policy/bills/amounts-due.ts'
@@ -45,8 +45,7 @@ export function creditChange(before: PolicyAggregate | undefined, after: PolicyA
  */
 export function assertCredit(credit: Money, change: Money, holder: string): void {
   if (credit.minor + change.minor >= 0) return
-  throw new Refusal(
-    'wrongState',
+  throw wrongState(
     `This would take ${toText(fromMinor(-change.minor, change.currency))} ${change.currency} from the credit of policyholder ${holder}, of which ${toText(credit)} ${credit.currency} is left. Reverse payments that were made from it first; GET /policyholder/${holder}/credits lists them.`,
   )
 }
