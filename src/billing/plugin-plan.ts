@@ -1,6 +1,5 @@
-// What createInstallments is given, and its answer as a plan (brief 4.3, 5.6). Checked whole: money that it loses, makes or
-// puts on charges that nobody gave it would be lost or made in the insurer's book. Pure.
-
+// The input of createInstallments, and its answer as a plan (brief 4.3, 5.6). The answer is checked whole: money that it loses,
+// makes or puts on charges that nobody gave it would be lost or made in the insurer's book. Pure.
 import type {
   InstallmentsAnswer,
   InstallmentsInput,
@@ -35,10 +34,11 @@ import {
 import { chargesOf, planOf } from '../policy/bills/amounts-due.ts'
 import { type Charge, installmentFeeCharges } from '../policy/bills/charge.ts'
 import type { FutureInvoiceResponse } from '../policy/contract/billing.ts'
-import { billedItemsOf, segmentLocators, shownItems, sourceOf } from '../policy/projection/billed-items.ts'
+import { billedItemsOf, segmentLocators, sourceOf } from '../policy/projection/billed-items.ts'
 import type { PolicyAggregate } from '../policy/records/aggregate.ts'
 import type { Installment, InstallmentFee, PlannedInstallment } from '../policy/records/invoice.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
+import { futureInvoice } from './payments.ts'
 import { numbered } from './schedule.ts'
 
 export type AskedPlan = {
@@ -118,27 +118,25 @@ function problemsOf(
   asked: AskedPlan,
 ): string[] {
   const { currency, product } = asked
-  const inexact = (amount: Decimal, what: string): string[] =>
-    amountOf(amount, currency)
-      ? []
-      : [
-          `${what} ${amount.toFixed()} has more than the ${minorDigits(currency)} decimal places of ${currency}`,
-        ]
-  return [
-    ...timeProblems(one, where, asked),
-    ...one.invoiceItems.flatMap(({ chargeId, amount }, at) => [
-      ...inexact(amount, `${where}.invoiceItems.${at}.amount`),
-      ...(known.has(chargeId)
-        ? []
-        : [`${where}.invoiceItems.${at}.chargeId '${chargeId}' is not among charges`]),
-    ]),
-    ...(one.installmentFees ?? []).flatMap(({ feeName, amount }, at) => [
-      ...inexact(amount, `${where}.installmentFees.${at}.amount`),
-      ...(product.fees.some(fee => fee.name === feeName)
-        ? []
-        : [`${where}.installmentFees.${at}.feeName '${feeName}' is not declared in fees.json`]),
-    ]),
-  ]
+  const problems = timeProblems(one, where, asked)
+  const checkAmount = (amount: Decimal, property: string): void => {
+    if (!amountOf(amount, currency))
+      problems.push(
+        `${property} ${amount.toFixed()} has more than the ${minorDigits(currency)} decimal places of ${currency}`,
+      )
+  }
+  for (const [at, { chargeId, amount }] of one.invoiceItems.entries()) {
+    const item = `${where}.invoiceItems.${at}`
+    checkAmount(amount, `${item}.amount`)
+    if (!known.has(chargeId)) problems.push(`${item}.chargeId '${chargeId}' is not among charges`)
+  }
+  for (const [at, { feeName, amount }] of (one.installmentFees ?? []).entries()) {
+    const fee = `${where}.installmentFees.${at}`
+    checkAmount(amount, `${fee}.amount`)
+    if (!product.fees.some(one => one.name === feeName))
+      problems.push(`${fee}.feeName '${feeName}' is not declared in fees.json`)
+  }
+  return problems
 }
 
 /** In months: how far from the contract's span times of a plan may lie. Seconds in the place of milliseconds do not. */
@@ -221,8 +219,8 @@ function amountOf(amount: Decimal, currency: CurrencyCode): Money | undefined {
   return off.lt(NOISE) ? near : undefined
 }
 
-// What createInstallments is given to plan: the charges, and the planned invoices that its answer takes the place of, in
-// the words of answers with numbers as text (brief 4.1, 4.3, 5.6). Pure.
+// The input of createInstallments: the charges, and the planned invoices that its answer takes the place of, in the words of
+// responses with numbers as text (brief 4.1, 4.3, 5.6).
 /** The transaction's own charges, which are new, and the rests of others that were invoiced in part or not at all. */
 export function pluginCharges(
   aggregate: PolicyAggregate,
@@ -260,12 +258,11 @@ export function pluginCharges(
 /** The charges that rests are of, as their transactions made them. */
 function originalsOf(aggregate: PolicyAggregate, rests: readonly Charge[]): ReadonlyMap<string, Charge> {
   const makers = new Set(rests.map(rest => rest.policyModificationLocator))
-  return new Map(
-    [...makers]
-      .map(locator => aggregate.modifications.get(locator)!)
-      .flatMap(maker => [...chargesOf(aggregate, maker), ...installmentFeeCharges(planOf(aggregate, maker))])
-      .map(charge => [charge.id, charge]),
-  )
+  const charges = [...makers].flatMap(locator => {
+    const maker = aggregate.modifications.get(locator)!
+    return [...chargesOf(aggregate, maker), ...installmentFeeCharges(planOf(aggregate, maker))]
+  })
+  return new Map(charges.map(charge => [charge.id, charge]))
 }
 
 /** Most items of planned invoices that a plugin is given one by one: reading them is work for the sandbox. */
@@ -278,15 +275,6 @@ export function pluginPlannedInvoices(
 ): Textual<FutureInvoiceResponse>[] {
   const planned = installments.map(billedItemsOf(aggregate))
   const itemised = planned.reduce((count, items) => count + items.length, 0) <= MOST_GIVEN
-  const responses = installments.map(
-    ({ issueAt, dueAt, start, end, writeOff = false }, at): FutureInvoiceResponse => ({
-      issueTimestamp: String(issueAt),
-      dueTimestamp: String(dueAt),
-      startTimestamp: String(start),
-      endTimestamp: String(end),
-      writeOff,
-      financialTransactions: shownItems(aggregate, planned[at]!, issueAt, itemised),
-    }),
-  )
-  return asPluginInput(responses) as Textual<FutureInvoiceResponse>[]
+  const shown = installments.map((one, at) => futureInvoice(aggregate, one, planned[at]!, itemised))
+  return asPluginInput(shown) as Textual<FutureInvoiceResponse>[]
 }

@@ -5,17 +5,12 @@
 
 import type { Uuid } from '../kernel/locators.ts'
 import { earlier, type Instant, later } from '../kernel/time.ts'
-import {
-  amountsDue,
-  chargesOf,
-  installmentOf,
-  openAfter,
-  standingInvoices,
-} from '../policy/bills/amounts-due.ts'
+import { amountsDue, installmentOf, openAfter, standingInvoices } from '../policy/bills/amounts-due.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../policy/records/aggregate.ts'
 import type { Installment, PlannedInstallment, Replanned } from '../policy/records/invoice.ts'
-import type { PaymentScheduleType, ProductDefinition } from '../product/configuration.ts'
+import type { PaymentScheduleType } from '../product/configuration.ts'
 import {
+  type BilledChange,
   type BillPlan,
   comingBack,
   onlyInstallment,
@@ -39,30 +34,23 @@ export function returningBills(
     .sort((a, b) => a.dueAt - b.dueAt || a.start - b.start)
 }
 
-/** The plan of a reinstatement; `before` has its modification, and what it made. */
-export function planAfterReinstatement(
-  before: PolicyAggregate,
-  modification: Modification,
-  { paymentSchedules }: ProductDefinition,
-  now: Instant,
-): BillPlan {
-  const charges = chargesOf(before, modification)
+export function planAfterReinstatement(change: BilledChange): BillPlan {
+  const { before, modification, charges, product, scheduleName, now } = change
   if (charges.length === 0) return { charges, plan: [], open: [] }
   const cancellation = before.modifications.get(modification.undoes!)!
-  const schedule = paymentSchedules.find(one => one.name === before.policy.paymentScheduleName)!
+  const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
   const coming = returningBills(before, cancellation, now)
   const own = onlyInstallment(before, modification, now)
   const hasGap = modification.effectiveAt > lostFrom(before, cancellation)
   const bills = hasGap
-    ? planAfterGap(before, modification, own, coming, schedule.type)
-    : planAsBefore(before, modification, own, coming, lostBy(before, cancellation))
+    ? planAfterGap(change, own, coming, type)
+    : planAsBefore(change, own, coming, lostBy(before, cancellation))
   return { charges, ...bills }
 }
 
 /** The bills as they were; beside them the reinstatement's own asks for the rest, with what is planned in their place. */
 function planAsBefore(
-  before: PolicyAggregate,
-  modification: Modification,
+  { before, modification }: BilledChange,
   own: Installment,
   coming: readonly PlannedInstallment[],
   lost: readonly PlannedInstallment[],
@@ -99,8 +87,7 @@ function planAsBefore(
  * that time is on the next bill.
  */
 function planAfterGap(
-  before: PolicyAggregate,
-  modification: Modification,
+  { before, modification, charges }: BilledChange,
   own: Installment,
   lost: readonly PlannedInstallment[],
   schedule: PaymentScheduleType,
@@ -110,9 +97,7 @@ function planAfterGap(
   const { timeZone } = before.policy
   const terms = termsOf(before, policyEnd)
   const tiles = periodsFrom(terms, schedule, timeZone, from).flat()
-  const begun = chargesOf(before, modification)
-    .map(one => one.start)
-    .reduce(earlier, from)
+  const begun = charges.map(one => one.start).reduce(earlier, from)
   const gap = periodsFrom(terms, schedule, timeZone, begun)
     .flat()
     .filter(tile => tile.start < from)
@@ -145,14 +130,10 @@ function firstDue(
   absorbed: readonly PlannedInstallment[] = [],
 ): number {
   // Locators for the sum alone: the plan that is chosen is recorded with others.
-  const drafts = recorded(plan, modification, { uuid: temporaryLocators() })
+  let count = 0
+  const drafts = recorded(plan, modification, { uuid: () => `draft/${++count}` as Uuid })
   const installments = putRecords(before.installments, [...absorbed, ...drafts])
   return amountsDue({ ...before, installments }, modification)[0]!.minor
-}
-
-const temporaryLocators = (): (() => Uuid) => {
-  let count = 0
-  return () => `draft/${++count}` as Uuid
 }
 
 /** Installments that the cancellation took over. */

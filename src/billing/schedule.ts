@@ -157,15 +157,12 @@ const SMALLEST_PLAN = 5
 
 /** The schedule that the charges are paid by: a small total, a refund and what is nothing to pay are one installment. */
 export function scheduleFor(charges: Iterable<Charge>, schedule: PaymentScheduleType): PaymentScheduleType {
-  const payable = Array.from(charges).filter(isPayable)
-  const [first] = payable
-  if (!first) return 'total'
-  const { currency } = first.amount
-  const total = sum(
-    payable.map(charge => charge.amount),
-    currency,
-  )
-  return total.minor > money(SMALLEST_PLAN, currency).minor ? schedule : 'total'
+  const amounts = Array.from(charges)
+    .filter(isPayable)
+    .map(charge => charge.amount)
+  if (amounts.length === 0) return 'total'
+  const { currency } = amounts[0]!
+  return sum(amounts, currency).minor > money(SMALLEST_PLAN, currency).minor ? schedule : 'total'
 }
 
 /** Each group of periods, except that those that start by the end of today are one. */
@@ -186,6 +183,20 @@ export type BillPlan = {
   readonly charges: readonly Charge[]
   readonly plan: readonly PlannedBill[]
   readonly open: readonly PlannedInstallment[]
+}
+
+/** A transaction that is to be billed: `before` has its modification and everything that it made. */
+export type BilledChange = {
+  readonly before: PolicyAggregate
+  readonly modification: Modification
+  /** What the transaction charges. */
+  readonly charges: readonly Charge[]
+  /** What is planned and not billed yet, in the order of time. */
+  readonly open: readonly PlannedInstallment[]
+  readonly product: ProductDefinition
+  /** The payment schedule that the policy will have. */
+  readonly scheduleName: string
+  readonly now: Instant
 }
 
 /** The terms of the policy up to its end: each has its own schedule, and the last runs to the end. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { invoiceTypeOf } from '../../src/billing/invoicing.ts'
+import { invoiceTypeOf } from '../../src/billing/billing.ts'
 import { planInstallments } from '../../src/billing/schedule.ts'
 import type { DisplayId, PolicyLocator, Uuid } from '../../src/kernel/locators.ts'
 import { money, zero } from '../../src/kernel/money.ts'

@@ -2,7 +2,7 @@
 // credit. Of a book that the live service wrote, and of one that was migrated before.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { planWriteOff } from '../../src/billing/payments/plans.ts'
+import { planWriteOff } from '../../src/billing/payments.ts'
 import { plus, toNumber } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import { restDue } from '../../src/policy/bills/amounts-due.ts'

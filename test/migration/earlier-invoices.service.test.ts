@@ -2,7 +2,7 @@
 // same migration or by another one (resources brief 9.3).
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { DisbursementResponse } from '../../src/billing/disbursements/contract.ts'
+import type { DisbursementResponse } from '../../src/billing/credit/contract.ts'
 import { newUuid, type Uuid } from '../../src/kernel/locators.ts'
 import { now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'

@@ -4,7 +4,7 @@
 import '../../src/transactions/kinds.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decideInvoicing } from '../../src/billing/invoicing.ts'
+import { decideInvoicing } from '../../src/billing/billing.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { fromMinor, minorDigits, toDecimal, toNumber } from '../../src/kernel/money.ts'
 import { add, type Instant, startOfDay } from '../../src/kernel/time.ts'

@@ -2,7 +2,7 @@
 // cancellations and reinstatements, on both examples: what holds always holds.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decideInvoicing } from '../../src/billing/invoicing.ts'
+import { decideInvoicing } from '../../src/billing/billing.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { add, type Instant, startOfDay } from '../../src/kernel/time.ts'
 import { amountsDue, isAbsorbed, planOf, standingInvoices } from '../../src/policy/bills/amounts-due.ts'

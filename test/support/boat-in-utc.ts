@@ -1,8 +1,8 @@
 // A boat's policy from March 1, 2030 for a year, in UTC, recorded as the policy's object records it: for figures of what
 // is billed, given back and paid (brief 4.5). February has 28 days.
 
-import { decideInvoicing, decideNextInvoice } from '../../src/billing/invoicing.ts'
-import { payOutLimit } from '../../src/billing/payments/pay-out.ts'
+import { decideInvoicing, decideNextInvoice } from '../../src/billing/billing.ts'
+import { payOutLimit } from '../../src/billing/payments.ts'
 import type { CancellationLocator, Uuid } from '../../src/kernel/locators.ts'
 import { dayStart, type Instant } from '../../src/kernel/time.ts'
 import type { NewEvent } from '../../src/platform/events/outbox.ts'

@@ -1,6 +1,6 @@
 // A policy of an example with a clock of its own: what its timers bring about happens as time goes by, through the
 // decisions, without a service.
-import { decideInvoicing, INVOICE_TIMER } from '../../src/billing/invoicing.ts'
+import { decideInvoicing, INVOICE_TIMER } from '../../src/billing/billing.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import { dayStart, type Instant } from '../../src/kernel/time.ts'
 import type { NewTimer } from '../../src/platform/commit.ts'

@@ -2,7 +2,7 @@
 // in between. Every step goes through the decisions, and then through what credit pays, as the policy's object does it.
 import '../../src/transactions/kinds.ts'
 import fc from 'fast-check'
-import { decideInvoicing, decideNextInvoice } from '../../src/billing/invoicing.ts'
+import { decideInvoicing, decideNextInvoice } from '../../src/billing/billing.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { type CurrencyCode, fromMinor, type Money, toText, zero } from '../../src/kernel/money.ts'
 import { add, type Instant, startOfDay } from '../../src/kernel/time.ts'

@@ -1,5 +1,5 @@
 // Steps of a policy's story, carried out through the decisions and asked of the naive model.
-import { decideInvoicing } from '../../src/billing/invoicing.ts'
+import { decideInvoicing } from '../../src/billing/billing.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { add, type Instant, startOfDay } from '../../src/kernel/time.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'

@@ -1,7 +1,7 @@
 // A policyholder with everything of it, as answers of the live service tell it, told once more as an account of another
 // system: what is written through the live interface can so be migrated, and held against itself.
 
-import type { DisbursementResponse } from '../../src/billing/disbursements/contract.ts'
+import type { DisbursementResponse } from '../../src/billing/credit/contract.ts'
 import type { CheckInvoicesResponse, PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'

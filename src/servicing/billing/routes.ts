@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
-import { DisbursementListResponse, DisbursementsQuery } from '../../billing/disbursements/contract.ts'
-import { disbursementsOf } from '../../billing/disbursements/service.ts'
+import { DisbursementListResponse, DisbursementsQuery } from '../../billing/credit/contract.ts'
+import { disbursementsOf } from '../../billing/credit/service.ts'
 import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
 import {
   CheckInvoicesResponse,

@@ -1,6 +1,6 @@
 // Invoices and payments, as the Worker serves them.
-import { policyholderCredits } from '../../billing/payments/credits-response.ts'
-import { checkedInvoices, invoiceItems, invoiceResponse } from '../../billing/payments/plans.ts'
+import { policyholderCredits } from '../../billing/credit/service.ts'
+import { checkedInvoices, invoiceItems, invoiceResponse } from '../../billing/payments.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { type PolicyLocator, policyOfUuid, type Uuid } from '../../kernel/locators.ts'
 import type { JsonAnswer } from '../../platform/commit.ts'

@@ -1,7 +1,7 @@
 // The `data` of a document's template (brief 5.3): the policy as it was known when the document was asked for, its
 // policyholder, and the record that the document is of under a name of its own.
 
-import { invoiceResponse } from '../../billing/payments/plans.ts'
+import { invoiceResponse } from '../../billing/payments.ts'
 import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import { need } from '../../kernel/maps.ts'
 import { installmentOf } from '../../policy/bills/amounts-due.ts'

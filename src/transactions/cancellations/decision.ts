@@ -1,5 +1,5 @@
 // Decides each action on a policy's cancellations, with their events (brief 1.5, 1.7): pure plans over the loaded policy.
-import { billTransaction } from '../../billing/continuing.ts'
+import { billTransaction } from '../../billing/billing.ts'
 import { type OwnBills, ownBills } from '../../billing/plugin-bills.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { CancellationLocator } from '../../kernel/locators.ts'

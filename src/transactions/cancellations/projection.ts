@@ -1,5 +1,5 @@
 // Shows a cancellation and its effect on the price.
-import { payOutLimit } from '../../billing/payments/pay-out.ts'
+import { payOutLimit } from '../../billing/payments.ts'
 import { type Money, negated, plus, sum, toNumber } from '../../kernel/money.ts'
 import { invoiceOfTransaction, plannedTotals, restDue, totalsDueOf } from '../../policy/bills/amounts-due.ts'
 import { isIssued, withIssued } from '../../policy/fold/line.ts'

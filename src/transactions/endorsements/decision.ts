@@ -1,5 +1,5 @@
 // Decides each action on a policy's endorsements and renewals: validate, price, underwrite, bill, in that order.
-import { withPlan } from '../../billing/invoicing.ts'
+import { withPlan } from '../../billing/billing.ts'
 import { ownTransaction, plansItsBills } from '../../billing/plugin-bills.ts'
 import type { BillPlan } from '../../billing/schedule.ts'
 import type { TransactionNames } from '../../extension/plugins/contract.ts'

@@ -1,6 +1,5 @@
 // Plans the actions on an endorsement, with their events (brief 1.4). Pure.
-import { makeBills, planBills } from '../../billing/continuing.ts'
-import { withoutPlan } from '../../billing/invoicing.ts'
+import { makeBills, planBills, withoutPlan } from '../../billing/billing.ts'
 import { type BillPlan, invoicedAtOnce } from '../../billing/schedule.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { EndorsementLocator, Uuid } from '../../kernel/locators.ts'

@@ -1,6 +1,6 @@
 // Shows an endorsement or a renewal: its request and its state.
-import { planBills } from '../../billing/continuing.ts'
-import { plannedBy } from '../../billing/payments/plans.ts'
+import { planBills } from '../../billing/billing.ts'
+import { plannedBy } from '../../billing/payments.ts'
 import type { BillPlan } from '../../billing/schedule.ts'
 import { shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { chargesOf, invoiceOfTransaction, planOf } from '../../policy/bills/amounts-due.ts'

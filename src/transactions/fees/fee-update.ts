@@ -2,8 +2,8 @@
 // own in the line, so that cancellations, reinstatements and withdrawals after it find its fees like any others, and
 // what was billed before it does not change; it is billed at once. Before a policy is issued its fees are those that
 // its configuration gives it (they are worked out anew whenever it is priced), so that there is nothing to update.
-import { makeBills, planBills } from '../../billing/continuing.ts'
-import { withFeeReversed } from '../../billing/fee-reversal.ts'
+import { makeBills, planBills } from '../../billing/billing.ts'
+import { withFeeReversed } from '../../billing/plugin-bills.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, decimal, type Money, minorDigits, money, zero } from '../../kernel/money.ts'

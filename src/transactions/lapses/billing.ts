@@ -14,8 +14,8 @@
 // installments ask for that are due after R. Those go on as they were planned, each for its own amount, whether
 // they had been written off or never invoiced: F in all. P + (B + N − P − F) + F = N + B: every cent is billed once. Taken
 // back at once, with no gap, a policy is paid by exactly the amounts by which it would have been paid without the lapse.
-import { makeBills } from '../../billing/continuing.ts'
-import { planWriteOff } from '../../billing/payments/plans.ts'
+import { makeBills } from '../../billing/billing.ts'
+import { planWriteOff } from '../../billing/payments.ts'
 import { comingBack, onlyInstallment, recorded } from '../../billing/schedule.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
 import { sum } from '../../kernel/money.ts'

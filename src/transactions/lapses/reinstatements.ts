@@ -2,8 +2,8 @@
 //
 // The contract names no end of an offer. It is the end of the reinstatement period: until then the invoice is
 // payable, and what is still pending then is closed.
-import { invoiceTimers, invoiceWhatIsDue } from '../../billing/invoicing.ts'
-import { planVoidInvoices } from '../../billing/payments/plans.ts'
+import { invoiceTimers, invoiceWhatIsDue } from '../../billing/billing.ts'
+import { planVoidInvoices } from '../../billing/payments.ts'
 import { invalidRequest, wrongState } from '../../kernel/errors.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { installmentOf, installmentsToInvoice, invoicesOf, planOf } from '../../policy/bills/amounts-due.ts'

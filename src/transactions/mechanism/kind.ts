@@ -1,8 +1,8 @@
 // A kind of operation on a policy is one value: its name, its decision, how its record is shown, what conflicts with it. The
 // policy's object, previews, price changes and plugins loop over the kinds that src/transactions/kinds.ts lists, so a new kind
 // is its folder and one line of that list (docs/design.md, section 4).
-import { missedInvoices } from '../../billing/invoicing.ts'
-import { planVoidInvoices } from '../../billing/payments/plans.ts'
+import { missedInvoices } from '../../billing/billing.ts'
+import { planVoidInvoices } from '../../billing/payments.ts'
 import type { PluginRecords } from '../../extension/plugins/transaction-records.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { LocatorSupply, PolicyLocator, Uuid } from '../../kernel/locators.ts'

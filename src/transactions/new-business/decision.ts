@@ -1,6 +1,6 @@
 // What each operation on a policy decides: pure plans over what was loaded, in the order validate, price,
 // underwrite, bill.
-import { bill, billOnAcceptance, showBills } from '../../billing/invoicing.ts'
+import { bill, billOnAcceptance, showBills } from '../../billing/billing.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type {
   AutomatedUnderwritingResultResponse,

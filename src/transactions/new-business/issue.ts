@@ -1,5 +1,5 @@
 // Plans new business: the aggregate after each action, with its events.
-import { planVoidInvoices } from '../../billing/payments/plans.ts'
+import { planVoidInvoices } from '../../billing/payments.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { PolicyUpdateRequest } from '../../policy/contract/requests.ts'

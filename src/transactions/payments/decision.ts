@@ -1,6 +1,13 @@
 // Decides payments and their reversal: pure plans over the loaded policy.
-import { type PayOut, paymentFieldValues, planPayOut } from '../../billing/payments/pay-out.ts'
-import { invoiceNamed, type PaymentTerms, planPayment, planReversal } from '../../billing/payments/plans.ts'
+import {
+  invoiceNamed,
+  type PaymentTerms,
+  type PayOut,
+  paymentFieldValues,
+  planPayment,
+  planPayOut,
+  planReversal,
+} from '../../billing/payments.ts'
 import { invalidRequest, Refusal, wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, exactMoney, type Money, toText } from '../../kernel/money.ts'

@@ -1,6 +1,6 @@
 // Invoices and payments as kinds of operations.
-import { decideInvoicing, decideNextInvoice } from '../../billing/invoicing.ts'
-import { invoiceResponse } from '../../billing/payments/plans.ts'
+import { decideInvoicing, decideNextInvoice } from '../../billing/billing.ts'
+import { invoiceResponse } from '../../billing/payments.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { paymentResponse } from '../../policy/projection/records.ts'
 import { paymentOf } from '../../policy/records/invoice.ts'

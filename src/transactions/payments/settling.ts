@@ -1,6 +1,6 @@
 // A policyholder's credit is what it paid beyond its invoices, over all its policies, and has not used yet. It is the sum of
 // the payments and has no record of its own that could differ. The next invoices of any of its policies use it.
-import { invoiceNamed, planPayment } from '../../billing/payments/plans.ts'
+import { invoiceNamed, planPayment } from '../../billing/payments.ts'
 import type { PostPaymentReversalInput } from '../../extension/plugins/contract.ts'
 import { nonsense } from '../../extension/plugins/translation.ts'
 import { wrongState } from '../../kernel/errors.ts'

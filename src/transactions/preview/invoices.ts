@@ -1,6 +1,6 @@
 // The invoices that a transaction would make at once, and those that are then planned.
 
-import { invoiceTypeOf } from '../../billing/invoicing.ts'
+import { invoiceTypeOf } from '../../billing/billing.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, toNumber } from '../../kernel/money.ts'
 import { amountsDue, futureInstallments, installmentOf, invoicesOf } from '../../policy/bills/amounts-due.ts'

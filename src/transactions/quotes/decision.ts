@@ -1,5 +1,5 @@
 // Decides each action on a quote: pure plans over the loaded policy.
-import { billOnAcceptance, showBills } from '../../billing/invoicing.ts'
+import { billOnAcceptance, showBills } from '../../billing/billing.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { QuoteLocator } from '../../kernel/locators.ts'
 import { type PolicyAggregate, quoteParts } from '../../policy/records/aggregate.ts'

@@ -1,6 +1,6 @@
 // Plans the actions on a quote, with their events (brief 1.3). Pure.
-import { planNewBusiness } from '../../billing/invoicing.ts'
-import { planVoidInvoices } from '../../billing/payments/plans.ts'
+import { planNewBusiness } from '../../billing/billing.ts'
+import { planVoidInvoices } from '../../billing/payments.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -137,7 +137,7 @@ function decided(
     },
     changed,
   )
-  // Where a plugin plans the bills, that is a step of its own (billing/invoicing.ts).
+  // Where a plugin plans the bills, that is a step of its own (billing/billing.ts).
   const isPlanned = accepted && !hasPlugin(product, 'createInstallments')
   const aggregate = isPlanned ? planNewBusiness(recorded, changed, { product, now, supply }) : recorded
   const type = accepted ? 'policy.quote.quoted' : 'policy.quote.declined'

@@ -1,5 +1,5 @@
 // Decides each action on a policy's reinstatements, with their events (brief 1.6): pure plans over the loaded policy.
-import { billTransaction } from '../../billing/continuing.ts'
+import { billTransaction } from '../../billing/billing.ts'
 import { type OwnBills, ownBills } from '../../billing/plugin-bills.ts'
 import { returningBills } from '../../billing/returning.ts'
 import { Refusal } from '../../kernel/errors.ts'

@@ -1,9 +1,9 @@
 // Another payment schedule for an issued policy, in one step and without an endorsement (brief 0.11): what is not
 // invoiced yet is planned anew from today on. A modification of its own, since plans and invoices belong to one; it
 // charges nothing, and answers do not list it.
-import { makeBills } from '../../billing/continuing.ts'
+import { makeBills } from '../../billing/billing.ts'
 import { ownReschedule } from '../../billing/plugin-bills.ts'
-import { replan } from '../../billing/replan.ts'
+import { replan } from '../../billing/replanning.ts'
 import { type BillPlan, invoicedAtOnce } from '../../billing/schedule.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
 import { zero } from '../../kernel/money.ts'

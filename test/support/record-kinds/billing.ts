@@ -1,5 +1,5 @@
 // Invoices and payments.
-import { planWriteOff } from '../../../src/billing/payments/plans.ts'
+import { planWriteOff } from '../../../src/billing/payments.ts'
 import type { Uuid } from '../../../src/kernel/locators.ts'
 import { fromMinor, minus, toText } from '../../../src/kernel/money.ts'
 import { restDue } from '../../../src/policy/bills/amounts-due.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { INVOICE_TIMER } from '../../../billing/invoicing.ts'
+import { INVOICE_TIMER } from '../../../billing/billing.ts'
 import { putAuxData } from '../../../extension/auxdata/store.ts'
 import { derivedUuid, shardOfDigits } from '../../../kernel/locators.ts'
 import { type Instant, later } from '../../../kernel/time.ts'

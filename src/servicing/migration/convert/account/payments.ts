@@ -1,5 +1,5 @@
 // The payments of an account: what of each is for which invoice, and what no invoice asks for.
-import { paymentFieldValues } from '../../../../billing/payments/pay-out.ts'
+import { paymentFieldValues } from '../../../../billing/payments.ts'
 import { Refusal } from '../../../../kernel/errors.ts'
 import type { Uuid } from '../../../../kernel/locators.ts'
 import { type Money, plus } from '../../../../kernel/money.ts'

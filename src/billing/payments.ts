@@ -1,36 +1,46 @@
-// Plans for paying an invoice and reversing a payment, with their events (brief 4.4). Pure.
-import { invalidRequest, notFound } from '../../kernel/errors.ts'
-import { type DisplayId, type LocatorSupply, type Uuid, uuidOfPolicy } from '../../kernel/locators.ts'
-import { type Money, minus, toText, zero } from '../../kernel/money.ts'
-import type { Instant } from '../../kernel/time.ts'
-import type { NewEvent } from '../../platform/events/outbox.ts'
-import { futureInstallments, installmentOf, restDue, totalsDueOf } from '../../policy/bills/amounts-due.ts'
-import type { InstallmentItem } from '../../policy/bills/items.ts'
+// Paying an invoice, paying out a refund, reversing a payment and giving invoices up, with their events (brief 4.4, 4.5); and
+// invoices as responses show them. Pure.
+import { invalidRequest, notFound, Refusal, wrongState } from '../kernel/errors.ts'
+import { type DisplayId, type LocatorSupply, type Uuid, uuidOfPolicy } from '../kernel/locators.ts'
+import { fromMinor, type Money, minus, negated, sum, toText, zero } from '../kernel/money.ts'
+import type { Instant, TimeZone } from '../kernel/time.ts'
+import { futureInstallments, installmentOf, restDue, totalsDueOf } from '../policy/bills/amounts-due.ts'
+import type { InstallmentItem } from '../policy/bills/items.ts'
 import type {
   CheckInvoicesResponse,
   FutureInvoiceResponse,
   GetInvoiceFinancialTransactionsResponse,
   PolicyInvoiceResponse,
-} from '../../policy/contract/billing.ts'
-import { billedItemsOf, MOST_ITEMISED, shownItems } from '../../policy/projection/billed-items.ts'
-import { invoiceResponses } from '../../policy/projection/records.ts'
-import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
+} from '../policy/contract/billing.ts'
+import { billedItemsOf, MOST_ITEMISED, shownItems } from '../policy/projection/billed-items.ts'
+import { invoiceResponses } from '../policy/projection/records.ts'
+import { type Modification, type PolicyAggregate, putRecords } from '../policy/records/aggregate.ts'
 import {
+  applied,
   assertPaymentAllows,
   counterpartOf,
   type Invoice,
   invalidated,
   invoiceStatus,
+  isOutstanding,
   type Payment,
   type PaymentSource,
   type PlannedInstallment,
   paid,
+  paymentState,
   reopened,
   standingPayments,
   writtenOff,
-} from '../../policy/records/invoice.ts'
-import { chain, invoiceEvent, type Planned, policyEvent } from '../../policy/transitions.ts'
-import type { FieldValues } from '../../product/fields/values.ts'
+} from '../policy/records/invoice.ts'
+import { chain, invoiceEvent, type Planned, policyEvent } from '../policy/transitions.ts'
+import type { Configuration } from '../product/configuration.ts'
+import { validateFields } from '../product/fields/validate.ts'
+import {
+  type FieldValues,
+  fieldErrors,
+  normaliseFieldValues,
+  readFieldValues,
+} from '../product/fields/values.ts'
 
 export type PaymentTerms = {
   readonly source: PaymentSource
@@ -68,12 +78,24 @@ export function planPayment(
     fieldValues,
     postedAt: now,
   }
+  return { ...withPayment(before, 'payment.pay', payment, after), payment }
+}
+
+/** The policy with the payment and its invoice, and the payment's event. */
+function withPayment(
+  before: PolicyAggregate,
+  type: 'payment.pay' | 'payment.reverse',
+  payment: Payment,
+  invoice: Invoice,
+): Planned {
+  const { locator: paymentLocator, invoiceLocator, amount, source } = payment
   const aggregate: PolicyAggregate = {
     ...before,
-    invoices: putRecords(before.invoices, [after]),
+    invoices: putRecords(before.invoices, [invoice]),
     payments: putRecords(before.payments, [payment]),
   }
-  return { aggregate, payment, events: [paymentEvent(aggregate, 'payment.pay', payment)] }
+  const data = { paymentLocator, invoiceLocator, amount: toText(amount), currency: amount.currency, source }
+  return { aggregate, events: [policyEvent(aggregate, type, data)] }
 }
 
 /**
@@ -91,29 +113,9 @@ function planOneReversal(before: PolicyAggregate, payment: Payment, now: Instant
   assertPaymentAllows(payment, 'reverse')
   const invoice = before.invoices.get(payment.invoiceLocator)!
   const isWrittenOff = invoiceStatus(invoice) === 'writtenOff' && payment.amount.minor > 0
-  const reversed: Payment = { ...payment, reversedAt: now }
-  const aggregate: PolicyAggregate = {
-    ...before,
-    invoices: putRecords(before.invoices, [
-      isWrittenOff ? { ...invoice, updatedAt: now } : reopened(invoice, now, before.policy.timeZone),
-    ]),
-    payments: putRecords(before.payments, [reversed]),
-  }
-  return { aggregate, events: [paymentEvent(aggregate, 'payment.reverse', reversed)] }
+  const after = isWrittenOff ? { ...invoice, updatedAt: now } : reopened(invoice, now, before.policy.timeZone)
+  return withPayment(before, 'payment.reverse', { ...payment, reversedAt: now }, after)
 }
-
-const paymentEvent = (
-  aggregate: PolicyAggregate,
-  type: 'payment.pay' | 'payment.reverse',
-  { locator, invoiceLocator, amount, source }: Payment,
-): NewEvent =>
-  policyEvent(aggregate, type, {
-    paymentLocator: locator,
-    invoiceLocator,
-    amount: toText(amount),
-    currency: amount.currency,
-    source,
-  })
 
 /** An amount pays what is asked for; refunds and payments from credit never go beyond it. */
 export function assertFits(amount: Money, rest: Money, source: PaymentSource): void {
@@ -152,25 +154,105 @@ export function planVoidInvoices(
   now: Instant,
 ): Planned {
   const totalDueOf = totalsDueOf(before)
-  return invoices
-    .filter(invoice => ['unfulfilled', 'paid'].includes(invoiceStatus(invoice)))
-    .reduce<Planned>(
-      (planned, invoice) => {
-        const unpaid = withoutPayments(planned.aggregate, invoice, now)
-        const gone = invalidated(unpaid.aggregate.invoices.get(invoice.locator)!, now)
-        const aggregate = { ...unpaid.aggregate, invoices: putRecords(unpaid.aggregate.invoices, [gone]) }
-        const event = invoiceEvent(aggregate, 'invoice.invalidate', gone, totalDueOf(gone))
-        return chain(planned, unpaid, { aggregate, events: [event] })
-      },
-      { aggregate: before, events: [] },
-    )
+  let planned: Planned = { aggregate: before, events: [] }
+  for (const invoice of invoices) {
+    if (!['unfulfilled', 'paid'].includes(invoiceStatus(invoice))) continue
+    for (const payment of standingPayments(planned.aggregate, invoice))
+      planned = chain(planned, planReversal(planned.aggregate, payment, now))
+    const { invoices } = planned.aggregate
+    const gone = invalidated(invoices.get(invoice.locator)!, now)
+    const aggregate = { ...planned.aggregate, invoices: putRecords(invoices, [gone]) }
+    const event = invoiceEvent(aggregate, 'invoice.invalidate', gone, totalDueOf(gone))
+    planned = chain(planned, { aggregate, events: [event] })
+  }
+  return planned
 }
 
-const withoutPayments = (before: PolicyAggregate, invoice: Invoice, now: Instant): Planned =>
-  standingPayments(before, invoice).reduce<Planned>(
-    (planned, payment) => chain(planned, planReversal(planned.aggregate, payment, now)),
-    { aggregate: before, events: [] },
+// What of a refund may go out, to the policyholder or to its credit (brief 4.5): what was paid in for the policy and has
+// neither been paid out nor credited. The rest of the refund is written off.
+/**
+ * The most that may go out of the policy now. Reversed payments do not count, nor does the part of a payment that became
+ * credit; offsets move no money.
+ */
+export function payOutLimit({ payments, policy }: Pick<PolicyAggregate, 'payments' | 'policy'>): Money {
+  const moved = [...payments.values()].filter(
+    one => one.source !== 'offset' && paymentState(one) === 'posted',
   )
+  const left = sum(moved.map(applied), policy.currency)
+  return left.minor > 0 ? left : zero(policy.currency)
+}
+
+export type PayOut = {
+  readonly source: 'received' | 'credit'
+  /** Negative; by default all that may go out. */
+  readonly amount?: Money
+  readonly fieldValues: FieldValues
+}
+
+/** `refusal`: nothing may be paid out. The plan is carried out nevertheless: the refund is written off. */
+export type PaidOut = { planned: Planned; payment?: Payment; refusal?: Refusal }
+
+/**
+ * Pays the refund out, or adds it to the policyholder's credit. Without an amount, as much as may go out, and the rest is
+ * written off. Refuses (409) an amount beyond the limit. Takes one digit.
+ */
+export function planPayOut(
+  before: PolicyAggregate,
+  invoice: Invoice,
+  { source, amount, fieldValues }: PayOut,
+  { now, supply }: { now: Instant; supply: LocatorSupply },
+): PaidOut {
+  const rest = restDue(before, invoice)
+  if (amount) assertFits(amount, rest, source)
+  const limit = payOutLimit(before)
+  if (limit.minor === 0)
+    return {
+      planned: planWriteOff(before, [invoice], now),
+      refusal: beyond(
+        limit,
+        `Nothing of invoice ${invoice.displayId} can go out, so it is written off`,
+        before,
+      ),
+    }
+  if (amount && -amount.minor > limit.minor)
+    throw beyond(limit, `Not all of ${toText(negated(amount))} ${amount.currency} can go out`, before)
+  const most = fromMinor(-Math.min(-rest.minor, limit.minor), rest.currency)
+  const terms = { source, amount: amount ?? most, fieldValues }
+  const { payment, ...paid } = planPayment(before, invoice, terms, { now, supply })
+  const after = invoiceNamed(paid.aggregate, invoice.locator)
+  const isLost = amount === undefined && isOutstanding(after)
+  return { planned: chain(paid, isLost ? planWriteOff(paid.aggregate, [after], now) : undefined), payment }
+}
+
+const beyond = (limit: Money, problem: string, { policy }: PolicyAggregate): Refusal =>
+  wrongState(
+    `${problem}: of what was paid in for policy ${policy.locator}, ${toText(limit)} ${limit.currency} has not been paid out or credited yet.`,
+  )
+
+/**
+ * A payment's values as they are stored. Held against payment/payment.json as a whole, its required fields included;
+ * refuses (400) with every problem. Group and lookup fields a deploy refuses (brief 4.4, 6.7).
+ */
+export function paymentFieldValues(
+  { paymentFields }: Pick<Configuration, 'paymentFields'>,
+  wire: unknown,
+  timeZone: TimeZone,
+  now: Instant,
+): FieldValues {
+  const { values, problems } = readFieldValues(wire)
+  const found = validateFields(paymentFields, values, [], {
+    timeZone,
+    now,
+    requireMissing: true,
+    table: () => undefined,
+    reported: fieldErrors(problems),
+  })
+  if (found.hasErrors)
+    throw new Refusal('paymentValidation', found.errors.map(error => error.message ?? '').join(' '), {
+      paymentFieldErrors: found,
+    })
+  return normaliseFieldValues(paymentFields, values, timeZone)
+}
 
 // Shows what is billed and planned for a policy.
 /** The invoice of that locator; 404 when the policy has none such. */
@@ -219,7 +301,8 @@ export function plannedBy(aggregate: PolicyAggregate, { locator }: Modification)
     .map(one => futureInvoice(aggregate, one, itemsOf(one)))
 }
 
-const futureInvoice = (
+/** An installment that is planned, with what it would bill. */
+export const futureInvoice = (
   aggregate: PolicyAggregate,
   { issueAt, dueAt, start, end, writeOff = false }: PlannedInstallment,
   items: readonly InstallmentItem[],

@@ -1,5 +1,13 @@
-// Makes invoices of planned installments when their time comes. An invoice's total is the sum of its items; nothing writes a
-// total.
+// How a transaction is billed, from the charge to the invoice (brief 4.5; docs/design.md, section 4). `billTransaction` and
+// `planBills` are the order:
+//
+// 1. what the transaction charges (`chargesOf`);
+// 2. what is planned and not billed yet (`openInstallments`);
+// 3. what the plan becomes: the product's plugin plans it, or one of the built-in ways does;
+// 4. which bills are made now (`makeBills`); the others have timers;
+// 5. what offsets and credit settle (transactions/payments), once the change is recorded.
+//
+// An invoice's total is the sum of its items; nothing writes a total.
 import { wrongState } from '../kernel/errors.ts'
 import {
   type DisplayId,
@@ -13,13 +21,16 @@ import { endOfDay, type Instant, later } from '../kernel/time.ts'
 import type { NewTimer } from '../platform/commit.ts'
 import {
   amountsDue,
+  chargesOf,
   futureInstallments,
   installmentsToInvoice,
   invoicesOf,
   isBilled,
   notInvoiced,
+  openInstallments,
   planOf,
 } from '../policy/bills/amounts-due.ts'
+import { isContinued } from '../policy/bills/items.ts'
 import {
   acceptedQuote,
   type Modification,
@@ -44,8 +55,84 @@ import type { Loaded } from '../policy/surroundings.ts'
 import { chain, invoiceEvents, type Planned, policyState } from '../policy/transitions.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import type { Attempt } from '../rating/rate.ts'
-import { ownNewBusiness, plansItsBills } from './plugin-bills.ts'
-import { recorded, termPlan } from './schedule.ts'
+import { type OwnBills, ownNewBusiness, plansItsBills } from './plugin-bills.ts'
+import { planAfterCancellation, planAfterEndorsement, planAfterFeeUpdate, rescheduled } from './replanning.ts'
+import { planAfterReinstatement } from './returning.ts'
+import { type BillPlan, recorded, termPlan } from './schedule.ts'
+
+export type PlanContext = {
+  readonly product: ProductDefinition
+  readonly now: Instant
+  /** The payment schedule that the transaction names, if it names one. */
+  readonly newPaymentScheduleName?: string
+}
+
+/** Bills a transaction in one step with its effect; `before` has its modification and everything that it made. */
+export async function billTransaction(
+  before: PolicyAggregate,
+  modification: Modification,
+  { ownBills, supply, ...context }: PlanContext & { supply: LocatorSupply; ownBills: OwnBills },
+): Promise<Planned> {
+  const { now } = context
+  const own = await ownBills(before, modification)
+  const bills = own?.bills ?? planBills(before, modification, context)
+  return makeBills(before, modification, bills, { now, supply: own?.supply ?? supply })
+}
+
+/**
+ * What the plan becomes where no plugin plans it. Most transactions let the planned bills go on, each for what is then in
+ * force, and bill at once what bills already made charged too much or too little. A renewal plans its own term. An
+ * endorsement that names a payment schedule, even the one that the policy has, plans all that is open anew (brief 4.3).
+ */
+export function planBills(
+  before: PolicyAggregate,
+  modification: Modification,
+  { product, now, newPaymentScheduleName }: PlanContext,
+): BillPlan {
+  const scheduleName = newPaymentScheduleName ?? before.policy.paymentScheduleName
+  const charges = chargesOf(before, modification)
+  const open = openInstallments(before).sort(
+    (a, b) => a.start - b.start || a.dueAt - b.dueAt || a.end - b.end,
+  )
+  const change = { before, modification, charges, open, product, scheduleName, now }
+  switch (modification.kind) {
+    case 'renewal':
+      return { charges, plan: termPlan(before, modification, scheduleName, product, now), open: [] }
+    case 'endorsement':
+      return newPaymentScheduleName === undefined ? planAfterEndorsement(change) : rescheduled(change)
+    case 'cancellation':
+    case 'withdrawal':
+      return planAfterCancellation(change)
+    case 'reinstatement':
+      return planAfterReinstatement(change)
+    case 'feeUpdate':
+      return planAfterFeeUpdate(change)
+    default:
+      throw new Error(`A modification of kind ${modification.kind} is billed elsewhere.`)
+  }
+}
+
+/**
+ * The policy with the plan, which takes over the open installments, and with the invoices that are made now. What was
+ * invoiced before stays as it is. Takes a digit for each invoice.
+ */
+export function makeBills(
+  before: PolicyAggregate,
+  modification: Modification,
+  { plan, open }: Pick<BillPlan, 'plan' | 'open'>,
+  context: InvoicingContext,
+): Invoicing {
+  const { now, supply } = context
+  const own = recorded(plan, modification, supply)
+  const absorbed = open.map(one => ({ ...one, absorbedBy: [...one.absorbedBy, modification.locator] }))
+  const planned = { ...before, installments: putRecords(before.installments, [...absorbed, ...own]) }
+  // Bills that go on are made when their time comes, even where that is now: their timers are due at once.
+  const atOnce = own.filter(one => one.replans?.bill !== 'planned' && one.issueAt <= now && !isSilent(one))
+  const invoiced = isContinued(own)
+    ? invoiceInstallments(planned, modification, atOnce, context)
+    : invoiceWhatIsDue(planned, modification, context)
+  return { ...invoiced, timers: invoiceTimers(invoiced.aggregate, modification, now) }
+}
 
 /** Invoices whose time has come; undefined when there are none, or the policy came to nothing. */
 export async function decideInvoicing({ aggregate }: Loaded, attempt: Attempt): Promise<Planned | undefined> {
@@ -57,10 +144,8 @@ export async function decideInvoicing({ aggregate }: Loaded, attempt: Attempt): 
     if (!isBilled(from, modification)) continue
     const due = installmentsToInvoice(from, modification, now)
     if (due.length === 0) continue
-    const invoiced = invoiceInstallments(from, modification, due, {
-      now,
-      supply: await attempt.digits(due.length),
-    })
+    const context = { now, supply: await attempt.digits(due.length) }
+    const invoiced = invoiceInstallments(from, modification, due, context)
     planned = planned ? chain(planned, invoiced) : invoiced
   }
   return planned
@@ -91,15 +176,13 @@ export type InvoicingContext = { readonly now: Instant; readonly supply: Locator
 export type Invoicing = Planned & { readonly made: { invoice: Invoice; totalDue: Money }[] }
 
 /** The aggregate with an invoice for every installment that is to be invoiced by now and is not yet. */
-export function invoiceWhatIsDue(
+export const invoiceWhatIsDue = (
   aggregate: PolicyAggregate,
   modification: Modification,
-  { now, supply }: InvoicingContext,
-): Invoicing {
-  return invoiceInstallments(aggregate, modification, installmentsToInvoice(aggregate, modification, now), {
-    now,
-    supply,
-  })
+  context: InvoicingContext,
+): Invoicing => {
+  const due = installmentsToInvoice(aggregate, modification, context.now)
+  return invoiceInstallments(aggregate, modification, due, context)
 }
 
 /**
@@ -115,54 +198,45 @@ export function invoiceInstallments(
 ): Invoicing {
   if (due.length === 0) return { aggregate, made: [], events: [] }
   const totals = amountsDue(aggregate, modification)
-  const { currency, timeZone } = aggregate.policy
+  const { currency, timeZone, locator: policyLocator } = aggregate.policy
   const open = notInvoiced(aggregate, modification)
+  const earlier = new Set(invoicesOf(aggregate, modification).map(invoice => invoice.installmentNumber))
   // What those before carry forward, in the order of time, and the installments that take it over.
   let carried = zero(currency)
   const takers: PlannedInstallment[] = []
   const made = [...due]
     .sort((a, b) => a.number - b.number)
     .map(installment => {
-      const planned = totals[installment.number - 1]!
-      const totalDue = installment.writeOff ? planned : plus(planned, carried)
+      const { number, absorbedBy, writeOff, carriesBelow = 0 } = installment
+      const planned = totals[number - 1]!
+      const totalDue = writeOff ? planned : plus(planned, carried)
       // One whose first invoice became void, or that a void plan had taken over, is due by the end of today at the earliest.
-      const again =
-        installment.absorbedBy.length > 0 ||
-        invoicesOf(aggregate, modification).some(invoice => invoice.installmentNumber === installment.number)
-      const dueAt = again ? later(installment.dueAt, endOfDay(now, timeZone)) : installment.dueAt
-      const invoice = invoiceOf(
-        { ...installment, dueAt },
-        totalDue,
-        invoiceTypeOf(installment, modification),
-        {
-          locator: uuidOfPolicy(aggregate.policy.locator),
-          displayId: supply.digits() as DisplayId,
-          policyLocator: aggregate.policy.locator,
-          policyModificationLocator: modification.locator,
-        },
-        now,
-      )
-      if (installment.writeOff)
-        return { invoice: totalDue.minor === 0 ? invoice : writtenOff(invoice, now), totalDue }
-      const next = open.find(one => one.number > installment.number && !one.writeOff)
+      const isAgain = absorbedBy.length > 0 || earlier.has(number)
+      const dueAt = isAgain ? later(installment.dueAt, endOfDay(now, timeZone)) : installment.dueAt
+      const identity = {
+        locator: uuidOfPolicy(policyLocator),
+        displayId: supply.digits() as DisplayId,
+        policyLocator,
+        policyModificationLocator: modification.locator,
+      }
+      const type = invoiceTypeOf(installment, modification)
+      const invoice = invoiceOf({ ...installment, dueAt }, totalDue, type, identity, now)
+      if (writeOff) return { invoice: totalDue.minor === 0 ? invoice : writtenOff(invoice, now), totalDue }
+      const next = open.find(one => one.number > number && !one.writeOff)
       carried = zero(currency)
-      if (!next || totalDue.minor <= 0 || totalDue.minor >= (installment.carriesBelow ?? 0))
-        return { invoice, totalDue }
+      if (!next || totalDue.minor <= 0 || totalDue.minor >= carriesBelow) return { invoice, totalDue }
       carried = totalDue
       takers.push({ ...next, takesOver: [...(next.takesOver ?? []), installment.locator] })
       return { invoice: carriedForward(invoice, now), totalDue }
     })
-  const invoices = putRecords(
-    aggregate.invoices,
-    made.map(one => one.invoice),
-  )
-  const installments = putRecords(aggregate.installments, takers)
-  const after = { ...aggregate, installments, invoices }
-  return {
-    aggregate: after,
-    made,
-    events: made.flatMap(({ invoice, totalDue }) => invoiceEvents(after, invoice, totalDue)),
+  const invoices = made.map(one => one.invoice)
+  const after = {
+    ...aggregate,
+    installments: putRecords(aggregate.installments, takers),
+    invoices: putRecords(aggregate.invoices, invoices),
   }
+  const events = made.flatMap(({ invoice, totalDue }) => invoiceEvents(after, invoice, totalDue))
+  return { aggregate: after, made, events }
 }
 
 /** What an invoice of the installment is called: the plan's first after the transaction, and only where it is made at once. */
@@ -243,25 +317,21 @@ export const withoutPlan = (aggregate: PolicyAggregate, modification: Modificati
     : { ...aggregate, installments: removeRecords(aggregate.installments, plan) }
 }
 
-/** Makes the invoices of the accepted quote that are due; its payments are planned anew until the first of them. */
+/** Makes the invoices of the accepted quote that are due; its payments are planned again until the first of them. */
 export async function bill(before: PolicyAggregate, loaded: Loaded, attempt: Attempt): Promise<Planned> {
   const { now } = attempt
   const quote = acceptedQuote(before)!
-  const planned = await planBills(before, quote, loaded, attempt)
-  const { modification } = quoteParts(planned, quote)
+  const { modification } = quoteParts(before, quote)
+  const planned = await planQuote(before, quote, loaded, attempt)
   const due = installmentsToInvoice(planned, modification, now)
   const isFirst = invoicesOf(before, modification).length === 0
   const timers = isFirst ? invoiceTimers(planned, modification, now) : []
-  if (due.length === 0) return { aggregate: planned, events: [], timers }
-  const invoiced = invoiceInstallments(planned, modification, due, {
-    now,
-    supply: await attempt.digits(due.length),
-  })
-  return { ...invoiced, timers }
+  const context = { now, supply: await attempt.digits(due.length) }
+  return { ...invoiceInstallments(planned, modification, due, context), timers }
 }
 
 /** The aggregate with the plan of the quote's modification, made now; one that was invoiced from stays as it is. */
-async function planBills(
+async function planQuote(
   before: PolicyAggregate,
   quote: Quote,
   loaded: Loaded,
@@ -269,8 +339,8 @@ async function planBills(
 ): Promise<PolicyAggregate> {
   const { now, supply } = attempt
   const { modification } = quoteParts(before, quote)
-  const isPlanned = invoicesOf(before, modification).length > 0
-  const own = isPlanned ? undefined : await ownNewBusiness(before, quote, loaded, attempt)
+  if (invoicesOf(before, modification).length > 0) return before
+  const own = await ownNewBusiness(before, quote, loaded, attempt)
   return own
     ? withPlan(before, modification, own.plan, supply)
     : planNewBusiness(before, quote, { product: loaded.product, now, supply })
@@ -288,7 +358,7 @@ export async function showBills(
 ): Promise<Planned | undefined> {
   const quote = before.quotes.get(locator)!
   const isShown = plansItsBills(loaded) && (quote.state === 'quoted' || quote.state === 'accepted')
-  return isShown ? { aggregate: await planBills(before, quote, loaded, attempt), events: [] } : undefined
+  return isShown ? { aggregate: await planQuote(before, quote, loaded, attempt), events: [] } : undefined
 }
 
 /** As `bill`, where the product invoices on acceptance and there is an accepted quote; else undefined. */

@@ -1,3 +1,4 @@
+// A policyholder's money: the credit, what made and used it, and what was paid out of it.
 import { sql } from 'drizzle-orm'
 import { notFound } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
@@ -6,6 +7,9 @@ import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { type Position, readPagingToken, UUID_FORM, writePagingToken } from '../../platform/paging.ts'
+import type { PolicyholderCreditsResponse } from '../../policy/contract/billing.ts'
+import { textIfAny } from '../../policy/projection/characteristics.ts'
+import type { PaymentSource } from '../../policy/records/invoice.ts'
 import { disbursements } from '../../policy/tables/billing.ts'
 import { placeOf, policyholderQuery } from '../../policyholders/store.ts'
 import type { DisbursementListResponse, DisbursementResponse, DisbursementsQuery } from './contract.ts'
@@ -49,7 +53,7 @@ const disbursementResponse = (row: typeof disbursements.$inferSelect): Disbursem
 })
 
 /** A page of the policyholder's disbursements, oldest first; one more than asked for. */
-export const disbursementsQuery = (
+const disbursementsQuery = (
   { build }: Database,
   holder: Uuid,
   position: Position<Uuid> | undefined,
@@ -67,3 +71,58 @@ export const disbursementsQuery = (
     )
     .orderBy(disbursements.disbursedAt, disbursements.locator)
     .limit(pageSize + 1)
+
+/** A payment that made or used credit, as its row has it: amounts in minor units. */
+type Movement = {
+  readonly locator: string
+  readonly policyLocator: number
+  readonly invoiceLocator: string
+  readonly source: PaymentSource
+  readonly amount: number
+  readonly credited: number
+  readonly currency: string
+  readonly postedAt: number
+  readonly reversedAt: number | null
+}
+
+/** A policyholder's credit, and a page of what made it: `movements` has one more when there are more. */
+export function policyholderCredits(
+  holder: Uuid,
+  balances: readonly { currency: string; minor: number }[],
+  movements: readonly Movement[],
+  pageSize: number,
+): PolicyholderCreditsResponse {
+  const page = movements.slice(0, pageSize)
+  const last = page.at(-1)
+  const amounts = (minor: number, currency: string) => ({
+    amount: toNumber(fromMinor(minor, currency as CurrencyCode)),
+    amountCurrency: currency,
+  })
+  return {
+    policyholderLocator: holder,
+    balances: balances
+      .filter(({ minor }) => minor !== 0)
+      .map(({ currency, minor }) => amounts(minor, currency)),
+    movements: page.map(one => ({
+      paymentLocator: one.locator,
+      policyLocator: String(one.policyLocator),
+      invoiceLocator: one.invoiceLocator,
+      type: typeOf(one),
+      ...amounts(one.source === 'credit' ? -one.amount : one.credited, one.currency),
+      postedTimestamp: String(one.postedAt),
+      reversedTimestamp: textIfAny(one.reversedAt ?? undefined),
+    })),
+    ...(last &&
+      movements.length > page.length && {
+        pagingToken: writePagingToken(
+          [{ createdAt: last.postedAt as Instant, locator: last.locator as Uuid }],
+          UUID_FORM,
+        ),
+      }),
+  }
+}
+
+function typeOf({ source, amount }: Movement): 'overpayment' | 'refund' | 'use' {
+  if (source === 'received') return 'overpayment'
+  return amount < 0 ? 'refund' : 'use'
+}

@@ -1,0 +1,278 @@
+// What a plan becomes when a transaction changes what is in force (brief 4.5): the bills that are planned go on with the
+// dates that they had, each for what is in force in its time. One invoice at once has what existing bills charged too much or
+// too little. No planned bill becomes negative while one before it can give.
+import type { Uuid } from '../kernel/locators.ts'
+import { type CurrencyCode, money } from '../kernel/money.ts'
+import { earlier, endOfDay, type Instant, later } from '../kernel/time.ts'
+import { openAfter, openInstallments, restsApart, restsOf } from '../policy/bills/amounts-due.ts'
+import { type Charge, lineOfCharge, NOTHING_KEPT } from '../policy/bills/charge.ts'
+import { installmentItems, totalsDue } from '../policy/bills/items.ts'
+import type { PolicyAggregate } from '../policy/records/aggregate.ts'
+import type { BillingPeriod, Installment, PlannedInstallment } from '../policy/records/invoice.ts'
+import type { ProductDefinition } from '../product/configuration.ts'
+import {
+  type BilledChange,
+  type BillPlan,
+  carryingForward,
+  installmentOf,
+  numbered,
+  onlyInstallment,
+  paidTogether,
+  periodsFrom,
+  scheduleFor,
+  termsOf,
+} from './schedule.ts'
+
+type Draft = Omit<Installment, 'number'>
+
+/**
+ * The plan once a cancellation or withdrawal took away what was in force from its time on: bills wholly after it go, the
+ * one that contains it shrinks, those before stay. What else stays in force lies on the last one that remains, and where
+ * none does, on the invoice at once.
+ */
+export function planAfterCancellation(change: BilledChange): BillPlan {
+  const { modification, charges, open } = change
+  const at = modification.effectiveAt
+  const reaching = open.filter(one => one.end > at)
+  const remaining = open.filter(one => one.end <= at)
+  const containing = reaching.filter(one => one.start < at).at(-1)
+  const isToBear = reaching.length > 0 || charges.some(one => one.type === 'holdback')
+  const bearing = containing ?? (isToBear ? remaining.pop() : undefined)
+  const absorbed = bearing && bearing !== containing ? [bearing, ...reaching] : reaching
+  const planned = bearing
+    ? [
+        {
+          ...draftOf(bearing),
+          end: earlier(bearing.end, at),
+          replans: { bill: 'planned' as const, open: absorbed.map(one => one.locator), freesAfter: at },
+        },
+      ]
+    : []
+  return balanced(change, { absorbed, planned, remaining, atOnce: atOnceOf(change) })
+}
+
+/**
+ * The plan once an endorsement changed what is in force from its time on. What it charges anew is spread over the time
+ * from then on by the schedule; time that the policy gains is billed by bills of its own.
+ */
+export function planAfterEndorsement(change: BilledChange): BillPlan {
+  const { before, modification, open, product, scheduleName, now } = change
+  const { effectiveAt: from, policyEnd } = modification
+  const { timeZone } = before.policy
+  const reaching = open.filter(one => one.end > from)
+  const atOnce = atOnceOf(change)
+  if (reaching.length === 0) return balanced(change, { absorbed: [], planned: [], remaining: [], atOnce })
+  const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
+  const groups = periodsFrom(termsOf(before, policyEnd), type, timeZone, from)
+  const tiles = groups.flat()
+  const isIn = (at: Instant, span: { start: Instant; end: Instant }): boolean =>
+    span.start <= at && at < span.end
+  const going = reaching.map(one => ({
+    ...draftOf(one),
+    periods: tiles.filter(tile => reaching.find(other => isIn(tile.start, other)) === one),
+  }))
+  const kept = going.filter(one => one.start < policyEnd)
+  const beyond = going.filter(one => one.start >= policyEnd).flatMap(one => one.replans!.open)
+  const last = kept.at(-1)
+  const isPlanned = (at: Instant): boolean => reaching.some(one => isIn(at, one))
+  const lastEnd = reaching.map(one => one.end).reduce(later)
+  const isToCome = (at: Instant): boolean => at >= lastEnd && at > endOfDay(now, timeZone)
+  const gained = groups
+    .map(group => group.filter(tile => !isPlanned(tile.start) && isToCome(tile.start)))
+    .filter(group => group.length > 0)
+    .map(
+      (group): Draft => ({
+        ...installmentOf(group, { terms: product.defaultPaymentTerms, now, timeZone }),
+        replans: { bill: 'planned', open: [] },
+      }),
+    )
+  const made = tiles.filter(tile => !isPlanned(tile.start) && !isToCome(tile.start))
+  return balanced(change, {
+    absorbed: reaching,
+    planned: [...kept.map(one => (one === last ? continuing(one, beyond) : one)), ...gained],
+    remaining: open.filter(one => one.end <= from),
+    atOnce:
+      made.length === 0
+        ? { ...atOnce, periods: [] }
+        : { ...atOnce, start: made[0]!.start, end: made.at(-1)!.end, periods: made },
+  })
+}
+
+/** The plan once fees were added, which is billed at once, and taken back: first out of planned bills that bill them. */
+export function planAfterFeeUpdate(change: BilledChange): BillPlan {
+  const { before, charges } = change
+  const taken = new Set(charges.filter(one => one.keptUntil === NOTHING_KEPT).map(lineOfCharge))
+  // What a product plans itself stays as it planned it.
+  const open = change.open.filter(one => one.items === undefined)
+  const rests = taken.size === 0 ? [] : restsApart(before, open)
+  const billing = new Set(rests.filter(rest => taken.has(lineOfCharge(rest))).map(rest => rest.from!))
+  const absorbed = open.filter(one => billing.has(one.locator))
+  return balanced(change, {
+    absorbed,
+    planned: absorbed.map(draftOf),
+    remaining: [],
+    atOnce: atOnceOf(change),
+  })
+}
+
+type Balance = {
+  /** Installments in whose place the plan is. */
+  readonly absorbed: readonly PlannedInstallment[]
+  readonly planned: readonly Draft[]
+  /** Planned bills before those, which give where they cannot. */
+  readonly remaining: readonly PlannedInstallment[]
+  readonly atOnce: Draft
+}
+
+/** The plan without negative bills: what one cannot bear, the one before it does; what none can, is given back at once. */
+function balanced({ before, charges: own }: BilledChange, balance: Balance): BillPlan {
+  const { atOnce } = balance
+  if (own.length === 0) return { charges: [], plan: [], open: [] }
+  const { currency } = before.policy
+  const planned = [...balance.planned]
+  const open = [...balance.absorbed]
+  const remaining = [...balance.remaining]
+  for (;;) {
+    const plan = numbered([atOnce, ...planned])
+    const charges = [...own, ...restsApart(before, open)]
+    const negative = totalsDue(plan, charges, currency).findLastIndex(({ minor }, at) => at > 0 && minor < 0)
+    if (negative < 0) return { charges, plan: withoutEmptyBills(before, plan, charges), open }
+    const at = negative - 1
+    if (at > 0) planned.splice(at - 1, 2, joined(planned[at - 1]!, planned[at]!))
+    else {
+      const previous = remaining.pop()
+      const [first] = planned.splice(0, 1)
+      if (!previous) continue
+      open.push(previous)
+      planned.unshift(joined(draftOf(previous), first!))
+    }
+  }
+}
+
+/** The plan without an invoice at once that bills nothing; installments whose items come to nothing are silent. */
+function withoutEmptyBills(
+  { policy: { currency } }: PolicyAggregate,
+  plan: readonly Installment[],
+  charges: readonly Charge[],
+): Installment[] {
+  const items = installmentItems(plan, charges)
+  const totals = totalsDue(plan, charges, currency)
+  const nothing = money(0, currency).minor
+  const bills = plan.map((one, at) =>
+    totals[at]!.minor === nothing ? { ...one, replans: { ...one.replans!, isSilent: true as const } } : one,
+  )
+  return numbered(bills.filter((one, at) => one.replans!.bill === 'planned' || items[at]!.length > 0))
+}
+
+/** The installment as the new plan has it: with its dates, and without what holds of new plans only (small amounts). */
+const draftOf = ({ locator, start, end, issueAt, dueAt, periods, writeOff }: PlannedInstallment): Draft => ({
+  start,
+  end,
+  issueAt,
+  dueAt,
+  periods,
+  ...(writeOff && { writeOff }),
+  replans: { bill: 'planned', open: [locator] },
+})
+
+const continuing = (draft: Draft, more: readonly Uuid[]): Draft => ({
+  ...draft,
+  replans: { ...draft.replans!, open: [...draft.replans!.open, ...more] },
+})
+
+const joined = (first: Draft, second: Draft): Draft => ({
+  ...first,
+  end: later(first.end, second.end),
+  periods: [...first.periods, ...second.periods],
+  replans: { ...second.replans!, open: [...first.replans!.open, ...second.replans!.open] },
+})
+
+/** What is charged or given back at once: one invoice, due by the end of today. */
+const atOnceOf = ({ before, modification, now }: BilledChange): Draft => ({
+  ...onlyInstallment(before, modification, now),
+  replans: { bill: 'atOnce', open: [] },
+})
+
+// Another payment schedule while installments are open, of an endorsement or by itself (brief 4.3): open installments are
+// taken over, and what they would have billed lies on the periods of the schedule, together with the change's own charges.
+// Nothing is lost or created: invoices stay, and the rest of every charge is split again.
+export type ReplanOrder = {
+  /** The change's own charges. */
+  readonly charges: readonly Charge[]
+  readonly scheduleName: string
+  /** Installments whose periods begin earlier stay as they were planned. */
+  readonly from: Instant
+  /** Where the policy ends with the change. */
+  readonly policyEnd: Instant
+}
+
+/**
+ * The plan from a time on by another schedule of the product. What was open is billed over the periods that it would
+ * have paid for, so that no one pays earlier or twice; what the change charges from its time on. Where the policy gets
+ * shorter, what was planned beyond its end comes with the first installment, as does what is given back of it. Empty when
+ * there is nothing to bill.
+ */
+export function replan(
+  before: PolicyAggregate,
+  { charges: own, scheduleName, from, policyEnd }: ReplanOrder,
+  product: ProductDefinition,
+  now: Instant,
+): BillPlan {
+  const { timeZone, currency } = before.policy
+  const open = openAfter(before, from)
+  const charges = [...own, ...restsOf(before, open)]
+  if (charges.length === 0) return { charges, plan: [], open }
+  const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
+  const schedule = scheduleFor(charges, type)
+  const periods = periodsFrom(termsOf(before, policyEnd), schedule, timeZone, from)
+  const beyond = periodsFrom(termsOf(before, before.policy.effectiveEnd), schedule, timeZone, policyEnd)
+  const context = { now, timeZone, currency, terms: product.defaultPaymentTerms }
+  const plan = plannedFrom(periods, beyond.flat(), charges, context)
+  return { charges, plan: carryingForward(plan, product, currency), open }
+}
+
+type ReplanContext = Parameters<typeof installmentOf>[1] & { readonly currency: CurrencyCode }
+
+/**
+ * An installment for each period that something is billed in, those past as one; each is invoiced when the payment
+ * terms say, the first too. Nobody waits for a refund: everything up to the last installment that would give back is
+ * one, made at once.
+ */
+function plannedFrom(
+  periods: readonly BillingPeriod[][],
+  beyond: readonly BillingPeriod[],
+  charges: readonly Charge[],
+  context: ReplanContext,
+): Installment[] {
+  const { now, timeZone, currency } = context
+  const endOfToday = endOfDay(now, timeZone)
+  const [first, ...others] = paidTogether(periods, endOfToday).map(group => installmentOf(group, context))
+  let plan = numbered([{ ...first!, periods: [...first!.periods, ...beyond] }, ...others])
+  // Where an installment goes, amounts of a few minor units may come to lie on others: so until nothing changes.
+  for (;;) {
+    const items = installmentItems(plan, charges)
+    const billing = plan.filter((_, index) => items[index]!.length > 0)
+    const last = totalsDue(billing, charges, currency).findLastIndex(total => total.minor < 0)
+    const isSettled = last < 0 || (last === 0 && billing[0]!.issueAt === now)
+    if (billing.length === plan.length && isSettled) return plan
+    plan = numbered(isSettled ? billing : [atOnce(billing.slice(0, last + 1)), ...billing.slice(last + 1)])
+  }
+
+  function atOnce(together: readonly Installment[]): Omit<Installment, 'number'> {
+    const periods = together.flatMap(one => one.periods)
+    return { ...together[0]!, end: together.at(-1)!.end, periods, issueAt: now, dueAt: endOfToday }
+  }
+}
+
+/** From the endorsement on; from the planned bill that contains its time where that one can give what else came at once. */
+export function rescheduled(change: BilledChange): BillPlan {
+  const { before, modification, charges, scheduleName, product, now } = change
+  const { effectiveAt, policyEnd } = modification
+  const from = (at: Instant): BillPlan =>
+    replan(before, { charges, scheduleName, from: at, policyEnd }, product, now)
+  const plan = from(effectiveAt)
+  const [first] = totalsDue(plan.plan, plan.charges, before.policy.currency)
+  if (!first || first.minor >= 0) return plan
+  const containing = openInstallments(before).find(one => one.start < effectiveAt && effectiveAt < one.end)
+  return containing ? from(containing.start) : plan
+}
