@@ -95,23 +95,16 @@ export const writeConfig = (environment?: Environment): void =>
 const KEPT = /^(\[vars\]|\[\[d1_databases\]\]|\[\[r2_buckets\]\])/
 
 /**
- * A configuration cut down to variables and stores, for commands that reach the stores from outside the Worker:
- * those of this machine, or with `remote` the provider's. `which` of the databases: all, or the control database alone.
+ * A configuration cut down to variables and stores, for commands that reach the stores from outside the Worker. Its stores
+ * are the provider's; openLocalStores opens those of this machine by the same ids. `control`: without databases of tenants.
  */
-export function storesConfig(
-  config: string,
-  { remote, which = 'all' }: { remote: boolean; which?: 'all' | 'control' },
-): string {
+export function storesConfig(config: string, which: 'all' | 'control' = 'all'): string {
   const [head, ...sections] = config.split(/^(?=\[)/m)
   const isWanted = (section: string): boolean => which === 'all' || !/^binding = "TENANT_/m.test(section)
   const kept = sections.filter(section => KEPT.test(section) && isWanted(section))
-  const reached = remote ? kept.map(remoteSection) : kept
-  return [head!.replace(/^main = .*\n/m, ''), ...reached].join('')
+  const remote = kept.map(section => section.replace(/^\[\[.*\n/, header => `${header}remote = true\n`))
+  return [head!.replace(/^main = .*\n/m, ''), ...remote].join('')
 }
-
-/** A store's section, for the provider's own store. */
-const remoteSection = (section: string): string =>
-  section.replace(/^\[\[.*\n/, header => `${header}remote = true\n`)
 
 if (import.meta.main) {
   const { environment } = parseArgs({ options: ENVIRONMENT_OPTION }).values

@@ -44,16 +44,16 @@ describe('the configuration of the stores', () => {
   const config = [readFileSync('wrangler.toml', 'utf8'), formatPool([made])].join('\n')
 
   test('has variables, databases and files, and no code or objects', () => {
-    const stores = storesConfig(config, { remote: false })
+    const stores = storesConfig(config)
     expect(stores).toContain('binding = "CONTROL"')
     expect(stores).toContain('binding = "TENANT_001"')
     expect(stores).toContain('binding = "FILES"')
     expect(stores).toContain('DOMAIN = ')
-    expect(stores).not.toMatch(/main =|durable_objects|queues|crons|remote = true/)
+    expect(stores).not.toMatch(/main =|durable_objects|queues|crons/)
   })
 
-  test('reaches the databases of the provider only when it is told to', () => {
-    const stores = storesConfig(config, { remote: true })
+  test('reaches the stores of the provider', () => {
+    const stores = storesConfig(config)
     expect(stores.match(/remote = true/g)).toHaveLength(4)
   })
 })
