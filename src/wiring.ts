@@ -5,7 +5,7 @@ import { recordRefusal } from './access/audit/store.ts'
 import { signedIn } from './access/sign-in-check.ts'
 import { registerTransactionRecords } from './extension/plugins/transaction-records.ts'
 import { registerTimers, type TimerOwner, type TimerOwners } from './platform/events/timers.ts'
-import type { Callers } from './platform/http/access-check.ts'
+import type { Callers } from './platform/http/permissions.ts'
 
 /** Who calls, and what is noted of calls that are refused: for `mount`. */
 export const CALLERS: Callers = { signedIn, recordRefusal }

@@ -53,8 +53,8 @@ export default {
     return await consumeAnnouncements(batch, env)
   },
   scheduled: async (_controller, env) => {
-    const { wakeTenants } = await import('./tenants/waking.ts')
-    const { measureShards } = await import('./tenants/room.ts')
+    const { wakeTenants } = await import('./tenants/housekeeping.ts')
+    const { measureShards } = await import('./tenants/housekeeping.ts')
     const { upgradeDatabases } = await import('./tenants/upgrades.ts')
     const { wipeReturned } = await import('./tenants/wipe.ts')
     const { observed } = await import('./platform/observation.ts')

@@ -4,8 +4,8 @@
 import type { Instant } from '../kernel/time.ts'
 import type { Calls } from '../platform/calls.ts'
 import type { Caller } from '../platform/context.ts'
-import type { SignedIn } from '../platform/http/access-check.ts'
 import type { Exchange } from '../platform/http/exchange.ts'
+import type { SignedIn } from '../platform/http/permissions.ts'
 import { grants, permissionsHeld } from '../platform/http/permissions.ts'
 import {
   controlDatabase,
@@ -30,7 +30,7 @@ import {
   unauthenticated,
 } from './tokens.ts'
 
-/** The caller; 401 without a valid token. access-check.ts decides what they may do. */
+/** The caller; 401 without a valid token. `requireAccess` decides what they may do. */
 export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> {
   const token = tokenOf(exchange.request)
   return isAuthToken(token)

@@ -6,8 +6,7 @@ import { orderedUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import type { RequestContext } from './context.ts'
 import { type Database, putRows, type Query, type Statement, statement } from './database.ts'
-import { announce, armDispatcher } from './events/announcement.ts'
-import { deliveriesOf, eventRows, type NewEvent } from './events/outbox.ts'
+import { announce, armDispatcher, deliveriesOf, eventRows, type NewEvent } from './events/outbox.ts'
 import { isInterruption } from './faults.ts'
 import {
   type GUARD_NAMES,

@@ -1,6 +1,6 @@
 // Policyholders: an entity of values with sub-entities, in versions (brief 7).
 import { z } from '@hono/zod-openapi'
-import { checkSearch, SEARCH_PARAMETERS } from '../platform/search/contract.ts'
+import { checkSearch, SEARCH_PARAMETERS } from '../platform/search.ts'
 import {
   booleanOr,
   component,

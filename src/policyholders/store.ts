@@ -7,7 +7,7 @@ import { type Guard, KEEP_WRITES_MS, takeFormerKey } from '../platform/commit.ts
 import type { RequestContext } from '../platform/context.ts'
 import { type Database, putRows, type Query, statement } from '../platform/database.ts'
 import type { Position, ShardRows } from '../platform/paging.ts'
-import { type Search, type SearchTerm, termMatches } from '../platform/search/matching.ts'
+import { type Search, type SearchTerm, termMatches } from '../platform/search.ts'
 import { noRoom } from '../platform/tenancy/quotas.ts'
 import {
   openShards,

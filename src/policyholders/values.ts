@@ -1,7 +1,7 @@
 import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant, TimeZone } from '../kernel/time.ts'
-import type { SearchTerm } from '../platform/search/matching.ts'
+import type { SearchTerm } from '../platform/search.ts'
 import type { Configuration, FieldDefinition } from '../product/configuration.ts'
 import { validateFields } from '../product/fields/validate.ts'
 import {

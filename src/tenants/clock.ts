@@ -7,7 +7,7 @@ import { invalidRequest, Refusal, versionConflict } from '../kernel/errors.ts'
 import { add, earlier, type Instant, LATEST, later, now, type TimeZone } from '../kernel/time.ts'
 import { commit, isBySubject, storedAnswer } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
-import { ARM_AHEAD_MS } from '../platform/events/announcement.ts'
+import { ARM_AHEAD_MS } from '../platform/events/outbox.ts'
 import {
   earliestTimer,
   fireClaim,

@@ -5,7 +5,7 @@ import { newUuid, type PolicyLocator, type Uuid } from '../../src/kernel/locator
 import { noCalls } from '../../src/platform/calls.ts'
 import type { JsonAnswer } from '../../src/platform/commit.ts'
 import { type RequestContext, SYSTEM_CALLER } from '../../src/platform/context.ts'
-import { RECORDED_WITHIN_MS } from '../../src/platform/events/unrecorded.ts'
+import { RECORDED_WITHIN_MS } from '../../src/platform/events/timers.ts'
 import { findTenant, tenantNow } from '../../src/platform/tenancy.ts'
 import type { PolicyDocumentResponse } from '../../src/policy/contract/documents.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'

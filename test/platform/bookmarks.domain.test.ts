@@ -1,7 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { addCalls, type Calls, noCalls, noteBookmark } from '../../src/platform/calls.ts'
-import { readBookmarks, writeBookmarks } from '../../src/platform/database/bookmarks.ts'
+import {
+  addCalls,
+  type Calls,
+  noCalls,
+  noteBookmark,
+  readBookmarks,
+  writeBookmarks,
+} from '../../src/platform/calls.ts'
 import { openDatabase } from '../../src/platform/database.ts'
 import type { Tenant } from '../../src/platform/tenancy.ts'
 

@@ -1,7 +1,13 @@
-// What is heavy has a share of an isolate (src/platform/heavy.ts).
+// What is heavy has a share of an isolate (src/platform/seats.ts).
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { HEAVY_ROWS, heavyReading, ROWS_A_SECOND } from '../../src/platform/heavy.ts'
-import { LANE_PAUSE_MS, Lane, Seats } from '../../src/platform/seats.ts'
+import {
+  HEAVY_ROWS,
+  heavyReading,
+  LANE_PAUSE_MS,
+  Lane,
+  ROWS_A_SECOND,
+  Seats,
+} from '../../src/platform/seats.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -4,7 +4,7 @@ import {
   filePlace,
   LARGEST_SMALL_FILE_BYTES,
   MOST_LARGE_FILES,
-} from '../../src/platform/http/body/large-files.ts'
+} from '../../src/platform/http/body/bytes.ts'
 
 const LARGE = LARGEST_SMALL_FILE_BYTES + 1
 const places: FilePlace[] = []

@@ -1,4 +1,4 @@
-// A tenant whose callers read its largest policy again and again leaves the isolate to others too (src/platform/heavy.ts).
+// A tenant whose callers read its largest policy again and again leaves the isolate to others too (src/platform/seats.ts).
 import { beforeAll, expect, it } from 'vitest'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorWithoutPapers } from '../support/examples.ts'

@@ -14,9 +14,9 @@ import {
   type Tenant,
 } from '../../src/platform/tenancy.ts'
 import { workOff } from '../../src/servicing/events/dispatch.ts'
+import { wakeTenants } from '../../src/tenants/housekeeping.ts'
 import { createTenant, deleteTenant, recreateTenant, revokeTokens } from '../../src/tenants/service.ts'
 import { closeDatabases, resumeTenant, suspendTenant } from '../../src/tenants/suspension.ts'
-import { wakeTenants } from '../../src/tenants/waking.ts'
 import { wipeReturned } from '../../src/tenants/wipe.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'

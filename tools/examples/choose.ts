@@ -1,12 +1,12 @@
 // Of all that tests asked of an operation: the one exchange that is shown, and the refusals that came.
 
 import type { ErrorCode } from '../../src/kernel/errors.ts'
-import type { Example, Examples } from '../../src/platform/http/reference/examples.ts'
+import type { Example, Examples } from '../../src/platform/http/reference/operations.ts'
 import type { Route } from '../../src/platform/http/route.ts'
 import type { Exchange } from '../../test/support/exchanges/note.ts'
 import { plain } from './plain.ts'
 
-export type { Examples } from '../../src/platform/http/reference/examples.ts'
+export type { Examples } from '../../src/platform/http/reference/operations.ts'
 
 /** What is shown has about as many characters: enough to see what it is. */
 const GOOD_LENGTH = 900

@@ -5,8 +5,14 @@ import { ERROR_KINDS } from '../../kernel/errors.ts'
 import type { UploadBody } from './body/upload.ts'
 import { ExceptionResponse } from './error-contract.ts'
 import { isTagged, SUCCESSORS, writeOf } from './records.ts'
-import { addExample, type Examples, exampleOf } from './reference/examples.ts'
-import { operationId, refusalsOf, tagsOf } from './reference/operations.ts'
+import {
+  addExample,
+  type Examples,
+  exampleOf,
+  operationId,
+  refusalsOf,
+  tagsOf,
+} from './reference/operations.ts'
 import { isPaged } from './respond.ts'
 import type { Access, Route } from './route.ts'
 

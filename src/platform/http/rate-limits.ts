@@ -3,7 +3,7 @@
 // guessing tokens or passwords does not use up a tenant's share. The platform counts in each of its locations for itself,
 // in memory: no round trip.
 import { Refusal } from '../../kernel/errors.ts'
-import type { SignedIn } from './access-check.ts'
+import type { SignedIn } from './permissions.ts'
 import type { Route } from './route.ts'
 
 /** The period of every limit. */

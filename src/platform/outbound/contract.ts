@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import { breaks, rule } from '../wire-problem.ts'
 import { hasControlCharacters } from './address.ts'
-import { hasBrokenReference, meansReference } from './secret-references.ts'
+import { hasBrokenReference, meansReference } from './masking.ts'
 
 const MOST_HEADERS = 20
 const MOST_HEADER_CHARACTERS = 4_096

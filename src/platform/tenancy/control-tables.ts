@@ -59,7 +59,7 @@ export const shards = sqliteTable(
     opensAt: integer().notNull().default(0),
     /** From when on no new policyholders come into it, since it is nearly full; null while they do. */
     closesAt: integer(),
-    /** What the database held when it was last measured (tenants/room.ts); null: not yet. */
+    /** What the database held when it was last measured (tenants/housekeeping.ts); null: not yet. */
     bytes: integer(),
     /** Since when the database is the tenant's; null for those that were claimed before this was kept. */
     claimedAt: integer(),

@@ -1,6 +1,6 @@
 // The list of policies: what it can be asked for, and a summary of each. `GET /policy/{policyLocator}` has the rest.
 import { z } from '@hono/zod-openapi'
-import { checkSearch, SEARCH_PARAMETERS } from '../../platform/search/contract.ts'
+import { checkSearch, SEARCH_PARAMETERS } from '../../platform/search.ts'
 import {
   component,
   Flag,

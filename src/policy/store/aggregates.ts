@@ -23,7 +23,7 @@ import {
   statement,
 } from '../../platform/database.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
-import { unlessRecorded } from '../../platform/events/unrecorded.ts'
+import { unlessRecorded } from '../../platform/events/timers.ts'
 import { fileKey, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
 import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
 import type { FieldData } from '../../product/fields/groups.ts'

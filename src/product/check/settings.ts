@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { type CurrencyCode, currencyCode } from '../../kernel/money.ts'
 import { type TimeZone, timeZone } from '../../kernel/time.ts'
-import { SECRET_ITEM_NAME } from '../../platform/outbound/secret-references.ts'
+import { SECRET_ITEM_NAME } from '../../platform/outbound/masking.ts'
 import {
   type Configuration,
   type FieldDefinition,

@@ -5,7 +5,7 @@
 import type { Uuid } from '../../kernel/locators.ts'
 import { BoundedCache } from '../../kernel/maps.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { heavyReading } from '../../platform/heavy.ts'
+import { heavyReading } from '../../platform/seats.ts'
 import type { ConstraintTableDeclaration } from '../../product/resources.ts'
 import { type CsvSource, csvBytes, csvSource } from '../data-tables/csv-source.ts'
 import { type Column, LARGEST_TABLE_BYTES, layoutOf } from '../data-tables/layout.ts'

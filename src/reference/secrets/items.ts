@@ -1,7 +1,6 @@
 // What a secret is made of, and what a request makes of it (resources brief 5).
 import { invalidRequest, tooLarge } from '../../kernel/errors.ts'
-import { MASK, SHORTEST_SECRET } from '../../platform/outbound/masking.ts'
-import { SECRET_ITEM_NAME } from '../../platform/outbound/secret-references.ts'
+import { MASK, SECRET_ITEM_NAME, SHORTEST_SECRET } from '../../platform/outbound/masking.ts'
 import type { SecretDataType, SecretDeclaration } from '../../product/configuration.ts'
 import { hostsProblem, normalHosts } from '../../product/resources.ts'
 

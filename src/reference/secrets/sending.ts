@@ -13,7 +13,7 @@ import {
   referencesIn,
   type SecretReference,
   withReferences,
-} from '../../platform/outbound/secret-references.ts'
+} from '../../platform/outbound/masking.ts'
 import { HOME_SHARD, homeDatabase, sealedPlace, type Tenant, tenantNow } from '../../platform/tenancy.ts'
 import { selectInForce } from '../resource.ts'
 import { findCandidates } from '../store.ts'

@@ -5,7 +5,7 @@ import { type Instant, now } from '../../kernel/time.ts'
 import type { Calls } from '../../platform/calls.ts'
 import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
-import { filePlace } from '../../platform/http/body/large-files.ts'
+import { filePlace } from '../../platform/http/body/bytes.ts'
 import { about, observed } from '../../platform/observation.ts'
 import { Lane } from '../../platform/seats.ts'
 import {

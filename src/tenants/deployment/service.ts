@@ -24,15 +24,16 @@ import type { Finding } from '../../product/configuration.ts'
 import { formatLog } from '../../product/log.ts'
 import { createTenant, makeVersioned, recreateTenant } from '../service.ts'
 import type { DeployForm, DeployTestForm, RepairForm, StudioDeployForm } from './contract.ts'
-import { deployVersion, repairVersion } from './release/release.ts'
-import { userFindings } from './release/store.ts'
 import {
   type DeployResult,
   deployedResult,
+  deployVersion,
   type Released,
+  repairVersion,
   type Upload,
   versionOfSubject,
-} from './release/writer.ts'
+} from './release/release.ts'
+import { userFindings } from './release/store.ts'
 
 type Answer = Promise<DeployResult | JsonText>
 

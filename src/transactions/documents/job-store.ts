@@ -17,7 +17,7 @@ import type { JsonAnswer, NewTimer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
-import { expectRecord, unlessRecorded } from '../../platform/events/unrecorded.ts'
+import { expectRecord, unlessRecorded } from '../../platform/events/timers.ts'
 import type { FilePart } from '../../platform/http/body/form.ts'
 import { LINK_LIFE_MS } from '../../platform/http/file-links.ts'
 import {

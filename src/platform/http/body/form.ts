@@ -12,9 +12,9 @@ import {
 } from '@remix-run/multipart-parser'
 import { z } from 'zod'
 import { Refusal, tooLarge } from '../../../kernel/errors.ts'
+import type { FilePlace } from './bytes.ts'
 import { bodyTooLarge, joined, pieces, utf8Text } from './bytes.ts'
 import { refuseCompression } from './json.ts'
-import type { FilePlace } from './large-files.ts'
 
 const MOST_PARTS = 20
 const LARGEST_TEXT_BYTES = 65_536

@@ -4,10 +4,10 @@ import { createHash, type Hash } from 'node:crypto'
 import type { z } from '@hono/zod-openapi'
 import { invalidRequest, Refusal, tooLarge } from '../../../kernel/errors.ts'
 import type { IdempotencyKey } from '../../context.ts'
+import type { FilePlace } from './bytes.ts'
 import { bodyTooLarge, joined, pieces } from './bytes.ts'
 import { boundaryOf } from './form.ts'
 import { refuseCompression } from './json.ts'
-import type { FilePlace } from './large-files.ts'
 
 /** The file of a request. */
 export type Upload = {

@@ -15,7 +15,7 @@ import {
   type WebhookFailureHandling,
   webhooks,
 } from '../../../platform/events/tables.ts'
-import { referencesIn } from '../../../platform/outbound/secret-references.ts'
+import { referencesIn } from '../../../platform/outbound/masking.ts'
 import { seal, unseal } from '../../../platform/sealed.ts'
 import { sealedPlace, type Tenant } from '../../../platform/tenancy.ts'
 

@@ -22,7 +22,7 @@ import {
 } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import type { Query } from '../../../platform/database.ts'
-import { announce } from '../../../platform/events/announcement.ts'
+import { announce } from '../../../platform/events/outbox.ts'
 import { type WebhookEndpoint, webhooks } from '../../../platform/events/tables.ts'
 import { requireMatch } from '../../../platform/http/entity-tags.ts'
 import { type JsonText, jsonText } from '../../../platform/http/route.ts'

@@ -1,0 +1,149 @@
+// What the scheduled handler does for tenants: wakes the objects that work by an alarm, and measures databases (wiping and upgrading
+// are in wipe.ts and upgrades.ts).
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { newUuid } from '../kernel/locators.ts'
+import { type Instant, now } from '../kernel/time.ts'
+import { type Calls, noCalls } from '../platform/calls.ts'
+import { type Database, openDatabase, type Query } from '../platform/database.ts'
+import { armDispatcherAt } from '../platform/objects.ts'
+import { timers } from '../platform/tables.ts'
+import { shards, tenants } from '../platform/tenancy/control-tables.ts'
+import { isClosedAt, isToBeWarnedOf, shareOf } from '../platform/tenancy/quotas.ts'
+import {
+  controlDatabase,
+  KNOWN_EVERYWHERE_MS,
+  shardClient,
+  shardDatabase,
+  type Tenant,
+  tenantsQuery,
+} from '../platform/tenancy.ts'
+import { migrations } from '../servicing/migration/tables.ts'
+import { readTenants, tenantsOfMinuteQuery } from './store.ts'
+
+// Waking. An alarm is gone after a tenant was suspended, restored or moved, or when the storage of an object is lost. A resumed
+// tenant is woken at once, and every tenant once a day.
+
+/** Tenants that one run wakes. */
+const MOST_WOKEN = 20
+
+/** Isolates may believe for so long that the tenant is still suspended. */
+const WOKEN_AFTER_MS = KNOWN_EVERYWHERE_MS
+
+/** Each tenant has a minute of the day. */
+const MINUTES_A_DAY = 1_440
+
+/** Migrations that ended so lately may have files left to delete. */
+const CLEANED_MS = 2 * 24 * 60 * 60 * 1000
+
+/** Wakes those that wait for it, and those whose minute it is at the time `at`. Cut off, it does so again. */
+export async function wakeTenants(env: Env, calls: Calls = noCalls(), at: Instant = now()): Promise<void> {
+  const control = controlDatabase(env, calls)
+  const [waiting, daily] = await control.batch([
+    tenantsQuery(control, sql`${tenants.isWaking} = 1`),
+    tenantsOfMinuteQuery(control, at, MINUTES_A_DAY),
+  ])
+  const resumed = readTenants(waiting).slice(0, MOST_WOKEN)
+  for (const tenant of [...resumed, ...readTenants(daily)]) {
+    try {
+      await wake(env, tenant, calls)
+    } catch (problem) {
+      console.error(JSON.stringify({ at: 'wakeTenants', tenant: tenant.locator, problem: String(problem) }))
+      continue
+    }
+    if (!resumed.includes(tenant)) continue
+    const woken: Query = control.build
+      .update(tenants)
+      .set({ isWaking: false })
+      .where(eq(tenants.locator, tenant.locator))
+    await control.batch([woken])
+  }
+}
+
+/** The dispatchers find timers, deliveries and documents that are due; migrations get a timer each. */
+async function wake(env: Env, tenant: Tenant, calls: Calls): Promise<void> {
+  await Promise.all(
+    tenant.shards.map(async (_, shard) => {
+      const database = shardDatabase(env, tenant, shard, calls)
+      await database.batch([
+        database.build.run(sql`
+          insert into ${timers} (locator, due_at, kind, subject, payload)
+          select ${newUuid(shard)} || locator, ${now()}, 'migration.run', locator, '{}' from ${migrations}
+          where state in ('submitted', 'processing') or updated_at > ${now() - CLEANED_MS}`),
+      ])
+      await armDispatcherAt({ env, tenant, calls }, shard, now() + WOKEN_AFTER_MS)
+    }),
+  )
+}
+
+// Measuring. From 60 % of what one may hold the operator is warned, from 80 % on no new
+// policyholders come into it, and from 98 % on nothing is added (platform/tenancy/quotas.ts, commit.ts). A database that is closed to new
+// policyholders stays so: whoever repeats a request under its key must be led to where it led before.
+
+/** Each database is measured once in so many minutes. At its fastest one grows from 80 to 98 % in three quarters of an hour. */
+const MINUTES = 10
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+/** Databases measured at the same time. */
+const AT_ONCE = 8
+
+/** Every isolate must know that a database is closed before the time comes, so that a key leads to the same one everywhere. */
+const CLOSES_AFTER_MS = KNOWN_EVERYWHERE_MS
+
+type Measured = { readonly tenant: Tenant; readonly shard: number; readonly bytes: number }
+
+/** Measures the databases whose minute it is at the time `at`. */
+export async function measureShards(env: Env, calls: Calls = noCalls(), at: Instant = now()): Promise<void> {
+  const control = controlDatabase(env, calls)
+  const [rows] = await control.batch([tenantsOfMinuteQuery(control, at, MINUTES)])
+  const waiting = readTenants(rows)
+    .flatMap(tenant => tenant.shards.map((_, shard) => ({ tenant, shard })))
+    .values()
+  const measured: Measured[] = []
+  const work = async (): Promise<void> => {
+    for (const { tenant, shard } of waiting)
+      await measure(env, tenant, shard, calls).then(
+        bytes => measured.push({ tenant, shard, bytes }),
+        problem =>
+          console.error(
+            JSON.stringify({ at: 'measureShards', tenant: tenant.locator, shard, problem: String(problem) }),
+          ),
+      )
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  const queries = measured.flatMap(database => noteQueries(control, database))
+  if (queries.length > 0) await control.batch(queries as [Query, ...Query[]])
+  if (at % HOUR_MS < MINUTES * MINUTE_MS) warn(measured)
+}
+
+async function measure(env: Env, tenant: Tenant, shard: number, calls: Calls): Promise<number> {
+  const database = openDatabase(shardClient(env, tenant, shard).client, calls)
+  await database.batch([database.build.all(sql`select 1`)])
+  return database.bytes()
+}
+
+function noteQueries(control: Database, { tenant, shard, bytes }: Measured): Query[] {
+  const isThis = and(eq(shards.tenantLocator, tenant.locator), eq(shards.number, shard))
+  const noted = control.build.update(shards).set({ bytes }).where(isThis)
+  if (!isClosedAt(shareOf(tenant, bytes))) return [noted]
+  const closed = control.build
+    .update(shards)
+    .set({ closesAt: now() + CLOSES_AFTER_MS })
+    .where(and(isThis, isNull(shards.closesAt)))
+  return [noted, closed]
+}
+
+/** Once an hour a line for each database that fills up: `{"at":"room","tenant":"acme","binding":"TENANT_007","percent":64}`. */
+function warn(measured: readonly Measured[]): void {
+  for (const { tenant, shard, bytes } of measured) {
+    const share = shareOf(tenant, bytes)
+    if (isToBeWarnedOf(share))
+      console.warn(
+        JSON.stringify({
+          ...{ at: 'room', tenant: tenant.name, binding: tenant.shards[shard] },
+          percent: Math.round(share * 100),
+        }),
+      )
+  }
+}
