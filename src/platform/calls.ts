@@ -1,5 +1,4 @@
 import { invalidParameter } from '../kernel/errors.ts'
-import type { Tenant } from './tenancy.ts'
 
 /**
  * Round trips that a request has made, the one cost that does not depend on the machine, and the rows that D1 read and
@@ -78,14 +77,17 @@ export const BOOKMARK_HEADER = 'x-d1-bookmark'
 
 const FORM = /^([0-9a-f]{8}\.\d{1,9})\.(\d{1,2}=[\w-]{1,128}(?:,\d{1,2}=[\w-]{1,128})*)$/
 
+/** The parts of a tenant that name its databases. */
+type Sharded = { readonly locator: string; readonly generation: number; readonly shards: readonly string[] }
+
 /** A tenant's databases, until it is recreated. */
-const scopeOf = ({ locator, generation }: Tenant): string => `${locator.slice(0, 8)}.${generation}`
+const scopeOf = ({ locator, generation }: Sharded): string => `${locator.slice(0, 8)}.${generation}`
 
 /**
  * By binding what the client brought. Empty for a bookmark of another tenant or of one that was recreated since: the primary
  * has come at least as far. 400 for text that no answer had.
  */
-export function readBookmarks(header: string | null, tenant: Tenant): Readonly<Record<string, string>> {
+export function readBookmarks(header: string | null, tenant: Sharded): Readonly<Record<string, string>> {
   if (header === null) return {}
   const [, scope, list] = FORM.exec(header.trim()) ?? []
   if (scope === undefined || list === undefined)
@@ -103,7 +105,7 @@ export function readBookmarks(header: string | null, tenant: Tenant): Readonly<R
 }
 
 /** What the answer has: of each shard the later of what was brought and what was seen. Undefined where there is neither. */
-export function writeBookmarks({ brought = {}, bookmarks = {} }: Calls, tenant: Tenant): string | undefined {
+export function writeBookmarks({ brought = {}, bookmarks = {} }: Calls, tenant: Sharded): string | undefined {
   const each = tenant.shards.flatMap((binding, shard) => {
     const latest = laterBookmark(brought[binding], bookmarks[binding])
     return latest === undefined ? [] : [`${shard}=${latest}`]

@@ -25,7 +25,6 @@ export const ClockAdvance = z
     unit: z.enum(['second', 'minute', 'hour', 'day', 'week', 'month', 'year']),
   })
   .openapi('ClockAdvance')
-export type ClockAdvance = z.infer<typeof ClockAdvance>
 
 /** The target of the clock: exactly one of the two. */
 export const ClockRequest = z

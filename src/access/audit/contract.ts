@@ -12,39 +12,28 @@ import {
   Timestamp,
 } from '../../platform/wire.ts'
 
-/** The actions that are audited. */
-const AUDIT_ACTIONS = [
-  'auxdata.write',
-  'auxdata.delete',
-  'secrets.write',
-  'secrets.delete',
-  'secrets.read',
-  'permission.refused',
-  'configuration.deploy',
-  'configuration.repair',
-  'integrations.write',
-  'integrations.delete',
-  'tenants.clock',
-  'tenants.write',
-  'webhooks.write',
-  'webhooks.delete',
-  'webhooks.resend',
-  'migration.write',
-  'login.success',
-  'login.failure',
-  'accounts.write',
-  'accounts.disable',
-  'accounts.enable',
-  'accounts.delete',
-  'accounts.unlock',
-  'accounts.password',
-  'accounts.rules',
-  'tokens.write',
-  'tokens.delete',
-  'tokens.revoke',
-  'credentials.delete',
-] as const
-export type AuditAction = (typeof AUDIT_ACTIONS)[number]
+/** The actions that are audited, by what they act on. */
+const ACTIONS = {
+  auxdata: ['write', 'delete'],
+  secrets: ['write', 'delete', 'read'],
+  permission: ['refused'],
+  configuration: ['deploy', 'repair'],
+  integrations: ['write', 'delete'],
+  tenants: ['clock', 'write'],
+  webhooks: ['write', 'delete', 'resend'],
+  migration: ['write'],
+  login: ['success', 'failure'],
+  accounts: ['write', 'disable', 'enable', 'delete', 'unlock', 'password', 'rules'],
+  tokens: ['write', 'delete', 'revoke'],
+  credentials: ['delete'],
+} as const
+
+type Subject = keyof typeof ACTIONS
+export type AuditAction = { [S in Subject]: `${S}.${(typeof ACTIONS)[S][number]}` }[Subject]
+
+const AUDIT_ACTIONS = Object.entries(ACTIONS).flatMap(([subject, actions]) =>
+  actions.map(action => `${subject}.${action}` as AuditAction),
+) as [AuditAction, ...AuditAction[]]
 
 export const AuditQuery = z.object({
   action: optional(z.enum(AUDIT_ACTIONS)).openapi({ description: 'Entries of this kind only.' }),

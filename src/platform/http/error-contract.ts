@@ -4,13 +4,11 @@ import { ERROR_KINDS, type ErrorCode } from '../../kernel/errors.ts'
 import { Flag, Integer, OptionalText, Text } from '../wire.ts'
 
 export const FieldErrorCode = z.enum(['MISSING', 'INVALID_FIELD', 'INVALID_TYPE', 'INVALID_VALUE'])
-export type FieldErrorCode = z.infer<typeof FieldErrorCode>
 
 /** One field that is missing, unknown, or has a wrong value (brief 6.1). */
 export const FieldError = z
   .object({ fieldName: Text, code: FieldErrorCode, message: OptionalText })
   .openapi('FieldError')
-export type FieldError = z.infer<typeof FieldError>
 
 /** The wrong fields of one group of a group field: the group's locator, or its index among those sent. */
 export const FieldGroupErrors = z
@@ -21,7 +19,6 @@ export const FieldGroupErrors = z
     index: Integer.optional(),
   })
   .openapi('FieldGroupErrors')
-export type FieldGroupErrors = z.infer<typeof FieldGroupErrors>
 
 export const FieldErrors = z
   .object({
@@ -31,12 +28,10 @@ export const FieldErrors = z
     errorMessage: OptionalText,
   })
   .openapi('FieldErrors')
-export type FieldErrors = z.infer<typeof FieldErrors>
 
 export const PerilValidationErrors = z
   .object({ name: Text, hasErrors: Flag, fieldErrors: FieldErrors.optional(), message: OptionalText })
   .openapi('PerilValidationErrors')
-export type PerilValidationErrors = z.infer<typeof PerilValidationErrors>
 
 /** `index` counts from 0 among the exposures that the request adds; `exposureLocator` names one it changes. */
 export const ExposureValidationErrors = z
@@ -50,12 +45,10 @@ export const ExposureValidationErrors = z
     message: OptionalText,
   })
   .openapi('ExposureValidationErrors')
-export type ExposureValidationErrors = z.infer<typeof ExposureValidationErrors>
 
 export const CancellationValidationError = z
   .object({ name: Text, code: Text, message: OptionalText })
   .openapi('CancellationValidationError')
-export type CancellationValidationError = z.infer<typeof CancellationValidationError>
 
 export const PolicyValidationErrors = z
   .object({
@@ -65,7 +58,6 @@ export const PolicyValidationErrors = z
     policyFieldErrors: FieldErrors.optional(),
   })
   .openapi('PolicyValidationErrors')
-export type PolicyValidationErrors = z.infer<typeof PolicyValidationErrors>
 
 /**
  * A problem with one place of a request. For a policyholder's value `ontologyUri` is the field's name and
@@ -81,7 +73,6 @@ export const ValidationFieldError = z
     debug: OptionalText,
   })
   .openapi('ValidationFieldError')
-export type ValidationFieldError = z.infer<typeof ValidationFieldError>
 
 /** A problem of an uploaded table (resources brief 1.2). */
 export const TableError = z

@@ -1,6 +1,7 @@
 // All routes on one Hono app, and what is answered where there is no route.
 import { type Context, Hono } from 'hono'
 import type { Params, Result, Router } from 'hono/router'
+import type { H, RouterRoute } from 'hono/types'
 import { Refusal } from '../../kernel/errors.ts'
 import { discardRest } from './body/bytes.ts'
 import { beginExchange, checkTarget, type Exchange } from './exchange.ts'
@@ -74,7 +75,8 @@ export function mount(
   pages: readonly Page[],
   callers: Callers,
 ): Hono<Bindings> {
-  const app = new Hono<Bindings>({ strict: false, router: new SegmentRouter() })
+  const router = new SegmentRouter<[H, RouterRoute]>()
+  const app = new Hono<Bindings>({ strict: false, router })
   app.use(async (context, next) => {
     const exchange = beginExchange(context.req.raw)
     context.set('exchange', exchange)
@@ -105,43 +107,38 @@ export function mount(
       return response
     })
   }
-  const methodsOf = methodFinder([...routes, ...pages.map(({ path }) => ({ path, method: 'get' }))])
   app.notFound(async context => {
     await discardRest(context.req.raw)
-    return unrouted(context.get('exchange'), context.env, methodsOf)
+    return unrouted(context.get('exchange'), context.env, path => methodsOf(router, path))
   })
   app.onError((problem, context) => problemResponse(context.get('exchange'), problem))
   return app
 }
 
-type MethodFinder = (path: string) => string[]
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** Which methods a path has, in upper case; none when it is not a path of any route. */
-function methodFinder(routes: readonly { path: string; method: string }[]): MethodFinder {
-  let patterns: { method: string; pattern: RegExp }[] | undefined
-  return path => {
-    patterns ??= routes.map(route => ({
-      method: route.method.toUpperCase(),
-      pattern: new RegExp(`^${route.path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`),
-    }))
-    const methods = patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method)
-    return methods.length === 0
-      ? []
-      : [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : [])])]
-  }
+/** Which methods a path has; none when it is not a path of any route. */
+function methodsOf(router: SegmentRouter<unknown>, path: string): string[] {
+  const segments = segmentsOf(path.replace(/(?<=.)\/$/, ''))
+  const methods = METHODS.filter(method => router.has(method, segments))
+  return methods.includes('GET') ? [...methods, 'HEAD'] : methods
 }
 
 /** Whether a page in a browser calls: then the answer says whether that page may read it. */
 const isOfPage = ({ request }: Exchange): boolean => request.headers.has('origin')
 
-async function unrouted(exchange: Exchange, env: Env, methodsOf: MethodFinder): Promise<Response> {
+async function unrouted(
+  exchange: Exchange,
+  env: Env,
+  methodsAt: (path: string) => string[],
+): Promise<Response> {
   try {
     checkTarget(exchange)
   } catch (problem) {
     return problemResponse(exchange, problem)
   }
   const { request, url } = exchange
-  const methods = methodsOf(url.pathname)
+  const methods = methodsAt(url.pathname)
   if (methods.length === 0)
     return problemResponse(
       exchange,
@@ -202,6 +199,10 @@ export class SegmentRouter<T> implements Router<T> {
     }
     if (!at.ends.has(method)) at.ends.set(method, { handler, parameters })
   }
+
+  /** Whether a route of the method has that path. */
+  has = (method: string, segments: readonly string[]): boolean =>
+    find(this.#root, segments, 0, method, []) !== undefined
 
   match(method: string, path: string): Result<T> {
     const values: string[] = []

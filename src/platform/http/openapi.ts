@@ -57,12 +57,16 @@ const refusals = (route: Route, examples: Examples) => ({
   default: refusal('Any other refusal.'),
 })
 
+const TOKENS = {
+  tenant: 'a token of the tenant',
+  administration: 'a token of an administration account',
+  signedIn: 'any valid token',
+}
+
 function requires(access: Access): string {
-  if (access.kind === 'tenant')
-    return `Needs a token of the tenant with the permission ${access.permissions.map(name => `\`${name}\``).join(' or ')}.`
   if (access.kind === 'public') return 'Needs no token.'
   const named = access.permissions?.map(name => `\`${name}\``).join(' or ')
-  const whose = access.kind === 'administration' ? 'a token of an administration account' : 'any valid token'
+  const whose = TOKENS[access.kind]
   return named ? `Needs ${whose} with the permission ${named}.` : `Needs ${whose}.`
 }
 
@@ -98,10 +102,7 @@ function requestOf({ path, query, body, form, upload, access, method }: Route) {
 
 function contentOf({ schema, media, fileMedia = [] }: Route['answer']) {
   const files = (media === undefined ? fileMedia : [media]).map(one => [one, { schema: FILE }] as const)
-  const content = {
-    ...(schema && { 'application/json': { schema } }),
-    ...Object.fromEntries(files),
-  }
+  const content = { ...(schema && { 'application/json': { schema } }), ...Object.fromEntries(files) }
   return Object.keys(content).length === 0 ? {} : { content }
 }
 
@@ -147,10 +148,7 @@ export function openApiDocument(
       ...('permissions' in route.access && { 'x-permissions': [...(route.access.permissions ?? [])] }),
       request: requestOf(route),
       responses: {
-        [route.answer.status ?? 200]: {
-          description: route.answer.description,
-          ...contentOf(route.answer),
-        },
+        [route.answer.status ?? 200]: { description: route.answer.description, ...contentOf(route.answer) },
         ...refusals(route, examples),
       },
     })
@@ -171,12 +169,7 @@ export function openApiDocument(
   const document = getOpenAPI31Document(
     {
       openapi: '3.1.0',
-      info: {
-        title: 'Bindery',
-        version,
-        description: INTRODUCTION,
-        license: LICENSE,
-      },
+      info: { title: 'Bindery', version, description: INTRODUCTION, license: LICENSE },
       servers: [{ url: '/', description: 'The service that answered.' }],
       tags: tagsOf(routes.flatMap(route => route.tags)),
     },
@@ -184,12 +177,9 @@ export function openApiDocument(
   )
   for (const route of routes)
     addExample(document.paths![route.path]![route.method] as never, exampleOf(examples, route))
-  const errors = Object.entries(ERROR_KINDS).map(([code, { status, api, about }]) => ({
-    code,
-    httpStatus: status,
-    apiErrorCode: api,
-    about,
-  }))
+  const errors = Object.entries(ERROR_KINDS).map(
+    ([code, { status: httpStatus, api: apiErrorCode, about }]) => ({ code, httpStatus, apiErrorCode, about }),
+  )
   return JSON.stringify({ ...withHeaders(document as Described, routes), 'x-error-codes': errors })
 }
 
@@ -304,15 +294,12 @@ function parametersOf(route: Route): ParameterName[] {
 }
 
 function responsesOf(route: Route): [string, ResponseName][] {
-  return [
-    ...(isTagged(route) && answersJson(route) ? [['304', 'NotModified'] as [string, ResponseName]] : []),
-    ...(answersJson(route) && route.access.kind !== 'public'
-      ? [['406', 'NotAcceptable'] as [string, ResponseName]]
-      : []),
-    ...(writeOf(route).changes === undefined
-      ? []
-      : [['412', 'PreconditionFailed'] as [string, ResponseName]]),
+  const named: [string, ResponseName, boolean][] = [
+    ['304', 'NotModified', isTagged(route) && answersJson(route)],
+    ['406', 'NotAcceptable', answersJson(route) && route.access.kind !== 'public'],
+    ['412', 'PreconditionFailed', writeOf(route).changes !== undefined],
   ]
+  return named.flatMap(([status, name, has]) => (has ? [[status, name]] : []))
 }
 
 type Operation = {
@@ -320,13 +307,13 @@ type Operation = {
   parameters?: object[]
   responses: Record<string, { headers?: object; $ref?: string }>
 }
-export type Described = {
+type Described = {
   paths?: Record<string, unknown>
   components?: Record<string, unknown>
 }
 
 /** Adds the headers to the document that was made of the routes. */
-export function withHeaders<D extends Described>(document: D, routes: readonly Route[]): D {
+function withHeaders<D extends Described>(document: D, routes: readonly Route[]): D {
   for (const route of routes) {
     const item = document.paths?.[route.path] as Record<string, Operation>
     const operation = item[route.method]!

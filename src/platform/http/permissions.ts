@@ -7,59 +7,56 @@ import type { Tenant } from '../tenancy.ts'
 import type { Exchange } from './exchange.ts'
 import type { Access, Route } from './route.ts'
 
+type Area = 'policyData' | 'resources' | 'administration'
+
+const group = <const Actions extends readonly string[]>(area: Area, ...actions: Actions) => ({
+  area,
+  actions,
+})
+
 /** Every permission that a route can ask for, by group; the area decides which account types hold it. */
 export const PERMISSION_GROUPS = {
-  policies: { area: 'policyData', actions: ['read', 'list', 'write', 'price', 'issue', 'discard'] },
-  accounts: { area: 'policyData', actions: ['read'] },
-  policyholders: { area: 'policyData', actions: ['read', 'list', 'write', 'overwrite'] },
-  quotes: {
-    area: 'policyData',
-    actions: ['read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue', 'discard'],
-  },
-  'quick-quotes': { area: 'policyData', actions: ['read', 'write'] },
-  endorsements: {
-    area: 'policyData',
-    actions: ['read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue'],
-  },
-  renewals: {
-    area: 'policyData',
-    actions: ['read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue'],
-  },
-  cancellations: { area: 'policyData', actions: ['read', 'list', 'write', 'issue'] },
-  reinstatements: { area: 'policyData', actions: ['read', 'list', 'write', 'accept', 'issue'] },
-  lapses: { area: 'policyData', actions: ['read', 'write'] },
-  invoices: { area: 'policyData', actions: ['read', 'list', 'write', 'issue', 'pay'] },
-  payments: { area: 'policyData', actions: ['read', 'list', 'write', 'reverse'] },
-  transactions: { area: 'policyData', actions: ['read', 'list'] },
-  calculations: { area: 'policyData', actions: ['check'] },
-  auxdata: { area: 'policyData', actions: ['read', 'write', 'delete'] },
-  lambda: { area: 'policyData', actions: ['execute'] },
-  media: { area: 'policyData', actions: ['read', 'update'] },
-  reports: { area: 'policyData', actions: ['read', 'create'] },
-  claims: { area: 'policyData', actions: ['read', 'list', 'write'] },
-  events: { area: 'policyData', actions: ['read', 'list', 'write'] },
-  products: { area: 'resources', actions: ['read', 'list'] },
+  policies: group('policyData', 'read', 'list', 'write', 'price', 'issue', 'discard'),
+  accounts: group('policyData', 'read'),
+  policyholders: group('policyData', 'read', 'list', 'write', 'overwrite'),
+  quotes: group('policyData', 'read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue', 'discard'),
+  'quick-quotes': group('policyData', 'read', 'write'),
+  endorsements: group('policyData', 'read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue'),
+  renewals: group('policyData', 'read', 'list', 'write', 'price', 'underwrite', 'accept', 'issue'),
+  cancellations: group('policyData', 'read', 'list', 'write', 'issue'),
+  reinstatements: group('policyData', 'read', 'list', 'write', 'accept', 'issue'),
+  lapses: group('policyData', 'read', 'write'),
+  invoices: group('policyData', 'read', 'list', 'write', 'issue', 'pay'),
+  payments: group('policyData', 'read', 'list', 'write', 'reverse'),
+  transactions: group('policyData', 'read', 'list'),
+  calculations: group('policyData', 'check'),
+  auxdata: group('policyData', 'read', 'write', 'delete'),
+  lambda: group('policyData', 'execute'),
+  media: group('policyData', 'read', 'update'),
+  reports: group('policyData', 'read', 'create'),
+  claims: group('policyData', 'read', 'list', 'write'),
+  events: group('policyData', 'read', 'list', 'write'),
+  products: group('resources', 'read', 'list'),
   // An archive has the passwords of its test users, administrators among them: to download it is not just to read.
-  deployments: { area: 'resources', actions: ['read', 'download', 'deploy'] },
-  constraints: { area: 'resources', actions: ['read', 'upload'] },
-  documents: { area: 'resources', actions: ['read', 'upload', 'update'] },
-  fonts: { area: 'resources', actions: ['read', 'update', 'upload'] },
-  resources: { area: 'resources', actions: ['read', 'list'] },
-  'resource-groups': { area: 'resources', actions: ['read', 'list', 'write'] },
-  tables: { area: 'resources', actions: ['read', 'upload'] },
-  templates: { area: 'resources', actions: ['read', 'upload'] },
-  webhooks: { area: 'administration', actions: ['read', 'list', 'write'] },
-  'diverted-events': { area: 'administration', actions: ['read', 'list', 'resend', 'delete'] },
-  secrets: { area: 'administration', actions: ['read', 'write'] },
-  users: { area: 'administration', actions: ['read', 'list', 'write', 'token', 'revoke', 'custom'] },
-  integrations: { area: 'administration', actions: ['read', 'write'] },
-  migration: { area: 'administration', actions: ['read', 'list', 'write'] },
-  plugins: { area: 'administration', actions: ['read'] },
-  audit: { area: 'administration', actions: ['list'] },
-  tenants: { area: 'administration', actions: ['clock', 'read', 'write'] },
-} as const satisfies Record<string, { area: Area; actions: readonly string[] }>
+  deployments: group('resources', 'read', 'download', 'deploy'),
+  constraints: group('resources', 'read', 'upload'),
+  documents: group('resources', 'read', 'upload', 'update'),
+  fonts: group('resources', 'read', 'update', 'upload'),
+  resources: group('resources', 'read', 'list'),
+  'resource-groups': group('resources', 'read', 'list', 'write'),
+  tables: group('resources', 'read', 'upload'),
+  templates: group('resources', 'read', 'upload'),
+  webhooks: group('administration', 'read', 'list', 'write'),
+  'diverted-events': group('administration', 'read', 'list', 'resend', 'delete'),
+  secrets: group('administration', 'read', 'write'),
+  users: group('administration', 'read', 'list', 'write', 'token', 'revoke', 'custom'),
+  integrations: group('administration', 'read', 'write'),
+  migration: group('administration', 'read', 'list', 'write'),
+  plugins: group('administration', 'read'),
+  audit: group('administration', 'list'),
+  tenants: group('administration', 'clock', 'read', 'write'),
+} as const
 
-type Area = 'policyData' | 'resources' | 'administration'
 type Group = keyof typeof PERMISSION_GROUPS
 
 /** `group.action`, e.g. `policies.write`. */
@@ -74,6 +71,9 @@ export const ACCOUNT_TYPES = [
   'account.tenant.read.only.user',
 ] as const
 export type AccountType = (typeof ACCOUNT_TYPES)[number]
+
+/** The group of a permission. */
+export const groupOf = (permission: string): string => permission.slice(0, permission.indexOf('.'))
 
 /** Every permission, in the order of the groups. */
 export const ALL_PERMISSIONS: readonly Permission[] = Object.entries(PERMISSION_GROUPS).flatMap(
@@ -149,7 +149,7 @@ export const holds = (accountType: string, permission: Permission): boolean =>
 
 /** Whether a list of `group.action` and `group.*` has the permission. */
 export const grants = (listed: readonly string[], permission: Permission): boolean =>
-  listed.includes(permission) || listed.includes(`${permission.slice(0, permission.indexOf('.'))}.*`)
+  listed.includes(permission) || listed.includes(`${groupOf(permission)}.*`)
 
 /** Whether the caller may: by the list that it brings, else by its account's type. */
 export const may = (
@@ -168,8 +168,6 @@ export function requirePermission(caller: Caller, anyOf: readonly Permission[]):
     `The account '${caller.username}' (${caller.accountType}) lacks the permission ${anyOf.join(' or ')}.`,
   )
 }
-
-export const groupOf = (permission: string): string => permission.slice(0, permission.indexOf('.'))
 
 /** Whether the text is a permission that a tenant's role may give, or all of a group. */
 export function isGrantable(text: string): boolean {

@@ -28,106 +28,78 @@ const RESOURCE = '/resource/{tenantLocator}'
 
 const GROUP = `${RESOURCE}/groups/{locator}`
 
-const shown = (path: string): WriteOf => ({ changes: path, shows: true })
+type Write = [operation: string, write: WriteOf]
 
-const uploadOf = (kind: string, address = kind): [string, WriteOf] => [
-  `POST ${RESOURCE}/${kind}`,
-  { makes: `${RESOURCE}/${address}/{name}` },
+/** The writes at a record's path whose answer is the changed record: a method and what follows the path. */
+const showing = (path: string, ...writes: readonly string[]): Write[] =>
+  writes.map(write => {
+    const [method, action = ''] = write.split(' ')
+    return [`${method} ${path}${action}`, { changes: path, shows: true }]
+  })
+
+/** Writes at a record's path that are answered otherwise. */
+const changing = (path: string, ...writes: readonly string[]): Write[] =>
+  showing(path, ...writes).map(([operation]) => [operation, { changes: path }])
+
+/** Writes that make another record than that at their path, and show it. */
+const making = (operation: string, makes: string, changes?: string): Write => [
+  operation,
+  { makes, shows: true, ...(changes !== undefined && { changes }) },
 ]
+
+/** Uploads of a kind of resource; templates and snippets of both dialects have one address. */
+const uploads = (...kinds: readonly string[]): Write[] =>
+  kinds.map(kind => [
+    `POST ${RESOURCE}/${kind}`,
+    { makes: `${RESOURCE}/${kind.replace(/\/(?:liquid|velocity)$/, '')}/{name}` },
+  ])
+
+const MIGRATIONS = '/migration/{tenantLocator}/migrations'
 
 /** By method and path. */
 export const WRITES: Readonly<Record<string, WriteOf>> = {
-  'POST /policy': { makes: '/policy/{locator}', shows: true },
-  [`POST ${POLICY}/update`]: shown(POLICY),
-  [`POST ${POLICY}/finalize`]: shown(POLICY),
-  [`POST ${POLICY}/issue`]: shown(POLICY),
-  [`POST ${POLICY}/discard`]: { changes: POLICY },
-  [`POST ${POLICY}/addDocument`]: shown(POLICY),
-  [`POST ${POLICY}/removeDocument`]: shown(POLICY),
-  [`POST ${POLICY}/endorse`]: shown(POLICY),
-  [`POST ${POLICY}/issueRenewal`]: shown(POLICY),
-  [`POST ${POLICY}/cancel`]: shown(POLICY),
-  [`POST ${POLICY}/withdraw`]: shown(POLICY),
-  [`PATCH ${POLICY}/fees`]: { changes: POLICY },
-  [`POST ${POLICY}/paymentSchedule`]: { changes: POLICY },
-  [`POST ${POLICY}/upgrade`]: { changes: POLICY },
-  [`POST ${POLICY}/issueNextInvoice`]: { changes: POLICY, makes: '/invoice/{locator}', shows: true },
-  [`POST ${POLICY}/createReinstatement`]: { changes: POLICY, makes: '/reinstatement/{locator}', shows: true },
-  'POST /policies/{policyLocator}/endorsements': {
-    changes: POLICY,
-    makes: '/endorsements/{locator}',
-    shows: true,
-  },
-  'POST /policies/{policyLocator}/renewals': { changes: POLICY, makes: '/renewals/{locator}', shows: true },
-  'POST /policies/{policyLocator}/cancellations': {
-    changes: POLICY,
-    makes: '/cancellations/{locator}',
-    shows: true,
-  },
-  [`PATCH ${QUOTE}`]: shown(QUOTE),
-  [`PATCH ${QUOTE}/select`]: { changes: QUOTE },
-  [`PATCH ${QUOTE}/quote`]: { changes: QUOTE },
-  [`PATCH ${QUOTE}/accept`]: shown(QUOTE),
-  [`PATCH ${QUOTE}/invalidate`]: shown(QUOTE),
-  [`PATCH ${QUOTE}/discard`]: shown(QUOTE),
-  [`POST ${QUOTE}/underwriting`]: shown(QUOTE),
-  [`POST ${QUOTE}/createNew`]: { changes: QUOTE, makes: '/quotes/{locator}', shows: true },
-  'POST /policy/{tenantLocator}/quickquotes': { makes: '/policy/{tenantLocator}/quickquotes/{locator}' },
-  [`PATCH ${ENDORSEMENT}`]: shown(ENDORSEMENT),
-  [`POST ${ENDORSEMENT}/underwriting`]: shown(ENDORSEMENT),
-  [`PATCH ${RENEWAL}`]: shown(RENEWAL),
-  [`POST ${RENEWAL}/underwriting`]: shown(RENEWAL),
-  [`PATCH ${CANCELLATION}`]: shown(CANCELLATION),
-  [`PATCH ${CANCELLATION}/issue`]: shown(CANCELLATION),
-  [`PATCH ${CANCELLATION}/rescind`]: shown(CANCELLATION),
-  [`PATCH ${CANCELLATION}/reinstate`]: { changes: CANCELLATION, makes: REINSTATEMENT, shows: true },
-  [`PATCH ${REINSTATEMENT}`]: shown(REINSTATEMENT),
-  [`PATCH ${REINSTATEMENT}/accept`]: shown(REINSTATEMENT),
-  [`PATCH ${REINSTATEMENT}/issue`]: shown(REINSTATEMENT),
-  [`PATCH ${REINSTATEMENT}/invalidate`]: shown(REINSTATEMENT),
-  'PATCH /gracePeriod/{locator}': shown('/gracePeriod/{locator}'),
-  [`POST ${LAPSE_REINSTATEMENT}/close`]: shown(LAPSE_REINSTATEMENT),
-  [`POST ${LAPSE_REINSTATEMENT}/invoice`]: shown(LAPSE_REINSTATEMENT),
-  [`POST ${LAPSE_REINSTATEMENT}/addDocument`]: shown(LAPSE_REINSTATEMENT),
-  [`POST ${LAPSE_REINSTATEMENT}/removeDocument`]: shown(LAPSE_REINSTATEMENT),
-  'POST /invoice/{invoiceLocator}/pay': {
-    changes: '/invoice/{invoiceLocator}',
-    makes: '/payments/{locator}',
-    shows: true,
-  },
-  'POST /payments/{paymentLocator}/reverse': shown('/payments/{paymentLocator}'),
-  'POST /policyholder/create': { makes: '/policyholder/{locator}', shows: true },
-  'POST /policyholder/update': shown(HOLDER),
-  [`PATCH ${HOLDER}/overwriteData`]: { changes: HOLDER },
+  ...Object.fromEntries([
+    making('POST /policy', '/policy/{locator}'),
+    ...showing(POLICY, 'POST /update', 'POST /finalize', 'POST /issue', 'POST /addDocument'),
+    ...showing(POLICY, 'POST /removeDocument', 'POST /endorse', 'POST /issueRenewal', 'POST /cancel'),
+    ...showing(POLICY, 'POST /withdraw'),
+    ...changing(POLICY, 'POST /discard', 'PATCH /fees', 'POST /paymentSchedule', 'POST /upgrade'),
+    making(`POST ${POLICY}/issueNextInvoice`, '/invoice/{locator}', POLICY),
+    making(`POST ${POLICY}/createReinstatement`, '/reinstatement/{locator}', POLICY),
+    making('POST /policies/{policyLocator}/endorsements', '/endorsements/{locator}', POLICY),
+    making('POST /policies/{policyLocator}/renewals', '/renewals/{locator}', POLICY),
+    making('POST /policies/{policyLocator}/cancellations', '/cancellations/{locator}', POLICY),
+    ...showing(QUOTE, 'PATCH', 'PATCH /accept', 'PATCH /invalidate', 'PATCH /discard', 'POST /underwriting'),
+    ...changing(QUOTE, 'PATCH /select', 'PATCH /quote'),
+    making(`POST ${QUOTE}/createNew`, '/quotes/{locator}', QUOTE),
+    ...showing(ENDORSEMENT, 'PATCH', 'POST /underwriting'),
+    ...showing(RENEWAL, 'PATCH', 'POST /underwriting'),
+    ...showing(CANCELLATION, 'PATCH', 'PATCH /issue', 'PATCH /rescind'),
+    making(`PATCH ${CANCELLATION}/reinstate`, REINSTATEMENT, CANCELLATION),
+    ...showing(REINSTATEMENT, 'PATCH', 'PATCH /accept', 'PATCH /issue', 'PATCH /invalidate'),
+    ...showing('/gracePeriod/{locator}', 'PATCH'),
+    ...showing(LAPSE_REINSTATEMENT, 'POST /close', 'POST /invoice', 'POST /addDocument'),
+    ...showing(LAPSE_REINSTATEMENT, 'POST /removeDocument'),
+    making('POST /invoice/{invoiceLocator}/pay', '/payments/{locator}', '/invoice/{invoiceLocator}'),
+    making('POST /policyholder/create', '/policyholder/{locator}'),
+    ...changing(HOLDER, 'PATCH /overwriteData'),
+    ...changing(AUX_DATA, 'DELETE'),
+    ...changing(WEBHOOK, 'PATCH', 'PATCH /unsuspend'),
+    ...showing(GROUP, 'PATCH', 'PATCH /retire'),
+    ...uploads('documents', 'fonts', 'secrets', 'tables', 'rangeTables', 'constraints', 'templates/liquid'),
+    ...uploads('templates/velocity', 'templateSnippets/liquid', 'templateSnippets/velocity'),
+  ]),
+  'POST /payments/{paymentLocator}/reverse': { changes: '/payments/{paymentLocator}', shows: true },
+  'POST /policyholder/update': { changes: HOLDER, shows: true },
   'PUT /auxData/{locator}': { changes: AUX_DATA },
-  [`DELETE ${AUX_DATA}`]: { changes: AUX_DATA },
+  'POST /policy/{tenantLocator}/quickquotes': { makes: '/policy/{tenantLocator}/quickquotes/{locator}' },
   'POST /media': { makes: '/media/{locator}' },
   'POST /account/v1/account': { makes: '/account/v1/accounts/{id}' },
-  [`PATCH ${WEBHOOK}`]: { changes: WEBHOOK },
-  [`PATCH ${WEBHOOK}/unsuspend`]: { changes: WEBHOOK },
   'POST /event/{tenantLocator}/webhooks': { makes: '/event/{tenantLocator}/webhooks/{locator}' },
   'PUT /integrations/autofill': { makes: '/integrations/autofill/{locator}' },
-  [`PATCH ${GROUP}`]: shown(GROUP),
-  [`PATCH ${GROUP}/retire`]: shown(GROUP),
-  [`POST ${RESOURCE}/groups`]: { makes: `${RESOURCE}/groups/{locator}` },
-  ...Object.fromEntries([
-    uploadOf('documents'),
-    uploadOf('fonts'),
-    uploadOf('secrets'),
-    uploadOf('tables'),
-    uploadOf('rangeTables'),
-    uploadOf('constraints'),
-    uploadOf('templates/liquid', 'templates'),
-    uploadOf('templates/velocity', 'templates'),
-    uploadOf('templateSnippets/liquid', 'templateSnippets'),
-    uploadOf('templateSnippets/velocity', 'templateSnippets'),
-  ]),
-  'POST /migration/{tenantLocator}/migrations': {
-    makes: '/migration/{tenantLocator}/migrations/{locator}',
-  },
-  'POST /migration/{tenantLocator}/migrations/accounts/{accountLocator}': {
-    makes: '/migration/{tenantLocator}/migrations/{locator}',
-  },
+  [`POST ${RESOURCE}/groups`]: { makes: GROUP },
+  [`POST ${MIGRATIONS}`]: { makes: `${MIGRATIONS}/{locator}` },
+  [`POST ${MIGRATIONS}/accounts/{accountLocator}`]: { makes: `${MIGRATIONS}/{locator}` },
 }
 
 export const writeOf = ({ method, path }: { method: string; path: string }): WriteOf =>

@@ -62,15 +62,12 @@ const deployed = {
 }
 
 export const DeployTestAssetResponse = z.object(deployed).openapi('DeployTestAssetResponse')
-export type DeployTestAssetResponse = z.infer<typeof DeployTestAssetResponse>
 
 export const DeployProductionAssetResponse = z.object(deployed).openapi('DeployProductionAssetResponse')
-export type DeployProductionAssetResponse = z.infer<typeof DeployProductionAssetResponse>
 
 export const DeployTestConfigurationLegacyResponse = z
   .object(deployed)
   .openapi('DeployTestConfigurationLegacyResponse')
-export type DeployTestConfigurationLegacyResponse = z.infer<typeof DeployTestConfigurationLegacyResponse>
 
 /** `version` is text: a published client compares it strictly with text (resources brief 0.6). */
 const Version = z.string().openapi({ description: 'The configVersion, as text.', example: '3' })
@@ -89,7 +86,6 @@ export const TenantAssetResponse = z
     deployedTimestamp: Timestamp,
   })
   .openapi('TenantAssetResponse')
-export type TenantAssetResponse = z.infer<typeof TenantAssetResponse>
 
 /** GET /deployments/{configVersion}: the archive in force at a signed address, and the version's history. */
 export const DeploymentResponse = z
