@@ -10,6 +10,7 @@ import type {
   CheckInvoicesResponse,
   FutureInvoiceResponse,
   GetInvoiceFinancialTransactionsResponse,
+  PaymentSource,
   PolicyInvoiceResponse,
 } from '../policy/contract/billing.ts'
 import { billedItemsOf, MOST_ITEMISED, shownItems } from '../policy/projection/billed-items.ts'
@@ -24,7 +25,6 @@ import {
   invoiceStatus,
   isOutstanding,
   type Payment,
-  type PaymentSource,
   type PlannedInstallment,
   paid,
   paymentState,

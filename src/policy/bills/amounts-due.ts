@@ -7,7 +7,7 @@ import { fromMinor, type Money, minus, negated, plus, sum } from '../../kernel/m
 import { earlier, type Instant, later } from '../../kernel/time.ts'
 import { isStanding } from '../fold/line.ts'
 import { splitBy } from '../fold/shares.ts'
-import type { Modification, PolicyAggregate } from '../records/aggregate.ts'
+import { type Modification, type PolicyAggregate, recordsWhere } from '../records/aggregate.ts'
 import {
   applied,
   type InstallmentFee,
@@ -57,9 +57,9 @@ export function chargesOf(aggregate: PolicyAggregate, modification: Modification
 
 /** The modification's plan, in its order. */
 export const planOf = (aggregate: PolicyAggregate, modification: Modification): PlannedInstallment[] =>
-  [...aggregate.installments.values()]
-    .filter(installment => installment.modificationLocator === modification.locator)
-    .sort((a, b) => a.number - b.number)
+  recordsWhere(aggregate.installments, one => one.modificationLocator === modification.locator).sort(
+    (a, b) => a.number - b.number,
+  )
 
 /** The installment that the invoice bills. */
 export const installmentOf = (
@@ -74,11 +74,8 @@ export function amountsDue(aggregate: PolicyAggregate, modification: Modificatio
   if (plan.length === 0) return []
   const { currency } = aggregate.policy
   const known = new Map<Uuid, Money[]>()
-  const dueFor = ({ modificationLocator: owner, number }: PlannedInstallment): Money => {
-    const due = known.get(owner) ?? amountsDue(aggregate, aggregate.modifications.get(owner)!)
-    known.set(owner, due)
-    return due[number - 1]!
-  }
+  const totalOf = installmentTotals(aggregate, known)
+  const dueFor = (one: PlannedInstallment): Money => totalOf(one.modificationLocator, one.number)
   const totals = totalsDue(plan, billedCharges(aggregate, modification), currency)
   // In the plan's order: an installment may ask for what an earlier one of it carried forward.
   known.set(modification.locator, totals)
@@ -136,14 +133,22 @@ const isInvoiced = (
     one => one.policyModificationLocator === modificationLocator && one.installmentNumber === number,
   )
 
-/** What invoices of the policy bill, each the sum of its items. Worked out once for all of a modification. */
-export function totalsDueOf(aggregate: PolicyAggregate): (invoice: Invoice) => Money {
-  const known = new Map<Uuid, Money[]>()
-  return ({ policyModificationLocator: locator, installmentNumber }) => {
-    const totals = known.get(locator) ?? amountsDue(aggregate, aggregate.modifications.get(locator)!)
-    known.set(locator, totals)
-    return totals[installmentNumber - 1]!
+/** What installments of the policy bill, by modification and number. Worked out once for all of a modification. */
+function installmentTotals(
+  aggregate: PolicyAggregate,
+  known = new Map<Uuid, Money[]>(),
+): (owner: Uuid, number: number) => Money {
+  return (owner, number) => {
+    const totals = known.get(owner) ?? amountsDue(aggregate, aggregate.modifications.get(owner)!)
+    known.set(owner, totals)
+    return totals[number - 1]!
   }
+}
+
+/** What invoices of the policy bill, each the sum of its items. */
+export function totalsDueOf(aggregate: PolicyAggregate): (invoice: Invoice) => Money {
+  const totalOf = installmentTotals(aggregate)
+  return invoice => totalOf(invoice.policyModificationLocator, invoice.installmentNumber)
 }
 
 /** What the invoice bills: the sum of its items. */
@@ -160,9 +165,7 @@ export function billedCharges(
   known: BilledCharges = new Map(),
 ): Charge[] {
   const plan = planOf(aggregate, modification)
-  const absorbed = [...aggregate.installments.values()].filter(one =>
-    one.absorbedBy.includes(modification.locator),
-  )
+  const absorbed = recordsWhere(aggregate.installments, one => one.absorbedBy.includes(modification.locator))
   // A lapse takes over what was invoiced too. Others take over what is open, whatever comes of that should they be void.
   const isAsked = modification.kind === 'lapse' ? undefined : () => false
   if (isContinued(plan))
@@ -269,13 +272,11 @@ export const isAbsorbed = (
 
 /** The modification's invoices, void ones too. */
 export const invoicesOf = (aggregate: PolicyAggregate, modification: Modification): Invoice[] =>
-  [...aggregate.invoices.values()].filter(
-    invoice => invoice.policyModificationLocator === modification.locator,
-  )
+  recordsWhere(aggregate.invoices, one => one.policyModificationLocator === modification.locator)
 
 /** The policy's invoices that are not void. */
 export const standingInvoices = ({ invoices }: PolicyAggregate): Invoice[] =>
-  [...invoices.values()].filter(invoice => invoiceStatus(invoice) !== 'invalidated')
+  recordsWhere(invoices, invoice => invoiceStatus(invoice) !== 'invalidated')
 
 /** What the invoice asks for beyond what is paid; of a refund invoice negative, or zero. `total`: its total, if known. */
 export function restDue(
@@ -295,7 +296,7 @@ export const invoiceOfTransaction = (
     invoice => installmentOf(aggregate, invoice).replans?.bill !== 'planned',
   )
 
-/** Installments of the plan whose time to be invoiced has come. One whose invoice became void is invoiced anew. */
+/** Installments of the plan whose time to be invoiced has come. One whose invoice became void is invoiced again. */
 export const installmentsToInvoice = (
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -306,21 +307,26 @@ export const installmentsToInvoice = (
  * Installments of the plan that no invoice bills. Of the way back from a lapse only the first until it is issued, which
  * paying that one does: the others wait.
  */
-export function notInvoiced(aggregate: PolicyAggregate, modification: Modification): PlannedInstallment[] {
-  const standing = standingInvoices(aggregate).filter(
-    invoice => invoice.policyModificationLocator === modification.locator,
-  )
-  const invoiced = new Set(standing.map(invoice => invoice.installmentNumber))
+export function notInvoiced(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  isOpen = openIn(aggregate),
+): PlannedInstallment[] {
   const isFromLapse = aggregate.modifications.get(modification.undoes!)?.kind === 'lapse'
   const waits = isFromLapse && modification.issuedAt === undefined
-  return planOf(aggregate, modification).filter(
-    one =>
-      !isAbsorbed(aggregate, one) &&
-      !isSilent(one) &&
-      !invoiced.has(one.number) &&
-      !(waits && one.number > 1),
-  )
+  return planOf(aggregate, modification).filter(one => isOpen(one) && !(waits && one.number > 1))
 }
+
+/** Whether an installment is still to be invoiced: no invoice that stands bills it, and no other plan took it over. */
+function openIn(aggregate: PolicyAggregate): (installment: PlannedInstallment) => boolean {
+  const invoiced = new Set(
+    standingInvoices(aggregate).map(one => keyOf(one.policyModificationLocator, one.installmentNumber)),
+  )
+  return one =>
+    !isAbsorbed(aggregate, one) && !isSilent(one) && !invoiced.has(keyOf(one.modificationLocator, one.number))
+}
+
+const keyOf = (modification: Uuid, number: number): string => `${modification}/${number}`
 
 /**
  * Whether the modification is billed: its transaction stands. The plan of a quote is for show until it is accepted and
@@ -336,42 +342,27 @@ export const isBilled = (aggregate: PolicyAggregate, modification: Modification)
         ))
 
 /** What is planned to be invoiced, in the order of time. */
-export const futureInstallments = (aggregate: PolicyAggregate): PlannedInstallment[] =>
-  [...aggregate.modifications.values()]
-    .filter(modification => isBilled(aggregate, modification))
-    .flatMap(modification => notInvoiced(aggregate, modification))
+export function futureInstallments(aggregate: PolicyAggregate): PlannedInstallment[] {
+  const isOpen = openIn(aggregate)
+  return recordsWhere(aggregate.modifications, modification => isBilled(aggregate, modification))
+    .flatMap(modification => notInvoiced(aggregate, modification, isOpen))
     .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start)
+}
 
 /** What each planned invoice will ask for, in the order of time. */
 export function plannedTotals(aggregate: PolicyAggregate): Money[] {
-  const known = new Map<Uuid, Money[]>()
-  return futureInstallments(aggregate).map(({ modificationLocator: owner, number }) => {
-    const totals = known.get(owner) ?? amountsDue(aggregate, aggregate.modifications.get(owner)!)
-    known.set(owner, totals)
-    return totals[number - 1]!
-  })
+  const totalOf = installmentTotals(aggregate)
+  return futureInstallments(aggregate).map(one => totalOf(one.modificationLocator, one.number))
 }
 
 /** Installments of what is issued that start then or later and have no invoice that stands. */
 export const openAfter = (aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] =>
   openInstallments(aggregate).filter(one => one.start >= at)
 
-/** Installments of what is issued that have no invoice that stands. */
-export function openInstallments(aggregate: PolicyAggregate): PlannedInstallment[] {
-  const invoiced = new Set(
-    standingInvoices(aggregate).map(one => keyOf(one.policyModificationLocator, one.installmentNumber)),
-  )
-  return [...aggregate.installments.values()].filter(
-    one =>
-      !isAbsorbed(aggregate, one) &&
-      !isSilent(one) &&
-      counts(aggregate, one.modificationLocator) &&
-      !invoiced.has(keyOf(one.modificationLocator, one.number)),
-  )
+/** Installments of what is issued that have no invoice that stands. Plans of other quotes are for show. */
+export const openInstallments = (aggregate: PolicyAggregate): PlannedInstallment[] => {
+  const { installments, modifications } = aggregate
+  const isIssuedPlan = (one: PlannedInstallment): boolean =>
+    modifications.get(one.modificationLocator)?.issuedAt !== undefined
+  return recordsWhere(installments, isIssuedPlan).filter(openIn(aggregate))
 }
-
-const keyOf = (modification: Uuid, number: number): string => `${modification}/${number}`
-
-/** The plan of what is issued; those of other quotes are for show. */
-const counts = ({ modifications }: PolicyAggregate, locator: Uuid): boolean =>
-  modifications.get(locator)?.issuedAt !== undefined

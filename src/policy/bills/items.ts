@@ -1,7 +1,7 @@
 // How the charges of a transaction lie on its installments. Items are not stored: they follow from the stored
 // plan and the charges. Plans of a policy at its limits (10,000 perils, monthly) have hundreds of thousands.
 // The plan of a plugin says of each charge what its installments bill; there the items are what it says.
-import { type CurrencyCode, fromMinor, type Money, plus, sum, zero } from '../../kernel/money.ts'
+import { type CurrencyCode, fromMinor, type Money, plus, sumOf, zero } from '../../kernel/money.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
 import { splitBy } from '../fold/shares.ts'
 import type { Installment, PlannedInstallment } from '../records/invoice.ts'
@@ -16,12 +16,11 @@ export type InstallmentItem = { readonly charge: Charge; readonly amount: Money 
  */
 export function installmentItems(
   plan: readonly Installment[],
-  charges: Iterable<Charge>,
+  charges: readonly Charge[],
 ): readonly InstallmentItem[][] {
-  const all = [...charges]
   const items = plan.map((): InstallmentItem[] => [])
-  const split = splitterOver(plan, all)
-  for (const charge of all)
+  const split = splitterOver(plan, charges)
+  for (const charge of charges)
     for (const [index, amount] of split(charge).entries())
       if (amount.minor !== 0) items[index]!.push({ charge, amount })
   return isContinued(plan) ? items.map(joinedByCharge) : items
@@ -37,34 +36,15 @@ function joinedByCharge(items: readonly InstallmentItem[]): InstallmentItem[] {
   return [...joined.values()].filter(item => item.amount.minor !== 0)
 }
 
-/** The items of one installment of the plan, as `installmentItems` has them. */
-export function itemsOf(
-  installment: Installment,
-  plan: readonly Installment[],
-  charges: Iterable<Charge>,
-): InstallmentItem[] {
-  const index = plan.findIndex(each => each.number === installment.number)
-  if (index < 0) throw new RangeError(`The plan has no installment ${installment.number}.`)
-  const all = [...charges]
-  const items: InstallmentItem[] = []
-  const split = splitterOver(plan, all)
-  for (const charge of all) {
-    const amount = split(charge)[index]!
-    if (amount.minor !== 0) items.push({ charge, amount })
-  }
-  return items
-}
-
 /** The sum of each installment's items without commissions, in the plan's order. */
 export function totalsDue(
   plan: readonly Installment[],
-  charges: Iterable<Charge>,
+  charges: readonly Charge[],
   currency: CurrencyCode,
 ): Money[] {
-  const all = [...charges]
   const totals = plan.map(() => zero(currency))
-  const split = splitterOver(plan, all)
-  for (const charge of all)
+  const split = splitterOver(plan, charges)
+  for (const charge of charges)
     if (isPayable(charge))
       for (const [index, amount] of split(charge).entries()) totals[index] = plus(totals[index]!, amount)
   return totals
@@ -74,58 +54,50 @@ export function totalsDue(
  * What is left of the charges to be billed by the installments of these numbers: of each charge the sum of their
  * items, for the stretch that they pay for. Charges of which nothing is left are not among them.
  */
-export function restOf(
-  plan: readonly Installment[],
-  charges: Iterable<Charge>,
+export const restOf = (
+  plan: readonly PlannedInstallment[],
+  charges: readonly Charge[],
   numbers: ReadonlySet<number>,
-): Charge[] {
-  const all = [...charges]
-  const open = [...plan.entries()].filter(([, installment]) => numbers.has(installment.number))
-  const rests: Charge[] = []
-  const split = splitterOver(plan, all)
-  for (const charge of all) {
-    const parts = split(charge)
-    const left = open.filter(([index]) => parts[index]!.minor !== 0)
-    if (left.length === 0) continue
-    const amount = sum(
-      left.map(([index]) => parts[index]!),
-      charge.amount.currency,
-    )
+): Charge[] =>
+  openParts(plan, charges, numbers).flatMap(({ charge, parts }) => {
+    if (parts.length === 0) return []
+    const amount = sumOf(parts, part => part.amount, charge.amount.currency)
     const paid = {
-      start: left.map(([, one]) => one.start).reduce(earlier),
-      end: left.map(([, one]) => one.end).reduce(later),
+      start: parts.map(({ installment }) => installment.start).reduce(earlier),
+      end: parts.map(({ installment }) => installment.end).reduce(later),
     }
-    rests.push({ ...charge, amount, rest: common(paid, charge.rest ?? charge) })
-  }
-  return rests
-}
+    return [{ ...charge, amount, rest: overlap(paid, charge.rest ?? charge) }]
+  })
 
 /** As `restOf`, for each installment by itself, with its locator (`from`). */
-export function restsByInstallment(
+export const restsByInstallment = (
   plan: readonly PlannedInstallment[],
-  charges: Iterable<Charge>,
+  charges: readonly Charge[],
   numbers: ReadonlySet<number>,
-): Charge[] {
-  const all = [...charges]
+): Charge[] =>
+  openParts(plan, charges, numbers).flatMap(({ charge, parts }) =>
+    parts.map(({ installment: { start, end, locator }, amount }) => {
+      return { ...charge, amount, rest: overlap({ start, end }, charge.rest ?? charge), from: locator }
+    }),
+  )
+
+/** The parts of each charge that the installments of these numbers bill; none of them is zero. */
+function openParts(
+  plan: readonly PlannedInstallment[],
+  charges: readonly Charge[],
+  numbers: ReadonlySet<number>,
+) {
   const open = [...plan.entries()].filter(([, installment]) => numbers.has(installment.number))
-  const split = splitterOver(plan, all)
-  return all.flatMap(charge => {
-    const parts = split(charge)
-    return open
-      .filter(([index]) => parts[index]!.minor !== 0)
-      .map(
-        ([index, one]): Charge => ({
-          ...charge,
-          amount: parts[index]!,
-          rest: common({ start: one.start, end: one.end }, charge.rest ?? charge),
-          from: one.locator,
-        }),
-      )
+  const split = splitterOver(plan, charges)
+  return charges.map(charge => {
+    const amounts = split(charge)
+    const parts = open.map(([index, installment]) => ({ installment, amount: amounts[index]! }))
+    return { charge, parts: parts.filter(({ amount }) => amount.minor !== 0) }
   })
 }
 
 /** The overlap of the spans; the first of them when there is none. */
-function common(first: Span, second: Span): Span {
+function overlap(first: Span, second: Span): Span {
   const start = later(first.start, second.start)
   const end = earlier(first.end, second.end)
   return start < end ? { start, end } : first
@@ -137,23 +109,23 @@ const splitterOver = (
   charges: readonly Charge[],
 ): ((charge: Charge) => Money[]) => {
   if (isContinued(plan)) return splitContinued(plan, charges, splitByTime(plan))
-  return plan.some(one => one.items) ? saidBy(plan) : splitByTime(plan)
+  return plan.some(one => one.items) ? statedBy(plan) : splitByTime(plan)
 }
 
 /** The plan's items for each charge; none for a charge that it does not name. */
-function saidBy(plan: readonly Installment[]): (charge: Charge) => Money[] {
-  const said = new Map<string, number[]>()
+function statedBy(plan: readonly Installment[]): (charge: Charge) => Money[] {
+  const stated = new Map<string, number[]>()
   const put = (id: string, at: number, minor: number): void => {
-    const parts = said.get(id) ?? plan.map(() => 0)
+    const parts = stated.get(id) ?? plan.map(() => 0)
     parts[at] = minor
-    said.set(id, parts)
+    stated.set(id, parts)
   }
   for (const [at, { items = {}, fees = [] }] of plan.entries()) {
     for (const [id, minor] of Object.entries(items)) put(id, at, minor)
     for (const fee of fees) put(feeChargeId(fee), at, fee.amount.minor)
   }
   return ({ id, amount: { currency } }) => {
-    const parts = said.get(id)
+    const parts = stated.get(id)
     return plan.map((_, at) => fromMinor(parts?.[at] ?? 0, currency))
   }
 }
@@ -208,7 +180,7 @@ export const isContinued = (plan: readonly Installment[]): boolean =>
   plan.some(one => one.replans !== undefined)
 
 /** Splits charges over the plan. `charges` are all that it bills, with the rests that it took over apart (`from`). */
-export function splitContinued(
+function splitContinued(
   plan: readonly Installment[],
   charges: readonly Charge[],
   splitByTime: (charge: Charge) => Money[],

@@ -46,7 +46,9 @@ export const InvoiceStatusResponse = component('InvoiceStatusResponse', {
 })
 export type InvoiceStatusResponse = z.infer<typeof InvoiceStatusResponse>
 
+/** An offset settles a refund and an invoice of the same policy against each other. */
 export const PaymentSource = z.enum(['received', 'credit', 'offset']).openapi('PaymentSource')
+export type PaymentSource = z.infer<typeof PaymentSource>
 
 /** What a client may say: an offset is Bindery's own doing. */
 const RequestedSource = z.enum(['received', 'credit'])

@@ -6,6 +6,7 @@ import type { DisplayId, PolicyLocator, QuoteLocator, Uuid } from '../../kernel/
 import type { CurrencyCode, Money } from '../../kernel/money.ts'
 import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
+import type { QuoteState } from '../contract/response.ts'
 import type { PerilAmounts } from './changes.ts'
 import type { Invoice, Payment, PlannedInstallment } from './invoice.ts'
 import type {
@@ -31,7 +32,10 @@ export const POLICY_LIMITS = {
   payments: 5_000,
 } as const
 
-export type Policy = {
+/** When the record was made and last changed. */
+export type Stamped = { readonly createdAt: Instant; readonly updatedAt: Instant }
+
+export type Policy = Stamped & {
   readonly locator: PolicyLocator
   readonly policyholderLocator: Uuid
   readonly productName: string
@@ -40,8 +44,6 @@ export type Policy = {
   readonly upgrades?: readonly Upgrade[]
   /** Rises by one with every commit; the guard of the policy's batches. */
   readonly version: number
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
   readonly finalizedAt?: Instant
   readonly issuedAt?: Instant
   readonly discardedAt?: Instant
@@ -57,16 +59,12 @@ export type Policy = {
 /** At that time the policy left a version of the configuration for another one. */
 export type Upgrade = { readonly at: Instant; readonly from: number }
 
-export type QuoteState = 'draft' | 'quoted' | 'accepted' | 'declined' | 'discarded'
-
-export type Quote = {
+export type Quote = Stamped & {
   readonly locator: QuoteLocator
   readonly name: string
   readonly state: QuoteState
   /** The selected quote is the one that the policy shows and that is bound. */
   readonly selected: boolean
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
   readonly issuedAt?: Instant
   readonly contractStart: Instant
   readonly contractEnd: Instant
@@ -90,7 +88,7 @@ export type Holdback = { readonly amount: Money } & (
 )
 
 /** One transaction. The records that it made refer to it, and are issued when it is. */
-export type Modification = {
+export type Modification = Stamped & {
   readonly locator: Uuid
   readonly kind: ModificationKind
   readonly displayId: DisplayId
@@ -102,8 +100,6 @@ export type Modification = {
   readonly name: string
   readonly effectiveAt: Instant
   readonly policyEnd: Instant
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
   /** Accepted, it shows and is billed; only issued it counts. */
   readonly acceptedAt?: Instant
   readonly issuedAt?: Instant
@@ -125,10 +121,8 @@ export type Modification = {
   readonly newPaymentScheduleName?: string
 }
 
-type Made = {
+type Made = Stamped & {
   readonly locator: Uuid
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
   readonly madeBy: Uuid
   /** The modification that replaced it. */
   readonly replacedBy?: Uuid
@@ -143,13 +137,11 @@ export type PolicySegment = Made &
     readonly predecessor?: Uuid
   }
 
-export type Exposure = {
+export type Exposure = Stamped & {
   readonly locator: Uuid
   readonly displayId: DisplayId
   readonly quoteLocator: QuoteLocator
   readonly name: string
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
 }
 
 /** From a time on, a modification put other runs in the place of a run, or none. */
@@ -159,7 +151,7 @@ export type Cut = { readonly by: Uuid; readonly from: Instant }
 export type ExposureRun = Made &
   Span & { readonly exposureLocator: Uuid; readonly data: FieldData; readonly cuts: readonly Cut[] }
 
-export type Peril = {
+export type Peril = Stamped & {
   readonly locator: Uuid
   readonly displayId: DisplayId
   readonly exposureLocator: Uuid
@@ -168,8 +160,6 @@ export type Peril = {
   readonly renewalGroup: Uuid
   /** Of a coverage within a coverage, as another system had it: the peril of the same term that it lies in (resources brief 9.5). */
   readonly parentLocator?: Uuid
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
 }
 
 /**

@@ -5,24 +5,13 @@ import { type Money, minus } from '../../kernel/money.ts'
 import { endOfDay, type Instant, type Span, type TimeZone } from '../../kernel/time.ts'
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
-import { recordFinder } from './aggregate.ts'
+import type { InvoiceType, PaymentSource, SettlementType } from '../contract/billing.ts'
+import { recordFinder, type Stamped } from './aggregate.ts'
 
-/** How an invoice is settled (brief 4.1). */
-export type InvoiceSettlement = 'paid' | 'writtenOff' | 'zeroDue' | 'invalidated' | 'carriedForward'
-
-export type InvoiceStatus = 'unfulfilled' | InvoiceSettlement
+export type InvoiceStatus = 'unfulfilled' | SettlementType
 
 /** Transactions that give their name to the first invoice of their plan. */
-export type InvoicedTransaction =
-  | 'newBusiness'
-  | 'endorsement'
-  | 'renewal'
-  | 'cancellation'
-  | 'reinstatement'
-  | 'other'
-  | 'installment'
-
-export type InvoiceType = InvoicedTransaction | 'premiumReporting'
+export type InvoicedTransaction = Exclude<InvoiceType, 'premiumReporting'>
 
 export type InvoiceStatusEntry = {
   readonly at: Instant
@@ -31,27 +20,26 @@ export type InvoiceStatusEntry = {
   readonly dueBefore?: Instant
 }
 
-export type Invoice = Span & {
-  readonly locator: Uuid
-  readonly displayId: DisplayId
-  readonly policyLocator: PolicyLocator
-  /** The transaction whose plan it belongs to, and the installment of that plan that it bills. */
-  readonly policyModificationLocator: Uuid
-  readonly installmentNumber: number
-  readonly type: InvoiceType
-  readonly dueAt: Instant
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
-  /** In order of time, from `unfulfilled`; the last one holds. */
-  readonly statuses: readonly InvoiceStatusEntry[]
-  /**
-   * When the grace period that it begins ends: set by a plugin when a payment of it was reversed last, or by the migration of
-   * one that was past due for longer than grace is.
-   */
-  readonly graceEndAt?: Instant
-  /** Whether it gives money back; unknown for invoices of earlier releases. An invoice's total never changes. */
-  readonly isRefund?: boolean
-}
+export type Invoice = Span &
+  Stamped & {
+    readonly locator: Uuid
+    readonly displayId: DisplayId
+    readonly policyLocator: PolicyLocator
+    /** The transaction whose plan it belongs to, and the installment of that plan that it bills. */
+    readonly policyModificationLocator: Uuid
+    readonly installmentNumber: number
+    readonly type: InvoiceType
+    readonly dueAt: Instant
+    /** In order of time, from `unfulfilled`; the last one holds. */
+    readonly statuses: readonly InvoiceStatusEntry[]
+    /**
+     * When the grace period that it begins ends: set by a plugin when a payment of it was reversed last, or by the migration of
+     * one that was past due for longer than grace is.
+     */
+    readonly graceEndAt?: Instant
+    /** Whether it gives money back; unknown for invoices of earlier releases. An invoice's total never changes. */
+    readonly isRefund?: boolean
+  }
 
 /** The name and owner of a new invoice. */
 export type InvoiceIdentity = Pick<
@@ -113,7 +101,7 @@ export function assertInvoiceAllows(invoice: Invoice, action: InvoiceAction): vo
   assertAllowed(INVOICE_TRANSITIONS, `Invoice ${invoice.displayId}`, invoiceStatus(invoice), action)
 }
 
-const settled = (invoice: Invoice, status: InvoiceSettlement, at: Instant): Invoice => ({
+const settled = (invoice: Invoice, status: SettlementType, at: Instant): Invoice => ({
   ...invoice,
   updatedAt: at,
   statuses: [...invoice.statuses, { at, status }],
@@ -164,11 +152,6 @@ export function carriedForward(invoice: Invoice, at: Instant): Invoice {
 }
 
 // Money received on an invoice, or paid out on a refund invoice, whose amounts are negative throughout.
-/**
- * `received` comes from outside; `credit` from what the policyholder had left of earlier payments. A refund goes to either.
- */
-export type PaymentSource = 'received' | 'credit' | 'offset'
-
 export type Payment = {
   readonly locator: Uuid
   readonly displayId: DisplayId

@@ -5,14 +5,15 @@ import type { CancellationLocator, EndorsementLocator, Uuid } from '../../kernel
 import type { Instant } from '../../kernel/time.ts'
 import type { DocumentDefinition } from '../../product/configuration.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
-import { recordFinder } from './aggregate.ts'
+import type { DocumentType } from '../contract/documents.ts'
+import { recordFinder, type Stamped } from './aggregate.ts'
 import type { EndorsementChanges } from './changes.ts'
 import type { InvoicedTransaction, Payment } from './invoice.ts'
 
 /** `settled`: paid in time, or over without effect; `lapsed`: the policy was taken off risk at its end. */
 export type GracePeriodState = 'open' | 'settled' | 'lapsed'
 
-export type GracePeriod = {
+export type GracePeriod = Stamped & {
   readonly locator: Uuid
   /** The invoice that began it. */
   readonly invoiceLocator: Uuid
@@ -21,8 +22,6 @@ export type GracePeriod = {
   readonly endAt: Instant
   /** When the policy would lapse, instead of at the end. */
   readonly cancelEffectiveAt?: Instant
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
   readonly settledAt?: Instant
   /** The cancellation that it ended in. */
   readonly cancellationLocator?: CancellationLocator
@@ -41,13 +40,11 @@ export type Lapse = {
 
 export type LapseReinstatementState = 'open' | 'invoiced' | 'issued' | 'closed'
 
-export type LapseReinstatement = {
+export type LapseReinstatement = Stamped & {
   readonly locator: Uuid
   readonly lapseLocator: Uuid
   /** In order of time, from `open`; the last one holds. */
   readonly statuses: readonly { readonly at: Instant; readonly status: LapseReinstatementState }[]
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
   /** From when coverage comes back, once invoiced. */
   readonly effectiveAt?: Instant
   /** Once invoiced; not issued before its invoice is paid. */
@@ -66,7 +63,7 @@ export const since = (
 export type EndorsementState = 'application' | 'quoted' | 'accepted' | 'issued' | 'invalidated' | 'discarded'
 
 /** An endorsement or a renewal: its request and its state. */
-export type Endorsement = {
+export type Endorsement = Stamped & {
   readonly kind: 'endorsement' | 'renewal'
   readonly locator: EndorsementLocator
   /** An endorsement type of the configuration; of a renewal, `renewal`. */
@@ -79,8 +76,6 @@ export type Endorsement = {
   readonly changes: EndorsementChanges
   /** The exposures that it can change anything of; absent where that is the whole policy. */
   readonly touches?: readonly Uuid[]
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
   readonly issuedAt?: Instant
   readonly underwriting?: UnderwritingResult
   /** Once quoted: its modification, and how many were issued before it. */
@@ -92,7 +87,7 @@ export type CancellationState = 'draft' | 'issued' | 'rescinded'
 
 export type ConflictHandling = 'block' | 'invalidate'
 
-export type Cancellation = {
+export type Cancellation = Stamped & {
   readonly locator: CancellationLocator
   /** A cancellation type of the configuration, `lapse`, or `cancel` of a legacy cancellation. */
   readonly name: string
@@ -100,8 +95,6 @@ export type Cancellation = {
   readonly effectiveAt: Instant
   readonly conflictHandling: ConflictHandling
   readonly category?: string
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
   readonly issuedAt?: Instant
   /** Once issued. */
   readonly modificationLocator?: Uuid
@@ -109,15 +102,13 @@ export type Cancellation = {
 
 export type ReinstatementState = 'draft' | 'accepted' | 'issued' | 'expired'
 
-export type Reinstatement = {
+export type Reinstatement = Stamped & {
   readonly locator: Uuid
   readonly cancellationLocator: CancellationLocator
   readonly state: ReinstatementState
   readonly effectiveAt: Instant
   /** Until when it can be accepted and issued. */
   readonly deadlineAt?: Instant
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
   readonly issuedAt?: Instant
   /** Once accepted; not issued before the reinstatement is. */
   readonly modificationLocator?: Uuid
@@ -189,9 +180,7 @@ export type DocumentState = 'draft' | 'ready' | 'dataError' | 'renderError' | 'c
 
 export type DocumentFailure = Exclude<DocumentState, 'draft' | 'ready'>
 
-export type DocumentType = 'pdf' | 'html'
-
-export type PolicyDocument = {
+export type PolicyDocument = Stamped & {
   readonly locator: Uuid
   readonly subject: DocumentSubject
   /** Locator of the quote, endorsement, invoice …; of the policy for its own. */
@@ -215,8 +204,6 @@ export type PolicyDocument = {
   readonly state: DocumentState
   /** Why it could not be made; for a ready one, what is wrong with it nevertheless. */
   readonly failure?: string
-  readonly createdAt: Instant
-  readonly updatedAt: Instant
 }
 
 /** A document without its owner. */

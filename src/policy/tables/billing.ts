@@ -2,14 +2,8 @@ import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
-import type {
-  BillingPeriod,
-  InstallmentFee,
-  InvoiceStatusEntry,
-  InvoiceType,
-  PaymentSource,
-  Replanned,
-} from '../records/invoice.ts'
+import type { InvoiceType, PaymentSource } from '../contract/billing.ts'
+import type { BillingPeriod, InstallmentFee, InvoiceStatusEntry, Replanned } from '../records/invoice.ts'
 import { policyTable, type Stored, span, times } from './policies.ts'
 
 /**

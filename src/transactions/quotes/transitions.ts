@@ -1,6 +1,8 @@
 // The state table of quotes (brief 1.3). Everything but `copy` also needs a policy that is not issued.
+
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
-import type { Quote, QuoteState } from '../../policy/records/aggregate.ts'
+import type { QuoteState } from '../../policy/contract/response.ts'
+import type { Quote } from '../../policy/records/aggregate.ts'
 
 export type QuoteAction =
   | 'update'

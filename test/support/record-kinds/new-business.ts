@@ -1,8 +1,10 @@
 // Policies and quotes.
+
 import type { QuoteLocator } from '../../../src/kernel/locators.ts'
 import { FeeUpdateRequest } from '../../../src/policy/contract/prices.ts'
 import { PolicyUpdateRequest } from '../../../src/policy/contract/requests.ts'
-import { type QuoteState, selectedQuote } from '../../../src/policy/records/aggregate.ts'
+import type { QuoteState } from '../../../src/policy/contract/response.ts'
+import { selectedQuote } from '../../../src/policy/records/aggregate.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
 import {
   type Planned,

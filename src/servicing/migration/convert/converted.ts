@@ -4,11 +4,11 @@ import { type DisplayId, type LocatorSupply, type Uuid, uuidOfPolicy } from '../
 import { type CurrencyCode, type Money, minus, plus, sum, zero } from '../../../kernel/money.ts'
 import { type Instant, later } from '../../../kernel/time.ts'
 import type { NewTimer } from '../../../platform/commit.ts'
+import type { SettlementType } from '../../../policy/contract/billing.ts'
 import type { PolicyAggregate } from '../../../policy/records/aggregate.ts'
 import {
   applied,
   type Invoice,
-  type InvoiceSettlement,
   invoiceStatus,
   type Payment,
   paymentState,
@@ -238,7 +238,7 @@ function addPayment(
 }
 
 /** Settles each part: paid when its last payment came, due for nothing, or given up. */
-export function settle(parts: readonly Part[], how: Extract<InvoiceSettlement, 'paid' | 'writtenOff'>): void {
+export function settle(parts: readonly Part[], how: Extract<SettlementType, 'paid' | 'writtenOff'>): void {
   for (const part of parts) {
     const invoice = invoiceOf(part)
     const isNothing = part.due.minor === 0
