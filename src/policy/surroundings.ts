@@ -11,13 +11,8 @@ import type { FieldData } from '../product/fields/groups.ts'
 import { readFieldValues, valuesOf } from '../product/fields/values.ts'
 import type { SelectionBasis } from '../product/resources.ts'
 import { type Line, lineOf, lineUpTo, segmentsInForce } from './fold/line.ts'
-import {
-  type Modification,
-  POLICY_LIMITS,
-  type PolicyAggregate,
-  type Quote,
-  selectedQuote,
-} from './records/aggregate.ts'
+import type { Modification, PolicyAggregate, Quote } from './records/aggregate.ts'
+import { POLICY_LIMITS, selectedQuote } from './records/aggregate.ts'
 import type { Endorsement } from './records/transactions.ts'
 
 /** A version of the tenant's configuration, as it is now. */

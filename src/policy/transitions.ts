@@ -8,13 +8,8 @@ import type { EventType } from '../platform/events/catalogue.ts'
 import type { NewEvent } from '../platform/events/outbox.ts'
 import { assertAllowed, type TransitionTable } from '../platform/events/transitions.ts'
 import type { CustomEventType } from '../platform/events/types.ts'
-import {
-  type Modification,
-  type PolicyAggregate,
-  type Quote,
-  SELECT_FIRST,
-  selectedQuoteIfAny,
-} from './records/aggregate.ts'
+import type { Modification, PolicyAggregate, Quote } from './records/aggregate.ts'
+import { SELECT_FIRST, selectedQuoteIfAny } from './records/aggregate.ts'
 import { type Invoice, invoiceStatus } from './records/invoice.ts'
 
 /** An event of the policy; `data` is added to the properties of every policy event. */

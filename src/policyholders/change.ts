@@ -15,15 +15,8 @@ import type {
   SubEntityCreateRequest,
   SubEntityUpdateRequest,
 } from './contract.ts'
-import {
-  changePolicyholderValues,
-  type Dictionary,
-  type Entity,
-  type Policyholder,
-  type SubEntity,
-  VALIDATORS,
-  type ValidationFieldError,
-} from './values.ts'
+import type { Dictionary, Entity, Policyholder, SubEntity, ValidationFieldError } from './values.ts'
+import { changePolicyholderValues, VALIDATORS } from './values.ts'
 
 export const MOST_SUB_ENTITIES = 200
 

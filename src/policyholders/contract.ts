@@ -26,7 +26,7 @@ import {
 /** `localId` lets other values of the same request refer to the sub-entity before it has a locator. */
 export const SubEntityCreateRequest = component('SubEntityCreateRequest', {
   completed: RequestBoolean,
-  ontologyUri: Name.openapi({ description: 'The dictionary entry that the sub-entity is one of.' }),
+  ontologyUri: Name.describe('The dictionary entry that the sub-entity is one of.'),
   values: RequestFieldValues,
   localId: OptionalName,
 })
@@ -43,7 +43,7 @@ export type SubEntityUpdateRequest = z.infer<typeof SubEntityUpdateRequest>
 const newSubEntities = list(SubEntityCreateRequest)
 
 export const PolicyholderCreateRequest = component('PolicyholderCreateRequest', {
-  completed: booleanOr(false).openapi({ description: 'false keeps a draft: no policy can be finalized.' }),
+  completed: booleanOr(false).describe('false keeps a draft: no policy can be finalized.'),
   subEntities: newSubEntities,
   values: RequestFieldValues,
 })
@@ -52,9 +52,7 @@ export type PolicyholderCreateRequest = z.infer<typeof PolicyholderCreateRequest
 export const PolicyholderUpdateRequest = component('PolicyholderUpdateRequest', {
   locator: Locator,
   completed: RequestBoolean,
-  version: requestInteger(1).openapi({
-    description: 'The version that was read; another one answers 409.',
-  }),
+  version: requestInteger(1).describe('The version that was read; another one answers 409.'),
   values: RequestFieldValues,
   addSubEntities: newSubEntities,
   updateSubEntities: list(SubEntityUpdateRequest),
@@ -99,9 +97,7 @@ export const EntityResponse = z
   .object({
     locator: Text,
     accountLocator: Text,
-    ontologyUri: OptionalText.openapi({
-      description: 'Of a sub-entity: the dictionary entry that it is one of.',
-    }),
+    ontologyUri: OptionalText.describe('Of a sub-entity: the dictionary entry that it is one of.'),
     completed: Flag,
     createdTimestamp: Timestamp,
     updatedTimestamp: Timestamp,
@@ -117,7 +113,7 @@ export type EntityResponse = z.infer<typeof EntityResponse>
 
 export const PolicyholderResponse = component('PolicyholderResponse', {
   locator: Text,
-  version: Integer.openapi({ description: 'From 1, one more with each update.' }),
+  version: Integer.describe('From 1, one more with each update.'),
   createdTimestamp: Timestamp,
   updatedTimestamp: Timestamp,
   entity: EntityResponse,
@@ -126,6 +122,6 @@ export type PolicyholderResponse = z.infer<typeof PolicyholderResponse>
 
 export const PolicyholderPageResponse = component('PolicyholderPageResponse', {
   policyholders: z.array(PolicyholderResponse),
-  pagingToken: OptionalText.openapi({ description: 'Absent on the last page.' }),
+  pagingToken: OptionalText.describe('Absent on the last page.'),
 })
 export type PolicyholderPageResponse = z.infer<typeof PolicyholderPageResponse>

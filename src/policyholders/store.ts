@@ -9,13 +9,8 @@ import { type Database, putRows, type Query, statement } from '../platform/datab
 import type { Position, ShardRows } from '../platform/paging.ts'
 import { type Search, type SearchTerm, termMatches } from '../platform/search.ts'
 import { noRoom } from '../platform/tenancy/quotas.ts'
-import {
-  openShards,
-  shardDatabase,
-  shardForNewPolicyholder,
-  shardOfRecord,
-  type Tenant,
-} from '../platform/tenancy.ts'
+import type { Tenant } from '../platform/tenancy.ts'
+import { openShards, shardDatabase, shardForNewPolicyholder, shardOfRecord } from '../platform/tenancy.ts'
 import { loadConfiguration, versionQuery } from '../product/cache.ts'
 import { policyholders, policyholderTerms, policyholderVersions } from './tables.ts'
 import { type Dictionary, NO_DICTIONARY, type Policyholder } from './values.ts'

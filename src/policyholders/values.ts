@@ -4,10 +4,8 @@ import type { Instant, TimeZone } from '../kernel/time.ts'
 import type { SearchTerm } from '../platform/search.ts'
 import type { Configuration, FieldDefinition } from '../product/configuration.ts'
 import { validateFields } from '../product/fields/validate.ts'
+import type { FieldError, FieldErrorCode, FieldValues } from '../product/fields/values.ts'
 import {
-  type FieldError,
-  type FieldErrorCode,
-  type FieldValues,
   fieldErrors,
   LARGEST_FIELD_COUNT,
   mergeFieldValues,

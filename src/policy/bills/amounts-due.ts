@@ -8,15 +8,8 @@ import { earlier, type Instant, later } from '../../kernel/time.ts'
 import { isStanding } from '../fold/line.ts'
 import { splitBy } from '../fold/shares.ts'
 import { type Modification, type PolicyAggregate, recordsWhere } from '../records/aggregate.ts'
-import {
-  applied,
-  type InstallmentFee,
-  type Invoice,
-  invoiceStatus,
-  isSilent,
-  type PlannedInstallment,
-  standingPayments,
-} from '../records/invoice.ts'
+import type { InstallmentFee, Invoice, PlannedInstallment } from '../records/invoice.ts'
+import { applied, invoiceStatus, isSilent, standingPayments } from '../records/invoice.ts'
 import {
   type Charge,
   feeCharges,

@@ -6,15 +6,8 @@ import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
 import { feeInForce, holdbacksInForce, type Line, lineUpTo } from '../fold/line.ts'
 import { type Piece, piecesOf, reaches } from '../fold/pieces.ts'
 import { amountsOf, each, plusAmounts } from '../fold/shares.ts'
-import {
-  type Amounts,
-  acceptedQuote,
-  type Fee,
-  type Holdback,
-  type Modification,
-  type PerilRun,
-  type PolicyAggregate,
-} from '../records/aggregate.ts'
+import type { Amounts, Fee, Holdback, Modification, PerilRun, PolicyAggregate } from '../records/aggregate.ts'
+import { acceptedQuote } from '../records/aggregate.ts'
 import type { PlannedInstallment } from '../records/invoice.ts'
 
 type PerilSource = {

@@ -55,15 +55,13 @@ const RequestedSource = z.enum(['received', 'credit'])
 
 /** `amount` and `source` are Bindery's own: without them the invoice is paid in full from outside. */
 export const PaymentCreateRequest = component('PaymentCreateRequest', {
-  fieldValues: RequestFieldValues.openapi({ description: 'Values of the fields of payment.json.' }),
-  source: optional(RequestedSource).openapi({
-    description:
-      'received by default; credit pays from what the policyholder has left of earlier payments, as far as it goes, and takes no field values. A refund from credit is not paid out: it is added to the credit.',
-  }),
-  amount: OptionalDecimal.openapi({
-    description:
-      'By default all that the invoice asks for. Less leaves the invoice outstanding with the payment; what is beyond it becomes a credit of the policyholder. Of a refund negative, at most the refund, and at most what was paid in for the policy and not yet paid out or credited (else 409). A refund paid without an amount pays out what may go out; the rest is written off.',
-  }),
+  fieldValues: RequestFieldValues.describe('Values of the fields of payment.json.'),
+  source: optional(RequestedSource).describe(
+    'received by default; credit pays from what the policyholder has left of earlier payments, as far as it goes, and takes no field values. A refund from credit is not paid out: it is added to the credit.',
+  ),
+  amount: OptionalDecimal.describe(
+    'By default all that the invoice asks for. Less leaves the invoice outstanding with the payment; what is beyond it becomes a credit of the policyholder. Of a refund negative, at most the refund, and at most what was paid in for the policy and not yet paid out or credited (else 409). A refund paid without an amount pays out what may go out; the rest is written off.',
+  ),
 })
 export type PaymentCreateRequest = z.infer<typeof PaymentCreateRequest>
 
@@ -72,25 +70,24 @@ export const PaymentResponse = component('PaymentResponse', {
   displayId: Text,
   invoiceLocator: Text,
   postedTimestamp: Timestamp,
-  amount: Amount.openapi({
-    description: 'All that was paid: by default the totalDue of the invoice. Negative for a refund.',
-  }),
+  amount: Amount.describe(
+    'All that was paid: by default the totalDue of the invoice. Negative for a refund.',
+  ),
   amountCurrency: Currency,
-  source: PaymentSource.openapi({
-    description:
-      'received from outside; credit: made from the credit that the policyholder had left; offset: a refund and an invoice of the same policy settle each other, and no money moves.',
-  }),
-  offsetInvoiceLocator: OptionalText.openapi({
-    description: 'Of an offset: the other invoice, on which a payment of the opposite amount stands.',
-  }),
-  creditedAmount: OptionalAmount.openapi({
-    description: "What the invoice did not ask for: it is the policyholder's credit, for the next invoices.",
-  }),
+  source: PaymentSource.describe(
+    'received from outside; credit: made from the credit that the policyholder had left; offset: a refund and an invoice of the same policy settle each other, and no money moves.',
+  ),
+  offsetInvoiceLocator: OptionalText.describe(
+    'Of an offset: the other invoice, on which a payment of the opposite amount stands.',
+  ),
+  creditedAmount: OptionalAmount.describe(
+    "What the invoice did not ask for: it is the policyholder's credit, for the next invoices.",
+  ),
   creditedAmountCurrency: Currency.optional(),
   fieldValues: FieldValueLists,
-  mediaByLocator: z.record(Text, Media).openapi({
-    description: 'Files that fields of type media of payment.json name, by their locators.',
-  }),
+  mediaByLocator: z
+    .record(Text, Media)
+    .describe('Files that fields of type media of payment.json name, by their locators.'),
   reversedTimestamp: TimestampIfAny,
 })
 export type PaymentResponse = z.infer<typeof PaymentResponse>
@@ -110,14 +107,12 @@ export const PolicyInvoiceResponse = component('PolicyInvoiceResponse', {
   ...withCurrency(Amount, 'totalDue'),
   settlementStatus: z.enum(['outstanding', 'settled']),
   settlementType: SettlementType.optional(),
-  outstandingAmount: OptionalAmount.openapi({
-    description: 'What is left to pay while the invoice is outstanding.',
-  }),
+  outstandingAmount: OptionalAmount.describe('What is left to pay while the invoice is outstanding.'),
   outstandingAmountCurrency: Currency.optional(),
-  statuses: z.array(InvoiceStatusResponse).openapi({
-    description: 'Every status the invoice has had, in order; a new one is unfulfilled.',
-  }),
-  transactionIssued: Flag.openapi({ description: 'false while the transaction is only accepted.' }),
+  statuses: z
+    .array(InvoiceStatusResponse)
+    .describe('Every status the invoice has had, in order; a new one is unfulfilled.'),
+  transactionIssued: Flag.describe('false while the transaction is only accepted.'),
   payments: z.array(PaymentResponse),
   documents: z.array(PolicyDocumentResponse),
 })
@@ -149,7 +144,7 @@ export const FutureInvoiceResponse = component('FutureInvoiceResponse', {
   startTimestamp: Timestamp,
   endTimestamp: Timestamp,
   financialTransactions: z.array(FinancialTransactionResponse),
-  writeOff: Flag.openapi({ description: 'It will be settled as writtenOff once it is issued.' }),
+  writeOff: Flag.describe('It will be settled as writtenOff once it is issued.'),
 })
 export type FutureInvoiceResponse = z.infer<typeof FutureInvoiceResponse>
 
@@ -180,21 +175,22 @@ export const CreditMovementResponse = component('CreditMovementResponse', {
   policyLocator: Text,
   invoiceLocator: Text,
   type: z.enum(['overpayment', 'refund', 'use']),
-  amount: Amount.openapi({ description: 'What it adds to the credit; negative where it used it.' }),
+  amount: Amount.describe('What it adds to the credit; negative where it used it.'),
   amountCurrency: Currency,
   postedTimestamp: Timestamp,
-  reversedTimestamp: TimestampIfAny.openapi({ description: 'A reversed payment counts for nothing.' }),
+  reversedTimestamp: TimestampIfAny.describe('A reversed payment counts for nothing.'),
 })
 
 export const PolicyholderCreditsResponse = component('PolicyholderCreditsResponse', {
   policyholderLocator: Text,
   balances: z
     .array(z.object({ ...withCurrency(Amount, 'amount') }).openapi('CreditBalanceResponse'))
-    .openapi({ description: 'What is left to use, in each currency in which there is some.' }),
-  movements: z.array(CreditMovementResponse).openapi({
-    description:
+    .describe('What is left to use, in each currency in which there is some.'),
+  movements: z
+    .array(CreditMovementResponse)
+    .describe(
       'Payments that made or used it. What was paid out of it is among the disbursements of the policyholder.',
-  }),
-  pagingToken: OptionalText.openapi({ description: 'Absent on the last page of movements.' }),
+    ),
+  pagingToken: OptionalText.describe('Absent on the last page of movements.'),
 })
 export type PolicyholderCreditsResponse = z.infer<typeof PolicyholderCreditsResponse>

@@ -53,11 +53,10 @@ export type Media = z.infer<typeof Media>
 
 /** In the query or as parts of the form: published clients do both (brief 0.6). */
 const described = {
-  displayName: OptionalLongName.openapi({ description: 'What people see; required here or in the query.' }),
-  documentType: OptionalName.openapi({
-    description:
-      'What kind of document it is; `pdf` and `html` must be what the file is. Required here or in the query.',
-  }),
+  displayName: OptionalLongName.describe('What people see; required here or in the query.'),
+  documentType: OptionalName.describe(
+    'What kind of document it is; `pdf` and `html` must be what the file is. Required here or in the query.',
+  ),
 }
 
 /** Required by contract 1, and so described; what stands in the form instead is read from there. */
@@ -83,9 +82,7 @@ export const PolicyDocumentRemoveRequest = component('PolicyDocumentRemoveReques
 
 const margin = optional(
   Name.regex(MARGIN, rule("must be a length like '20mm', in mm, cm, in, pt, pc or px")),
-).openapi({
-  description: 'E.g. `20mm`; without a unit millimetres.',
-})
+).describe('E.g. `20mm`; without a unit millimetres.')
 
 /** What is left out `@page` of the style sheets says; else it is A4 upright with 20 mm. */
 export const PageLayout = z.object({
@@ -104,20 +101,17 @@ export const PageLayout = z.object({
 export const RenderDocumentRequest = z
   .object({
     policyLocator: OptionalLocator,
-    policyDisplayId: OptionalLocator.openapi({ description: 'In place of `policyLocator`.' }),
-    transactionType: optional(z.enum(['endorsement', 'renewal', 'cancellation', 'reinstatement'])).openapi({
-      description: 'With `transactionLocator`, in place of the locator of that name.',
-    }),
+    policyDisplayId: OptionalLocator.describe('In place of `policyLocator`.'),
+    transactionType: optional(z.enum(['endorsement', 'renewal', 'cancellation', 'reinstatement'])).describe(
+      'With `transactionLocator`, in place of the locator of that name.',
+    ),
     transactionLocator: OptionalLocator,
-    templateName: OptionalName.openapi({
-      description:
-        'The static name of a template that is in force as a resource, or a template of the configuration of the policy.',
-    }),
-    template: optional(z.string().max(5_000_000)).openapi({ description: 'Its text, in place of a name.' }),
-    templateFormat: optional(z.enum(TEMPLATE_FORMATS)).openapi({
-      description: 'Of `template`; liquid when left out.',
-    }),
-    type: optional(DocumentType).openapi({ description: 'pdf when left out.' }),
+    templateName: OptionalName.describe(
+      'The static name of a template that is in force as a resource, or a template of the configuration of the policy.',
+    ),
+    template: optional(z.string().max(5_000_000)).describe('Its text, in place of a name.'),
+    templateFormat: optional(z.enum(TEMPLATE_FORMATS)).describe('Of `template`; liquid when left out.'),
+    type: optional(DocumentType).describe('pdf when left out.'),
     pageLayout: optional(PageLayout),
     quoteLocator: OptionalLocator,
     endorsementLocator: OptionalLocator,
@@ -153,9 +147,7 @@ export const RenderedDocumentResponse = component('RenderedDocumentResponse', {
   displayName: Text,
   fileName: Text,
   type: DocumentType,
-  url: Text.openapi({ description: 'Signed; it works without a token.' }),
-  urlExpirationTimestamp: Timestamp.openapi({
-    description: 'When the address ends; the file goes within the hour.',
-  }),
+  url: Text.describe('Signed; it works without a token.'),
+  urlExpirationTimestamp: Timestamp.describe('When the address ends; the file goes within the hour.'),
 })
 export type RenderedDocumentResponse = z.input<typeof RenderedDocumentResponse>

@@ -133,7 +133,7 @@ export const TableUseResponse = component('TableUseResponse', {
   modificationLocator: Text,
   staticName: Text,
   name: Text,
-  revision: Text.openapi({ description: 'Locator of the contents that were read.' }),
+  revision: Text.describe('Locator of the contents that were read.'),
   recordedAt: DateTime,
 })
 

@@ -20,7 +20,7 @@ import {
 import { breaks } from '../../platform/wire-problem.ts'
 
 export const PolicyQuery = z.object({
-  summarizeQuotes: booleanOr(false).openapi({ description: 'Fill quoteSummary.' }),
+  summarizeQuotes: booleanOr(false).describe('Fill quoteSummary.'),
 })
 export type PolicyQuery = z.infer<typeof PolicyQuery>
 
@@ -117,14 +117,13 @@ const MOST_AUTOFILL_CALLS = 10
 export const AutofillCalls = z.array(Name).max(MOST_AUTOFILL_CALLS)
 
 /** Of requests that create or update policies, endorsements and renewals (brief 5.6, "Autofill order"). */
-export const OptionalAutofill = optional(AutofillCalls).openapi({
-  description:
-    'What fills the request in before it is validated, in this order: `internal`, the plugin getDataAutofill, or integrations of type data_autofill by their names. An empty list: nothing. Left out: the registered operation that fits (PUT /integrations/autofill), else the plugin where the product switches it on.',
-})
+export const OptionalAutofill = optional(AutofillCalls).describe(
+  'What fills the request in before it is validated, in this order: `internal`, the plugin getDataAutofill, or integrations of type data_autofill by their names. An empty list: nothing. Left out: the registered operation that fits (PUT /integrations/autofill), else the plugin where the product switches it on.',
+)
 
-const finalize = booleanOr(true).openapi({
-  description: 'Lock, price and underwrite the policy at once. false leaves it a draft.',
-})
+const finalize = booleanOr(true).describe(
+  'Lock, price and underwrite the policy at once. false leaves it a draft.',
+)
 
 /** Without a start the policy starts at midnight today, without an end it runs a year (brief 7). */
 export const PolicyCreateRequest = component('PolicyCreateRequest', {
@@ -138,9 +137,7 @@ export const PolicyCreateRequest = component('PolicyCreateRequest', {
   finalize,
   paymentScheduleName: OptionalName,
   premiumReportName: OptionalName,
-  configVersion: optional(requestInteger(1)).openapi({
-    description: 'Left out: the latest version of the configuration.',
-  }),
+  configVersion: optional(requestInteger(1)).describe('Left out: the latest version of the configuration.'),
   autofill: OptionalAutofill,
 })
 export type PolicyCreateRequest = z.infer<typeof PolicyCreateRequest>

@@ -74,7 +74,7 @@ const limits = {
   ...withCurrency(OptionalText, 'indemnityInAggregate', 'indemnityPerEvent', 'indemnityPerItem'),
 }
 
-const MonthRate = z.number().optional().openapi({ description: 'Rate of a month, 7 decimal places.' })
+const MonthRate = z.number().optional().describe('Rate of a month, 7 decimal places.')
 
 export const PerilCharacteristicsResponse = component('PerilCharacteristicsResponse', {
   ...segment,
@@ -119,12 +119,11 @@ export type ExposureModificationResponse = z.infer<typeof ExposureModificationRe
 export const PolicyModificationResponse = component('PolicyModificationResponse', {
   locator: Text,
   ...ofPolicy,
-  name: Text.openapi({
-    description:
-      "modification.policy.create, .renew, .cancel, .withdraw, .lapse, .reinstate, or an endorsement's type.",
-  }),
+  name: Text.describe(
+    "modification.policy.create, .renew, .cancel, .withdraw, .lapse, .reinstate, or an endorsement's type.",
+  ),
   displayId: Text,
-  number: Integer.openapi({ description: 'Counts from 0 in creation order.' }),
+  number: Integer.describe('Counts from 0 in creation order.'),
   ...times,
   issuedTimestamp: TimestampIfAny,
   effectiveTimestamp: TimestampIfAny,
@@ -132,14 +131,11 @@ export const PolicyModificationResponse = component('PolicyModificationResponse'
   ...withCurrency(OptionalAmount, 'premiumChange'),
   automatedUnderwritingResult: AutomatedUnderwritingResultResponse.optional(),
   exposureModifications: z.array(ExposureModificationResponse),
-  newPolicyCharacteristicsLocator: OptionalText.openapi({
-    description: 'The first of newPolicyCharacteristicsLocators.',
-  }),
+  newPolicyCharacteristicsLocator: OptionalText.describe('The first of newPolicyCharacteristicsLocators.'),
   newPolicyCharacteristicsLocators: Texts,
-  mediaByLocator: MediaByLocator.openapi({
-    description:
-      'Media that the modification brought: fields of the segments, exposures and perils that it made name them, and those of no modification before it do.',
-  }),
+  mediaByLocator: MediaByLocator.describe(
+    'Media that the modification brought: fields of the segments, exposures and perils that it made name them, and those of no modification before it do.',
+  ),
   cancellationName: OptionalText,
   endorsementLocator: OptionalText,
   renewalLocator: OptionalText,
@@ -160,13 +156,10 @@ const part = {
 export const PerilResponse = component('PerilResponse', {
   ...part,
   exposureLocator: Text,
-  renewalGroup: Text.openapi({
-    description: 'The same for the perils of all terms that renew one another.',
-  }),
-  parentLocator: Text.optional().openapi({
-    description:
-      'Of a coverage within a coverage of a migrated policy: the peril of this exposure that it lies in.',
-  }),
+  renewalGroup: Text.describe('The same for the perils of all terms that renew one another.'),
+  parentLocator: Text.optional().describe(
+    'Of a coverage within a coverage of a migrated policy: the peril of this exposure that it lies in.',
+  ),
   characteristics: z.array(PerilCharacteristicsResponse),
 })
 export type PerilResponse = z.infer<typeof PerilResponse>
@@ -191,9 +184,7 @@ export const QuoteSummaryResponseItem = component('QuoteSummaryResponseItem', {
 export type QuoteSummaryResponseItem = z.infer<typeof QuoteSummaryResponseItem>
 
 export const QuoteSummaryResponse = component('QuoteSummaryResponse', {
-  selected: Text.openapi({
-    description: 'Locator of the selected quote; empty where the policy follows none.',
-  }),
+  selected: Text.describe('Locator of the selected quote; empty where the policy follows none.'),
   notDiscarded: z.array(QuoteSummaryResponseItem),
 })
 export type QuoteSummaryResponse = z.infer<typeof QuoteSummaryResponse>
@@ -271,11 +262,11 @@ export type CoverageSummaryResponse = z.infer<typeof CoverageSummaryResponse>
 // The policy as it was known at an earlier moment; the answer is a PolicyResponse (brief 3.5).
 /** Body of POST /policies/{policyLocator}/snapshot; it may be left out. */
 export const PolicySnapshotRequest = component('PolicySnapshotRequest', {
-  asOfTimestamp: OptionalTimestamp.openapi({
-    description: 'Only what was known then: segments, modifications, documents, invoices. Left out: now.',
-  }),
-  effectiveTimestamp: OptionalTimestamp.openapi({
-    description: 'Only segments in effect then. Left out: those of the whole term.',
-  }),
+  asOfTimestamp: OptionalTimestamp.describe(
+    'Only what was known then: segments, modifications, documents, invoices. Left out: now.',
+  ),
+  effectiveTimestamp: OptionalTimestamp.describe(
+    'Only segments in effect then. Left out: those of the whole term.',
+  ),
 })
 export type PolicySnapshotRequest = z.infer<typeof PolicySnapshotRequest>

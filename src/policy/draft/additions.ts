@@ -5,14 +5,8 @@ import { decimal, LARGEST_MINOR } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { ExposureDefinition, PerilDefaults, ProductDefinition } from '../../product/configuration.ts'
 import { type FieldData, NO_FIELD_DATA } from '../../product/fields/groups.ts'
-import {
-  type FieldError,
-  type FieldErrorCode,
-  fieldError,
-  fieldErrors,
-  isPlainNumber,
-  plainDecimal,
-} from '../../product/fields/values.ts'
+import type { FieldError, FieldErrorCode } from '../../product/fields/values.ts'
+import { fieldError, fieldErrors, isPlainNumber, plainDecimal } from '../../product/fields/values.ts'
 import type { Exposure, Peril } from '../records/aggregate.ts'
 import type {
   ExposureCreate,

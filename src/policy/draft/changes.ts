@@ -4,32 +4,22 @@ import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import type { TimeZone } from '../../kernel/time.ts'
 import type { ExposureDefinition, ProductDefinition } from '../../product/configuration.ts'
 import { changeFields, type FieldChanges, type FieldData } from '../../product/fields/groups.ts'
-import {
-  type FieldErrors,
-  fieldErrors,
-  joinFieldErrors,
-  normaliseFieldData,
-} from '../../product/fields/values.ts'
-import {
-  type Exposure,
-  type ExposureRun,
-  type Modification,
-  type Peril,
-  type PerilRun,
-  type PolicyAggregate,
-  type PolicySegment,
-  putRecords,
-  type Quote,
-  quoteParts,
+import type { FieldErrors } from '../../product/fields/values.ts'
+import { fieldErrors, joinFieldErrors, normaliseFieldData } from '../../product/fields/values.ts'
+import type {
+  Exposure,
+  ExposureRun,
+  Modification,
+  Peril,
+  PerilRun,
+  PolicyAggregate,
+  PolicySegment,
+  Quote,
 } from '../records/aggregate.ts'
+import { putRecords, quoteParts } from '../records/aggregate.ts'
 import type { DraftChanges, ExposureCreate, ExposureUpdate, PerilUpdate } from '../records/changes.ts'
-import {
-  type AddedPeril,
-  type AdditionContext,
-  addedExposure,
-  addedPeril,
-  updatePerilAmounts,
-} from './additions.ts'
+import type { AddedPeril, AdditionContext } from './additions.ts'
+import { addedExposure, addedPeril, updatePerilAmounts } from './additions.ts'
 import type { DraftContext, DraftResult, ReportedProblems } from './draft.ts'
 
 /** The quote's content after the changes: removals first, then updates, then additions. */

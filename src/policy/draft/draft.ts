@@ -6,16 +6,8 @@ import type { ProductDefinition } from '../../product/configuration.ts'
 import { NO_FIELD_DATA } from '../../product/fields/groups.ts'
 import type { FieldErrors } from '../../product/fields/values.ts'
 import type { PolicyCreateRequest } from '../contract/requests.ts'
-import {
-  type Modification,
-  noRecords,
-  type Peril,
-  type PolicyAggregate,
-  type PolicySegment,
-  putRecords,
-  type Quote,
-  quoteParts,
-} from '../records/aggregate.ts'
+import type { Modification, Peril, PolicyAggregate, PolicySegment, Quote } from '../records/aggregate.ts'
+import { noRecords, putRecords, quoteParts } from '../records/aggregate.ts'
 import type { ExposureCreate, GroupCreate } from '../records/changes.ts'
 import { contractSpan, type Ground, paymentSchedule } from '../surroundings.ts'
 import { changeDraft } from './changes.ts'

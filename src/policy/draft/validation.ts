@@ -4,14 +4,8 @@ import type { ProductDefinition } from '../../product/configuration.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import { validateFields } from '../../product/fields/validate.ts'
 import { type FieldErrors, fieldErrors, joinFieldErrors } from '../../product/fields/values.ts'
-import {
-  type Exposure,
-  type ExposureRun,
-  type PerilRun,
-  type PolicyAggregate,
-  type Quote,
-  quoteParts,
-} from '../records/aggregate.ts'
+import type { Exposure, ExposureRun, PerilRun, PolicyAggregate, Quote } from '../records/aggregate.ts'
+import { quoteParts } from '../records/aggregate.ts'
 import type { ReportedProblems } from './draft.ts'
 
 export type PerilValidationErrors = {

@@ -15,14 +15,13 @@ import type {
   Quote,
 } from '../records/aggregate.ts'
 import { isIssued, type Line, lineOf, type Step, withIssued } from './line.ts'
+import type { Measure, Same } from './shares.ts'
 import {
   amountsOf,
   each,
-  type Measure,
   measureOf,
   minusAmounts,
   portion,
-  type Same,
   shares,
   splitAmounts,
   splitsIn,

@@ -48,21 +48,19 @@ export const PolicyListQuery = z
   .object({
     policyholderLocator: OptionalLocator,
     productName: OptionalName,
-    state: optional(ListedState).openapi({
-      description:
-        'As of now; `issued`: in force by its dates. All that were ever issued: `issuedAfterTimestamp=0`.',
-    }),
+    state: optional(ListedState).describe(
+      'As of now; `issued`: in force by its dates. All that were ever issued: `issuedAfterTimestamp=0`.',
+    ),
     createdAfterTimestamp: OptionalTimestamp,
     createdBeforeTimestamp: OptionalTimestamp,
     issuedAfterTimestamp: OptionalTimestamp,
     issuedBeforeTimestamp: OptionalTimestamp,
-    effectiveAfterTimestamp: OptionalTimestamp.openapi({
-      description: 'Issued policies that are in force at some time after this.',
-    }),
-    effectiveBeforeTimestamp: OptionalTimestamp.openapi({
-      description:
-        'Issued policies that are in force at some time before this; with the other: within the span of both.',
-    }),
+    effectiveAfterTimestamp: OptionalTimestamp.describe(
+      'Issued policies that are in force at some time after this.',
+    ),
+    effectiveBeforeTimestamp: OptionalTimestamp.describe(
+      'Issued policies that are in force at some time before this; with the other: within the span of both.',
+    ),
     ...SEARCH_PARAMETERS,
     pageSize: PageSize,
     pagingToken: PagingToken,
@@ -89,7 +87,7 @@ export type PolicySummaryResponse = z.infer<typeof PolicySummaryResponse>
 
 export const PolicyListResponse = component('PolicyListResponse', {
   policies: z.array(PolicySummaryResponse),
-  pagingToken: OptionalText.openapi({ description: 'Absent on the last page.' }),
-  listCompleted: Flag.openapi({ description: 'Whether this is the last page.' }),
+  pagingToken: OptionalText.describe('Absent on the last page.'),
+  listCompleted: Flag.describe('Whether this is the last page.'),
 })
 export type PolicyListResponse = z.infer<typeof PolicyListResponse>

@@ -6,14 +6,8 @@ import { shardDatabase, shardOfRecord } from '../../platform/tenancy.ts'
 import { loadConfiguration, versionQuery } from '../../product/cache.ts'
 import { assertSearchable, searchOf } from '../../product/fields/values.ts'
 import type { PolicyListQuery, PolicyListResponse } from './contract.ts'
-import {
-  knownQuery,
-  type PageSelection,
-  pageQuery,
-  policySummaryResponse,
-  readSummary,
-  searchableNames,
-} from './store.ts'
+import type { PageSelection } from './store.ts'
+import { knownQuery, pageQuery, policySummaryResponse, readSummary, searchableNames } from './store.ts'
 
 /**
  * The policies that the query is for, in the order of their creation: a page of them. One round trip for each shard;

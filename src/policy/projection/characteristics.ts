@@ -17,13 +17,8 @@ import type {
 } from '../contract/response.ts'
 import { type FeeInForce, feesOf } from '../fold/line.ts'
 import { type ExposurePiece, holdsAt } from '../fold/pieces.ts'
-import {
-  type Exposure,
-  type Peril,
-  type PolicyAggregate,
-  type PolicySegment,
-  selectedQuoteIfAny,
-} from '../records/aggregate.ts'
+import type { Exposure, Peril, PolicyAggregate, PolicySegment } from '../records/aggregate.ts'
+import { selectedQuoteIfAny } from '../records/aggregate.ts'
 import type { UnderwritingResult } from '../records/transactions.ts'
 import { allPieces, type ExposureView, type PerilView, type PolicyView, type RunPiece } from './policy.ts'
 import { mediaByLocator as mediaOf } from './records.ts'

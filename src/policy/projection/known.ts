@@ -12,14 +12,8 @@ import type { Uuid } from '../../kernel/locators.ts'
 import { zero } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { isStanding } from '../fold/line.ts'
-import {
-  configVersionAt,
-  type Fee,
-  type Modification,
-  type Policy,
-  type PolicyAggregate,
-  type Quote,
-} from '../records/aggregate.ts'
+import type { Fee, Modification, Policy, PolicyAggregate, Quote } from '../records/aggregate.ts'
+import { configVersionAt } from '../records/aggregate.ts'
 import { type Invoice, type Payment, type PlannedInstallment, paymentsOf } from '../records/invoice.ts'
 import {
   type Cancellation,

@@ -4,17 +4,8 @@ import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { toNumber } from '../../kernel/money.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { CancellationInfo, PolicyResponse } from '../contract/response.ts'
-import {
-  type Counting,
-  type FeeInForce,
-  feesOf,
-  feeTotal,
-  isIssued,
-  isStanding,
-  type Line,
-  lineOf,
-  standingCancellations,
-} from '../fold/line.ts'
+import type { Counting, FeeInForce, Line } from '../fold/line.ts'
+import { feesOf, feeTotal, isIssued, isStanding, lineOf, standingCancellations } from '../fold/line.ts'
 import { type ExposurePiece, exposurePieces, type Piece, piecesOf } from '../fold/pieces.ts'
 import {
   type Exposure,

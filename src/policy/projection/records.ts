@@ -15,23 +15,11 @@ import type {
 import { isListed, type Step } from '../fold/line.ts'
 import type { Piece } from '../fold/pieces.ts'
 import { measureOf, shares, splitsIn } from '../fold/shares.ts'
-import {
-  configVersionAt,
-  type Modification,
-  type Policy,
-  type PolicyAggregate,
-  recordsWhere,
-  selectedQuoteIfAny,
-} from '../records/aggregate.ts'
+import type { Modification, Policy, PolicyAggregate } from '../records/aggregate.ts'
+import { configVersionAt, recordsWhere, selectedQuoteIfAny } from '../records/aggregate.ts'
 import { type Invoice, invoiceStatus, type Payment, paymentsOf } from '../records/invoice.ts'
-import {
-  type DocumentSubject,
-  dataOfPayment,
-  isUploaded,
-  type Medium,
-  mediaIn,
-  type PolicyDocument,
-} from '../records/transactions.ts'
+import type { DocumentSubject, Medium, PolicyDocument } from '../records/transactions.ts'
+import { dataOfPayment, isUploaded, mediaIn } from '../records/transactions.ts'
 import { textIfAny, underwritingResponse } from './characteristics.ts'
 import type { ExposureView, PerilView, PolicyView, RunPiece } from './policy.ts'
 

@@ -12,16 +12,8 @@ import type {
 } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import {
-  changeRows,
-  type Database,
-  deleteRows,
-  insertRows,
-  putRows,
-  type Query,
-  type Statement,
-  statement,
-} from '../../platform/database.ts'
+import type { Database, Query, Statement } from '../../platform/database.ts'
+import { changeRows, deleteRows, insertRows, putRows, statement } from '../../platform/database.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import { unlessRecorded } from '../../platform/events/timers.ts'
 import { fileKey, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'

@@ -10,24 +10,14 @@ import { type Database, type Query, statement } from '../../platform/database.ts
 import type { Position } from '../../platform/paging.ts'
 import { policyholderQuery, readPolicyholder } from '../../policyholders/store.ts'
 import { policyholders } from '../../policyholders/tables.ts'
-import {
-  type LoadedConfiguration,
-  loadConfiguration,
-  type VersionRow,
-  versionQuery,
-} from '../../product/cache.ts'
+import type { LoadedConfiguration, VersionRow } from '../../product/cache.ts'
+import { loadConfiguration, versionQuery } from '../../product/cache.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { configurationVersions } from '../../product/tables.ts'
 import type { PolicyCreateRequest } from '../contract/requests.ts'
 import type { CollectionName, PolicyAggregate } from '../records/aggregate.ts'
-import {
-  type Ground,
-  type Loaded,
-  type Part,
-  READ_WHOLE_PERILS,
-  type Unread,
-  type Version,
-} from '../surroundings.ts'
+import type { Ground, Loaded, Part, Unread, Version } from '../surroundings.ts'
+import { READ_WHOLE_PERILS } from '../surroundings.ts'
 import { disbursements, MOVES_CREDIT, payments } from '../tables/billing.ts'
 import { endorsements, perils, policies } from '../tables/policies.ts'
 import {

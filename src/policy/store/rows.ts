@@ -17,6 +17,7 @@ import type { Payment, PlannedInstallment } from '../records/invoice.ts'
 import type { Unread } from '../surroundings.ts'
 import { installments, invoices, payments } from '../tables/billing.ts'
 import { documents, policyMedia } from '../tables/documents.ts'
+import type { policies, Stored, StoredHoldback } from '../tables/policies.ts'
 import {
   cancellations,
   endorsements,
@@ -29,12 +30,9 @@ import {
   modifications,
   perilRuns,
   perils,
-  type policies,
   policySegments,
   quotes,
   reinstatements,
-  type Stored,
-  type StoredHoldback,
 } from '../tables/policies.ts'
 
 type Amounted = { readonly amount: Money }

@@ -1,13 +1,7 @@
 // A policy's rows. Amounts are whole minor units of the policy's currency; rates are decimal text. What was
 // made by a modification is issued when the modification is, so issuing writes one row, not all of them.
-import {
-  index,
-  integer,
-  primaryKey,
-  type SQLiteColumnBuilderBase,
-  sqliteTable,
-  text,
-} from 'drizzle-orm/sqlite-core'
+import type { SQLiteColumnBuilderBase } from 'drizzle-orm/sqlite-core'
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Money } from '../../kernel/money.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
