@@ -1,17 +1,25 @@
 // A policy as an operation reads it, whole or in part, with its policyholder and the configuration of its version.
 
 import { Refusal } from '../kernel/errors.ts'
-import type { EndorsementLocator } from '../kernel/locators.ts'
+import type { EndorsementLocator, Uuid } from '../kernel/locators.ts'
 import type { CurrencyCode, Money } from '../kernel/money.ts'
 import { add, type Instant, later, type Span, startOfDay, type TimeZone } from '../kernel/time.ts'
 import type { Policyholder } from '../policyholders/values.ts'
 import type { LoadedConfiguration } from '../product/cache.ts'
-import type { ProductDefinition } from '../product/configuration.ts'
+import type { FieldDefinition, ProductDefinition } from '../product/configuration.ts'
 import type { FieldData } from '../product/fields/groups.ts'
 import { readFieldValues, valuesOf } from '../product/fields/values.ts'
 import type { SelectionBasis } from '../product/resources.ts'
 import { type Line, lineOf, lineUpTo, segmentsInForce } from './fold/line.ts'
-import type { Modification, PolicyAggregate, Quote } from './records/aggregate.ts'
+import type {
+  ExposureRun,
+  Modification,
+  Peril,
+  PerilRun,
+  PolicyAggregate,
+  PolicySegment,
+  Quote,
+} from './records/aggregate.ts'
 import { POLICY_LIMITS, selectedQuote } from './records/aggregate.ts'
 import type { Endorsement } from './records/transactions.ts'
 
@@ -60,6 +68,42 @@ export class NeedsWholePolicy extends Error {
     super('The operation needs the whole policy.')
     this.name = 'NeedsWholePolicy'
   }
+}
+
+/** A record with field values of its own, and the fields that the product has for it. */
+export type FieldOwner = {
+  readonly record: PolicySegment | ExposureRun | PerilRun
+  readonly fields: readonly FieldDefinition[]
+}
+
+/** What has field values of its own: segments and runs of exposures and perils, but those that `before` shares. */
+export function* fieldOwners(
+  aggregate: PolicyAggregate,
+  product: ProductDefinition,
+  before?: PolicyAggregate,
+): Generator<FieldOwner> {
+  const { exposures, perils } = aggregate
+  const definitions = new Map(product.exposures.map(exposure => [exposure.name, exposure]))
+  const exposureOf = (locator: Uuid) => definitions.get(exposures.get(locator)?.name ?? '')
+  const perilOf = (peril: Peril) =>
+    exposureOf(peril.exposureLocator)?.perils.find(({ name }) => name === peril.name)
+  for (const record of unshared(aggregate.segments, before?.segments))
+    yield { record, fields: product.fields }
+  for (const record of unshared(aggregate.exposureRuns, before?.exposureRuns))
+    yield { record, fields: exposureOf(record.exposureLocator)?.fields ?? [] }
+  for (const record of unshared(aggregate.perilRuns, before?.perilRuns)) {
+    const peril = perils.get(record.perilLocator)
+    yield { record, fields: (peril && perilOf(peril)?.fields) ?? [] }
+  }
+}
+
+/** The records that the collection before does not share. */
+export function* unshared<K, R>(
+  records: ReadonlyMap<K, R>,
+  before: ReadonlyMap<K, R> | undefined,
+): Generator<R> {
+  if (records === before) return
+  for (const [locator, record] of records) if (before?.get(locator) !== record) yield record
 }
 
 // The terms of a policy beside its content: span, payment schedule, size.

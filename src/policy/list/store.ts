@@ -15,7 +15,7 @@ import { textIfAny } from '../projection/characteristics.ts'
 import { type Cut, type Policy, type PolicyAggregate, selectedQuoteIfAny } from '../records/aggregate.ts'
 import type { ModificationKind } from '../records/transactions.ts'
 import { readPolicy } from '../store/rows.ts'
-import { NeedsWholePolicy, type Unread } from '../surroundings.ts'
+import { fieldOwners, NeedsWholePolicy, type Unread } from '../surroundings.ts'
 import {
   gracePeriods,
   modifications,
@@ -217,15 +217,12 @@ export type TermChange = {
 }
 
 /** Names of fields that policies of the product are found by. */
-export function searchableNames(product: ProductDefinition): string[] {
-  const { policy, exposures, perils } = searchableFields(product)
-  const fields = [policy, ...exposures.values(), ...perils.values()].flat()
-  const names = fields.flatMap(field => [
-    ...(field.searchable ? [field.name] : []),
-    ...(field.fields ?? []).filter(one => one.searchable).map(one => one.name),
-  ])
-  return [...new Set(names)]
-}
+export const searchableNames = memoByObject(({ fields, exposures }: ProductDefinition): string[] => {
+  const perils = exposures.flatMap(one => one.perils)
+  const all = [...fields, ...[...exposures, ...perils].flatMap(one => one.fields)]
+  const names = all.flatMap(field => [field, ...(field.fields ?? [])])
+  return [...new Set(names.filter(field => field.searchable).map(field => field.name))]
+})
 
 /**
  * How the terms change from `before` to `after`. What both share is not looked at, unless the policy has another
@@ -236,15 +233,14 @@ export function termChange(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
 ): TermChange {
-  const searchable = searchableFields(product)
   const zone = after.policy.timeZone
-  const current = searchableData(after, searchable)
+  const current = searchableData(after, product)
   const distinct = (data: Iterable<Searched>): Map<string, SearchTerm> =>
     new Map([...data].flatMap(one => dataTerms(one, zone)).map(term => [JSON.stringify(term), term] as const))
   if (before?.policy.configVersion !== after.policy.configVersion)
     return { all: true, added: [...distinct(current.values()).values()], removed: [] }
 
-  const former = searchableData(before, searchable)
+  const former = searchableData(before, product)
   const added = distinct(without(current, former))
   const gone = distinct(without(former, current))
   for (const key of added.keys()) gone.delete(key)
@@ -257,62 +253,27 @@ const without = (some: ReadonlyMap<FieldData, Searched>, others: ReadonlyMap<Fie
 
 type Fields = readonly FieldDefinition[]
 
-/** The searchable fields, and the groups with some in them; kinds of records without any are left out. */
-type SearchableFields = {
-  readonly policy: Fields
-  readonly exposures: ReadonlyMap<string, Fields>
-  /** By `perilKey`: perils of two exposures may bear one name. */
-  readonly perils: ReadonlyMap<string, Fields>
-}
-
-const perilKey = (exposure: string, peril: string): string => JSON.stringify([exposure, peril])
-
-const searchableFields = memoByObject(findSearchable)
-
-function findSearchable({ fields, exposures }: ProductDefinition): SearchableFields {
-  const of = (all: Fields) =>
-    all.filter(field => field.searchable || field.fields?.some(one => one.searchable))
-  const some = <T>([, found]: readonly [T, Fields]): boolean => found.length > 0
-  return {
-    policy: of(fields),
-    exposures: new Map(exposures.map(({ name, fields }) => [name, of(fields)] as const).filter(some)),
-    perils: new Map(
-      exposures
-        .flatMap(exposure =>
-          exposure.perils.map(({ name, fields }) => [perilKey(exposure.name, name), of(fields)] as const),
-        )
-        .filter(some),
-    ),
-  }
-}
+/** The searchable fields, and the groups with some in them. */
+const searchableAmong = memoByObject((all: Fields) =>
+  all.filter(field => field.searchable || field.fields?.some(one => one.searchable)),
+)
 
 type Searched = { readonly data: FieldData; readonly fields: Fields }
 
 /** The data that a policy is found by, with the fields to look at. Records that share their data count once. */
-function searchableData(aggregate: PolicyAggregate, searchable: SearchableFields): Map<FieldData, Searched> {
-  const { exposures, perils } = aggregate
+function searchableData(aggregate: PolicyAggregate, product: ProductDefinition): Map<FieldData, Searched> {
   const found = new Map<FieldData, Searched>()
+  if (searchableNames(product).length === 0) return found
   const holds = holding(aggregate)
-  const look = (data: FieldData, fields: Fields): void => {
-    found.set(data, { data, fields })
+  for (const { record, fields } of fieldOwners(aggregate, product)) {
+    const searchable = searchableAmong(fields)
+    if (searchable.length > 0 && holds(record))
+      found.set(record.data, { data: record.data, fields: searchable })
   }
-  if (searchable.policy.length > 0)
-    for (const segment of aggregate.segments.values())
-      if (holds(segment)) look(segment.data, searchable.policy)
-  if (searchable.exposures.size > 0)
-    for (const run of aggregate.exposureRuns.values()) {
-      const fields = searchable.exposures.get(exposures.get(run.exposureLocator)?.name ?? '')
-      if (fields && holds(run)) look(run.data, fields)
-    }
-  if (searchable.perils.size > 0)
-    for (const run of aggregate.perilRuns.values()) {
-      const peril = perils.get(run.perilLocator)
-      const exposure = peril && exposures.get(peril.exposureLocator)
-      const fields = exposure && searchable.perils.get(perilKey(exposure.name, peril.name))
-      if (fields && holds(run)) look(run.data, fields)
-    }
   return found
 }
+
+const ENDINGS: ReadonlySet<ModificationKind> = new Set(['cancellation', 'withdrawal', 'lapse'])
 
 /**
  * Whether a record is of the selected quote or a later transaction that stands, and not replaced from its start on by an issued
@@ -323,12 +284,7 @@ export function holding(aggregate: PolicyAggregate) {
   const selected = selectedQuoteIfAny(aggregate)?.locator
   const replaces = (by: Uuid): boolean => {
     const modification = modifications.get(by)
-    if (modification?.issuedAt === undefined) return false
-    return (
-      modification.kind !== 'cancellation' &&
-      modification.kind !== 'withdrawal' &&
-      modification.kind !== 'lapse'
-    )
+    return modification?.issuedAt !== undefined && !ENDINGS.has(modification.kind)
   }
   return ({ madeBy, replacedBy, cuts = [], start }: Replaceable): boolean => {
     const { quoteLocator = selected, invalidatedAt } = modifications.get(madeBy) ?? {}

@@ -22,9 +22,9 @@ import type { FieldData } from '../../product/fields/groups.ts'
 import { valuesOf } from '../../product/fields/values.ts'
 import type { Candidate } from '../../reference/data-tables/record-store.ts'
 import { tableUses } from '../../reference/tables.ts'
-import { type ExposureRun, noRecords, type PolicyAggregate, putRecords } from '../records/aggregate.ts'
+import { noRecords, type PolicyAggregate, putRecords } from '../records/aggregate.ts'
 import { dataOfPayment, type Medium, mediumPath } from '../records/transactions.ts'
-import { type Loaded, NOTHING_UNREAD, type Unread } from '../surroundings.ts'
+import { fieldOwners, type Loaded, NOTHING_UNREAD, type Unread, unshared } from '../surroundings.ts'
 import { invoices, payments } from '../tables/billing.ts'
 import { media } from '../tables/documents.ts'
 import {
@@ -312,42 +312,23 @@ export function deleteFile(
  * Locators of media that fields of the policy, its exposures and perils, and of its payments name since the change, and
  * that the policy does not know yet.
  */
-export function newMedia(
+function newMedia(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
   product: ProductDefinition,
   paymentFields: readonly FieldDefinition[],
 ): Uuid[] {
-  const exposures = new Map(product.exposures.map(one => [one.name, one]))
-  const exposureOf = (locator: Uuid) => exposures.get(after.exposures.get(locator)?.name ?? '')
-  const perilFields = (locator: Uuid): readonly FieldDefinition[] => {
-    const peril = after.perils.get(locator)
-    const exposure = peril && exposureOf(peril.exposureLocator)
-    return exposure?.perils.find(one => one.name === peril?.name)?.fields ?? []
-  }
   const named = new Set<Uuid>()
-  const look = <R>(
-    was: ReadonlyMap<Uuid, R> | undefined,
-    is: ReadonlyMap<Uuid, R>,
-    fieldsOf: (record: R) => readonly FieldDefinition[],
-    dataOf: (record: R) => FieldData,
-  ): void => {
-    if (was === is) return
-    for (const [locator, record] of is) {
-      if (was?.get(locator) === record) continue
-      for (const one of locatorsIn(fieldsOf(record).filter(isMediaField), dataOf(record))) named.add(one)
-    }
+  const look = (fields: readonly FieldDefinition[], data: FieldData): void => {
+    for (const locator of locatorsIn(fields.filter(isMediaField), data)) named.add(locator)
   }
-  const ownData = ({ data }: { data: FieldData }): FieldData => data
-  const runFields = (run: ExposureRun) => exposureOf(run.exposureLocator)?.fields ?? []
-  look(before?.segments, after.segments, () => product.fields, ownData)
-  look(before?.exposureRuns, after.exposureRuns, runFields, ownData)
-  look(before?.perilRuns, after.perilRuns, run => perilFields(run.perilLocator), ownData)
-  look(before?.payments, after.payments, () => paymentFields, dataOfPayment)
+  for (const { record, fields } of fieldOwners(after, product, before)) look(fields, record.data)
+  for (const payment of unshared(after.payments, before?.payments))
+    look(paymentFields, dataOfPayment(payment))
   return [...named].filter(locator => !after.media.has(locator))
 }
 
-export const isMediaField = ({ type, fields = [] }: FieldDefinition): boolean =>
+const isMediaField = ({ type, fields = [] }: FieldDefinition): boolean =>
   type === 'media' || fields.some(isMediaField)
 
 export function* locatorsIn(definitions: readonly FieldDefinition[], data: FieldData): Generator<Uuid> {
