@@ -107,19 +107,11 @@ export const isRefused = (problem: unknown): problem is Refusal =>
   problem instanceof Refusal && problem.status < SERVICE_FAULT
 
 /** A Refusal as data, to cross a Durable Object call, where classes are lost. */
-export type RefusalData = {
-  code: ErrorCode
-  message: string
-  details: RefusalDetails
-  retryAfterSeconds?: number
-}
+export type RefusalData = Pick<Refusal, 'code' | 'message' | 'details' | 'retryAfterSeconds'>
 
-export const refusalData = (refusal: Refusal): RefusalData => ({
-  code: refusal.code,
-  message: refusal.message,
-  details: refusal.details,
-  retryAfterSeconds: refusal.retryAfterSeconds,
-})
+export const refusalData = ({ code, message, details, retryAfterSeconds }: Refusal): RefusalData => {
+  return { code, message, details, retryAfterSeconds }
+}
 
 export const refusalFrom = (data: RefusalData): Refusal =>
   new Refusal(data.code, data.message, data.details, data.retryAfterSeconds)

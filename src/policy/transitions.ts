@@ -131,20 +131,7 @@ export type PolicyState =
   | 'withdrawn'
   | 'discarded'
 
-export type PolicyAction =
-  | 'update'
-  | 'finalize'
-  | 'issue'
-  | 'discard'
-  | 'endorse'
-  | 'renew'
-  | 'cancel'
-  | 'withdraw'
-  | 'upgrade'
-  | 'changeFees'
-  | 'reschedule'
-
-export const POLICY_TRANSITIONS: TransitionTable<PolicyAction, PolicyState> = {
+export const POLICY_TRANSITIONS = {
   update: { from: ['created'], to: 'same', event: 'policy.update', past: 'updated' },
   finalize: {
     from: ['created', 'quoted'],
@@ -164,16 +151,13 @@ export const POLICY_TRANSITIONS: TransitionTable<PolicyAction, PolicyState> = {
   cancel: { from: ['issued'], to: 'issued', event: 'policy.cancel', past: 'cancelled' },
   // Before it is issued, a policy's fees are those of its configuration, and its schedule changes with an update.
   changeFees: { from: ['issued'], to: 'same', event: 'policy.update', past: 'given other fees' },
-  reschedule: {
-    from: ['issued'],
-    to: 'same',
-    event: 'policy.update',
-    past: 'given another payment schedule',
-  },
+  reschedule: { from: ['issued'], to: 'same', event: 'policy.update', past: 'given another schedule' },
   withdraw: { from: ['issued'], to: 'withdrawn', event: 'policy.cancel', past: 'withdrawn' },
   /** To another version of the configuration. A price that is not issued yet keeps the former version. */
   upgrade: { from: ['created', 'issued'], to: 'same', event: 'policy.upgrade', past: 'upgraded' },
-}
+} satisfies TransitionTable<string, PolicyState>
+
+export type PolicyAction = keyof typeof POLICY_TRANSITIONS
 
 export function policyState(aggregate: PolicyAggregate): PolicyState {
   const { policy } = aggregate
@@ -201,7 +185,13 @@ const isWithdrawn = ({ modifications }: PolicyAggregate): boolean =>
 export function assertPolicyAllows(aggregate: PolicyAggregate, action: PolicyAction): void {
   const state = policyState(aggregate)
   const because = { declined: notedBy(aggregate), unselected: ` ${SELECT_FIRST}` }[state as string] ?? ''
-  assertAllowed(POLICY_TRANSITIONS, `Policy ${aggregate.policy.locator}`, state, action, because)
+  assertAllowed<PolicyAction, PolicyState>(
+    POLICY_TRANSITIONS,
+    `Policy ${aggregate.policy.locator}`,
+    state,
+    action,
+    because,
+  )
 }
 
 function notedBy(aggregate: PolicyAggregate): string {

@@ -5,7 +5,7 @@ import { readUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Guard, KEEP_WRITES_MS, takeFormerKey } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
-import { type Database, putRows, type Query, statement } from '../platform/database.ts'
+import { type Database, insertRows, putRows, type Query, statement } from '../platform/database.ts'
 import type { Position, ShardRows } from '../platform/paging.ts'
 import { type Search, type SearchTerm, termMatches } from '../platform/search.ts'
 import { noRoom } from '../platform/tenancy/quotas.ts'
@@ -25,35 +25,11 @@ const POLICYHOLDER = statement(build =>
 export const policyholderQuery = (database: Database, locator: Uuid) =>
   database.bind(POLICYHOLDER, { locator })
 
-export function readPolicyholder(row: typeof policyholders.$inferSelect): Policyholder {
-  return {
-    locator: row.locator as Uuid,
-    version: row.version,
-    completed: row.completed,
-    accountLocator: row.accountLocator as Uuid,
-    entity: row.entity,
-    createdAt: row.createdAt as Instant,
-    updatedAt: row.updatedAt as Instant,
-  }
-}
-
 /** Trips when the policyholder is not at the version that was read. */
 export const versionGuard = ({ locator, version }: Policyholder): Guard => ({
   name: 'guard_policyholder_version',
   holds: sql`exists (select 1 from ${policyholders} where locator = ${locator} and version = ${version})`,
 })
-
-const NEW_POLICYHOLDER = statement(build =>
-  build.insert(policyholders).values({
-    locator: sql.placeholder('locator'),
-    version: sql.placeholder('version'),
-    completed: sql.placeholder('completed'),
-    accountLocator: sql.placeholder('accountLocator'),
-    entity: sql.placeholder('entity'),
-    createdAt: sql.placeholder('createdAt'),
-    updatedAt: sql.placeholder('updatedAt'),
-  }),
-)
 
 /** Queries that write a new policyholder. */
 export const insertQueries = (
@@ -61,7 +37,7 @@ export const insertQueries = (
   policyholder: Policyholder,
   terms: readonly SearchTerm[],
 ): Query[] => [
-  database.bind(NEW_POLICYHOLDER, policyholder),
+  ...insertRows(database, policyholders, [policyholder]),
   ...putRows(database, policyholderTerms, termRows(policyholder, terms)),
 ]
 
@@ -166,10 +142,10 @@ const foundByTerm = (search: Search): SQL => sql`(
     select distinct policyholder_locator from ${policyholderTerms} where ${termMatches(search)}) as hit
     cross join ${policyholders} on ${policyholders.locator} = hit.policyholder_locator`
 
-type PageRow = { policyholder: typeof policyholders.$inferSelect; found: number }
+type PageRow = { policyholder: Policyholder; found: number }
 
 export const readPage = (rows: readonly PageRow[]): ShardRows<Policyholder> => ({
-  rows: rows.map(({ policyholder }) => readPolicyholder(policyholder)),
+  rows: rows.map(({ policyholder }) => policyholder),
   found: rows[0]?.found ?? 0,
 })
 
@@ -177,10 +153,16 @@ export const readPage = (rows: readonly PageRow[]): ShardRows<Policyholder> => (
 /** Where a policyholder lies. */
 export type Place = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
 
-/** The place that a locator of a request tells; 404 for text that no policyholder's can be. */
-export function placeOf({ env, tenant, calls }: RequestContext, text: string): Place {
+/** A policyholder's locator from a request; 404 for text that cannot be one. */
+export function readLocator(text: string): Uuid {
   const locator = readUuid(text)
   if (!locator) throw notFound('policyholder', text)
+  return locator
+}
+
+/** Where the policyholder lies whose locator a request names. */
+export function placeOf({ env, tenant, calls }: RequestContext, text: string): Place {
+  const locator = readLocator(text)
   const shard = shardOfRecord(tenant, locator, 'policyholder')
   return { locator, shard, database: shardDatabase(env, tenant, shard, calls) }
 }
@@ -204,9 +186,9 @@ export async function loadPolicyholder(
 }
 
 /** The only row; 404 when the tenant has no such policyholder. */
-export function theOne(rows: readonly Parameters<typeof readPolicyholder>[0][], locator: Uuid): Policyholder {
+export function theOne(rows: readonly Policyholder[], locator: Uuid): Policyholder {
   if (!rows[0]) throw notFound('policyholder', locator)
-  return readPolicyholder(rows[0])
+  return rows[0]
 }
 
 /** The dictionary of the version that `versionQuery` found; without configuration there is none. */

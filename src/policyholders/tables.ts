@@ -1,17 +1,19 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { Uuid } from '../kernel/locators.ts'
+import type { Instant } from '../kernel/time.ts'
 import type { Entity } from './values.ts'
 
 export const policyholders = sqliteTable(
   'policyholder',
   {
-    locator: text().primaryKey(),
+    locator: text().$type<Uuid>().primaryKey(),
     /** From 1, +1 for each update. */
     version: integer().notNull(),
     completed: integer({ mode: 'boolean' }).notNull(),
-    accountLocator: text().notNull(),
+    accountLocator: text().$type<Uuid>().notNull(),
     entity: text({ mode: 'json' }).$type<Entity>().notNull(),
-    createdAt: integer().notNull(),
-    updatedAt: integer().notNull(),
+    createdAt: integer().$type<Instant>().notNull(),
+    updatedAt: integer().$type<Instant>().notNull(),
   },
   table => [index('policyholder_created').on(table.createdAt, table.locator)],
 )

@@ -22,7 +22,7 @@ import { policyResponse } from '../../policy/projection/policy.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { invoices } from '../../policy/tables/billing.ts'
-import { policyholderQuery, readPolicyholder } from '../../policyholders/store.ts'
+import { policyholderQuery } from '../../policyholders/store.ts'
 import { policyholderResponse } from '../../policyholders/values.ts'
 import { secretsForPlugin } from '../../reference/secrets/sending.ts'
 import { auditOf, auxPairsQuery, auxRowsQuery, putAuxData, shardOfAuxData } from '../auxdata/store.ts'
@@ -79,7 +79,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   }),
   Policyholder: byUuid(async (_context, database, locator) => {
     const [rows] = await database.batch([policyholderQuery(database, locator)])
-    return rows[0] ? policyholderResponse(readPolicyholder(rows[0])) : null
+    return rows[0] ? policyholderResponse(rows[0]) : null
   }),
   Invoice: byUuid(async (context, database, locator) => {
     const [rows] = await database.batch([

@@ -1,8 +1,8 @@
 import { notFound } from '../../kernel/errors.ts'
-import { readUuid, type Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { mergedPage, POLICY_FORM, readPagingToken, writePagingToken } from '../../platform/paging.ts'
 import { shardDatabase, shardOfRecord } from '../../platform/tenancy.ts'
+import { readLocator } from '../../policyholders/store.ts'
 import { loadConfiguration, versionQuery } from '../../product/cache.ts'
 import { assertSearchable, searchOf } from '../../product/fields/values.ts'
 import type { PolicyListQuery, PolicyListResponse } from './contract.ts'
@@ -19,7 +19,7 @@ export async function listPolicies(
 ): Promise<PolicyListResponse> {
   const { tenant, now } = context
   const { policyholderLocator, pagingToken, ...filters } = query
-  const policyholder = policyholderLocator === undefined ? undefined : holderOf(policyholderLocator)
+  const policyholder = policyholderLocator === undefined ? undefined : readLocator(policyholderLocator)
   const positions = readPagingToken(pagingToken, POLICY_FORM)
   const search = searchOf(query)
   const only = policyholder && shardOfRecord(tenant, policyholder, 'policyholder')
@@ -41,12 +41,6 @@ export async function listPolicies(
     ...(next && { pagingToken: writePagingToken(next, POLICY_FORM) }),
     listCompleted: next === undefined,
   }
-}
-
-function holderOf(text: string): Uuid {
-  const locator = readUuid(text)
-  if (!locator) throw notFound('policyholder', text)
-  return locator
 }
 
 type Shard = Awaited<ReturnType<typeof readShard>>

@@ -11,7 +11,7 @@ import { policyholders } from '../../policyholders/tables.ts'
 import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import { termsOf, valuesOf } from '../../product/fields/values.ts'
-import { textIfAny } from '../projection/characteristics.ts'
+import { policyProperties } from '../projection/characteristics.ts'
 import { type Cut, type Policy, type PolicyAggregate, selectedQuoteIfAny } from '../records/aggregate.ts'
 import type { ModificationKind } from '../records/transactions.ts'
 import { readPolicy } from '../store/rows.ts'
@@ -192,17 +192,8 @@ function removalQueries(
 export type PolicySummary = Policy & { readonly state: ListedState; readonly premium: Money | undefined }
 
 export const policySummaryResponse = (summary: PolicySummary): PolicySummaryResponse => ({
-  locator: String(summary.locator),
-  policyholderLocator: summary.policyholderLocator,
-  productName: summary.productName,
+  ...policyProperties(summary),
   state: summary.state,
-  configVersion: summary.configVersion,
-  createdTimestamp: String(summary.createdAt),
-  updatedTimestamp: String(summary.updatedAt),
-  issuedTimestamp: textIfAny(summary.issuedAt),
-  originalContractStartTimestamp: String(summary.originalStart),
-  originalContractEndTimestamp: String(summary.originalEnd),
-  effectiveContractEndTimestamp: String(summary.effectiveEnd),
   grossPremium: summary.premium && toNumber(summary.premium),
   grossPremiumCurrency: summary.currency,
 })

@@ -11,6 +11,7 @@ import { lineUpTo } from '../fold/line.ts'
 import { piecesOf } from '../fold/pieces.ts'
 import { boundQuote, type Modification, type PolicyAggregate, quoteParts } from '../records/aggregate.ts'
 import type { InstallmentFee, PlannedInstallment } from '../records/invoice.ts'
+import { spanOf } from './characteristics.ts'
 import { perilSegmentLocator } from './policy.ts'
 
 /** The items of installments of the policy. Those of a plan are worked out once, whichever are asked for. */
@@ -122,8 +123,7 @@ export function financialTransactions(
     amount: toNumber(amount),
     amountCurrency: amount.currency,
     postedTimestamp: String(postedAt),
-    startTimestamp: String(charge.start),
-    endTimestamp: String(charge.end),
+    ...spanOf(charge),
     policyModificationLocator: charge.policyModificationLocator,
     ...sourceOf(charge, shard, segmentLocatorOf),
   }))

@@ -1,6 +1,7 @@
 // Characteristics: what holds of a policy, an exposure, a peril over a span, as answers show it (brief 2.1).
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, plus, sum, toNumber } from '../../kernel/money.ts'
+import type { Span } from '../../kernel/time.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import type {
   AutomatedUnderwritingResultResponse,
@@ -17,7 +18,14 @@ import type {
 } from '../contract/response.ts'
 import { type FeeInForce, feesOf } from '../fold/line.ts'
 import { type ExposurePiece, holdsAt } from '../fold/pieces.ts'
-import type { Exposure, Peril, PolicyAggregate, PolicySegment } from '../records/aggregate.ts'
+import type {
+  Exposure,
+  Peril,
+  Policy,
+  PolicyAggregate,
+  PolicySegment,
+  Stamped,
+} from '../records/aggregate.ts'
 import { selectedQuoteIfAny } from '../records/aggregate.ts'
 import type { UnderwritingResult } from '../records/transactions.ts'
 import { allPieces, type ExposureView, type PerilView, type PolicyView, type RunPiece } from './policy.ts'
@@ -98,8 +106,7 @@ function policySegment(
     ...view.record,
     ...known(view, segment.locator, segment, segment.madeBy, segment.replacedBy),
     ...fieldsOf(view, segment.data),
-    startTimestamp: String(segment.start),
-    endTimestamp: String(segment.end),
+    ...spanOf(segment),
     policyStartTimestamp: String(isSelected ? originalStart : view.quote.contractStart),
     policyEndTimestamp: String(isSelected ? originalEnd : view.quote.contractEnd),
   }
@@ -115,8 +122,7 @@ function exposureResponse(view: PolicyView, { exposure, runs, perils }: Exposure
       ...known(view, piece.locator, piece.run, piece.madeBy, piece.replacedBy),
       ...fieldsOf(view, piece.run.data),
       exposureLocator: exposure.locator,
-      startTimestamp: String(piece.start),
-      endTimestamp: String(piece.end),
+      ...spanOf(piece),
     }),
   )
   return {
@@ -239,8 +245,7 @@ const part = (record: Exposure | Peril) => ({
   locator: record.locator,
   name: record.name,
   displayId: String(record.displayId),
-  createdTimestamp: String(record.createdAt),
-  updatedTimestamp: String(record.updatedAt),
+  ...timesOf(record),
 })
 
 const fieldsOf = ({ aggregate }: PolicyView, data: FieldData) => ({
@@ -283,12 +288,31 @@ const NONE: ReadonlySet<string> = new Set()
 export const textIfAny = (value: number | undefined): string | undefined =>
   value === undefined ? undefined : String(value)
 
+export const timesOf = ({ createdAt, updatedAt }: Stamped) => ({
+  createdTimestamp: String(createdAt),
+  updatedTimestamp: String(updatedAt),
+})
+
+export const spanOf = ({ start, end }: Span) => ({ startTimestamp: String(start), endTimestamp: String(end) })
+
+/** What the policy's own row says, in answers and in lists. */
+export const policyProperties = (policy: Policy) => ({
+  locator: String(policy.locator),
+  policyholderLocator: policy.policyholderLocator,
+  productName: policy.productName,
+  configVersion: policy.configVersion,
+  ...timesOf(policy),
+  issuedTimestamp: textIfAny(policy.issuedAt),
+  originalContractStartTimestamp: String(policy.originalStart),
+  originalContractEndTimestamp: String(policy.originalEnd),
+  effectiveContractEndTimestamp: String(policy.effectiveEnd),
+})
+
 export const feeResponse = ({ fee, amount, reversed }: FeeInForce): FeeResponse => ({
   locator: fee.locator,
   name: fee.name,
   description: fee.description,
-  startTimestamp: String(fee.start),
-  endTimestamp: String(fee.end),
+  ...spanOf(fee),
   amount: toNumber(amount),
   amountCurrency: amount.currency,
   reversed,

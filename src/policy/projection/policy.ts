@@ -21,7 +21,7 @@ import {
   exposureResponses,
   feeResponse,
   policyCharacteristics,
-  textIfAny,
+  policyProperties,
   withLazy,
 } from './characteristics.ts'
 import { documentsOfPolicy, invoiceResponses, modificationResponses } from './records.ts'
@@ -85,26 +85,14 @@ const feesInForce = (aggregate: PolicyAggregate, quote: Quote, counts: Counting 
   feesOf(aggregate, quote, lineOf(aggregate, quote, counts ?? isIssued))
 
 /** What the policy's own row says, and its cancellation. */
-function ownProperties(aggregate: PolicyAggregate, product: ProductDefinition) {
-  const { policy } = aggregate
-  return {
-    locator: String(policy.locator),
-    displayId: String(policy.locator),
-    policyholderLocator: policy.policyholderLocator,
-    productLocator: product.locator,
-    productName: policy.productName,
-    configVersion: policy.configVersion,
-    createdTimestamp: String(policy.createdAt),
-    updatedTimestamp: String(policy.updatedAt),
-    issuedTimestamp: textIfAny(policy.issuedAt),
-    originalContractStartTimestamp: String(policy.originalStart),
-    originalContractEndTimestamp: String(policy.originalEnd),
-    effectiveContractEndTimestamp: String(policy.effectiveEnd),
-    cancellation: cancellationInfo(aggregate),
-    paymentScheduleName: policy.paymentScheduleName,
-    premiumReportName: policy.premiumReportName,
-  }
-}
+const ownProperties = (aggregate: PolicyAggregate, product: ProductDefinition) => ({
+  ...policyProperties(aggregate.policy),
+  displayId: String(aggregate.policy.locator),
+  productLocator: product.locator,
+  cancellation: cancellationInfo(aggregate),
+  paymentScheduleName: aggregate.policy.paymentScheduleName,
+  premiumReportName: aggregate.policy.premiumReportName,
+})
 
 /** The latest cancellation or withdrawal that is not reinstated (brief 1.1). */
 function cancellationInfo(aggregate: PolicyAggregate): CancellationInfo | undefined {

@@ -20,7 +20,7 @@ import { configVersionAt, recordsWhere, selectedQuoteIfAny } from '../records/ag
 import { type Invoice, invoiceStatus, type Payment, paymentsOf } from '../records/invoice.ts'
 import type { DocumentSubject, Medium, PolicyDocument } from '../records/transactions.ts'
 import { dataOfPayment, isUploaded, mediaIn } from '../records/transactions.ts'
-import { textIfAny, underwritingResponse } from './characteristics.ts'
+import { spanOf, textIfAny, timesOf, underwritingResponse } from './characteristics.ts'
 import type { ExposureView, PerilView, PolicyView, RunPiece } from './policy.ts'
 
 /** The invoices of the policy, each with its payments and with the sum of its items as its total. */
@@ -68,10 +68,8 @@ export function policyInvoiceResponse(
     policyLocator: String(invoice.policyLocator),
     policyModificationLocator: invoice.policyModificationLocator,
     premiumReportName,
-    createdTimestamp: String(invoice.createdAt),
-    updatedTimestamp: String(invoice.updatedAt),
-    startTimestamp: String(invoice.start),
-    endTimestamp: String(invoice.end),
+    ...timesOf(invoice),
+    ...spanOf(invoice),
     dueTimestamp: String(invoice.dueAt),
     invoiceType: invoice.type,
     totalDue: toNumber(totalDue),
@@ -244,8 +242,7 @@ function modificationResponse(
     name: modification.name,
     displayId: String(modification.displayId),
     number,
-    createdTimestamp: String(modification.createdAt),
-    updatedTimestamp: String(modification.updatedAt),
+    ...timesOf(modification),
     issuedTimestamp: textIfAny(modification.issuedAt),
     effectiveTimestamp: String(modification.effectiveAt),
     policyEndTimestamp: String(modification.policyEnd),
@@ -325,8 +322,6 @@ function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly Ru
   const by = modification.locator
   const made = pieces.filter(one => one.piece.madeBy === by)
   const allReplaced = pieces.filter(one => one.piece.replacedBy === by)
-  if (allReplaced.length === 0)
-    return made.map(one => ({ made: one, replaced: undefined, change: one.piece.amounts?.premium }))
   const entries = new Map<RunPiece, Entry>(
     made.map(one => [one, { made: one, replaced: undefined, change: one.piece.amounts?.premium }]),
   )

@@ -85,12 +85,7 @@ export type InvoiceAction = 'pay' | 'reverse' | 'invalidate' | 'writeOff' | 'car
  */
 export const INVOICE_TRANSITIONS: TransitionTable<InvoiceAction, InvoiceStatus> = {
   pay: { from: ['unfulfilled'], to: ['paid', 'unfulfilled'], event: 'payment.pay', past: 'paid' },
-  reverse: {
-    from: ['unfulfilled', 'paid'],
-    to: 'unfulfilled',
-    event: 'payment.reverse',
-    past: 'reversed',
-  },
+  reverse: { from: ['unfulfilled', 'paid'], to: 'unfulfilled', event: 'payment.reverse', past: 'reversed' },
   invalidate: { from: ['unfulfilled'], to: 'invalidated', event: 'invoice.invalidate', past: 'invalidated' },
   writeOff: { from: ['unfulfilled'], to: 'writtenOff', event: 'invoice.writtenOff', past: 'written off' },
   carryForward: { from: ['unfulfilled'], to: 'carriedForward', past: 'carried forward' },
@@ -133,23 +128,22 @@ export function reopened(invoice: Invoice, at: Instant, timeZone: TimeZone): Inv
   }
 }
 
-/** The invoice made void. Refuses with `wrongState` one that is settled. */
-export function invalidated(invoice: Invoice, at: Instant): Invoice {
-  assertInvoiceAllows(invoice, 'invalidate')
-  return settled(invoice, 'invalidated', at)
-}
+/** A way to settle an invoice by hand. Refuses (409 `wrongState`) one that is settled. */
+const settling =
+  (action: InvoiceAction, status: SettlementType) =>
+  (invoice: Invoice, at: Instant): Invoice => {
+    assertInvoiceAllows(invoice, action)
+    return settled(invoice, status, at)
+  }
 
-/** The invoice written off: the rest of it is no longer expected. Refuses (409 `wrongState`) a settled one. */
-export function writtenOff(invoice: Invoice, at: Instant): Invoice {
-  assertInvoiceAllows(invoice, 'writeOff')
-  return settled(invoice, 'writtenOff', at)
-}
+/** The invoice made void. */
+export const invalidated = settling('invalidate', 'invalidated')
 
-/** The invoice settled by another that asks for its amount. Refuses with `wrongState` one that is settled. */
-export function carriedForward(invoice: Invoice, at: Instant): Invoice {
-  assertInvoiceAllows(invoice, 'carryForward')
-  return settled(invoice, 'carriedForward', at)
-}
+/** The invoice written off: the rest of it is no longer expected. */
+export const writtenOff = settling('writeOff', 'writtenOff')
+
+/** The invoice settled by another that asks for its amount. */
+export const carriedForward = settling('carryForward', 'carriedForward')
 
 // Money received on an invoice, or paid out on a refund invoice, whose amounts are negative throughout.
 export type Payment = {
@@ -177,12 +171,7 @@ export type PaymentState = 'posted' | 'reversed'
 export type PaymentAction = 'reverse'
 
 export const PAYMENT_TRANSITIONS: TransitionTable<PaymentAction, PaymentState> = {
-  reverse: {
-    from: ['posted'],
-    to: 'reversed',
-    event: 'payment.reverse',
-    past: 'reversed',
-  },
+  reverse: { from: ['posted'], to: 'reversed', event: 'payment.reverse', past: 'reversed' },
 }
 
 export const paymentState = ({ reversedAt }: Payment): PaymentState =>

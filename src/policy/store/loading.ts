@@ -2,13 +2,13 @@
 // configuration its version stands for today.
 import { type SQL, sql } from 'drizzle-orm'
 import { notFound, Refusal } from '../../kernel/errors.ts'
-import { type PolicyLocator, readUuid, type Uuid } from '../../kernel/locators.ts'
+import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, fromMinor, type Money } from '../../kernel/money.ts'
 import type { Guard } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type Database, type Query, statement } from '../../platform/database.ts'
 import type { Position } from '../../platform/paging.ts'
-import { policyholderQuery, readPolicyholder } from '../../policyholders/store.ts'
+import { policyholderQuery, readLocator } from '../../policyholders/store.ts'
 import { policyholders } from '../../policyholders/tables.ts'
 import type { LoadedConfiguration, VersionRow } from '../../product/cache.ts'
 import { loadConfiguration, versionQuery } from '../../product/cache.ts'
@@ -37,8 +37,7 @@ export async function loadGround(
   database: Database,
   request: PolicyCreateRequest,
 ): Promise<Ground> {
-  const locator = readUuid(request.policyholderLocator)
-  if (!locator) throw notFound('policyholder', request.policyholderLocator)
+  const locator = readLocator(request.policyholderLocator)
   const [holders, versions, credits] = await database.batch([
     policyholderQuery(database, locator),
     versionQuery(database, request.configVersion),
@@ -47,7 +46,7 @@ export async function loadGround(
   if (!holders[0]) throw notFound('policyholder', request.policyholderLocator)
   const { configuration, configVersion } = await versionOf(context, versions[0], request.configVersion)
   return {
-    policyholder: readPolicyholder(holders[0]),
+    policyholder: holders[0],
     configuration,
     configVersion,
     timeZone: configuration.configuration.timeZone,
@@ -144,7 +143,7 @@ async function loadedFrom(
   const configuration = await loadConfiguration(context.env, context.tenant, versions[0]!.hash, context.calls)
   return {
     aggregate,
-    policyholder: readPolicyholder(holders[0]!),
+    policyholder: holders[0]!,
     configuration,
     product: productOf(configuration, aggregate.policy.productName),
     credit: readCredit(credits, aggregate.policy.currency),
