@@ -163,17 +163,17 @@ export function policyState(aggregate: PolicyAggregate): PolicyState {
   const { policy } = aggregate
   if (policy.discardedAt !== undefined) return 'discarded'
   if (policy.issuedAt !== undefined) return isWithdrawn(aggregate) ? 'withdrawn' : 'issued'
-  const state = selectedQuoteIfAny(aggregate)?.state
-  switch (state) {
-    case undefined:
-      return 'unselected'
-    case 'draft':
-      return 'created'
-    case 'accepted':
-      return 'finalized'
-    default:
-      return state
-  }
+  const quote = selectedQuoteIfAny(aggregate)
+  return quote ? STATES_BY_QUOTE[quote.state] : 'unselected'
+}
+
+/** What the selected quote makes of a policy that is neither issued nor discarded. */
+const STATES_BY_QUOTE: Readonly<Record<Quote['state'], PolicyState>> = {
+  draft: 'created',
+  quoted: 'quoted',
+  accepted: 'finalized',
+  declined: 'declined',
+  discarded: 'discarded',
 }
 
 const isWithdrawn = ({ modifications }: PolicyAggregate): boolean =>

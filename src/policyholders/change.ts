@@ -145,27 +145,24 @@ export type SubEntityChange = {
   readonly deleted: readonly string[]
 }
 
-/** What stands for the sub-entities that a request adds. */
-export type References = {
-  /** In the order of the request. */
-  readonly locators: readonly Uuid[]
-  /** Values with locators in the place of localIds. */
-  readonly resolve: (values: WireFieldValues) => WireFieldValues
-  readonly errors: readonly ValidationFieldError[]
-}
-
 /**
- * Locators for the sub-entities that a request adds. Its values may name such a sub-entity by its `localId`,
- * in the field that is called as the sub-entity's `ontologyUri`; stored is the locator.
+ * Locators for the sub-entities that a request adds, in its order. Its values may name such a sub-entity by its `localId`, in the
+ * field that has the name of the sub-entity's `ontologyUri`: `resolve` puts the locator in its place.
  */
-export function newReferences({ at, list }: SubEntityChange['added'], newLocator: () => Uuid): References {
+function newReferences({ at, list }: SubEntityChange['added'], newLocator: () => Uuid) {
   const locators = list.map(newLocator)
   const errors: ValidationFieldError[] = []
   const taken = new Set<string>()
   const byField = new Map<string, Map<string, Uuid>>()
   for (const [index, { localId, ontologyUri }] of list.entries()) {
     if (localId === undefined) continue
-    if (taken.has(localId)) errors.push(repeatedLocalId(`${at}[${index}].localId`, localId))
+    if (taken.has(localId))
+      errors.push(
+        invalidAt(
+          `${at}[${index}].localId`,
+          `Another sub-entity of the request has the localId '${shown(localId)}' too; give each its own.`,
+        ),
+      )
     taken.add(localId)
     const ofField = byField.get(ontologyUri) ?? new Map<string, Uuid>()
     byField.set(ontologyUri, ofField.set(localId, locators[index]!))
@@ -184,10 +181,10 @@ export function newReferences({ at, list }: SubEntityChange['added'], newLocator
 }
 
 /** The sub-entities after the change, in the order in which they were added, with every problem. */
-export function changedSubEntities(
+function changedSubEntities(
   current: readonly SubEntity[],
   { added, updated, deleted }: SubEntityChange,
-  { locators, resolve }: References,
+  { locators, resolve }: Pick<ReturnType<typeof newReferences>, 'locators' | 'resolve'>,
   { dictionary, now }: ChangeContext,
 ): { subEntities: SubEntity[]; errors: ValidationFieldError[] } {
   const errors: ValidationFieldError[] = []
@@ -208,7 +205,8 @@ export function changedSubEntities(
   const known = (path: string, text: string): SubEntity | undefined => {
     const locator = readUuid(text)
     const found = locator && after.get(locator)
-    if (!found) errors.push(unknownSubEntity(path, text))
+    if (!found)
+      errors.push(invalidAt(path, `The policyholder has no sub-entity '${shown(text)}'; read it again.`))
     return found
   }
 
@@ -228,16 +226,10 @@ export function changedSubEntities(
   return { subEntities: [...after.values()], errors }
 }
 
-const unknownSubEntity = (path: string, locator: string): ValidationFieldError => ({
+const invalidAt = (path: string, message: string): ValidationFieldError => ({
   ...VALIDATORS.INVALID_VALUE,
   ontologyUri: path,
-  message: `The policyholder has no sub-entity '${shown(locator)}'; read it again.`,
-})
-
-const repeatedLocalId = (path: string, localId: string): ValidationFieldError => ({
-  ...VALIDATORS.INVALID_VALUE,
-  ontologyUri: path,
-  message: `Another sub-entity of the request has the localId '${shown(localId)}' too; give each its own.`,
+  message,
 })
 
 // A policyholder's own values held against the constraint tables in force (resources brief 3). A draft is held to types only,
@@ -250,7 +242,7 @@ export type ReadTables = (
   basis: SelectionBasis,
 ) => Promise<TablesInForce>
 
-type Held = Pick<Policyholder, 'locator' | 'completed' | 'entity'>
+type Checked = Pick<Policyholder, 'locator' | 'completed' | 'entity'>
 
 /**
  * What the tables find wrong with the policyholder. Of one that was completed `before`, only what the request `sent`, and
@@ -258,8 +250,8 @@ type Held = Pick<Policyholder, 'locator' | 'completed' | 'entity'>
  * field to check has a value.
  */
 export async function constraintErrors(
-  after: Held,
-  { before, sent }: { readonly before?: Held; readonly sent: readonly string[] },
+  after: Checked,
+  { before, sent }: { readonly before?: Checked; readonly sent: readonly string[] },
   dictionary: Dictionary,
   now: Instant,
   readTables: ReadTables,
@@ -273,8 +265,8 @@ export async function constraintErrors(
 }
 
 function checkedFields(
-  { locator, completed, entity: { values } }: Held,
-  before: Held | undefined,
+  { locator, completed, entity: { values } }: Checked,
+  before: Checked | undefined,
   sent: ReadonlySet<string>,
   { fields, timeZone }: Dictionary,
 ): ConstrainedField[] {

@@ -34,11 +34,7 @@ export const policyholderVersions = sqliteTable(
 /** Values of searchable fields, folded to lower case. */
 export const policyholderTerms = sqliteTable(
   'policyholder_term',
-  {
-    field: text().notNull(),
-    term: text().notNull(),
-    policyholderLocator: text().notNull(),
-  },
+  { field: text().notNull(), term: text().notNull(), policyholderLocator: text().notNull() },
   table => [
     primaryKey({ columns: [table.field, table.term, table.policyholderLocator] }),
     index('policyholder_term_policyholder').on(table.policyholderLocator),

@@ -251,10 +251,7 @@ function* restsIn(
 const joined = (a: Charge, b: Charge): Charge => ({
   ...a,
   amount: plus(a.amount, b.amount),
-  rest: {
-    start: earlier(a.rest!.start, b.rest!.start),
-    end: later(a.rest!.end, b.rest!.end),
-  },
+  rest: { start: earlier(a.rest!.start, b.rest!.start), end: later(a.rest!.end, b.rest!.end) },
 })
 
 /** Whether a plan that counts took over what the installment bills. */

@@ -44,7 +44,6 @@ export const InvoiceStatusResponse = component('InvoiceStatusResponse', {
   timestamp: Timestamp,
   status: z.enum(['unfulfilled', ...SettlementType.options]),
 })
-export type InvoiceStatusResponse = z.infer<typeof InvoiceStatusResponse>
 
 /** An offset settles a refund and an invoice of the same policy against each other. */
 export const PaymentSource = z.enum(['received', 'credit', 'offset']).openapi('PaymentSource')

@@ -84,7 +84,6 @@ export const GetPerilPriceResponse = component('GetPerilPriceResponse', {
   taxGroups,
   commissions,
 })
-export type GetPerilPriceResponse = z.infer<typeof GetPerilPriceResponse>
 
 const gross = {
   ...withCurrency(Amount, 'grossPremium'),

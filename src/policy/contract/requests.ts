@@ -19,9 +19,7 @@ import {
 } from '../../platform/wire.ts'
 import { breaks } from '../../platform/wire-problem.ts'
 
-export const PolicyQuery = z.object({
-  summarizeQuotes: booleanOr(false).describe('Fill quoteSummary.'),
-})
+export const PolicyQuery = z.object({ summarizeQuotes: booleanOr(false).describe('Fill quoteSummary.') })
 export type PolicyQuery = z.infer<typeof PolicyQuery>
 
 /** A new group of values for a field of type group. */
@@ -29,7 +27,6 @@ export const FieldGroupCreateRequest = component('FieldGroupCreateRequest', {
   fieldName: Name,
   fieldValues: RequestFieldValues,
 })
-export type FieldGroupCreateRequest = z.infer<typeof FieldGroupCreateRequest>
 
 /** New values for a group that stays. */
 export const FieldGroupUpdateRequest = component('FieldGroupUpdateRequest', {
@@ -37,7 +34,6 @@ export const FieldGroupUpdateRequest = component('FieldGroupUpdateRequest', {
   fieldName: Name,
   fieldValues: RequestFieldValues,
 })
-export type FieldGroupUpdateRequest = z.infer<typeof FieldGroupUpdateRequest>
 
 const newFieldGroups = list(FieldGroupCreateRequest)
 const locators = list(Locator)
@@ -73,7 +69,6 @@ export const PerilCreateRequest = component('PerilCreateRequest', {
   fieldGroups: newFieldGroups,
   ...perilAmounts,
 })
-export type PerilCreateRequest = z.infer<typeof PerilCreateRequest>
 
 /** A `remove…` flag beats a value (brief 6.5). */
 export const PerilUpdateRequest = component('PerilUpdateRequest', {
@@ -87,7 +82,6 @@ export const PerilUpdateRequest = component('PerilUpdateRequest', {
   removeIndemnityPerItem: OptionalBoolean,
   removeLumpSumPayment: OptionalBoolean,
 })
-export type PerilUpdateRequest = z.infer<typeof PerilUpdateRequest>
 
 const newPerils = list(PerilCreateRequest)
 
@@ -97,7 +91,6 @@ export const ExposureCreateRequest = component('ExposureCreateRequest', {
   fieldValues: RequestFieldValues,
   fieldGroups: newFieldGroups,
 })
-export type ExposureCreateRequest = z.infer<typeof ExposureCreateRequest>
 
 export const DraftPolicyExposureUpdateRequest = component('DraftPolicyExposureUpdateRequest', {
   exposureLocator: Locator,
@@ -107,7 +100,6 @@ export const DraftPolicyExposureUpdateRequest = component('DraftPolicyExposureUp
   updatePerils: list(PerilUpdateRequest),
   removePerils: locators,
 })
-export type DraftPolicyExposureUpdateRequest = z.infer<typeof DraftPolicyExposureUpdateRequest>
 
 const newExposures = list(ExposureCreateRequest)
 

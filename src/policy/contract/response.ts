@@ -145,13 +145,7 @@ export const PolicyModificationResponse = component('PolicyModificationResponse'
 })
 export type PolicyModificationResponse = z.infer<typeof PolicyModificationResponse>
 
-const part = {
-  locator: Text,
-  name: Text,
-  displayId: Text,
-  ...ofPolicy,
-  ...times,
-}
+const part = { locator: Text, name: Text, displayId: Text, ...ofPolicy, ...times }
 
 export const PerilResponse = component('PerilResponse', {
   ...part,
@@ -181,13 +175,11 @@ export const QuoteSummaryResponseItem = component('QuoteSummaryResponseItem', {
   name: Text,
   state: QuoteState,
 })
-export type QuoteSummaryResponseItem = z.infer<typeof QuoteSummaryResponseItem>
 
 export const QuoteSummaryResponse = component('QuoteSummaryResponse', {
   selected: Text.describe('Locator of the selected quote; empty where the policy follows none.'),
   notDiscarded: z.array(QuoteSummaryResponseItem),
 })
-export type QuoteSummaryResponse = z.infer<typeof QuoteSummaryResponse>
 
 /** The latest cancellation that is issued and not reinstated (brief 1.1, 3.4). */
 export const CancellationInfo = component('CancellationInfo', {
@@ -249,7 +241,6 @@ export const ExposureCoverageResponse = component('ExposureCoverageResponse', {
   fieldValues: FieldValueLists,
   perils: z.array(PerilCoverageResponse),
 })
-export type ExposureCoverageResponse = z.infer<typeof ExposureCoverageResponse>
 
 export const CoverageSummaryResponse = component('CoverageSummaryResponse', {
   policyLocator: Text,

@@ -141,37 +141,34 @@ class Draft {
   }
 
   #updatePeril(exposure: Exposure, definition: ExposureDefinition, update: PerilUpdate, index: number): void {
-    const run = this.#runsOfPerils.get(update.perilLocator)
-    const record = run && this.#perils.get(run.perilLocator)
-    if (record?.exposureLocator !== exposure.locator) {
+    const run = this.#runOfPeril(exposure, update.perilLocator)
+    const name = run && this.#perils.get(run.perilLocator)!.name
+    const peril = definition.perils.find(one => one.name === name)
+    if (!run || !peril) {
       this.#strayPeril(exposure, update.perilLocator, index)
       return
     }
-    const peril = definition.perils.find(one => one.name === record.name)
-    if (!peril || !run) {
-      this.#strayPeril(exposure, update.perilLocator, index)
-      return
-    }
-    const data = this.#changed(record.locator, peril.fields, run.data, update)
+    const data = this.#changed(run.perilLocator, peril.fields, run.data, update) ?? run.data
     const { amounts, problems } = updatePerilAmounts(run.amounts, update)
-    report(this.reported, record.locator, fieldErrors(problems))
-    this.#perilRuns.set(run.locator, {
-      ...run,
-      data: data ?? run.data,
-      amounts,
-      updatedAt: this.#context.now,
-    })
+    report(this.reported, run.perilLocator, fieldErrors(problems))
+    this.#perilRuns.set(run.locator, { ...run, data, amounts, updatedAt: this.#context.now })
   }
 
   #removePeril(exposure: Exposure, locator: string, index: number): void {
-    const run = this.#runsOfPerils.get(locator)
-    const record = run && this.#perils.get(run.perilLocator)
-    if (record?.exposureLocator !== exposure.locator || !run) {
+    const run = this.#runOfPeril(exposure, locator)
+    if (!run) {
       this.#strayPeril(exposure, locator, index)
       return
     }
-    this.#perils.delete(record.locator)
+    this.#perils.delete(run.perilLocator)
     this.#perilRuns.delete(run.locator)
+  }
+
+  /** The run of a peril of the exposure; undefined where the draft has no such peril, or no longer. */
+  #runOfPeril(exposure: Exposure, locator: string): PerilRun | undefined {
+    const run = this.#runsOfPerils.get(locator)
+    const peril = run && this.#perils.get(run.perilLocator)
+    return peril?.exposureLocator === exposure.locator ? run : undefined
   }
 
   #strayExposure(locator: string, index: number): void {

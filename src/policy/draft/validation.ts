@@ -96,8 +96,8 @@ export function validateContent(
 
   for (const run of parts.exposureRuns) {
     const exposure = aggregate.exposures.get(run.exposureLocator)
-    const definition = product.exposures.find(one => one.name === exposure?.name)
     if (!exposure) continue
+    const definition = product.exposures.find(one => one.name === exposure.name)
     if (!definition) {
       errorsOf(exposure).message =
         `The configuration no longer has an exposure '${exposure.name}'; remove it.`
@@ -111,21 +111,18 @@ export function validateContent(
   for (const run of parts.perilRuns) {
     const peril = aggregate.perils.get(run.perilLocator)
     const exposure = peril && aggregate.exposures.get(peril.exposureLocator)
-    if (!peril || !exposure) continue
-    const definition = product.exposures
-      .find(one => one.name === exposure.name)
-      ?.perils.find(one => one.name === peril.name)
-    if (!definition) {
-      errorsOf(exposure).perilValidationErrors.push({
-        name: peril.name,
-        hasErrors: true,
-        message: `The configuration no longer has a peril '${peril.name}' for '${exposure.name}'; remove it.`,
-      })
-      continue
-    }
-    const found = check(peril.locator, definition.fields, run.data)
-    if (found.hasErrors)
-      errorsOf(exposure).perilValidationErrors.push({ name: peril.name, hasErrors: true, fieldErrors: found })
+    if (!exposure) continue
+    const { name } = peril
+    const definition = product.exposures.find(one => one.name === exposure.name)
+    const fields = definition?.perils.find(one => one.name === name)?.fields
+    const found = fields && check(peril.locator, fields, run.data)
+    if (found && !found.hasErrors) continue
+    const message = `The configuration no longer has a peril '${name}' for '${exposure.name}'; remove it.`
+    errorsOf(exposure).perilValidationErrors.push({
+      name,
+      hasErrors: true,
+      ...(found ? { fieldErrors: found } : { message }),
+    })
   }
 
   const exposureValidationErrors = [...errors.values(), ...reported.strays.map(strayErrors)]

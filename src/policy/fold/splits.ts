@@ -97,21 +97,12 @@ type Stretch = Span & {
   readonly parts: readonly Span[]
 }
 
-function replacedStretches(pieces: readonly Piece[], by: Uuid): Stretch[] {
-  return pieces.flatMap(piece =>
-    piece.replacedBy === by && piece.amounts
-      ? [
-          {
-            start: piece.start,
-            end: piece.end,
-            segment: piece.segment.locator,
-            amounts: piece.amounts,
-            parts: continuing(pieces, piece, by),
-          },
-        ]
-      : [],
-  )
-}
+const replacedStretches = (pieces: readonly Piece[], by: Uuid): Stretch[] =>
+  pieces.flatMap(piece => {
+    const { start, end, segment, amounts, replacedBy } = piece
+    if (replacedBy !== by || !amounts) return []
+    return [{ start, end, segment: segment.locator, amounts, parts: continuing(pieces, piece, by) }]
+  })
 
 /** What an earlier modification removed, and this one brings back from a time on. */
 function restoredStretches(pieces: readonly Piece[], by: Uuid): Stretch[] {

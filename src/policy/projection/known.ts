@@ -12,18 +12,11 @@ import type { Uuid } from '../../kernel/locators.ts'
 import { zero } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { isStanding } from '../fold/line.ts'
-import type { Fee, Modification, Policy, PolicyAggregate, Quote } from '../records/aggregate.ts'
+import type { Modification, Policy, PolicyAggregate, Quote, Stamped } from '../records/aggregate.ts'
 import { configVersionAt } from '../records/aggregate.ts'
-import { type Invoice, type Payment, type PlannedInstallment, paymentsOf } from '../records/invoice.ts'
-import {
-  type Cancellation,
-  type Endorsement,
-  type GracePeriod,
-  type Lapse,
-  type LapseReinstatement,
-  type Reinstatement,
-  reinstatementStatus,
-} from '../records/transactions.ts'
+import { type Invoice, type Payment, paymentsOf } from '../records/invoice.ts'
+import type { Cancellation, Endorsement, GracePeriod } from '../records/transactions.ts'
+import { type LapseReinstatement, type Reinstatement, reinstatementStatus } from '../records/transactions.ts'
 
 type Stamp = Instant | undefined
 
@@ -64,13 +57,13 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
       const then = runThen(run)
       return then && !isPriced(run.madeBy) ? { ...then, price: undefined } : then
     }),
-    fees: mapped(aggregate.fees, (fee): Fee | undefined =>
-      isPriced(fee.madeBy)
-        ? { ...fee, changes: fee.changes.filter(change => isKnown(change.by)) }
-        : undefined,
+    fees: mapped(
+      aggregate.fees,
+      fee => isPriced(fee.madeBy) && { ...fee, changes: fee.changes.filter(change => isKnown(change.by)) },
     ),
-    installments: mapped(aggregate.installments, (one): PlannedInstallment | undefined =>
-      isKnown(one.modificationLocator) ? { ...one, absorbedBy: one.absorbedBy.filter(isKnown) } : undefined,
+    installments: mapped(
+      aggregate.installments,
+      one => isKnown(one.modificationLocator) && { ...one, absorbedBy: one.absorbedBy.filter(isKnown) },
     ),
     invoices: kept(aggregate.invoices, asOf, one => invoiceThen(one, paymentsOf(aggregate, one), asOf)),
     payments: mapped(aggregate.payments, one =>
@@ -82,16 +75,14 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
     documents: kept(aggregate.documents, asOf),
     media: aggregate.media,
     gracePeriods: kept(aggregate.gracePeriods, asOf, one => gracePeriodThen(one, asOf)),
-    lapses: mapped(aggregate.lapses, (one): Lapse | undefined => (one.createdAt <= asOf ? one : undefined)),
+    lapses: mapped(aggregate.lapses, one => one.createdAt <= asOf && one),
     lapseReinstatements: kept(aggregate.lapseReinstatements, asOf, one => lapseReinstatementThen(one, asOf)),
   }
   return policy.updatedAt <= asOf ? known : { ...known, policy: policyThen(known) }
 }
 
-type Stamped = { readonly createdAt: Instant; readonly updatedAt: Instant; readonly issuedAt?: Instant }
-
 /** Records that were there by then, each as `then` makes it. */
-const kept = <K, R extends Stamped>(
+const kept = <K, R extends Stamped & { readonly issuedAt?: Instant }>(
   records: ReadonlyMap<K, R>,
   asOf: Instant,
   then: (record: R) => R | undefined = record => record,
@@ -104,15 +95,17 @@ const kept = <K, R extends Stamped>(
       : known
   })
 
-/** The records as `then` makes them; undefined is none. */
-function mapped<K, R>(records: ReadonlyMap<K, R>, then: (record: R) => R | undefined): ReadonlyMap<K, R> {
-  const known = new Map<K, R>()
-  for (const [locator, record] of records) {
-    const one = then(record)
-    if (one !== undefined) known.set(locator, one)
-  }
-  return known
-}
+/** The records as `then` makes them, without those of which it makes none. */
+const mapped = <K, R>(
+  records: ReadonlyMap<K, R>,
+  then: (record: R) => R | false | undefined,
+): ReadonlyMap<K, R> =>
+  new Map(
+    [...records].flatMap(([locator, record]) => {
+      const known = then(record)
+      return known ? [[locator, known]] : []
+    }),
+  )
 
 const by = (stamp: Stamp, asOf: Instant): Stamp => (stamp !== undefined && stamp <= asOf ? stamp : undefined)
 
@@ -132,26 +125,22 @@ const latest = (first: Instant, stamps: readonly Stamp[]): Instant =>
  * are from the start.
  */
 function modificationThen(modification: Modification, asOf: Instant): Modification {
-  const then: Modification = {
-    ...modification,
-    ...trimmed(modification, asOf, ['acceptedAt', 'issuedAt', 'invalidatedAt']),
-  }
-  const { underwriting, updatedAt, createdAt } = then
-  const isDecided = underwriting !== undefined && underwriting.at <= asOf
-  const { acceptedAt, issuedAt, invalidatedAt } = then
+  const stamps = trimmed(modification, asOf, ['acceptedAt', 'issuedAt', 'invalidatedAt'])
+  const underwriting = underwritingThen(modification, asOf)
+  const { quoteLocator, premiumChange, createdAt, updatedAt } = modification
+  const isPriced = underwriting || stamps.acceptedAt !== undefined || quoteLocator === undefined
   return {
-    ...then,
-    underwriting: isDecided ? underwriting : undefined,
-    premiumChange:
-      isDecided || acceptedAt !== undefined || then.quoteLocator === undefined
-        ? then.premiumChange
-        : undefined,
+    ...modification,
+    ...stamps,
+    underwriting,
+    premiumChange: isPriced ? premiumChange : undefined,
     updatedAt:
-      updatedAt <= asOf
-        ? updatedAt
-        : latest(createdAt, [isDecided ? underwriting.at : undefined, acceptedAt, issuedAt, invalidatedAt]),
+      updatedAt <= asOf ? updatedAt : latest(createdAt, [underwriting?.at, ...Object.values(stamps)]),
   }
 }
+
+const underwritingThen = ({ underwriting }: Pick<Quote, 'underwriting'>, asOf: Instant) =>
+  underwriting && underwriting.at <= asOf ? underwriting : undefined
 
 /** A change of its status may have moved its due time; a payment of a part changes no status. */
 function invoiceThen(invoice: Invoice, payments: readonly Payment[], asOf: Instant): Invoice {
@@ -236,7 +225,7 @@ function quotesThen({ quotes, policy }: PolicyAggregate, asOf: Instant): PolicyA
   return kept(quotes, asOf, (quote): Quote => {
     const isSelected = quote === selected
     if (quote.updatedAt <= asOf) return { ...quote, selected: isSelected }
-    const underwriting = quote.underwriting && quote.underwriting.at <= asOf ? quote.underwriting : undefined
+    const underwriting = underwritingThen(quote, asOf)
     const quoted = isSelected && isAccepted ? 'accepted' : 'quoted'
     const decided = underwriting?.decision === 'accept' ? quoted : 'declined'
     return {

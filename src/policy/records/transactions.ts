@@ -219,11 +219,7 @@ export const documentPath = (locator: Uuid): string[] => ['documents', locator]
 export const MOST_UPLOADED = 200
 
 // Media are files that fields name by their locators. A policy keeps the properties that it shows of them.
-export type Medium = {
-  readonly locator: Uuid
-  readonly fileName: string
-  readonly mimeType: string
-}
+export type Medium = { readonly locator: Uuid; readonly fileName: string; readonly mimeType: string }
 
 /** Below the tenant's own place in R2. */
 export const mediumPath = (locator: Uuid): string[] => ['media', locator]

@@ -239,11 +239,7 @@ export const reinstatements = policyTable('reinstatement', {
 /** Values of searchable fields, folded; each once for a policy, whichever of its parts have it. */
 export const policyTerms = sqliteTable(
   'policy_term',
-  {
-    field: text().notNull(),
-    term: text().notNull(),
-    policyLocator: integer().notNull(),
-  },
+  { field: text().notNull(), term: text().notNull(), policyLocator: integer().notNull() },
   table => [
     primaryKey({ columns: [table.field, table.term, table.policyLocator] }),
     index('policy_term_policy').on(table.policyLocator),
