@@ -1,4 +1,5 @@
 // A policyholder's money: the credit, what made and used it, and what was paid out of it.
+
 import { sql } from 'drizzle-orm'
 import { notFound } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
@@ -7,9 +8,8 @@ import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { type Position, readPagingToken, UUID_FORM, writePagingToken } from '../../platform/paging.ts'
-import type { PolicyholderCreditsResponse } from '../../policy/contract/billing.ts'
+import type { PaymentSource, PolicyholderCreditsResponse } from '../../policy/contract/billing.ts'
 import { textIfAny } from '../../policy/projection/characteristics.ts'
-import type { PaymentSource } from '../../policy/records/invoice.ts'
 import { disbursements } from '../../policy/tables/billing.ts'
 import { placeOf, policyholderQuery } from '../../policyholders/store.ts'
 import type { DisbursementListResponse, DisbursementResponse, DisbursementsQuery } from './contract.ts'
