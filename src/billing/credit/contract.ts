@@ -4,6 +4,7 @@ import { z } from '@hono/zod-openapi'
 import {
   Amount,
   Currency,
+  component,
   Flag,
   OptionalText,
   PageSize,
@@ -15,21 +16,21 @@ import {
 export const DisbursementsQuery = z.object({ pageSize: PageSize, pagingToken: PagingToken })
 export type DisbursementsQuery = z.output<typeof DisbursementsQuery>
 
-export const DisbursementResponse = z
-  .object({
-    locator: Text,
-    policyholderLocator: Text,
-    disbursementType: Text,
-    amount: Amount,
-    currency: Currency,
-    data: z.record(Text, z.unknown()),
-    disbursementTimestamp: Timestamp,
-    createdTimestamp: Timestamp,
-  })
-  .openapi('DisbursementResponse')
+export const DisbursementResponse = component('DisbursementResponse', {
+  locator: Text,
+  policyholderLocator: Text,
+  disbursementType: Text,
+  amount: Amount,
+  currency: Currency,
+  data: z.record(Text, z.unknown()),
+  disbursementTimestamp: Timestamp,
+  createdTimestamp: Timestamp,
+})
 export type DisbursementResponse = z.output<typeof DisbursementResponse>
 
-export const DisbursementListResponse = z
-  .object({ listCompleted: Flag, items: z.array(DisbursementResponse), pagingToken: OptionalText })
-  .openapi('DisbursementListResponse')
+export const DisbursementListResponse = component('DisbursementListResponse', {
+  listCompleted: Flag,
+  items: z.array(DisbursementResponse),
+  pagingToken: OptionalText,
+})
 export type DisbursementListResponse = z.output<typeof DisbursementListResponse>

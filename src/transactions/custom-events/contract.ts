@@ -1,6 +1,7 @@
 // Schedules of custom events (resources brief 8.3), whose shapes no contract names.
 import { z } from '@hono/zod-openapi'
 import {
+  component,
   DateTime,
   Flag,
   Integer,
@@ -21,23 +22,22 @@ export const ScheduleListQuery = z.object({
 })
 export type ScheduleListQuery = z.infer<typeof ScheduleListQuery>
 
-export const EventScheduleResponse = z
-  .object({
-    locator: Text,
-    policyLocator: Text,
-    type: Text,
-    state: z.enum(['active', 'failed']),
-    nextTimestamp: DateTime.optional().openapi({
-      description: 'When it comes next; of a failed one, the time that was not told. None: it comes no more.',
-    }),
-    failures: Integer.openapi({ description: 'Tries of that time that failed.' }),
-    problem: OptionalText,
-    createdAt: DateTime,
-  })
-  .openapi('EventScheduleResponse')
+export const EventScheduleResponse = component('EventScheduleResponse', {
+  locator: Text,
+  policyLocator: Text,
+  type: Text,
+  state: z.enum(['active', 'failed']),
+  nextTimestamp: DateTime.optional().openapi({
+    description: 'When it comes next; of a failed one, the time that was not told. None: it comes no more.',
+  }),
+  failures: Integer.openapi({ description: 'Tries of that time that failed.' }),
+  problem: OptionalText,
+  createdAt: DateTime,
+})
 export type EventScheduleResponse = z.infer<typeof EventScheduleResponse>
 
-export const EventScheduleListResponse = z
-  .object({ listCompleted: Flag, items: z.array(EventScheduleResponse) })
-  .openapi('EventScheduleListResponse')
+export const EventScheduleListResponse = component('EventScheduleListResponse', {
+  listCompleted: Flag,
+  items: z.array(EventScheduleResponse),
+})
 export type EventScheduleListResponse = z.infer<typeof EventScheduleListResponse>
