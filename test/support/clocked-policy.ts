@@ -14,13 +14,13 @@ import type { Loaded } from '../../src/policy/surroundings.ts'
 import type { Planned } from '../../src/policy/transitions.ts'
 import type { ProductDefinition } from '../../src/product/configuration.ts'
 import type { Attempt } from '../../src/rating/rate.ts'
-import { decideLapse, type LapseOperation } from '../../src/transactions/lapses/decision.ts'
 import {
   GRACE_END_TIMER,
   PAST_DUE_TIMER,
   pastDueTimers,
   REINSTATEMENT_PERIOD_TIMER,
-} from '../../src/transactions/lapses/timers.ts'
+} from '../../src/transactions/lapses/grace-periods.ts'
+import { decideLapse, type LapseOperation } from '../../src/transactions/lapses/kind.ts'
 import { decideCreation, decideIssue } from '../../src/transactions/new-business/decision.ts'
 import { decidePayment } from '../../src/transactions/payments/decision.ts'
 import { withCredit } from '../../src/transactions/payments/settling.ts'

@@ -6,12 +6,27 @@
 // has no time of its own. An invoice whose payment is reversed is due again by the end of that day (brief 4.4), and
 // begins a new grace period then: a settled one is never opened again.
 import { invalidRequest } from '../../kernel/errors.ts'
-import type { Uuid } from '../../kernel/locators.ts'
+import {
+  derivedUuid,
+  type PolicyLocator,
+  shardOfDigits,
+  shardOfUuid,
+  type Uuid,
+} from '../../kernel/locators.ts'
 import { add, type Instant, later } from '../../kernel/time.ts'
+import type { NewTimer } from '../../platform/commit.ts'
+import type { TimerKind } from '../../platform/tables.ts'
+import { totalDueOf, totalsDueOf } from '../../policy/bills/amounts-due.ts'
 import { type Policy, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
-import type { Invoice } from '../../policy/records/invoice.ts'
-import type { GracePeriod } from '../../policy/records/transactions.ts'
-import { chain, type Planned, policyState } from '../../policy/transitions.ts'
+import { type Invoice, isOutstanding } from '../../policy/records/invoice.ts'
+import type {
+  GracePeriod,
+  Lapse,
+  LapseReinstatement,
+  ModificationKind,
+} from '../../policy/records/transactions.ts'
+import { chain, invoiceEvent, type Planned, policyState } from '../../policy/transitions.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
 import type { EffectContext } from '../../rating/rate.ts'
 import {
   type CancellingContext,
@@ -19,10 +34,8 @@ import {
   planCancellationCreation,
   planCancellationIssue,
 } from '../cancellations/decision.ts'
-import { gracePeriodEvent } from './events.ts'
 import { planLapse } from './lapse.ts'
-import { graceEndTimer, isOwed, pastDueFrom, pastDueInvoices } from './timers.ts'
-import { assertGracePeriodAllows } from './transitions.ts'
+import { assertGracePeriodAllows, gracePeriodEvent } from './transitions.ts'
 
 /** Digits that the end of a grace period takes: a cancellation, its modification and its invoice. */
 export const DIGITS_FOR_LAPSE = 3
@@ -69,13 +82,13 @@ export const isGraceEndSet = (
   invoice.graceEndAt !== undefined && invoice.graceEndAt >= startAt
 
 /** The grace period that the invoice begins, by its product or on other terms. */
-export function planGraceStart(
+export const planGraceStart = (
   before: PolicyAggregate,
   { invoice, startAt, endAt }: GraceStart,
   { now, supply }: Pick<EffectContext, 'now' | 'supply'>,
   terms: GraceStartTerms = {},
-): Planned {
-  const grace: GracePeriod = {
+): Planned =>
+  planGrace(before, 'policy.gracePeriod', {
     locator: supply.uuid(),
     invoiceLocator: invoice.locator,
     state: 'open',
@@ -84,13 +97,17 @@ export function planGraceStart(
     cancelEffectiveAt: terms.cancelEffectiveAt,
     createdAt: now,
     updatedAt: now,
-  }
+  })
+
+/** The policy with the grace period, new or changed, its event and its timer. */
+function planGrace(
+  before: PolicyAggregate,
+  event: Parameters<typeof gracePeriodEvent>[1],
+  grace: GracePeriod,
+): Planned {
   const aggregate = withGracePeriod(before, grace)
-  return {
-    aggregate,
-    events: [gracePeriodEvent(aggregate, 'policy.gracePeriod', grace)],
-    timers: [graceEndTimer(aggregate, grace)],
-  }
+  const timers = [graceEndTimer(aggregate, grace)]
+  return { aggregate, events: [gracePeriodEvent(aggregate, event, grace)], timers }
 }
 
 /** The open grace period with another end; one that is past is found by its timer. Undefined where that changes nothing. */
@@ -98,13 +115,7 @@ export function planGraceEndMove(before: PolicyAggregate, endAt: Instant, now: I
   const grace = openGracePeriod(before)
   if (!grace || grace.endAt === endAt) return undefined
   assertGracePeriodAllows(grace, 'update')
-  const moved: GracePeriod = { ...grace, endAt, updatedAt: now }
-  const aggregate = withGracePeriod(before, moved)
-  return {
-    aggregate,
-    events: [gracePeriodEvent(aggregate, 'policy.gracePeriod.update', moved)],
-    timers: [graceEndTimer(aggregate, moved)],
-  }
+  return planGrace(before, 'policy.gracePeriod.update', { ...grace, endAt, updatedAt: now })
 }
 
 export type GracePeriodTerms = {
@@ -129,13 +140,12 @@ export async function planGraceUpdate(
     cancelEffectiveAt: resetCancelEffective ? undefined : (cancelEffectiveAt ?? grace.cancelEffectiveAt),
     updatedAt: context.now,
   }
-  const aggregate = withGracePeriod(before, changed)
-  const updated: Planned = {
-    aggregate,
-    events: [gracePeriodEvent(aggregate, 'policy.gracePeriod.update', changed)],
-    timers: changed.endAt > context.now ? [graceEndTimer(aggregate, changed)] : [],
-  }
-  return chain(updated, await planGraceEnd(aggregate, changed, context))
+  const { timers, ...updated } = planGrace(before, 'policy.gracePeriod.update', changed)
+  const isOver = changed.endAt <= context.now
+  return chain(
+    isOver ? updated : { ...updated, timers },
+    await planGraceEnd(updated.aggregate, changed, context),
+  )
 }
 
 function assertTerms(
@@ -220,3 +230,126 @@ const withGracePeriod = (aggregate: PolicyAggregate, grace: GracePeriod): Policy
   ...aggregate,
   gracePeriods: putRecords(aggregate.gracePeriods, [grace]),
 })
+
+// Timers of unpaid invoices. Each has a locator of its own: set again, it is the same timer.
+/** Kinds: an invoice is past due, a grace period is over, a lapsed policy cannot be reinstated any more. */
+export const PAST_DUE_TIMER = 'invoice.pastDue'
+export const GRACE_END_TIMER = 'policy.gracePeriod.end'
+export const REINSTATEMENT_PERIOD_TIMER = 'policy.reinstatement.periodEnd'
+
+const timer = (
+  policy: PolicyLocator,
+  kind: TimerKind,
+  property: string,
+  record: Uuid,
+  dueAt: Instant,
+): NewTimer => ({
+  locator: derivedUuid(shardOfDigits(policy), kind, record, String(dueAt)),
+  dueAt,
+  kind,
+  subject: String(policy),
+  payload: { [property]: record },
+})
+
+/**
+ * A timer for every invoice that a write makes, reopens or has count from another time on: that is read off the policy
+ * before and after it, so that no operation can forget one.
+ */
+export function pastDueTimers(
+  before: PolicyAggregate | undefined,
+  after: PolicyAggregate,
+  { lapse }: Pick<ProductDefinition, 'lapse'>,
+): NewTimer[] {
+  const upgradedTo =
+    before &&
+    before.policy.configVersion !== after.policy.configVersion &&
+    lapse.gracePeriodDays !== undefined
+      ? after.policy.configVersion
+      : undefined
+  if (
+    upgradedTo === undefined &&
+    before?.invoices === after.invoices &&
+    before.modifications === after.modifications
+  )
+    return []
+  return [...after.invoices.values()].flatMap(invoice => {
+    const from = pastDueFrom(after, invoice)
+    const was = before?.invoices.get(invoice.locator)
+    if (from === undefined) return []
+    const isNew = !before || !was || pastDueFrom(before, was) !== from
+    if (!isNew && upgradedTo === undefined) return []
+    const due = timer(after.policy.locator, PAST_DUE_TIMER, 'invoiceLocator', invoice.locator, from)
+    return [isNew || upgradedTo === undefined ? due : ofNewVersion(due, upgradedTo)]
+  })
+}
+
+/**
+ * The version may be the first in which the product knows grace, so the invoice is looked at anew. Where that is past due
+ * and was told of, it is not told again.
+ */
+const ofNewVersion = (due: NewTimer, configVersion: number): NewTimer => ({
+  ...due,
+  locator: derivedUuid(shardOfUuid(due.locator!), PAST_DUE_TIMER, due.locator!, String(configVersion)),
+  payload: { ...due.payload, isGraceOnly: 'true' },
+})
+
+/** Looks at the invoice again: the plugin that says how its grace period is to be has failed, so often now. */
+export function pastDueAgain(policy: PolicyLocator, invoice: Uuid, dueAt: Instant, tries: number): NewTimer {
+  const again = timer(policy, PAST_DUE_TIMER, 'invoiceLocator', invoice, dueAt)
+  return { ...again, payload: { ...again.payload, tries: String(tries) } }
+}
+
+export const graceEndTimer = ({ policy }: PolicyAggregate, { locator, endAt }: GracePeriod): NewTimer =>
+  timer(policy.locator, GRACE_END_TIMER, 'gracePeriodLocator', locator, endAt)
+
+export const reinstatementPeriodTimer = (
+  { policy }: PolicyAggregate,
+  { reinstatementPeriodEndAt }: Lapse,
+  { locator }: LapseReinstatement,
+): NewTimer =>
+  timer(policy.locator, REINSTATEMENT_PERIOD_TIMER, 'reinstatementLocator', locator, reinstatementPeriodEndAt)
+
+// Invoices that are unpaid past their due time (brief 1.5).
+/** What brings cover back or prolongs it: what was unpaid before is past due anew from then on. */
+const PROLONGING: ReadonlySet<ModificationKind> = new Set(['renewal', 'reinstatement'])
+
+/**
+ * From when the invoice, as long as it is unpaid, is past due: its due time; or when its transaction was issued, as
+ * nobody loses his cover over what is only accepted; or when the cover was prolonged or brought back, whichever is
+ * latest. Undefined while its transaction is not issued, or when it is settled.
+ */
+export function pastDueFrom({ modifications }: PolicyAggregate, invoice: Invoice): Instant | undefined {
+  const issuedAt = modifications.get(invoice.policyModificationLocator)?.issuedAt
+  if (issuedAt === undefined || !isOutstanding(invoice)) return undefined
+  let from = later(invoice.dueAt, issuedAt)
+  for (const one of modifications.values())
+    if (one.issuedAt !== undefined && PROLONGING.has(one.kind)) from = later(from, one.issuedAt)
+  return from
+}
+
+/** Whether the policyholder owes it: a refund that the insurer owes is never past due. */
+export const isOwed = (aggregate: PolicyAggregate, invoice: Invoice): boolean =>
+  totalDueOf(aggregate, invoice).minor > 0
+
+/** The policy's invoices that are owed and past due. */
+export function pastDueInvoices(aggregate: PolicyAggregate, now: Instant): Invoice[] {
+  const totalDueOf = totalsDueOf(aggregate)
+  return [...aggregate.invoices.values()].filter(invoice => {
+    const from = pastDueFrom(aggregate, invoice)
+    return from !== undefined && from <= now && totalDueOf(invoice).minor > 0
+  })
+}
+
+/** The event that the invoice is past due (brief 9); undefined when it is paid, void, or has more time by now. */
+export function planPastDueNotice(
+  aggregate: PolicyAggregate,
+  invoiceLocator: Uuid,
+  now: Instant,
+): Planned | undefined {
+  const invoice = aggregate.invoices.get(invoiceLocator)
+  const from = invoice && pastDueFrom(aggregate, invoice)
+  if (!invoice || from === undefined || from > now) return undefined
+  const totalDue = totalDueOf(aggregate, invoice)
+  if (totalDue.minor <= 0) return undefined
+  return { aggregate, events: [invoiceEvent(aggregate, 'invoice.pastDue', invoice, totalDue)] }
+}

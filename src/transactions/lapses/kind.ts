@@ -1,8 +1,17 @@
-// Grace periods, legacy lapses and the way back from them, as kinds of operations.
+// Grace periods, legacy lapses and the way back from them, as kinds of operations, and what each decides: pure plans over what
+// was loaded.
+import { ownBills } from '../../billing/plugin-bills.ts'
+import type { PreGraceInput } from '../../extension/plugins/contract.ts'
+import { nonsense } from '../../extension/plugins/translation.ts'
 import { wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
+import { sumOf, toNumber } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
-import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { NewTimer } from '../../platform/commit.ts'
+import { planOf } from '../../policy/bills/amounts-due.ts'
+import { isPayable } from '../../policy/bills/charge.ts'
+import { billedItemsOf } from '../../policy/projection/billed-items.ts'
+import { isOutstanding } from '../../policy/records/invoice.ts'
 import {
   gracePeriodOf,
   type LapseReinstatement,
@@ -10,12 +19,51 @@ import {
   reinstatementStatus,
   type UnplacedDocument,
 } from '../../policy/records/transactions.ts'
-import type { Planned } from '../../policy/transitions.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import { chain, type Planned } from '../../policy/transitions.ts'
+import { hasPlugin } from '../../product/configuration.ts'
+import { type Attempt, askPlugin, policyInfo } from '../../rating/rate.ts'
 import { planRemoval, planUpload, type UploadOwner } from '../documents/upload.ts'
 import { defineKind, json, type Response, showNothing } from '../mechanism/kind.ts'
-import { decideAmountDue, decideLapse, type LapseOperation } from './decision.ts'
+import { prorated } from '../mechanism/prorating.ts'
+import type { ReinstatementAmountDueResponse } from './contract.ts'
+import {
+  cancelEffectiveProblem,
+  DIGITS_FOR_LAPSE,
+  type GracePeriodTerms,
+  type GraceStart,
+  type GraceStartTerms,
+  graceStart,
+  isGraceEndSet,
+  pastDueAgain,
+  planGraceEnd,
+  planGraceStart,
+  planGraceUpdate,
+  planPastDueNotice,
+} from './grace-periods.ts'
 import { gracePeriodResponse, lapseReinstatementResponse } from './projection.ts'
-import { planClosing } from './reinstatements.ts'
+import {
+  digitsForIssue,
+  madeFrom,
+  planClosing,
+  planInvoicing,
+  planIssue,
+  planOpening,
+  planPeriodEnd,
+} from './reinstatements.ts'
+import { assertLapseReinstatementAllows, reinstatementInvoice } from './transitions.ts'
+
+export type LapseOperation =
+  /** From the clock. `tries`: how often the plugin for the grace period's terms has failed; `isGraceOnly`: its event was sent. */
+  | { action: 'pastDue'; invoice: Uuid; tries?: number; isGraceOnly?: boolean }
+  | { action: 'graceEnd'; gracePeriod: Uuid }
+  | { action: 'periodEnd'; reinstatement: Uuid }
+  | { action: 'updateGrace'; gracePeriod: Uuid; terms: GracePeriodTerms }
+  | { action: 'open' }
+  | { action: 'invoice'; reinstatement: Uuid; effectiveAt: Instant }
+  | { action: 'close'; reinstatement: Uuid }
+  | { action: 'addDocument'; reinstatement: Uuid; document: UnplacedDocument }
+  | { action: 'removeDocument'; reinstatement: Uuid; document: Uuid }
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
@@ -47,11 +95,7 @@ export const lapseKind = defineKind<'lapse'>({
     if (!planned) return undefined
     if (!shown) return { planned, response: showNothing }
     return 'gracePeriod' in shown
-      ? {
-          planned,
-          response: showGracePeriod(shown.gracePeriod),
-          subject: `gracePeriod/${shown.gracePeriod}`,
-        }
+      ? { planned, response: showGracePeriod(shown.gracePeriod), subject: `gracePeriod/${shown.gracePeriod}` }
       : {
           planned,
           response: showReinstatement(shown.reinstatement),
@@ -78,6 +122,117 @@ export const amountDueKind = defineKind<'amountDue'>({
   },
 })
 
+/** What the answer shows. */
+type LapseSubject = { gracePeriod: Uuid } | { reinstatement: Uuid }
+
+/** What came of it (undefined: nothing was to be done); `shown` where a client asked. */
+type LapseDecision = { planned: Planned | undefined; shown?: LapseSubject }
+
+export async function decideLapse(
+  loaded: Loaded,
+  operation: LapseOperation,
+  attempt: Attempt,
+): Promise<LapseDecision> {
+  const { aggregate, product } = loaded
+  const { now } = attempt
+  const context = async (digits: number) => ({ product, now, supply: await attempt.digits(digits) })
+  const billed = (digits: number) => ({ digits, ownBills: ownBills('cancellation', loaded, attempt) })
+  switch (operation.action) {
+    case 'pastDue': {
+      const { invoice, tries = 0, isGraceOnly } = operation
+      const notice = tries > 0 || isGraceOnly ? undefined : planPastDueNotice(aggregate, invoice, now)
+      const start = graceStart(aggregate, invoice, { product, now })
+      if (!start) return { planned: notice }
+      const before = notice ?? { aggregate, events: [] }
+      const answer = await preGrace(loaded, start, tries, attempt)
+      if ('again' in answer) return { planned: { ...before, timers: [answer.again] } }
+      return { planned: chain(before, planGraceStart(aggregate, start, await context(0), answer.terms)) }
+    }
+    case 'graceEnd': {
+      const grace = aggregate.gracePeriods.get(operation.gracePeriod)
+      if (grace?.state !== 'open' || grace.endAt > now) return { planned: undefined }
+      const planned = await prorated(loaded, attempt, billed(DIGITS_FOR_LAPSE), context =>
+        planGraceEnd(aggregate, grace, context),
+      )
+      return { planned }
+    }
+    case 'updateGrace': {
+      const { gracePeriod, terms } = operation
+      const grace = gracePeriodOf(aggregate, gracePeriod)
+      const isOver = (terms.endAt ?? grace.endAt) <= now
+      const planned = await prorated(loaded, attempt, billed(isOver ? DIGITS_FOR_LAPSE : 0), context =>
+        planGraceUpdate(aggregate, grace, terms, context),
+      )
+      return { planned, shown: { gracePeriod } }
+    }
+    case 'open': {
+      const { reinstatement, ...planned } = planOpening(aggregate, await context(0))
+      return { planned, shown: { reinstatement: reinstatement.locator } }
+    }
+    case 'invoice': {
+      const { reinstatement, effectiveAt } = operation
+      const open = lapseReinstatementOf(aggregate, reinstatement)
+      const invoiced = await prorated(loaded, attempt, { digits: 2 }, context =>
+        planInvoicing(aggregate, open, effectiveAt, context),
+      )
+      const waiting = lapseReinstatementOf(invoiced.aggregate, reinstatement)
+      // With nothing to pay no payment will ever come.
+      const invoice = reinstatementInvoice(invoiced.aggregate, waiting)!
+      if (isOutstanding(invoice)) return { planned: invoiced, shown: { reinstatement } }
+      const issueContext = await context(digitsForIssue(invoiced.aggregate, waiting, now))
+      const issued = planIssue(invoiced.aggregate, waiting, issueContext)
+      return { planned: chain(invoiced, issued), shown: { reinstatement } }
+    }
+    case 'close': {
+      const { reinstatement } = operation
+      const planned = planClosing(aggregate, lapseReinstatementOf(aggregate, reinstatement), now)
+      return { planned, shown: { reinstatement } }
+    }
+    case 'addDocument': {
+      const { reinstatement, document } = operation
+      const { subject, subjectLocator } = ownerOfUpload(lapseReinstatementOf(aggregate, reinstatement))
+      const upload = { ...document, subject, subjectLocator }
+      return { planned: planUpload(aggregate, upload, now), shown: { reinstatement } }
+    }
+    case 'removeDocument': {
+      const { reinstatement, document } = operation
+      const owner = asOwner(lapseReinstatementOf(aggregate, reinstatement))
+      return { planned: planRemoval(aggregate, owner, document), shown: { reinstatement } }
+    }
+    case 'periodEnd':
+      return {
+        planned: planPeriodEnd(aggregate, aggregate.lapseReinstatements.get(operation.reinstatement), now),
+      }
+  }
+}
+
+/** What the reinstatement's invoice would ask for, from that time on; nothing is stored. */
+export async function decideAmountDue(
+  loaded: Loaded,
+  locator: Uuid,
+  effectiveAt: Instant,
+  attempt: Attempt,
+): Promise<ReinstatementAmountDueResponse> {
+  const { aggregate } = loaded
+  const reinstatement = lapseReinstatementOf(aggregate, locator)
+  assertLapseReinstatementAllows(reinstatement, 'invoice')
+  const made = await prorated(loaded, attempt, { digits: 1 }, context =>
+    madeFrom(aggregate, reinstatement, effectiveAt, context),
+  )
+  const first = planOf(made.aggregate, made.modification)[0]!
+  const items = billedItemsOf(made.aggregate)(first).filter(item => isPayable(item.charge))
+  const due = (...types: string[]): number => {
+    const counted = types.length === 0 ? items : items.filter(item => types.includes(item.charge.type))
+    return toNumber(sumOf(counted, item => item.amount, aggregate.policy.currency))
+  }
+  return {
+    grossPremiumDue: due('premium'),
+    grossTaxesDue: due('tax'),
+    grossFeesDue: due('fee'),
+    totalDue: due(),
+  }
+}
+
 // Documents uploaded to the reinstatement of a legacy lapse follow the rules of a policy's: they can be added unless it is given
 // up, and removed only before it is issued (contract 1; brief 0.6).
 const asOwner = (reinstatement: LapseReinstatement): UploadOwner => ({
@@ -88,21 +243,70 @@ const asOwner = (reinstatement: LapseReinstatement): UploadOwner => ({
 })
 
 /** Refuses (409) a closed reinstatement. */
-export function planReinstatementUpload(
-  before: PolicyAggregate,
-  reinstatement: LapseReinstatement,
-  upload: UnplacedDocument,
-  now: Instant,
-): Planned {
-  const { subject, subjectLocator, title } = asOwner(reinstatement)
+function ownerOfUpload(reinstatement: LapseReinstatement): UploadOwner {
+  const owner = asOwner(reinstatement)
   if (reinstatementStatus(reinstatement) === 'closed')
-    throw wrongState(`${title} is closed; documents are no longer added to it.`)
-  return planUpload(before, { ...upload, subject, subjectLocator }, now)
+    throw wrongState(`${owner.title} is closed; documents are no longer added to it.`)
+  return owner
 }
 
-/** Refuses (409) what the service made, and everything once the reinstatement is issued. */
-export const planReinstatementRemoval = (
-  before: PolicyAggregate,
-  reinstatement: LapseReinstatement,
-  document: Uuid,
-): Planned => planRemoval(before, asOwner(reinstatement), document)
+// The terms that the product's plugin gives a grace period which is to begin (brief 5.6, getPreGraceResult).
+//
+// Nobody waits for an answer when an invoice goes past due, so a plugin that fails cannot be refused. It is asked again,
+// with growing pauses over a day, in which the script can be repaired; nothing is lost by that, as a grace period begins at
+// its invoice's due time whenever it is recorded, and the policyholder is covered meanwhile. After the last try the
+// product's days hold: cover that nobody pays for must end some time. Every try is in the plugin's log with what follows.
+const MINUTE_MS = 60_000
+
+/** Pauses between the tries of a plugin that fails: a day in all. */
+const PAUSES_MS = [1, 10, 60, 360, 1_009].map(minutes => minutes * MINUTE_MS)
+
+/** The terms; or when the plugin, which failed, is asked again. */
+type PreGrace = { readonly terms: GraceStartTerms } | { readonly again: NewTimer }
+
+/**
+ * What the plugin says of the grace period; no terms where the product has none, and where the end was set when a
+ * payment was reversed. `tries`: how often it has failed.
+ */
+async function preGrace(
+  loaded: Loaded,
+  start: GraceStart,
+  tries: number,
+  attempt: Attempt,
+): Promise<PreGrace> {
+  const { aggregate, product } = loaded
+  const { policy } = aggregate
+  if (!hasPlugin(product, 'getPreGraceResult') || isGraceEndSet(start.invoice, start.startAt))
+    return { terms: {} }
+  const input: PreGraceInput = {
+    invoiceLocator: start.invoice.locator,
+    defaultGracePeriodDays: String(product.lapse.gracePeriodDays),
+    policy: policyInfo(aggregate),
+    tenantTimeZone: policy.timeZone,
+  }
+  const pause = PAUSES_MS[tries]
+  const againAt = pause === undefined ? undefined : ((attempt.now + pause) as Instant)
+  const terms = await askPlugin(loaded, attempt, {
+    name: 'getPreGraceResult',
+    answer: contract => contract.PreGraceResult,
+    input,
+    accept: ({ gracePeriodEndTimestamp: endAt, cancelEffectiveTimestamp: cancelEffectiveAt }) => {
+      const problems = [
+        endAt !== undefined && endAt < start.startAt
+          ? `gracePeriodEndTimestamp ${endAt} lies before the grace period's start ${start.startAt}`
+          : undefined,
+        cancelEffectiveProblem(policy, cancelEffectiveAt),
+      ].filter(one => one !== undefined)
+      if (problems.length > 0)
+        throw nonsense('getPreGraceResult', problems, product.plugins.getPreGraceResult!.path)
+      return { endAt, cancelEffectiveAt }
+    },
+    onFailure:
+      againAt === undefined
+        ? `It has failed ${tries + 1} times: the product's ${product.lapse.gracePeriodDays} days hold.`
+        : `It is called again at ${againAt}; after ${PAUSES_MS.length + 1} failures the product's days hold.`,
+  })
+  if (terms) return { terms }
+  if (againAt === undefined) return { terms: {} }
+  return { again: pastDueAgain(policy.locator, start.invoice.locator, againAt, tries + 1) }
+}

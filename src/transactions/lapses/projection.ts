@@ -1,5 +1,4 @@
-// Grace periods, lapses and their reinstatements as answers show them.
-
+// Grace periods, lapses and their reinstatements as responses show them.
 import { textIfAny } from '../../policy/projection/characteristics.ts'
 import { documentsByOrigin, documentsOf } from '../../policy/projection/records.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
@@ -17,7 +16,7 @@ import type {
   LapseReinstatementResponse,
   LapseResponse,
 } from './contract.ts'
-import { reinstatementInvoice } from './events.ts'
+import { reinstatementInvoice } from './transitions.ts'
 
 export const gracePeriodResponse = (
   aggregate: PolicyAggregate,

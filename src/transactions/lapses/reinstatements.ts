@@ -4,14 +4,21 @@
 // payable, and what is still pending then is closed.
 import { invoiceTimers, invoiceWhatIsDue } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
+import { comingBack, onlyInstallment, recorded } from '../../billing/schedule.ts'
 import { invalidRequest, wrongState } from '../../kernel/errors.ts'
-import { type Instant, later } from '../../kernel/time.ts'
+import { endOfDay, type Instant, later } from '../../kernel/time.ts'
 import { installmentOf, installmentsToInvoice, invoicesOf, planOf } from '../../policy/bills/amounts-due.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
-import { carriedForward, isOutstanding } from '../../policy/records/invoice.ts'
+import {
+  carriedForward,
+  isOutstanding,
+  type PlannedInstallment,
+  standingPayments,
+} from '../../policy/records/invoice.ts'
 import {
   type Lapse,
   type LapseReinstatement,
+  type LapseReinstatementState,
   reinstatementStatus,
 } from '../../policy/records/transactions.ts'
 import type { Planned } from '../../policy/transitions.ts'
@@ -19,11 +26,9 @@ import type { EffectContext } from '../../rating/rate.ts'
 import { withoutConflicts } from '../mechanism/kind.ts'
 import { reinstated } from '../reinstatements/effect.ts'
 import { termEndTimers } from '../term-end.ts'
-import { goingOn, reinstatementPlan } from './billing.ts'
-import { lapseReinstatementEvent } from './events.ts'
+import { reinstatementPeriodTimer } from './grace-periods.ts'
 import { lapseInForce } from './lapse.ts'
-import { reinstatementPeriodTimer } from './timers.ts'
-import { assertLapseReinstatementAllows } from './transitions.ts'
+import { assertLapseReinstatementAllows, lapseReinstatementEvent } from './transitions.ts'
 
 /** Refuses (409) a policy that is not lapsed, or cannot be reinstated any more, or is being so. */
 export function planOpening(
@@ -71,9 +76,7 @@ export function planInvoicing(
   const { aggregate: made, modification } = madeFrom(before, reinstatement, effectiveAt, context)
   const billed = invoiceWhatIsDue(made, modification, context)
   const invoiced: LapseReinstatement = {
-    ...reinstatement,
-    statuses: [...reinstatement.statuses, { at: now, status: 'invoiced' }],
-    updatedAt: now,
+    ...withStatus(reinstatement, 'invoiced', now),
     effectiveAt: modification.effectiveAt,
     modificationLocator: modification.locator,
   }
@@ -97,7 +100,7 @@ export function madeFrom(
   effectiveAt: Instant,
   context: EffectContext,
 ): { aggregate: PolicyAggregate; modification: Modification } {
-  const { now, supply } = context
+  const { now } = context
   const lapse = before.lapses.get(reinstatement.lapseLocator)!
   if (lapseInForce(before) !== lapse)
     throw wrongState(
@@ -112,14 +115,11 @@ export function madeFrom(
   const cancellation = before.modifications.get(lapse.modificationLocator)!
   const order = { cancellation, effectiveAt, transactionLocator: reinstatement.locator }
   const { aggregate, modification } = reinstated(before, order, context)
-  const plan = reinstatementPlan(before, modification, cancellation, reinstatementPeriodEndAt, {
-    now,
-    supply,
-  })
-  return {
-    aggregate: { ...aggregate, installments: putRecords(aggregate.installments, plan) },
-    modification,
-  }
+  const installments = putRecords(
+    aggregate.installments,
+    reinstatementPlan(before, modification, cancellation, reinstatementPeriodEndAt, context),
+  )
+  return { aggregate: { ...aggregate, installments }, modification }
 }
 
 /**
@@ -137,11 +137,7 @@ export function planIssue(
     issuedAt: now,
     updatedAt: now,
   }
-  const issued: LapseReinstatement = {
-    ...reinstatement,
-    statuses: [...reinstatement.statuses, { at: now, status: 'issued' }],
-    updatedAt: now,
-  }
+  const issued = withStatus(reinstatement, 'issued', now)
   const [first] = planOf(before, modification)
   const taken = new Set(first?.takesOver)
   const settled = [...before.invoices.values()]
@@ -190,6 +186,16 @@ export function planPeriodEnd(
 export const isPending = (one: LapseReinstatement): boolean =>
   reinstatementStatus(one) === 'open' || reinstatementStatus(one) === 'invoiced'
 
+const withStatus = (
+  reinstatement: LapseReinstatement,
+  status: LapseReinstatementState,
+  now: Instant,
+): LapseReinstatement => ({
+  ...reinstatement,
+  statuses: [...reinstatement.statuses, { at: now, status }],
+  updatedAt: now,
+})
+
 const withLapseReinstatement = (
   aggregate: PolicyAggregate,
   reinstatement: LapseReinstatement,
@@ -217,31 +223,59 @@ export function planClosing(
   now: Instant,
 ): Planned {
   assertLapseReinstatementAllows(reinstatement, 'close')
-  const closed: LapseReinstatement = {
-    ...reinstatement,
-    statuses: [...reinstatement.statuses, { at: now, status: 'closed' }],
-    updatedAt: now,
-  }
-  const lapseReinstatements = putRecords(before.lapseReinstatements, [closed])
+  const closed = withStatus(reinstatement, 'closed', now)
+  const withClosed = withLapseReinstatement(before, closed)
   const modification = closed.modificationLocator && before.modifications.get(closed.modificationLocator)
-  if (!modification) {
-    const aggregate = { ...before, lapseReinstatements }
+  if (!modification)
     return {
-      aggregate,
-      events: [lapseReinstatementEvent(aggregate, 'policy.reinstatement.close', closed)],
+      aggregate: withClosed,
+      events: [lapseReinstatementEvent(withClosed, 'policy.reinstatement.close', closed)],
     }
-  }
-  const voided = planVoidInvoices(before, invoicesOf(before, modification), now)
+  const voided = planVoidInvoices(withClosed, invoicesOf(before, modification), now)
+  const undone = { ...modification, invalidatedAt: now, updatedAt: now }
   const aggregate: PolicyAggregate = {
     ...voided.aggregate,
     policy: { ...before.policy, updatedAt: now },
-    lapseReinstatements,
-    modifications: putRecords(before.modifications, [
-      { ...modification, invalidatedAt: now, updatedAt: now },
-    ]),
+    modifications: putRecords(before.modifications, [undone]),
   }
   return {
     aggregate,
     events: [...voided.events, lapseReinstatementEvent(aggregate, 'policy.reinstatement.close', closed)],
   }
+}
+
+/** The plan of a reinstatement: what is to be paid up to its time, payable until `dueAt`, and what goes on after it. */
+function reinstatementPlan(
+  before: PolicyAggregate,
+  modification: Modification,
+  lapse: Modification,
+  dueAt: Instant,
+  { now, supply }: EffectContext,
+): PlannedInstallment[] {
+  const [ofLapse] = planOf(before, lapse)
+  const endOfThatDay = endOfDay(modification.effectiveAt, before.policy.timeZone)
+  const coming = stoppedBy(before, lapse).filter(one => one.dueAt > endOfThatDay)
+  const isUnpaid = standingPayments(before, invoicesOf(before, lapse)[0]!).length === 0
+  const own = {
+    ...onlyInstallment(before, modification, now),
+    dueAt,
+    ...(isUnpaid && { takesOver: [ofLapse!.locator] }),
+    leavesOut: coming.map(one => one.locator),
+  }
+  return recorded([own, ...comingBack(coming)], modification, supply)
+}
+
+/** Installments that a lapse wrote off or dropped, in the order in which they would have been due. */
+const stoppedBy = ({ installments }: PolicyAggregate, { locator }: Modification): PlannedInstallment[] =>
+  [...installments.values()]
+    .filter(one => one.absorbedBy.includes(locator))
+    .sort((a, b) => a.dueAt - b.dueAt || a.start - b.start)
+
+/** The policy whose reinstatement is issued now: installments after the first are invoiced from now on. */
+function goingOn(before: PolicyAggregate, modification: Modification, now: Instant): PolicyAggregate {
+  const endOfToday = endOfDay(now, before.policy.timeZone)
+  const moved = planOf(before, modification)
+    .filter(one => one.number > 1)
+    .map(one => ({ ...one, issueAt: later(one.issueAt, now), dueAt: later(one.dueAt, endOfToday) }))
+  return { ...before, installments: putRecords(before.installments, moved) }
 }

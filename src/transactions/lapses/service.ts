@@ -17,8 +17,8 @@ import type {
   LapseReinstatementResponse,
   LapseResponse,
 } from './contract.ts'
-import type { LapseOperation } from './decision.ts'
 import type { GracePeriodTerms } from './grace-periods.ts'
+import type { LapseOperation } from './kind.ts'
 import {
   graceLapseReinstatements,
   gracePeriodResponse,

@@ -46,7 +46,7 @@ import { coverEnds } from '../cancellations/kind.ts'
 import { scheduleChanges } from '../custom-events/plan.ts'
 import { goneFileTimers, hintDocuments, jobChange, jobQueries } from '../documents/job-store.ts'
 import { withDocuments, withPostIssuance } from '../documents/planned.ts'
-import { pastDueTimers } from '../lapses/timers.ts'
+import { pastDueTimers } from '../lapses/grace-periods.ts'
 import {
   EMPTY,
   json,

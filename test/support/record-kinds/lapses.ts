@@ -8,14 +8,14 @@ import {
   reinstatementStatus,
 } from '../../../src/policy/records/transactions.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
-import { decideLapse } from '../../../src/transactions/lapses/decision.ts'
-import { reinstatementInvoice } from '../../../src/transactions/lapses/events.ts'
+import { decideLapse } from '../../../src/transactions/lapses/kind.ts'
 import { planIssue } from '../../../src/transactions/lapses/reinstatements.ts'
 import {
   GRACE_PERIOD_TRANSITIONS,
   type GracePeriodAction,
   LAPSE_REINSTATEMENT_TRANSITIONS,
   type LapseReinstatementAction,
+  reinstatementInvoice,
 } from '../../../src/transactions/lapses/transitions.ts'
 import { decidePayment } from '../../../src/transactions/payments/decision.ts'
 import { ClockedPolicy } from '../clocked-policy.ts'

@@ -13,7 +13,7 @@ import { type PolicyAggregate, putRecords } from '../../../policy/records/aggreg
 import { isOutstanding } from '../../../policy/records/invoice.ts'
 import { changePolicyholderValues, type Policyholder } from '../../../policyholders/values.ts'
 import type { Configuration } from '../../../product/configuration.ts'
-import { pastDueFrom } from '../../../transactions/lapses/timers.ts'
+import { pastDueFrom } from '../../../transactions/lapses/grace-periods.ts'
 import type { AccountMigrationData, ElementMigrationRequest } from '../contract-request.ts'
 import {
   Findings,

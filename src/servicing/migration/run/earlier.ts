@@ -29,7 +29,7 @@ import { type LoadedConfiguration, loadConfiguration } from '../../../product/ca
 import { configurationVersions } from '../../../product/tables.ts'
 import { coverEnds } from '../../../transactions/cancellations/kind.ts'
 import { scheduleChanges } from '../../../transactions/custom-events/plan.ts'
-import { pastDueTimers } from '../../../transactions/lapses/timers.ts'
+import { pastDueTimers } from '../../../transactions/lapses/grace-periods.ts'
 import { Preferences } from '../contract-request.ts'
 import { hasMereCredit, namedBefore } from '../convert/account/invoices.ts'
 import { partNode } from '../convert/account.ts'
