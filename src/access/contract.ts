@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import {
   booleanOr,
+  component,
   Flag,
   filledIn,
   LongName,
@@ -19,14 +20,12 @@ import { LONGEST_PASSWORD, SHORTEST_PASSWORD, STRICT_RULES } from './password-ru
 const Password = z.string().min(1).max(1_024).openapi({ format: 'password' })
 
 /** With neither hostName nor tenantName: the administration account. */
-export const AuthenticateRequest = z
-  .object({
-    username: LongName,
-    password: Password,
-    hostName: OptionalLongName,
-    tenantName: OptionalLongName,
-  })
-  .openapi('AuthenticateRequest')
+export const AuthenticateRequest = component('AuthenticateRequest', {
+  username: LongName,
+  password: Password,
+  hostName: OptionalLongName,
+  tenantName: OptionalLongName,
+})
 export type AuthenticateRequest = z.infer<typeof AuthenticateRequest>
 
 export const AuthenticateQuery = z.object({ hostName: OptionalLongName, tenantName: OptionalLongName })
@@ -44,22 +43,26 @@ export type AuthenticateAdminQuery = z.infer<typeof AuthenticateAdminQuery>
  * A token and when it ends. POST /account/renewAuthentication answers it too: that call has no body, it renews
  * the token of its Authorization header.
  */
-export const AuthenticateResponse = z
-  .object({ authorizationToken: Text, expiresTimestamp: Timestamp })
-  .openapi('AuthenticateResponse')
+export const AuthenticateResponse = component('AuthenticateResponse', {
+  authorizationToken: Text,
+  expiresTimestamp: Timestamp,
+})
 export type AuthenticateResponse = z.infer<typeof AuthenticateResponse>
 
-export const AccountUnlockRequest = z
-  .object({ username: LongName, hostName: OptionalLongName, tenantName: OptionalLongName })
-  .openapi('AccountUnlockRequest')
+export const AccountUnlockRequest = component('AccountUnlockRequest', {
+  username: LongName,
+  hostName: OptionalLongName,
+  tenantName: OptionalLongName,
+})
 export type AccountUnlockRequest = z.infer<typeof AccountUnlockRequest>
 
-export const PasswordChangeRequest = z
-  .object({ oldPassword: Password, password: Password })
-  .openapi('PasswordChangeRequest')
+export const PasswordChangeRequest = component('PasswordChangeRequest', {
+  oldPassword: Password,
+  password: Password,
+})
 export type PasswordChangeRequest = z.infer<typeof PasswordChangeRequest>
 
-export const PasswordSetRequest = z.object({ password: Password }).openapi('PasswordSetRequest')
+export const PasswordSetRequest = component('PasswordSetRequest', { password: Password })
 export type PasswordSetRequest = z.infer<typeof PasswordSetRequest>
 
 /** RFC 5321 allows 254 characters. Mail servers decide about the rest. */
@@ -72,7 +75,7 @@ const Email = z
 export const AccountAddRequest = filledIn(
   { password: '' },
   z.object({
-    name: LongName.openapi({ description: "The person's name, or what the program is." }),
+    name: LongName.describe("The person's name, or what the program is."),
     email: Email,
     password: z.string().max(1_024).openapi({
       format: 'password',
@@ -98,24 +101,20 @@ const ACCOUNT_TYPES = [
   'account.test.tenant.admin',
 ] as const
 
-export const AccountResponse = z
-  .object({
-    id: Text.openapi({ description: "The account's locator: `account.uuid` in its tokens." }),
-    name: Text,
-    createdTimestamp: Timestamp,
-    accountType: z
-      .enum(ACCOUNT_TYPES)
-      .openapi({ description: 'Of a service account: that of whoever made it.' }),
-    deleted: Flag,
-    email: Text.openapi({ description: 'Empty where an archive made the account.' }),
-    locked: Flag.openapi({ description: 'Whether no password signs in, because of failures.' }),
-    tenant: Text.openapi({ description: "The tenant's name." }),
-    username: Text,
-    disabled: Flag.openapi({ description: 'Whether an administrator disabled it.' }),
-    service: Flag.openapi({ description: 'Whether it is a service account.' }),
-    state: z.unknown().optional().openapi({ deprecated: true }),
-  })
-  .openapi('AccountResponse')
+export const AccountResponse = component('AccountResponse', {
+  id: Text.describe("The account's locator: `account.uuid` in its tokens."),
+  name: Text,
+  createdTimestamp: Timestamp,
+  accountType: z.enum(ACCOUNT_TYPES).describe('Of a service account: that of whoever made it.'),
+  deleted: Flag,
+  email: Text.describe('Empty where an archive made the account.'),
+  locked: Flag.describe('Whether no password signs in, because of failures.'),
+  tenant: Text.describe("The tenant's name."),
+  username: Text,
+  disabled: Flag.describe('Whether an administrator disabled it.'),
+  service: Flag.describe('Whether it is a service account.'),
+  state: z.unknown().optional().openapi({ deprecated: true }),
+})
 export type AccountResponse = z.infer<typeof AccountResponse>
 
 /** A whole number that has `value` when it is left out. */
@@ -128,17 +127,15 @@ const integerOr = (value: number, minimum: number, maximum?: number) =>
     .openapi({ default: value })
 
 export const AccountsQuery = z.object({
-  offset: integerOr(0, 0).openapi({ description: 'Accounts to pass over.' }),
+  offset: integerOr(0, 0).describe('Accounts to pass over.'),
   count: PageSize,
 })
 export type AccountsQuery = z.output<typeof AccountsQuery>
 
-export const AccountListResponse = z
-  .object({
-    listCompleted: Flag.openapi({ description: 'Whether nothing follows.' }),
-    items: z.array(AccountResponse),
-  })
-  .openapi('AccountListResponse')
+export const AccountListResponse = component('AccountListResponse', {
+  listCompleted: Flag.describe('Whether nothing follows.'),
+  items: z.array(AccountResponse),
+})
 export type AccountListResponse = z.infer<typeof AccountListResponse>
 
 /** The most former passwords that a new one is compared with: each takes a fifth of a second. */
@@ -153,13 +150,12 @@ export const PasswordRulesRequest = z
     upper: booleanOr(STRICT_RULES.upper),
     lower: booleanOr(STRICT_RULES.lower),
     special: booleanOr(STRICT_RULES.special),
-    history: integerOr(STRICT_RULES.history, 0, LONGEST_HISTORY).openapi({
-      description: 'Passwords before the present one that are not taken again.',
-    }),
-    expiryDays: integerOr(STRICT_RULES.expiryDays, 0, 3_650).openapi({
-      description:
-        'A password of that age signs in only to be changed. 0: never. Those that an archive set do not age.',
-    }),
+    history: integerOr(STRICT_RULES.history, 0, LONGEST_HISTORY).describe(
+      'Passwords before the present one that are not taken again.',
+    ),
+    expiryDays: integerOr(STRICT_RULES.expiryDays, 0, 3_650).describe(
+      'A password of that age signs in only to be changed. 0: never. Those that an archive set do not age.',
+    ),
   })
   .check(ctx => {
     if (ctx.value.maximumLength < ctx.value.minimumLength)
@@ -167,22 +163,18 @@ export const PasswordRulesRequest = z
   })
   .openapi('PasswordRulesRequest')
 
-export const PasswordRulesResponse = z
-  .object({
-    minimumLength: z.int(),
-    maximumLength: z.int(),
-    digit: Flag,
-    upper: Flag,
-    lower: Flag,
-    special: Flag,
-    history: z.int(),
-    expiryDays: z.int(),
-  })
-  .openapi('PasswordRulesResponse')
+export const PasswordRulesResponse = component('PasswordRulesResponse', {
+  minimumLength: z.int(),
+  maximumLength: z.int(),
+  digit: Flag,
+  upper: Flag,
+  lower: Flag,
+  special: Flag,
+  history: z.int(),
+  expiryDays: z.int(),
+})
 
 /** RFC 7517, RFC 8037. */
-export const KeySetResponse = z
-  .object({
-    keys: z.array(z.object({ kty: Text, crv: Text, x: Text, kid: Text, alg: Text, use: Text })),
-  })
-  .openapi('KeySetResponse')
+export const KeySetResponse = component('KeySetResponse', {
+  keys: z.array(z.object({ kty: Text, crv: Text, x: Text, kid: Text, alg: Text, use: Text })),
+})

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { permissionsHeld } from '../platform/http/permissions.ts'
 import { forEverybody, forSignedIn, type Route } from '../platform/http/route.ts'
 import { tokenKeys } from '../platform/token-keys.ts'
-import { OptionalText, Text } from '../platform/wire.ts'
+import { component, OptionalText, Text } from '../platform/wire.ts'
 import { accountAdministrationRoutes } from './administration/routes.ts'
 import { authTokenRoutes } from './auth-tokens/routes.ts'
 import {
@@ -54,17 +54,15 @@ export const accountRoutes: readonly Route[] = [
   ...authTokenRoutes,
 ]
 
-export const OwnPermissionsResponse = z
-  .object({
-    username: Text,
-    accountType: Text,
-    tenantName: OptionalText.openapi({ description: 'Absent for an administration account.' }),
-    permissions: z.array(Text).openapi({
-      description: 'As `group.action`, each by its whole name.',
-      example: ['policies.read', 'policies.write'],
-    }),
-  })
-  .openapi('OwnPermissionsResponse')
+export const OwnPermissionsResponse = component('OwnPermissionsResponse', {
+  username: Text,
+  accountType: Text,
+  tenantName: OptionalText.describe('Absent for an administration account.'),
+  permissions: z.array(Text).openapi({
+    description: 'As `group.action`, each by its whole name.',
+    example: ['policies.read', 'policies.write'],
+  }),
+})
 
 export const ownPermissionRoutes: readonly Route[] = [
   signedIn.get('/auth/permissions', {

@@ -4,11 +4,9 @@ import { breaks } from './wire-problem.ts'
 
 /** The parameters of a list that can be searched: a field, and what its values equal or begin with. */
 export const SEARCH_PARAMETERS = {
-  searchField: OptionalName.openapi({ description: 'Name of a searchable field.' }),
-  searchValue: OptionalLongName.openapi({ description: 'What a value of the field is, in any case.' }),
-  searchPrefix: OptionalLongName.openapi({
-    description: 'What a value of the field begins with, in any case.',
-  }),
+  searchField: OptionalName.describe('Name of a searchable field.'),
+  searchValue: OptionalLongName.describe('What a value of the field is, in any case.'),
+  searchPrefix: OptionalLongName.describe('What a value of the field begins with, in any case.'),
 }
 
 type SearchParameters = {

@@ -6,6 +6,7 @@ import type { RequestContext } from '../platform/context.ts'
 import { forTenant, type Route } from '../platform/http/route.ts'
 import { controlDatabase, forgetTenants } from '../platform/tenancy.ts'
 import {
+  component,
   Flag,
   Integer,
   OptionalTimestamp,
@@ -19,12 +20,10 @@ import { moveClock } from './clock.ts'
 import { putAllowedOrigins } from './store.ts'
 
 /** A calendar span in the tenant's zone; each unit at most as large as a move may be. */
-export const ClockAdvance = z
-  .object({
-    amount: requestInteger(1, 1_000_000_000),
-    unit: z.enum(['second', 'minute', 'hour', 'day', 'week', 'month', 'year']),
-  })
-  .openapi('ClockAdvance')
+export const ClockAdvance = component('ClockAdvance', {
+  amount: requestInteger(1, 1_000_000_000),
+  unit: z.enum(['second', 'minute', 'hour', 'day', 'week', 'month', 'year']),
+})
 
 /** The target of the clock: exactly one of the two. */
 export const ClockRequest = z
@@ -38,16 +37,14 @@ export const ClockRequest = z
 export type ClockRequest = z.infer<typeof ClockRequest>
 
 /** The time that the clock was moved to and runs on from. Everything due until then was attempted. */
-export const ClockResponse = z
-  .object({
-    timestamp: Timestamp,
-    /** The target of the move; not reached yet unless `completed`. */
-    targetTimestamp: Timestamp,
-    completed: Flag,
-    /** How many timers failed; they are tried again a minute after the target. */
-    failed: Integer,
-  })
-  .openapi('ClockResponse')
+export const ClockResponse = component('ClockResponse', {
+  timestamp: Timestamp,
+  /** The target of the move; not reached yet unless `completed`. */
+  targetTimestamp: Timestamp,
+  completed: Flag,
+  /** How many timers failed; they are tried again a minute after the target. */
+  failed: Integer,
+})
 export type ClockResponse = z.infer<typeof ClockResponse>
 
 const { get, put } = forTenant('Tenant')
@@ -67,15 +64,13 @@ export const tenantRoutes: readonly Route[] = [
 
 const MOST_ORIGINS = 20
 
-export const AllowedOrigins = z
-  .object({
-    allowedOrigins: z.array(Text).openapi({
-      description:
-        'Scheme, host and port, as browsers send them in `Origin`; all of them, in the place of those before. Pages of these origins may call the API at the host that all tenants share.',
-      example: ['https://portal.example'],
-    }),
-  })
-  .openapi('AllowedOrigins')
+export const AllowedOrigins = component('AllowedOrigins', {
+  allowedOrigins: z.array(Text).openapi({
+    description:
+      'Scheme, host and port, as browsers send them in `Origin`; all of them, in the place of those before. Pages of these origins may call the API at the host that all tenants share.',
+    example: ['https://portal.example'],
+  }),
+})
 export type AllowedOrigins = z.infer<typeof AllowedOrigins>
 
 export const settingRoutes: readonly Route[] = [

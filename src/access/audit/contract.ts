@@ -1,6 +1,7 @@
 // The audit trail: who did what, when, to what.
 import { z } from '@hono/zod-openapi'
 import {
+  component,
   OptionalLocator,
   OptionalLongName,
   OptionalText,
@@ -36,43 +37,40 @@ const AUDIT_ACTIONS = Object.entries(ACTIONS).flatMap(([subject, actions]) =>
 ) as [AuditAction, ...AuditAction[]]
 
 export const AuditQuery = z.object({
-  action: optional(z.enum(AUDIT_ACTIONS)).openapi({ description: 'Entries of this kind only.' }),
-  subject: OptionalLongName.openapi({
-    description:
-      'Entries of this subject only: of auxiliary data and webhooks, their locator; of a secret or an integration, its name; of sign-ins, accounts and tokens, the locator of the account; of a refusal, method and path.',
-  }),
-  username: OptionalLongName.openapi({ description: 'Entries of this user only.' }),
-  startTimestamp: OptionalTimestamp.openapi({ description: 'Entries from this time on.' }),
-  endTimestamp: OptionalTimestamp.openapi({ description: 'Entries before this time.' }),
-  accountLocator: OptionalLocator.openapi({ description: 'Entries of this account only.' }),
-  requestId: OptionalLongName.openapi({ description: 'Entries of the request with this X-Request-Id.' }),
+  action: optional(z.enum(AUDIT_ACTIONS)).describe('Entries of this kind only.'),
+  subject: OptionalLongName.describe(
+    'Entries of this subject only: of auxiliary data and webhooks, their locator; of a secret or an integration, its name; of sign-ins, accounts and tokens, the locator of the account; of a refusal, method and path.',
+  ),
+  username: OptionalLongName.describe('Entries of this user only.'),
+  startTimestamp: OptionalTimestamp.describe('Entries from this time on.'),
+  endTimestamp: OptionalTimestamp.describe('Entries before this time.'),
+  accountLocator: OptionalLocator.describe('Entries of this account only.'),
+  requestId: OptionalLongName.describe('Entries of the request with this X-Request-Id.'),
   pageSize: PageSize,
   pagingToken: PagingToken,
 })
 export type AuditQuery = z.infer<typeof AuditQuery>
 
-const AuditResponse = z
-  .object({
-    locator: Text,
-    timestamp: Timestamp,
-    action: z.enum(AUDIT_ACTIONS),
-    subject: Text.openapi({
-      description:
-        "Of auxiliary data and webhooks, their locator; of a secret or an integration, its name; of sign-ins, accounts and tokens, the account's locator; of a refusal, method and path.",
-    }),
-    details: z.record(Text, z.unknown()).openapi({
-      description:
-        'Of auxiliary data: `keys`, and `plugin` where one did it for the user. Of a secret: its `staticName`, and the names of items. Of a webhook: its `name`, and `changes`, the names of what is other than before; or what was sent again. Of a sign-in: `accountType`, and the `reason` of a failure. Of a token: its `name`, what it may, when it expires. Values are not kept here.',
-      example: { keys: ['score'], plugin: 'getPerilRates' },
-    }),
-    username: Text,
-    accountLocator: Text,
-    requestId: Text.openapi({ description: 'X-Request-Id of the request.' }),
-  })
-  .openapi('AuditResponse')
+const AuditResponse = component('AuditResponse', {
+  locator: Text,
+  timestamp: Timestamp,
+  action: z.enum(AUDIT_ACTIONS),
+  subject: Text.describe(
+    "Of auxiliary data and webhooks, their locator; of a secret or an integration, its name; of sign-ins, accounts and tokens, the account's locator; of a refusal, method and path.",
+  ),
+  details: z.record(Text, z.unknown()).openapi({
+    description:
+      'Of auxiliary data: `keys`, and `plugin` where one did it for the user. Of a secret: its `staticName`, and the names of items. Of a webhook: its `name`, and `changes`, the names of what is other than before; or what was sent again. Of a sign-in: `accountType`, and the `reason` of a failure. Of a token: its `name`, what it may, when it expires. Values are not kept here.',
+    example: { keys: ['score'], plugin: 'getPerilRates' },
+  }),
+  username: Text,
+  accountLocator: Text,
+  requestId: Text.describe('X-Request-Id of the request.'),
+})
 
 /** Oldest first; without `pagingToken` it is the last page. */
-export const AuditPageResponse = z
-  .object({ entries: z.array(AuditResponse), pagingToken: OptionalText })
-  .openapi('AuditPageResponse')
+export const AuditPageResponse = component('AuditPageResponse', {
+  entries: z.array(AuditResponse),
+  pagingToken: OptionalText,
+})
 export type AuditPageResponse = z.infer<typeof AuditPageResponse>

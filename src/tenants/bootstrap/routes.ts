@@ -2,23 +2,22 @@ import { z } from '@hono/zod-openapi'
 import type { RequestContext } from '../../platform/context.ts'
 import { forTenant, type Route } from '../../platform/http/route.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
-import { Flag, Text } from '../../platform/wire.ts'
+import { component, Flag, Text } from '../../platform/wire.ts'
 import { RESOURCE_TYPES } from '../../product/resources.ts'
 import { BOOTSTRAP_STATUSES, readItems } from './store.ts'
 
-export const BootstrapItemResponse = z
-  .object({
-    name: Text,
-    kind: z.enum(['resource', 'group']),
-    resourceType: z.enum(RESOURCE_TYPES).optional(),
-    status: z.enum(BOOTSTRAP_STATUSES),
-    message: Text.optional().openapi({ description: 'Why it failed.' }),
-  })
-  .openapi('BootstrapItemResponse')
+export const BootstrapItemResponse = component('BootstrapItemResponse', {
+  name: Text,
+  kind: z.enum(['resource', 'group']),
+  resourceType: z.enum(RESOURCE_TYPES).optional(),
+  status: z.enum(BOOTSTRAP_STATUSES),
+  message: Text.optional().describe('Why it failed.'),
+})
 
-export const BootstrapListResponse = z
-  .object({ listCompleted: Flag, items: z.array(BootstrapItemResponse) })
-  .openapi('BootstrapListResponse')
+export const BootstrapListResponse = component('BootstrapListResponse', {
+  listCompleted: Flag,
+  items: z.array(BootstrapItemResponse),
+})
 export type BootstrapListResponse = z.output<typeof BootstrapListResponse>
 
 const { get } = forTenant('Resources')

@@ -1,6 +1,7 @@
 // Deploying configurations, and what is deployed (contract 2; resources brief 10).
 import { z } from '@hono/zod-openapi'
 import {
+  component,
   Flag,
   filePart,
   filledIn,
@@ -24,7 +25,7 @@ const zipFile = filePart('zipFile')
 export const StudioDeployForm = filledIn(
   { recreate: false },
   z.object({
-    recreate: RequestBoolean.openapi({ description: "true wipes the test tenant's data first." }),
+    recreate: RequestBoolean.describe("true wipes the test tenant's data first."),
     tenantName: LongName,
     zipFile,
   }),
@@ -33,7 +34,7 @@ export type StudioDeployForm = z.infer<typeof StudioDeployForm>
 
 /** `recreate` is for test tenants: true is refused here instead of ignored (resources brief 10.5). */
 export const DeployForm = z.object({
-  recreate: OptionalBoolean.openapi({ description: 'May only be false: production data is never wiped.' }),
+  recreate: OptionalBoolean.describe('May only be false: production data is never wiped.'),
   tenantName: LongName,
   zipFile,
 })
@@ -41,7 +42,7 @@ export type DeployForm = z.infer<typeof DeployForm>
 
 export const RepairForm = z.object({
   tenantName: LongName,
-  version: requestInteger(1).openapi({ description: 'The configVersion whose files are replaced.' }),
+  version: requestInteger(1).describe('The configVersion whose files are replaced.'),
   zipFile,
 })
 export type RepairForm = z.infer<typeof RepairForm>
@@ -55,46 +56,44 @@ const deployed = {
   success: Flag,
   hostname: Text,
   tenantName: Text,
-  tenantLocator: OptionalText.openapi({
-    description: "The tenant's UUID; absent when a failed deploy would have created the tenant.",
-  }),
+  tenantLocator: OptionalText.describe(
+    "The tenant's UUID; absent when a failed deploy would have created the tenant.",
+  ),
   logfile: Text,
 }
 
-export const DeployTestAssetResponse = z.object(deployed).openapi('DeployTestAssetResponse')
+export const DeployTestAssetResponse = component('DeployTestAssetResponse', deployed)
 
-export const DeployProductionAssetResponse = z.object(deployed).openapi('DeployProductionAssetResponse')
+export const DeployProductionAssetResponse = component('DeployProductionAssetResponse', deployed)
 
-export const DeployTestConfigurationLegacyResponse = z
-  .object(deployed)
-  .openapi('DeployTestConfigurationLegacyResponse')
+export const DeployTestConfigurationLegacyResponse = component(
+  'DeployTestConfigurationLegacyResponse',
+  deployed,
+)
 
 /** `version` is text: a published client compares it strictly with text (resources brief 0.6). */
 const Version = z.string().openapi({ description: 'The configVersion, as text.', example: '3' })
 
 /** GET /deployments/versions: one for each deploy and each repair, oldest first. */
-export const DeploymentVersionResponse = z
-  .object({ version: Version, deployedTimestamp: Timestamp })
-  .openapi('DeploymentVersionResponse')
+export const DeploymentVersionResponse = component('DeploymentVersionResponse', {
+  version: Version,
+  deployedTimestamp: Timestamp,
+})
 export type DeploymentVersionResponse = z.infer<typeof DeploymentVersionResponse>
 
 /** An archive that is or was in force as a version: what a deploy or a repair of it brought. */
-export const TenantAssetResponse = z
-  .object({
-    hash: Text.openapi({ description: 'SHA-256 of the archive, hex.' }),
-    kind: z.enum(['deploy', 'repair']),
-    deployedTimestamp: Timestamp,
-  })
-  .openapi('TenantAssetResponse')
+export const TenantAssetResponse = component('TenantAssetResponse', {
+  hash: Text.describe('SHA-256 of the archive, hex.'),
+  kind: z.enum(['deploy', 'repair']),
+  deployedTimestamp: Timestamp,
+})
 
 /** GET /deployments/{configVersion}: the archive in force at a signed address, and the version's history. */
-export const DeploymentResponse = z
-  .object({
-    url: Text.openapi({ description: 'Signed address of the archive; holds until expiresTimestamp.' }),
-    expiresTimestamp: Timestamp,
-    tenantAssets: z.array(TenantAssetResponse).openapi({ description: 'Newest first; it is in force.' }),
-  })
-  .openapi('DeploymentResponse')
+export const DeploymentResponse = component('DeploymentResponse', {
+  url: Text.describe('Signed address of the archive; holds until expiresTimestamp.'),
+  expiresTimestamp: Timestamp,
+  tenantAssets: z.array(TenantAssetResponse).describe('Newest first; it is in force.'),
+})
 export type DeploymentResponse = z.infer<typeof DeploymentResponse>
 
 /** Accounts of a tenant read their own and may leave the name out; an administration account names one. */
@@ -106,27 +105,21 @@ export const DeploymentStatusQuery = DeploymentQuery.extend({ version: optional(
 export type DeploymentStatusQuery = z.infer<typeof DeploymentStatusQuery>
 
 /** GET /deployments/status. Time and version are there once it is deployed. */
-export const DeploymentStatusResponse = z
-  .object({
-    deploymentStatus: z.enum(['INPROGRESS', 'DEPLOYED']),
-    deploymentTimestamp: TimestampIfAny,
-    version: Version.optional(),
-  })
-  .openapi('DeploymentStatusResponse')
+export const DeploymentStatusResponse = component('DeploymentStatusResponse', {
+  deploymentStatus: z.enum(['INPROGRESS', 'DEPLOYED']),
+  deploymentTimestamp: TimestampIfAny,
+  version: Version.optional(),
+})
 export type DeploymentStatusResponse = z.infer<typeof DeploymentStatusResponse>
 
 const named = { name: Text, displayName: Text }
 
 /** GET /products: what the latest version offers, from which a client builds its requests. */
-export const ProductResponse = z
-  .object({
-    locator: Text,
-    ...named,
-    configVersion: Integer,
-    exposures: z.array(z.object({ ...named, perils: z.array(z.object(named)) })),
-    paymentSchedules: z.array(z.object({ ...named, type: Text })).openapi({
-      description: 'The first is the default.',
-    }),
-  })
-  .openapi('ProductResponse')
+export const ProductResponse = component('ProductResponse', {
+  locator: Text,
+  ...named,
+  configVersion: Integer,
+  exposures: z.array(z.object({ ...named, perils: z.array(z.object(named)) })),
+  paymentSchedules: z.array(z.object({ ...named, type: Text })).describe('The first is the default.'),
+})
 export type ProductResponse = z.infer<typeof ProductResponse>
