@@ -2,7 +2,7 @@
 // section 6). The scripts call the same functions on Node.
 
 import { checkedTenantName, hostNameOf } from '../access/tenant-names.ts'
-import { alreadyExists, invalidRequest, notFound, Refusal, versionConflict } from '../kernel/errors.ts'
+import { alreadyExists, invalidRequest, Refusal, versionConflict } from '../kernel/errors.ts'
 import { newUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
@@ -16,7 +16,6 @@ import {
   forgetTenants,
   HOME_SHARD,
   KNOWN_EVERYWHERE_MS,
-  readTenant,
   shardDatabase,
   type Tenant,
   type TenantRow,
@@ -27,9 +26,9 @@ import {
 import { addVersionsQuery, allVersionsQuery } from '../product/cache.ts'
 import { copyQueries } from '../servicing/events/delivery/webhook-copies.ts'
 import * as store from './store.ts'
-import { inEachDatabase } from './suspension.ts'
+import { changeTenant, inEachDatabase, tenantNamed } from './suspension.ts'
 
-export type NewTenant = {
+type NewTenant = {
   name: string
   type: TenantType
   /** Whether deployTest is refused. Production tenants always have versions; test tenants when asked. */
@@ -38,16 +37,10 @@ export type NewTenant = {
   place?: Place
 }
 
-/**
- * Twice the time for which isolates trust what they read of a tenant: afterwards a repeated request's key leads to the same
- * shard everywhere.
- */
+/** Afterwards a repeated request's key leads to the same shard everywhere. */
 const OPENS_AFTER_MS = KNOWN_EVERYWHERE_MS
 
-/**
- * Twice the time for which isolates trust what they read of a tenant: afterwards every isolate reads, searches and changes all
- * shards.
- */
+/** Afterwards every isolate reads, searches and changes all shards. */
 export const SHARDS_KNOWN_AFTER_MS = KNOWN_EVERYWHERE_MS
 
 /** Seconds after which returned databases are usually wiped: two runs of the housekeeping. */
@@ -122,8 +115,7 @@ export async function recreateTenant(
 
 /** Deletes the tenant; 404 when there is none of that name. Its databases are wiped later and are free again. */
 export async function deleteTenant(env: Env, name: string, calls: Calls = noCalls()): Promise<void> {
-  const tenant = await readTenant(env, { name }, calls)
-  if (!tenant) throw notFound('tenant', name)
+  const tenant = await tenantNamed(env, name, calls)
   const database = controlDatabase(env, calls)
   await database.batch(store.deleteTenantQueries(database, tenant.locator, now()) as [Query, ...Query[]])
   forgetTenants()
@@ -142,8 +134,7 @@ export async function addShards(
   shards: number,
   calls: Calls = noCalls(),
 ): Promise<Tenant> {
-  const tenant = await readTenant(env, { name }, calls)
-  if (!tenant) throw notFound('tenant', name)
+  const tenant = await tenantNamed(env, name, calls)
   const has = tenant.shards.length
   if (shards < has || shards > store.MOST_SHARDS)
     throw invalidRequest(
@@ -165,21 +156,13 @@ export const hasNewShards = ({ opensAt = [] }: Pick<Tenant, 'opensAt'>): boolean
  * Repeating it changes nothing. 404 as `addShards`.
  */
 export async function openNewShards(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
-  const tenant = await readTenant(env, { name }, calls)
-  if (!tenant) throw notFound('tenant', name)
+  const tenant = await tenantNamed(env, name, calls)
   const { opensAt = [] } = tenant
-  await fillShards(
-    env,
-    tenant,
-    opensAt.flatMap((at, shard) => (at === store.NOT_OPEN ? [shard] : [])),
-    calls,
-  )
+  const closed = opensAt.flatMap((at, shard) => (at === store.NOT_OPEN ? [shard] : []))
+  await fillShards(env, tenant, closed, calls)
   const database = controlDatabase(env, calls)
-  return changed(
-    database,
-    [store.openShardsQuery(database, tenant, (now() + OPENS_AFTER_MS) as Instant)],
-    tenant,
-  )
+  const opening = store.openShardsQuery(database, tenant, (now() + OPENS_AFTER_MS) as Instant)
+  return changed(database, [opening], tenant)
 }
 
 /** The active tenants by name. */
@@ -189,12 +172,9 @@ export async function listTenants(env: Env, calls: Calls = noCalls()): Promise<T
   return store.readTenants(rows)
 }
 
-/** Switches versioning on. */
-export async function makeVersioned(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> {
-  const database = controlDatabase(env, calls)
-  await database.batch([store.versionedQuery(database, tenant.locator)])
-  forgetTenants()
-}
+/** Deploys make versions from now on; this cannot be undone (resources brief 10.5). */
+export const makeVersioned = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
+  changeTenant(env, tenant, { versioned: true }, calls)
 
 /** Replaces the tenant's quotas; 404 when there is none of that name. */
 export async function setQuotas(
@@ -203,10 +183,8 @@ export async function setQuotas(
   quotas: Quotas,
   calls: Calls = noCalls(),
 ): Promise<void> {
-  const tenant = await readTenant(env, { name }, calls)
-  if (!tenant) throw notFound('tenant', name)
-  await store.setTenantQuotas(controlDatabase(env, calls), tenant.locator, quotas)
-  forgetTenants()
+  const tenant = await tenantNamed(env, name, calls)
+  await changeTenant(env, tenant, { quotas }, calls)
 }
 
 /** Ends all tokens of the tenant: at once for whatever reads or writes its databases, and everywhere within 5 s. */

@@ -9,7 +9,6 @@ import { NEWEST_TENANT_MIGRATION } from '../platform/database/migrations.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 import { allowedOrigins, pool, shards, tenants } from '../platform/tenancy/control-tables.ts'
 import type { Place } from '../platform/tenancy/places.ts'
-import type { Quotas } from '../platform/tenancy/quotas.ts'
 import {
   type Tenant,
   type TenantRow,
@@ -135,14 +134,6 @@ const claimQueries = (database: Database, locator: string, { from, to, opensAt }
       .where(inArray(pool.binding, bindingsOf(database, locator))),
   ]).flat()
 
-/** Deploys make versions from now on; this cannot be undone (resources brief 10.5). */
-export const versionedQuery = (database: Database, locator: Uuid): Query =>
-  database.build.update(tenants).set({ versioned: true }).where(eq(tenants.locator, locator))
-
-/** Sets the tenant's quotas. */
-export const setTenantQuotas = (database: Database, locator: Uuid, quotas: Quotas): Promise<unknown> =>
-  database.batch([database.build.update(tenants).set({ quotas }).where(eq(tenants.locator, locator))])
-
 /** Replaces the origins of pages that may read the tenant's answers. */
 export const putAllowedOrigins = (
   database: Database,
@@ -227,7 +218,9 @@ export const tenantQuery = (database: Database, locator: string) =>
 
 /** Tenants from the rows of `tenantsQuery`. */
 export const readTenants = (rows: readonly TenantRow[]): Tenant[] =>
-  [...Map.groupBy(rows, ({ tenant }) => tenant.locator).values()].flatMap(of => tenantOfRows(of) ?? [])
+  [...Map.groupBy(rows, ({ tenant }) => tenant.locator).values()].flatMap(
+    ofTenant => tenantOfRows(ofTenant) ?? [],
+  )
 
 /** How many databases of a place are in each state, and how many free ones lack a migration. */
 export const poolQuery = (database: Database, place: Place) =>
@@ -242,7 +235,7 @@ export const poolQuery = (database: Database, place: Place) =>
     .groupBy(pool.state)
 
 /** A database that waits to be wiped. */
-export type ReturnedDatabase = { binding: string; place: Place; returnedAt: Instant; former: TenantScope }
+type ReturnedDatabase = { binding: string; place: Place; returnedAt: Instant; former: TenantScope }
 
 /** A random selection, so that a slow one does not keep the others waiting; see `readReturned`. */
 export const returnedQuery = (database: Database, most: number) =>

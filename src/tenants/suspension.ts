@@ -98,10 +98,16 @@ export async function serveAgain(env: Env, tenant: Tenant, calls: Calls = noCall
   return served
 }
 
-/** The tenant of that name, which is served here. 404 when there is none, 409 when it has moved away. */
-export async function tenantToChange(env: Env, name: string, calls: Calls): Promise<Tenant> {
+/** The tenant of that name as the control database has it now; 404 when there is none. */
+export async function tenantNamed(env: Env, name: string, calls: Calls): Promise<Tenant> {
   const tenant = await readTenant(env, { name }, calls)
   if (!tenant) throw notFound('tenant', name)
+  return tenant
+}
+
+/** The tenant of that name, which is served here. 404 when there is none, 409 when it has moved away. */
+export async function tenantToChange(env: Env, name: string, calls: Calls): Promise<Tenant> {
+  const tenant = await tenantNamed(env, name, calls)
   if (tenant.suspension?.state === 'moved')
     throw wrongState(`The tenant '${name}' has moved: ${tenant.suspension.reason}`)
   return tenant

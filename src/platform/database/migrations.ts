@@ -98,9 +98,8 @@ function refuseRewrittenHistory(
     )
 }
 
-/** How a run over many databases goes on. */
-export type MigrationProgress = {
-  /** A database is up to date; `applied` is empty when it was so before. */
+/** A run over many databases calls `done` for each that is up to date; `applied` is empty when it was so before. */
+type MigrationProgress = {
   done(target: MigrationTarget, applied: readonly string[]): void | Promise<void>
 }
 

@@ -6,8 +6,7 @@ import { derivedUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { Calls } from '../calls.ts'
 import type { RequestContext } from '../context.ts'
-import type { Database } from '../database.ts'
-import { putRows, type Query } from '../database.ts'
+import { type Database, putRows, type Query } from '../database.ts'
 import { type TimerKind, timers } from '../tables.ts'
 import { shardDatabase, type Tenant, tenantNow } from '../tenancy.ts'
 import { armDispatcher } from './outbox.ts'
@@ -56,7 +55,7 @@ export async function fireDue(place: ShardPlace): Promise<void> {
 }
 
 /** What one claim of due timers came to; those that `failed`, and those for `later`, are due again when their lease ends. */
-export type FiredClaim = {
+type FiredClaim = {
   readonly claimed: number
   readonly failed: readonly string[]
   readonly later: readonly string[]
@@ -83,45 +82,27 @@ export async function fireClaim(place: ShardPlace): Promise<FiredClaim> {
 /** Oldest first; of the same time, in the order in which they were set. */
 async function claimDue(database: Database, at: Instant, leaseUntil: Instant): Promise<Timer[]> {
   const { build } = database
-  const oldest = [asc(timers.dueAt), sql`rowid`] as const
   const due = lte(timers.dueAt, at)
-  const chosen = build
-    .select({ locator: timers.locator })
-    .from(timers)
-    .where(due)
-    .orderBy(...oldest)
+  const oldest = [asc(timers.dueAt), sql`rowid`]
+  const all = build.select().from(timers).where(due)
+  const chosen = build.select({ locator: timers.locator }).from(timers).where(due)
+  const claim = inArray(timers.locator, chosen.orderBy(...oldest).limit(MOST_CLAIMED))
   const [claimed] = await database.batch([
-    build
-      .select()
-      .from(timers)
-      .where(due)
-      .orderBy(...oldest)
-      .limit(MOST_CLAIMED),
-    build
-      .update(timers)
-      .set({ dueAt: leaseUntil })
-      .where(inArray(timers.locator, chosen.limit(MOST_CLAIMED))),
+    all.orderBy(...oldest).limit(MOST_CLAIMED),
+    build.update(timers).set({ dueAt: leaseUntil }).where(claim),
   ])
   return claimed
 }
 
 /** One that was set anew meanwhile stays. */
-async function remove(database: Database, done: readonly string[], leaseUntil: Instant): Promise<void> {
-  await database.batch([
+const remove = (database: Database, done: readonly string[], leaseUntil: Instant): Promise<unknown> =>
+  database.batch([
     database.build.run(sql`delete from ${timers} where due_at = ${leaseUntil} and ${among(done)}`),
   ])
-}
 
 /** Lets timers wait until `dueAt`. */
-export async function postpone(
-  database: Database,
-  locators: readonly string[],
-  dueAt: Instant,
-): Promise<void> {
-  await database.batch([
-    database.build.run(sql`update ${timers} set due_at = ${dueAt} where ${among(locators)}`),
-  ])
-}
+export const postpone = (database: Database, locators: readonly string[], dueAt: Instant): Promise<unknown> =>
+  database.batch([database.build.run(sql`update ${timers} set due_at = ${dueAt} where ${among(locators)}`)])
 
 const among = (locators: readonly string[]) =>
   sql`locator in (select value from json_each(${JSON.stringify(locators)}))`

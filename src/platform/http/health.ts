@@ -53,17 +53,15 @@ const NEWEST_CONTROL_MIGRATION: string = journal.entries.at(-1)!.tag
 
 const SHORTEST_SECRET = 32
 
-/** `missing` says of each thing what to do, and of no secret what it is. */
-export type Readiness = {
-  readonly missing: readonly string[]
-  /** Tenant databases that wait for a migration: their tenants are answered 503 meanwhile, all others are served. */
-  readonly databasesBehind: number
-}
-
-/** One round trip. */
-export async function readiness(env: Env, calls: Calls): Promise<Readiness> {
+/**
+ * `missing` says of each thing what to do, and of no secret what it is. `databasesBehind` are tenant databases that wait for a
+ * migration: their tenants are answered 503 meanwhile, all others are served. One round trip.
+ */
+async function readiness(env: Env, calls: Calls): Promise<{ missing: string[]; databasesBehind: number }> {
   const [keys, control] = await Promise.all([missingKeys(env), controlState(env, calls)])
-  return { missing: [...keys, ...control.missing], databasesBehind: control.databasesBehind }
+  return typeof control === 'string'
+    ? { missing: [...keys, control], databasesBehind: 0 }
+    : { missing: keys, databasesBehind: control }
 }
 
 async function missingKeys(env: Env): Promise<string[]> {
@@ -77,9 +75,9 @@ async function missingKeys(env: Env): Promise<string[]> {
   return [...unusable, ...short, ...(env.PASSWORD_PEPPER ? [] : ['PASSWORD_PEPPER must be set.'])]
 }
 
-async function controlState(env: Env, calls: Calls): Promise<Readiness> {
+/** How many tenant databases wait for a migration, or why the control database cannot be used. */
+async function controlState(env: Env, calls: Calls): Promise<number | string> {
   const database = controlDatabase(env, calls)
-  const unready = (what: string): Readiness => ({ missing: [what], databasesBehind: 0 })
   try {
     const [applied, behind] = await database.batch([
       database.build.all<{ name: string }>(sql`select name from migration`),
@@ -87,14 +85,12 @@ async function controlState(env: Env, calls: Calls): Promise<Readiness> {
         sql`select count(*) as databases from ${pool} where ${pool.migration} is null or ${pool.migration} < ${NEWEST_TENANT_MIGRATION}`,
       ),
     ])
-    if (!applied.some(({ name }) => name === NEWEST_CONTROL_MIGRATION))
-      return unready(`The control database lacks the migration ${NEWEST_CONTROL_MIGRATION}.`)
-    return { missing: [], databasesBehind: behind[0]?.databases ?? 0 }
+    return applied.some(({ name }) => name === NEWEST_CONTROL_MIGRATION)
+      ? (behind[0]?.databases ?? 0)
+      : `The control database lacks the migration ${NEWEST_CONTROL_MIGRATION}.`
   } catch (problem) {
-    return unready(
-      /no such table/.test(`${problem} ${(problem as Error).cause}`)
-        ? 'The control database has no migrations yet.'
-        : 'The control database does not answer.',
-    )
+    return /no such table/.test(`${problem} ${(problem as Error).cause}`)
+      ? 'The control database has no migrations yet.'
+      : 'The control database does not answer.'
   }
 }

@@ -53,7 +53,7 @@ export async function bootstrapDue({ payload }: Timer, { env, tenant, calls }: S
   await Promise.allSettled(background)
 }
 
-type FileAt = (path: string) => Parameters<typeof createFromFile>[1] | undefined
+type FileAt = (path: string) => ArchiveFile | undefined
 
 /** Undefined when it is created; otherwise why it cannot be, or `later` when another attempt may succeed. */
 async function made(
@@ -64,14 +64,12 @@ async function made(
 ): Promise<string | undefined> {
   try {
     if (kind === 'resource') {
-      const resource = resources.find(one => one.name === name)!
-      await createFromFile(resource, fileAt(resource.path)!, context)
+      const resource = resources.find(resource => resource.name === name)!
+      await CREATORS[resource.type](resource, fileAt(resource.path)!, context)
     } else {
-      const { selectionStart, resourceNames } = groups.find(one => one.name === name)!
-      await createGroup(
-        { name, selectionStartTime: selectionStart, resourceNames: [...resourceNames] },
-        context,
-      )
+      const { selectionStart, resourceNames } = groups.find(group => group.name === name)!
+      const group = { name, selectionStartTime: selectionStart, resourceNames: [...resourceNames] }
+      await createGroup(group, context)
     }
     return undefined
   } catch (problem) {
@@ -130,12 +128,4 @@ const CREATORS: Readonly<Record<ResourceType, Creator>> = {
       {},
       context,
     ),
-}
-
-export async function createFromFile(
-  item: BootstrapResource,
-  file: ArchiveFile,
-  context: RequestContext,
-): Promise<void> {
-  await CREATORS[item.type](item, file, context)
 }

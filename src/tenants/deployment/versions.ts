@@ -1,11 +1,11 @@
 // Reads what is deployed: versions, their archives, and the latest version's products.
 import { requireTenant } from '../../access/rights.ts'
 import { invalidParameter, notFound } from '../../kernel/errors.ts'
-import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
+import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { signedAddress } from '../../platform/http/file-links.ts'
 import type { SignedInContext } from '../../platform/http/route.ts'
-import { HOME_SHARD, readTenant, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
+import { homeDatabase, readTenant, type Tenant } from '../../platform/tenancy.ts'
 import {
   archivePath,
   deploymentsQuery,
@@ -21,7 +21,7 @@ export async function listVersions(
   { tenantName }: contract.DeploymentQuery,
   context: SignedInContext,
 ): Promise<contract.DeploymentVersionResponse[]> {
-  const database = home(context, await tenantToRead(tenantName, context))
+  const database = await databaseToRead(tenantName, context)
   const [rows] = await database.batch([deploymentsQuery(database)])
   return rows.map(({ version, deployedAt }) => ({
     version: String(version),
@@ -38,7 +38,7 @@ export async function readVersion(
   const tenant = await tenantToRead(tenantName, context)
   if (!/^[1-9]\d{0,8}$/.test(configVersion)) throw notFound('configuration version', configVersion)
   const version = Number(configVersion)
-  const database = home(context, tenant)
+  const database = homeDatabase({ ...context, tenant })
   const [[row], deployments] = await database.batch([
     versionQuery(database, version),
     deploymentsQuery(database, version),
@@ -64,7 +64,7 @@ export async function readStatus(
   { tenantName, version }: contract.DeploymentStatusQuery,
   context: SignedInContext,
 ): Promise<contract.DeploymentStatusResponse> {
-  const database = home(context, await tenantToRead(tenantName, context))
+  const database = await databaseToRead(tenantName, context)
   const [[latest], deployments] = await database.batch([
     versionQuery(database, undefined),
     deploymentsQuery(database, version),
@@ -90,27 +90,21 @@ export async function listProducts(context: RequestContext): Promise<contract.Pr
   return Object.values(configuration.products).map(product => productResponse(product, latest.version))
 }
 
-function productResponse(
+const productResponse = (
   { locator, name, displayName, exposures, paymentSchedules }: ProductDefinition,
   configVersion: number,
-): contract.ProductResponse {
-  return {
-    locator,
+): contract.ProductResponse => ({
+  locator,
+  name,
+  displayName,
+  configVersion,
+  exposures: exposures.map(({ name, displayName, perils }) => ({
     name,
     displayName,
-    configVersion,
-    exposures: exposures.map(exposure => ({
-      name: exposure.name,
-      displayName: exposure.displayName,
-      perils: exposure.perils.map(peril => ({ name: peril.name, displayName: peril.displayName })),
-    })),
-    paymentSchedules: paymentSchedules.map(schedule => ({
-      name: schedule.name,
-      displayName: schedule.displayName,
-      type: schedule.type,
-    })),
-  }
-}
+    perils: perils.map(({ name, displayName }) => ({ name, displayName })),
+  })),
+  paymentSchedules: paymentSchedules.map(({ name, displayName, type }) => ({ name, displayName, type })),
+})
 
 /** An administration account names the tenant. A tenant's account reads its own; any other name is refused. */
 async function tenantToRead(tenantName: string | undefined, context: SignedInContext): Promise<Tenant> {
@@ -126,5 +120,5 @@ async function tenantToRead(tenantName: string | undefined, context: SignedInCon
   return tenant
 }
 
-const home = ({ env, calls }: Pick<AdministrationContext, 'env' | 'calls'>, tenant: Tenant): Database =>
-  shardDatabase(env, tenant, HOME_SHARD, calls)
+const databaseToRead = async (tenantName: string | undefined, context: SignedInContext): Promise<Database> =>
+  homeDatabase({ ...context, tenant: await tenantToRead(tenantName, context) })
