@@ -1,7 +1,7 @@
 // Signs in a user of a tenant, an administration account, or an administrator of one tenant; renews tokens.
 import { forbidden, invalidRequest } from '../kernel/errors.ts'
 import type { PublicContext, SignedInContext } from '../platform/http/route.ts'
-import { HOME_SHARD, shardDatabase } from '../platform/tenancy.ts'
+import { homeDatabase } from '../platform/tenancy.ts'
 import type {
   AuthenticateAdminQuery,
   AuthenticateQuery,
@@ -33,7 +33,7 @@ export async function authenticate(
     return signInAdministrator(await readAdministrator(env, key, calls), credentials, context)
   const tenant = await readNamedTenant(env, named, calls)
   if (!tenant) return refuseUnknownTenant(credentials, 1, context)
-  const { account, ...more } = await readAccount(shardDatabase(env, tenant, HOME_SHARD, calls), key)
+  const { account, ...more } = await readAccount(homeDatabase({ env, tenant, calls }), key)
   return signInToTenant({ ...tenant, ...more }, [account], credentials, context)
 }
 
@@ -58,7 +58,7 @@ export async function authenticateAdmin(
   if (!tenant) return refuseUnknownTenant(credentials, 2, context)
   const key = { username: credentials.username }
   const [{ account, ...more }, administrator] = await Promise.all([
-    readAccount(shardDatabase(env, tenant, HOME_SHARD, calls), key),
+    readAccount(homeDatabase({ env, tenant, calls }), key),
     readAdministrator(env, key, calls),
   ])
   const own = account && ADMINISTRATORS.has(account.accountType) ? account : undefined
@@ -79,7 +79,7 @@ export async function renewAuthentication(context: SignedInContext): Promise<Aut
     throw unauthenticated('The sign-in was more than 12 hours ago; sign in again.')
   const key = { locator: caller.accountLocator }
   const { account: own, ...more } = tenant
-    ? await readAccount(shardDatabase(env, tenant, HOME_SHARD, calls), key)
+    ? await readAccount(homeDatabase({ env, tenant, calls }), key)
     : { account: undefined, timeZone: ZONE_WITHOUT_CONFIGURATION, rules: PLAIN_RULES }
   const account = own ?? (await readAdministrator(env, key, calls))
   if (!account || account.disabledAt !== null)
@@ -100,7 +100,7 @@ const PROPERTIES = ['tenantName', 'hostName', 'tenantLocator'] as const
 
 /** Joins query and body; 400 when they give one property two values. */
 export function tenantNamed(query: AuthenticateAdminQuery, body: AuthenticateAdminQuery): TenantNamed {
-  const one = (property: (typeof PROPERTIES)[number]): string | undefined => {
+  const value = (property: (typeof PROPERTIES)[number]): string | undefined => {
     const [a, b] = [query[property], body[property]]
     if (a !== undefined && b !== undefined && a !== b)
       throw invalidRequest(
@@ -109,9 +109,9 @@ export function tenantNamed(query: AuthenticateAdminQuery, body: AuthenticateAdm
     return a ?? b
   }
   return {
-    tenantName: one('tenantName'),
-    hostName: one('hostName')?.toLowerCase(),
-    tenantLocator: one('tenantLocator')?.toLowerCase(),
+    tenantName: value('tenantName'),
+    hostName: value('hostName')?.toLowerCase(),
+    tenantLocator: value('tenantLocator')?.toLowerCase(),
   }
 }
 

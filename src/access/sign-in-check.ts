@@ -2,8 +2,6 @@
 // the token too.
 
 import type { Instant } from '../kernel/time.ts'
-import type { Calls } from '../platform/calls.ts'
-import type { Caller } from '../platform/context.ts'
 import type { Exchange } from '../platform/http/exchange.ts'
 import type { SignedIn } from '../platform/http/permissions.ts'
 import { grants, permissionsHeld } from '../platform/http/permissions.ts'
@@ -12,10 +10,8 @@ import {
   findAdministrationAccess,
   findTenant,
   findTenantAccess,
-  HOME_SHARD,
+  homeDatabase,
   requireServed,
-  shardDatabase,
-  type Tenant,
 } from '../platform/tenancy.ts'
 import { findAdministrationToken, findToken } from './auth-tokens/store.ts'
 import { knownAuthToken } from './revocation.ts'
@@ -38,11 +34,6 @@ export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> 
     : await withAccessToken(exchange, env, token)
 }
 
-async function withAuthToken({ calls, now }: Exchange, env: Env, token: string): Promise<SignedIn> {
-  const { caller, tenant } = await holderOfAuthToken(env, token, now, calls)
-  return { caller, tenant, signedInAt: undefined, accountEpoch: 0, isPasswordExpired: false }
-}
-
 /**
  * 401 when the token's tenant was deleted, recreated or revoked, or its account was revoked. While the control database does not answer,
  * the account itself is asked: one round trip.
@@ -58,27 +49,21 @@ async function withAccessToken({ calls, now }: Exchange, env: Env, token: string
   const { accountLocator } = claims.caller
   const epoch =
     tenant && isStale
-      ? await accountEpoch(shardDatabase(env, tenant, HOME_SHARD, calls), accountLocator)
+      ? await accountEpoch(homeDatabase({ env, tenant, calls }), accountLocator)
       : revocations.get(accountLocator)
   if (claims.accountEpoch < (epoch ?? 0)) throw revoked()
   return { ...claims, tenant }
 }
 
-// The account that a long-lived token belongs to, with the permissions that both the token and the account have now.
 const unknown = () =>
   unauthenticated('The token is not valid: it was deleted, has expired, or never was one. Make another.')
 
 /**
- * The account and its tenant (none for an administration account). 401 for a token that is unknown or has expired, or whose
- * account was deleted or disabled. A locked account's tokens work: otherwise guessing passwords could stop a program that uses
- * a token.
+ * The account of a long-lived token and its tenant (none for an administration account), with the permissions that both the token
+ * and the account have now. 401 for a token that is unknown or has expired, or whose account was deleted or disabled. A locked
+ * account's tokens work: otherwise guessing passwords could stop a program that uses a token.
  */
-export async function holderOfAuthToken(
-  env: Env,
-  token: string,
-  now: Instant,
-  calls: Calls,
-): Promise<{ caller: Caller; tenant: Tenant | undefined }> {
+async function withAuthToken({ calls, now }: Exchange, env: Env, token: string): Promise<SignedIn> {
   const locator = tenantOfAuthToken(token)
   if (locator === undefined) throw unknown()
   const isAdministration = locator === NO_TENANT
@@ -87,7 +72,7 @@ export async function holderOfAuthToken(
   if (tenant) requireServed(tenant)
   const found = await knownAuthToken(`${tenant?.generation ?? ''} ${token}`, () =>
     tenant
-      ? findToken(shardDatabase(env, tenant, HOME_SHARD, calls), token)
+      ? findToken(homeDatabase({ env, tenant, calls }), token)
       : findAdministrationToken(controlDatabase(env, calls), token),
   )
   if (!found || found.expiresAt <= now) throw unknown()
@@ -96,9 +81,7 @@ export async function holderOfAuthToken(
     accountType: account.accountType,
     ...(accountPermissions && { permissions: accountPermissions }),
   })
-  const held = ofAccount.filter(one => grants(permissions, one))
-  return {
-    caller: { ...account, permissions: held, tokenExpiresAt: expiresAt as Instant },
-    tenant,
-  }
+  const held = ofAccount.filter(permission => grants(permissions, permission))
+  const caller = { ...account, permissions: held, tokenExpiresAt: expiresAt as Instant }
+  return { caller, tenant, signedInAt: undefined, accountEpoch: 0, isPasswordExpired: false }
 }

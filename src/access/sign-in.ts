@@ -10,14 +10,7 @@ import type { Query } from '../platform/database.ts'
 import type { NewEvent } from '../platform/events/outbox.ts'
 import type { PublicContext } from '../platform/http/route.ts'
 import { administrators } from '../platform/tenancy/control-tables.ts'
-import {
-  controlDatabase,
-  HOME_SHARD,
-  homeDatabase,
-  shardDatabase,
-  type Tenant,
-  tenantNow,
-} from '../platform/tenancy.ts'
+import { controlDatabase, homeDatabase, type Tenant, tenantNow } from '../platform/tenancy.ts'
 import { administrationAuditRow, commitAudited } from './audit/store.ts'
 import type { AuthenticateResponse } from './contract.ts'
 import { administratorMayEnter, failureQuery, isLocked, mayEnter, openQuery } from './lock-out.ts'
@@ -141,17 +134,15 @@ async function enter(
   context: PublicContext,
 ): Promise<boolean> {
   const caller = callerOf(account, tenant)
-  const event: LoginEvent = {
-    type: 'login.success',
-    data: { username: caller.username, accountType: caller.accountType },
-  }
+  const { username, accountType } = caller
+  const event: LoginEvent = { type: 'login.success', data: { username, accountType } }
   if (account.accountType === ADMINISTRATION_ACCOUNT) {
     if (!(await enterAdministration(account, password, context, false))) return false
     await record(tenant, caller, event, [], [], context)
     return true
   }
   const { env, calls, now } = context
-  const database = shardDatabase(env, tenant, HOME_SHARD, calls)
+  const database = homeDatabase({ env, tenant, calls })
   const facts = [openQuery(database, accounts, account.locator)]
   if (needsRehash(account.passwordHash!))
     facts.push(replaceHash(database, account, await hashPassword(password, env.PASSWORD_PEPPER)))
@@ -209,20 +200,13 @@ async function countFailures(
   const locatorOf = (isAdministration: boolean): Uuid =>
     tried.find(account => account && (account.accountType === ADMINISTRATION_ACCOUNT) === isAdministration)
       ?.locator ?? NOBODY
-  const [database, control] = [shardDatabase(env, tenant, HOME_SHARD, calls), controlDatabase(env, calls)]
+  const [database, control] = [homeDatabase({ env, tenant, calls }), controlDatabase(env, calls)]
   // Two: an administration account is a candidate too.
   if (tried.length > 1) await control.batch([failureQuery(control, administrators, locatorOf(true), now)])
-  await record(
-    tenant,
-    caller,
-    {
-      type: 'login.failure',
-      data: { username: caller.username, accountType: caller.accountType, reason },
-    },
-    tried.length > 0 ? [failureQuery(database, accounts, locatorOf(false), now)] : [],
-    [],
-    context,
-  )
+  const { username, accountType } = caller
+  const event: LoginEvent = { type: 'login.failure', data: { username, accountType, reason } }
+  const counted = tried.length > 0 ? [failureQuery(database, accounts, locatorOf(false), now)] : []
+  await record(tenant, caller, event, counted, [], context)
 }
 
 /** The event and the audit entry, in one commit with the other changes of an attempt. */

@@ -20,6 +20,7 @@ import {
   controlDatabase,
   forgetTenants,
   HOME_SHARD,
+  homeDatabase,
   KNOWN_EVERYWHERE_MS,
   shardDatabase,
   type Tenant,
@@ -67,7 +68,7 @@ async function agreedTarget(
   context: RequestContext,
   tenant: Tenant,
 ): Promise<Instant> {
-  const database = shardDatabase(context.env, tenant, HOME_SHARD, context.calls)
+  const database = homeDatabase({ ...context, tenant })
   const agreedBefore = await storedAnswer(context, database)
   if (agreedBefore) return targetIn(agreedBefore)
   const [[version]] = await database.batch([versionQuery(database, undefined)])
@@ -149,7 +150,7 @@ const MOST_YEARS_A_MOVE = 10
 const MOST_YEARS_AHEAD = 100
 
 /** What the target is computed from: the tenant's time and zone, and the real time. */
-export type Clocks = { readonly tenant: Instant; readonly zone: TimeZone; readonly real: Instant }
+type Clocks = { readonly tenant: Instant; readonly zone: TimeZone; readonly real: Instant }
 
 /** The time that the request names; 400 when it is in the tenant's past or too far ahead. */
 export function clockTarget({ timestamp, advance }: ClockRequest, { tenant, zone, real }: Clocks): Instant {

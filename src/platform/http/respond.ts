@@ -61,14 +61,10 @@ export function answerResponse(handled: Handled, addressed: (json: string) => st
   // Once for the answer and its tag.
   const bytes = encoder.encode(sent)
   const response = jsonResponse(status, bytes)
-  if (status === 200) {
-    const { headers } = response
-    if (describeRecord(handled, { json, sent, bytes }, headers).isKnown) {
-      headers.delete('content-type')
-      return new Response(null, { status: 304, headers })
-    }
-  }
-  return response
+  const { headers } = response
+  if (status !== 200 || !describeRecord(handled, { json, sent, bytes }, headers)) return response
+  headers.delete('content-type')
+  return new Response(null, { status: 304, headers })
 }
 
 const encoder = new TextEncoder()
@@ -145,17 +141,14 @@ function describe(problem: unknown): string {
   return `${problem.name}: ${message}${cause}`
 }
 
-const frames = (problem: unknown): string[] =>
-  problem instanceof Error
-    ? (problem.stack ?? '')
-        .split('\n')
-        .filter(text => text.startsWith('    at '))
-        .map(text => text.trim())
-    : []
+function frames(problem: unknown): string[] {
+  const lines = problem instanceof Error ? (problem.stack ?? '').split('\n') : []
+  return lines.filter(text => text.startsWith('    at ')).map(text => text.trim())
+}
 
 // What an answer says of the record that it shows: its tag, where it is read, and where its list goes on.
 /** A request that a handler has answered. */
-export type Handled = {
+type Handled = {
   readonly route: Route
   readonly exchange: Exchange
   readonly params: Readonly<Record<string, string>>
@@ -168,25 +161,25 @@ export type Handled = {
 const ADDRESSES_STAND_MS = 15 * 60_000
 
 /** An answer's JSON; as it is sent, with addresses of files in it; and that in UTF-8. */
-export type Sent = { readonly json: string; readonly sent: string; readonly bytes: Uint8Array }
+type Sent = { readonly json: string; readonly sent: string; readonly bytes: Uint8Array }
 
-/** Headers of an answer 200; and whether the client has it already. */
-export function describeRecord(handled: Handled, answer: Sent, headers: Headers): { isKnown: boolean } {
+/** Sets the headers of an answer 200; returns whether the client has it already. */
+function describeRecord(handled: Handled, answer: Sent, headers: Headers): boolean {
   const { route, exchange, query, value } = handled
   const { makes, shows } = writeOf(route)
   if (route.method !== 'get') {
     if (shows) headers.set('etag', tagOf(exchange, answer))
     const location = makes === undefined ? undefined : locationOf(makes, handled, answer.json)
     if (location !== undefined) headers.set('location', location)
-    return { isKnown: false }
+    return false
   }
-  if (!isTagged(route)) return { isKnown: false }
+  if (!isTagged(route)) return false
   const tag = tagOf(exchange, answer)
   headers.set('etag', tag)
   headers.set('cache-control', route.access.kind === 'public' ? 'no-cache' : 'private, no-cache')
   const links = pagingLinks(exchange.url, route, query, isJsonText(value) ? value.page : value)
   if (links !== undefined) headers.append('link', links)
-  return { isKnown: isKnown(exchange.request.headers.get('if-none-match'), tag) }
+  return isKnown(exchange.request.headers.get('if-none-match'), tag)
 }
 
 /** Weak where addresses change with every answer. */
@@ -224,7 +217,7 @@ function itemsOf(list: object): readonly unknown[] {
 }
 
 /** The header's value; undefined for what is no list, and where the list is on one page. `query` is parsed. */
-export function pagingLinks(
+function pagingLinks(
   url: URL,
   { path, query: schema }: Pick<Route, 'path' | 'query'>,
   query: unknown,

@@ -49,7 +49,7 @@ export async function serve(
   let upload: OpenUpload | undefined
   try {
     upload = route.upload && (await openUpload(exchange.request, route.upload, place))
-    const { body, file, sent } = upload ? uploadBody(upload) : await readBody(route, exchange, place)
+    const { body, file, sent } = await readBody(route, exchange, place, upload?.upload)
     const context = who
       ? {
           ...open,
@@ -62,7 +62,7 @@ export async function serve(
             accountEpoch: who.accountEpoch,
             origin: publicOrigin(env, exchange, who.tenant),
           }),
-          idempotency: repeatable(route, exchange, env, who.caller, sent),
+          idempotency: route.method === 'get' ? undefined : idempotencyKey(exchange, env, who.caller, sent),
           ifMatch: ifMatchOf(route, exchange),
           ...(mayAdd(route) && { adds: true }),
         }
@@ -127,9 +127,6 @@ async function admitted(
   return who
 }
 
-const repeatable = (route: Route, exchange: Exchange, env: Env, caller: Caller, sent: SentBody) =>
-  route.method === 'get' ? undefined : idempotencyKey(exchange, env, caller, sent)
-
 /**
  * What is not looked at is refused: a write is never carried out as if its condition were not there. `*` asks for no more than
  * that there is something at the address, which is so of every path; clients send it with every write.
@@ -146,15 +143,18 @@ function ifMatchOf(route: Route, { request }: Exchange): IfMatch | undefined {
 
 type ReadBody = { body: unknown; file: FilePart | Upload | undefined; sent: SentBody }
 
-const uploadBody = ({ upload }: OpenUpload): ReadBody => ({ body: undefined, file: upload, sent: undefined })
-
-async function readBody({ body, form }: Route, { request }: Exchange, place: FilePlace): Promise<ReadBody> {
+async function readBody(
+  { body, form }: Route,
+  { request }: Exchange,
+  place: FilePlace,
+  upload: Upload | undefined,
+): Promise<ReadBody> {
   if (form) {
     const read: Form = await readForm(request, form, place)
     const parts = read.file ? { ...read.texts, [form.file]: read.file } : read.texts
     return { body: fitting(form.schema, parts, 'invalidRequest'), file: read.file, sent: { form: read } }
   }
-  if (!body) return { body: undefined, file: undefined, sent: undefined }
+  if (!body) return { body: undefined, file: upload, sent: undefined }
   const { bytes, value } = await readJson(request, body)
   const parsed =
     value === undefined && !body.required ? undefined : fitting(body.schema, value, 'invalidRequest')
@@ -170,14 +170,14 @@ function fitting(schema: z.ZodType, value: unknown, code: 'invalidRequest' | 'in
 const KEY = /^[\x21-\x7e]{1,255}$/
 
 /** The body as it was sent, for the hash: bytes of JSON, a form by its parts, or none. */
-export type SentBody = { readonly bytes: Uint8Array } | { readonly form: Form } | undefined
+type SentBody = { readonly bytes: Uint8Array } | { readonly form: Form } | undefined
 
 /**
  * The key of a write that the client may repeat, with a hash of all that makes the request this one; undefined
  * without the header. A form counts by its parts, since clients draw a new boundary for every try. The hash is keyed:
  * bodies have passwords and secrets, and the row is kept for weeks.
  */
-export function idempotencyKey(
+function idempotencyKey(
   { request, url }: Exchange,
   env: Pick<Env, 'SEALING_KEY'>,
   caller: Caller,
@@ -224,7 +224,7 @@ function takes(list: string, ...names: readonly string[]): boolean {
 }
 
 /** Whether the client asks for a file by its media type, at least as much as for JSON. Wildcards ask for no file. */
-export function asksForFile({ headers }: Request, { answer }: Route): boolean {
+function asksForFile({ headers }: Request, { answer }: Route): boolean {
   const parts = new Map(weighted(headers.get('accept') ?? ''))
   const file = Math.max(0, ...(answer.fileMedia ?? []).map(media => parts.get(media) ?? 0))
   return file > 0 && file >= (parts.get('application/json') ?? 0)
@@ -234,7 +234,7 @@ export function asksForFile({ headers }: Request, { answer }: Route): boolean {
  * Refuses (406) who takes no JSON where the answer is JSON: before anything is done, since nobody could tell what was. Files
  * are sent as what they are, and probes and sign-ins are answered whoever asks.
  */
-export function requireAcceptable(request: Request, route: Route): void {
+function requireAcceptable(request: Request, route: Route): void {
   const { access, answer } = route
   const accept = request.headers.get('accept')
   if (accept === null || access.kind === 'public' || !answer.schema || answer.media !== undefined) return

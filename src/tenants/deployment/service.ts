@@ -12,9 +12,8 @@ import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { assertConfigurationSize } from '../../platform/tenancy/quotas.ts'
 import {
   controlDatabase,
-  HOME_SHARD,
+  homeDatabase,
   readTenant,
-  shardDatabase,
   type Tenant,
   type TenantType,
 } from '../../platform/tenancy.ts'
@@ -141,12 +140,7 @@ async function deploy(
   const { env, calls } = context
   const isVersioned = versioned || upload.configuration.features[VERSIONING] === true
   const { tenant, isNew } = present
-    ? {
-        tenant: recreate
-          ? await recreateTenant(env, present, calls, told(context, name, 'recreated'))
-          : present,
-        isNew: recreate,
-      }
+    ? { tenant: recreate ? await recreated(context, present) : present, isNew: recreate }
     : await tenantMade(context, name, isVersioned)
   const released = await deployVersion({ ...context, tenant }, upload, isNew)
   if (isVersioned && !tenant.versioned) await makeVersioned(env, tenant, calls)
@@ -157,13 +151,16 @@ async function deploy(
 const VERSIONING = 'property.product.versioning.m2.enabled'
 
 /** In the trail of administration accounts: a recreated tenant starts with an empty trail. */
-const told = (context: AdministrationContext, name: string, what: 'made' | 'recreated'): Query[] => [
+const auditQueries = (context: AdministrationContext, name: string, what: 'made' | 'recreated'): Query[] => [
   administrationAuditRow(controlDatabase(context.env, context.calls), context, {
     action: 'tenants.write',
     subject: name,
     details: { [what]: true },
   }),
 ]
+
+const recreated = (context: AdministrationContext, tenant: Tenant): Promise<Tenant> =>
+  recreateTenant(context.env, tenant, context.calls, auditQueries(context, tenant.name, 'recreated'))
 
 async function tenantMade(
   context: AdministrationContext,
@@ -172,8 +169,8 @@ async function tenantMade(
 ): Promise<{ tenant: Tenant; isNew: boolean }> {
   const { env, calls } = context
   try {
-    const made = told(context, name, 'made')
-    return { tenant: await createTenant(env, { name, type: 'test', versioned }, calls, made), isNew: true }
+    const audit = auditQueries(context, name, 'made')
+    return { tenant: await createTenant(env, { name, type: 'test', versioned }, calls, audit), isNew: true }
   } catch (problem) {
     // Another deploy created the tenant first: this one deploys its second version.
     const isTaken = problem instanceof Refusal && problem.code === 'alreadyExists'
@@ -200,9 +197,8 @@ async function repaired(
 /** The answer of an earlier request with the same Idempotency-Key. */
 async function replayed(context: RequestContext): Promise<DeployResult | JsonText | undefined> {
   if (!context.idempotency) return undefined
-  const { env, tenant, calls } = context
-  const stored = await storedAnswer(context, shardDatabase(env, tenant, HOME_SHARD, calls))
-  return stored && resultOf(tenant, stored)
+  const stored = await storedAnswer(context, homeDatabase(context))
+  return stored && resultOf(context.tenant, stored)
 }
 
 async function readUpload(

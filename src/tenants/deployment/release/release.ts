@@ -16,7 +16,7 @@ import {
   retryOnConflict,
 } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
-import { HOME_SHARD, shardDatabase, type Tenant, tenantNow } from '../../../platform/tenancy.ts'
+import { HOME_SHARD, homeDatabase, shardDatabase, type Tenant, tenantNow } from '../../../platform/tenancy.ts'
 import {
   allVersionsQuery,
   ConfigurationUnreadable,
@@ -109,18 +109,12 @@ export function repairVersion(context: RequestContext, upload: Upload, version: 
 }
 
 /** A new tenant's resources are created with its first configuration only. */
-const lateBootstrap = ({ configuration }: Upload): Finding[] =>
-  configuration.bootstrap === undefined
-    ? []
-    : [
-        {
-          severity: 'WARNING',
-          path: 'bootstrap/',
-          code: 'ignoredFolder',
-          message:
-            "Resources to start a tenant with are made with the tenant's first configuration only. Upload them as resources.",
-        },
-      ]
+function lateBootstrap({ configuration }: Upload): Finding[] {
+  const message =
+    "Resources to start a tenant with are made with the tenant's first configuration only. Upload them as resources."
+  const found: Finding = { severity: 'WARNING', path: 'bootstrap/', code: 'ignoredFolder', message }
+  return configuration.bootstrap === undefined ? [] : [found]
+}
 
 const untilCommitted = (attempt: (isFirst: boolean) => Promise<Released>): Promise<Released> =>
   retryOnConflict('The configuration', attempt, {
@@ -134,11 +128,11 @@ const isNewNameTaken = (problem: unknown): boolean =>
   `${problem.message} ${String(problem.cause ?? '')}`.includes('UNIQUE constraint failed: account.username')
 
 async function readPresent(
-  { env, tenant, calls }: RequestContext,
+  context: RequestContext,
   { configuration }: Upload,
   version?: number,
 ): Promise<Present> {
-  const database = shardDatabase(env, tenant, HOME_SHARD, calls)
+  const database = homeDatabase(context)
   const usernames = configuration.testUsers.map(({ username }) => username)
   const [[latest], [asked], accounts, raters] = await database.batch([
     versionQuery(database, undefined),
@@ -288,8 +282,11 @@ export function releaseWriter(
     }
     files ??= putConfiguration(env, tenant, upload, calls)
     await files
-    const database = shardDatabase(env, tenant, HOME_SHARD, calls)
+    const database = homeDatabase(context)
     const { timeZone, currency } = configuration
+    const externalRaters = externalRatersOf(configuration)
+    const roles = tenantRoles(configuration, tenant.type === 'test')
+    const row = { version, hash, timeZone, currency, externalRaters, roles }
     const found = upload.findings.filter(
       ({ integration }) => integration === undefined || !connected.includes(integration),
     )
@@ -297,18 +294,7 @@ export function releaseWriter(
     const answer = await commitAudited(context, database, {
       guards,
       facts: [
-        ...store.releaseQueries(
-          database,
-          {
-            version,
-            hash,
-            timeZone,
-            currency,
-            externalRaters: externalRatersOf(configuration),
-            roles: tenantRoles(configuration, tenant.type === 'test'),
-          },
-          { kind, at: now, by: caller.username },
-        ),
+        ...store.releaseQueries(database, row, { kind, at: now, by: caller.username }),
         ...store.accountQueries(database, written, accounts.remove, now),
         ...(bootstrap ? bootstrapRows(database, queuedItems(bootstrap)) : []),
       ],
@@ -346,7 +332,7 @@ function externalRatersOf({ products }: Configuration): Record<string, string> |
 async function copyVersions(context: RequestContext): Promise<void> {
   const { env, tenant, calls } = context
   if (tenant.shards.length === 1) return
-  const home = shardDatabase(env, tenant, HOME_SHARD, calls)
+  const home = homeDatabase(context)
   const [versions] = await home.batch([allVersionsQuery(home)])
   for (let shard = HOME_SHARD + 1; shard < tenant.shards.length; shard += 1) {
     const database = shardDatabase(env, tenant, shard, calls)

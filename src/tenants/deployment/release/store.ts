@@ -103,7 +103,7 @@ export const accountQueries = (
 // An archive's users become accounts of its test tenant (resources brief 10.3) and follow the archive: they change and go with
 // it. Accounts made through the interface stay as they are.
 /** Each new password takes the Worker a fifth of a second. */
-export const MOST_TEST_USERS = 100
+const MOST_TEST_USERS = 100
 
 const FILE = 'security/test_users.json'
 
@@ -130,25 +130,17 @@ export type WantedAccount = {
 export type AccountPlan = {
   write: WantedAccount[]
   remove: Uuid[]
-  /**
-   * Whether tokens are in use that would grant more than the account has afterwards: it goes, or its type changes.
-   */
+  /** Whether tokens are in use that would grant more than the account has afterwards: it goes, or its type changes. */
   revokesTokens: boolean
   findings: Finding[]
 }
 
 /** The error for more users than a deploy can create. */
-export const userFindings = (users: readonly TestUser[]): Finding[] =>
-  users.length <= MOST_TEST_USERS
-    ? []
-    : [
-        {
-          severity: 'ERROR',
-          path: FILE,
-          code: 'tooManyTestUsers',
-          message: `The file has ${users.length} users; at most ${MOST_TEST_USERS} are made. Leave the others out.`,
-        },
-      ]
+export function userFindings({ length }: readonly TestUser[]): Finding[] {
+  const message = `The file has ${length} users; at most ${MOST_TEST_USERS} are made. Leave the others out.`
+  const tooMany: Finding = { severity: 'ERROR', path: FILE, code: 'tooManyTestUsers', message }
+  return length > MOST_TEST_USERS ? [tooMany] : []
+}
 
 /**
  * The changes that turn the present accounts into those of `users`. `before` are the users of the archive that made them: an
