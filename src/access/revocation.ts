@@ -23,21 +23,17 @@ import { TOKEN_LIFE_MS } from './tokens.ts'
 /** Twice the life of a token: a request that read the account before the revocation may sign one a moment after. */
 const KEPT_MS = 2 * TOKEN_LIFE_MS
 
-/**
- * How many revoked accounts of a tenant isolates keep in memory. Beyond that, all tokens of the tenant end instead.
- */
+/** How many revoked accounts of a tenant isolates keep in memory. Beyond that, all tokens of the tenant end instead. */
 export const MOST_REVOCATIONS = 500
 
 /** The account whose tokens end, and its new epoch. `tenant` is undefined for an administration account. */
-export type Revocation = {
+type Revocation = {
   readonly tenant: Pick<Tenant, 'locator'> | undefined
   readonly accountLocator: Uuid
   readonly epoch: number
 }
 
-/**
- * Announces the revocation to all isolates. Called once the account's row is committed; repeating it changes nothing.
- */
+/** Announces the revocation to all isolates. Called once the account's row is committed; repeating it changes nothing. */
 export async function announceRevocation(
   { env, calls }: { readonly env: Env; readonly calls: Calls },
   { tenant, accountLocator, epoch }: Revocation,
@@ -65,7 +61,7 @@ export async function announceRevocation(
   forgetTenants()
 }
 
-export const REVOCATION_TIMER = 'account.revocation'
+const REVOCATION_TIMER = 'account.revocation'
 
 /** Set in the commit of the account's row, so that the revocation is announced even if the request was cut off. */
 export const revocationTimer = (tenant: Tenant, accountLocator: Uuid, epoch: number): NewTimer => ({

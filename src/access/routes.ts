@@ -5,16 +5,10 @@ import { tokenKeys } from '../platform/token-keys.ts'
 import { component, OptionalText, Text } from '../platform/wire.ts'
 import { accountAdministrationRoutes } from './administration/routes.ts'
 import { authTokenRoutes } from './auth-tokens/routes.ts'
-import {
-  AuthenticateAdminQuery,
-  AuthenticateQuery,
-  AuthenticateRequest,
-  AuthenticateResponse,
-  KeySetResponse,
-} from './contract.ts'
+import * as contract from './contract.ts'
 import { authenticate, authenticateAdmin, renewAuthentication } from './service.ts'
 
-const answer = { schema: AuthenticateResponse, description: 'A token, valid for one hour.' }
+const answer = { schema: contract.AuthenticateResponse, description: 'A token, valid for one hour.' }
 const { get, post } = forEverybody('Accounts')
 const signedIn = forSignedIn('Accounts')
 
@@ -23,8 +17,8 @@ export const accountRoutes: readonly Route[] = [
     summary: 'Sign in as a user of a tenant, or as an administration account',
     description:
       'The tenant is named by `tenantName` or `hostName`, in the query or in the body. With neither, the administration account signs in, which deploys configurations.',
-    query: AuthenticateQuery,
-    body: { schema: AuthenticateRequest, required: false },
+    query: contract.AuthenticateQuery,
+    body: { schema: contract.AuthenticateRequest, required: false },
     answer,
     handle: ({ query, body }, context) => authenticate(query, body, context),
   }),
@@ -32,8 +26,8 @@ export const accountRoutes: readonly Route[] = [
     summary: 'Sign in as an administrator of one tenant',
     description:
       'Exactly one of `tenantName`, `hostName` and `tenantLocator` names the tenant. The token administers users, integrations and logs of the tenant; it cannot deploy.',
-    query: AuthenticateAdminQuery,
-    body: { schema: AuthenticateRequest, required: false },
+    query: contract.AuthenticateAdminQuery,
+    body: { schema: contract.AuthenticateRequest, required: false },
     answer,
     handle: ({ query, body }, context) => authenticateAdmin(query, body, context),
   }),
@@ -47,7 +41,7 @@ export const accountRoutes: readonly Route[] = [
     summary: 'The keys that access tokens are signed with',
     description:
       'Ed25519 (`EdDSA`), by the `kid` of the token. There are several while one takes the place of another.',
-    answer: { schema: KeySetResponse, description: 'A JSON Web Key Set with the public halves.' },
+    answer: { schema: contract.KeySetResponse, description: 'A JSON Web Key Set with the public halves.' },
     handle: async (_, { env }) => ({ keys: [...(await tokenKeys(env)).shown] }),
   }),
   ...accountAdministrationRoutes,

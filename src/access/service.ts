@@ -2,12 +2,7 @@
 import { forbidden, invalidRequest } from '../kernel/errors.ts'
 import type { PublicContext, SignedInContext } from '../platform/http/route.ts'
 import { homeDatabase } from '../platform/tenancy.ts'
-import type {
-  AuthenticateAdminQuery,
-  AuthenticateQuery,
-  AuthenticateRequest,
-  AuthenticateResponse,
-} from './contract.ts'
+import type * as contract from './contract.ts'
 import { PLAIN_RULES } from './password-rules/rules.ts'
 import { authentication, refuseUnknownTenant, signInAdministrator, signInToTenant } from './sign-in.ts'
 import {
@@ -21,10 +16,10 @@ import { RENEWABLE_MS, revoked, unauthenticated } from './tokens.ts'
 
 /** Signs in a user of the tenant that query or body name; without one, an administration account. */
 export async function authenticate(
-  query: AuthenticateQuery,
-  body: AuthenticateRequest | undefined,
+  query: contract.AuthenticateQuery,
+  body: contract.AuthenticateRequest | undefined,
   context: PublicContext,
-): Promise<AuthenticateResponse> {
+): Promise<contract.AuthenticateResponse> {
   const credentials = neededCredentials(body)
   const named = tenantNamed(query, credentials)
   const key = { username: credentials.username }
@@ -45,10 +40,10 @@ const ADMINISTRATORS: ReadonlySet<string> = new Set(['account.tenant.admin', 'ac
  * account, which then is an administrator of that tenant and nothing more.
  */
 export async function authenticateAdmin(
-  query: AuthenticateAdminQuery,
-  body: AuthenticateRequest | undefined,
+  query: contract.AuthenticateAdminQuery,
+  body: contract.AuthenticateRequest | undefined,
   context: PublicContext,
-): Promise<AuthenticateResponse> {
+): Promise<contract.AuthenticateResponse> {
   const credentials = neededCredentials(body)
   const named = tenantNamed(query, credentials)
   if (namings(named) !== 1)
@@ -69,7 +64,7 @@ export async function authenticateAdmin(
  * Makes a new token for the account of a valid one, with the account's rights as they are now; until 12 hours after the
  * password was given.
  */
-export async function renewAuthentication(context: SignedInContext): Promise<AuthenticateResponse> {
+export async function renewAuthentication(context: SignedInContext): Promise<contract.AuthenticateResponse> {
   const { env, calls, tenant, caller, signedInAt, accountEpoch, now } = context
   if (signedInAt === undefined)
     throw forbidden(
@@ -89,7 +84,7 @@ export async function renewAuthentication(context: SignedInContext): Promise<Aut
   return authentication(context, account, tenant && { ...tenant, ...more }, signedInAt)
 }
 
-function neededCredentials(body: AuthenticateRequest | undefined): AuthenticateRequest {
+function neededCredentials(body: contract.AuthenticateRequest | undefined): contract.AuthenticateRequest {
   if (body) return body
   throw invalidRequest(
     'The body is empty; send {"username": …, "password": …} as JSON, and tenantName or hostName for a tenant.',
@@ -99,7 +94,10 @@ function neededCredentials(body: AuthenticateRequest | undefined): AuthenticateR
 const PROPERTIES = ['tenantName', 'hostName', 'tenantLocator'] as const
 
 /** Joins query and body; 400 when they give one property two values. */
-export function tenantNamed(query: AuthenticateAdminQuery, body: AuthenticateAdminQuery): TenantNamed {
+export function tenantNamed(
+  query: contract.AuthenticateAdminQuery,
+  body: contract.AuthenticateAdminQuery,
+): TenantNamed {
   const value = (property: (typeof PROPERTIES)[number]): string | undefined => {
     const [a, b] = [query[property], body[property]]
     if (a !== undefined && b !== undefined && a !== b)

@@ -17,7 +17,7 @@ import { rolePermissions } from './rights.ts'
 import { accounts, passwordRules } from './tables.ts'
 
 /** How an account is found: by the user name that was typed, or by the locator in a token. */
-export type AccountKey = { readonly username: string } | { readonly locator: Uuid }
+type AccountKey = { readonly username: string } | { readonly locator: Uuid }
 
 /** An account for signing in: a tenant's, or an administration account. */
 export type StoredAccount = {
@@ -73,28 +73,26 @@ export async function accountEpoch(database: Database, locator: string): Promise
 }
 
 /** Deleted accounts are never found. */
-const isAccount = (key: AccountKey) =>
-  and(
-    'username' in key ? eq(accounts.username, key.username) : eq(accounts.locator, key.locator),
-    isNull(accounts.deletedAt),
-  )
+const isAccount = (key: AccountKey) => and(hasKey(accounts, key), isNull(accounts.deletedAt))
 
-export const storedAccount = ({ type, ...row }: typeof accounts.$inferSelect): StoredAccount => ({
+const hasKey = (table: typeof accounts | typeof administrators, key: AccountKey) =>
+  'username' in key ? eq(table.username, key.username) : eq(table.locator, key.locator)
+
+type AccountRow = typeof accounts.$inferSelect
+
+export const storedAccount = ({ type, ...row }: AccountRow): StoredAccount => ({
   ...row,
   locator: row.locator as Uuid,
   accountType: type,
 })
 
-function accountWithRoles(
-  row: typeof accounts.$inferSelect,
-  roles: TenantRoles | null | undefined,
-): StoredAccount {
+function accountWithRoles(row: AccountRow, roles: TenantRoles | null | undefined): StoredAccount {
   const account = storedAccount(row)
   const permissions = rolePermissions({ ...account, source: row.source }, roles)
   return permissions ? { ...account, permissions } : account
 }
 
-export type AccountRead = {
+type AccountRead = {
   readonly account: StoredAccount | undefined
   /** Of the newest configuration. */
   readonly timeZone: string
@@ -139,14 +137,7 @@ export async function readAdministrator(
 ): Promise<StoredAccount | undefined> {
   const database = controlDatabase(env, calls)
   const [[row]] = await database.batch([
-    database.build
-      .select()
-      .from(administrators)
-      .where(
-        'username' in key
-          ? eq(administrators.username, key.username)
-          : eq(administrators.locator, key.locator),
-      ),
+    database.build.select().from(administrators).where(hasKey(administrators, key)),
   ])
   return (
     row && {

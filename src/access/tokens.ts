@@ -34,7 +34,7 @@ export type TokenHolder = {
 }
 
 /** The contents of a valid token. Its tenant or account may have been deleted, recreated or revoked since. */
-export type TokenClaims = {
+type TokenClaims = {
   readonly caller: Caller
   readonly accountEpoch: number
   readonly isPasswordExpired: boolean

@@ -18,7 +18,7 @@ const MARGIN_MS = 5 * 60_000
 /** Numbers and events go on so far behind those that may have been given out. */
 export const LEAP = 100_000
 
-export type UndoneEvent = {
+type UndoneEvent = {
   readonly sequence: number
   readonly locator: string
   readonly type: string
@@ -26,7 +26,7 @@ export type UndoneEvent = {
   readonly data: Readonly<Record<string, string>>
 }
 
-export type UndonePayment = {
+type UndonePayment = {
   readonly locator: string
   readonly policyLocator: string
   readonly invoiceLocator: string
@@ -36,7 +36,7 @@ export type UndonePayment = {
   readonly postedAt: number
 }
 
-export type UndoneDocument = {
+type UndoneDocument = {
   readonly locator: string
   readonly policyLocator: string
   readonly displayName: string
@@ -56,10 +56,10 @@ type Delivered = {
 }
 
 type Noted = {
-  readonly events: readonly UndoneEvent[]
-  readonly payments: readonly UndonePayment[]
-  readonly documents: readonly UndoneDocument[]
-  readonly deliveries: readonly Delivered[]
+  events: UndoneEvent[]
+  payments: UndonePayment[]
+  documents: UndoneDocument[]
+  deliveries: Delivered[]
 }
 
 /** What a restore has undone. */
@@ -161,31 +161,26 @@ export async function mendShard(
     ),
   ])
   const kept = rows[0]!.last
-  const undone: { -readonly [List in keyof Noted]: Noted[List][number][] } = {
-    ...{ events: [], payments: [], documents: [], deliveries: [] },
-  }
+  const undone: Noted = { events: [], payments: [], documents: [], deliveries: [] }
   for (let file = 0; file < noted.files; file += 1) {
     calls.r2 += 1
-    const stored = await bucket.get(noteFile(tenant, restore, shard, file))
-    if (!stored)
-      throw new Error(
-        `${noteFile(tenant, restore, shard, file)} is missing: what was noted before the restore.`,
-      )
+    const key = noteFile(tenant, restore, shard, file)
+    const stored = await bucket.get(key)
+    if (!stored) throw new Error(`${key} is missing: what was noted before the restore.`)
     const part = (await stored.json()) as Partial<Noted>
     undone.events.push(...(part.events ?? []).filter(({ sequence }) => sequence > kept))
     undone.payments.push(...(await missing(database, 'payment', part.payments ?? [])))
     undone.documents.push(...(await missing(database, 'document', part.documents ?? [])))
     undone.deliveries.push(...(part.deliveries ?? []).filter(({ sequence }) => sequence > kept))
-    await endDeliveries(
-      database,
-      (part.deliveries ?? []).filter(({ sequence }) => sequence <= kept),
-    )
+    const ended = (part.deliveries ?? []).filter(({ sequence }) => sequence <= kept)
+    await endDeliveries(database, ended)
   }
   await database.batch([...goOnBehind(database, noted), nextOfLines(database)])
   const locators = new Map(undone.events.map(({ sequence, locator }) => [sequence, locator]))
+  const { deliveries: ended, ...lists } = undone
   return {
-    ...{ events: undone.events, payments: undone.payments, documents: undone.documents },
-    sent: undone.deliveries.flatMap(({ webhook, name, sequence, state }) =>
+    ...lists,
+    sent: ended.flatMap(({ webhook, name, sequence, state }) =>
       state === 'sent' ? [{ webhook, name, event: locators.get(sequence) ?? String(sequence) }] : [],
     ),
   }

@@ -35,11 +35,8 @@ export async function changeOwnPassword(
   const own = tenant && { ...context, tenant, now: tenantNow(tenant) }
   const read = own && (await readAccount(homeDatabase(own), { locator: caller.accountLocator }))
   if (own && read?.account) return changeOfTenant(request, read.account, read.rules, own)
-  const administrator = await readAdministrator(
-    context.env,
-    { locator: caller.accountLocator },
-    context.calls,
-  )
+  const { env, calls } = context
+  const administrator = await readAdministrator(env, { locator: caller.accountLocator }, calls)
   if (!administrator) throw unauthenticated('The account is no more; sign in with another.')
   return changeOfAdministration(request, administrator, context)
 }

@@ -26,26 +26,13 @@ import { HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts
 import { typeOfRole } from '../../product/roles.ts'
 import type { AuditAction } from '../audit/contract.ts'
 import { commitAudited } from '../audit/store.ts'
-import type {
-  AccountAddRequest,
-  AccountListResponse,
-  AccountResponse,
-  AccountsQuery,
-  PasswordSetRequest,
-} from '../contract.ts'
+import type * as contract from '../contract.ts'
 import { isLocked } from '../lock-out.ts'
 import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../password-rules/rules.ts'
 import { hashPassword } from '../passwords.ts'
 import { announceRevocation, forgetAuthTokens, revocationTimer } from '../revocation.ts'
 import { requireAuthority, requireReach, requireWithin, rolePermissions } from '../rights.ts'
-import {
-  accountsQuery,
-  hasRoomFor,
-  readAccount,
-  readRoom,
-  type StoredAccount,
-  storedAccount,
-} from '../store.ts'
+import * as store from '../store.ts'
 import { accounts, authTokens, passwordRules } from '../tables.ts'
 
 /** Accounts of one tenant that are not deleted. */
@@ -60,7 +47,10 @@ const SERVICE = 'service'
  * Adds an account: a person's, with a password that fits the rules, or with type `service` a program's, which has none. 422 for
  * a type with more rights than the caller; 409 for a user name that is taken.
  */
-export async function addAccount(request: AccountAddRequest, context: RequestContext): Promise<JsonText> {
+export async function addAccount(
+  request: contract.AccountAddRequest,
+  context: RequestContext,
+): Promise<JsonText> {
   const { tenant, caller, env, now } = context
   const database = homeDatabase(context)
   const earlier = await storedAnswer(context, database)
@@ -68,7 +58,7 @@ export async function addAccount(request: AccountAddRequest, context: RequestCon
   const { username, name, email, password } = request
   const isService = request.type === SERVICE
   const type = isService ? ownType(caller.accountType) : personType(request.type, tenant)
-  const { account: taken, rules, roles } = await readAccount(database, { username })
+  const { account: taken, rules, roles } = await store.readAccount(database, { username })
   const permissions = rolePermissions({ username, accountType: type, source: 'interface' }, roles)
   if (!isService)
     requireWithin(
@@ -97,14 +87,14 @@ export async function addAccount(request: AccountAddRequest, context: RequestCon
     createdBy: caller.accountLocator,
     createdAt: now,
   }
-  const answer = shown(storedAccount(row), context)
+  const answer = shown(store.storedAccount(row), context)
   const committed = await retryOnConflict('The account', async () => {
-    const present = await readRoom(database, username)
+    const present = await store.readRoom(database, username)
     if (present.isTaken) throw usernameTaken(username)
     if (present.count >= MOST_ACCOUNTS)
       throw tooLarge(`The tenant has ${MOST_ACCOUNTS} accounts, which is the most; delete some.`)
     return commitAudited(context, database, {
-      guards: [{ name: 'guard_account', holds: hasRoomFor(username, MOST_ACCOUNTS) }],
+      guards: [{ name: 'guard_account', holds: store.hasRoomFor(username, MOST_ACCOUNTS) }],
       facts: putRows(database, accounts, [row]),
       answer,
       audit: {
@@ -141,18 +131,21 @@ const ownType = (callersType: string): TenantAccountType =>
 
 /** Oldest first, without deleted accounts. */
 export async function listAccounts(
-  { offset, count }: AccountsQuery,
+  { offset, count }: contract.AccountsQuery,
   context: RequestContext,
-): Promise<AccountListResponse> {
+): Promise<contract.AccountListResponse> {
   const database = homeDatabase(context)
-  const [rows] = await database.batch([accountsQuery(database, { offset, count: count + 1 })])
+  const [rows] = await database.batch([store.accountsQuery(database, { offset, count: count + 1 })])
   return {
     listCompleted: rows.length <= count,
-    items: rows.slice(0, count).map(row => accountResponse(storedAccount(row), context.tenant)),
+    items: rows.slice(0, count).map(row => accountResponse(store.storedAccount(row), context.tenant)),
   }
 }
 
-export async function readOneAccount(locator: string, context: RequestContext): Promise<AccountResponse> {
+export async function readOneAccount(
+  locator: string,
+  context: RequestContext,
+): Promise<contract.AccountResponse> {
   const { account } = await accountAt(homeDatabase(context), locator)
   requireReach(context.caller, account, ['users.read'])
   return accountResponse(account, context.tenant)
@@ -169,7 +162,7 @@ type AccountChange = {
   readonly answer?: JsonAnswer
 }
 
-type Decide = (account: StoredAccount, rules: PasswordRules) => Promise<AccountChange> | AccountChange
+type Decide = (account: store.StoredAccount, rules: PasswordRules) => Promise<AccountChange> | AccountChange
 
 /**
  * Changes one account in one commit with its audit entry. Reads the account (404 when there is none, or it was deleted), decides
@@ -225,15 +218,15 @@ async function changeOnce(
 export async function accountAt(
   database: Database,
   given: string,
-): Promise<{ account: StoredAccount; rules: PasswordRules }> {
+): Promise<{ account: store.StoredAccount; rules: PasswordRules }> {
   const locator = readUuid(given)
-  const { account, rules } = locator ? await readAccount(database, { locator }) : {}
+  const { account, rules } = locator ? await store.readAccount(database, { locator }) : {}
   if (!account || !rules) throw notFound('account', given)
   return { account, rules }
 }
 
 /** True in the batch while nothing that the decision rests on has changed. */
-const isUnchanged = ({ locator, tokenEpoch, passwordHash, disabledAt }: StoredAccount) =>
+const isUnchanged = ({ locator, tokenEpoch, passwordHash, disabledAt }: store.StoredAccount) =>
   sql`exists (select 1 from ${accounts} where ${accounts.locator} = ${locator} and ${accounts.deletedAt} is null
     and ${accounts.tokenEpoch} = ${tokenEpoch} and ${accounts.passwordHash} is ${passwordHash}
     and ${accounts.disabledAt} is ${disabledAt})`
@@ -271,7 +264,7 @@ export const deleteAccount = (locator: string, context: RequestContext): Promise
  */
 export function setPassword(
   locator: string,
-  { password }: PasswordSetRequest,
+  { password }: contract.PasswordSetRequest,
   context: RequestContext,
 ): Promise<JsonText> {
   let passwordHash: string | undefined
@@ -289,7 +282,7 @@ export function setPassword(
 /** The columns of an account with a new password, which unlocks it. */
 export const newPassword = (
   passwordHash: string,
-  account: StoredAccount,
+  account: store.StoredAccount,
   { history }: PasswordRules,
 ): Partial<typeof accounts.$inferInsert> => ({
   passwordHash,
@@ -303,12 +296,12 @@ export const newPassword = (
 })
 
 /** You cannot disable or delete your own account: that could leave a tenant without an administrator. */
-function requireAnother(account: StoredAccount, { caller }: RequestContext, what: string): void {
+function requireAnother(account: store.StoredAccount, { caller }: RequestContext, what: string): void {
   if (account.locator === caller.accountLocator)
     throw wrongState(`You cannot ${what} your own account; another administrator can.`)
 }
 
-const shown = (account: StoredAccount, { tenant }: RequestContext): JsonAnswer =>
+const shown = (account: store.StoredAccount, { tenant }: RequestContext): JsonAnswer =>
   jsonAnswer(accountResponse(account, tenant))
 
 /** The tenant's rules for passwords. */
@@ -333,11 +326,14 @@ export async function writePasswordRules(rules: PasswordRules, context: RequestC
   return jsonText(isBySubject(committed) ? answer : committed)
 }
 
-const accountResponse = (account: StoredAccount, { name: tenant }: Tenant): AccountResponse => ({
+const accountResponse = (
+  account: store.StoredAccount,
+  { name: tenant }: Tenant,
+): contract.AccountResponse => ({
   id: account.locator,
   name: account.name,
   createdTimestamp: String(account.createdAt),
-  accountType: account.accountType as AccountResponse['accountType'],
+  accountType: account.accountType as contract.AccountResponse['accountType'],
   // A deleted account is not found.
   deleted: false,
   email: account.email ?? '',

@@ -3,17 +3,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import { forSignedIn, forTenant, type Route, type SignedInContext } from '../../platform/http/route.ts'
 import { tenantNow } from '../../platform/tenancy.ts'
 import { AuthTokenCreateRequest, AuthTokens } from './contract.ts'
-import {
-  createAdministrationToken,
-  createOwnToken,
-  createServiceToken,
-  deleteAdministrationToken,
-  deleteCredentials,
-  deleteToken,
-  listAdministrationTokens,
-  listTokens,
-  revokeTokens,
-} from './service.ts'
+import * as service from './service.ts'
 
 const { delete: remove, get, post } = forTenant('Auth tokens')
 const signedIn = forSignedIn('Auth tokens')
@@ -40,7 +30,7 @@ export const authTokenRoutes: readonly Route[] = [
     answer: token,
     handle: ({ body }, context) => {
       const own = inTenant(context)
-      return own ? createOwnToken(body, own) : createAdministrationToken(body, context)
+      return own ? service.createOwnToken(body, own) : service.createAdministrationToken(body, context)
     },
   }),
   post('/auth/users/{locator}/tokens', {
@@ -49,7 +39,7 @@ export const authTokenRoutes: readonly Route[] = [
     permission: 'users.custom',
     body: { schema: AuthTokenCreateRequest, required: true },
     answer: token,
-    handle: ({ params, body }, context) => createServiceToken(params.locator, body, context),
+    handle: ({ params, body }, context) => service.createServiceToken(params.locator, body, context),
   }),
   signedIn.get('/auth/users/tokens', {
     summary: 'List your long-lived tokens',
@@ -57,7 +47,9 @@ export const authTokenRoutes: readonly Route[] = [
     answer: { schema: AuthTokens, description: 'Oldest first; never the tokens themselves.' },
     handle: (_, context) => {
       const own = inTenant(context)
-      return own ? listTokens(own.caller.accountLocator, own) : listAdministrationTokens(context)
+      return own
+        ? service.listTokens(own.caller.accountLocator, own)
+        : service.listAdministrationTokens(context)
     },
   }),
   get('/auth/users/{locator}/tokens', {
@@ -65,7 +57,7 @@ export const authTokenRoutes: readonly Route[] = [
     description: CUSTOM,
     permission: ['users.read', 'users.custom'],
     answer: { schema: AuthTokens, description: 'Oldest first; never the tokens themselves.' },
-    handle: ({ params }, context) => listTokens(params.locator, context),
+    handle: ({ params }, context) => service.listTokens(params.locator, context),
   }),
   signedIn.delete('/auth/users/tokens/{tokenOrName}', {
     summary: 'Delete a long-lived token of yours',
@@ -75,8 +67,8 @@ export const authTokenRoutes: readonly Route[] = [
     handle: ({ params: { tokenOrName } }, context) => {
       const own = inTenant(context)
       return own
-        ? deleteToken(own.caller.accountLocator, tokenOrName, own)
-        : deleteAdministrationToken(tokenOrName, context)
+        ? service.deleteToken(own.caller.accountLocator, tokenOrName, own)
+        : service.deleteAdministrationToken(tokenOrName, context)
     },
   }),
   remove('/auth/users/{locator}/tokens/{tokenOrName}', {
@@ -84,20 +76,20 @@ export const authTokenRoutes: readonly Route[] = [
     description: `${BY_VALUE_OR_NAME} ${CUSTOM}`,
     permission: ['users.write', 'users.custom'],
     answer: { description: 'It is deleted.' },
-    handle: ({ params }, context) => deleteToken(params.locator, params.tokenOrName, context),
+    handle: ({ params }, context) => service.deleteToken(params.locator, params.tokenOrName, context),
   }),
   post('/auth/users/{locator}/revoke', {
     summary: 'End all tokens of an account',
     description: `Access tokens and long-lived ones: none is taken anywhere 5 seconds later. The password stays. ${CUSTOM}`,
     permission: ['users.write', 'users.custom', 'users.revoke'],
     answer: { description: 'They are revoked.' },
-    handle: ({ params }, context) => revokeTokens(params.locator, context),
+    handle: ({ params }, context) => service.revokeTokens(params.locator, context),
   }),
   remove('/auth/users/{locator}/credentials', {
     summary: 'Remove the credentials of an account',
     description: `The password and all tokens. Nothing signs the account in until an administrator sets a password. ${CUSTOM}`,
     permission: ['users.write', 'users.custom'],
     answer: { description: 'They are removed.' },
-    handle: ({ params }, context) => deleteCredentials(params.locator, context),
+    handle: ({ params }, context) => service.deleteCredentials(params.locator, context),
   }),
 ]

@@ -93,10 +93,7 @@ export const deploymentResources = sqliteTable('deployment_resource', {
 /** The origins that active tenants list, each with who lists it: the same as `tenant.allowedOrigins`, by origin. */
 export const allowedOrigins = sqliteTable(
   'allowed_origin',
-  {
-    origin: text().notNull(),
-    tenantLocator: text().notNull(),
-  },
+  { origin: text().notNull(), tenantLocator: text().notNull() },
   table => [
     primaryKey({ columns: [table.origin, table.tenantLocator] }),
     index('allowed_origin_tenant').on(table.tenantLocator),
@@ -153,10 +150,7 @@ export const accountColumns = () => ({
 
 export const administrators = sqliteTable(
   'administrator',
-  {
-    ...accountColumns(),
-    passwordHash: text().notNull(),
-  },
+  { ...accountColumns(), passwordHash: text().notNull() },
   table => [uniqueIndex('administrator_username').on(table.username)],
 )
 

@@ -146,11 +146,7 @@ export function jsonFault(text: string): JsonFault {
       : text[at] === '"' && /^(?:value|name)/.test(expected)
         ? 'the text that starts here is not ended, or has a character or escape that JSON does not allow'
         : IN_WORDS[expected]
-  return {
-    line: before.split('\n').length,
-    column: at - before.lastIndexOf('\n'),
-    problem,
-  }
+  return { line: before.split('\n').length, column: at - before.lastIndexOf('\n'), problem }
 }
 
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
