@@ -2,23 +2,26 @@
 
 import { fontNames, type OwnFontFiles, withFonts } from '../../../packages/pdf/fonts.ts'
 import { ConversionError, pageOf } from '../../../packages/pdf/page.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { RequestContext } from '../../platform/context.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
 import { knownAt } from '../../policy/projection/known.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { DocumentFailure, PolicyDocument } from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import type { StaticFiles } from '../../product/cache.ts'
-import type { DocumentDefinition } from '../../product/configuration.ts'
+import { type StaticFiles, staticFiles } from '../../product/cache.ts'
 import { MOST_FONTS, type SelectionBasis } from '../../product/resources.ts'
 import type { TemplateEnvironment } from '../../product/templates/effects.ts'
-import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
-import type {
-  DocumentResources,
-  TemplateText,
-  TimeAndPlace,
+import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
+import {
+  type DocumentResources,
+  documentResources,
+  type TemplateText,
+  type TimeAndPlace,
 } from '../../reference/templates/document-resources.ts'
 import { typeOfBytes } from '../../transactions/documents/upload.ts'
 import { basisOfDocument, definitionOf, documentData } from './data.ts'
-import type { PdfRenderer } from './pdf-renderer.ts'
+import { type PdfRenderer, pdfRenderer } from './pdf-renderer.ts'
 
 export type MakingContext = {
   readonly loaded: Loaded
@@ -28,7 +31,7 @@ export type MakingContext = {
   readonly tables: RatingTables
   /** What the tenant's resources give. */
   readonly resources: DocumentResources
-  /** Of a preview: a text in the place of the template. */
+  /** Of a preview: a text that replaces the template. */
   readonly template?: TemplateText
 }
 
@@ -37,7 +40,7 @@ export type Product =
       readonly outcome: 'ready'
       readonly type: DocumentType
       readonly bytes: Uint8Array
-      /** What its author should know though it is made. */
+      /** What the author of its template should know. */
       readonly warning?: string
     }
   | { readonly outcome: 'none' }
@@ -48,21 +51,26 @@ export type Product =
       readonly isLimit?: boolean
     }
 
+/** What documents of the policy are made with. Its `tables` are still to be opened. */
+export const makingContext = async (context: RequestContext, loaded: Loaded): Promise<MakingContext> => ({
+  loaded,
+  renderer: await pdfRenderer(context.env),
+  files: staticFiles(context, loaded.configuration.hash, loaded.product.name),
+  tables: new RatingTables(context),
+  resources: documentResources(context),
+})
+
+type Subject = 'subject' | 'subjectLocator' | 'modificationLocator'
+
+/** A document that is to be made; a preview has no file name. */
+type Draft = Pick<PolicyDocument, Subject | 'templateName' | 'type' | 'pageLayout' | 'createdAt'> & {
+  readonly fileName?: string
+}
+
 /** Makes the document. Failures that would repeat are outcomes; all others, such as a store that does not answer, are thrown. */
-export async function makeDocument(
-  document: Pick<
-    PolicyDocument,
-    | 'subject'
-    | 'subjectLocator'
-    | 'modificationLocator'
-    | 'templateName'
-    | 'type'
-    | 'pageLayout'
-    | 'createdAt'
-  > & { readonly fileName?: string },
-  context: MakingContext,
-): Promise<Product> {
+export async function makeDocument(document: Draft, context: MakingContext): Promise<Product> {
   const { loaded, renderer, resources, tables } = context
+  const { templateName = '', type, pageLayout, createdAt } = document
   const basis = basisOfDocument(document, loaded)
   const definition = definitionOf(loaded.product, document)
   const where = {
@@ -70,11 +78,13 @@ export async function makeDocument(
     jurisdiction: basis.jurisdiction,
   }
   const files = resources.files(where, context.files)
-  if (definition?.isPrerendered && !context.template) return await prerendered(definition, files)
+  // The file of a prerendered document has its template's name (resources brief 4.2).
+  if (definition?.isPrerendered && !context.template)
+    return await staticProduct(definition.templateName, files, definition.type)
   const template =
     context.template ??
-    (await resources.template(document.templateName ?? '', where)) ??
-    configuredTemplate(document.templateName ?? '', loaded)
+    (await resources.template(templateName, where)) ??
+    configuredTemplate(templateName, loaded)
   if (!template)
     return failed(
       'dataError',
@@ -83,11 +93,11 @@ export async function makeDocument(
   const { name } = template
   let data: object
   try {
-    data = documentData({ ...loaded, aggregate: asOf(loaded, document.createdAt) }, document)
+    data = documentData({ ...loaded, aggregate: asOf(loaded, createdAt) }, document)
   } catch (problem) {
     return failed('dataError', `What the template is to see could not be collected: ${String(problem)}`)
   }
-  const environment = environmentOf(data, loaded, document.createdAt, tables, basis)
+  const environment = environmentOf(data, loaded, createdAt, tables, basis)
   const declared = loaded.configuration.configuration.resources?.templateSnippets ?? {}
   const whereOf = (snippet: string): TimeAndPlace =>
     Object.hasOwn(declared, snippet) ? { ...where, at: basis[declared[snippet]!.selectionTimeBasis] } : where
@@ -98,32 +108,32 @@ export async function makeDocument(
   const staticDocument = rendered.effects?.staticDocument
   if (staticDocument === null) return { outcome: 'none' }
   if (staticDocument !== undefined) {
-    const product = await asItStands(staticDocument, files)
+    const product = await staticProduct(staticDocument, files)
     return 'failure' in product ? { ...product, failure: `${name}: ${product.failure}` } : product
   }
-  const html = await withImages(withFamilies(rendered.output, definition?.customFonts ?? []), files)
+  const html = withFamilies(rendered.output, definition?.customFonts ?? [])
+  return await fileOf(html, { name, type, pageLayout, madeAt: createdAt }, files, renderer)
+}
+
+/** The file of what a template printed. `name`: of the template, for messages. */
+export async function fileOf(
+  printed: string,
+  { name, type, pageLayout, madeAt }: PageOptions,
+  files: StaticFiles,
+  renderer: PdfRenderer,
+): Promise<Exclude<Product, { outcome: 'none' }>> {
+  const html = await withImages(printed, files)
   if ('problem' in html) return failed('renderError', `${name}: ${html.problem}.`)
   const own = await fontsOf(html.text, files)
   if ('problem' in own) return failed('renderError', `${name}: ${own.problem}.`)
-  if (document.type === 'html')
-    return {
-      outcome: 'ready',
-      type: 'html',
-      bytes: new TextEncoder().encode(finishedHtml(withFonts(html.text, own.fonts))),
-    }
+  if (type === 'html') {
+    const page = finishedHtml(withFonts(html.text, own.fonts))
+    return { outcome: 'ready', type, bytes: new TextEncoder().encode(page) }
+  }
   try {
-    const { bytes, missing } = await renderer.render(
-      html.text,
-      pageOf(document.pageLayout),
-      own.fonts,
-      document.createdAt,
-    )
-    return {
-      outcome: 'ready',
-      type: 'pdf',
-      bytes,
-      warning: missing === '' ? undefined : `${name}: ${missingLetters(missing)}`,
-    }
+    const { bytes, missing } = await renderer.render(html.text, pageOf(pageLayout), own.fonts, madeAt)
+    const warning = missing === '' ? undefined : `${name}: ${missingLetters(missing)}`
+    return { outcome: 'ready', type, bytes, warning }
   } catch (problem) {
     // The renderer is a bundle with classes of its own, so that an error is known by its name.
     if (problem instanceof Error && problem.name === ConversionError.NAME)
@@ -132,31 +142,26 @@ export async function makeDocument(
   }
 }
 
-/** A static document in force, else one of the configuration. */
-async function asItStands(staticDocument: string, files: StaticFiles): Promise<Product> {
-  const bytes = await files(staticDocument)
-  if (!bytes) return failed('renderError', `there is no static document '${staticDocument}'.`)
-  const type = typeOfBytes(bytes)
-  return type
-    ? { outcome: 'ready', type, bytes }
-    : failed('renderError', `the static document '${staticDocument}' is neither a PDF nor HTML.`)
+type PageOptions = Pick<PolicyDocument, 'type' | 'pageLayout'> & {
+  readonly name: string
+  readonly madeAt: Instant
 }
 
-/** What the document has printed of itself, its file is (resources brief 4.2). */
-async function prerendered({ templateName, type }: DocumentDefinition, files: StaticFiles): Promise<Product> {
-  const product = await asItStands(templateName, files)
-  return product.outcome === 'ready' && product.type !== type
-    ? failed(
-        'renderError',
-        `the static document '${templateName}' is ${product.type}, and the document ${type}.`,
-      )
-    : product
+/** The file of a static document in force, else of one of the configuration. `declared`: the type that it must have. */
+async function staticProduct(name: string, files: StaticFiles, declared?: DocumentType): Promise<Product> {
+  const bytes = await files(name)
+  if (!bytes) return failed('renderError', `there is no static document '${name}'.`)
+  const type = typeOfBytes(bytes)
+  if (!type) return failed('renderError', `the static document '${name}' is neither a PDF nor HTML.`)
+  if (declared && type !== declared)
+    return failed('renderError', `the static document '${name}' is ${type}, and the document ${declared}.`)
+  return { outcome: 'ready', type, bytes }
 }
 
 const failed = (outcome: DocumentFailure, failure: string) => ({ outcome, failure })
 
 /** The configuration's template of that file name, Liquid as it has been read already. */
-export function configuredTemplate(
+function configuredTemplate(
   fileName: string,
   { product, configuration }: Pick<Loaded, 'product' | 'configuration'>,
 ): TemplateText | undefined {
@@ -173,18 +178,16 @@ export function configuredTemplate(
 }
 
 /** The policy as it was when the document was asked for, whatever happened to it since. */
-const asOf = ({ aggregate }: Loaded, at: PolicyDocument['createdAt']): Loaded['aggregate'] =>
+const asOf = ({ aggregate }: Loaded, at: Instant): PolicyAggregate =>
   aggregate.policy.updatedAt <= at ? aggregate : (knownAt(aggregate, at) ?? aggregate)
-
-type Environment = Omit<TemplateEnvironment, 'templates'>
 
 function environmentOf(
   data: object,
   { aggregate, policyholder, product, configuration }: Loaded,
-  now: PolicyDocument['createdAt'],
+  now: Instant,
   tables: RatingTables,
   basis: SelectionBasis,
-): Environment {
+): Omit<TemplateEnvironment, 'templates'> {
   const { policy } = aggregate
   return {
     timeZone: policy.timeZone,
@@ -216,30 +219,23 @@ function decoded(name: string): string {
 /** Characters of all images in their places: each counts as often as the page shows it. */
 const MOST_IMAGE_CHARACTERS = 20_000_000
 
+const TOO_MANY_IMAGES = `its images, each as often as it is shown, are more than ${(MOST_IMAGE_CHARACTERS * 3) / 4_000_000} MB together`
+
 /** The HTML with every image as a data address; or what is wrong with one. */
-export async function withImages(
-  html: string,
-  files: StaticFiles,
-): Promise<{ text: string } | { problem: string }> {
+async function withImages(html: string, files: StaticFiles): Promise<{ text: string } | { problem: string }> {
   const addresses = new Map<string, string>()
   let characters = 0
-  const count = (name: string): boolean => {
-    characters += addresses.get(name)!.length
-    return characters <= MOST_IMAGE_CHARACTERS
-  }
   await files.expect?.([...html.matchAll(NAMED)].map(([, name]) => decoded(name!)))
-  const tooMany = `its images, each as often as it is shown, are more than ${(MOST_IMAGE_CHARACTERS * 3) / 4_000_000} MB together`
-  for (const [, name] of html.matchAll(NAMED)) {
-    if (addresses.has(name!)) {
-      if (!count(name!)) return { problem: tooMany }
-      continue
+  for (const [, name = ''] of html.matchAll(NAMED)) {
+    if (!addresses.has(name)) {
+      const bytes = await files(decoded(name))
+      if (!bytes)
+        return { problem: `there is no image '${decoded(name)}' in static_documents or among the resources` }
+      const type = bytes[0] === 0x89 ? 'png' : bytes[0] === 0xff ? 'jpeg' : 'svg+xml'
+      addresses.set(name, `data:image/${type};base64,${Buffer.from(bytes).toString('base64')}`)
     }
-    const bytes = await files(decoded(name!))
-    if (!bytes)
-      return { problem: `there is no image '${decoded(name!)}' in static_documents or among the resources` }
-    const type = bytes[0] === 0x89 ? 'png' : bytes[0] === 0xff ? 'jpeg' : 'svg+xml'
-    addresses.set(name!, `data:image/${type};base64,${Buffer.from(bytes).toString('base64')}`)
-    if (!count(name!)) return { problem: tooMany }
+    characters += addresses.get(name)!.length
+    if (characters > MOST_IMAGE_CHARACTERS) return { problem: TOO_MANY_IMAGES }
   }
   return {
     text: addresses.size === 0 ? html : html.replace(NAMED, (_, name: string) => addresses.get(name)!),
@@ -247,7 +243,7 @@ export async function withImages(
 }
 
 /** Adds a font family for each of the document's `customFonts` (resources brief 4.2). Style sheets may override it. */
-export function withFamilies(html: string, staticNames: readonly string[]): string {
+function withFamilies(html: string, staticNames: readonly string[]): string {
   if (staticNames.length === 0) return html
   const rules = staticNames.map(name => `@font-face{font-family:"${name}";src:url("${name}.ttf")}`)
   const style = `<style>${rules.join('')}</style>`
@@ -259,7 +255,7 @@ export function withFamilies(html: string, staticNames: readonly string[]): stri
 const MOST_FONT_BYTES = 24_000_000
 
 /** The fonts of the configuration that the HTML's `@font-face` rules name; or what is wrong with one. */
-export async function fontsOf(
+async function fontsOf(
   html: string,
   files: StaticFiles,
 ): Promise<{ fonts: OwnFontFiles } | { problem: string }> {
@@ -281,7 +277,7 @@ export async function fontsOf(
 }
 
 /** A document of type html: it has one page, whose header and footer are parts of it. */
-export const finishedHtml = (html: string): string =>
+const finishedHtml = (html: string): string =>
   html
     .replaceAll(/<(\/?)bindery-(header|footer)>/g, '<$1$2>')
     .replaceAll(/<bindery-page-(?:number|count)><\/bindery-page-(?:number|count)>/g, '1')
@@ -289,12 +285,12 @@ export const finishedHtml = (html: string): string =>
 /** Most characters that a warning names. */
 const MOST_NAMED = 20
 
-/** What the author of a document is told of characters that no font has, each once in `missing`. */
-export function missingLetters(missing: string): string {
+/** The warning about characters that no font has, each once in `missing`. */
+function missingLetters(missing: string): string {
   const all = [...missing]
   const named = all
     .slice(0, MOST_NAMED)
-    .map(one => `${one} (U+${one.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')})`)
+    .map(letter => `${letter} (U+${letter.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')})`)
   const more = all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : ''
   return `no font has ${named.join(', ')}${more}; boxes stand in their places. Upload a font that has them, or put it into static_documents, and name it by @font-face.`
 }

@@ -8,7 +8,7 @@ import {
 } from '../../policy/contract/documents.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
 import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/limits.ts'
-import { RenderQuery, RenderTemplateRequest, RenderTemplateResponse } from './render-service.ts'
+import { RenderQuery, RenderTemplateRequest, RenderTemplateResponse } from './contract.ts'
 
 const { post } = forTenant('Documents')
 const templates = forTenant('Templates')
@@ -69,10 +69,7 @@ export const templateRenderRoutes: readonly Route[] = [
     query: RenderQuery,
     body: { schema: RenderTemplateRequest, required: true },
     answer: { schema: RenderTemplateResponse, description: 'The HTML, or the PDF, and what was undefined.' },
-    handle: async ({ params, query, body }, context) => {
-      // Rendering is much code, which most requests never need.
-      const { renderTemplateResource } = await import('./render-service.ts')
-      return await renderTemplateResource(params.name, query, body, context)
-    },
+    handle: async ({ params, query, body }, context) =>
+      await (await service()).renderTemplateResource(params.name, query, body, context),
   }),
 ]

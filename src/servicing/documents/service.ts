@@ -1,14 +1,38 @@
 // Documents as the Worker serves them: uploads, removals, and renderings for authors of templates.
-import { derivedUuid, newUuid, type PolicyLocator, shardOfDigits } from '../../kernel/locators.ts'
+
+import { Refusal } from '../../kernel/errors.ts'
+import {
+  type CancellationLocator,
+  derivedUuid,
+  type EndorsementLocator,
+  newUuid,
+  type PolicyLocator,
+  type QuoteLocator,
+  shardOfDigits,
+  type Uuid,
+} from '../../kernel/locators.ts'
 import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { fileAddress } from '../../platform/http/file-links.ts'
-import { fileKey, shardDatabase, shardOfPolicy, tenantFiles } from '../../platform/tenancy.ts'
+import { fileKey, homeDatabase, shardDatabase, shardOfPolicy, tenantFiles } from '../../platform/tenancy.ts'
 import type { RenderDocumentRequest, RenderedDocumentResponse } from '../../policy/contract/documents.ts'
-import { documentPath, type PolicyDocument } from '../../policy/records/transactions.ts'
-import { loadPolicy } from '../../policy/store/loading.ts'
+import { selectedQuote } from '../../policy/records/aggregate.ts'
+import { type DocumentSubject, documentPath, type PolicyDocument } from '../../policy/records/transactions.ts'
+import { loadPolicy, loadVersion, productOf } from '../../policy/store/loading.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
 import { staticFiles } from '../../product/cache.ts'
+import { allAt } from '../../product/resources.ts'
+import type { SelectionQuery } from '../../reference/contract.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
+import type { Resource } from '../../reference/resource.ts'
+import { readResource } from '../../reference/store.ts'
+import {
+  filesInForce,
+  NamedResources,
+  Snippets,
+  textOf,
+} from '../../reference/templates/document-resources.ts'
+import { renderedTemplate } from '../../reference/templates/rendering.ts'
 import {
   expectDocument,
   MEDIA_TYPES,
@@ -16,8 +40,12 @@ import {
   withoutStoredFile,
   withStoredFile,
 } from '../../transactions/documents/job-store.ts'
+import { creationOf, TEMPLATE_ENDINGS } from '../../transactions/documents/planned.ts'
+import { uploadedName } from '../../transactions/documents/upload.ts'
 import { operate, policyLocator } from '../../transactions/policies/service.ts'
-import type { RenderedFile } from './preview.ts'
+import type { RenderTemplateRequest, RenderTemplateResponse } from './contract.ts'
+import { fileOf, imageName, makeDocument, makingContext, type Product } from './make.ts'
+import { pdfRenderer } from './pdf-renderer.ts'
 
 /** Stores the file, then adds it to the policy. */
 export async function addDocument(
@@ -45,32 +73,117 @@ export async function removeDocument(
   )
 }
 
-/** Renders a template over a policy as its documents are made. */
+/** How messages name a text that is not deployed. */
+const PREVIEW_NAME = 'preview'
+
+/** A rendering over a policy, named after its template: documents of one template may have several names. */
+type RenderedFile = Pick<Extract<Product, { outcome: 'ready' }>, 'type' | 'bytes'> & {
+  readonly policy: PolicyLocator
+  readonly displayName: string
+  readonly fileName: string
+}
+
+/** Renders a template over a policy as its documents are made: one that they would use now, or a text that is not deployed yet. */
 export async function renderPolicyDocument(
   context: RequestContext,
   request: RenderDocumentRequest,
-): Promise<RenderedFile & { policy: PolicyLocator }> {
-  const { env, tenant, calls } = context
+): Promise<RenderedFile> {
   const policy = policyLocator(request.policyLocator)
+  const { env, tenant, calls, now } = context
   const database = shardDatabase(env, tenant, shardOfPolicy(tenant, policy), calls)
   const loaded = await loadPolicy(context, database, { locator: policy })
-  // Rendering is much code, which most requests never need.
-  const [{ rendered }, { pdfRenderer }, { documentResources }] = await Promise.all([
-    import('./preview.ts'),
-    import('./pdf-renderer.ts'),
-    import('../../reference/templates/document-resources.ts'),
-  ])
-  const tables = new RatingTables(context)
-  await tables.open()
-  const file = await rendered(request, context.now, {
-    loaded,
-    renderer: await pdfRenderer(env),
-    files: staticFiles(context, loaded.configuration.hash, loaded.product.name),
-    tables,
-    resources: documentResources(context),
-  })
-  return { ...file, policy }
+  const making = await makingContext(context, loaded)
+  await making.tables.open()
+  const { type = 'pdf', pageLayout, template: source, templateFormat: format = 'liquid' } = request
+  const templateName = templateNameOf(request, loaded)
+  const template = source === undefined ? undefined : { name: PREVIEW_NAME, format, source }
+  const document = { ...subjectOf(request, loaded), templateName, type, pageLayout, createdAt: now }
+  const product = await makeDocument(document, { ...making, template })
+  if (product.outcome === 'ready') {
+    const displayName = withoutEnding(templateName)
+    const fileName = uploadedName(displayName, product.type)
+    return { policy, type: product.type, bytes: product.bytes, displayName, fileName }
+  }
+  if (product.outcome === 'none')
+    throw new Refusal(
+      'templateFailed',
+      `${templateName} says that there is to be no document (render_static_document).`,
+    )
+  if (product.outcome === 'dataError' && !template && !Object.hasOwn(loaded.product.templates, templateName))
+    throw new Refusal(
+      'notFound',
+      `The configuration has no template '${templateName}', and none of that name is in force as a resource; send its text as 'template'.`,
+    )
+  throw renderingFailed(product)
 }
+
+const renderingFailed = ({ outcome, failure, isLimit }: Extract<Product, { failure: string }>): Refusal =>
+  new Refusal(outcome === 'conversionError' || isLimit ? 'templateLimit' : 'templateFailed', failure)
+
+/** The configuration's name of the template, else the name as it came, which may be a resource's static name. */
+const templateNameOf = ({ templateName }: RenderDocumentRequest, { product }: Loaded): string =>
+  ['', ...TEMPLATE_ENDINGS]
+    .map(end => (templateName ?? PREVIEW_NAME) + end)
+    .find(name => templateName !== undefined && Object.hasOwn(product.templates, name)) ??
+  templateName ??
+  PREVIEW_NAME
+
+const withoutEnding = (name: string): string =>
+  name.replace(/(?:\.template)?\.(?:liquid|vm|velocity|pdf|html?)$/i, '')
+
+/** What the document is about: the record that the request names, or the policy. 404 for a record that the policy does not have. */
+function subjectOf(request: RenderDocumentRequest, { aggregate }: Loaded): Subject {
+  const { locator: policy } = aggregate.policy
+  const creation = (quote: number) => ({ modificationLocator: creationOf(aggregate, quote)?.locator })
+  const endorsement = (kind: 'endorsement' | 'renewal') => (locator: string) => {
+    const found = aggregate.endorsements.get(Number(locator) as EndorsementLocator)
+    return found?.kind === kind ? found : undefined
+  }
+  const lapseReinstatement = aggregate.lapseReinstatements.get(request.reinstatementLocator as Uuid)
+  const lookUps: readonly [
+    DocumentSubject,
+    string | undefined,
+    (locator: string) => NamedRecord | undefined,
+  ][] = [
+    ['endorsement', request.endorsementLocator, endorsement('endorsement')],
+    ['renewal', request.renewalLocator, endorsement('renewal')],
+    [
+      'cancellation',
+      request.cancellationLocator,
+      locator => aggregate.cancellations.get(Number(locator) as CancellationLocator),
+    ],
+    [
+      lapseReinstatement ? 'lapseReinstatement' : 'reinstatement',
+      request.reinstatementLocator,
+      locator => lapseReinstatement ?? aggregate.reinstatements.get(locator as Uuid),
+    ],
+    ['invoice', request.invoiceLocator, locator => aggregate.invoices.get(locator as Uuid)],
+    ['gracePeriod', request.gracePeriodLocator, locator => aggregate.gracePeriods.get(locator as Uuid) && {}],
+    ['lapse', request.lapseLocator, locator => aggregate.lapses.get(locator as Uuid)],
+    [
+      'quote',
+      request.quoteLocator,
+      locator => {
+        const quote = aggregate.quotes.get(Number(locator) as QuoteLocator)
+        return quote && creation(quote.locator)
+      },
+    ],
+  ]
+  const asked = lookUps.find(([, locator]) => locator !== undefined)
+  if (!asked) {
+    const made = creation(selectedQuote(aggregate).locator)
+    return { subject: 'policy', subjectLocator: String(policy), ...made }
+  }
+  const [subject, locator, find] = asked
+  const record = find(locator!)
+  if (!record) throw new Refusal('notFound', `Policy ${policy} has no ${subject} '${locator}'.`)
+  const modificationLocator = record.modificationLocator ?? record.policyModificationLocator
+  return { subject, subjectLocator: locator!, modificationLocator }
+}
+
+type Subject = { subject: DocumentSubject; subjectLocator: string; modificationLocator?: Uuid }
+
+type NamedRecord = { modificationLocator?: Uuid; policyModificationLocator?: Uuid }
 
 /** The file as the answer itself. */
 export const renderedFile = ({ bytes, type, fileName }: RenderedFile): Response =>
@@ -88,7 +201,7 @@ export const renderedFile = ({ bytes, type, fileName }: RenderedFile): Response 
 /** Stores the file for an hour and returns its address. A repeat of the request with the same key stores it in the same place. */
 export async function storeRendered(
   context: RequestContext,
-  { bytes, type, displayName, fileName, policy }: RenderedFile & { policy: PolicyLocator },
+  { bytes, type, displayName, fileName, policy }: RenderedFile,
 ): Promise<JsonAnswer> {
   const { env, tenant, idempotency, calls } = context
   const shard = shardOfDigits(policy)
@@ -107,4 +220,64 @@ export async function storeRendered(
     ...fileAddress('documents', locator, fileName),
   }
   return { status: 200, text: JSON.stringify(answer) }
+}
+
+/** Renders a template for its author over data of the request. Stores nothing. 404 for an unknown one, 422 for one that fails. */
+export async function renderTemplateResource(
+  name: string,
+  selection: SelectionQuery,
+  request: RenderTemplateRequest,
+  context: RequestContext,
+): Promise<RenderTemplateResponse> {
+  const database = homeDatabase(context)
+  const { date, jurisdiction } = selection
+  const where = { at: date ?? context.now, jurisdiction }
+  const [resource, { configuration }] = await Promise.all([
+    readResource(context, 'documentTemplate', name, selection),
+    loadVersion(context, database, request.configVersion),
+  ])
+  const { timeZone, currency } = configuration.configuration
+  const { productName, type = 'pdf' } = request
+  const product = productName === undefined ? undefined : productOf(configuration, productName)
+  const text = await textOf(context, resource)
+  const named = new NamedResources(database)
+  const snippets = new Snippets(context, named, () => where)
+  const tables = new RatingTables(context)
+  await tables.open()
+  // What is tried out belongs to no transaction: all times are the one for which it is tried out.
+  const { lookup } = tables.of(configuration, product?.name ?? '', { ...allAt(where.at), jurisdiction })
+  const now = request.now ?? context.now
+  const rendered = await tables.inRounds(() =>
+    renderedTemplate(
+      text,
+      request.data ?? {},
+      { timeZone, currency, now, lookup, imageUrl: imageName },
+      snippets,
+    ),
+  )
+  const warnings = staticDocumentWarnings(rendered.effects?.staticDocument)
+  const configured = product && staticFiles(context, configuration.hash, product.name)
+  const files = filesInForce(context, named, where, configured)
+  const page = { name: resource.name, type, pageLayout: request.pageLayout, madeAt: now }
+  const file = await fileOf(rendered.output, page, files, await pdfRenderer(context.env))
+  if (file.outcome !== 'ready') throw renderingFailed(file)
+  const content = Buffer.from(file.bytes)
+  return {
+    type,
+    templateFormat: resource.templateFormat ?? 'liquid',
+    ...(type === 'html' ? { html: content.toString() } : { pdf: content.toString('base64') }),
+    undefinedNames: [...rendered.undefinedNames],
+    warnings: file.warning === undefined ? warnings : [...warnings, file.warning],
+    template: used(resource),
+    snippets: snippets.used().map(used),
+  }
+}
+
+const used = ({ name, staticName, revision }: Resource) => ({ name, staticName, revision })
+
+function staticDocumentWarnings(staticDocument: string | null | undefined): string[] {
+  if (staticDocument === undefined) return []
+  return staticDocument === null
+    ? ['The template says that there is to be no document (render_static_document).']
+    : [`The template asks for the static document '${staticDocument}' in place of what is shown here.`]
 }

@@ -10,17 +10,16 @@ import type { Database, Query } from '../../platform/database.ts'
 import { deliveries } from '../../platform/events/tables.ts'
 import { earliestTimer, fireDue, type ShardPlace } from '../../platform/events/timers.ts'
 import { callObject, webhookObject } from '../../platform/objects.ts'
-import { about, observed } from '../../platform/observation.ts'
 import { writes } from '../../platform/tables.ts'
 import {
   type ShardName,
   SUSPENDED_LOOK_MS,
-  servedTenantOfShard,
   shardDatabase,
   shardName,
   tenantOfShard,
 } from '../../platform/tenancy.ts'
 import { earliestJob, hintDueDocuments } from '../../transactions/documents/job-store.ts'
+import { distinctMessages, followHint, isShardName } from '../hints.ts'
 import { earliestDelivery, webhooksDue } from './delivery/store.ts'
 
 /** Deliveries that are due are handed on, and handed on again after this time when they still wait. */
@@ -60,12 +59,13 @@ export async function workOff(
     ),
   ])
   await purgeCalls(env, tenant, database, oldCalls, calls)
-  const times = due.flatMap(({ timer, delivery, purge, job }) => [
+  const { timer, delivery, purge, job } = due[0]!
+  const times = [
     timer === null ? null : timer - tenant.clockOffsetMs,
     delivery !== null && delivery <= at ? at + HAND_ON_AGAIN_MS : delivery,
     purge,
     job !== null && job <= at ? at + HINT_MORE_MS : job,
-  ])
+  ]
   const waiting = times.filter(time => time !== null)
   return waiting.length === 0 ? undefined : (Math.min(...waiting) as Instant)
 }
@@ -78,17 +78,17 @@ const MOST_PURGED = 1_000
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** A query that deletes writes that are too old at `at`, the oldest of them. */
-export const purgeWrites = (database: Database, at: Instant): Query =>
+const purgeWrites = (database: Database, at: Instant): Query =>
   database.build.run(
     sql`delete from ${writes} where rowid in (
       select rowid from ${writes} where at <= ${at - KEEP_WRITES_MS} order by at limit ${MOST_PURGED})`,
   )
 
-/** Deliveries that ended are kept so long. */
+/** How long deliveries that ended are kept. */
 export const KEEP_DELIVERIES_MS = 30 * DAY_MS
 
 /** A query that deletes deliveries that ended too long before `at`, the oldest of them. */
-export const purgeDeliveries = (database: Database, at: Instant): Query =>
+const purgeDeliveries = (database: Database, at: Instant): Query =>
   database.build.run(
     sql`delete from ${deliveries} where rowid in (
       select rowid from ${deliveries} where state in ('sent', 'failed') and finished_at <= ${at - KEEP_DELIVERIES_MS}
@@ -96,7 +96,7 @@ export const purgeDeliveries = (database: Database, at: Instant): Query =>
   )
 
 /** When to purge again, as SQL for one value: now if a row is too old at `at`, else when the oldest will be, at most once a day. */
-export const nextPurge = (at: Instant): SQL => sql`(
+const nextPurge = (at: Instant): SQL => sql`(
   select iif(min(due) <= ${at}, ${at}, max(min(due), ${at + DAY_MS})) from (
     select min(at) + ${KEEP_WRITES_MS} as due from ${writes}
     union all select min(finished_at) + ${KEEP_DELIVERIES_MS} from ${deliveries} where state in ('sent', 'failed')
@@ -116,34 +116,20 @@ async function wakeDue({ env, tenant, shard, calls }: ShardPlace): Promise<void>
   )
 }
 
-const RETRY_AFTER_SECONDS = 5
-
-/** Whether the message is an Announcement: one of another release may be anything. */
-function isShardName(body: unknown): body is ShardName {
-  if (typeof body !== 'object' || body === null) return false
-  const { tenantLocator, generation, shard } = body as Partial<Record<keyof ShardName, unknown>>
-  return typeof tenantLocator === 'string' && typeof generation === 'number' && typeof shard === 'number'
-}
+const HINTS = { operation: 'announcements', consumer: 'consumeAnnouncements', retrySeconds: 5 }
 
 /**
  * The queue's consumer: wakes the objects with due deliveries in each shard that the messages name, so a slow endpoint delays no
- * other message. A message is only a hint: a lost one costs a minute, until the dispatcher looks.
+ * other message.
  */
 export async function consumeAnnouncements(batch: MessageBatch<unknown>, env: Env): Promise<void> {
-  const hints = Map.groupBy(batch.messages, ({ body }) => JSON.stringify(body))
   await Promise.all(
-    [...hints.values()].map(async ([hint]) => {
-      const name = hint?.body
-      if (!isShardName(name)) return
-      try {
-        await observed(env, about('announcements', name), async calls => {
-          const tenant = await servedTenantOfShard(env, name, calls)
-          if (tenant) await wakeDue({ env, tenant, shard: name.shard, calls })
-        })
-      } catch (problem) {
-        console.error(JSON.stringify({ at: 'consumeAnnouncements', ...name, problem: String(problem) }))
-        hint?.retry({ delaySeconds: RETRY_AFTER_SECONDS })
-      }
+    distinctMessages(batch).map(async message => {
+      const { body } = message
+      if (!isShardName(body)) return
+      await followHint(env, message, body, HINTS, (tenant, calls) =>
+        wakeDue({ env, tenant, shard: body.shard, calls }),
+      )
     }),
   )
 }
