@@ -11,7 +11,7 @@ import {
 } from '../../kernel/locators.ts'
 import { zero } from '../../kernel/money.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
+import { HOME_SHARD, homeDatabase, shardDatabase } from '../../platform/tenancy.ts'
 import type { PolicySelection } from '../../policy/store/aggregates.ts'
 import { loadPolicy, loadVersion, productOf } from '../../policy/store/loading.ts'
 import type { Policyholder } from '../../policyholders/values.ts'
@@ -23,28 +23,20 @@ import type {
   CheckExistingPerilPremiumRequest,
   CheckPerilPremiumRequest,
 } from './contract.ts'
-import { calculated, existing, madeUp, readFormula, type Tried } from './subjects.ts'
+import { calculated, existing, type Formula, madeUp, readFormula, type Subject } from './subjects.ts'
 
 /** What the formula comes to for a peril that the request describes: one round trip. */
 export async function checkPerilPremium(
   context: RequestContext,
   request: CheckPerilPremiumRequest,
 ): Promise<CalculationResponse> {
-  const { env, tenant, calls } = context
   const formula = readFormula(request.calculation, compileTemplate)
-  const database = shardDatabase(env, tenant, HOME_SHARD, calls)
-  const version = await loadVersion(context, database, request.configVersion)
+  const version = await loadVersion(context, homeDatabase(context), request.configVersion)
   const { timeZone, currency } = version.configuration.configuration
   const product = productOf(version.configuration, request.productName)
-  const ground = {
-    ...version,
-    product,
-    timeZone,
-    currency,
-    policyholder: nobody(context),
-    credit: zero(currency),
-  }
-  return await tried(context, formula, HOME_SHARD, attempt => madeUp(request, ground, attempt))
+  const policyholder = nobody(context)
+  const ground = { ...version, product, timeZone, currency, policyholder, credit: zero(currency) }
+  return await tryFormula(context, formula, HOME_SHARD, attempt => madeUp(request, ground, attempt))
 }
 
 /** What the formula comes to for a peril that there is: one round trip. */
@@ -57,23 +49,24 @@ export async function checkExistingPerilPremium(
   const { shard, selection } = perilNamed(request.perilDisplayId)
   if (shard >= tenant.shards.length) throw notFound('peril', request.perilDisplayId)
   const loaded = await loadPolicy(context, shardDatabase(env, tenant, shard, calls), selection)
-  return await tried(context, formula, shard, () => existing(request, loaded))
+  return await tryFormula(context, formula, shard, () => existing(request, loaded))
 }
 
-/** With the tenant's tables, as new business of its policy would look up in them. */
-async function tried(
+/** Rates with the tenant's tables, as new business of the policy would look them up. */
+async function tryFormula(
   context: RequestContext,
-  formula: ReturnType<typeof readFormula>,
+  formula: Formula,
   shard: number,
-  make: (attempt: Attempt) => Tried,
+  make: (attempt: Attempt) => Subject,
 ): Promise<CalculationResponse> {
   const tables = new RatingTables(context)
   await tables.open()
   const supply = transientLocators(shard)
   const attempt: Attempt = { now: context.now, supply, digits: async () => supply, tables }
   return await tables.inRounds(async () => {
-    const { subject, loaded, operation } = make(attempt)
-    return calculated(formula, subject, { ...ratingContext(loaded, attempt), operation })
+    const subject = make(attempt)
+    const rating = { ...ratingContext(subject.loaded, attempt), operation: subject.operation }
+    return calculated(formula, subject, rating)
   })
 }
 
@@ -86,7 +79,7 @@ function perilNamed(text: string): { shard: number; selection: PolicySelection }
   return { shard: shardOfUuid(locator), selection: { perilLocator: locator } }
 }
 
-/** Whom a policy that is made up belongs to: templates find no values. */
+/** The policyholder of a policy that is made up: templates find no values. */
 function nobody({ now, caller }: RequestContext): Policyholder {
   const locator = newUuid(HOME_SHARD)
   const entity = { locator, values: {}, subEntities: [] }

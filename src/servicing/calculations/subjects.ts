@@ -1,6 +1,6 @@
 // What a formula is tried out on: a peril that there is, or one made up of the request.
 
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, notFound, Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, plus, toNumber } from '../../kernel/money.ts'
 import { changedData, report } from '../../policy/draft/changes.ts'
@@ -26,13 +26,7 @@ import type {
   TemplateSource,
 } from '../../product/configuration.ts'
 import { type FieldData, NO_FIELD_DATA } from '../../product/fields/groups.ts'
-import {
-  type FieldValues,
-  fieldError,
-  fieldErrors,
-  readFieldValues,
-  valuesOf,
-} from '../../product/fields/values.ts'
+import { fieldError, fieldErrors, readFieldValues, valuesOf } from '../../product/fields/values.ts'
 import type { CompiledTemplate, compileTemplate, Rendering } from '../../product/templates/liquid.ts'
 import { type Attempt, assertValid } from '../../rating/rate.ts'
 import { PerilRating, type Rateable, type RatingContext } from '../../rating/rater.ts'
@@ -43,18 +37,24 @@ import type {
   CheckPerilPremiumRequest,
 } from './contract.ts'
 
-/** A subject with the surroundings of its policy, and the operation that its peril is rated in. */
-export type Tried = { readonly subject: Subject; readonly loaded: Loaded; readonly operation: Operation }
+/** A peril as it is rated, with its quote, its policy and the operation that it is rated in. */
+export type Subject = {
+  readonly loaded: Loaded
+  readonly quote: Quote
+  readonly rateable: Rateable
+  readonly operation: Operation
+}
 
 // ------------------------------------------------------------------------------------------------ made up
 
 /** A policy of one exposure and one peril, as new business. Unknown names and wrong values are refused (400); missing ones may be. */
-export function madeUp(request: CheckPerilPremiumRequest, ground: Ground, attempt: Attempt): Tried {
+export function madeUp(request: CheckPerilPremiumRequest, ground: Ground, attempt: Attempt): Subject {
   const { product, timeZone, currency, policyholder, configVersion } = ground
   const { policyCharacteristics, exposureCharacteristics, perilCharacteristics } = request
   const { policyStartTimestamp: start, policyEndTimestamp: end } = policyCharacteristics
   const { fieldValues: _values, fieldGroupsByLocator: _groups, ...amounts } = perilCharacteristics
-  const { exposure: exposureKind, peril: perilKind } = definitionsOf(request, product)
+  const definitions = definitionsOf(request, product)
+  const { name } = definitions.exposure
   const draft = newDraft(
     {
       policyholderLocator: policyholder.locator,
@@ -62,28 +62,28 @@ export function madeUp(request: CheckPerilPremiumRequest, ground: Ground, attemp
       currency,
       contract: contractSpan(start, end, timeZone, attempt.now),
       paymentScheduleName: paymentSchedule(product, undefined),
-      exposures: [{ exposureName: exposureKind.name, perils: [{ name: perilKind.name, ...amounts }] }],
+      exposures: [{ exposureName: name, perils: [{ name: definitions.peril.name, ...amounts }] }],
     },
     { product, timeZone, ...attempt },
   )
   const { reported } = draft
+  const context = { timeZone, supply: attempt.supply, reported }
   const quote = selectedQuote(draft.aggregate)
   const parts = quoteParts(draft.aggregate, quote)
-  const context = { timeZone, supply: attempt.supply, reported }
-  const [exposure] = parts.exposures as [(typeof parts.exposures)[number]]
+  const exposure = parts.exposures[0]!
   const peril = [...draft.aggregate.perils.values()][0]!
-  const segment = {
-    ...parts.segment,
-    data: dataOf(parts.segment.locator, product.fields, policyCharacteristics, context),
-  }
-  const exposureRun = {
-    ...parts.exposureRuns[0]!,
-    data: dataOf(exposure.locator, exposureKind.fields, exposureCharacteristics, context),
-  }
-  const run = {
-    ...parts.perilRuns[0]!,
-    data: dataOf(peril.locator, perilKind.fields, perilCharacteristics, context),
-  }
+  const withData = <R>(record: R, owner: Owner, definition: Definition, sent: Characteristics) => ({
+    ...record,
+    data: dataOf(owner.locator, definition.fields, sent, context),
+  })
+  const segment = withData(parts.segment, parts.segment, product, policyCharacteristics)
+  const exposureRun = withData(
+    parts.exposureRuns[0]!,
+    exposure,
+    definitions.exposure,
+    exposureCharacteristics,
+  )
+  const run = withData(parts.perilRuns[0]!, peril, definitions.peril, perilCharacteristics)
   const aggregate: PolicyAggregate = {
     ...draft.aggregate,
     segments: putRecords(draft.aggregate.segments, [segment]),
@@ -93,91 +93,68 @@ export function madeUp(request: CheckPerilPremiumRequest, ground: Ground, attemp
   const loaded: Loaded = { ...ground, aggregate }
   assertValid(aggregate, quote, loaded, attempt, false, reported)
   const rateable = { run, peril, exposure, segment, exposureRun }
-  return { subject: { aggregate, quote, rateable }, loaded, operation: 'new_business' }
+  return { loaded, quote, rateable, operation: 'new_business' }
 }
 
-function definitionsOf(
-  { exposureName, perilName }: CheckPerilPremiumRequest,
-  { name, exposures }: ProductDefinition,
-) {
-  const named = <T extends { name: string }>(
-    list: readonly T[],
-    wanted: string,
-    what: string,
-    of: string,
-  ): T => {
-    const found = list.find(one => one.name === wanted)
-    if (found) return found
-    const known = list.map(one => `'${one.name}'`).join(', ') || 'none'
-    throw new Refusal('invalidRequest', `${of} has no ${what} '${wanted}'; it has ${known}.`)
-  }
-  const exposure = named(exposures, exposureName, 'exposure', `Product '${name}'`)
-  return { exposure, peril: named(exposure.perils, perilName, 'peril', `Exposure '${exposureName}'`) }
+function definitionsOf({ exposureName, perilName }: CheckPerilPremiumRequest, product: ProductDefinition) {
+  const { name, exposures } = product
+  const exposure = definitionNamed(exposures, exposureName, `Product '${name}' has no exposure`)
+  const peril = definitionNamed(exposure.perils, perilName, `Exposure '${exposureName}' has no peril`)
+  return { exposure, peril }
 }
 
+function definitionNamed<T extends { name: string }>(list: readonly T[], name: string, hasNone: string): T {
+  const found = list.find(definition => definition.name === name)
+  if (found) return found
+  const known = list.map(definition => `'${definition.name}'`).join(', ') || 'none'
+  throw invalidRequest(`${hasNone} '${name}'; it has ${known}.`)
+}
+
+type Owner = { readonly locator: string }
+type Definition = { readonly fields: readonly FieldDefinition[] }
 type Characteristics = { fieldValues: unknown; fieldGroupsByLocator: Readonly<Record<string, unknown>> }
-
-type Context = Parameters<typeof changedData>[4]
 
 /** The characteristics as they would be stored, with the groups under the locators that the request gives them. */
 function dataOf(
   owner: string,
   fields: readonly FieldDefinition[],
-  { fieldValues, fieldGroupsByLocator: content }: Characteristics,
-  context: Context,
+  { fieldValues, fieldGroupsByLocator: contents }: Characteristics,
+  context: Parameters<typeof changedData>[4],
 ): FieldData {
-  const { values: read } = readFieldValues(fieldValues)
-  const groups = groupsIn(fields, read)
-  const listed = new Set(groups.map(group => group.locator))
-  const problems = [
-    ...groups
-      .filter(({ locator }) => !Object.hasOwn(content, locator))
-      .map(({ fieldName, locator }) =>
-        fieldError(
-          fieldName,
-          'INVALID_VALUE',
-          `lists '${locator}', which fieldGroupsByLocator has no values of`,
-        ),
-      ),
-    ...Object.keys(content)
-      .filter(locator => !listed.has(locator))
-      .map(locator =>
-        fieldError(
-          'fieldGroupsByLocator',
-          'INVALID_FIELD',
-          `has '${locator}', which no field of type group lists`,
-        ),
-      ),
-  ]
-  report(context.reported, owner, fieldErrors(problems))
-  const isGroup = new Set(groups.map(group => group.fieldName))
-  const plain = Object.fromEntries(
-    Object.entries(fieldValues as Record<string, unknown>).filter(([name]) => !isGroup.has(name)),
-  )
-  const locators = groups.map(group => group.locator as Uuid)[Symbol.iterator]()
-  const data = changedData(
-    owner,
-    fields as FieldDefinition[],
-    NO_FIELD_DATA,
-    {
-      fieldValues: plain,
-      addFieldGroups: groups.map(({ fieldName, locator }) => ({ fieldName, fieldValues: content[locator] })),
-    },
-    context,
-    () => locators.next().value!,
-  )
-  return data ?? NO_FIELD_DATA
-}
-
-const groupsIn = (fields: readonly FieldDefinition[], values: FieldValues) =>
-  fields
-    .filter(field => field.type === 'group')
+  const { values } = readFieldValues(fieldValues)
+  const groups = fields
+    .filter(({ type }) => type === 'group')
     .flatMap(({ name }) => valuesOf(values, name).map(locator => ({ fieldName: name, locator })))
+  const missing = groups
+    .filter(({ locator }) => !Object.hasOwn(contents, locator))
+    .map(({ fieldName, locator }) => {
+      const problem = `lists '${locator}', which fieldGroupsByLocator has no values of`
+      return fieldError(fieldName, 'INVALID_VALUE', problem)
+    })
+  const listed = new Set(groups.map(({ locator }) => locator))
+  const unlisted = Object.keys(contents)
+    .filter(locator => !listed.has(locator))
+    .map(locator => {
+      const problem = `has '${locator}', which no field of type group lists`
+      return fieldError('fieldGroupsByLocator', 'INVALID_FIELD', problem)
+    })
+  report(context.reported, owner, fieldErrors([...missing, ...unlisted]))
+  const isGroup = new Set(groups.map(({ fieldName }) => fieldName))
+  const plain = Object.entries(fieldValues as Record<string, unknown>).filter(([name]) => !isGroup.has(name))
+  const changes = {
+    fieldValues: Object.fromEntries(plain),
+    addFieldGroups: groups.map(({ fieldName, locator }) => ({ fieldName, fieldValues: contents[locator] })),
+  }
+  const locators = groups.map(({ locator }) => locator as Uuid).values()
+  const nextGroup = () => locators.next().value!
+  const definitions = fields as FieldDefinition[]
+  return changedData(owner, definitions, NO_FIELD_DATA, changes, context, nextGroup) ?? NO_FIELD_DATA
+}
 
 // ------------------------------------------------------------------------------------------------ existing
 
 /** The named peril, over the span of the named characteristics, else of the last in force, and the operation that made them. 404. */
-export function existing(request: CheckExistingPerilPremiumRequest, loaded: Loaded): Tried {
+export function existing(request: CheckExistingPerilPremiumRequest, loaded: Loaded): Subject {
   const { aggregate, product } = loaded
   const { perilDisplayId: text, perilCharacteristicsLocator: wanted } = request
   const peril = [...aggregate.perils.values()].find(
@@ -205,18 +182,20 @@ export function existing(request: CheckExistingPerilPremiumRequest, loaded: Load
   const run = { ...chosen.run, start: piece.start, end: piece.end }
   const { kind } = aggregate.modifications.get(run.madeBy)!
   return {
-    subject: { aggregate, quote, rateable: { run, peril, exposure, segment: piece.segment, exposureRun } },
     loaded,
+    quote,
+    rateable: { run, peril, exposure, segment: piece.segment, exposureRun },
     operation: kind === 'endorsement' || kind === 'renewal' ? kind : 'new_business',
   }
 }
 
-// A formula that is tried out in the place of a peril's own: read, and rendered by what rates policies.
-/** What errors call the formula, as they call a file. */
+// ------------------------------------------------------------------------------------------------ formula
+
+/** The name of the formula in errors, where a template has its path. */
 const PATH = 'calculation'
 
-/** Problems of a formula that one answer tells; the rest is counted. */
-const MOST_TOLD = 10
+/** Problems of a formula that one answer lists; the rest is counted. */
+const MOST_LISTED = 10
 
 /** A formula that was read, with what is untidy about it. */
 export type Formula = { readonly template: CompiledTemplate; readonly warnings: readonly Finding[] }
@@ -225,42 +204,36 @@ export type Formula = { readonly template: CompiledTemplate; readonly warnings: 
 export function readFormula(source: string, compile: typeof compileTemplate): Formula {
   const { template, findings } = compile({ path: PATH, source })
   if (template) return { template, warnings: findings }
-  const errors = findings.filter(one => one.severity === 'ERROR').map(told)
-  const more = errors.length > MOST_TOLD ? ` And ${errors.length - MOST_TOLD} more.` : ''
-  throw new Refusal('templateFailed', `${errors.slice(0, MOST_TOLD).join(' ')}${more}`)
-}
-
-const told = ({ path, line, column, message }: Finding): string =>
-  line === undefined ? `${path}: ${message}` : `${path}:${line}:${column}: ${message}`
-
-/** A peril as it is rated, and the policy and quote that it is of. */
-export type Subject = {
-  readonly aggregate: PolicyAggregate
-  readonly quote: Quote
-  readonly rateable: Rateable
+  const errors = findings
+    .filter(({ severity }) => severity === 'ERROR')
+    .map(({ path, line, column, message }) =>
+      line === undefined ? `${path}: ${message}` : `${path}:${line}:${column}: ${message}`,
+    )
+  const more = errors.length > MOST_LISTED ? ` And ${errors.length - MOST_LISTED} more.` : ''
+  throw new Refusal('templateFailed', `${errors.slice(0, MOST_LISTED).join(' ')}${more}`)
 }
 
 /** Rates the peril by the formula. 422, with the line, where the formula fails or passes a limit, or where a tax of the product does. */
 export function calculated(
   { template, warnings }: Formula,
-  { aggregate, quote, rateable }: Subject,
+  { loaded: { aggregate }, quote, rateable }: Subject,
   context: RatingContext,
 ): CalculationResponse {
   let rendering: Rendering | undefined
   const watched: CompiledTemplate = {
     ...template,
-    render: (data, environment) => {
+    render(data, environment) {
       rendering = template.render(data, environment)
       return rendering
     },
   }
   const source: TemplateSource = { path: PATH, source: '' }
-  const trying: RatingContext = {
+  const withFormula: RatingContext = {
     ...context,
-    product: withFormula(context.product, rateable, source),
-    template: asked => (asked === source ? watched : context.template(asked)),
+    product: productWith(source, context.product, rateable),
+    template: wanted => (wanted === source ? watched : context.template(wanted)),
   }
-  const price = new PerilRating(aggregate, quote, trying).price(rateable)
+  const price = new PerilRating(aggregate, quote, withFormula).price(rateable)
   return {
     ...priceResponse(price),
     assignedVariables: rendering?.variables() ?? {},
@@ -268,18 +241,18 @@ export function calculated(
   }
 }
 
-/** The product with the formula for the peril. */
-const withFormula = (
-  product: ProductDefinition,
-  { exposure, peril }: Rateable,
+/** The product with another premium formula of the peril. */
+const productWith = (
   premium: TemplateSource,
+  product: ProductDefinition,
+  { exposure: { name }, peril }: Rateable,
 ): ProductDefinition => ({
   ...product,
-  exposures: product.exposures.map(one =>
-    one.name !== exposure.name
-      ? one
-      : { ...one, perils: one.perils.map(of => (of.name === peril.name ? { ...of, premium } : of)) },
-  ),
+  exposures: product.exposures.map(exposure => {
+    if (exposure.name !== name) return exposure
+    const perils = exposure.perils.map(own => (own.name === peril.name ? { ...own, premium } : own))
+    return { ...exposure, perils }
+  }),
 })
 
 function priceResponse({ premium, technicalPremium, commissions, taxes }: PerilPrice) {

@@ -1,5 +1,5 @@
 // Media as the Worker serves them: uploaded once, then named by fields.
-import { isRefused, notFound, Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, isRefused, notFound } from '../../kernel/errors.ts'
 import { newUuid, readUuid } from '../../kernel/locators.ts'
 import { commit, isBySubject, type JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -31,7 +31,7 @@ export async function uploadMedium(
   file: FilePart | undefined,
 ): Promise<JsonAnswer> {
   if (!file || file.bytes.length === 0)
-    throw new Refusal('invalidRequest', "The part 'file' is missing or empty; send the file in it.")
+    throw invalidRequest("The part 'file' is missing or empty; send the file in it.")
   const locator = newUuid(HOME_SHARD)
   const name = cleanName(fileName ?? file.fileName ?? '')
   const medium: Medium = { locator, fileName: name, mimeType: mimeTypeOf(file, [name, file.fileName ?? '']) }
@@ -137,7 +137,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['avi', 'video/x-msvideo'],
 ])
 
-/** What stands for a type where nobody knows it; clients send it for every file that they know nothing of. */
+/** The type of unknown files. Clients send it for every file whose type they do not know. */
 const UNKNOWN = 'application/octet-stream'
 
 const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/
@@ -146,7 +146,7 @@ const typeOfName = (name: string): string | undefined =>
   TYPES.get(/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '')
 
 /** The type of the file. Of `names` the first with an ending that says something counts. */
-export function mimeTypeOf(
+function mimeTypeOf(
   { bytes, mediaType }: Pick<FilePart, 'bytes' | 'mediaType'>,
   names: readonly string[],
 ): string {

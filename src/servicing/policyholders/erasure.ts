@@ -14,16 +14,14 @@ import { pluginLogs } from '../../extension/plugins/tables.ts'
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { Guard, NewTimer } from '../../platform/commit.ts'
-import type { Database, Query } from '../../platform/database.ts'
-import { jsonLists } from '../../platform/database.ts'
+import { type Database, jsonLists, type Query } from '../../platform/database.ts'
 import { events } from '../../platform/events/tables.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import { writes } from '../../platform/tables.ts'
 import { fileKey, shardDatabase, tenantFiles } from '../../platform/tenancy.ts'
 import type { PerilPrice } from '../../policy/records/aggregate.ts'
 import type { InstallmentFee } from '../../policy/records/invoice.ts'
-import type { UnderwritingResult } from '../../policy/records/transactions.ts'
-import { documentPath } from '../../policy/records/transactions.ts'
+import { documentPath, type UnderwritingResult } from '../../policy/records/transactions.ts'
 import { installments, invoices, payments } from '../../policy/tables/billing.ts'
 import { documentJobs, documents } from '../../policy/tables/documents.ts'
 import {
@@ -39,16 +37,17 @@ import {
 } from '../../policy/tables/policies.ts'
 import { formsOf, type StoredValue } from './overwrite.ts'
 
-/** A query for a number that changes with every change of the policyholder's policies, and with a new one. */
+/** A number that changes with every change of the policyholder's policies, and with a new one. */
+const stampOf = (locator: Uuid): SQL =>
+  sql`(select coalesce(sum(version), 0) from ${policies} where policyholder_locator = ${locator})`
+
 export const policiesStampQuery = (database: Database, locator: Uuid) =>
-  database.build.all<{ stamp: number }>(
-    sql`select coalesce(sum(version), 0) as stamp from ${policies} where policyholder_locator = ${locator}`,
-  )
+  database.build.all<{ stamp: number }>(sql`select ${stampOf(locator)} as stamp`)
 
 /** Trips when a policy of the policyholder has changed since the stamp was read, or there is another one. */
 export const policiesGuard = (locator: Uuid, stamp: number): Guard => ({
   name: 'guard_policy_version',
-  holds: sql`(select coalesce(sum(version), 0) from ${policies} where policyholder_locator = ${locator}) = ${stamp}`,
+  holds: sql`${stampOf(locator)} = ${stamp}`,
 })
 
 /** A query for the policies with documents that are to be made again. */
@@ -62,12 +61,14 @@ const GONE = 'Its file was erased with values of the policyholder, and it cannot
 const isOrphaned = sql`sources is not null and exists (
   select 1 from json_each(sources) source where source.value not in (select locator from ${documents}))`
 
-/** Queries that delete logs, and have documents made again. */
+/** Queries that delete logs, have documents made again, and clean `texts`, the results of `textQueries`. */
 export function erasureQueries(
   { build }: Database,
   locator: Uuid,
   stored: readonly StoredValue[],
   remade: readonly PolicyLocator[],
+  texts: readonly (readonly TextRow[])[],
+  scrub: Scrub,
 ): Query[] {
   const at = now()
   return [
@@ -78,13 +79,12 @@ export function erasureQueries(
       set state = case when ${isOrphaned} then 'dataError' else 'draft' end,
         failure = case when ${isOrphaned} then ${GONE} end
       where policy_locator in ${policiesOf(locator)} and (template_name is not null or sources is not null)`),
-    ...(remade.length === 0
-      ? []
-      : [
-          build.run(sql`insert into ${documentJobs} (policy_locator, attempts, due_at, lease_until)
-            select value, 0, ${at}, 0 from json_each(${JSON.stringify(remade)}) where true
-            on conflict (policy_locator) do update set attempts = 0, due_at = ${at}, lease_until = 0, retry_at = 0`),
-        ]),
+    build.run(sql`insert into ${documentJobs} (policy_locator, attempts, due_at, lease_until)
+      select value, 0, ${at}, 0 from json_each(${JSON.stringify(remade)}) where true
+      on conflict (policy_locator) do update set attempts = 0, due_at = ${at}, lease_until = 0, retry_at = 0`),
+    ...scrubQueries(build, texts, scrub),
+    // The policies' objects remember old values.
+    build.run(sql`update ${policies} set version = version + 1 where policyholder_locator = ${locator}`),
   ]
 }
 
@@ -102,12 +102,10 @@ export function sharedErasureQueries(
   ]
 }
 
-export const ERASURE_TIMER = 'policyholder.erasure'
-
-/** Of the batch that overwrites: what lies in R2 is deleted after it, and is so for certain. */
+/** Set by the batch that overwrites: what lies in R2 is deleted after it, and certainly is. */
 export const erasureTimer = (policyholder: Uuid, at: Instant): NewTimer => ({
   dueAt: at,
-  kind: ERASURE_TIMER,
+  kind: 'policyholder.erasure',
   subject: policyholder,
   payload: { until: String(now()) },
 })
@@ -141,9 +139,12 @@ export const eraseRemains: TimerOwner = async ({ subject, payload }, { env, tena
 
 // Texts that may contain values of a policyholder. Each kind of text is a row of one table.
 //
-// Values may be common words, so only texts of the policyholder and its policies are scrubbed. Of events only what plugins said
-// and why a document failed can hold a value.
+// Values may be common words, so only texts of the policyholder and its policies are scrubbed. Of events only the messages of plugins
+// and the reasons why documents failed can hold a value.
 export type Scrub = (text: string) => string
+
+/** The content without what `scrub` takes out. */
+type Clean = (content: string, scrub: Scrub) => string
 
 /** The values as texts have them: as they are, and as JSON has them between its quotes. Both are JSON lists. */
 type Forms = { readonly plain: string; readonly escaped: string }
@@ -155,14 +156,13 @@ type TextStore = {
   readonly column: string
   /** Which rows may hold a value of the policyholder. */
   readonly where: (locator: Uuid, forms: Forms) => SQL
-  /** The content without what `scrub` takes out. */
-  readonly clean: (content: string, scrub: Scrub) => string
+  readonly clean: Clean
 }
 
-export const policiesOf = (locator: Uuid): SQL =>
+const policiesOf = (locator: Uuid): SQL =>
   sql`(select locator from ${policies} where policyholder_locator = ${locator})`
 
-export function formsIn(stored: readonly StoredValue[]): Forms {
+function formsIn(stored: readonly StoredValue[]): Forms {
   const forms = formsOf(stored)
   return {
     plain: JSON.stringify(forms),
@@ -171,7 +171,7 @@ export function formsIn(stored: readonly StoredValue[]): Forms {
 }
 
 /** Whether the text has one of the values in one of the forms that are scrubbed. The list is read once for all texts. */
-export const hasOneOf = (text: SQL, forms: string): SQL =>
+const hasOneOf = (text: SQL, forms: string): SQL =>
   sql`exists (with form as materialized (select value from json_each(${forms}))
     select 1 from form where instr(${text}, form.value) > 0)`
 
@@ -192,40 +192,37 @@ const isOwnRecord = (column: SQL, locator: Uuid): SQL =>
 /** Properties of events that hold no printed text. */
 const KEPT: ReadonlySet<string> = new Set(['policyLocator', 'policyholderLocator', 'operationFailed'])
 
-function cleanEvent(content: string, scrub: Scrub): string {
-  const data = Object.entries(JSON.parse(content) as Record<string, string>)
-  return JSON.stringify(
-    Object.fromEntries(data.map(([key, text]) => [key, KEPT.has(key) ? text : scrub(text)])),
-  )
-}
+const cleanText: Clean = (content, scrub) => scrub(content)
 
-function cleanUnderwriting(content: string, scrub: Scrub): string {
-  const result = JSON.parse(content) as UnderwritingResult
-  return JSON.stringify({ ...result, notes: result.notes.map(scrub) })
-}
+const cleanJson =
+  <T>(clean: (value: T, scrub: Scrub) => T): Clean =>
+  (content, scrub) =>
+    JSON.stringify(clean(JSON.parse(content) as T, scrub))
 
-function cleanPrice(content: string, scrub: Scrub): string {
-  const price = JSON.parse(content) as Pick<Stored<PerilPrice>, 'taxes'>
-  const taxes = price.taxes.map(tax =>
-    tax.description === undefined ? tax : { ...tax, description: scrub(tax.description) },
-  )
-  return JSON.stringify({ ...price, taxes })
-}
+const cleanNotes = cleanJson<UnderwritingResult>((result, scrub) => ({
+  ...result,
+  notes: result.notes.map(scrub),
+}))
 
-function cleanBilledFees(content: string, scrub: Scrub): string {
-  const billed = JSON.parse(content) as Stored<InstallmentFee[]>
-  return JSON.stringify(billed.map(fee => ({ ...fee, description: scrub(fee.description) })))
-}
+/** Of a peril's price its taxes, of an installment its fees. */
+const cleanDescription = <T extends { description?: string }>(line: T, scrub: Scrub): T =>
+  line.description === undefined ? line : { ...line, description: scrub(line.description) }
 
-const cleanText = (content: string, scrub: Scrub): string => scrub(content)
+const cleanPrice = cleanJson<Pick<Stored<PerilPrice>, 'taxes'>>((price, scrub) => ({
+  ...price,
+  taxes: price.taxes.map(tax => cleanDescription(tax, scrub)),
+}))
+
+const cleanFees = cleanJson<Stored<InstallmentFee[]>>((fees, scrub) =>
+  fees.map(fee => cleanDescription(fee, scrub)),
+)
+
+const cleanEvent = cleanJson<Record<string, string>>((data, scrub) =>
+  Object.fromEntries(Object.entries(data).map(([key, text]) => [key, KEPT.has(key) ? text : scrub(text)])),
+)
 
 /** A column of records of policies that templates print into; contents without the marker have no printed text. */
-const printed = (
-  table: SQLiteTable,
-  column: string,
-  marker: string,
-  clean: TextStore['clean'],
-): TextStore => ({
+const printed = (table: SQLiteTable, column: string, marker: string, clean: Clean): TextStore => ({
   table,
   keys: ['locator'],
   column,
@@ -235,10 +232,10 @@ const printed = (
 })
 
 const TEXT_STORES: readonly TextStore[] = [
-  printed(quotes, 'underwriting', '"notes":["', cleanUnderwriting),
-  printed(modifications, 'underwriting', '"notes":["', cleanUnderwriting),
-  printed(endorsements, 'underwriting', '"notes":["', cleanUnderwriting),
-  printed(installments, 'fees', '"description":"', cleanBilledFees),
+  printed(quotes, 'underwriting', '"notes":["', cleanNotes),
+  printed(modifications, 'underwriting', '"notes":["', cleanNotes),
+  printed(endorsements, 'underwriting', '"notes":["', cleanNotes),
+  printed(installments, 'fees', '"description":"', cleanFees),
   printed(fees, 'description', '', cleanText),
   printed(perilRuns, 'price', '"description":"', cleanPrice),
   {
@@ -265,7 +262,7 @@ type TextRow = { readonly key: string; readonly content: string }
 
 const columns = (names: readonly string[]): SQL => sql.join(names.map(sql.identifier), sql`, `)
 
-/** Queries for the texts in question; `scrubQueries` takes their results. */
+/** Queries for the texts in question. */
 export const textQueries = (database: Database, locator: Uuid, stored: readonly StoredValue[]) => {
   const forms = formsIn(stored)
   return TEXT_STORES.map(({ table, keys, column, where }) =>
@@ -274,14 +271,12 @@ export const textQueries = (database: Database, locator: Uuid, stored: readonly 
   )
 }
 
-/** Queries that clean the texts, and raise the version of the policyholder's policies, since their objects remember old values. */
-export const scrubQueries = (
-  { build }: Database,
-  locator: Uuid,
+const scrubQueries = (
+  build: Database['build'],
   texts: readonly (readonly TextRow[])[],
   scrub: Scrub,
-): Query[] => [
-  ...TEXT_STORES.flatMap(({ table, keys, column, clean }, at) => {
+): Query[] =>
+  TEXT_STORES.flatMap(({ table, keys, column, clean }, at) => {
     const changed = texts[at]!.flatMap(({ key, content }) => {
       const after = clean(content, scrub)
       return after === content ? [] : [JSON.stringify([after, ...(JSON.parse(key) as unknown[])])]
@@ -294,6 +289,4 @@ export const scrubQueries = (
       build.run(sql`update ${table} set ${sql.identifier(column)} = j.value ->> 0
         from json_each(${rows}) as j where ${sql.join(isRow, sql` and `)}`),
     )
-  }),
-  build.run(sql`update ${policies} set version = version + 1 where policyholder_locator = ${locator}`),
-]
+  })

@@ -2,7 +2,7 @@
 // templates printed it into (brief 7).
 
 import { type SQL, sql } from 'drizzle-orm'
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, tooLarge } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
@@ -23,8 +23,8 @@ import { type FieldValues, fieldError, readFieldValues, valuesOf } from '../../p
 /** A value that some version of the policyholder, or of a sub-entity, holds. */
 export type StoredValue = { readonly field: string; readonly value: string }
 
-/** Field to the values that come in the place of those stored: one, or none. */
-export type Replacements = FieldValues
+/** Field to the values that replace those stored: one, or none. */
+type Replacements = FieldValues
 
 /** Bytes of the replacements, and characters of one version's JSON after them; a row takes 2 MB. */
 const LARGEST_OVERWRITTEN = 1_000_000
@@ -34,7 +34,7 @@ export function replacementsOf(overwrites: Readonly<Record<string, string>>): Re
   const { values, problems } = readFieldValues(overwrites)
   if (problems.length > 0) throw invalid(problems.map(validationFieldError))
   if (Object.keys(values).length === 0)
-    throw new Refusal('invalidRequest', "'overwrites' names no field; name at least one.")
+    throw invalidRequest("'overwrites' names no field; name at least one.")
   assertSize(new TextEncoder().encode(JSON.stringify(values)).length)
   return values
 }
@@ -55,10 +55,7 @@ export function assertKnown(
 /** Refuses (413) replacements that are too long, or would make a version too long. */
 export function assertSize(size: number): void {
   if (size > LARGEST_OVERWRITTEN)
-    throw new Refusal(
-      'tooLarge',
-      'The replacements would make the policyholder too large; send shorter texts.',
-    )
+    throw tooLarge('The replacements would make the policyholder too large; send shorter texts.')
 }
 
 /** The search terms that the replacements have: of fields in which the policyholder has a value today. */

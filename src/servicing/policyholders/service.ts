@@ -13,11 +13,9 @@ import {
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
-import type { NewEvent } from '../../platform/events/outbox.ts'
 import { requireMatch } from '../../platform/http/entity-tags.ts'
 import { mergedPage, readPagingToken, UUID_FORM, writePagingToken } from '../../platform/paging.ts'
-import { HOME_SHARD, shardDatabase } from '../../platform/tenancy.ts'
-import type { ReadTables } from '../../policyholders/change.ts'
+import { HOME_SHARD, homeDatabase, shardDatabase } from '../../platform/tenancy.ts'
 import {
   constraintErrors,
   invalid,
@@ -107,8 +105,9 @@ async function assertAllowed(
   change: Parameters<typeof constraintErrors>[1],
   dictionary: Dictionary,
 ): Promise<void> {
-  const readTables: ReadTables = (...asked) => tablesInForce(context, ...asked)
-  const errors = await constraintErrors(policyholder, change, dictionary, context.now, readTables)
+  const errors = await constraintErrors(policyholder, change, dictionary, context.now, (...asked) =>
+    tablesInForce(context, ...asked),
+  )
   if (errors.length > 0) throw invalid(errors.map(validationFieldError))
 }
 
@@ -190,8 +189,7 @@ export async function overwriteData(
           replacements,
           overwrite.termsAfter(policyholder, replacements, dictionary),
         ),
-        ...erasure.erasureQueries(database, locator, stored, remade),
-        ...erasure.scrubQueries(database, locator, texts, scrub),
+        ...erasure.erasureQueries(database, locator, stored, remade, texts, scrub),
         ...removeQuickQuotesOf(database, locator),
       ],
       timers: [erasure.erasureTimer(locator, context.now)],
@@ -199,7 +197,7 @@ export async function overwriteData(
     })
   })
   if (shard !== HOME_SHARD) {
-    const home = shardDatabase(context.env, context.tenant, HOME_SHARD, context.calls)
+    const home = homeDatabase(context)
     await home.batch(erasure.sharedErasureQueries(home, erased))
   }
   for (const policy of remade) hintDocuments(context, shard, policy)
@@ -216,10 +214,9 @@ const written = (
 ): Pick<Commit, 'shard' | 'events' | 'answer' | 'subject'> => {
   const { locator, version } = policyholder
   const data = { policyholderLocator: locator, version: String(version) }
-  const event: NewEvent = { type, data, policyholderLocator: locator }
   return {
     shard,
-    events: [event],
+    events: [{ type, data, policyholderLocator: locator }],
     answer: { status: 200, text: JSON.stringify(policyholderResponse(policyholder)) },
     subject: locator,
   }
