@@ -48,9 +48,7 @@ export async function uploadMedium(
   try {
     const committed = await commit(context, database, {
       shard: HOME_SHARD,
-      guards: [],
       facts: putRows(database, media, [row]),
-      events: [],
       answer: { status: 200, text: JSON.stringify(mediaResponse(medium)) },
       subject: locator,
     })

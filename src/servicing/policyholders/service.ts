@@ -67,7 +67,6 @@ export async function createPolicyholder(
     const terms = searchTerms(dictionary, policyholder.entity.values)
     return await commit(context, database, {
       ...written(policyholder, 'policyholder.create', shard),
-      guards: [],
       facts: store.insertQueries(database, policyholder, terms),
     })
   })

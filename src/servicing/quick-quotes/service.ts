@@ -63,9 +63,7 @@ export async function createQuickQuote(
     )
   const answer = await commit(context, database, {
     shard,
-    guards: [],
     facts: quickQuoteRows(database, quickQuote),
-    events: [],
     timers: [expiryTimer(quickQuote)],
     answer: { status: 200, text },
     subject: locator,

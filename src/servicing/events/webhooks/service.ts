@@ -119,11 +119,8 @@ export async function deleteWebhook(text: string, context: RequestContext): Prom
   const { locator, name } = await webhookAt(text, context)
   await commit(context, database, {
     shard: HOME_SHARD,
-    guards: [],
     facts: [...removed(database, locator, now()), ...audited(context, 'webhooks.delete', locator, { name })],
-    events: [],
     timers: copyTimers(context.tenant, locator, context.now),
-    answer: { status: 200, text: '' },
     subject: locator,
   })
   await copyWebhook(context, locator)
@@ -197,7 +194,6 @@ async function record(
       ...applied(database, await rowOf(context, webhook), now()),
       ...audited(context, 'webhooks.write', locator, details),
     ],
-    events: [],
     timers: copyTimers(context.tenant, locator, context.now),
     answer: answerWith(webhook),
     subject: locator,
