@@ -2,20 +2,12 @@ import { z } from '@hono/zod-openapi'
 import { DisbursementListResponse, DisbursementsQuery } from '../../billing/credit/contract.ts'
 import { disbursementsOf } from '../../billing/credit/service.ts'
 import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
-import {
-  CheckInvoicesResponse,
-  GetInvoiceFinancialTransactionsResponse,
-  PaymentCreateRequest,
-  PaymentResponse,
-  PolicyholderCreditsQuery,
-  PolicyholderCreditsResponse,
-  PolicyInvoiceResponse,
-} from '../../policy/contract/billing.ts'
+import * as contract from '../../policy/contract/billing.ts'
 import * as billing from './service.ts'
 
 const { get, post } = forTenant('Invoices')
-const invoice = { schema: PolicyInvoiceResponse, description: 'The invoice.' }
-const payment = { schema: PaymentResponse, description: 'The payment.' }
+const invoice = { schema: contract.PolicyInvoiceResponse, description: 'The invoice.' }
+const payment = { schema: contract.PaymentResponse, description: 'The payment.' }
 
 export const billingRoutes: readonly Route[] = [
   get('/invoice/{invoiceLocator}', {
@@ -29,11 +21,15 @@ export const billingRoutes: readonly Route[] = [
     description:
       'In full, unless `amount` says otherwise: less leaves the invoice outstanding with the payment, and what is beyond it becomes a credit of the policyholder. The invoice of a refund is paid by a negative amount, up to what was paid in for the policy and not yet paid out or credited; without an amount the rest is written off. Where nothing may go out it is refused (409), and the refund is written off. `fieldValues` are held against `payment/payment.json`, with its required fields.',
     permission: 'invoices.pay',
-    body: { schema: PaymentCreateRequest, required: false },
+    body: { schema: contract.PaymentCreateRequest, required: false },
     answer: payment,
     handle: async ({ params, body }, context) =>
       jsonText(
-        await billing.payInvoice(context, params.invoiceLocator, body ?? PaymentCreateRequest.parse({})),
+        await billing.payInvoice(
+          context,
+          params.invoiceLocator,
+          body ?? contract.PaymentCreateRequest.parse({}),
+        ),
       ),
   }),
   get('/invoice/{invoiceLocator}/financialTransactions', {
@@ -41,7 +37,7 @@ export const billingRoutes: readonly Route[] = [
     description:
       'Commissions are itemised too and belong to no total. Of more than 10,000 items those of the same type and name are summed.',
     permission: ['transactions.read', 'invoices.read'],
-    answer: { schema: GetInvoiceFinancialTransactionsResponse, description: 'The items.' },
+    answer: { schema: contract.GetInvoiceFinancialTransactionsResponse, description: 'The items.' },
     handle: ({ params }, context) => billing.readInvoiceItems(context, params.invoiceLocator),
   }),
   get('/payments/{paymentLocator}', {
@@ -62,7 +58,7 @@ export const billingRoutes: readonly Route[] = [
   get('/policyholder/{policyholderLocator}/invoices', {
     summary: 'Invoices of all policies of a policyholder, oldest first',
     permission: 'invoices.list',
-    answer: { schema: z.array(PolicyInvoiceResponse), description: 'All of them, void ones too.' },
+    answer: { schema: z.array(contract.PolicyInvoiceResponse), description: 'All of them, void ones too.' },
     handle: ({ params }, context) => billing.invoicesOfHolder(context, params.policyholderLocator),
   }),
   get('/policyholder/{policyholderLocator}/credits', {
@@ -70,8 +66,11 @@ export const billingRoutes: readonly Route[] = [
     description:
       'A payment beyond what its invoice asked for leaves a credit. The next invoices of any of its policies are paid from it as they are made; `pay` with `source=credit` uses it for one that is there.',
     permission: ['payments.list', 'payments.read'],
-    query: PolicyholderCreditsQuery,
-    answer: { schema: PolicyholderCreditsResponse, description: 'The credit, and a page of its movements.' },
+    query: contract.PolicyholderCreditsQuery,
+    answer: {
+      schema: contract.PolicyholderCreditsResponse,
+      description: 'The credit, and a page of its movements.',
+    },
     handle: ({ params, query }, context) => billing.creditsOf(context, params.policyholderLocator, query),
   }),
   get('/policyholder/{policyholderLocator}/disbursements', {
@@ -84,7 +83,7 @@ export const billingRoutes: readonly Route[] = [
   get('/policy/{policyLocator}/checkInvoices', {
     summary: 'All invoices of a policy with their items, and those that are planned',
     permission: ['invoices.list', 'invoices.read'],
-    answer: { schema: CheckInvoicesResponse, description: 'What is billed, and what will be.' },
+    answer: { schema: contract.CheckInvoicesResponse, description: 'What is billed, and what will be.' },
     handle: ({ params }, context) => billing.checkInvoices(context, params.policyLocator),
   }),
   post('/policy/{policyLocator}/issueNextInvoice', {

@@ -2,31 +2,19 @@
 import { policyholderCredits } from '../../billing/credit/service.ts'
 import { checkedInvoices, invoiceItems, invoiceResponse } from '../../billing/payments.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
-import { type PolicyLocator, policyOfUuid, type Uuid } from '../../kernel/locators.ts'
+import { policyOfUuid, type Uuid } from '../../kernel/locators.ts'
 import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { readPagingToken, UUID_FORM } from '../../platform/paging.ts'
-import { type RecordPlace, recordPlace, shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
-import type {
-  CheckInvoicesResponse,
-  GetInvoiceFinancialTransactionsResponse,
-  PaymentCreateRequest,
-  PaymentResponse,
-  PolicyholderCreditsQuery,
-  PolicyholderCreditsResponse,
-  PolicyInvoiceResponse,
-} from '../../policy/contract/billing.ts'
+import { recordPlace, shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
+import type * as contract from '../../policy/contract/billing.ts'
 import { invoiceResponses, paymentResponse } from '../../policy/projection/records.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { paymentOf } from '../../policy/records/invoice.ts'
-import {
-  AGGREGATE_QUERIES,
-  aggregateQueries,
-  type PolicySelection,
-  readAggregates,
-} from '../../policy/store/aggregates.ts'
+import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
 import { creditQuery, loadPolicy, movementsQuery, policyOf } from '../../policy/store/loading.ts'
 import { placeOf, policyholderQuery } from '../../policyholders/store.ts'
+import type { PaymentOperation } from '../../transactions/payments/decision.ts'
 import { operate, policyLocator } from '../../transactions/policies/service.ts'
 
 /** The policy of the invoice that the path names, and the invoice's locator. */
@@ -36,7 +24,10 @@ async function policyOfInvoice(context: RequestContext, text: string): Promise<[
 }
 
 /** One round trip. */
-export async function readInvoice(context: RequestContext, text: string): Promise<PolicyInvoiceResponse> {
+export async function readInvoice(
+  context: RequestContext,
+  text: string,
+): Promise<contract.PolicyInvoiceResponse> {
   return invoiceResponse(...(await policyOfInvoice(context, text)))
 }
 
@@ -44,19 +35,22 @@ export async function readInvoice(context: RequestContext, text: string): Promis
 export async function readInvoiceItems(
   context: RequestContext,
   text: string,
-): Promise<GetInvoiceFinancialTransactionsResponse> {
+): Promise<contract.GetInvoiceFinancialTransactionsResponse> {
   return invoiceItems(...(await policyOfInvoice(context, text)))
 }
 
 /** One round trip. */
-export async function readPayment(context: RequestContext, text: string): Promise<PaymentResponse> {
+export async function readPayment(context: RequestContext, text: string): Promise<contract.PaymentResponse> {
   const { database, locator } = recordPlace(context, text, 'payment')
   const { aggregate } = await loadPolicy(context, database, { paymentLocator: locator })
   return paymentResponse(aggregate, paymentOf(aggregate, locator))
 }
 
 /** All that is billed and planned of a policy: one round trip. */
-export async function checkInvoices(context: RequestContext, text: string): Promise<CheckInvoicesResponse> {
+export async function checkInvoices(
+  context: RequestContext,
+  text: string,
+): Promise<contract.CheckInvoicesResponse> {
   const locator = policyLocator(text)
   const { env, tenant, calls } = context
   const database = shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls)
@@ -67,7 +61,7 @@ export async function checkInvoices(context: RequestContext, text: string): Prom
 export async function invoicesOfHolder(
   context: RequestContext,
   text: string,
-): Promise<PolicyInvoiceResponse[]> {
+): Promise<contract.PolicyInvoiceResponse[]> {
   const { database, locator: holder } = placeOf(context, text)
   const results = (await database.batch([
     ...aggregateQueries(database, { policyholderLocator: holder }),
@@ -84,8 +78,8 @@ export async function invoicesOfHolder(
 export async function creditsOf(
   context: RequestContext,
   text: string,
-  { pagingToken, pageSize }: PolicyholderCreditsQuery,
-): Promise<PolicyholderCreditsResponse> {
+  { pagingToken, pageSize }: contract.PolicyholderCreditsQuery,
+): Promise<contract.PolicyholderCreditsResponse> {
   const { database, locator: holder } = placeOf(context, text)
   const positions = readPagingToken(pagingToken, UUID_FORM)
   const [holders, balances, movements] = await database.batch([
@@ -97,50 +91,39 @@ export async function creditsOf(
   return policyholderCredits(holder, balances, movements, pageSize)
 }
 
-/** The policy of an invoice or payment: its locator names it, those of earlier releases take a look-up. */
-const policyOfRecord = async (
-  { database, locator }: RecordPlace,
-  selection: (locator: Uuid) => PolicySelection,
-): Promise<PolicyLocator> => policyOfUuid(locator) ?? (await policyOf(database, selection(locator)))
-
-/** Of a locator that was made up the policy may be none: then there is no such invoice or payment. */
-async function orNoSuch(
+/**
+ * Has the policy's object carry the operation out. The locator names the policy; that of a record of an earlier release takes a look-up.
+ * A locator that was made up may name a policy that does not exist: then there is no such record.
+ */
+async function operateOn(
+  context: RequestContext,
   what: 'invoice' | 'payment',
   text: string,
-  policy: PolicyLocator,
-  asked: Promise<JsonAnswer>,
+  operationOn: (locator: Uuid) => PaymentOperation,
 ): Promise<JsonAnswer> {
+  const { database, locator } = recordPlace(context, text, what)
+  const selection = what === 'invoice' ? { invoiceLocator: locator } : { paymentLocator: locator }
+  const policy = policyOfUuid(locator) ?? (await policyOf(database, selection))
   const noPolicy = notFound('policy', String(policy))
-  return await asked.catch((problem: unknown) => {
+  const operation = { kind: 'payment', operation: operationOn(locator) } as const
+  return await operate(context, policy, operation, subject =>
+    readPayment(context, subject.split('/')[1]!),
+  ).catch((problem: unknown) => {
     throw problem instanceof Refusal && problem.message === noPolicy.message ? notFound(what, text) : problem
   })
 }
 
 /** Has the policy's object pay the invoice. */
-export async function payInvoice(
+export const payInvoice = (
   context: RequestContext,
   text: string,
-  request: PaymentCreateRequest,
-): Promise<JsonAnswer> {
-  const place = recordPlace(context, text, 'invoice')
-  const policy = await policyOfRecord(place, invoiceLocator => ({ invoiceLocator }))
-  const operation = { action: 'pay' as const, invoice: place.locator, request }
-  const asked = operate(context, policy, { kind: 'payment', operation }, subject =>
-    readPayment(context, subject.split('/')[1]!),
-  )
-  return await orNoSuch('invoice', text, policy, asked)
-}
+  request: contract.PaymentCreateRequest,
+): Promise<JsonAnswer> =>
+  operateOn(context, 'invoice', text, invoice => ({ action: 'pay', invoice, request }))
 
 /** Has the policy's object take a payment back. */
-export async function reversePayment(context: RequestContext, text: string): Promise<JsonAnswer> {
-  const place = recordPlace(context, text, 'payment')
-  const policy = await policyOfRecord(place, paymentLocator => ({ paymentLocator }))
-  const operation = { action: 'reverse' as const, payment: place.locator }
-  const asked = operate(context, policy, { kind: 'payment', operation }, () =>
-    readPayment(context, place.locator),
-  )
-  return await orNoSuch('payment', text, policy, asked)
-}
+export const reversePayment = (context: RequestContext, text: string): Promise<JsonAnswer> =>
+  operateOn(context, 'payment', text, payment => ({ action: 'reverse', payment }))
 
 /** Has the policy's object make the earliest planned invoice now. */
 export const issueNextInvoice = (context: RequestContext, text: string): Promise<JsonAnswer> =>

@@ -1,17 +1,15 @@
 // What the deprecated paths answer, from the records that the others work with.
 
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { notFound, wrongState } from '../../kernel/errors.ts'
 import {
   derivedUuid,
   type PolicyLocator,
   type QuoteLocator,
   readDigits,
-  shardOfDigits,
   type Uuid,
 } from '../../kernel/locators.ts'
 import { type Money, toNumber } from '../../kernel/money.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import type { Database } from '../../platform/database.ts'
 import { recordPlace, shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import { amountsDue, futureInstallments, installmentOf, planOf } from '../../policy/bills/amounts-due.ts'
 import { isStanding } from '../../policy/fold/line.ts'
@@ -24,28 +22,38 @@ import {
   quoteParts,
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
-import type { Invoice, PlannedInstallment } from '../../policy/records/invoice.ts'
+import type { PlannedInstallment } from '../../policy/records/invoice.ts'
 import { quoteOf } from '../../policy/records/transactions.ts'
 import type { PolicySelection } from '../../policy/store/aggregates.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { policyLocator } from '../../transactions/policies/service.ts'
 import { quoteResponse } from '../../transactions/quotes/projection.ts'
 import { quoteLocator } from '../../transactions/quotes/service.ts'
 import * as contract from './contract.ts'
-import { pageOfPolicies, pageOfQuotes, wholePolicies } from './store.ts'
+import { type ListName, listed, type Whole, wholePolicies } from './store.ts'
 
-const databaseOf = (
-  { env, tenant, calls }: RequestContext,
+/** The policy in the shard of the locator, whole: one round trip. */
+function load(
+  context: RequestContext,
   locator: PolicyLocator | QuoteLocator,
-): Database => shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls)
+  selection: PolicySelection,
+): Promise<Loaded> {
+  const { env, tenant, calls } = context
+  return loadPolicy(context, shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls), selection)
+}
+
+const loadNamed = (context: RequestContext, text: string): Promise<Loaded> => {
+  const locator = policyLocator(text)
+  return load(context, locator, { locator })
+}
 
 export async function invoiceJobsOfPolicy(
   context: RequestContext,
   text: string,
 ): Promise<contract.InvoiceJobListResponse> {
-  const locator = policyLocator(text)
-  const { aggregate } = await loadPolicy(context, databaseOf(context, locator), { locator })
+  const { aggregate } = await loadNamed(context, text)
   return { listCompleted: true, items: policyJobs(aggregate) }
 }
 
@@ -54,8 +62,7 @@ export async function invoiceJobsOfQuote(
   text: string,
 ): Promise<contract.InvoiceJobListResponse> {
   const locator = quoteLocator(text)
-  const database = databaseOf(context, locator)
-  const { aggregate } = await loadPolicy(context, database, { quoteLocator: locator })
+  const { aggregate } = await load(context, locator, { quoteLocator: locator })
   return { listCompleted: true, items: quoteJobs(aggregate, quoteOf(aggregate, locator)) }
 }
 
@@ -68,60 +75,55 @@ export async function setBillingTrigger(
   text: string,
   { billingTrigger }: contract.BillingTriggerUpdateRequest,
 ): Promise<contract.BillingTriggerResponse> {
-  const locator = policyLocator(text)
-  const { aggregate, product } = await loadPolicy(context, databaseOf(context, locator), { locator })
+  const { aggregate, product } = await loadNamed(context, text)
+  const locator = String(aggregate.policy.locator)
   const { generatingEvent } = product.invoicing
   if (generatingEvent !== billingTrigger)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Policy ${locator} is billed on ${generatingEvent}, as its product '${product.name}' says; set invoicing.generatingEvent there, deploy it, and upgrade the policy.`,
     )
-  return { policyLocator: String(aggregate.policy.locator), billingTrigger }
+  return { policyLocator: locator, billingTrigger }
 }
 
-export async function listSnapshots(
+export const listSnapshots = (
   context: RequestContext,
-  { offset = 0, count = contract.MOST_WHOLE }: contract.WholeListQuery,
-): Promise<contract.PolicySnapshotListResponse> {
-  const found = await pageOfPolicies(context, { offset, count })
-  const page = found.slice(0, count).map(one => one.locator)
-  const whole = await wholePolicies(context, page, locator => shardOfDigits(locator as PolicyLocator))
-  return {
-    listCompleted: found.length <= count,
-    items: page.flatMap(locator => {
-      const one = whole.get(locator)
-      return one ? [policyResponse(one.aggregate, one.product, { summarizeQuotes: false })] : []
-    }),
-  }
-}
-
-export async function listQuotes(
-  context: RequestContext,
-  { offset = 0, count = contract.MOST_WHOLE }: contract.WholeListQuery,
-): Promise<contract.QuoteListResponse> {
-  const found = await pageOfQuotes(context, { offset, count })
-  const page = found.slice(0, count)
-  const whole = await wholePolicies(
-    context,
-    page.map(one => one.policyLocator),
-    locator => shardOfDigits(locator as PolicyLocator),
+  query: contract.WholeListQuery,
+): Promise<contract.PolicySnapshotListResponse> =>
+  wholePage(context, 'policies', query, ({ aggregate, product }) =>
+    policyResponse(aggregate, product, { summarizeQuotes: false }),
   )
-  return {
-    listCompleted: found.length <= count,
-    items: page.flatMap(({ locator, policyLocator: policy }) => {
-      const one = whole.get(policy)
-      const quote = one?.aggregate.quotes.get(locator as QuoteLocator)
-      return one && quote ? [quoteResponse(one.aggregate, quote, one.product)] : []
-    }),
-  }
+
+export const listQuotes = (
+  context: RequestContext,
+  query: contract.WholeListQuery,
+): Promise<contract.QuoteListResponse> =>
+  wholePage(context, 'quotes', query, ({ aggregate, product }, locator) => {
+    const quote = aggregate.quotes.get(locator as QuoteLocator)
+    return quote && quoteResponse(aggregate, quote, product)
+  })
+
+/** A page of records, each shown from its whole policy. */
+async function wholePage<Shown>(
+  context: RequestContext,
+  list: ListName,
+  { offset = 0, count = contract.MOST_WHOLE }: contract.WholeListQuery,
+  show: (policy: Whole, locator: number) => Shown | undefined,
+): Promise<{ listCompleted: boolean; items: Shown[] }> {
+  const found = await listed(context, list, offset, count + 1)
+  const page = found.slice(0, count)
+  const policies = await wholePolicies(context, new Set(page.map(record => record.policyLocator)))
+  const items = page.flatMap(record => {
+    const policy = policies.get(record.policyLocator)
+    return (policy && show(policy, record.locator)) ?? []
+  })
+  return { listCompleted: found.length <= count, items }
 }
 
 export async function listSegments(
   context: RequestContext,
   transaction: string,
 ): Promise<contract.SegmentListResponse> {
-  const { database, selection } = transactionAt(context, transaction)
-  const { aggregate, product } = await loadPolicy(context, database, selection)
+  const { aggregate, product } = await loadTransaction(context, transaction)
   return { listCompleted: true, items: segmentsOf(aggregate, product, transaction) }
 }
 
@@ -136,19 +138,12 @@ export async function readSegment(
   return found
 }
 
-/** Where the transaction lies: digits of an endorsement, renewal, quote or cancellation, or a UUID of the others. */
-function transactionAt(
-  context: RequestContext,
-  text: string,
-): { database: Database; selection: PolicySelection } {
+/** The policy of the transaction: digits of an endorsement, renewal, quote or cancellation, or a UUID of the others. */
+function loadTransaction(context: RequestContext, text: string): Promise<Loaded> {
   const digits = readDigits(text)
-  if (digits !== undefined)
-    return {
-      database: databaseOf(context, digits as QuoteLocator),
-      selection: { transactionLocator: digits },
-    }
+  if (digits !== undefined) return load(context, digits as QuoteLocator, { transactionLocator: digits })
   const { database, locator } = recordPlace(context, text, 'transaction')
-  return { database, selection: { transactionLocator: locator } }
+  return loadPolicy(context, database, { transactionLocator: locator })
 }
 
 // Segments of a transaction: the policy's segments that its modification made, and the span that it left without cover.
@@ -157,7 +152,7 @@ function transactionAt(
  * The segments that the transaction made, in order of time, the gap last. `transaction` is the locator of a modification, or of
  * what made it. None while it is not accepted; 404 when there is no such transaction.
  */
-export function segmentsOf(
+function segmentsOf(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
   transaction: string,
@@ -173,12 +168,13 @@ export function segmentsOf(
   const step = view.line.find(one => one.modification.locator === modification.locator)
   if (!step) return []
   const made = new Set<string>(step.made.map(segment => segment.locator))
+  const transactionLocator = modification.locator
   const coverage = policyCharacteristics(view)
     .filter(({ locator }) => made.has(locator))
     .map(
       (characteristics): contract.SegmentResponse => ({
         locator: characteristics.locator,
-        transactionLocator: modification.locator,
+        transactionLocator,
         type: 'coverage',
         startTime: iso(Number(characteristics.startTimestamp)),
         endTime: iso(Number(characteristics.endTimestamp)),
@@ -188,14 +184,9 @@ export function segmentsOf(
   const covered = Math.max(modification.effectiveAt, ...step.made.map(segment => segment.end))
   const before = Math.max(covered, ...step.replaced.map(segment => segment.end))
   if (before === covered) return coverage
-  const gap: contract.SegmentResponse = {
-    locator: derivedUuid(view.shard, modification.locator, 'gap'),
-    transactionLocator: modification.locator,
-    type: 'gap',
-    startTime: iso(covered),
-    endTime: iso(before),
-  }
-  return [...coverage, gap]
+  const locator = derivedUuid(view.shard, transactionLocator, 'gap')
+  const times = { startTime: iso(covered), endTime: iso(before) }
+  return [...coverage, { locator, transactionLocator, type: 'gap', ...times }]
 }
 
 const modificationOf = ({ modifications }: PolicyAggregate, transaction: string): Modification | undefined =>
@@ -219,13 +210,13 @@ const iso = (at: number): string => new Date(at).toISOString()
 
 // Plans of invoices as jobs: each installment is one, completed by the invoice that bills it.
 /** Of the policy: every invoice that was made, then those that are planned. */
-export function policyJobs(aggregate: PolicyAggregate): contract.InvoiceJobResponse[] {
+function policyJobs(aggregate: PolicyAggregate): contract.InvoiceJobResponse[] {
   const made = [...aggregate.invoices.values()].map(invoice => installmentOf(aggregate, invoice))
   return jobsOf(aggregate, [...made, ...futureInstallments(aggregate)])
 }
 
 /** Of the quote: its own plan, which there is once it is quoted. */
-export const quoteJobs = (aggregate: PolicyAggregate, quote: Quote): contract.InvoiceJobResponse[] =>
+const quoteJobs = (aggregate: PolicyAggregate, quote: Quote): contract.InvoiceJobResponse[] =>
   jobsOf(aggregate, planOf(aggregate, quoteParts(aggregate, quote).modification), quote.state)
 
 function jobsOf(
@@ -234,26 +225,28 @@ function jobsOf(
   quoteState?: Quote['state'],
 ): contract.InvoiceJobResponse[] {
   const idOf = (modification: Uuid, number: number): string => `${modification}/${number}`
-  const invoiceOf = new Map<string, Invoice>(
-    [...aggregate.invoices.values()].map(one => [
-      idOf(one.policyModificationLocator, one.installmentNumber),
-      one,
+  const invoices = new Map(
+    [...aggregate.invoices.values()].map(invoice => [
+      idOf(invoice.policyModificationLocator, invoice.installmentNumber),
+      invoice,
     ]),
   )
-  const planned = new Set(futureInstallments(aggregate).map(one => idOf(one.modificationLocator, one.number)))
-  const dues = new Map<Uuid, Money[]>()
-  const dueOf = ({ modificationLocator, number }: PlannedInstallment): Money => {
+  const planned = new Set(
+    futureInstallments(aggregate).map(({ modificationLocator, number }) => idOf(modificationLocator, number)),
+  )
+  const amounts = new Map<Uuid, Money[]>()
+  const amountOf = ({ modificationLocator, number }: PlannedInstallment): Money => {
     const known =
-      dues.get(modificationLocator) ??
+      amounts.get(modificationLocator) ??
       amountsDue(aggregate, aggregate.modifications.get(modificationLocator)!)
-    dues.set(modificationLocator, known)
+    amounts.set(modificationLocator, known)
     return known[number - 1]!
   }
   return installments.map(installment => {
     const { modificationLocator, number, issueAt, dueAt, start, end } = installment
     const id = idOf(modificationLocator, number)
-    const invoice = invoiceOf.get(id)
-    // Before it is accepted, the plan of a quote is nobody's but the quote's.
+    const invoice = invoices.get(id)
+    // Before a quote is accepted, its plan is not yet among the policy's.
     const waits = planned.has(id) || quoteState === 'draft' || quoteState === 'quoted'
     return {
       policyLocator: String(aggregate.policy.locator),
@@ -264,7 +257,7 @@ function jobsOf(
       dueTime: iso(invoice?.dueAt ?? dueAt),
       startTime: iso(start),
       endTime: iso(end),
-      amount: toNumber(dueOf(installment)),
+      amount: toNumber(amountOf(installment)),
       amountCurrency: aggregate.policy.currency,
       ...(invoice && { invoiceLocator: invoice.locator }),
     }

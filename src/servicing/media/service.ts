@@ -89,30 +89,23 @@ const MARKS: readonly [string, RegExp][] = [
 const OFFICE = 'application/vnd.openxmlformats-officedocument'
 const OPEN_DOCUMENT = 'application/vnd.oasis.opendocument'
 
+/** Types that are called like the endings of their files. */
+const IMAGES = ['png', 'jpeg', 'gif', 'webp', 'avif', 'heic', 'heif', 'tiff', 'bmp']
+const TEXTS = ['csv', 'html']
+const APPLICATIONS = ['pdf', 'json', 'xml', 'rtf', 'zip']
+
 /** Types by the endings of names: what policyholders and adjusters send. */
 const TYPES: ReadonlyMap<string, string> = new Map([
-  ['pdf', 'application/pdf'],
-  ['png', 'image/png'],
+  ...IMAGES.map(ending => [ending, `image/${ending}`] as const),
+  ...TEXTS.map(ending => [ending, `text/${ending}`] as const),
+  ...APPLICATIONS.map(ending => [ending, `application/${ending}`] as const),
   ['jpg', 'image/jpeg'],
-  ['jpeg', 'image/jpeg'],
-  ['gif', 'image/gif'],
-  ['webp', 'image/webp'],
-  ['avif', 'image/avif'],
-  ['heic', 'image/heic'],
-  ['heif', 'image/heif'],
   ['tif', 'image/tiff'],
-  ['tiff', 'image/tiff'],
-  ['bmp', 'image/bmp'],
   ['svg', 'image/svg+xml'],
   ['txt', 'text/plain'],
   ['text', 'text/plain'],
-  ['csv', 'text/csv'],
-  ['html', 'text/html'],
   ['htm', 'text/html'],
   ['md', 'text/markdown'],
-  ['json', 'application/json'],
-  ['xml', 'application/xml'],
-  ['rtf', 'application/rtf'],
   ['doc', 'application/msword'],
   ['docx', `${OFFICE}.wordprocessingml.document`],
   ['xls', 'application/vnd.ms-excel'],
@@ -123,7 +116,6 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['ods', `${OPEN_DOCUMENT}.spreadsheet`],
   ['eml', 'message/rfc822'],
   ['msg', 'application/vnd.ms-outlook'],
-  ['zip', 'application/zip'],
   ['mp3', 'audio/mpeg'],
   ['m4a', 'audio/mp4'],
   ['wav', 'audio/wav'],

@@ -1,7 +1,7 @@
 // Quick quotes, as the Worker serves them: priced like a policy's draft, checked by nothing, and kept for 30 days.
 
 import { externalRaters, PluginSessions } from '../../extension/plugins/sessions.ts'
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, notFound, Refusal, tooLarge } from '../../kernel/errors.ts'
 import {
   derivedUuid,
   type LocatorSupply,
@@ -12,7 +12,13 @@ import {
   type Uuid,
 } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
-import { commit, isBySubject, storedAnswer } from '../../platform/commit.ts'
+import {
+  type AnswerBySubject,
+  commit,
+  isBySubject,
+  type JsonAnswer,
+  storedAnswer,
+} from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { recordPlace, shardDatabase } from '../../platform/tenancy.ts'
@@ -50,29 +56,34 @@ export async function createQuickQuote(
   const { idempotency } = context
   const { shard, database } = placeOf(context, request.policyholderLocator)
   const earlier = await storedAnswer(context, database)
-  if (earlier) return isBySubject(earlier) ? reread(context, earlier.subject) : jsonText(earlier)
+  if (earlier) return await answerOf(context, earlier)
   const locator = idempotency
     ? derivedUuid(shard, 'quickQuote', idempotency.key, idempotency.bodyHash)
     : newUuid(shard)
   const quickQuote = await priced(context, request, locator, shard)
   const text = JSON.stringify(quickQuote.answer)
   if (Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(quickQuote.request)) > LARGEST_STORED_BYTES)
-    throw new Refusal(
-      'tooLarge',
+    throw tooLarge(
       `A quick quote has at most ${LARGEST_STORED_BYTES} bytes with its price; price a larger one as a policy.`,
     )
-  const answer = await commit(context, database, {
-    shard,
-    facts: quickQuoteRows(database, quickQuote),
-    timers: [expiryTimer(quickQuote)],
-    answer: { status: 200, text },
-    subject: locator,
-  })
-  return isBySubject(answer) ? reread(context, answer.subject) : jsonText(answer)
+  return answerOf(
+    context,
+    await commit(context, database, {
+      shard,
+      facts: quickQuoteRows(database, quickQuote),
+      timers: [expiryTimer(quickQuote)],
+      answer: { status: 200, text },
+      subject: locator,
+    }),
+  )
 }
 
-const reread = async (context: RequestContext, subject: string): Promise<JsonText> =>
-  jsonText({ status: 200, text: JSON.stringify(await readQuickQuote(context, subject)) })
+const answerOf = async (context: RequestContext, answer: JsonAnswer | AnswerBySubject): Promise<JsonText> =>
+  jsonText(
+    isBySubject(answer)
+      ? { status: 200, text: JSON.stringify(await readQuickQuote(context, answer.subject)) }
+      : answer,
+  )
 
 /** As it was answered when it was made: one round trip. */
 export const readQuickQuote = async (context: RequestContext, text: string): Promise<QuickQuoteResponse> =>
@@ -90,10 +101,8 @@ export async function quickQuoteContent(context: RequestContext, text: string): 
   const { request, configVersion, createdAt, locator } = await stored(context, text)
   const { database } = recordPlace(context, locator, 'quick quote')
   const ground = await loadGround(context, database, { ...request, configVersion })
-  const aggregate = quickDraft(request, ground, {
-    now: createdAt as Instant,
-    supply: locatorsOf(locator as Uuid),
-  })
+  const supply = locatorsOf(locator as Uuid)
+  const aggregate = quickDraft(request, ground, { now: createdAt as Instant, supply })
   const quote = selectedQuote(aggregate)
   const { modification } = quoteParts(aggregate, quote)
   const line = lineUpTo(aggregate, quote, modification)
@@ -220,7 +229,7 @@ export function locatorsOf(quickQuote: Uuid): LocatorSupply {
 }
 
 /** The draft at that time. Values are not checked, but those that nothing could read or that fit no part are refused (400). */
-export function quickDraft(
+function quickDraft(
   request: PolicyCreateRequest,
   ground: Ground,
   attempt: { now: Instant; supply: LocatorSupply },
@@ -233,8 +242,7 @@ export function quickDraft(
     ),
   ]
   if (problems.length > 0)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       problems.slice(0, MOST_SHOWN).join(' ') +
         (problems.length > MOST_SHOWN ? ` And ${problems.length - MOST_SHOWN} more.` : ''),
     )

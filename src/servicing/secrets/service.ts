@@ -5,7 +5,7 @@ import { sql } from 'drizzle-orm'
 import { auditRows } from '../../access/audit/store.ts'
 import { readIntegrations } from '../../extension/integrations/store.ts'
 import { integrations } from '../../extension/integrations/tables.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { type Refusal, wrongState } from '../../kernel/errors.ts'
 import type { Guard } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
@@ -30,7 +30,7 @@ const refers = (staticName: string) =>
 const integrationsMark = sql`(select count(*) || '/' || coalesce(max(updated_at), 0) from ${integrations})`
 
 /** Who refers to it, and a guard that holds while no one else begins to. */
-export async function usageOf(
+async function usageOf(
   context: RequestContext,
   database: Database,
   { name, staticName }: Resource,
@@ -74,7 +74,7 @@ export async function usageOf(
   }
 }
 
-/** 409 while something refers to it, unless it is forced. It is taken out of its groups. */
+/** Deletes it and takes it out of its groups. 409 while something refers to it, unless the request forces it. */
 export async function deleteSecret(
   name: string,
   { force }: SecretDeleteQuery,
@@ -88,17 +88,12 @@ export async function deleteSecret(
       const resource = await secretAt(database, name)
       const { usage, guards } = await usageOf(context, database, resource)
       if (usage.isNeeded && !force) throw inUse(name, usage)
+      const details = { staticName: resource.staticName, ...(usage.isNeeded && { force }) }
       return {
         guards: [contentsGuard(resource), ...(force ? [] : guards)],
         facts: [
           ...secretDeletion(database, name),
-          ...auditRows(database, context, HOME_SHARD, [
-            {
-              action: 'secrets.delete',
-              subject: name,
-              details: { staticName: resource.staticName, ...(usage.isNeeded && { force }) },
-            },
-          ]),
+          ...auditRows(database, context, HOME_SHARD, [{ action: 'secrets.delete', subject: name, details }]),
         ],
         subject: name,
       }
@@ -123,8 +118,7 @@ function inUse(
     ...integrations.map(one => `the integration '${one}'`),
     ...(configVersion === undefined ? [] : [`configuration version ${configVersion}`]),
   ]
-  return new Refusal(
-    'wrongState',
+  return wrongState(
     `The secret '${name}' (${staticName}) is in use: ${users.slice(0, 20).join(', ')}. Take the references away, or send force=true.`,
   )
 }
