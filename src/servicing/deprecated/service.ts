@@ -23,14 +23,12 @@ import {
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
 import type { PlannedInstallment } from '../../policy/records/invoice.ts'
-import { quoteOf } from '../../policy/records/transactions.ts'
 import type { PolicySelection } from '../../policy/store/aggregates.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import { policyLocator } from '../../transactions/policies/service.ts'
-import { quoteResponse } from '../../transactions/quotes/projection.ts'
-import { quoteLocator } from '../../transactions/quotes/service.ts'
+import { policyLocator, recordService } from '../../transactions/policies/service.ts'
+import { QUOTES, quoteResponse } from '../../transactions/quotes/projection.ts'
 import * as contract from './contract.ts'
 import { type ListName, listed, type Whole, wholePolicies } from './store.ts'
 
@@ -61,9 +59,8 @@ export async function invoiceJobsOfQuote(
   context: RequestContext,
   text: string,
 ): Promise<contract.InvoiceJobListResponse> {
-  const locator = quoteLocator(text)
-  const { aggregate } = await load(context, locator, { quoteLocator: locator })
-  return { listCompleted: true, items: quoteJobs(aggregate, quoteOf(aggregate, locator)) }
+  const { loaded, record } = await recordService(QUOTES).load(context, text)
+  return { listCompleted: true, items: quoteJobs(loaded.aggregate, record) }
 }
 
 /**

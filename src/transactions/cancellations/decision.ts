@@ -1,7 +1,7 @@
 // Decides each action on a policy's cancellations, with their events (brief 1.5, 1.7): pure plans over the loaded policy.
 import { billTransaction } from '../../billing/billing.ts'
 import { type OwnBills, ownBills } from '../../billing/plugin-bills.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest } from '../../kernel/errors.ts'
 import type { CancellationLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
@@ -210,8 +210,7 @@ export async function planCancellationIssue(
   assertTerms(before, cancellation, product)
   const { cancellationCategories = [] } = cancellationType(product, cancellation.name) ?? {}
   if (cancellationCategories.length > 0 && cancellation.category === undefined)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `Cancellation ${cancellation.locator} needs a cancellationCategory before it is issued: one of ${listed(cancellationCategories)}.`,
     )
   return await planCancelled(before, context, orderOf(cancellation), cancellation)
@@ -331,15 +330,13 @@ function assertTerms(before: PolicyAggregate, terms: CancellationTerms, product:
   const type = cancellationType(product, terms.name)
   if (!type && terms.name !== LAPSE) {
     const known = [...(product.cancellationTypes ?? []).map(({ name }) => name), LAPSE]
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `Product '${product.name}' has no cancellation '${terms.name}'; it has ${listed(known)}.`,
     )
   }
   const categories = type?.cancellationCategories ?? []
   if (terms.category !== undefined && !categories.includes(terms.category))
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `Cancellation '${terms.name}' has no category '${terms.category}'; it has ${listed(categories) || 'none'}.`,
     )
 }
@@ -347,8 +344,7 @@ function assertTerms(before: PolicyAggregate, terms: CancellationTerms, product:
 /** Within the contract; a repeated cancellation is effective earlier than the one before, which ended it. */
 function assertWithin({ policy }: PolicyAggregate, effectiveAt: Instant): void {
   if (effectiveAt >= policy.originalStart && effectiveAt < policy.effectiveEnd) return
-  throw new Refusal(
-    'invalidRequest',
+  throw invalidRequest(
     `The effective time ${effectiveAt} must lie from the contract's start ${policy.originalStart} up to, but not including, its effective end ${policy.effectiveEnd}.`,
   )
 }

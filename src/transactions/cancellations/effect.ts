@@ -1,7 +1,7 @@
 // What a cancellation does to a policy (brief 2.2): segments from its time on end, what they cost is given back,
 // fees shrink. Runs are not touched: what is left of them follows from the segments. Previews, cancellations,
 // withdrawals and the legacy cancellation are this one plan.
-import { Refusal } from '../../kernel/errors.ts'
+import { wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, decimal, type Money, minus, money, sum, toDecimal } from '../../kernel/money.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
@@ -49,7 +49,7 @@ export function cancelled(
   const covered = segmentsInForce(line)
   const hit = covered.filter(segment => segment.end > effectiveAt)
   if (hit.length === 0 && !(covered.length === 0 && order.mayBeEmpty))
-    throw new Refusal('wrongState', `Policy ${before.policy.locator} has no coverage from ${effectiveAt} on.`)
+    throw wrongState(`Policy ${before.policy.locator} has no coverage from ${effectiveAt} on.`)
   // From a time in a gap of the coverage on, the policy ends where its coverage does: what cancels and reinstates it
   // from an earlier time finds that end again.
   const last = covered.findLast(segment => segment.start < effectiveAt)

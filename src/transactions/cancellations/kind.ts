@@ -6,7 +6,7 @@ import type { NewEvent } from '../../platform/events/outbox.ts'
 import type { Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { cancellationOf } from '../../policy/records/transactions.ts'
 import { assertPolicyAllows, type Planned, policyEvent } from '../../policy/transitions.ts'
-import { defineKind, type Response, showNothing } from '../mechanism/kind.ts'
+import { defineKind, pluginRecord, showNothing, showRecord } from '../mechanism/kind.ts'
 import { priceChangeOf } from '../mechanism/price-change.ts'
 import { prorated } from '../mechanism/prorating.ts'
 import type { CancellationCreateRequest } from './contract.ts'
@@ -19,7 +19,7 @@ import {
   previewCancellation,
 } from './decision.ts'
 import { cancelled } from './effect.ts'
-import { cancellationResponse, cancellationValue } from './projection.ts'
+import { CANCELLATIONS, cancellationValue } from './projection.ts'
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
@@ -38,19 +38,14 @@ declare module '../mechanism/kind.ts' {
   }
 }
 
-export const showCancellation =
-  (locator: CancellationLocator): Response =>
-  ({ aggregate, product }) =>
-    cancellationResponse(aggregate, cancellationOf(aggregate, locator), product)
-
 export const cancellationKind = defineKind<'cancellation'>({
   name: 'cancellation',
   record: ({ operation }) =>
-    'cancellation' in operation ? showCancellation(operation.cancellation) : undefined,
+    'cancellation' in operation ? showRecord(CANCELLATIONS, operation.cancellation) : undefined,
   async decide(loaded, { operation }, { attempt }) {
     const { planned, cancellation } = await decideCancellation(loaded, operation, attempt)
     if (cancellation === undefined) return { planned }
-    return { planned, response: showCancellation(cancellation), subject: String(cancellation) }
+    return { planned, response: showRecord(CANCELLATIONS, cancellation), subject: String(cancellation) }
   },
   changes: {
     cancellation: {
@@ -90,13 +85,7 @@ export const cancellationKind = defineKind<'cancellation'>({
       },
     },
   },
-  pluginRecords: {
-    Cancellation: {
-      form: 'digits',
-      select: digits => ({ cancellationLocator: digits as CancellationLocator }),
-      show: digits => showCancellation(digits as CancellationLocator),
-    },
-  },
+  pluginRecords: { Cancellation: pluginRecord(CANCELLATIONS) },
 })
 
 // The end of cover by a cancellation or withdrawal, when its time has come (brief 9, cancellation.effective). It is read

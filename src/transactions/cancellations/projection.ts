@@ -1,5 +1,6 @@
 // Shows a cancellation and its effect on the price.
 import { payOutLimit } from '../../billing/payments.ts'
+import type { CancellationLocator } from '../../kernel/locators.ts'
 import { type Money, negated, plus, sum, toNumber } from '../../kernel/money.ts'
 import { invoiceOfTransaction, plannedTotals, restDue, totalsDueOf } from '../../policy/bills/amounts-due.ts'
 import { isIssued, withIssued } from '../../policy/fold/line.ts'
@@ -8,14 +9,24 @@ import { policyView } from '../../policy/projection/policy.ts'
 import { documentsOf } from '../../policy/projection/records.ts'
 import { boundQuote, type Modification, type PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { isOutstanding } from '../../policy/records/invoice.ts'
-import type { Cancellation } from '../../policy/records/transactions.ts'
+import { type Cancellation, cancellationOf } from '../../policy/records/transactions.ts'
 import type { Carried } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { CancellationValueResponse } from '../../rating/contract-change.ts'
 import { totalChange } from '../../rating/price.ts'
+import type { RecordKind } from '../mechanism/kind.ts'
 import { plannedPriceChange, recordedPriceChange } from '../mechanism/price-change.ts'
 import { reinstatementResponse } from '../reinstatements/projection.ts'
 import type { CancellationResponse } from './contract.ts'
+
+export const CANCELLATIONS: RecordKind<CancellationLocator, Cancellation, CancellationResponse> = {
+  name: 'cancellation',
+  form: 'digits',
+  select: cancellationLocator => ({ cancellationLocator }),
+  all: ({ cancellations }) => cancellations.values(),
+  find: cancellationOf,
+  show: cancellationResponse,
+}
 
 export function cancellationResponse(
   aggregate: PolicyAggregate,

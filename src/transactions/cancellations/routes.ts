@@ -1,32 +1,34 @@
 import { z } from '@hono/zod-openapi'
+import type { CancellationLocator } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { forTenant, type JsonText, jsonText, type Route } from '../../platform/http/route.ts'
+import { forTenant, type JsonText, type Route } from '../../platform/http/route.ts'
 import { CancellationValueQuery, PolicyCancellationIssueRequest } from '../../policy/contract/requests.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
 import { CancellationValueResponse, PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
-import { operate, policyLocator } from '../policies/service.ts'
+import { operate, recordService } from '../policies/service.ts'
 import { CancellationCreateRequest, CancellationResponse, CancellationUpdateRequest } from './contract.ts'
-import {
-  actOnCancellation,
-  cancel,
-  cancellationLocator,
-  cancellationPrice,
-  cancellationsOf,
-  readCancellation,
-} from './service.ts'
+import type { CancellationOperation } from './decision.ts'
+import { CANCELLATIONS } from './projection.ts'
 
 const { get, patch, post } = forTenant('Cancellations')
 const cancellation = { schema: CancellationResponse, description: 'The cancellation.' }
 const policy = { schema: PolicyResponse, description: 'The policy.' }
 
-const act = async (
+const cancellations = recordService(CANCELLATIONS)
+
+const act = (
   context: RequestContext,
-  locator: string,
-  action: 'issue' | 'rescind',
+  text: string,
+  operationOn: (cancellation: CancellationLocator) => CancellationOperation,
 ): Promise<JsonText> =>
-  jsonText(
-    await actOnCancellation(context, cancellationLocator(locator), one => ({ action, cancellation: one })),
-  )
+  cancellations.act(context, text, locator => ({ kind: 'cancellation', operation: operationOn(locator) }))
+
+/** Cancels or withdraws a policy, or drafts its cancellation. */
+const cancel = (
+  context: RequestContext,
+  policyText: string,
+  operation: CancellationOperation,
+): Promise<JsonText> => cancellations.operate(context, policyText, { kind: 'cancellation', operation })
 
 export const cancellationRoutes: readonly Route[] = [
   post('/policies/{policyLocator}/cancellations', {
@@ -35,56 +37,53 @@ export const cancellationRoutes: readonly Route[] = [
     permission: 'cancellations.write',
     body: { schema: CancellationCreateRequest, required: true },
     answer: cancellation,
-    handle: async ({ params, body }, context) =>
-      jsonText(
-        await cancel(context, policyLocator(params.policyLocator), { action: 'create', request: body }),
-      ),
+    handle: ({ params, body }, context) =>
+      cancel(context, params.policyLocator, { action: 'create', request: body }),
   }),
   get('/policies/{policyLocator}/cancellations', {
     summary: 'Cancellations of a policy, oldest first',
     permission: ['cancellations.read', 'cancellations.list'],
     answer: { schema: z.array(CancellationResponse), description: 'All of them, rescinded ones too.' },
-    handle: ({ params }, context) => cancellationsOf(context, params.policyLocator),
+    handle: ({ params }, context) => cancellations.list(context, params.policyLocator),
   }),
   get('/cancellations/{locator}', {
     summary: 'Get a cancellation',
     permission: 'cancellations.read',
     answer: cancellation,
-    handle: ({ params }, context) => readCancellation(context, cancellationLocator(params.locator)),
+    handle: ({ params }, context) => cancellations.read(context, params.locator),
   }),
   patch('/cancellations/{locator}', {
     summary: 'Update a draft cancellation',
     permission: 'cancellations.write',
     body: { schema: CancellationUpdateRequest, required: true },
     answer: cancellation,
-    handle: async ({ params, body }, context) =>
-      jsonText(
-        await actOnCancellation(context, cancellationLocator(params.locator), one => ({
-          action: 'update',
-          cancellation: one,
-          request: body,
-        })),
-      ),
+    handle: ({ params, body }, context) =>
+      act(context, params.locator, cancellation => ({ action: 'update', cancellation, request: body })),
   }),
   patch('/cancellations/{locator}/issue', {
     summary: 'Issue a cancellation',
     permission: ['cancellations.issue', 'cancellations.write'],
     answer: cancellation,
-    handle: ({ params }, context) => act(context, params.locator, 'issue'),
+    handle: ({ params }, context) =>
+      act(context, params.locator, cancellation => ({ action: 'issue', cancellation })),
   }),
   patch('/cancellations/{locator}/rescind', {
     summary: 'Rescind a draft cancellation',
     permission: 'cancellations.write',
     answer: cancellation,
-    handle: ({ params }, context) => act(context, params.locator, 'rescind'),
+    handle: ({ params }, context) =>
+      act(context, params.locator, cancellation => ({ action: 'rescind', cancellation })),
   }),
   get('/cancellations/{locator}/price', {
     summary: 'What a cancellation changes of the price',
     description: 'Of a draft: as it would be now; nothing is stored.',
     permission: 'cancellations.read',
     answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
-    handle: async ({ params }, context) =>
-      jsonText(await cancellationPrice(context, cancellationLocator(params.locator))),
+    handle: ({ params }, context) =>
+      cancellations.act(context, params.locator, cancellation => ({
+        kind: 'change',
+        of: { kind: 'cancellation', cancellation },
+      })),
   }),
   post('/policy/{policyLocator}/cancel', {
     summary: 'Cancel a policy in one step',
@@ -93,33 +92,28 @@ export const cancellationRoutes: readonly Route[] = [
     permission: ['cancellations.issue', 'cancellations.write'],
     body: { schema: PolicyCancellationIssueRequest, required: true },
     answer: policy,
-    handle: async ({ params, body }, context) =>
-      jsonText(
-        await cancel(context, policyLocator(params.policyLocator), {
-          action: 'legacy',
-          coverageEndAt: body.coverageEndTimestamp,
-        }),
-      ),
+    handle: ({ params, body }, context) =>
+      cancel(context, params.policyLocator, {
+        action: 'legacy',
+        coverageEndAt: body.coverageEndTimestamp,
+      }),
   }),
   post('/policy/{policyLocator}/withdraw', {
     summary: 'Withdraw a policy: cancel it from its start',
     description: 'Premium, taxes and fees become zero; nothing can be done to the policy afterwards.',
     permission: ['cancellations.issue', 'cancellations.write'],
     answer: policy,
-    handle: async ({ params }, context) =>
-      jsonText(await cancel(context, policyLocator(params.policyLocator), { action: 'withdraw' })),
+    handle: ({ params }, context) => cancel(context, params.policyLocator, { action: 'withdraw' }),
   }),
   get('/policy/{policyLocator}/cancellationValue', {
     summary: 'What cancelling a policy would give back',
     permission: 'cancellations.read',
     query: CancellationValueQuery,
     answer: { schema: CancellationValueResponse, description: 'The value; nothing is stored.' },
-    handle: async ({ params, query }, context) =>
-      jsonText(
-        await operate(context, policyLocator(params.policyLocator), {
-          kind: 'change',
-          of: { kind: 'value', coverageEndAt: query.coverageEndTimestamp },
-        }),
-      ),
+    handle: ({ params, query }, context) =>
+      operate(context, params.policyLocator, {
+        kind: 'change',
+        of: { kind: 'value', coverageEndAt: query.coverageEndTimestamp },
+      }),
   }),
 ]

@@ -35,7 +35,8 @@ import type {
 import type { Element } from '../../reference/constraints/evaluation.ts'
 import { tablesInForce } from '../../reference/constraints/force.ts'
 import { endorsed } from '../endorsements/effect.ts'
-import { quoteLocator } from '../quotes/service.ts'
+import { recordService } from '../policies/service.ts'
+import { QUOTES } from '../quotes/projection.ts'
 import { renewed } from '../renewals/effect.ts'
 import { elementsAt, policyholderElement, surroundingsOf } from './validation.ts'
 
@@ -87,9 +88,8 @@ export async function accountContent(context: RequestContext, text: string): Pro
 
 /** A quote of new business: one round trip. */
 export async function quoteContent(context: RequestContext, text: string): Promise<Constrainable> {
-  const locator = quoteLocator(text)
-  const loaded = await loadPolicy(context, databaseOf(context, locator), { quoteLocator: locator })
-  return contentOfQuote(loaded, quoteOf(loaded.aggregate, locator), context)
+  const { loaded, record } = await recordService(QUOTES).load(context, text)
+  return contentOfQuote(loaded, record, context)
 }
 
 /**

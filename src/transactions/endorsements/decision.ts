@@ -3,7 +3,7 @@ import { withPlan } from '../../billing/billing.ts'
 import { ownTransaction, plansItsBills } from '../../billing/plugin-bills.ts'
 import type { BillPlan } from '../../billing/schedule.ts'
 import type { TransactionNames } from '../../extension/plugins/contract.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, Refusal } from '../../kernel/errors.ts'
 import { type EndorsementLocator, shardOfDigits, transientLocators } from '../../kernel/locators.ts'
 import { summary, validateContent } from '../../policy/draft/validation.ts'
 import { withIssued } from '../../policy/fold/line.ts'
@@ -393,8 +393,7 @@ function termsOf(request: EndorsementUpdateRequest, { configuration, aggregate }
   const { startTimestamp: startAt, newPolicyEndTimestamp: endAt, ...changes } = request
   const isNew = endAt !== undefined && endAt !== aggregate.policy.effectiveEnd
   if (isNew && configuration.configuration.features[NEW_POLICY_END] !== true)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `newPolicyEndTimestamp is turned off: the features in config.json lack '${NEW_POLICY_END}'. Turn it on, or renew the policy for a later end and cancel it for an earlier one.`,
     )
   return { startAt, endAt, changes }

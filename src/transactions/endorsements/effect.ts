@@ -6,7 +6,7 @@
 // and fees there, as a cancellation would (brief 3.2, 3.3); but the policy is not cancelled, and a renewal starts
 // there. With a later one the last segment goes on, and so do the perils that held up to the old end: content.ts.
 
-import { Refusal } from '../../kernel/errors.ts'
+import { wrongState } from '../../kernel/errors.ts'
 import type { EndorsementLocator, Uuid } from '../../kernel/locators.ts'
 import { earlier, type Instant, later } from '../../kernel/time.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
@@ -62,10 +62,7 @@ export function endorsed(
   const line = lineOf(before, quote)
   const affected = segmentsInForce(line).filter(segment => segment.end > startAt)
   if (!affected.some(segment => segment.start <= startAt))
-    throw new Refusal(
-      'wrongState',
-      `Policy ${before.policy.locator} has no coverage at ${startAt} to endorse.`,
-    )
+    throw wrongState(`Policy ${before.policy.locator} has no coverage at ${startAt} to endorse.`)
   const ends = endsOf(before, affected, endorsement)
   const last = affected.at(-1)!
   const modification = newModification(
@@ -131,18 +128,15 @@ function endsOf(before: PolicyAggregate, affected: readonly PolicySegment[], { e
   if (endAt === undefined || endAt === effectiveEnd) return { old, new: old }
   const cancellation = standingCancellations(before).at(-1)
   if (cancellation)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Policy ${locator} is cancelled from ${cancellation.effectiveAt} on, so that an endorsement cannot move its end; reinstate it first, or cancel it from an earlier time.`,
     )
   if (lapseInForce(before))
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Policy ${locator} is lapsed, so that an endorsement cannot move its end; reinstate it first.`,
     )
   if (endAt < effectiveEnd && !affected.some(segment => segment.start < endAt && endAt <= segment.end))
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `newPolicyEndTimestamp ${endAt} lies in a gap of the coverage of policy ${locator}; choose a time up to which there is coverage.`,
     )
   return { old, new: endAt }
@@ -223,10 +217,7 @@ export function policyWhenIssued(
 ): PolicyResponse {
   const { kind, state } = endorsementOf(aggregate, locator)
   if (state !== 'accepted')
-    throw new Refusal(
-      'wrongState',
-      `The ${kind} ${locator} is ${state}; only an accepted one can be shown as issued.`,
-    )
+    throw wrongState(`The ${kind} ${locator} is ${state}; only an accepted one can be shown as issued.`)
   const { aggregate: cleared } = withoutConflicts(aggregate, String(locator), 'invalidate', now)
   const issued = planEndorsementIssue(cleared, endorsementOf(cleared, locator), { product, now })
   return policyResponse(issued.aggregate, product, { summarizeQuotes: false })

@@ -1,7 +1,7 @@
 // What an endorsement or a renewal is asked for in several places or requests, as one. Every addition has a locator, its
 // caller's own or one that is given to it here, so that a later update can name it. The exposures, perils and groups that
 // are made of additions have locators of their own.
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest } from '../../kernel/errors.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
 import type {
   EndorsedExposure,
@@ -79,8 +79,7 @@ export function joinedChanges(
 /** An exposure to be added, with an update's changes of it. */
 function changedAddition(exposure: ExposureCreate, update: EndorsedExposure): ExposureCreate {
   if (update.updatePerils?.length || update.updateFieldGroups?.length)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `Exposure '${exposure.locator}' is yet to be added, so that its perils and field groups cannot be updated: take them back with endPerils and removeFieldGroups, and add them again as they are to be.`,
     )
   assertAdded(exposure, 'endPerils', update.endPerils, exposure.perils)
@@ -104,8 +103,7 @@ function assertAdded(
   const isAdded = among(additions)
   const unknown = (asked ?? []).find(one => !isAdded(one))
   if (unknown === undefined) return
-  throw new Refusal(
-    'invalidRequest',
+  throw invalidRequest(
     `${property} names '${unknown}', which the exposure '${locator}' that is yet to be added does not have; name what addExposures of the answer shows.`,
   )
 }
@@ -145,8 +143,7 @@ function both(first: EndorsedExposure, second: EndorsedExposure): EndorsedExposu
   const perils = new Map<string, PerilUpdate>()
   for (const update of [...(first.updatePerils ?? []), ...(second.updatePerils ?? [])]) {
     if (isAdded(update.perilLocator))
-      throw new Refusal(
-        'invalidRequest',
+      throw invalidRequest(
         `Peril '${update.perilLocator}' is yet to be added, so that it cannot be updated: take it back with endPerils, and add it again as it is to be.`,
       )
     const before = perils.get(update.perilLocator)

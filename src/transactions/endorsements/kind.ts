@@ -1,7 +1,7 @@
 // Endorsements and renewals as a kind of operation: one record with the same actions for both.
 
 import type { z } from 'zod'
-import { Refusal } from '../../kernel/errors.ts'
+import { wrongState } from '../../kernel/errors.ts'
 import type { EndorsementLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { underwritingResponse } from '../../policy/projection/characteristics.ts'
@@ -9,14 +9,14 @@ import { endorsementOf } from '../../policy/records/transactions.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import type { Autofill } from '../autofill/fill.ts'
-import { defineKind, type Previewed, type Response } from '../mechanism/kind.ts'
+import { defineKind, type Previewed, pluginRecord, type Response } from '../mechanism/kind.ts'
 import { plannedPriceChange, priceChangeOf } from '../mechanism/price-change.ts'
 import { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
 import { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
 import { type Beginning, carriedOut, decideEndorsement, foreseen, previewed } from './decision.ts'
 import { planEndorsementInvalidation } from './effect.ts'
 import { assertEndorsementAllows, type EndorsementOperation, partOf } from './operation.ts'
-import { transactionResponse } from './projection.ts'
+import { ENDORSEMENTS, RENEWALS, transactionResponse } from './projection.ts'
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
@@ -92,7 +92,7 @@ export const endorsementKind = defineKind<'endorsement'>({
         const isRecorded =
           modificationLocator !== undefined && aggregate.modifications.has(modificationLocator)
         if (!isRecorded && state === 'discarded')
-          throw new Refusal('wrongState', `The ${kind} ${locator} is discarded and was never priced.`)
+          throw wrongState(`The ${kind} ${locator} is discarded and was never priced.`)
         const carryOut = () => carriedOut(aggregate, endorsement, loaded, attempt)
         if (asked === 'price') return await priceChangeOf(loaded, endorsement, carryOut)
         return underwritingResponse(isRecorded ? underwriting! : (await carryOut()).underwriting)
@@ -123,18 +123,7 @@ export const endorsementKind = defineKind<'endorsement'>({
       carryOut: (loaded, request, attempt) => previewOf(loaded, renewed(request), attempt),
     },
   },
-  pluginRecords: {
-    Endorsement: {
-      form: 'digits',
-      select: digits => ({ endorsementLocator: digits as EndorsementLocator }),
-      show: digits => showEndorsement(digits as EndorsementLocator),
-    },
-    Renewal: {
-      form: 'digits',
-      select: digits => ({ renewalLocator: digits as EndorsementLocator }),
-      show: digits => showEndorsement(digits as EndorsementLocator),
-    },
-  },
+  pluginRecords: { Endorsement: pluginRecord(ENDORSEMENTS), Renewal: pluginRecord(RENEWALS) },
 })
 
 // Requests for endorsements and renewals as plugins and services fill them in.

@@ -1,6 +1,6 @@
 // Operations on an endorsement or a renewal: their messages, the state table (brief 1.4), and how far each reaches into its
 // policy: what it rates again, and which exposures it can change.
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest } from '../../kernel/errors.ts'
 import type { EndorsementLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
@@ -26,8 +26,7 @@ export function repricingOf(
 ): Repricing {
   const type = product.endorsements.find(one => one.name === name)
   if (!type)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `The policy's configuration has no endorsement '${name}' any more; discard this one, and apply for another.`,
     )
   switch (type.reprice) {
@@ -37,7 +36,7 @@ export function repricingOf(
       return 'changed'
     case 'input':
       if (changes.reprice === undefined)
-        throw new Refusal('invalidRequest', `Endorsement '${name}' needs reprice: send true or false.`)
+        throw invalidRequest(`Endorsement '${name}' needs reprice: send true or false.`)
       return changes.reprice ? 'changed' : 'never'
     default:
       return 'never'

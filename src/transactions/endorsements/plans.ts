@@ -1,7 +1,7 @@
 // Plans the actions on an endorsement, with their events (brief 1.4). Pure.
 import { makeBills, planBills, withoutPlan } from '../../billing/billing.ts'
 import { type BillPlan, invoicedAtOnce } from '../../billing/schedule.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, wrongState } from '../../kernel/errors.ts'
 import type { EndorsementLocator, Uuid } from '../../kernel/locators.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
@@ -41,8 +41,7 @@ export function planEndorsementCreation(
   assertPolicyAllows(before, 'endorse')
   boundQuote(before)
   if (!product.endorsements.some(one => one.name === name))
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `Product '${product.name}' has no endorsement '${name}'; it has ${product.endorsements.map(one => `'${one.name}'`).join(', ') || 'none'}.`,
     )
   const endorsement: Endorsement = {
@@ -90,8 +89,7 @@ export function planRenewalCreation(
 
 function validEnd({ policy }: PolicyAggregate, endAt: Instant): Instant {
   if (endAt > policy.effectiveEnd) return endAt
-  throw new Refusal(
-    'invalidRequest',
+  throw invalidRequest(
     `renewalEndTimestamp ${endAt} must lie after the policy's effective end ${policy.effectiveEnd}, where the renewal starts.`,
   )
 }
@@ -260,8 +258,7 @@ const addedExposures = (before: PolicyAggregate, after: PolicyAggregate): Uuid[]
 /** The quote must still hold for the policy as it is (brief 2.4). */
 function assertCurrent(before: PolicyAggregate, endorsement: Endorsement): void {
   if (issuedCount(before) === endorsement.basedOn) return
-  throw new Refusal(
-    'wrongState',
+  throw wrongState(
     `The policy has changed since ${endorsement.kind} ${endorsement.locator} was quoted; invalidate it, and quote a new one.`,
   )
 }
@@ -276,13 +273,11 @@ const startingNow = ({ policy }: PolicyAggregate, now: Instant): Instant =>
  */
 function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instant | undefined) {
   if (startAt < policy.originalStart || startAt >= policy.effectiveEnd)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `startTimestamp ${startAt} must lie from the contract's start ${policy.originalStart} up to, but not including, its effective end ${policy.effectiveEnd}.`,
     )
   if (endAt !== undefined && endAt <= startAt)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `newPolicyEndTimestamp ${endAt} must lie after the endorsement's startTimestamp ${startAt}.`,
     )
   return { startAt, endAt: endAt === policy.effectiveEnd ? undefined : endAt }

@@ -2,7 +2,7 @@
 import { planBills } from '../../billing/billing.ts'
 import { plannedBy } from '../../billing/payments.ts'
 import type { BillPlan } from '../../billing/schedule.ts'
-import { shardOfDigits, type Uuid } from '../../kernel/locators.ts'
+import { type EndorsementLocator, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { chargesOf, invoiceOfTransaction, planOf } from '../../policy/bills/amounts-due.ts'
 import { installmentFeeCharges } from '../../policy/bills/charge.ts'
 import { installmentItems } from '../../policy/bills/items.ts'
@@ -12,15 +12,39 @@ import { financialTransactions, MOST_ITEMISED, summedItems } from '../../policy/
 import { textIfAny, underwritingResponse } from '../../policy/projection/characteristics.ts'
 import { perilSegmentLocator } from '../../policy/projection/policy.ts'
 import { documentsOf, invoiceResponses } from '../../policy/projection/records.ts'
-import type { Modification, PolicyAggregate, PolicySegment } from '../../policy/records/aggregate.ts'
+import {
+  type Modification,
+  type PolicyAggregate,
+  type PolicySegment,
+  recordsWhere,
+} from '../../policy/records/aggregate.ts'
 import type { EndorsementChanges, PerilCreate, PerilUpdate } from '../../policy/records/changes.ts'
 import { isSilent } from '../../policy/records/invoice.ts'
-import type { Endorsement } from '../../policy/records/transactions.ts'
+import { type Endorsement, endorsementOf } from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { readFieldValues } from '../../product/fields/values.ts'
+import type { RecordKind } from '../mechanism/kind.ts'
 import type { RenewalResponse } from '../renewals/contract.ts'
 import type { EndorsementResponse } from './contract.ts'
 import { personsDecision } from './operation.ts'
+
+export const ENDORSEMENTS: RecordKind<EndorsementLocator, Endorsement, EndorsementResponse> = {
+  name: 'endorsement',
+  form: 'digits',
+  select: endorsementLocator => ({ endorsementLocator }),
+  all: ({ endorsements }) => recordsWhere(endorsements, ({ kind }) => kind === 'endorsement'),
+  find: endorsementOf,
+  show: endorsementResponse,
+}
+
+export const RENEWALS: RecordKind<EndorsementLocator, Endorsement, RenewalResponse> = {
+  name: 'renewal',
+  form: 'digits',
+  select: renewalLocator => ({ renewalLocator }),
+  all: ({ endorsements }) => recordsWhere(endorsements, ({ kind }) => kind === 'renewal'),
+  find: endorsementOf,
+  show: renewalResponse,
+}
 
 export function endorsementResponse(
   aggregate: PolicyAggregate,

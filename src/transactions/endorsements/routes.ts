@@ -1,24 +1,23 @@
 import { z } from '@hono/zod-openapi'
-import { notFound } from '../../kernel/errors.ts'
-import { type EndorsementLocator, type PolicyLocator, readDigits } from '../../kernel/locators.ts'
-import type { JsonAnswer } from '../../platform/commit.ts'
+import type { EndorsementLocator } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import type { Database } from '../../platform/database.ts'
-import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
-import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import {
   AutomatedUnderwritingResultResponse,
   UnderwritingDecisionRequest,
 } from '../../policy/contract/prices.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
-import { type Endorsement, endorsementOf } from '../../policy/records/transactions.ts'
-import type { PolicySelection } from '../../policy/store/aggregates.ts'
-import { loadPolicy, policyOf } from '../../policy/store/loading.ts'
-import type { Loaded } from '../../policy/surroundings.ts'
+import type { Endorsement } from '../../policy/records/transactions.ts'
 import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { referralBy } from '../../rating/rate.ts'
-import { operate, policyLocator } from '../policies/service.ts'
-import type { RenewalActionRequest, RenewalResponse } from '../renewals/contract.ts'
+import type { PlannedChange, RecordKind } from '../mechanism/kind.ts'
+import { operate, recordService } from '../policies/service.ts'
+import type {
+  RenewalActionRequest,
+  RenewalCreateRequest,
+  RenewalIssueRequest,
+  RenewalResponse,
+} from '../renewals/contract.ts'
 import {
   EndorsementActionRequest,
   EndorsementCreateRequest,
@@ -27,40 +26,76 @@ import {
 } from './contract.ts'
 import { policyWhenIssued } from './effect.ts'
 import type { EndorsementOperation } from './operation.ts'
-import { transactionResponse } from './projection.ts'
+import { ENDORSEMENTS } from './projection.ts'
 
-type Contracts = {
-  readonly action: typeof EndorsementActionRequest | typeof RenewalActionRequest
-  readonly response: typeof EndorsementResponse | typeof RenewalResponse
+type Creation = EndorsementCreateRequest | RenewalCreateRequest
+
+const operationOf = (request: Creation): EndorsementOperation =>
+  'endorsementName' in request ? { action: 'create', request } : { action: 'renew', request }
+
+/** The price of one that is not created. */
+const changeOf = (request: Creation): PlannedChange =>
+  'endorsementName' in request ? { kind: 'newEndorsement', request } : { kind: 'renewal', request }
+
+/** The differences between the routes of endorsements and of renewals, records of one kind by two names (docs/design.md, section 4). */
+type Variant = {
+  readonly kind: 'endorsement' | 'renewal'
+  readonly records: RecordKind<EndorsementLocator, Endorsement, EndorsementResponse | RenewalResponse>
+  readonly contracts: {
+    readonly create: typeof EndorsementCreateRequest | typeof RenewalCreateRequest
+    /** The legacy request for one step. */
+    readonly issue: typeof EndorsementIssueRequest | typeof RenewalIssueRequest
+    readonly action: typeof EndorsementActionRequest | typeof RenewalActionRequest
+    readonly response: typeof EndorsementResponse | typeof RenewalResponse
+  }
+  readonly texts: {
+    readonly create: string
+    readonly verb: string
+    readonly doing: string
+    readonly done: string
+  }
+  /** The last parts of the legacy paths. */
+  readonly legacyPaths: { readonly issue: string; readonly price: string }
 }
 
-/**
- * The routes that endorsements and renewals have alike, records of one kind by two names (docs/design.md, section 4):
- * list, get, act on, price, underwriting's decision, and the policy when issued. How each
- * is created, and its legacy routes, stand with it.
- */
+/** The routes of endorsements or of renewals. */
 export function transactionRoutes(
-  kind: Kind,
-  { get, patch, post }: ReturnType<typeof forTenant>,
-  contracts: Contracts,
+  heading: 'Endorsements' | 'Renewals',
+  { kind, records, contracts, texts, legacyPaths }: Variant,
 ): Route[] {
+  const { get, patch, post } = forTenant(heading)
   const a = kind === 'endorsement' ? 'an endorsement' : 'a renewal'
   const path = `/${kind}s/{${kind}Locator}`
-  const one = (params: unknown): Named =>
-    named(kind, (params as Record<`${Kind}Locator`, string>)[`${kind}Locator`])
+  const service = recordService(records)
+  const locatorIn = (params: unknown) => (params as Record<`${typeof kind}Locator`, string>)[`${kind}Locator`]
+  const act = (
+    context: RequestContext,
+    params: unknown,
+    operationOn: (endorsement: EndorsementLocator) => EndorsementOperation,
+  ) =>
+    service.act(context, locatorIn(params), locator => ({
+      kind: 'endorsement',
+      operation: operationOn(locator),
+    }))
+  /** Its price change, or underwriting's decision: as recorded, or as it would be now; nothing is stored. */
+  const ask = (context: RequestContext, params: unknown, asked: 'price' | 'underwriting') =>
+    service.act(context, locatorIn(params), endorsement => ({
+      kind: 'change',
+      of: { kind: 'endorsement', endorsement, asked },
+    }))
   const answer = { schema: contracts.response, description: `The ${kind}.` }
   return [
     get(`/policies/{policyLocator}/${kind}s`, {
-      summary: `${kind === 'endorsement' ? 'Endorsements' : 'Renewals'} of a policy, oldest first`,
+      summary: `${heading} of a policy, oldest first`,
       permission: [`${kind}s.read`, `${kind}s.list`],
       answer: { schema: z.array(contracts.response), description: 'All of them, in every state.' },
-      handle: ({ params }, context) => transactionsOf(context, kind, params.policyLocator),
+      handle: ({ params }, context) => service.list(context, params.policyLocator),
     }),
     get(path, {
       summary: `Get ${a}`,
       permission: `${kind}s.read`,
       answer,
-      handle: ({ params }, context) => readTransaction(context, one(params)),
+      handle: ({ params }, context) => service.read(context, locatorIn(params)),
     }),
     patch(path, {
       summary: `Update, quote, accept, issue, invalidate or discard ${a}`,
@@ -68,13 +103,11 @@ export function transactionRoutes(
       permission: `${kind}s.write`,
       body: { schema: contracts.action, required: true },
       answer,
-      handle: async ({ params, body }, context) =>
-        jsonText(
-          await actOn(context, one(params), locator =>
-            body.action === 'update'
-              ? { action: 'update', endorsement: locator, update: body.update }
-              : { action: body.action, endorsement: locator, conflictHandling: body.conflictHandling },
-          ),
+      handle: ({ params, body: { conflictHandling, ...action } }, context) =>
+        act(context, params, endorsement =>
+          action.action === 'update'
+            ? { ...action, endorsement }
+            : { ...action, endorsement, conflictHandling },
         ),
     }),
     get(`${path}/price`, {
@@ -82,14 +115,14 @@ export function transactionRoutes(
       description: 'Of an application: as it would be now; nothing is stored.',
       permission: [`${kind}s.read`, `${kind}s.price`],
       answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
-      handle: async ({ params }, context) => jsonText(await outlook(context, one(params), 'price')),
+      handle: ({ params }, context) => ask(context, params, 'price'),
     }),
     get(`${path}/automatedUnderwritingResult`, {
       summary: `Underwriting decision on ${a}`,
       description: 'Of an application: as it would be now; nothing is stored.',
       permission: `${kind}s.read`,
       answer: { schema: AutomatedUnderwritingResultResponse, description: 'The decision and its notes.' },
-      handle: async ({ params }, context) => jsonText(await outlook(context, one(params), 'underwriting')),
+      handle: ({ params }, context) => ask(context, params, 'underwriting'),
     }),
     post(`${path}/underwriting`, {
       summary: "Put a person's decision on an application in place of underwriting's",
@@ -98,14 +131,8 @@ export function transactionRoutes(
       permission: `${kind}s.underwrite`,
       body: { schema: UnderwritingDecisionRequest, required: true },
       answer,
-      handle: async ({ params, body }, context) =>
-        jsonText(
-          await actOn(context, one(params), locator => ({
-            action: 'refer',
-            endorsement: locator,
-            ...referralBy(context, body),
-          })),
-        ),
+      handle: ({ params, body }, context) =>
+        act(context, params, endorsement => ({ action: 'refer', endorsement, ...referralBy(context, body) })),
     }),
     get(`${path}/policyWhenIssued`, {
       summary: `The policy as it will be once an accepted ${kind} is issued`,
@@ -113,153 +140,65 @@ export function transactionRoutes(
         'Exactly what `GET /policy/{policyLocator}` answers after the issue, apart from times of recording and from what the issue itself makes: its documents, and invoices that are due by then.',
       permission: `${kind}s.read`,
       answer: { schema: PolicyResponse, description: 'The policy; nothing is stored.' },
-      handle: ({ params }, context) => readPolicyWhenIssued(context, one(params)),
+      handle: async ({ params }, context) => {
+        // Issuing takes back conflicting transactions, which all kinds know.
+        await import('../kinds.ts')
+        const { loaded, locator } = await service.load(context, locatorIn(params))
+        return policyWhenIssued(loaded, locator, context.now)
+      },
+    }),
+    post(`/policies/{policyLocator}/${kind}s`, {
+      summary: texts.create,
+      description: 'With `state` it goes through every step up to that one at once.',
+      permission: `${kind}s.write`,
+      body: { schema: contracts.create, required: true },
+      answer,
+      handle: ({ params, body }, context) =>
+        service.operate(context, params.policyLocator, {
+          kind: 'endorsement',
+          operation: operationOf(body),
+        }),
+    }),
+    post(`/policy/{policyLocator}/${legacyPaths.issue}`, {
+      deprecated: true,
+      summary: `${texts.verb} a policy in one step`,
+      permission: [`${kind}s.write`, `${kind}s.issue`],
+      body: { schema: contracts.issue, required: true },
+      answer: { schema: PolicyResponse, description: `The ${texts.done} policy.` },
+      handle: ({ params, body }, context) =>
+        operate(context, params.policyLocator, {
+          kind: 'endorsement',
+          operation: operationOf({ ...body, state: 'issued' }),
+          answersPolicy: true,
+        }),
+    }),
+    post(`/policy/{policyLocator}/${legacyPaths.price}`, {
+      deprecated: true,
+      summary: `What ${texts.doing} a policy would change of its price`,
+      description: `Nothing is stored; locators of what the ${kind} would add are not used again.`,
+      permission: [`${kind}s.read`, `${kind}s.price`],
+      body: { schema: contracts.issue, required: true },
+      answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
+      handle: ({ params, body }, context) =>
+        operate(context, params.policyLocator, { kind: 'change', of: changeOf(body) }),
     }),
   ]
 }
 
-const endorsements = forTenant('Endorsements')
-
-export const endorsementRoutes: readonly Route[] = [
-  endorsements.post('/policies/{policyLocator}/endorsements', {
-    summary: 'Apply for a change of a policy',
-    description: 'With `state` it goes through every step up to that one at once.',
-    permission: 'endorsements.write',
-    body: { schema: EndorsementCreateRequest, required: true },
-    answer: { schema: EndorsementResponse, description: 'The endorsement.' },
-    handle: async ({ params, body }, context) =>
-      jsonText(
-        await endorse(context, 'endorsement', policyLocator(params.policyLocator), {
-          action: 'create',
-          request: body,
-        }),
-      ),
-  }),
-  ...transactionRoutes('endorsement', endorsements, {
+export const endorsementRoutes: readonly Route[] = transactionRoutes('Endorsements', {
+  kind: 'endorsement',
+  records: ENDORSEMENTS,
+  contracts: {
+    create: EndorsementCreateRequest,
+    issue: EndorsementIssueRequest,
     action: EndorsementActionRequest,
     response: EndorsementResponse,
-  }),
-  endorsements.post('/policy/{policyLocator}/endorse', {
-    deprecated: true,
-    summary: 'Endorse a policy in one step',
-    permission: ['endorsements.write', 'endorsements.issue'],
-    body: { schema: EndorsementIssueRequest, required: true },
-    answer: { schema: PolicyResponse, description: 'The endorsed policy.' },
-    handle: async ({ params, body }, context) =>
-      jsonText(
-        await operate(context, policyLocator(params.policyLocator), {
-          kind: 'endorsement',
-          operation: { action: 'create', request: { ...body, state: 'issued' } },
-          answersPolicy: true,
-        }),
-      ),
-  }),
-  endorsements.post('/policy/{policyLocator}/previewEndorsementPrice', {
-    deprecated: true,
-    summary: 'What endorsing a policy would change of its price',
-    description: 'Nothing is stored; locators of what the endorsement would add are not used again.',
-    permission: ['endorsements.read', 'endorsements.price'],
-    body: { schema: EndorsementIssueRequest, required: true },
-    answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
-    handle: async ({ params, body }, context) =>
-      jsonText(
-        await operate(context, policyLocator(params.policyLocator), {
-          kind: 'change',
-          of: { kind: 'newEndorsement', request: body },
-        }),
-      ),
-  }),
-]
-
-// Endorsements and renewals, as the Worker serves them.
-/** The two kinds of records that these functions serve, with their answers. */
-type Answers = { endorsement: EndorsementResponse; renewal: RenewalResponse }
-export type Kind = keyof Answers
-
-/** The locator of one of them. */
-export type Named<K extends Kind = Kind> = { readonly kind: K; readonly locator: EndorsementLocator }
-
-/** The record that a locator in a path names; 404 for text that no locator can be. */
-export function named<K extends Kind>(kind: K, text: string): Named<K> {
-  const digits = readDigits(text)
-  if (digits === undefined) throw notFound(kind, text)
-  return { kind, locator: digits as EndorsementLocator }
-}
-
-const selectionOf = ({ kind, locator }: Named): PolicySelection =>
-  kind === 'renewal' ? { renewalLocator: locator } : { endorsementLocator: locator }
-
-const databaseOf = (
-  { env, tenant, calls }: RequestContext,
-  locator: EndorsementLocator | PolicyLocator,
-): Database => shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls)
-
-const shown = <K extends Kind>({ aggregate, product }: Loaded, one: Endorsement) =>
-  transactionResponse(aggregate, one, product) as Answers[K]
-
-/** All endorsements, or all renewals, of a policy, oldest first: one round trip. */
-export async function transactionsOf<K extends Kind>(
-  context: RequestContext,
-  kind: K,
-  policyText: string,
-): Promise<Answers[K][]> {
-  const locator = policyLocator(policyText)
-  const loaded = await loadPolicy(context, databaseOf(context, locator), { locator })
-  return [...loaded.aggregate.endorsements.values()]
-    .filter(one => one.kind === kind)
-    .map(one => shown<K>(loaded, one))
-}
-
-const load = (context: RequestContext, one: Named): Promise<Loaded> =>
-  loadPolicy(context, databaseOf(context, one.locator), selectionOf(one))
-
-/** One round trip. */
-export async function readTransaction<K extends Kind>(
-  context: RequestContext,
-  one: Named<K>,
-): Promise<Answers[K]> {
-  const loaded = await load(context, one)
-  return shown<K>(loaded, endorsementOf(loaded.aggregate, one.locator))
-}
-
-/** The policy as it will be once it is issued; 409 before it is accepted. One round trip. */
-export async function readPolicyWhenIssued(context: RequestContext, one: Named): Promise<PolicyResponse> {
-  // Issuing takes back conflicting transactions, which all kinds know.
-  await import('../kinds.ts')
-  return policyWhenIssued(await load(context, one), one.locator, context.now)
-}
-
-/** Has the policy's object carry out an action on its endorsements or renewals. */
-export async function endorse(
-  context: RequestContext,
-  kind: Kind,
-  policy: PolicyLocator,
-  operation: EndorsementOperation,
-): Promise<JsonAnswer> {
-  return await operate(context, policy, { kind: 'endorsement', operation }, subject =>
-    readTransaction(context, named(kind, subject.split('/')[1]!)),
-  )
-}
-
-/** As `endorse`, for an action that names an endorsement or a renewal: a look-up more. */
-export async function actOn(
-  context: RequestContext,
-  one: Named,
-  operation: (endorsement: EndorsementLocator) => EndorsementOperation,
-): Promise<JsonAnswer> {
-  const policy = await policyOf(databaseOf(context, one.locator), selectionOf(one))
-  return await endorse(context, one.kind, policy, operation(one.locator))
-}
-
-/** Its change of the price, or underwriting's decision: as recorded, or as it would be now; nothing is stored. */
-export async function outlook(
-  context: RequestContext,
-  one: Named,
-  asked: 'price' | 'underwriting',
-): Promise<JsonAnswer> {
-  const policy = await policyOf(databaseOf(context, one.locator), selectionOf(one))
-  return await operate(context, policy, {
-    kind: 'change',
-    of: { kind: 'endorsement', endorsement: one.locator, asked },
-  })
-}
+  },
+  texts: {
+    create: 'Apply for a change of a policy',
+    verb: 'Endorse',
+    doing: 'endorsing',
+    done: 'endorsed',
+  },
+  legacyPaths: { issue: 'endorse', price: 'previewEndorsementPrice' },
+})

@@ -4,7 +4,7 @@
 // its configuration gives it (they are worked out anew whenever it is priced), so that there is nothing to update.
 import { makeBills, planBills } from '../../billing/billing.ts'
 import { withFeeReversed } from '../../billing/plugin-bills.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, wrongState } from '../../kernel/errors.ts'
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, decimal, type Money, minorDigits, money, zero } from '../../kernel/money.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
@@ -101,12 +101,13 @@ function declared(
   const { feeName, startTimestamp: start, endTimestamp: end, description } = request
   const definition = product.fees.find(one => one.name === feeName)
   if (!definition)
-    throw invalid(
+    throw invalidRequest(
       `${where}: product '${product.name}' declares no fee '${feeName}'; it has ${product.fees.map(one => `'${one.name}'`).join(', ') || 'none'}.`,
     )
-  if (end <= start) throw invalid(`${where}: endTimestamp ${end} must lie after startTimestamp ${start}.`)
+  if (end <= start)
+    throw invalidRequest(`${where}: endTimestamp ${end} must lie after startTimestamp ${start}.`)
   if (start < policy.originalStart)
-    throw invalid(
+    throw invalidRequest(
       `${where}: startTimestamp ${start} must not lie before the contract's start ${policy.originalStart}.`,
     )
   const amount = amountOf(request.amount, policy.currency, where)
@@ -118,9 +119,11 @@ function amountOf(text: string, currency: CurrencyCode, where: string): Money {
   const digits = minorDigits(currency)
   const amount = decimal(text)
   if (amount.lte(0))
-    throw invalid(`${where}: amount ${text} must be above 0; take a fee back with reverseFees.`)
+    throw invalidRequest(`${where}: amount ${text} must be above 0; take a fee back with reverseFees.`)
   if (!amount.eq(amount.round(digits)))
-    throw invalid(`${where}: amount ${text} has more than the ${digits} decimal places of ${currency}.`)
+    throw invalidRequest(
+      `${where}: amount ${text} has more than the ${digits} decimal places of ${currency}.`,
+    )
   return money(amount, currency)
 }
 
@@ -140,7 +143,7 @@ function reversedFees(
   const fees: Fee[] = []
   const installments = new Map<Uuid, PlannedInstallment>()
   for (const locator of locators) {
-    if (named.has(locator)) throw invalid(`reverseFees names the fee '${locator}' twice.`)
+    if (named.has(locator)) throw invalidRequest(`reverseFees names the fee '${locator}' twice.`)
     named.add(locator)
     const found = known.get(locator)
     if (found) fees.push(reversedFee(before, found, by))
@@ -160,14 +163,14 @@ function reversedFees(
 function reversedFee(before: PolicyAggregate, { fee, parts, reversed }: FeeInForce, by: Uuid): Fee {
   const { locator } = fee
   if (reversed)
-    throw conflict(
+    throw wrongState(
       isReversedByHand(before, fee)
         ? `Fee '${locator}' (${fee.name}) is reversed already.`
         : `Fee '${locator}' (${fee.name}) was taken away with the policy's cancellation: there is nothing to reverse.`,
     )
   const isPending = fee.changes.some(change => isAccepted(before.modifications.get(change.by)!))
   if (isPending)
-    throw conflict(
+    throw wrongState(
       `Fee '${locator}' (${fee.name}) comes back with a reinstatement that is accepted and not issued; issue or invalidate that first.`,
     )
   return { ...fee, changes: [...fee.changes, { by, parts: [], removed: parts }] }
@@ -175,9 +178,6 @@ function reversedFee(before: PolicyAggregate, { fee, parts, reversed }: FeeInFor
 
 const isAccepted = (modification: Modification): boolean =>
   isStanding(modification) && !isIssued(modification)
-
-const invalid = (message: string): Refusal => new Refusal('invalidRequest', message)
-const conflict = (message: string): Refusal => new Refusal('wrongState', message)
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {

@@ -3,8 +3,8 @@
 // is its folder and one line of that list (docs/design.md, section 4).
 import { missedInvoices } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
-import type { PluginRecords } from '../../extension/plugins/transaction-records.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import type { PluginRecord, PluginRecords } from '../../extension/plugins/transaction-records.ts'
+import { wrongState } from '../../kernel/errors.ts'
 import type { LocatorSupply, PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
@@ -19,8 +19,10 @@ import type { ConflictResponse } from '../../policy/contract/requests.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { ConflictHandling } from '../../policy/records/transactions.ts'
+import type { PolicySelection } from '../../policy/store/aggregates.ts'
 import type { Loaded, Part } from '../../policy/surroundings.ts'
 import { chain, type Planned } from '../../policy/transitions.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
 import type { CancellationValueResponse, PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import type { Attempt } from '../../rating/rate.ts'
 import type { Autofill } from '../autofill/fill.ts'
@@ -203,6 +205,39 @@ export const showPolicy =
   ({ aggregate, product }) =>
     policyResponse(aggregate, product, { summarizeQuotes })
 
+/**
+ * A kind of a policy's records that have routes of their own, such as quotes. From this one value the Worker reads and lists them and
+ * finds their policy (policies/service.ts), the policy's object compares them with `If-Match`, and plugins read them.
+ */
+export type RecordKind<Locator extends number | Uuid, Stored, Shown> = {
+  /** For messages, e.g. `quote`. */
+  readonly name: string
+  readonly form: 'digits' | 'uuid'
+  /** The policy that has the record. */
+  select(locator: Locator): PolicySelection
+  /** Oldest first. */
+  all(aggregate: PolicyAggregate): Iterable<Stored>
+  /** Refuses (404) a locator that the policy has no such record of. */
+  find(aggregate: PolicyAggregate, locator: Locator): Stored
+  show(aggregate: PolicyAggregate, record: Stored, product: ProductDefinition): Shown
+}
+
+export const showRecord =
+  <Locator extends number | Uuid, Stored>(
+    kind: RecordKind<Locator, Stored, unknown>,
+    locator: Locator,
+  ): Response =>
+  ({ aggregate, product }) =>
+    kind.show(aggregate, kind.find(aggregate, locator), product)
+
+/** The records as plugins read them. */
+export const pluginRecord = <Locator extends number | Uuid>(
+  kind: RecordKind<Locator, unknown, unknown>,
+): PluginRecord => {
+  const { form, select } = kind
+  return { form, select, show: (locator: Locator) => showRecord(kind, locator) } as PluginRecord
+}
+
 // Quoted and accepted transactions of a policy stand in the way of another one: they block it, or are taken back
 // first (brief 2.4).
 /** All pending transactions but `own`, in creation order. */
@@ -228,8 +263,7 @@ export function assertNoConflicts(
 ): void {
   const conflicts = pendingOf(before, own)
   if (conflicts.length === 0) return
-  throw new Refusal(
-    'wrongState',
+  throw wrongState(
     `Quoted or accepted transactions of the policy stand in the way: ${conflicts.map(one => one.locator).join(', ')}. ${remedy}`,
   )
 }

@@ -1,7 +1,8 @@
 // What each operation on a policy decides: pure plans over what was loaded, in the order validate, price,
 // underwrite, bill.
 import { bill, billOnAcceptance, showBills } from '../../billing/billing.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { wrongState } from '../../kernel/errors.ts'
+import type { JsonAnswer } from '../../platform/commit.ts'
 import type {
   AutomatedUnderwritingResultResponse,
   PolicyPriceResponse,
@@ -11,15 +12,10 @@ import { type ReportedProblems, requestedDraft } from '../../policy/draft/draft.
 import { isIssued } from '../../policy/fold/line.ts'
 import { underwritingResponse } from '../../policy/projection/characteristics.ts'
 import { policyView } from '../../policy/projection/policy.ts'
-import {
-  type PolicyAggregate,
-  type Quote,
-  quoteParts,
-  selectedQuote,
-} from '../../policy/records/aggregate.ts'
+import { type PolicyAggregate, type Quote, selectedQuote } from '../../policy/records/aggregate.ts'
 import { assertWithinLimits, type Ground, type Loaded } from '../../policy/surroundings.ts'
 import { assertPolicyAllows, chain, type Planned, policyState } from '../../policy/transitions.ts'
-import { policyPriceResponse } from '../../rating/price.ts'
+import { getPolicyPriceResponse, policyPriceResponse } from '../../rating/price.ts'
 import {
   type Attempt,
   NOTHING_REPORTED,
@@ -28,6 +24,8 @@ import {
   underwriteQuote,
 } from '../../rating/rate.ts'
 import { assertQuoteValid } from '../constraints/validation.ts'
+import { json } from '../mechanism/kind.ts'
+import { isPriced } from '../quotes/projection.ts'
 import { termEndTimers } from '../term-end.ts'
 import { planCreation, planDiscard, planFinalization, planIssue, planUpdate } from './issue.ts'
 
@@ -108,18 +106,30 @@ export async function decideUnderwriting(
   return underwritingResponse(result)
 }
 
-/** Whether the quote's price is stored; otherwise it is rated now. */
-export const isPriced = (aggregate: PolicyAggregate, quote: Quote): boolean =>
-  quoteParts(aggregate, quote).modification.premiumChange !== undefined
-
 async function pricedNow(loaded: Loaded, quote: Quote, attempt: Attempt): Promise<PolicyAggregate> {
   const { aggregate } = loaded
   if (isPriced(aggregate, quote)) return aggregate
   if (quote.state !== 'draft')
-    throw new Refusal(
-      'wrongState',
-      `Policy ${aggregate.policy.locator} is ${policyState(aggregate)} and was never priced.`,
-    )
+    throw wrongState(`Policy ${aggregate.policy.locator} is ${policyState(aggregate)} and was never priced.`)
   await assertQuoteValid(aggregate, quote, loaded, attempt, true)
   return await priceQuote(aggregate, quote, ratingContext(loaded, attempt))
+}
+
+type Written = { readonly due: boolean; readonly answer: JsonAnswer }
+
+/**
+ * What was answered last of a policy that an object remembers. What is stored of a price follows from the policy alone, which
+ * never changes: another one takes its place, and this one's answer goes with it (object/execution.ts says when, and how large it may be).
+ */
+const writtenOf = new WeakMap<Loaded, Written>()
+
+/** The price, `due` in the form of GET: as stored, or of a valid draft as it would be now. */
+export async function priceAnswer(loaded: Loaded, due: boolean, attempt: Attempt): Promise<JsonAnswer> {
+  const written = writtenOf.get(loaded)
+  if (written?.due === due) return written.answer
+  const price = await decidePrice(loaded, attempt)
+  const answer = json(due ? getPolicyPriceResponse(price) : price)
+  const { aggregate } = loaded
+  if (isPriced(aggregate, selectedQuote(aggregate))) writtenOf.set(loaded, { due, answer })
+  return answer
 }

@@ -11,8 +11,8 @@ import {
   decideIssue,
   decideUnderwriting,
   decideUpdate,
+  priceAnswer,
 } from './decision.ts'
-import { priceAnswer } from './price-answer.ts'
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import {
   AutomatedUnderwritingResultResponse,
   FeeUpdateRequest,
@@ -31,7 +31,6 @@ import {
   listTableUses,
   operate,
   policiesOf,
-  policyLocator,
   readPolicy,
   snapshotOf,
   updateFees,
@@ -50,7 +49,7 @@ export const policyRoutes: Route[] = [
     query: PolicyQuery,
     body: { schema: PolicyCreateRequest, required: true },
     answer: policy,
-    handle: async ({ body, query }, context) => jsonText(await createPolicy(context, body, query)),
+    handle: ({ body, query }, context) => createPolicy(context, body, query),
   }),
   get('/policies', {
     summary: 'List or search policies',
@@ -73,7 +72,7 @@ export const policyRoutes: Route[] = [
     permission: 'policies.read',
     query: PolicyQuery,
     answer: policy,
-    handle: ({ params, query }, context) => readPolicy(context, policyLocator(params.policyLocator), query),
+    handle: ({ params, query }, context) => readPolicy(context, params.policyLocator, query),
   }),
   post('/policy/{policyLocator}/update', {
     summary: 'Update a draft policy',
@@ -81,31 +80,26 @@ export const policyRoutes: Route[] = [
     permission: 'policies.write',
     body: { schema: PolicyUpdateRequest, required: true },
     answer: policy,
-    handle: async ({ params, body }, context) =>
-      jsonText(
-        await operate(context, policyLocator(params.policyLocator), { kind: 'update', request: body }),
-      ),
+    handle: ({ params, body }, context) =>
+      operate(context, params.policyLocator, { kind: 'update', request: body }),
   }),
   post('/policy/{policyLocator}/finalize', {
     summary: 'Finalize a draft policy: lock, price and underwrite it',
     permission: 'policies.write',
     answer: policy,
-    handle: async ({ params }, context) =>
-      jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'finalize' })),
+    handle: ({ params }, context) => operate(context, params.policyLocator, { kind: 'finalize' }),
   }),
   post('/policy/{policyLocator}/issue', {
     summary: 'Issue a finalized policy',
     permission: 'policies.issue',
     answer: policy,
-    handle: async ({ params }, context) =>
-      jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'issue' })),
+    handle: ({ params }, context) => operate(context, params.policyLocator, { kind: 'issue' }),
   }),
   post('/policy/{policyLocator}/discard', {
     summary: 'Discard a policy that is not issued',
     permission: ['policies.write', 'policies.discard'],
     answer: { description: 'Discarded.' },
-    handle: async ({ params }, context) =>
-      jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'discard' })),
+    handle: ({ params }, context) => operate(context, params.policyLocator, { kind: 'discard' }),
   }),
   patch('/policy/{policyLocator}/fees', {
     summary: 'Add fees to an issued policy, and take fees back',
@@ -117,8 +111,7 @@ export const policyRoutes: Route[] = [
       schema: PolicyFeeSummaryResponse,
       description: 'All fees of the policy, the reversed ones too.',
     },
-    handle: async ({ params, body }, context) =>
-      jsonText(await updateFees(context, policyLocator(params.policyLocator), body)),
+    handle: ({ params, body }, context) => updateFees(context, params.policyLocator, body),
   }),
   post('/policy/{policyLocator}/paymentSchedule', {
     summary: 'Bill an issued policy by another payment schedule',
@@ -127,37 +120,32 @@ export const policyRoutes: Route[] = [
     permission: 'policies.write',
     body: { schema: PaymentScheduleChangeRequest, required: true },
     answer: { description: 'Changed.' },
-    handle: async ({ params, body }, context) =>
-      jsonText(
-        await operate(context, policyLocator(params.policyLocator), {
-          kind: 'paymentSchedule',
-          name: body.newPaymentScheduleName,
-        }),
-      ),
+    handle: ({ params, body }, context) =>
+      operate(context, params.policyLocator, {
+        kind: 'paymentSchedule',
+        name: body.newPaymentScheduleName,
+      }),
   }),
   get('/policy/{policyLocator}/price', {
     summary: 'Price of a policy for its whole term',
     description: 'Of a draft: as it would be now; nothing is stored.',
     permission: 'policies.read',
     answer: { schema: GetPolicyPriceResponse, description: 'The price.' },
-    handle: async ({ params }, context) =>
-      jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'price', due: true })),
+    handle: ({ params }, context) => operate(context, params.policyLocator, { kind: 'price', due: true }),
   }),
   post('/policy/{policyLocator}/price', {
     summary: 'Price of a policy for its whole term',
     description: 'Of a draft: as it would be now; nothing is stored.',
     permission: 'policies.read',
     answer: { schema: PolicyPriceResponse, description: 'The price.' },
-    handle: async ({ params }, context) =>
-      jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'price', due: false })),
+    handle: ({ params }, context) => operate(context, params.policyLocator, { kind: 'price', due: false }),
   }),
   get('/policy/{policyLocator}/automatedUnderwritingResult', {
     summary: 'Underwriting decision on a policy',
     description: 'Of a draft: as it would be now; nothing is stored.',
     permission: 'policies.read',
     answer: { schema: AutomatedUnderwritingResultResponse, description: 'The decision and its notes.' },
-    handle: async ({ params }, context) =>
-      jsonText(await operate(context, policyLocator(params.policyLocator), { kind: 'underwriting' })),
+    handle: ({ params }, context) => operate(context, params.policyLocator, { kind: 'underwriting' }),
   }),
   post('/policies/{policyLocator}/snapshot', {
     summary: 'A policy as it was known at an earlier time',
@@ -166,8 +154,7 @@ export const policyRoutes: Route[] = [
     permission: 'policies.read',
     body: { schema: PolicySnapshotRequest, required: false },
     answer: policy,
-    handle: ({ params, body }, context) =>
-      snapshotOf(context, policyLocator(params.policyLocator), body ?? {}),
+    handle: ({ params, body }, context) => snapshotOf(context, params.policyLocator, body ?? {}),
   }),
   post('/policies/{policyLocator}/coverageSummary', {
     summary: 'What a policy covers at a time',
@@ -176,8 +163,7 @@ export const policyRoutes: Route[] = [
     permission: 'policies.read',
     body: { schema: CoverageSummaryRequest, required: false },
     answer: { schema: CoverageSummaryResponse, description: 'The coverage.' },
-    handle: ({ params, body }, context) =>
-      coverageOf(context, policyLocator(params.policyLocator), body ?? {}),
+    handle: ({ params, body }, context) => coverageOf(context, params.policyLocator, body ?? {}),
   }),
   policyholders.get('/policyholder/{policyholderLocator}/policies', {
     summary: 'Policies of a policyholder',

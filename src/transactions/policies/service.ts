@@ -1,8 +1,15 @@
 // Policies, as the Worker serves them: reads in one round trip; everything else in the policy's own object.
 import { notFound } from '../../kernel/errors.ts'
-import { type PolicyLocator, readDigits, readUuid } from '../../kernel/locators.ts'
-import { isBySubject, type JsonAnswer } from '../../platform/commit.ts'
+import {
+  type DigitLocator,
+  type PolicyLocator,
+  readDigits,
+  readUuid,
+  type Uuid,
+} from '../../kernel/locators.ts'
+import { isBySubject } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { takeLocators } from '../../platform/tenancy/sequence.ts'
 import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
 import type { FeeUpdateRequest, TableUseResponse } from '../../policy/contract/prices.ts'
@@ -24,12 +31,12 @@ import {
   findTableUses,
   readAggregates,
 } from '../../policy/store/aggregates.ts'
-import { loadPolicy } from '../../policy/store/loading.ts'
+import { loadPolicy, policyOf } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { policyholderQuery } from '../../policyholders/store.ts'
 import { loadConfiguration } from '../../product/cache.ts'
 import { configurationVersions } from '../../product/tables.ts'
-import { askPolicy, type PolicyOperation } from '../mechanism/kind.ts'
+import { askPolicy, type PolicyOperation, type RecordKind } from '../mechanism/kind.ts'
 
 /** The locator in a path; 404 for text that no policy's can be. */
 export function policyLocator(text: string): PolicyLocator {
@@ -41,35 +48,36 @@ export function policyLocator(text: string): PolicyLocator {
 /** The policy as it is stored: one round trip. */
 export async function readPolicy(
   context: RequestContext,
-  locator: PolicyLocator,
-  options: ProjectionOptions,
+  policyText: string,
+  options: ProjectionOptions = { summarizeQuotes: false },
 ): Promise<PolicyResponse> {
-  const { aggregate, product } = await stored(context, locator)
+  const { aggregate, product } = await stored(context, policyText)
   return policyResponse(aggregate, product, options)
 }
 
 /** The policy as it was known at a time, by default now: one round trip. */
 export async function snapshotOf(
   context: RequestContext,
-  locator: PolicyLocator,
+  policyText: string,
   request: PolicySnapshotRequest,
 ): Promise<PolicyResponse> {
-  const { aggregate, product } = await stored(context, locator)
+  const { aggregate, product } = await stored(context, policyText)
   return policySnapshot(aggregate, product, request)
 }
 
 /** The policy's coverage at a time, by default now: one round trip. */
 export async function coverageOf(
   context: RequestContext,
-  locator: PolicyLocator,
+  policyText: string,
   { effectiveTimestamp = context.now }: CoverageSummaryRequest,
 ): Promise<CoverageSummaryResponse> {
-  const { aggregate, product } = await stored(context, locator)
+  const { aggregate, product } = await stored(context, policyText)
   return coverageSummary(aggregate, product, effectiveTimestamp)
 }
 
-const stored = (context: RequestContext, locator: PolicyLocator): Promise<Loaded> => {
+const stored = (context: RequestContext, policyText: string): Promise<Loaded> => {
   const { env, tenant, calls } = context
+  const locator = policyLocator(policyText)
   const database = shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls)
   return loadPolicy(context, database, { locator })
 }
@@ -79,7 +87,7 @@ export async function createPolicy(
   context: RequestContext,
   request: PolicyCreateRequest,
   options: ProjectionOptions,
-): Promise<JsonAnswer> {
+): Promise<JsonText> {
   const holder = readUuid(request.policyholderLocator)
   if (!holder) throw notFound('policyholder', request.policyholderLocator)
   const shard = shardOfRecord(context.tenant, holder, 'policyholder')
@@ -89,40 +97,91 @@ export async function createPolicy(
 }
 
 /**
- * Hands the operation to the policy's object; throws its Refusal. A repeat whose answer was too long to keep is
- * answered by `reread`, as its subject is now.
+ * Hands the operation to the policy's object; throws its Refusal. `policy` may be the text of a locator in a path. A repeat whose
+ * answer was too long to keep is answered by `reread`, as its subject is now.
  */
 export async function operate(
   context: RequestContext,
-  locator: PolicyLocator,
+  policy: PolicyLocator | string,
   operation: PolicyOperation,
-  reread: (subject: string) => Promise<unknown> = subject =>
-    readPolicy(context, policyLocator(subject), { summarizeQuotes: false }),
-): Promise<JsonAnswer> {
+  reread: (subject: string) => Promise<unknown> = policyText => readPolicy(context, policyText),
+): Promise<JsonText> {
   const { tenant, caller, requestId, idempotency, ifMatch, adds = false } = context
+  const locator = typeof policy === 'string' ? policyLocator(policy) : policy
   shardOfPolicy(tenant, locator)
-  const answer = await askPolicy(context, {
-    tenant,
-    caller,
-    requestId,
-    idempotency,
-    ifMatch,
-    adds,
-    locator,
-    operation,
-  })
-  if (!isBySubject(answer)) return answer
-  return { status: answer.status, text: JSON.stringify(await reread(answer.subject)) }
+  const sender = { tenant, caller, requestId, idempotency, ifMatch, adds }
+  const answer = await askPolicy(context, { ...sender, locator, operation })
+  if (!isBySubject(answer)) return jsonText(answer)
+  return jsonText({ status: answer.status, text: JSON.stringify(await reread(answer.subject)) })
+}
+
+/** What routes do with records of that kind: all locators are the text of one in a path. */
+export function recordService<Locator extends DigitLocator | Uuid, Stored, Shown>(
+  kind: RecordKind<Locator, Stored, Shown>,
+) {
+  /** Where the record is; 404 for text that no such locator can be. */
+  const placeOf = ({ env, tenant, calls }: RequestContext, text: string) => {
+    const digits = kind.form === 'digits'
+    const locator = (digits ? readDigits(text) : readUuid(text)) as Locator | undefined
+    if (locator === undefined) throw notFound(kind.name, text)
+    const shard =
+      typeof locator === 'number' ? shardOfPolicy(tenant, locator) : shardOfRecord(tenant, locator, kind.name)
+    return { locator, database: shardDatabase(env, tenant, shard, calls), selection: kind.select(locator) }
+  }
+
+  /** The record with its policy: one round trip. */
+  const load = async (context: RequestContext, text: string) => {
+    const { locator, database, selection } = placeOf(context, text)
+    const loaded = await loadPolicy(context, database, selection)
+    return { locator, loaded, record: kind.find(loaded.aggregate, locator) }
+  }
+
+  /** One round trip. */
+  const read = async (context: RequestContext, text: string): Promise<Shown> => {
+    const { loaded, record } = await load(context, text)
+    return kind.show(loaded.aggregate, record, loaded.product)
+  }
+
+  /** All of a policy, oldest first: one round trip. */
+  const list = async (context: RequestContext, policyText: string): Promise<Shown[]> => {
+    const { aggregate, product } = await stored(context, policyText)
+    return [...kind.all(aggregate)].map(record => kind.show(aggregate, record, product))
+  }
+
+  /** Has the policy's object carry out an operation whose answer shows such a record, or the policy. */
+  const operateOn = (
+    context: RequestContext,
+    policy: PolicyLocator | string,
+    operation: PolicyOperation,
+    reread: (context: RequestContext, text: string) => Promise<unknown> = read,
+  ): Promise<JsonText> =>
+    operate(context, policy, operation, subject => {
+      const [policyText, text] = subject.split('/')
+      return text === undefined ? readPolicy(context, policyText!) : reread(context, text)
+    })
+
+  /** The same for an operation on the record of that locator: one more round trip, which finds its policy. */
+  const act = async (
+    context: RequestContext,
+    text: string,
+    operationOn: (locator: Locator) => PolicyOperation,
+    reread: (context: RequestContext, text: string) => Promise<unknown> = read,
+  ): Promise<JsonText> => {
+    const { locator, database, selection } = placeOf(context, text)
+    return await operateOn(context, await policyOf(database, selection), operationOn(locator), reread)
+  }
+
+  return { load, read, list, operate: operateOn, act }
 }
 
 /** Has the policy's object add fees and take fees back; answers with all of the policy's. */
 export const updateFees = (
   context: RequestContext,
-  locator: PolicyLocator,
+  policyText: string,
   request: FeeUpdateRequest,
-): Promise<JsonAnswer> =>
-  operate(context, locator, { kind: 'fees', request }, async () =>
-    feeSummary((await stored(context, locator)).aggregate),
+): Promise<JsonText> =>
+  operate(context, policyText, { kind: 'fees', request }, async () =>
+    feeSummary((await stored(context, policyText)).aggregate),
   )
 
 /** All policies of a policyholder: one round trip. */

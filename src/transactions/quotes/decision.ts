@@ -1,6 +1,6 @@
 // Decides each action on a quote: pure plans over the loaded policy.
 import { billOnAcceptance, showBills } from '../../billing/billing.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { Refusal, wrongState } from '../../kernel/errors.ts'
 import type { QuoteLocator } from '../../kernel/locators.ts'
 import { type PolicyAggregate, quoteParts } from '../../policy/records/aggregate.ts'
 import { digitsForChanges } from '../../policy/records/changes.ts'
@@ -108,8 +108,7 @@ export async function decideQuote(
 function assertUnbound(aggregate: PolicyAggregate): void {
   const state = policyState(aggregate)
   if (state === 'issued' || state === 'withdrawn' || state === 'discarded')
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Policy ${aggregate.policy.locator} is ${state}; its quotes can be read, but no longer changed.`,
     )
 }

@@ -1,7 +1,7 @@
 // Plans the actions on a quote, with their events (brief 1.3). Pure.
 import { planNewBusiness } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { wrongState } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { invoicesOf } from '../../policy/bills/amounts-due.ts'
@@ -149,8 +149,7 @@ export function planAcceptance(before: PolicyAggregate, quote: Quote, now: Insta
   assertQuoteAllows(quote, 'accept')
   const other = acceptedQuote(before)
   if (other)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Quote ${other.locator} of the policy is accepted already; invalidate it, then accept this one.`,
     )
   const selected = selectQuote(before, quote, now)

@@ -1,8 +1,9 @@
 // A quote as answers show it.
-import { shardOfDigits } from '../../kernel/locators.ts'
+import { type QuoteLocator, shardOfDigits } from '../../kernel/locators.ts'
 import { toNumber } from '../../kernel/money.ts'
 import { billedCharges, planOf } from '../../policy/bills/amounts-due.ts'
 import { installmentItems } from '../../policy/bills/items.ts'
+import type { PolicyPriceResponse } from '../../policy/contract/prices.ts'
 import { feesOf, feeTotal } from '../../policy/fold/line.ts'
 import { financialTransactions, MOST_ITEMISED, summedItems } from '../../policy/projection/billed-items.ts'
 import {
@@ -21,8 +22,20 @@ import {
   type Quote,
   quoteParts,
 } from '../../policy/records/aggregate.ts'
+import { quoteOf } from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
+import { policyPriceResponse } from '../../rating/price.ts'
+import type { RecordKind } from '../mechanism/kind.ts'
 import type { PolicyQuoteInvoiceResponse, PolicyQuoteResponse } from './contract-quote.ts'
+
+export const QUOTES: RecordKind<QuoteLocator, Quote, PolicyQuoteResponse> = {
+  name: 'quote',
+  form: 'digits',
+  select: quoteLocator => ({ quoteLocator }),
+  all: ({ quotes }) => quotes.values(),
+  find: quoteOf,
+  show: quoteResponse,
+}
 
 export function quoteResponse(
   aggregate: PolicyAggregate,
@@ -33,7 +46,6 @@ export function quoteResponse(
   const view = policyView(aggregate, quote, product, () => false)
   const { modification, segment } = quoteParts(aggregate, quote)
   const fees = feesOf(aggregate, quote, view.line)
-  const isPriced = modification.premiumChange !== undefined
   return {
     locator: String(quote.locator),
     name: quote.name,
@@ -53,7 +65,7 @@ export function quoteResponse(
     exposures: exposureResponses(view),
     documents: documentsOf(aggregate, 'quote', quote.locator),
     invoices: plannedInvoices(aggregate, modification, segment),
-    grossFees: isPriced ? toNumber(feeTotal(fees, policy.currency)) : undefined,
+    grossFees: isPriced(aggregate, quote) ? toNumber(feeTotal(fees, policy.currency)) : undefined,
     grossFeesCurrency: policy.currency,
     fees: fees.map(feeResponse),
     automatedUnderwritingResult: quote.underwriting && underwritingResponse(quote.underwriting),
@@ -84,3 +96,14 @@ function plannedInvoices(
     ),
   }))
 }
+
+/** Whether the quote's price is stored. */
+export const isPriced = (aggregate: PolicyAggregate, quote: Quote): boolean =>
+  quoteParts(aggregate, quote).modification.premiumChange !== undefined
+
+/** The price that was saved when it was quoted. */
+export const quotePrice = (
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  product: ProductDefinition,
+): PolicyPriceResponse => policyPriceResponse(policyView(aggregate, quote, product, () => false))

@@ -1,31 +1,51 @@
 import { z } from '@hono/zod-openapi'
+import { wrongState } from '../../kernel/errors.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { forTenant, type JsonText, jsonText, type Route } from '../../platform/http/route.ts'
+import { forTenant, type JsonText, type Route } from '../../platform/http/route.ts'
 import { PolicyPriceResponse, UnderwritingDecisionRequest } from '../../policy/contract/prices.ts'
 import { referralBy } from '../../rating/rate.ts'
+import { recordService } from '../policies/service.ts'
 import { PolicyQuotePatch, PolicyQuoteResponse, PolicyQuoteUpdateRequest } from './contract-quote.ts'
 import type { QuoteOperation } from './decision.ts'
-import { operateQuote, quoteLocator, quotesOf, readQuote, readQuotePrice } from './service.ts'
+import { isPriced, QUOTES, quotePrice } from './projection.ts'
 
 const { get, patch, post } = forTenant('Quotes')
 const quote = { schema: PolicyQuoteResponse, description: 'The quote.' }
 const price = { schema: PolicyPriceResponse, description: 'The price of the whole term.' }
 
-const act = async (context: RequestContext, locator: string, operation: QuoteOperation): Promise<JsonText> =>
-  jsonText(await operateQuote(context, quoteLocator(locator), operation))
+const quotes = recordService(QUOTES)
+
+const act = (context: RequestContext, text: string, operation: QuoteOperation): Promise<JsonText> =>
+  quotes.act(
+    context,
+    text,
+    locator => ({ kind: 'quote', quote: locator, operation }),
+    operation.action === 'quote' ? readPrice : quotes.read,
+  )
+
+/** The price that was saved when it was quoted: one round trip. 409 before that. */
+async function readPrice(context: RequestContext, text: string): Promise<PolicyPriceResponse> {
+  const { loaded, locator, record: quote } = await quotes.load(context, text)
+  const { aggregate, product } = loaded
+  if (!isPriced(aggregate, quote))
+    throw wrongState(
+      `Quote ${locator} is ${quote.state} and has no price yet; PATCH /quotes/${locator}/quote prices it.`,
+    )
+  return quotePrice(aggregate, quote, product)
+}
 
 export const quoteRoutes: readonly Route[] = [
   get('/policies/{policyLocator}/quotes', {
     summary: 'Quotes of a policy, oldest first',
     permission: ['quotes.read', 'quotes.list'],
     answer: { schema: z.array(PolicyQuoteResponse), description: 'All its quotes, discarded ones too.' },
-    handle: ({ params }, context) => quotesOf(context, params.policyLocator),
+    handle: ({ params }, context) => quotes.list(context, params.policyLocator),
   }),
   get('/quotes/{quoteLocator}', {
     summary: 'Get a quote',
     permission: 'quotes.read',
     answer: quote,
-    handle: ({ params }, context) => readQuote(context, quoteLocator(params.quoteLocator)),
+    handle: ({ params }, context) => quotes.read(context, params.quoteLocator),
   }),
   patch('/quotes/{quoteLocator}', {
     summary: 'Update a draft quote',
@@ -64,7 +84,7 @@ export const quoteRoutes: readonly Route[] = [
     summary: 'Price of a quote that is quoted',
     permission: 'quotes.read',
     answer: price,
-    handle: ({ params }, context) => readQuotePrice(context, quoteLocator(params.quoteLocator)),
+    handle: ({ params }, context) => readPrice(context, params.quoteLocator),
   }),
   patch('/quotes/{quoteLocator}/accept', {
     summary: 'Accept a quote; it becomes the selected one',

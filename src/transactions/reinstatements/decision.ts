@@ -2,7 +2,7 @@
 import { billTransaction } from '../../billing/billing.ts'
 import { type OwnBills, ownBills } from '../../billing/plugin-bills.ts'
 import { returningBills } from '../../billing/returning.ts'
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, wrongState } from '../../kernel/errors.ts'
 import type { CancellationLocator, Uuid } from '../../kernel/locators.ts'
 import { add, type Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
@@ -165,8 +165,7 @@ function planReinstatementCreation(
     one => one.cancellationLocator === cancellation.locator && one.state !== 'expired',
   )
   if (open)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Cancellation ${cancellation.locator} has the reinstatement ${open.locator}, which is ${open.state}.`,
     )
   const type = product.cancellationTypes?.find(({ name }) => name === cancellation.name)
@@ -349,20 +348,16 @@ function assertTerms(
   now: Instant,
 ): void {
   if (effectiveAt < cancellation.effectiveAt)
-    throw new Refusal(
-      'invalidRequest',
+    throw invalidRequest(
       `effectiveTimestamp ${effectiveAt} lies before the cancellation's ${cancellation.effectiveAt}; coverage is there until then.`,
     )
   if (deadlineAt !== undefined && deadlineAt <= now)
-    throw new Refusal('invalidRequest', `reinstatementDeadlineTimestamp ${deadlineAt} lies in the past.`)
+    throw invalidRequest(`reinstatementDeadlineTimestamp ${deadlineAt} lies in the past.`)
 }
 
 function assertNotWithdrawn(before: PolicyAggregate): void {
   if (policyState(before) === 'withdrawn')
-    throw new Refusal(
-      'wrongState',
-      `Policy ${before.policy.locator} is withdrawn; nothing of it can be reinstated.`,
-    )
+    throw wrongState(`Policy ${before.policy.locator} is withdrawn; nothing of it can be reinstated.`)
 }
 
 /** Refuses (409) where the coverage cannot come back: the policy is withdrawn, others are in the way, or it is too late. */
@@ -374,5 +369,5 @@ function assertCanReturn(
   assertNotWithdrawn(before)
   assertNoConflicts(before, locator)
   if (deadlineAt !== undefined && deadlineAt <= now)
-    throw new Refusal('wrongState', `The deadline of reinstatement ${locator} passed at ${deadlineAt}.`)
+    throw wrongState(`The deadline of reinstatement ${locator} passed at ${deadlineAt}.`)
 }

@@ -1,6 +1,6 @@
 // What a reinstatement does (brief 1.6, 2.2): what its cancellation removed comes back from a time on. At the
 // cancellation's own time that is exactly what it removed; later, in proportion to the months that are left.
-import { Refusal } from '../../kernel/errors.ts'
+import { wrongState } from '../../kernel/errors.ts'
 import { minus } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { feesOf, isReversedByHand } from '../../policy/fold/line.ts'
@@ -58,10 +58,7 @@ export function reinstated(
   })
   const end = back.at(-1)?.end
   if (end === undefined)
-    throw new Refusal(
-      'wrongState',
-      `The cancellation removed nothing from ${effectiveAt} on; choose an earlier time.`,
-    )
+    throw wrongState(`The cancellation removed nothing from ${effectiveAt} on; choose an earlier time.`)
   const modification = newModification(
     before,
     {

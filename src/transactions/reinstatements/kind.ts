@@ -2,8 +2,8 @@
 import { notFound } from '../../kernel/errors.ts'
 import { type CancellationLocator, readDigits, type Uuid } from '../../kernel/locators.ts'
 import { reinstatementOf } from '../../policy/records/transactions.ts'
-import { showCancellation } from '../cancellations/kind.ts'
-import { defineKind, type Response } from '../mechanism/kind.ts'
+import { CANCELLATIONS } from '../cancellations/projection.ts'
+import { defineKind, pluginRecord, showRecord } from '../mechanism/kind.ts'
 import { priceChangeOf } from '../mechanism/price-change.ts'
 import { prorated } from '../mechanism/prorating.ts'
 import type { ReinstatementPreviewRequest } from './contract.ts'
@@ -15,7 +15,7 @@ import {
   type ReinstatementOperation,
 } from './decision.ts'
 import { reinstated } from './effect.ts'
-import { reinstatementResponse } from './projection.ts'
+import { REINSTATEMENTS } from './projection.ts'
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
@@ -29,20 +29,15 @@ declare module '../mechanism/kind.ts' {
   }
 }
 
-const showReinstatement =
-  (locator: Uuid): Response =>
-  ({ aggregate, product }) =>
-    reinstatementResponse(aggregate, reinstatementOf(aggregate, locator), product)
-
 export const reinstatementKind = defineKind<'reinstatement'>({
   name: 'reinstatement',
   record: ({ operation }) =>
     operation.action === 'create'
-      ? showCancellation(operation.cancellation)
-      : showReinstatement(operation.reinstatement),
+      ? showRecord(CANCELLATIONS, operation.cancellation)
+      : showRecord(REINSTATEMENTS, operation.reinstatement),
   async decide(loaded, { operation }, { attempt }) {
     const { planned, reinstatement } = await decideReinstatement(loaded, operation, attempt)
-    return planned && { planned, response: showReinstatement(reinstatement), subject: reinstatement }
+    return planned && { planned, response: showRecord(REINSTATEMENTS, reinstatement), subject: reinstatement }
   },
   pending: ({ reinstatements }) =>
     [...reinstatements.values()]
@@ -79,11 +74,5 @@ export const reinstatementKind = defineKind<'reinstatement'>({
       },
     },
   },
-  pluginRecords: {
-    Reinstatement: {
-      form: 'uuid',
-      select: reinstatementLocator => ({ reinstatementLocator }),
-      show: showReinstatement,
-    },
-  },
+  pluginRecords: { Reinstatement: pluginRecord(REINSTATEMENTS) },
 })

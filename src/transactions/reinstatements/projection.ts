@@ -1,14 +1,25 @@
 // A reinstatement as answers show it. Price, invoice and amount are there once it is accepted (contract 1).
 
+import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, toNumber, zero } from '../../kernel/money.ts'
 import { amountsDue, invoiceOfTransaction, planOf } from '../../policy/bills/amounts-due.ts'
 import { textIfAny } from '../../policy/projection/characteristics.ts'
 import { documentsOf } from '../../policy/projection/records.ts'
 import type { Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
-import type { Reinstatement } from '../../policy/records/transactions.ts'
+import { type Reinstatement, reinstatementOf } from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
+import type { RecordKind } from '../mechanism/kind.ts'
 import { recordedPriceChange } from '../mechanism/price-change.ts'
 import type { ReinstatementResponse } from './contract.ts'
+
+export const REINSTATEMENTS: RecordKind<Uuid, Reinstatement, ReinstatementResponse> = {
+  name: 'reinstatement',
+  form: 'uuid',
+  select: reinstatementLocator => ({ reinstatementLocator }),
+  all: ({ reinstatements }) => reinstatements.values(),
+  find: reinstatementOf,
+  show: reinstatementResponse,
+}
 
 export function reinstatementResponse(
   aggregate: PolicyAggregate,

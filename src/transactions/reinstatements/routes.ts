@@ -1,26 +1,24 @@
+import type { Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { forTenant, type JsonText, jsonText, type Route } from '../../platform/http/route.ts'
+import { forTenant, type JsonText, type Route } from '../../platform/http/route.ts'
 import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
+import { CANCELLATIONS } from '../cancellations/projection.ts'
+import { recordService } from '../policies/service.ts'
 import { ReinstatementCreateRequest, ReinstatementResponse, ReinstatementUpdateRequest } from './contract.ts'
-import {
-  actOnReinstatement,
-  readReinstatement,
-  reinstate,
-  reinstatementLocator,
-  reinstatementPrice,
-} from './service.ts'
+import type { ReinstatementOperation } from './decision.ts'
+import { REINSTATEMENTS } from './projection.ts'
 
 const { get, patch } = forTenant('Reinstatements')
 const reinstatement = { schema: ReinstatementResponse, description: 'The reinstatement.' }
 
-const act = async (
+const reinstatements = recordService(REINSTATEMENTS)
+
+const act = (
   context: RequestContext,
-  locator: string,
-  action: 'accept' | 'issue' | 'invalidate',
+  text: string,
+  operationOn: (reinstatement: Uuid) => ReinstatementOperation,
 ): Promise<JsonText> =>
-  jsonText(
-    await actOnReinstatement(context, reinstatementLocator(locator), one => ({ action, reinstatement: one })),
-  )
+  reinstatements.act(context, text, locator => ({ kind: 'reinstatement', operation: operationOn(locator) }))
 
 export const reinstatementRoutes: readonly Route[] = [
   patch('/cancellations/{locator}/reinstate', {
@@ -29,52 +27,61 @@ export const reinstatementRoutes: readonly Route[] = [
     permission: 'reinstatements.write',
     body: { schema: ReinstatementCreateRequest, required: true },
     answer: reinstatement,
-    handle: async ({ params, body }, context) => jsonText(await reinstate(context, params.locator, body)),
+    handle: ({ params, body }, context) =>
+      recordService(CANCELLATIONS).act(
+        context,
+        params.locator,
+        cancellation => ({
+          kind: 'reinstatement',
+          operation: { action: 'create', cancellation, request: body },
+        }),
+        reinstatements.read,
+      ),
   }),
   get('/reinstatements/{locator}', {
     summary: 'Get a reinstatement',
     permission: 'reinstatements.read',
     answer: reinstatement,
-    handle: ({ params }, context) => readReinstatement(context, reinstatementLocator(params.locator)),
+    handle: ({ params }, context) => reinstatements.read(context, params.locator),
   }),
   patch('/reinstatements/{locator}', {
     summary: 'Update a draft reinstatement',
     permission: 'reinstatements.write',
     body: { schema: ReinstatementUpdateRequest, required: true },
     answer: reinstatement,
-    handle: async ({ params, body }, context) =>
-      jsonText(
-        await actOnReinstatement(context, reinstatementLocator(params.locator), one => ({
-          action: 'update',
-          reinstatement: one,
-          request: body,
-        })),
-      ),
+    handle: ({ params, body }, context) =>
+      act(context, params.locator, reinstatement => ({ action: 'update', reinstatement, request: body })),
   }),
   patch('/reinstatements/{locator}/accept', {
     summary: 'Accept a reinstatement: it is billed, its coverage not in force yet',
     permission: ['reinstatements.accept', 'reinstatements.write'],
     answer: reinstatement,
-    handle: ({ params }, context) => act(context, params.locator, 'accept'),
+    handle: ({ params }, context) =>
+      act(context, params.locator, reinstatement => ({ action: 'accept', reinstatement })),
   }),
   patch('/reinstatements/{locator}/issue', {
     summary: 'Issue an accepted reinstatement',
     permission: ['reinstatements.issue', 'reinstatements.write'],
     answer: reinstatement,
-    handle: ({ params }, context) => act(context, params.locator, 'issue'),
+    handle: ({ params }, context) =>
+      act(context, params.locator, reinstatement => ({ action: 'issue', reinstatement })),
   }),
   patch('/reinstatements/{locator}/invalidate', {
     summary: 'Take back the acceptance of a reinstatement',
     permission: 'reinstatements.write',
     answer: reinstatement,
-    handle: ({ params }, context) => act(context, params.locator, 'invalidate'),
+    handle: ({ params }, context) =>
+      act(context, params.locator, reinstatement => ({ action: 'invalidate', reinstatement })),
   }),
   get('/reinstatements/{locator}/price', {
     summary: 'What a reinstatement changes of the price',
     description: 'Of a draft: as it would be now; nothing is stored.',
     permission: 'reinstatements.read',
     answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
-    handle: async ({ params }, context) =>
-      jsonText(await reinstatementPrice(context, reinstatementLocator(params.locator))),
+    handle: ({ params }, context) =>
+      reinstatements.act(context, params.locator, reinstatement => ({
+        kind: 'change',
+        of: { kind: 'reinstatement', reinstatement },
+      })),
   }),
 ]

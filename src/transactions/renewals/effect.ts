@@ -1,6 +1,6 @@
 // What a renewal does to a policy (brief 1.4, 2.2): one more segment where the policy ends, with a run for each
 // exposure that goes on, and perils of its own, linked to those that they renew by their renewal group.
-import { Refusal } from '../../kernel/errors.ts'
+import { wrongState } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { changeDraft } from '../../policy/draft/changes.ts'
@@ -41,19 +41,16 @@ export function renewed(
   const quote = boundQuote(before)
   const cancellation = standingCancellations(before).at(-1)
   if (cancellation)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Policy ${before.policy.locator} is cancelled from ${cancellation.effectiveAt} on and cannot be renewed; reinstate it first.`,
     )
   const last = segmentsInForce(lineOf(before, quote)).at(-1)
   if (renewal.startAt !== before.policy.effectiveEnd)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Renewal ${renewal.locator} starts at ${renewal.startAt}, but the policy ends at ${before.policy.effectiveEnd} by now; update the renewal, and it starts there.`,
     )
   if (!last || last.end !== renewal.startAt)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Policy ${before.policy.locator} has no coverage up to ${renewal.startAt} to renew; reinstate it first.`,
     )
   const term = { start: renewal.startAt, end: renewal.endAt! }

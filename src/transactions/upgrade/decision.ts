@@ -1,6 +1,6 @@
 // Whether a policy can move to another version of the configuration, and what becomes of it then. From then on its
 // transactions are rated, underwritten, billed and documented by that version; what was recorded stays as it is.
-import { Refusal } from '../../kernel/errors.ts'
+import { Refusal, wrongState } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { ConflictResponse } from '../../policy/contract/requests.ts'
 import { summary } from '../../policy/draft/validation.ts'
@@ -62,8 +62,7 @@ export function decideUpgrade(
       answer: { ...found, validationErrors: problems, conflicts: [...quotes, ...conflictsOf(aggregate)] },
     }
   if (quotes.length > 0)
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Quotes of the policy are priced by version ${policy.configVersion}: ${quotes.map(one => one.locator).join(', ')}. Discard them; copies can be priced anew once the policy is upgraded.`,
     )
   if (problems.hasErrors || !upgradedProduct)
@@ -121,8 +120,7 @@ const isDecidedApplication = ({ state, underwriting }: Endorsement): boolean =>
 /** What lapsed is taken back by the version that it lapsed by (resources brief 10.5). */
 function assertNotLapsed(aggregate: PolicyAggregate): void {
   if (lapseInForce(aggregate))
-    throw new Refusal(
-      'wrongState',
+    throw wrongState(
       `Policy ${aggregate.policy.locator} is lapsed and cannot be upgraded; reinstate it first.`,
     )
 }

@@ -1,5 +1,5 @@
-import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
-import { operate, policyLocator } from '../policies/service.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
+import { operate } from '../policies/service.ts'
 import { PolicyUpgradeRequest, PolicyUpgradeResponse } from './contract.ts'
 
 const LATEST = PolicyUpgradeRequest.parse({})
@@ -14,12 +14,10 @@ export const upgradeRoutes: readonly Route[] = [
     permission: 'policies.write',
     body: { schema: PolicyUpgradeRequest, required: false },
     answer: { schema: PolicyUpgradeResponse, description: 'What was done, or found.' },
-    handle: async ({ params, body }, context) =>
-      jsonText(
-        await operate(context, policyLocator(params.policyLocator), {
-          kind: 'upgrade',
-          request: body ?? LATEST,
-        }),
-      ),
+    handle: ({ params, body }, context) =>
+      operate(context, params.policyLocator, {
+        kind: 'upgrade',
+        request: body ?? LATEST,
+      }),
   }),
 ]
