@@ -6,7 +6,7 @@ import { INVOICE_TRANSITIONS, PAYMENT_TRANSITIONS } from '../src/policy/records/
 import { POLICY_TRANSITIONS } from '../src/policy/transitions.ts'
 import { ACCOUNT_TRANSITIONS, MIGRATION_TRANSITIONS } from '../src/servicing/migration/tables.ts'
 import { CANCELLATION_TRANSITIONS } from '../src/transactions/cancellations/decision.ts'
-import { ENDORSEMENT_TRANSITIONS } from '../src/transactions/endorsements/operation.ts'
+import { ENDORSEMENT_TRANSITIONS } from '../src/transactions/endorsements/plans.ts'
 import {
   GRACE_PERIOD_TRANSITIONS,
   LAPSE_REINSTATEMENT_TRANSITIONS,

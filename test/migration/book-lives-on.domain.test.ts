@@ -14,7 +14,7 @@ import { convertAccount, digitsNeeded } from '../../src/servicing/migration/conv
 import { readAccount } from '../../src/servicing/migration/request.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
 import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
-import { decideEndorsement } from '../../src/transactions/endorsements/decision.ts'
+import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { accountsOf } from '../../tools/book/requests.ts'

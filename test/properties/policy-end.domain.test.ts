@@ -12,13 +12,10 @@ import { knownAt } from '../../src/policy/projection/known.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
 import { boundQuote, type PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
+import { NEW_POLICY_END } from '../../src/transactions/endorsements/application.ts'
 import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
-import {
-  decideEndorsement,
-  type EndorsementDecision,
-  NEW_POLICY_END,
-} from '../../src/transactions/endorsements/decision.ts'
-import type { EndorsementOperation } from '../../src/transactions/endorsements/operation.ts'
+import { decideEndorsement, type EndorsementDecision } from '../../src/transactions/endorsements/kind.ts'
+import type { EndorsementOperation } from '../../src/transactions/endorsements/plans.ts'
 import { decideChange } from '../../src/transactions/mechanism/planned-change.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { comparable } from '../support/comparable.ts'

@@ -11,7 +11,7 @@ import type { Modification, PolicyAggregate } from '../../src/policy/records/agg
 import type { Planned } from '../../src/policy/transitions.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
 import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
-import { decideEndorsement } from '../../src/transactions/endorsements/decision.ts'
+import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { recordedPriceChange } from '../../src/transactions/mechanism/price-change.ts'
 import { withCredit } from '../../src/transactions/payments/settling.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'

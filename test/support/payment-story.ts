@@ -13,7 +13,7 @@ import { isOutstanding, paymentState } from '../../src/policy/records/invoice.ts
 import type { Ground, Loaded } from '../../src/policy/surroundings.ts'
 import type { Planned } from '../../src/policy/transitions.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
-import { decideEndorsement } from '../../src/transactions/endorsements/decision.ts'
+import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { decideCreation, decideDiscard, decideIssue } from '../../src/transactions/new-business/decision.ts'
 import { decidePayment, RefusedPayOut } from '../../src/transactions/payments/decision.ts'
 import { withCredit } from '../../src/transactions/payments/settling.ts'

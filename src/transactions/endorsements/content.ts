@@ -1,4 +1,5 @@
 // The content of a policy under an endorsement: which runs are cut, and which stand in their place.
+
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
 import {
@@ -34,8 +35,8 @@ import type {
 import type { PerilDefinition, ProductDefinition } from '../../product/configuration.ts'
 import type { FieldChanges, FieldData } from '../../product/fields/groups.ts'
 import { fieldErrors } from '../../product/fields/values.ts'
-import { extended, prorated } from './continuation.ts'
 import { joinedUpdates } from './joined-changes.ts'
+import { extended, prorated, type Repricing } from './repricing.ts'
 
 export type EndorsementContext = {
   product: ProductDefinition
@@ -44,9 +45,6 @@ export type EndorsementContext = {
   /** The plugin's answer for the amounts that are split. */
   prorated?: Prorated
 }
-
-/** Whether continuing runs are rated again: never, when their data changed, or always (brief 2.5). */
-export type Repricing = 'never' | 'changed' | 'all'
 
 /** The end of coverage before and after it: equal unless it gives the policy a new end. */
 export type Ends = { readonly old: Instant; readonly new: Instant }

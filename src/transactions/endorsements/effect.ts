@@ -7,43 +7,23 @@
 // there. With a later one the last segment goes on, and so do the perils that held up to the old end: content.ts.
 
 import { wrongState } from '../../kernel/errors.ts'
-import type { EndorsementLocator, Uuid } from '../../kernel/locators.ts'
 import { earlier, type Instant, later } from '../../kernel/time.ts'
-import type { PolicyResponse } from '../../policy/contract/response.ts'
 import type { ReportedProblems } from '../../policy/draft/draft.ts'
-import {
-  endOfRun,
-  feesOf,
-  lineOf,
-  segmentsInForce,
-  standingCancellations,
-  withIssued,
-} from '../../policy/fold/line.ts'
-import { premiumChangeOf } from '../../policy/fold/pieces.ts'
+import { feesOf, lineOf, segmentsInForce, standingCancellations } from '../../policy/fold/line.ts'
 import { withSplits } from '../../policy/fold/shares.ts'
-import { policyResponse } from '../../policy/projection/policy.ts'
 import {
   boundQuote,
-  type ExposureRun,
-  type Fee,
-  type PerilRun,
   type PolicyAggregate,
   type PolicySegment,
   putRecords,
   type Quote,
 } from '../../policy/records/aggregate.ts'
-import { type Endorsement, endorsementOf } from '../../policy/records/transactions.ts'
-import type { Loaded } from '../../policy/surroundings.ts'
-import { type Carried, newModification, type Planned } from '../../policy/transitions.ts'
-import { givenRates } from '../../rating/given-rates.ts'
-import { standardFees } from '../../rating/rate.ts'
-import { PerilRating, type RatingContext } from '../../rating/rater.ts'
+import type { Endorsement } from '../../policy/records/transactions.ts'
+import { type Carried, newModification } from '../../policy/transitions.ts'
 import { reducedFees } from '../cancellations/effect.ts'
 import { lapseInForce } from '../lapses/lapse.ts'
-import { withoutConflicts, withoutModification } from '../mechanism/kind.ts'
 import { Content, type EndorsementContext, type Ends } from './content.ts'
-import { assertEndorsementAllows, repricingOf } from './operation.ts'
-import { endorsementEvent, planEndorsementIssue, withEndorsement } from './plans.ts'
+import { repricingOf } from './repricing.ts'
 
 /** The policy with the endorsement carried out, not issued and not priced; problems of its content are in `reported`. */
 export type Endorsed = Carried & { readonly quote: Quote; readonly reported: ReportedProblems }
@@ -140,85 +120,4 @@ function endsOf(before: PolicyAggregate, affected: readonly PolicySegment[], { e
       `newPolicyEndTimestamp ${endAt} lies in a gap of the coverage of policy ${locator}; choose a time up to which there is coverage.`,
     )
   return { old, new: endAt }
-}
-
-/** Rates new runs without a price; runs that continue without repricing got their share of the old one. */
-export async function pricedEndorsement(
-  { aggregate, modification, quote }: Endorsed,
-  context: RatingContext,
-): Promise<Carried> {
-  const unpriced = [...aggregate.perilRuns.values()].filter(
-    run => run.madeBy === modification.locator && run.price === undefined,
-  )
-  const rates = await givenRates(aggregate, quote, unpriced, context)
-  const rating = new PerilRating(aggregate, quote, context, rates)
-  const segments = [...aggregate.segments.values()].filter(one => one.madeBy === modification.locator)
-  // Transactions that were taken back made runs and cuts too, which count for nothing.
-  const line = lineOf(aggregate, quote, withIssued(modification.locator))
-  const counted = new Set(line.map(step => step.modification.locator))
-  const priced = unpriced.map((run): PerilRun => {
-    const peril = aggregate.perils.get(run.perilLocator)!
-    const exposure = aggregate.exposures.get(peril.exposureLocator)!
-    const segment = segments.find(one => one.start <= run.start && run.start < one.end)!
-    const exposureRun = [...aggregate.exposureRuns.values()].findLast(
-      one => one.exposureLocator === exposure.locator && covers(one, run.start, counted),
-    )!
-    return { ...run, price: rating.price({ run, peril, exposure, segment, exposureRun }) }
-  })
-  const rated = { ...aggregate, perilRuns: putRecords(aggregate.perilRuns, priced) }
-  // Standard fees belong to a term: a renewal has its own, an endorsement none (brief 3.3).
-  const term = { start: modification.effectiveAt, end: modification.policyEnd }
-  const fees: Fee[] =
-    modification.kind === 'renewal' ? standardFees(rated, quote, modification, term, context) : []
-  const after = { ...rated, fees: putRecords(rated.fees, fees) }
-  const complete = { ...modification, premiumChange: premiumChangeOf(after, quote, modification) }
-  return {
-    aggregate: { ...after, modifications: putRecords(after.modifications, [complete]) },
-    modification: complete,
-  }
-}
-
-/** Whether the run holds at that time: within its span, and before its cuts. */
-const covers = (run: ExposureRun, at: Instant, counted: ReadonlySet<Uuid>): boolean =>
-  counted.has(run.madeBy) && run.start <= at && at < endOfRun(run, counted)
-
-/**
- * Takes a quoted or accepted endorsement or renewal back for good: its invoices are void, payments of them reversed,
- * what it made counts for nothing. Installments that it had taken over are billed as they were planned; whose time has
- * come meanwhile, at once.
- */
-export function planEndorsementInvalidation(
-  before: PolicyAggregate,
-  endorsement: Endorsement,
-  now: Instant,
-): Planned {
-  assertEndorsementAllows(endorsement, 'invalidate')
-  const gone: Endorsement = { ...endorsement, state: 'invalidated', updatedAt: now }
-  const modification = before.modifications.get(endorsement.modificationLocator!)!
-  const voided = withoutModification(before, modification, now)
-  const aggregate = withEndorsement(voided.aggregate, gone)
-  return {
-    ...voided,
-    aggregate,
-    events: [...voided.events, endorsementEvent(aggregate, 'invalidate', gone)],
-  }
-}
-
-// The policy as GET /policy shows it once an accepted endorsement or renewal is issued: computed by the plan of issuing, and not
-// stored.
-/**
- * Other quoted or accepted transactions are taken back first, as a preview takes them back: otherwise nothing can be
- * issued. Refuses (409) what is not accepted, and what cannot be issued because the policy has changed since.
- */
-export function policyWhenIssued(
-  { aggregate, product }: Pick<Loaded, 'aggregate' | 'product'>,
-  locator: EndorsementLocator,
-  now: Instant,
-): PolicyResponse {
-  const { kind, state } = endorsementOf(aggregate, locator)
-  if (state !== 'accepted')
-    throw wrongState(`The ${kind} ${locator} is ${state}; only an accepted one can be shown as issued.`)
-  const { aggregate: cleared } = withoutConflicts(aggregate, String(locator), 'invalidate', now)
-  const issued = planEndorsementIssue(cleared, endorsementOf(cleared, locator), { product, now })
-  return policyResponse(issued.aggregate, product, { summarizeQuotes: false })
 }

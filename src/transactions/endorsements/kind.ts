@@ -1,21 +1,44 @@
-// Endorsements and renewals as a kind of operation: one record with the same actions for both.
+// Endorsements and renewals as a kind of operation: one record with the same actions for both. Each action is decided in the order
+// validate, price, underwrite, bill.
 
 import type { z } from 'zod'
+import { planBills } from '../../billing/billing.ts'
+import { invoicedAtOnce } from '../../billing/schedule.ts'
 import { wrongState } from '../../kernel/errors.ts'
 import type { EndorsementLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
+import { openInstallments } from '../../policy/bills/amounts-due.ts'
 import { underwritingResponse } from '../../policy/projection/characteristics.ts'
-import { endorsementOf } from '../../policy/records/transactions.ts'
-import type { Loaded } from '../../policy/surroundings.ts'
-import { assertPolicyAllows } from '../../policy/transitions.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { type Endorsement, type EndorsementState, endorsementOf } from '../../policy/records/transactions.ts'
+import { type Loaded, NeedsWholePolicy } from '../../policy/surroundings.ts'
+import { assertPolicyAllows, chain, type Planned } from '../../policy/transitions.ts'
+import { type Attempt, assertUnderwritten } from '../../rating/rate.ts'
 import type { Autofill } from '../autofill/fill.ts'
-import { defineKind, type Previewed, pluginRecord, type Response } from '../mechanism/kind.ts'
+import type { ConflictHandling } from '../cancellations/contract.ts'
+import {
+  defineKind,
+  hasConflicts,
+  type Previewed,
+  pluginRecord,
+  type Response,
+  withoutConflicts,
+} from '../mechanism/kind.ts'
 import { plannedPriceChange, priceChangeOf } from '../mechanism/price-change.ts'
 import { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
+import { type Beginning, planApplication, planEndorsementUpdate, planReferral } from './application.ts'
 import { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
-import { type Beginning, carriedOut, decideEndorsement, foreseen, previewed } from './decision.ts'
-import { planEndorsementInvalidation } from './effect.ts'
-import { assertEndorsementAllows, type EndorsementOperation, partOf } from './operation.ts'
+import {
+  assertEndorsementAllows,
+  type EndorsementOperation,
+  partOf,
+  planEndorsementAcceptance,
+  planEndorsementInvalidation,
+  planEndorsementIssue,
+  planEndorsementQuote,
+  recorded,
+} from './plans.ts'
+import { assertApplicationValid, carriedOut, ownBillsOf, withOwnBills } from './pricing.ts'
 import { ENDORSEMENTS, RENEWALS, transactionResponse } from './projection.ts'
 
 declare module '../mechanism/kind.ts' {
@@ -42,14 +65,18 @@ const showEndorsement =
   ({ aggregate, product }) =>
     transactionResponse(aggregate, endorsementOf(aggregate, locator), product)
 
-async function previewOf(...[loaded, operation, attempt]: Parameters<typeof foreseen>): Promise<Previewed> {
-  const { planned, endorsement } = await foreseen(loaded, operation, attempt)
+async function previewOf(loaded: Loaded, operation: Beginning, attempt: Attempt): Promise<Previewed> {
+  const { planned, endorsement } = await previewEndorsement(loaded, operation, attempt)
   const { modificationLocator } = endorsementOf(planned.aggregate, endorsement)
   return { planned, modificationLocator: modificationLocator! }
 }
 
-const priceOfNew = async (...[loaded, operation, attempt]: Parameters<typeof previewed>) =>
-  plannedPriceChange(loaded.aggregate, await previewed(loaded, operation, attempt), loaded.product)
+/** The price change of a new endorsement or renewal, carried out on the policy as it is; nothing is stored. */
+async function priceOfNew(loaded: Loaded, operation: Beginning, attempt: Attempt) {
+  const { aggregate, endorsement } = await planApplication(loaded, operation, attempt)
+  const carried = await carriedOut(aggregate, endorsement, loaded, attempt)
+  return plannedPriceChange(loaded.aggregate, carried, loaded.product)
+}
 
 const created = (request: EndorsementCreateRequest): Beginning => ({ action: 'create', request })
 const renewed = (request: RenewalCreateRequest): Beginning => ({ action: 'renew', request })
@@ -126,9 +153,169 @@ export const endorsementKind = defineKind<'endorsement'>({
   pluginRecords: { Endorsement: pluginRecord(ENDORSEMENTS), Renewal: pluginRecord(RENEWALS) },
 })
 
-// Requests for endorsements and renewals as plugins and services fill them in.
+/** The result, and the endorsement that the answer shows. */
+export type EndorsementDecision = { planned: Planned; endorsement: EndorsementLocator }
+
+/** How an endorsement is advanced from state to state. */
+type Course = {
+  readonly loaded: Loaded
+  readonly attempt: Attempt
+  /** `block` by default. */
+  readonly conflictHandling?: ConflictHandling
+  /** Refuses what underwriting does not accept. */
+  readonly assertDecision: typeof assertUnderwritten
+}
+
+const STEPS = ['quoted', 'accepted', 'issued'] as const
+type Step = (typeof STEPS)[number]
+
+const REACHES = { quote: 'quoted', accept: 'accepted', issue: 'issued' } as const
+
+/** The steps on the way from one state to another; before all of them is an application. */
+const stepsBetween = (from: EndorsementState, to: EndorsementState): readonly Step[] =>
+  STEPS.slice(STEPS.indexOf(from as Step) + 1, STEPS.indexOf(to as Step) + 1)
+
+export async function decideEndorsement(
+  loaded: Loaded,
+  operation: EndorsementOperation,
+  attempt: Attempt,
+): Promise<EndorsementDecision> {
+  const course: Course = { loaded, attempt, assertDecision: assertUnderwritten }
+  if (operation.action === 'create' || operation.action === 'renew') {
+    const conflictHandling = operation.action === 'create' ? operation.request.conflictHandling : undefined
+    return await apply(operation, operation.request.state ?? 'application', { ...course, conflictHandling })
+  }
+  const endorsement = endorsementOf(loaded.aggregate, operation.endorsement)
+  return { planned: await planAction(endorsement, operation, course), endorsement: endorsement.locator }
+}
+
+async function planAction(
+  endorsement: Endorsement,
+  operation: Exclude<EndorsementOperation, Beginning>,
+  course: Course,
+): Promise<Planned> {
+  const { loaded, attempt } = course
+  const { aggregate } = loaded
+  const { now } = attempt
+  switch (operation.action) {
+    case 'update': {
+      const planned = planEndorsementUpdate(loaded, endorsement, operation.update, attempt)
+      const updated = endorsementOf(planned.aggregate, endorsement.locator)
+      await assertApplicationValid(planned.aggregate, updated, loaded, attempt)
+      return planned
+    }
+    case 'discard':
+      assertEndorsementAllows(endorsement, 'discard')
+      return recorded(aggregate, { ...endorsement, state: 'discarded', updatedAt: now }, 'discard')
+    case 'invalidate':
+      assertRead(aggregate, endorsement, loaded)
+      return planEndorsementInvalidation(aggregate, endorsement, now)
+    case 'refer': {
+      assertEndorsementAllows(endorsement, 'refer')
+      const { underwriting } = await carriedOut(aggregate, endorsement, loaded, attempt)
+      return planReferral(aggregate, endorsement, operation, underwriting, now)
+    }
+    default: {
+      const { action, conflictHandling } = operation
+      assertEndorsementAllows(endorsement, action)
+      const begun: Planned = { aggregate, events: [] }
+      return await advance(begun, endorsement.locator, REACHES[action], { ...course, conflictHandling })
+    }
+  }
+}
+
+/**
+ * The policy as it would be with a new endorsement or renewal issued whatever underwriting says, after conflicting transactions are
+ * taken back. Nothing is stored. Refuses as creating and quoting it would.
+ */
+const previewEndorsement = (
+  loaded: Loaded,
+  operation: Beginning,
+  attempt: Attempt,
+): Promise<EndorsementDecision> =>
+  apply(operation, 'issued', { loaded, attempt, conflictHandling: 'invalidate', assertDecision: () => {} })
+
+/**
+ * A new application, checked, and advanced to the state. Quoting checks all that an application is checked for, so only conflicts
+ * need the check before it: content is refused first.
+ */
+async function apply(
+  operation: Beginning,
+  state: EndorsementState,
+  course: Course,
+): Promise<EndorsementDecision> {
+  const { loaded, attempt } = course
+  const { endorsement, ...created } = await planApplication(loaded, operation, attempt)
+  const { locator } = endorsement
+  if (state === 'application' || hasConflicts(created.aggregate, String(locator)))
+    await assertApplicationValid(created.aggregate, endorsement, loaded, attempt)
+  return { planned: await advance(created, locator, state, course), endorsement: locator }
+}
+
+/** Advances it from its present state through every step on the way (brief 1.4); one that ends quoted shows its bills. */
+async function advance(
+  begun: Planned,
+  locator: EndorsementLocator,
+  state: EndorsementState,
+  course: Course,
+): Promise<Planned> {
+  let planned = begun
+  for (const step of stepsBetween(endorsementOf(begun.aggregate, locator).state, state))
+    planned = chain(planned, await advanceTo(step, planned.aggregate, locator, course))
+  return state === 'quoted' ? await withOwnBills(planned, locator, course.loaded, course.attempt) : planned
+}
+
+/** One step towards being issued, after conflicting transactions are taken back. */
+async function advanceTo(
+  step: Step,
+  before: PolicyAggregate,
+  locator: EndorsementLocator,
+  { loaded, attempt, conflictHandling = 'block', assertDecision }: Course,
+): Promise<Planned> {
+  const { now } = attempt
+  const { product } = loaded
+  assertRead(before, endorsementOf(before, locator), loaded)
+  const cleared = withoutConflicts(before, String(locator), conflictHandling, now)
+  const from = cleared.aggregate
+  const endorsement = endorsementOf(from, locator)
+  switch (step) {
+    case 'quoted': {
+      assertEndorsementAllows(endorsement, 'quote')
+      const carried = await carriedOut(from, endorsement, loaded, attempt)
+      const quoted = planEndorsementQuote(from, endorsement, carried, carried.underwriting, now)
+      assertDecision(endorsement.kind, carried.underwriting)
+      return chain(cleared, quoted)
+    }
+    case 'accepted': {
+      assertEndorsementAllows(endorsement, 'accept')
+      const modification = from.modifications.get(endorsement.modificationLocator!)!
+      const { newPaymentScheduleName } = endorsement.changes
+      const bills =
+        (await ownBillsOf(from, endorsement, loaded, attempt)) ??
+        planBills(from, modification, { product, now, newPaymentScheduleName })
+      // One for each invoice that is due at once.
+      const supply = await attempt.digits(invoicedAtOnce(bills.plan, now))
+      return chain(cleared, planEndorsementAcceptance(from, endorsement, bills, { now, supply }))
+    }
+    case 'issued':
+      return chain(cleared, planEndorsementIssue(from, endorsement, { product, now }))
+  }
+}
+
+/** The whole policy must be read when other transactions conflict, or are billed again with this one. */
+function assertRead(before: PolicyAggregate, endorsement: Endorsement, { unread }: Loaded): void {
+  if (!unread) return
+  const { locator, startAt, modificationLocator } = endorsement
+  const billsOthers =
+    openInstallments(before).some(one => one.end > startAt) ||
+    [...before.installments.values()].some(one => one.absorbedBy.includes(modificationLocator!))
+  if (hasConflicts(before, String(locator)) || billsOthers) throw new NeedsWholePolicy()
+}
+
+// Requests as the tenant's plugins and services fill them in.
+
 /** A new endorsement's request, filled in. Refuses (409) where the policy cannot be endorsed, before anything is called. */
-export async function fillNewEndorsement(
+async function fillNewEndorsement(
   request: EndorsementCreateRequest,
   loaded: Loaded,
   autofill: Autofill,
@@ -140,7 +327,7 @@ export async function fillNewEndorsement(
 }
 
 /** A new renewal's request, filled in. Refuses (409) where the policy cannot be renewed, before anything is called. */
-export async function fillNewRenewal(
+async function fillNewRenewal(
   request: RenewalCreateRequest,
   loaded: Loaded,
   autofill: Autofill,
@@ -155,7 +342,7 @@ export async function fillNewRenewal(
 }
 
 /** An action on endorsements or renewals; requests that create or update one are filled in. */
-export async function fillOperation(
+async function fillOperation(
   operation: EndorsementOperation,
   loaded: Loaded,
   autofill: Autofill,

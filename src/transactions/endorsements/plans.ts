@@ -1,13 +1,16 @@
-// Plans the actions on an endorsement, with their events (brief 1.4). Pure.
-import { makeBills, planBills, withoutPlan } from '../../billing/billing.ts'
-import { type BillPlan, invoicedAtOnce } from '../../billing/schedule.ts'
-import { invalidRequest, wrongState } from '../../kernel/errors.ts'
+// Endorsements and renewals from quote to issue: their operations and states (brief 1.4), with the events of each step. Pure.
+
+import { makeBills, withoutPlan } from '../../billing/billing.ts'
+import type { BillPlan } from '../../billing/schedule.ts'
+import { wrongState } from '../../kernel/errors.ts'
 import type { EndorsementLocator, Uuid } from '../../kernel/locators.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
-import { chargesOf, openInstallments } from '../../policy/bills/amounts-due.ts'
-import { lineOf, withIssued } from '../../policy/fold/line.ts'
+import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
+import type { PolicyResponse } from '../../policy/contract/response.ts'
+import { isIssued, isListed, lineOf, withIssued } from '../../policy/fold/line.ts'
+import { policyResponse } from '../../policy/projection/policy.ts'
 import {
   boundQuote,
   type Modification,
@@ -15,106 +18,92 @@ import {
   type PolicyAggregate,
   putRecords,
 } from '../../policy/records/aggregate.ts'
-import type { EndorsementChanges } from '../../policy/records/changes.ts'
-import type { Endorsement, UnderwritingResult } from '../../policy/records/transactions.ts'
-import { scheduleOf } from '../../policy/surroundings.ts'
+import { namedExposures } from '../../policy/records/changes.ts'
+import {
+  type Endorsement,
+  type EndorsementState,
+  endorsementOf,
+  type UnderwritingResult,
+} from '../../policy/records/transactions.ts'
+import { type Loaded, type Part, scheduleOf } from '../../policy/surroundings.ts'
 import { assertPolicyAllows, type Carried, type Planned, policyEvent } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
+import type { Referral } from '../../rating/rate.ts'
+import type { ConflictHandling } from '../cancellations/contract.ts'
+import { withoutConflicts, withoutModification } from '../mechanism/kind.ts'
+import type { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
 import { termEndTimers } from '../term-end.ts'
 import type { EndorsementContext } from './content.ts'
-import { joinedChanges, namedChanges } from './joined-changes.ts'
-import { assertEndorsementAllows, issuedCount, touchesOf, undecided } from './operation.ts'
+import type { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
 
-/** `endAt` is a new end of the policy. */
-export type EndorsementTerms = {
-  name: string
-  startAt?: Instant
-  endAt?: Instant
-  changes: EndorsementChanges
-}
+export type EndorsementOperation =
+  | { action: 'create'; request: EndorsementCreateRequest }
+  | { action: 'renew'; request: RenewalCreateRequest }
+  | {
+      action: 'update'
+      endorsement: EndorsementLocator
+      update: EndorsementUpdateRequest & Pick<RenewalUpdateRequest, 'renewalEndTimestamp'>
+    }
+  | {
+      action: 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard'
+      endorsement: EndorsementLocator
+      conflictHandling?: ConflictHandling
+    }
+  | ({ action: 'refer'; endorsement: EndorsementLocator } & Referral)
 
-export function planEndorsementCreation(
-  before: PolicyAggregate,
-  { name, startAt, endAt, changes }: EndorsementTerms,
-  { product, now, supply }: EndorsementContext,
-): Planned & { endorsement: Endorsement } {
-  assertPolicyAllows(before, 'endorse')
-  boundQuote(before)
-  if (!product.endorsements.some(one => one.name === name))
-    throw invalidRequest(
-      `Product '${product.name}' has no endorsement '${name}'; it has ${product.endorsements.map(one => `'${one.name}'`).join(', ') || 'none'}.`,
-    )
-  const endorsement: Endorsement = {
-    kind: 'endorsement',
-    locator: supply.digits() as EndorsementLocator,
-    name,
-    state: 'application',
-    ...validTimes(before, startAt ?? startingNow(before, now), endAt),
-    changes: namedChanges(changes, supply),
-    createdAt: now,
-    updatedAt: now,
-  }
-  const touching = { ...endorsement, touches: touchesOf(endorsement, product) }
-  const aggregate = withEndorsement(before, touching)
-  return {
-    aggregate,
-    endorsement: touching,
-    events: [endorsementEvent(aggregate, 'create', touching)],
+/** The part of the policy that may be enough for the operation; undefined for renewals, which go over all of it. */
+export function partOf(operation: EndorsementOperation): Part | undefined {
+  switch (operation.action) {
+    case 'create':
+      return { exposures: namedExposures(operation.request) }
+    case 'renew':
+      return undefined
+    case 'update':
+      return { exposures: namedExposures(operation.update), endorsement: operation.endorsement }
+    default:
+      return { exposures: [], endorsement: operation.endorsement }
   }
 }
 
-/** Another term from where the policy ends (brief 1.4). One renewal may be quoted or accepted at a time. */
-export function planRenewalCreation(
-  before: PolicyAggregate,
-  endAt: Instant,
-  changes: EndorsementChanges,
-  { now, supply }: Pick<EndorsementContext, 'now' | 'supply'>,
-): Planned & { endorsement: Endorsement } {
-  assertPolicyAllows(before, 'renew')
-  boundQuote(before)
-  const renewal: Endorsement = {
-    kind: 'renewal',
-    locator: supply.digits() as EndorsementLocator,
-    name: 'renewal',
-    state: 'application',
-    startAt: before.policy.effectiveEnd,
-    endAt: validEnd(before, endAt),
-    changes: namedChanges(changes, supply),
-    createdAt: now,
-    updatedAt: now,
-  }
-  const aggregate = withEndorsement(before, renewal)
-  return { aggregate, endorsement: renewal, events: [endorsementEvent(aggregate, 'create', renewal)] }
-}
+// Endorsements and renewals have the same states, with events of their own.
+export type EndorsementAction = 'update' | 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard' | 'refer'
 
-function validEnd({ policy }: PolicyAggregate, endAt: Instant): Instant {
-  if (endAt > policy.effectiveEnd) return endAt
-  throw invalidRequest(
-    `renewalEndTimestamp ${endAt} must lie after the policy's effective end ${policy.effectiveEnd}, where the renewal starts.`,
-  )
-}
+type Table = TransitionTable<EndorsementAction, EndorsementState>
 
-/** The update's changes are added to the earlier ones (joined-changes.ts); another name or time replaces them. */
-export function planEndorsementUpdate(
-  before: PolicyAggregate,
-  endorsement: Endorsement,
-  { startAt, endAt, changes: more }: Omit<EndorsementTerms, 'name'>,
-  { product, now, supply }: Pick<EndorsementContext, 'product' | 'now' | 'supply'>,
-): Planned {
-  assertEndorsementAllows(endorsement, 'update')
-  const isRenewal = endorsement.kind === 'renewal'
-  const changes = joinedChanges(endorsement.changes, more, supply)
-  const changed: Endorsement = {
-    ...undecided(endorsement),
-    ...(isRenewal
-      ? { startAt: before.policy.effectiveEnd, endAt: validEnd(before, endAt ?? endorsement.endAt!) }
-      : validTimes(before, startAt ?? endorsement.startAt, endAt ?? endorsement.endAt)),
-    changes,
-    updatedAt: now,
-  }
-  const touching = { ...changed, touches: touchesOf(changed, product) }
-  const aggregate = withEndorsement(before, touching)
-  return { aggregate, events: [endorsementEvent(aggregate, 'update', touching)] }
+const tableOf = (kind: Endorsement['kind'], legacy: 'policy.endorse' | 'policy.renew'): Table => ({
+  update: { from: ['application'], to: 'application', event: `${kind}.update`, past: 'updated' },
+  quote: { from: ['application'], to: 'quoted', event: `${kind}.quote`, past: 'quoted' },
+  /** Of an application passes through quoting. */
+  accept: { from: ['application', 'quoted'], to: 'accepted', event: `${kind}.accept`, past: 'accepted' },
+  /** Passes through the steps before it: quoting, acceptance. */
+  issue: {
+    from: ['application', 'quoted', 'accepted'],
+    to: 'issued',
+    event: [`${kind}.issue`, legacy],
+    past: 'issued',
+  },
+  invalidate: {
+    from: ['quoted', 'accepted'],
+    to: 'invalidated',
+    event: `${kind}.invalidate`,
+    past: 'invalidated',
+  },
+  discard: { from: ['application'], to: 'discarded', event: `${kind}.discard`, past: 'discarded' },
+  /** A person decides in underwriting's place; it is quoted, or refused, by that. */
+  refer: { from: ['application'], to: 'application', event: `${kind}.update`, past: 'decided by a person' },
+})
+
+export const ENDORSEMENT_TRANSITIONS: Table = tableOf('endorsement', 'policy.endorse')
+
+export const RENEWAL_TRANSITIONS: Table = tableOf('renewal', 'policy.renew')
+
+export function assertEndorsementAllows(
+  { kind, locator, state }: Endorsement,
+  action: EndorsementAction,
+): void {
+  const [table, noun] =
+    kind === 'renewal' ? [RENEWAL_TRANSITIONS, 'Renewal'] : [ENDORSEMENT_TRANSITIONS, 'Endorsement']
+  assertAllowed(table, `${noun} ${locator}`, state, action)
 }
 
 /** Locks the endorsement with its price and underwriting's decision: `carried` is it, carried out and priced. */
@@ -147,6 +136,9 @@ export function planEndorsementQuote(
   return { aggregate, events: [endorsementEvent(aggregate, 'quote', quoted)] }
 }
 
+const addedExposures = (before: PolicyAggregate, after: PolicyAggregate): Uuid[] =>
+  [...after.exposures.keys()].filter(locator => !before.exposures.has(locator))
+
 /**
  * It is billed by `bills`, and its segments show, though they are not issued yet. Takes the
  * digits that `digitsForAcceptance` counts.
@@ -174,21 +166,6 @@ export function planEndorsementAcceptance(
   const billed = makeBills(recorded, modification, bills, { now, supply })
   return { ...billed, events: [endorsementEvent(billed.aggregate, 'accept', accepted), ...billed.events] }
 }
-
-/** How an endorsement or renewal that may be accepted is billed. */
-export function billsOfAcceptance(
-  before: PolicyAggregate,
-  endorsement: Endorsement,
-  { product, now }: Pick<EndorsementContext, 'product' | 'now'>,
-): BillPlan {
-  assertEndorsementAllows(endorsement, 'accept')
-  const modification = before.modifications.get(endorsement.modificationLocator!)!
-  const { newPaymentScheduleName } = endorsement.changes
-  return planBills(before, modification, { product, now, newPaymentScheduleName })
-}
-
-/** Digits that acceptance takes: one for each invoice that is due at once. */
-export const digitsForAcceptance = (bills: BillPlan, now: Instant): number => invoicedAtOnce(bills.plan, now)
 
 export function planEndorsementIssue(
   before: PolicyAggregate,
@@ -241,19 +218,53 @@ function endTimers(
   return termEndTimers(after, product, since)
 }
 
-export function planEndorsementDiscard(
+/**
+ * Takes a quoted or accepted endorsement or renewal back for good: its invoices are void, payments of them reversed,
+ * what it made counts for nothing. Installments that it had taken over are billed as they were planned; whose time has
+ * come meanwhile, at once.
+ */
+export function planEndorsementInvalidation(
   before: PolicyAggregate,
   endorsement: Endorsement,
   now: Instant,
 ): Planned {
-  assertEndorsementAllows(endorsement, 'discard')
-  const discarded: Endorsement = { ...endorsement, state: 'discarded', updatedAt: now }
-  const aggregate = withEndorsement(before, discarded)
-  return { aggregate, events: [endorsementEvent(aggregate, 'discard', discarded)] }
+  assertEndorsementAllows(endorsement, 'invalidate')
+  const gone: Endorsement = { ...endorsement, state: 'invalidated', updatedAt: now }
+  const modification = before.modifications.get(endorsement.modificationLocator!)!
+  const voided = withoutModification(before, modification, now)
+  const aggregate = withEndorsement(voided.aggregate, gone)
+  return {
+    ...voided,
+    aggregate,
+    events: [...voided.events, endorsementEvent(aggregate, 'invalidate', gone)],
+  }
 }
 
-const addedExposures = (before: PolicyAggregate, after: PolicyAggregate): Uuid[] =>
-  [...after.exposures.keys()].filter(locator => !before.exposures.has(locator))
+// The policy as GET /policy shows it once an accepted endorsement or renewal is issued: computed by the plan of issuing, and not
+// stored.
+/**
+ * Other quoted or accepted transactions are taken back first, as a preview takes them back: otherwise nothing can be
+ * issued. Refuses (409) what is not accepted, and what cannot be issued because the policy has changed since.
+ */
+export function policyWhenIssued(
+  { aggregate, product }: Pick<Loaded, 'aggregate' | 'product'>,
+  locator: EndorsementLocator,
+  now: Instant,
+): PolicyResponse {
+  const { kind, state } = endorsementOf(aggregate, locator)
+  if (state !== 'accepted')
+    throw wrongState(`The ${kind} ${locator} is ${state}; only an accepted one can be shown as issued.`)
+  const { aggregate: cleared } = withoutConflicts(aggregate, String(locator), 'invalidate', now)
+  const issued = planEndorsementIssue(cleared, endorsementOf(cleared, locator), { product, now })
+  return policyResponse(issued.aggregate, product, { summarizeQuotes: false })
+}
+
+/**
+ * How many modifications are issued: what is decided or quoted rests on that many. Changes of fees and bills alone do
+ * not count: what was quoted is as true after them.
+ */
+export const issuedCount = ({ modifications }: PolicyAggregate): number =>
+  [...modifications.values()].filter(one => isIssued(one) && isListed(one)).length
 
 /** The quote must still hold for the policy as it is (brief 2.4). */
 function assertCurrent(before: PolicyAggregate, endorsement: Endorsement): void {
@@ -263,36 +274,16 @@ function assertCurrent(before: PolicyAggregate, endorsement: Endorsement): void 
   )
 }
 
-/** Now, or where the contract starts. */
-const startingNow = ({ policy }: PolicyAggregate, now: Instant): Instant =>
-  (now < policy.originalStart ? policy.originalStart : now) as Instant
-
-/**
- * The endorsement's start within the contract, and the policy's new end after that. The end that the policy has
- * anyway is none: were it kept, a renewal that comes before the endorsement is quoted would be taken away by it.
- */
-function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instant | undefined) {
-  if (startAt < policy.originalStart || startAt >= policy.effectiveEnd)
-    throw invalidRequest(
-      `startTimestamp ${startAt} must lie from the contract's start ${policy.originalStart} up to, but not including, its effective end ${policy.effectiveEnd}.`,
-    )
-  if (endAt !== undefined && endAt <= startAt)
-    throw invalidRequest(
-      `newPolicyEndTimestamp ${endAt} must lie after the endorsement's startTimestamp ${startAt}.`,
-    )
-  return { startAt, endAt: endAt === policy.effectiveEnd ? undefined : endAt }
-}
-
-type Told = 'create' | 'update' | 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard'
+type Step = 'create' | 'update' | 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard'
 
 /** An event of an endorsement or a renewal (brief 9). */
 export const endorsementEvent = (
   aggregate: PolicyAggregate,
-  told: Told,
+  step: Step,
   { kind, locator, name, startAt, state, modificationLocator }: Endorsement,
   more: Record<string, string> = {},
 ): NewEvent =>
-  policyEvent(aggregate, `${kind}.${told}`, {
+  policyEvent(aggregate, `${kind}.${step}`, {
     ...(kind === 'renewal'
       ? { renewalLocator: String(locator) }
       : { endorsementLocator: String(locator), endorsementName: name }),
@@ -309,26 +300,11 @@ export const withEndorsement = (aggregate: PolicyAggregate, endorsement: Endorse
   endorsements: putRecords(aggregate.endorsements, [endorsement]),
 })
 
-/**
- * Whether a product that plans its bills itself is asked to: for a renewal, and for an endorsement that charges anything
- * or names a payment schedule. Another changes nothing that is planned, and has one invoice for nothing.
- */
-export const isPlannedAnew = (
-  before: PolicyAggregate,
-  { kind, changes }: Endorsement,
-  modification: Modification,
-): boolean =>
-  kind === 'renewal' ||
-  changes.newPaymentScheduleName !== undefined ||
-  chargesOf(before, modification).length > 0
-
-/** Whether its bills include other transactions', so that all of those charges must be known. */
-export const billsOthers = (
-  before: PolicyAggregate,
-  { startAt, modificationLocator }: Endorsement,
-): boolean =>
-  openInstallments(before).some(one => one.end > startAt) ||
-  [...before.installments.values()].some(one => one.absorbedBy.includes(modificationLocator!))
+/** The policy with the endorsement in it, and the event of the step. */
+export function recorded(before: PolicyAggregate, endorsement: Endorsement, step: Step): Planned {
+  const aggregate = withEndorsement(before, endorsement)
+  return { aggregate, events: [endorsementEvent(aggregate, step, endorsement)] }
+}
 
 // What issuing an endorsement or a renewal makes of the terms that the policy is agreed on.
 /** The policy with the schedule and the end that it has then. */

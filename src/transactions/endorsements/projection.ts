@@ -25,8 +25,8 @@ import type { ProductDefinition } from '../../product/configuration.ts'
 import { readFieldValues } from '../../product/fields/values.ts'
 import type { RecordKind } from '../mechanism/kind.ts'
 import type { RenewalResponse } from '../renewals/contract.ts'
+import { personsDecision } from './application.ts'
 import type { EndorsementResponse } from './contract.ts'
-import { personsDecision } from './operation.ts'
 
 export const ENDORSEMENTS: RecordKind<EndorsementLocator, Endorsement, EndorsementResponse> = {
   name: 'endorsement',

@@ -24,8 +24,7 @@ import {
   EndorsementIssueRequest,
   EndorsementResponse,
 } from './contract.ts'
-import { policyWhenIssued } from './effect.ts'
-import type { EndorsementOperation } from './operation.ts'
+import { type EndorsementOperation, policyWhenIssued } from './plans.ts'
 import { ENDORSEMENTS } from './projection.ts'
 
 type Creation = EndorsementCreateRequest | RenewalCreateRequest

@@ -8,7 +8,7 @@ import { type PolicyAggregate, putRecords, recordsWhere } from '../../policy/rec
 import type { Endorsement } from '../../policy/records/transactions.ts'
 import type { Loaded, Version } from '../../policy/surroundings.ts'
 import { assertPolicyAllows, chain, type Planned, policyEvent } from '../../policy/transitions.ts'
-import { undecided } from '../endorsements/operation.ts'
+import { undecided } from '../endorsements/application.ts'
 import { lapseInForce } from '../lapses/lapse.ts'
 import { conflictsOf, withoutConflicts } from '../mechanism/kind.ts'
 import { endsNaturally, termEndTimers } from '../term-end.ts'

@@ -9,7 +9,7 @@ import {
   decideCancellation,
 } from '../../../src/transactions/cancellations/decision.ts'
 import { EndorsementCreateRequest } from '../../../src/transactions/endorsements/contract.ts'
-import type { EndorsementOperation } from '../../../src/transactions/endorsements/operation.ts'
+import type { EndorsementOperation } from '../../../src/transactions/endorsements/plans.ts'
 import {
   decideCreation,
   decideFinalization,

@@ -13,7 +13,7 @@ import {
   type PolicyState,
   policyState,
 } from '../../../src/policy/transitions.ts'
-import { decideEndorsement } from '../../../src/transactions/endorsements/decision.ts'
+import { decideEndorsement } from '../../../src/transactions/endorsements/kind.ts'
 import { DIGITS_FOR_FEE_UPDATE, planFeeUpdate } from '../../../src/transactions/fees/fee-update.ts'
 import {
   decideDiscard,

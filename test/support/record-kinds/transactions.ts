@@ -14,12 +14,12 @@ import {
   decideCancellation,
 } from '../../../src/transactions/cancellations/decision.ts'
 import { EndorsementUpdateRequest } from '../../../src/transactions/endorsements/contract.ts'
-import { decideEndorsement } from '../../../src/transactions/endorsements/decision.ts'
+import { decideEndorsement } from '../../../src/transactions/endorsements/kind.ts'
 import {
   ENDORSEMENT_TRANSITIONS,
   type EndorsementAction,
   RENEWAL_TRANSITIONS,
-} from '../../../src/transactions/endorsements/operation.ts'
+} from '../../../src/transactions/endorsements/plans.ts'
 import {
   decideReinstatement,
   REINSTATEMENT_TRANSITIONS,

@@ -1,0 +1,183 @@
+// What an endorsement or a renewal applies for (brief 1.4): creations, updates, and a person's decision in place of underwriting's. Pure.
+
+import { invalidRequest } from '../../kernel/errors.ts'
+import type { EndorsementLocator } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import { boundQuote, type PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { Endorsement, UnderwritingResult } from '../../policy/records/transactions.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import { assertPolicyAllows, type Planned } from '../../policy/transitions.ts'
+import type { Attempt, Referral } from '../../rating/rate.ts'
+import type { RenewalCreateRequest } from '../renewals/contract.ts'
+import type { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
+import { joinedChanges, namedChanges } from './joined-changes.ts'
+import {
+  assertEndorsementAllows,
+  type EndorsementOperation,
+  endorsementEvent,
+  issuedCount,
+  recorded,
+  withEndorsement,
+} from './plans.ts'
+import { touchesOf } from './repricing.ts'
+
+/** The operations that create an endorsement or renewal. */
+export type Beginning = Extract<EndorsementOperation, { action: 'create' | 'renew' }>
+
+type Terms = Pick<Endorsement, 'kind' | 'name' | 'startAt' | 'endAt' | 'changes'>
+
+/** A new endorsement, or another term from where the policy ends. */
+export async function planApplication(
+  loaded: Loaded,
+  operation: Beginning,
+  { now, digits }: Attempt,
+): Promise<Planned & { endorsement: Endorsement }> {
+  const { aggregate: before, product } = loaded
+  const terms =
+    operation.action === 'create'
+      ? newEndorsement(operation.request, loaded, now)
+      : newRenewal(operation.request, before)
+  const supply = await digits(1)
+  const application: Endorsement = {
+    ...terms,
+    locator: supply.digits() as EndorsementLocator,
+    state: 'application',
+    changes: namedChanges(terms.changes, supply),
+    createdAt: now,
+    updatedAt: now,
+  }
+  const endorsement = { ...application, touches: touchesOf(application, product) }
+  return { ...recorded(before, endorsement, 'create'), endorsement }
+}
+
+function newEndorsement(request: EndorsementCreateRequest, loaded: Loaded, now: Instant): Terms {
+  const { aggregate, product } = loaded
+  const { endorsementName: name, state: _state, conflictHandling: _handling, ...asked } = request
+  const { startAt = startingNow(aggregate, now), endAt, changes } = termsOf(asked, loaded)
+  assertPolicyAllows(aggregate, 'endorse')
+  boundQuote(aggregate)
+  if (!product.endorsements.some(type => type.name === name))
+    throw invalidRequest(
+      `Product '${product.name}' has no endorsement '${name}'; it has ${product.endorsements.map(type => `'${type.name}'`).join(', ') || 'none'}.`,
+    )
+  return { kind: 'endorsement', name, ...validTimes(aggregate, startAt, endAt), changes }
+}
+
+/** One renewal may be quoted or accepted at a time. */
+function newRenewal(request: RenewalCreateRequest, before: PolicyAggregate): Terms {
+  const { state: _state, renewalEndTimestamp, ...changes } = request
+  assertPolicyAllows(before, 'renew')
+  boundQuote(before)
+  const { effectiveEnd: startAt } = before.policy
+  return { kind: 'renewal', name: 'renewal', startAt, endAt: validEnd(before, renewalEndTimestamp), changes }
+}
+
+/** The update's changes are added to the earlier ones (joined-changes.ts); another time replaces them. */
+export function planEndorsementUpdate(
+  loaded: Loaded,
+  endorsement: Endorsement,
+  update: Extract<EndorsementOperation, { action: 'update' }>['update'],
+  { now, supply }: Attempt,
+): Planned {
+  const { aggregate: before, product } = loaded
+  const { renewalEndTimestamp, ...asked } = update
+  const { startAt, endAt = renewalEndTimestamp, changes } = termsOf(asked, loaded)
+  assertEndorsementAllows(endorsement, 'update')
+  const times =
+    endorsement.kind === 'renewal'
+      ? { startAt: before.policy.effectiveEnd, endAt: validEnd(before, endAt ?? endorsement.endAt!) }
+      : validTimes(before, startAt ?? endorsement.startAt, endAt ?? endorsement.endAt)
+  const changed: Endorsement = {
+    ...undecided(endorsement),
+    ...times,
+    changes: joinedChanges(endorsement.changes, changes, supply),
+    updatedAt: now,
+  }
+  return recorded(before, { ...changed, touches: touchesOf(changed, product) }, 'update')
+}
+
+/** A configuration that turns this on lets endorsements change the policy's end (brief 2.5). */
+export const NEW_POLICY_END = 'property.endorsement.policy.end.enabled'
+
+/**
+ * What the request asks for. Refuses (400) a new end of the policy where the configuration does not allow it; the
+ * end that it has anyway is none.
+ */
+function termsOf(request: EndorsementUpdateRequest, { configuration, aggregate }: Loaded) {
+  const { startTimestamp: startAt, newPolicyEndTimestamp: endAt, ...changes } = request
+  const isNew = endAt !== undefined && endAt !== aggregate.policy.effectiveEnd
+  if (isNew && configuration.configuration.features[NEW_POLICY_END] !== true)
+    throw invalidRequest(
+      `newPolicyEndTimestamp is turned off: the features in config.json lack '${NEW_POLICY_END}'. Turn it on, or renew the policy for a later end and cancel it for an earlier one.`,
+    )
+  return { startAt, endAt, changes }
+}
+
+function validEnd({ policy }: PolicyAggregate, endAt: Instant): Instant {
+  if (endAt > policy.effectiveEnd) return endAt
+  throw invalidRequest(
+    `renewalEndTimestamp ${endAt} must lie after the policy's effective end ${policy.effectiveEnd}, where the renewal starts.`,
+  )
+}
+
+/** Now, or where the contract starts. */
+const startingNow = ({ policy }: PolicyAggregate, now: Instant): Instant =>
+  (now < policy.originalStart ? policy.originalStart : now) as Instant
+
+/**
+ * The endorsement's start within the contract, and the policy's new end after that. The end that the policy has
+ * anyway is none: were it kept, a renewal that comes before the endorsement is quoted would be taken away by it.
+ */
+function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instant | undefined) {
+  if (startAt < policy.originalStart || startAt >= policy.effectiveEnd)
+    throw invalidRequest(
+      `startTimestamp ${startAt} must lie from the contract's start ${policy.originalStart} up to, but not including, its effective end ${policy.effectiveEnd}.`,
+    )
+  if (endAt !== undefined && endAt <= startAt)
+    throw invalidRequest(
+      `newPolicyEndTimestamp ${endAt} must lie after the endorsement's startTimestamp ${startAt}.`,
+    )
+  return { startAt, endAt: endAt === policy.effectiveEnd ? undefined : endAt }
+}
+
+// A person's decision on an application, in the place of underwriting's (brief 1.4). It is about what the person
+// saw: the application's content, on the policy as it was issued then, by the configuration of then. An update of
+// the application makes it void, as does anything that is issued meanwhile and an upgrade of the policy; then
+// underwriting is asked again. (Quotes have the same rule: whoever changes a decided one makes a copy, undecided.)
+/** The valid decision on an application; undefined when underwriting must be asked. */
+export const personsDecision = (
+  aggregate: PolicyAggregate,
+  { state, underwriting, basedOn }: Endorsement,
+): UnderwritingResult | undefined =>
+  state === 'application' && basedOn === issuedCount(aggregate) ? underwriting : undefined
+
+/** The application without a person's decision. */
+export const undecided = (application: Endorsement): Endorsement => ({
+  ...application,
+  underwriting: undefined,
+  basedOn: undefined,
+})
+
+/** Stores the decision on the application; its notes follow those of `earlier`, which it overrides. */
+export function planReferral(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  { decision, notes }: Referral,
+  earlier: UnderwritingResult,
+  now: Instant,
+): Planned {
+  assertEndorsementAllows(endorsement, 'refer')
+  const referred: Endorsement = {
+    ...endorsement,
+    underwriting: { decision, notes: [...earlier.notes, ...notes], at: now },
+    basedOn: issuedCount(before),
+    updatedAt: now,
+  }
+  const aggregate = withEndorsement(before, referred)
+  const newerType =
+    endorsement.kind === 'renewal' ? 'policy.renewal.manualUnderwrite' : 'policy.change.manualUnderwrite'
+  return {
+    aggregate,
+    events: [{ ...endorsementEvent(aggregate, 'update', referred, { decision }), newerType }],
+  }
+}

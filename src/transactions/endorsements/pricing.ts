@@ -1,0 +1,255 @@
+// An endorsement or a renewal carried out on its policy: checked, priced and underwritten, with the bills of a product that plans them itself.
+
+import { withPlan } from '../../billing/billing.ts'
+import { ownTransaction, plansItsBills } from '../../billing/plugin-bills.ts'
+import type { BillPlan } from '../../billing/schedule.ts'
+import type { TransactionNames } from '../../extension/plugins/contract.ts'
+import { Refusal } from '../../kernel/errors.ts'
+import {
+  type EndorsementLocator,
+  shardOfDigits,
+  transientLocators,
+  type Uuid,
+} from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import { chargesOf } from '../../policy/bills/amounts-due.ts'
+import { summary, validateContent } from '../../policy/draft/validation.ts'
+import { endOfRun, lineOf, withIssued } from '../../policy/fold/line.ts'
+import { premiumChangeOf } from '../../policy/fold/pieces.ts'
+import type { Prorated } from '../../policy/fold/shares.ts'
+import { policyToRead } from '../../policy/projection/policy.ts'
+import {
+  type ExposureRun,
+  type Fee,
+  type Modification,
+  type PerilRun,
+  type PolicyAggregate,
+  putRecords,
+} from '../../policy/records/aggregate.ts'
+import { digitsForEndorsement } from '../../policy/records/changes.ts'
+import {
+  type Endorsement,
+  endorsementOf,
+  type UnderwritingResult,
+} from '../../policy/records/transactions.ts'
+import {
+  assertWithinLimits,
+  type Loaded,
+  NeedsWholePolicy,
+  paymentSchedule,
+} from '../../policy/surroundings.ts'
+import type { Carried, Planned } from '../../policy/transitions.ts'
+import { givenRates } from '../../rating/given-rates.ts'
+import { type Attempt, ratingContext, standardFees, underwriteQuote } from '../../rating/rate.ts'
+import { PerilRating, type RatingContext } from '../../rating/rater.ts'
+import { withConstraints } from '../constraints/validation.ts'
+import { prorationOf } from '../mechanism/prorating.ts'
+import { digitsForRenewal, renewed } from '../renewals/effect.ts'
+import { personsDecision } from './application.ts'
+import { type Endorsed, endorsed } from './effect.ts'
+import { policyOnIssue } from './plans.ts'
+import { touchesOf } from './repricing.ts'
+
+/** The endorsement carried out and validated, with the plugin's answer for the amounts that it splits. */
+export async function carriedOut(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  loaded: Loaded,
+  attempt: Attempt,
+) {
+  const result = await proratedContent(before, endorsement, loaded, attempt)
+  const context = contextOf(result, endorsement, { ...loaded, aggregate: result.aggregate }, attempt)
+  const priced = await pricedEndorsement(result, context)
+  const underwriting: UnderwritingResult =
+    personsDecision(before, endorsement) ?? (await underwriteQuote(priced.aggregate, result.quote, context))
+  return { ...priced, underwriting }
+}
+
+/** The endorsement carried out and valid, with the amounts that it splits as the product's plugin says. */
+async function proratedContent(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<Endorsed> {
+  const result = await applied(before, endorsement, loaded, attempt)
+  await assertContent(result, loaded, attempt, true)
+  if (endorsement.kind === 'renewal') return result
+  const { product } = loaded
+  const supply = transientLocators(shardOfDigits(before.policy.locator))
+  const said = await prorationOf(loaded, attempt, prorated =>
+    endorsed(before, endorsement, { product, now: attempt.now, supply, prorated }),
+  )
+  return said ? await applied(before, endorsement, loaded, attempt, said) : result
+}
+
+async function applied(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  { product, unread }: Loaded,
+  { now, digits }: Attempt,
+  prorated?: Prorated,
+): Promise<Endorsed> {
+  const { kind, changes } = endorsement
+  // The exposures that it touches are determined again: the configuration may have changed since the application.
+  if (unread && touchesOf(endorsement, product) === undefined) throw new NeedsWholePolicy()
+  const isRenewal = kind === 'renewal'
+  const going = isRenewal ? digitsForRenewal(before, endorsement) : 0
+  const supply = await digits(digitsForEndorsement(changes) + going)
+  const result = (isRenewal ? renewed : endorsed)(before, endorsement, { product, now, supply, prorated })
+  assertWithinLimits(result.aggregate, unread)
+  if (changes.newPaymentScheduleName !== undefined) paymentSchedule(product, changes.newPaymentScheduleName)
+  return result
+}
+
+/** Refuses an application whose content is wrong, as far as it is complete: missing values are required when it is quoted. */
+export async function assertApplicationValid(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<void> {
+  await assertContent(await applied(before, endorsement, loaded, attempt), loaded, attempt, false)
+}
+
+async function assertContent(
+  { aggregate, quote, modification, reported }: Endorsed,
+  loaded: Loaded,
+  attempt: Attempt,
+  requireMissing: boolean,
+): Promise<void> {
+  const { product } = loaded
+  const { now } = attempt
+  const transaction = { aggregate, quote, modification, owner: modification.locator }
+  const found = await withConstraints(transaction, loaded, attempt, requireMissing, reported)
+  const isMade = (one: { madeBy: string }): boolean => one.madeBy === modification.locator
+  const errors = validateContent(
+    aggregate,
+    {
+      owner: modification.locator,
+      policy: [...aggregate.segments.values()]
+        .filter(one => isMade(one) && one.start >= modification.effectiveAt)
+        .map(one => one.data),
+      exposureRuns: [...aggregate.exposureRuns.values()].filter(isMade),
+      perilRuns: [...aggregate.perilRuns.values()].filter(isMade),
+    },
+    { product, timeZone: aggregate.policy.timeZone, now, requireMissing },
+    found,
+  )
+  if (errors.hasErrors) throw new Refusal('policyValidation', summary(errors), { policyFieldErrors: errors })
+}
+
+/** Rates new runs without a price; runs that continue without repricing got their share of the old one. */
+async function pricedEndorsement(
+  { aggregate, modification, quote }: Endorsed,
+  context: RatingContext,
+): Promise<Carried> {
+  const unpriced = [...aggregate.perilRuns.values()].filter(
+    run => run.madeBy === modification.locator && run.price === undefined,
+  )
+  const rates = await givenRates(aggregate, quote, unpriced, context)
+  const rating = new PerilRating(aggregate, quote, context, rates)
+  const segments = [...aggregate.segments.values()].filter(one => one.madeBy === modification.locator)
+  // Transactions that were taken back made runs and cuts too, which count for nothing.
+  const line = lineOf(aggregate, quote, withIssued(modification.locator))
+  const counted = new Set(line.map(step => step.modification.locator))
+  const priced = unpriced.map((run): PerilRun => {
+    const peril = aggregate.perils.get(run.perilLocator)!
+    const exposure = aggregate.exposures.get(peril.exposureLocator)!
+    const segment = segments.find(one => one.start <= run.start && run.start < one.end)!
+    const exposureRun = [...aggregate.exposureRuns.values()].findLast(
+      one => one.exposureLocator === exposure.locator && covers(one, run.start, counted),
+    )!
+    return { ...run, price: rating.price({ run, peril, exposure, segment, exposureRun }) }
+  })
+  const rated = { ...aggregate, perilRuns: putRecords(aggregate.perilRuns, priced) }
+  // Standard fees belong to a term: a renewal has its own, an endorsement none (brief 3.3).
+  const term = { start: modification.effectiveAt, end: modification.policyEnd }
+  const fees: Fee[] =
+    modification.kind === 'renewal' ? standardFees(rated, quote, modification, term, context) : []
+  const after = { ...rated, fees: putRecords(rated.fees, fees) }
+  const complete = { ...modification, premiumChange: premiumChangeOf(after, quote, modification) }
+  return {
+    aggregate: { ...after, modifications: putRecords(after.modifications, [complete]) },
+    modification: complete,
+  }
+}
+
+/** Whether the run holds at that time: within its span, and before its cuts. */
+const covers = (run: ExposureRun, at: Instant, counted: ReadonlySet<Uuid>): boolean =>
+  counted.has(run.madeBy) && run.start <= at && at < endOfRun(run, counted)
+
+/** What plugins see of the transaction. */
+const transactionOf = ({ kind, locator, changes }: Endorsement): TransactionNames => ({
+  [`${kind}Locator`]: String(locator),
+  ...(changes.newPaymentScheduleName !== undefined && {
+    newPaymentScheduleName: changes.newPaymentScheduleName,
+  }),
+})
+
+/** Templates see the policy as it will be when the endorsement is issued. */
+const contextOf = (
+  { modification }: Endorsed,
+  endorsement: Endorsement,
+  loaded: Loaded,
+  attempt: Attempt,
+): RatingContext => ({
+  ...ratingContext(loaded, attempt, modification),
+  operation: endorsement.kind,
+  transaction: transactionOf(endorsement),
+  project: (current, quote) =>
+    policyToRead(
+      { ...current, policy: policyOnIssue(current, endorsement) },
+      loaded.product,
+      quote,
+      withIssued(modification.locator),
+    ),
+})
+
+/**
+ * The quoted endorsement with the bills that its product plans. It shows them until it is accepted; then they are planned again
+ * for what is open.
+ */
+export async function withOwnBills(
+  quoted: Planned,
+  locator: EndorsementLocator,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<Planned> {
+  const { aggregate } = quoted
+  const endorsement = endorsementOf(aggregate, locator)
+  const bills = await ownBillsOf(aggregate, endorsement, loaded, attempt)
+  if (!bills) return quoted
+  const modification = aggregate.modifications.get(endorsement.modificationLocator!)!
+  return { ...quoted, aggregate: withPlan(aggregate, modification, bills.plan, attempt.supply) }
+}
+
+/** The bills of a quoted endorsement as its product plans them itself; undefined where it does not. */
+export async function ownBillsOf(
+  before: PolicyAggregate,
+  endorsement: Endorsement,
+  loaded: Loaded,
+  attempt: Attempt,
+): Promise<BillPlan | undefined> {
+  const modification = before.modifications.get(endorsement.modificationLocator!)!
+  if (!plansItsBills(loaded) || !isPlannedAnew(before, endorsement, modification)) return undefined
+  const transaction = {
+    operation: endorsement.kind,
+    policy: policyOnIssue(before, endorsement),
+    apart: endorsement.kind === 'renewal',
+  }
+  return await ownTransaction(before, modification, transaction, loaded, attempt)
+}
+
+/**
+ * Whether a product that plans its bills itself is asked to: for a renewal, and for an endorsement that charges anything
+ * or names a payment schedule. Another changes nothing that is planned, and has one invoice for nothing.
+ */
+const isPlannedAnew = (
+  before: PolicyAggregate,
+  { kind, changes }: Endorsement,
+  modification: Modification,
+): boolean =>
+  kind === 'renewal' ||
+  changes.newPaymentScheduleName !== undefined ||
+  chargesOf(before, modification).length > 0

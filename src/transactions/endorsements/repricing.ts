@@ -1,0 +1,98 @@
+// What an endorsement rates again (brief 2.5), how far it reaches into its policy, and the price of a run that continues without
+// being rated: its share of the old price up to the policy's old end, and its month rates beyond it.
+
+import Big from 'big.js'
+import { invalidRequest } from '../../kernel/errors.ts'
+import type { Uuid } from '../../kernel/locators.ts'
+import { type Decimal, type Money, money } from '../../kernel/money.ts'
+import { months, type Span, type TimeZone } from '../../kernel/time.ts'
+import type { Piece } from '../../policy/fold/pieces.ts'
+import { measureOf, portion } from '../../policy/fold/shares.ts'
+import type { PerilPrice, PerilRun, RatedAmount } from '../../policy/records/aggregate.ts'
+import { type EndorsementChanges, namedExposures } from '../../policy/records/changes.ts'
+import type { Endorsement } from '../../policy/records/transactions.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
+
+/** Whether continuing runs are rated again: never, when their data changed, or always (brief 2.5). */
+export type Repricing = 'never' | 'changed' | 'all'
+
+/** The repricing that the type sets; with `input` the request must say it. */
+export function repricingOf(
+  product: ProductDefinition,
+  name: string,
+  changes: EndorsementChanges,
+): Repricing {
+  const type = product.endorsements.find(one => one.name === name)
+  if (!type)
+    throw invalidRequest(
+      `The policy's configuration has no endorsement '${name}' any more; discard this one, and apply for another.`,
+    )
+  switch (type.reprice) {
+    case 'all':
+      return 'all'
+    case 'always':
+      return 'changed'
+    case 'input':
+      if (changes.reprice === undefined)
+        throw invalidRequest(`Endorsement '${name}' needs reprice: send true or false.`)
+      return changes.reprice ? 'changed' : 'never'
+    default:
+      return 'never'
+  }
+}
+
+/**
+ * The exposures that its changes name; undefined where they reach the whole policy: where its other exposures are rated
+ * anew or end at another time, or what was planned to be invoiced for them moves.
+ */
+export function touchesOf(
+  { kind, name, changes, endAt }: Pick<Endorsement, 'kind' | 'name' | 'changes' | 'endAt'>,
+  product: ProductDefinition,
+): readonly Uuid[] | undefined {
+  if (kind === 'renewal' || endAt !== undefined || changes.newPaymentScheduleName !== undefined)
+    return undefined
+  const repricing = repricingOf(product, name, changes)
+  if (repricing === 'all' || (repricing === 'changed' && changesPolicy(changes))) return undefined
+  return namedExposures(changes) as Uuid[]
+}
+
+const changesPolicy = (changes: EndorsementChanges): boolean =>
+  Object.keys(changes.fieldValues ?? {}).length > 0 ||
+  [changes.addFieldGroups, changes.updateFieldGroups, changes.removeFieldGroups].some(list => list?.length)
+
+/** The old price with the amounts of one piece of it. */
+export const prorated = (price: PerilPrice | undefined, piece: Piece | undefined): PerilPrice | undefined =>
+  price &&
+  piece?.amounts && {
+    premium: { ...price.premium, amount: piece.amounts.premium },
+    technicalPremium:
+      price.technicalPremium && piece.amounts.technicalPremium
+        ? { ...price.technicalPremium, amount: piece.amounts.technicalPremium }
+        : undefined,
+    taxes: price.taxes.map((tax, at) => ({ ...tax, amount: piece.amounts!.taxes[at]! })),
+    commissions: price.commissions.map((one, at) => ({ ...one, amount: piece.amounts!.commissions[at]! })),
+  }
+
+/**
+ * What a run costs over a stretch that follows it: its month rates times the months (brief 3.1). A tax has no rate
+ * of its own, so it grows as the months do (brief 3.2).
+ */
+export function extended(run: PerilRun, more: Span, timeZone: TimeZone): PerilPrice | undefined {
+  if (!run.price) return undefined
+  const { premium, technicalPremium, taxes, commissions } = run.price
+  const added = months(more.start, more.end, timeZone)
+  const measure = measureOf('monthly', timeZone)
+  const grown = (amount: Money): Money =>
+    portion(amount, measure(more.start, more.end), measure(run.start, run.end))
+  return {
+    premium: over(premium, added),
+    technicalPremium: technicalPremium && over(technicalPremium, added),
+    taxes: taxes.map(tax => ({ ...tax, amount: grown(tax.amount) })),
+    commissions: commissions.map(one => ({ ...one, ...over(one, added) })),
+  }
+}
+
+const over = ({ month, amount }: RatedAmount, count: Decimal): RatedAmount => ({
+  month,
+  amount: money(new Big(month).times(count), amount.currency),
+})
