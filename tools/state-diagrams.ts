@@ -11,7 +11,7 @@ import {
   GRACE_PERIOD_TRANSITIONS,
   LAPSE_REINSTATEMENT_TRANSITIONS,
 } from '../src/transactions/lapses/transitions.ts'
-import { QUOTE_TRANSITIONS } from '../src/transactions/quotes/transitions.ts'
+import { QUOTE_TRANSITIONS } from '../src/transactions/quotes/plans.ts'
 import { REINSTATEMENT_TRANSITIONS } from '../src/transactions/reinstatements/decision.ts'
 
 export const STATES_BEGIN = '<!-- states:begin -->'

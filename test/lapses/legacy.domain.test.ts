@@ -23,6 +23,7 @@ import { type Lapse, reinstatementStatus } from '../../src/policy/records/transa
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
 import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
+import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { decideAmountDue } from '../../src/transactions/lapses/kind.ts'
 import { decideScheduleChange } from '../../src/transactions/schedule/schedule-change.ts'
 import { decideUpgrade } from '../../src/transactions/upgrade/decision.ts'

@@ -40,69 +40,58 @@ export async function decideQuote(
   operation: QuoteOperation,
   attempt: Attempt,
 ): Promise<QuoteDecision> {
-  const { aggregate, product } = loaded
+  const { aggregate } = loaded
   const quote = quoteOf(aggregate, locator)
   assertUnbound(aggregate)
   const { now } = attempt
-  const { timeZone } = aggregate.policy
-  const answered = (planned: Planned): QuoteDecision => ({ planned, quote: locator })
-  const shown = async (planned: Planned): Promise<QuoteDecision> =>
-    answered(chain(planned, await showBills(planned.aggregate, locator, loaded, attempt)))
-  switch (operation.action) {
-    case 'update': {
-      const supply = await attempt.digits(digitsForChanges(operation.request))
-      const { reported, ...planned } = planQuoteUpdate(aggregate, quote, operation.request, {
-        product,
-        timeZone,
-        now,
-        supply,
-      })
-      assertWithinLimits(planned.aggregate)
-      const changed = quoteOf(planned.aggregate, locator)
-      await assertQuoteValid(planned.aggregate, changed, loaded, attempt, false, reported)
-      return answered(planned)
-    }
-    case 'copy': {
-      const added = digitsForChanges(operation.request)
-      const supply = await attempt.digits(digitsForCopy(aggregate, quote) + 2 * added)
-      const context = { product, timeZone, now, supply }
-      const { reported, quote: copy, ...planned } = planCopy(aggregate, quote, operation.request, context)
-      assertWithinLimits(planned.aggregate)
-      await assertQuoteValid(planned.aggregate, copy, loaded, attempt, false, reported)
-      return { planned, quote: copy.locator }
-    }
-    case 'quote': {
-      await assertQuoteValid(aggregate, quote, loaded, attempt, true)
-      return await shown(
-        await planQuoting(
-          aggregate,
-          quote,
-          ratingContext(loaded, attempt, quoteParts(aggregate, quote).modification),
-        ),
-      )
-    }
-    case 'accept': {
-      assertCompleted(loaded)
-      const accepted = planAcceptance(aggregate, quote, now)
-      return answered(chain(accepted, await billOnAcceptance(accepted.aggregate, loaded, attempt)))
-    }
-    case 'invalidate':
-      return answered(planInvalidation(aggregate, quote, now))
-    case 'discard':
-      return answered(planQuoteDiscard(aggregate, quote, now))
-    case 'select':
-      return answered(planSelection(aggregate, quote, now))
-    case 'refer':
-      return await shown(
-        planReferral(
-          aggregate,
-          quote,
-          operation,
-          ratingContext(loaded, attempt, quoteParts(aggregate, quote).modification),
-        ),
-      )
+  if (operation.action === 'copy') {
+    const digits = digitsForCopy(aggregate, quote) + 2 * digitsForChanges(operation.request)
+    const context = await draftContext(loaded, attempt, digits)
+    const { reported, quote: copy, ...planned } = planCopy(aggregate, quote, operation.request, context)
+    assertWithinLimits(planned.aggregate)
+    await assertQuoteValid(planned.aggregate, copy, loaded, attempt, false, reported)
+    return { planned, quote: copy.locator }
   }
+  const rating = () => ratingContext(loaded, attempt, quoteParts(aggregate, quote).modification)
+  const withBills = async (planned: Planned): Promise<Planned> =>
+    chain(planned, await showBills(planned.aggregate, locator, loaded, attempt))
+  const planned = async (): Promise<Planned> => {
+    switch (operation.action) {
+      case 'update': {
+        const context = await draftContext(loaded, attempt, digitsForChanges(operation.request))
+        const { reported, ...planned } = planQuoteUpdate(aggregate, quote, operation.request, context)
+        assertWithinLimits(planned.aggregate)
+        const changed = quoteOf(planned.aggregate, locator)
+        await assertQuoteValid(planned.aggregate, changed, loaded, attempt, false, reported)
+        return planned
+      }
+      case 'quote':
+        await assertQuoteValid(aggregate, quote, loaded, attempt, true)
+        return await withBills(await planQuoting(aggregate, quote, rating()))
+      case 'accept': {
+        assertCompleted(loaded)
+        const accepted = planAcceptance(aggregate, quote, now)
+        return chain(accepted, await billOnAcceptance(accepted.aggregate, loaded, attempt))
+      }
+      case 'invalidate':
+        return planInvalidation(aggregate, quote, now)
+      case 'discard':
+        return planQuoteDiscard(aggregate, quote, now)
+      case 'select':
+        return planSelection(aggregate, quote, now)
+      case 'refer':
+        return await withBills(planReferral(aggregate, quote, operation, rating()))
+    }
+  }
+  return { planned: await planned(), quote: locator }
 }
+
+const draftContext = async ({ product, aggregate }: Loaded, { now, digits }: Attempt, count: number) => ({
+  product,
+  timeZone: aggregate.policy.timeZone,
+  now,
+  supply: await digits(count),
+})
 
 /** Once a policy is issued or discarded, its quotes are for reading. */
 function assertUnbound(aggregate: PolicyAggregate): void {

@@ -4,7 +4,9 @@ import { planVoidInvoices } from '../../billing/payments.ts'
 import { wrongState } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
+import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import { invoicesOf } from '../../policy/bills/amounts-due.ts'
+import type { QuoteState } from '../../policy/contract/response.ts'
 import { changeDraft } from '../../policy/draft/changes.ts'
 import { type DraftContext, type DraftResult, spanDraft, withParents } from '../../policy/draft/draft.ts'
 import {
@@ -22,7 +24,60 @@ import { type Planned, quoteEvent } from '../../policy/transitions.ts'
 import { hasPlugin } from '../../product/configuration.ts'
 import { priceQuote, type Referral, underwriteQuote } from '../../rating/rate.ts'
 import type { RatingContext } from '../../rating/rater.ts'
-import { assertQuoteAllows } from './transitions.ts'
+
+export type QuoteAction =
+  | 'update'
+  | 'quote'
+  | 'accept'
+  | 'invalidate'
+  | 'discard'
+  | 'select'
+  | 'copy'
+  | 'refer'
+
+const DECIDED = ['policy.quote.quoted', 'policy.quote.declined'] as const
+
+/** Everything but `copy` also needs a policy that is not issued. */
+export const QUOTE_TRANSITIONS: TransitionTable<QuoteAction, QuoteState> = {
+  update: { from: ['draft'], to: 'draft', event: 'policy.quote.update', past: 'updated' },
+  quote: {
+    from: ['draft'],
+    to: ['quoted', 'declined'],
+    event: DECIDED,
+    past: 'quoted',
+  },
+  accept: { from: ['quoted'], to: 'accepted', event: 'policy.quote.accept', past: 'accepted' },
+  invalidate: { from: ['accepted'], to: 'quoted', event: 'policy.quote.update', past: 'invalidated' },
+  /** An accepted quote must be invalidated first. */
+  discard: {
+    from: ['draft', 'quoted', 'declined'],
+    to: 'discarded',
+    event: 'policy.quote.discard',
+    past: 'discarded',
+  },
+  select: { from: ['draft', 'quoted', 'declined', 'accepted'], to: 'same', past: 'selected' },
+  copy: {
+    from: ['draft', 'quoted', 'declined', 'accepted', 'discarded'],
+    to: 'same',
+    event: 'policy.quote.create',
+    past: 'copied',
+  },
+  /** A person overrides underwriting: an acceptance makes a declined quote a quoted one, a refusal the reverse. */
+  refer: {
+    from: ['quoted', 'declined'],
+    to: ['quoted', 'declined'],
+    event: DECIDED,
+    past: 'decided by a person',
+  },
+}
+
+/** Refuses (409) an action that the quote's state does not allow; for a declined quote, with underwriting's notes. */
+function assertQuoteAllows(quote: Quote, action: QuoteAction): void {
+  const notes = quote.underwriting?.notes ?? []
+  const because =
+    quote.state === 'declined' && notes.length > 0 ? ` Underwriting noted: ${notes.join(' ')}` : ''
+  assertAllowed(QUOTE_TRANSITIONS, `Quote ${quote.locator}`, quote.state, action, because)
+}
 
 export type QuoteChanges = DraftChanges & {
   name?: string
@@ -33,23 +88,11 @@ export type QuoteChanges = DraftChanges & {
 
 /** The aggregate with the quote in it; the policy follows its selected quote. */
 function withQuote(aggregate: PolicyAggregate, quote: Quote): PolicyAggregate {
-  const quotes = putRecords(aggregate.quotes, [quote])
-  return {
-    ...aggregate,
-    quotes,
-    policy: quote.selected ? following(aggregate.policy, quote) : aggregate.policy,
-  }
-}
-
-function following(policy: PolicyAggregate['policy'], quote: Quote): PolicyAggregate['policy'] {
-  return {
-    ...policy,
-    originalStart: quote.contractStart,
-    originalEnd: quote.contractEnd,
-    effectiveEnd: quote.contractEnd,
-    paymentScheduleName: quote.paymentScheduleName,
-    updatedAt: quote.updatedAt,
-  }
+  const after = { ...aggregate, quotes: putRecords(aggregate.quotes, [quote]) }
+  if (!quote.selected) return after
+  const { contractStart: originalStart, contractEnd, paymentScheduleName, updatedAt } = quote
+  const ends = { originalEnd: contractEnd, effectiveEnd: contractEnd }
+  return { ...after, policy: { ...after.policy, originalStart, ...ends, paymentScheduleName, updatedAt } }
 }
 
 /** The quote's content, span, name and schedule after the changes; their problems are in `reported`. */
@@ -220,61 +263,35 @@ export function planCopy(
   const changed = changeQuote(before, source, changes, context)
   const from = changed.aggregate.quotes.get(source.locator)!
   const parts = quoteParts(changed.aggregate, from)
+  const made = { createdAt: now, updatedAt: now }
+  const numbered = () => ({ locator: supply.uuid(), displayId: supply.digits() as DisplayId, ...made })
+  const quoteLocator = supply.digits() as QuoteLocator
   const quote: Quote = {
     ...from,
-    locator: supply.digits() as QuoteLocator,
+    ...made,
+    locator: quoteLocator,
     name: changes.name ?? `quote ${before.quotes.size + 1}`,
     state: 'draft',
     selected: false,
-    createdAt: now,
-    updatedAt: now,
     underwriting: undefined,
   }
   const modification: Modification = {
     ...parts.modification,
-    locator: supply.uuid(),
-    displayId: supply.digits() as DisplayId,
-    quoteLocator: quote.locator,
-    createdAt: now,
-    updatedAt: now,
+    ...numbered(),
+    quoteLocator,
     underwriting: undefined,
     premiumChange: undefined,
   }
-  const fresh = () => ({
-    locator: supply.uuid(),
-    createdAt: now,
-    updatedAt: now,
-    madeBy: modification.locator,
-  })
+  const fresh = () => ({ ...made, locator: supply.uuid(), madeBy: modification.locator })
   const exposureOf = new Map(
-    parts.exposures.map(exposure => [
-      exposure.locator,
-      {
-        ...exposure,
-        locator: supply.uuid(),
-        displayId: supply.digits() as DisplayId,
-        quoteLocator: quote.locator,
-        createdAt: now,
-        updatedAt: now,
-      },
-    ]),
+    parts.exposures.map(exposure => [exposure.locator, { ...exposure, ...numbered(), quoteLocator }]),
   )
   const perilOf = new Map(
     parts.perilRuns.map(run => {
       const peril = changed.aggregate.perils.get(run.perilLocator)!
-      const locator = supply.uuid()
-      return [
-        peril.locator,
-        {
-          ...peril,
-          locator,
-          displayId: supply.digits() as DisplayId,
-          exposureLocator: exposureOf.get(peril.exposureLocator)!.locator,
-          renewalGroup: locator,
-          createdAt: now,
-          updatedAt: now,
-        },
-      ]
+      const exposureLocator = exposureOf.get(peril.exposureLocator)!.locator
+      const copy = { ...peril, ...numbered(), exposureLocator }
+      return [peril.locator, { ...copy, renewalGroup: copy.locator }]
     }),
   )
   const aggregate: PolicyAggregate = {
@@ -282,7 +299,7 @@ export function planCopy(
     policy: { ...before.policy, updatedAt: now },
     quotes: putRecords(before.quotes, [quote]),
     modifications: putRecords(before.modifications, [modification]),
-    segments: putRecords(before.segments, [{ ...parts.segment, ...fresh(), quoteLocator: quote.locator }]),
+    segments: putRecords(before.segments, [{ ...parts.segment, ...fresh(), quoteLocator }]),
     exposures: putRecords(before.exposures, exposureOf.values()),
     exposureRuns: putRecords(
       before.exposureRuns,

@@ -23,7 +23,7 @@ import {
 } from '../../../src/transactions/new-business/decision.ts'
 import { PolicyQuoteUpdateRequest } from '../../../src/transactions/quotes/contract-quote.ts'
 import { decideQuote, type QuoteOperation } from '../../../src/transactions/quotes/decision.ts'
-import { QUOTE_TRANSITIONS, type QuoteAction } from '../../../src/transactions/quotes/transitions.ts'
+import { QUOTE_TRANSITIONS, type QuoteAction } from '../../../src/transactions/quotes/plans.ts'
 import { decideScheduleChange } from '../../../src/transactions/schedule/schedule-change.ts'
 import { PolicyUpgradeRequest } from '../../../src/transactions/upgrade/contract.ts'
 import { decideUpgrade } from '../../../src/transactions/upgrade/decision.ts'
