@@ -7,14 +7,14 @@ import { endorsementKind } from './endorsements/kind.ts'
 import { feesKind } from './fees/fee-update.ts'
 import { amountDueKind, lapseKind } from './lapses/kind.ts'
 import { registerKinds } from './mechanism/kind.ts'
-import { changeKind } from './mechanism/planned-change.ts'
+import { changeKind } from './mechanism/price-change.ts'
 import { newBusinessKinds } from './new-business/kinds.ts'
 import { billingKinds } from './payments/kinds.ts'
 import { quoteKind } from './quotes/kind.ts'
 import { reinstatementKind } from './reinstatements/kind.ts'
 import { paymentScheduleKind } from './schedule/schedule-change.ts'
 import { termEndKind } from './term-end.ts'
-import { upgradeKind } from './upgrade/kind.ts'
+import { upgradeKind } from './upgrade/decision.ts'
 
 /** Conflicts that were created at the same time are taken back in this order. */
 export const KINDS = registerKinds([

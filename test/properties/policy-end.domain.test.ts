@@ -16,7 +16,7 @@ import { NEW_POLICY_END } from '../../src/transactions/endorsements/application.
 import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
 import { decideEndorsement, type EndorsementDecision } from '../../src/transactions/endorsements/kind.ts'
 import type { EndorsementOperation } from '../../src/transactions/endorsements/plans.ts'
-import { decideChange } from '../../src/transactions/mechanism/planned-change.ts'
+import { decideChange } from '../../src/transactions/mechanism/price-change.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { comparable } from '../support/comparable.ts'
 import type { Example } from '../support/configurations.ts'

@@ -11,8 +11,7 @@ import {
   decideCancellation,
 } from '../../src/transactions/cancellations/decision.ts'
 import type { PlannedChange } from '../../src/transactions/mechanism/kind.ts'
-import { decideChange } from '../../src/transactions/mechanism/planned-change.ts'
-import { recordedPriceChange } from '../../src/transactions/mechanism/price-change.ts'
+import { decideChange, recordedPriceChange } from '../../src/transactions/mechanism/price-change.ts'
 import {
   decideReinstatement,
   type ReinstatementOperation,

@@ -1,4 +1,6 @@
-// A transaction's price change: as recorded, or by a plan that is not recorded.
+// A transaction's price change, as recorded, or by the plan that carries it out, which is not stored; and the kind of operation that asks
+// for it.
+
 import { isIssued, withIssued } from '../../policy/fold/line.ts'
 import { policyView } from '../../policy/projection/policy.ts'
 import { boundQuote, type Modification, type PolicyAggregate } from '../../policy/records/aggregate.ts'
@@ -7,6 +9,8 @@ import type { Carried } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { policyPriceChangeResponse } from '../../rating/price.ts'
+import type { Attempt } from '../../rating/rate.ts'
+import { allKinds, type ChangeOf, type ChangeResponse, defineKind, json, type PlannedChange } from './kind.ts'
 
 /** As recorded where the transaction was carried out, else as it would be now. */
 export async function priceChangeOf(
@@ -44,3 +48,31 @@ export const plannedPriceChange = (
     policyView(before, boundQuote(before), product, isIssued),
     policyView(aggregate, boundQuote(aggregate), product, withIssued(modification.locator)),
   )
+
+declare module './kind.ts' {
+  interface PolicyOperations {
+    /** The price change of a transaction; nothing is stored. */
+    change: { of: PlannedChange }
+  }
+}
+
+/** How that change is worked out; the kind that declares it knows. */
+function changeOf({ kind }: PlannedChange): ChangeOf<PlannedChange> {
+  const found = allKinds().find(one => one.changes?.[kind])
+  if (!found) throw new Error(`No kind of operation works out the change '${kind}'.`)
+  return found.changes![kind] as unknown as ChangeOf<PlannedChange>
+}
+
+/** The change of the price: as recorded where it was carried out, else as it would be now. */
+export const decideChange = (loaded: Loaded, of: PlannedChange, attempt: Attempt): Promise<ChangeResponse> =>
+  changeOf(of).decide(loaded, of, attempt)
+
+export const changeKind = defineKind<'change'>({
+  name: 'change',
+  isReadOnly: () => true,
+  fill: async (operation, loaded, autofill) => ({
+    ...operation,
+    of: (await changeOf(operation.of).fill?.(operation.of, loaded, autofill)) ?? operation.of,
+  }),
+  decide: async (loaded, { of }, { attempt }) => ({ answer: json(await decideChange(loaded, of, attempt)) }),
+})

@@ -7,7 +7,6 @@ import { type ErrorCode, Refusal } from '../../kernel/errors.ts'
 import {
   type LocatorSupply,
   locatorSupply,
-  type PolicyLocator,
   shardOfDigits,
   supplyOf,
   uuidOfPolicy,
@@ -50,9 +49,7 @@ import { pastDueTimers } from '../lapses/grace-periods.ts'
 import {
   EMPTY,
   json,
-  type Kind,
   kindNamed,
-  type Outcome,
   type PolicyMessage,
   type PolicyOperation,
   type Response,
@@ -62,12 +59,23 @@ import {
 import { RefusedPayOut } from '../payments/decision.ts'
 import { withCredit, withGraceEnds } from '../payments/settling.ts'
 
+/** What every step of carrying a message out needs. */
+type Session = {
+  readonly context: RequestContext
+  readonly database: Database
+  readonly message: PolicyMessage
+  readonly memory: PolicyMemory
+  readonly plugins: PluginSessions
+}
+
+type Answer = JsonAnswer | AnswerBySubject
+
 /** Answers the operation; throws a Refusal when it is not carried out. */
 export async function execute(
   context: RequestContext,
   message: PolicyMessage,
   memory: PolicyMemory,
-): Promise<JsonAnswer | AnswerBySubject> {
+): Promise<Answer> {
   const shard = shardOfDigits(message.locator)
   const database = shardDatabase(context.env, context.tenant, shard, context.calls)
   const plugins = new PluginSessions({ context, database, shard }, message.locator)
@@ -76,7 +84,7 @@ export async function execute(
   if (memory.era !== era) forget(memory)
   memory.era = era
   try {
-    return await attemptAgain(context, database, message, memory, plugins)
+    return await attemptAgain({ context, database, message, memory, plugins })
   } catch (problem) {
     forget(memory)
     // A repeat returns the original response, even where the present state forbids the operation.
@@ -90,8 +98,8 @@ export async function execute(
   }
 }
 
-/** Refusals that a service of the tenant's is the reason of: nothing that is read again makes it answer otherwise. */
-const OF_OTHERS: ReadonlySet<ErrorCode> = new Set([
+/** Refusals that a tenant's service causes: reading again does not change its answer. */
+const CAUSED_BY_SERVICES: ReadonlySet<ErrorCode> = new Set([
   'externalRaterFailed',
   'integrationFailed',
   'integrationRefused',
@@ -101,23 +109,18 @@ const OF_OTHERS: ReadonlySet<ErrorCode> = new Set([
 const ATTEMPTS = 2
 
 /** What was read may have changed: when a guard fails, or a refusal rests on memory, everything is read again. */
-function attemptAgain(
-  context: RequestContext,
-  database: Database,
-  message: PolicyMessage,
-  memory: PolicyMemory,
-  plugins: PluginSessions,
-): Promise<JsonAnswer | AnswerBySubject> {
+function attemptAgain(session: Session): Promise<Answer> {
+  const { message, memory } = session
   let fromMemory = false
   const mayBeStale = (problem: unknown): boolean =>
     fromMemory &&
     problem instanceof Refusal &&
     !(problem instanceof RefusedPayOut) &&
-    !OF_OTHERS.has(problem.code)
+    !CAUSED_BY_SERVICES.has(problem.code)
   const once = async (isFirst: boolean) => {
     if (!isFirst) forget(memory)
     fromMemory = memory.loaded !== undefined
-    return await attempt(context, database, message, memory, plugins)
+    return await attempt(session)
   }
   return retryOnConflict(`Policy ${message.locator}`, once, {
     attempts: ATTEMPTS,
@@ -125,21 +128,15 @@ function attemptAgain(
   })
 }
 
-/** Of a large policy a part may do; where it does not, the whole policy is read. */
-async function attempt(
-  context: RequestContext,
-  database: Database,
-  message: PolicyMessage,
-  memory: PolicyMemory,
-  plugins: PluginSessions,
-): Promise<JsonAnswer | AnswerBySubject> {
+/** A part of a large policy may be enough; otherwise the whole policy is read. */
+async function attempt(session: Session): Promise<Answer> {
+  const { message } = session
   // Comparing a record with a tag shows it, which needs the whole policy.
   const part =
     message.ifMatch === undefined ? kindNamed(message.operation.kind).part?.(message.operation) : undefined
-  const tables = new RatingTables(context)
+  const tables = new RatingTables(session.context)
   await tables.open()
-  const on = (some: Part | undefined) =>
-    tables.inRounds(() => attemptOn(some, context, database, message, memory, plugins, tables))
+  const on = (some: Part | undefined) => tables.inRounds(() => attemptOn(some, session, tables))
   try {
     return await on(part)
   } catch (problem) {
@@ -151,15 +148,8 @@ async function attempt(
 const isReadOnly = (operation: PolicyOperation): boolean =>
   kindNamed(operation.kind).isReadOnly?.(operation) ?? false
 
-async function attemptOn(
-  part: Part | undefined,
-  context: RequestContext,
-  database: Database,
-  message: PolicyMessage,
-  memory: PolicyMemory,
-  plugins: PluginSessions,
-  tables: RatingTables,
-): Promise<JsonAnswer | AnswerBySubject> {
+async function attemptOn(part: Part | undefined, session: Session, tables: RatingTables): Promise<Answer> {
+  const { context, database, message, memory, plugins } = session
   const { locator, operation } = message
   const kind = kindNamed(operation.kind)
   const shard = shardOfDigits(locator)
@@ -167,53 +157,50 @@ async function attemptOn(
     count <= 0 ? Promise.resolve([]) : takeLocators(context, shard, count)
   const digits = async (count: number): Promise<LocatorSupply> =>
     supplyOf(locator, locatorSupply(shard, await lease(count)))
-  const session = plugins.begin()
-  const autofill = new Autofill(context, locator, session, tables)
+  const calls = plugins.begin()
+  const autofill = new Autofill(context, locator, calls, tables)
   const readTables = tableReader(context)
   const attemptWith = (supply: LocatorSupply): Attempt => ({
     now: context.now,
     supply,
     digits,
-    plugins: session,
+    plugins: calls,
     externalRater: externalRaters(context, shard),
     tables,
     readTables,
   })
   if ('begin' in kind) {
     const begun = await kind.begin(operation, { context, database, autofill, lease, attemptWith })
-    return await record(context, database, memory, {
-      before: undefined,
-      ...begun,
-      subject: String(locator),
-      plugins,
-    })
+    return await record(session, { before: undefined, ...begun, subject: String(locator) })
   }
 
   if (kind.isOutdated?.(memory.loaded?.aggregate, operation, context.now)) forget(memory)
   const trust = isReadOnly(operation) ? 'unguarded' : 'guarded'
-  const loaded = await remembered(context, database, memory, locator, trust, part)
+  const loaded = await remembered(session, trust, part)
   assertMatch(message, loaded)
   const filled = (await kind.fill?.(operation, loaded, autofill)) ?? operation
   const attempt = attemptWith(await digits(kind.locators?.(filled) ?? 0))
   const recorded = (planned: Planned, more: Partial<Recording>, from = context) =>
-    record(from, database, memory, {
-      before: loaded.aggregate,
-      planned,
-      attempt,
-      response: showPolicy(),
-      subject: String(locator),
-      plugins,
-      ...more,
-      loaded: { ...(more.loaded ?? loaded), aggregate: planned.aggregate },
-    })
+    record(
+      { ...session, context: from },
+      {
+        before: loaded.aggregate,
+        planned,
+        attempt,
+        response: showPolicy(),
+        subject: String(locator),
+        ...more,
+        loaded: { ...(more.loaded ?? loaded), aggregate: planned.aggregate },
+      },
+    )
   /** Carries out the plan of a refused call. Its answer is not kept for a repeat. */
   const recordRefused = async (problem: unknown): Promise<never> => {
     if (problem instanceof RefusedPayOut)
       await recorded(problem.planned, { response: showNothing }, { ...context, idempotency: undefined })
     throw problem
   }
-  const run = { attempt, autofill, context, database }
-  const deciding = autofill.explaining(decided(kind, loaded, filled, run))
+  const decided = async () => await kind.decide(loaded, filled, { attempt, autofill, context, database })
+  const deciding = autofill.explaining(decided())
   const outcome = await deciding.catch(recordRefused)
   if (!outcome) return EMPTY
   if ('answer' in outcome) return outcome.answer
@@ -223,9 +210,6 @@ async function attemptOn(
     subject: subject === undefined ? String(locator) : `${locator}/${subject}`,
   })
 }
-
-const decided = async (kind: Kind, ...decision: Parameters<Kind['decide']>): Promise<Outcome> =>
-  await kind.decide(...decision)
 
 /** Refuses (412) where the record that the operation changes is another by now. */
 function assertMatch({ operation, ifMatch }: PolicyMessage, loaded: Loaded): void {
@@ -251,11 +235,8 @@ const PRICE_TRUST_MS = 2_000
 const MOST_REMEMBERED_RECORDS = 250
 
 /** The policy from memory, or read. Guards protect what is stored; what is only shown trusts memory for 2 s. */
-export async function remembered(
-  context: RequestContext,
-  database: Database,
-  memory: PolicyMemory,
-  locator: PolicyLocator,
+async function remembered(
+  { context, database, memory, message: { locator } }: Session,
   use: 'guarded' | 'unguarded',
   part: Part | undefined,
 ): Promise<Loaded> {
@@ -268,7 +249,7 @@ export async function remembered(
   return loaded
 }
 
-export function remember(memory: PolicyMemory, loaded: Loaded): void {
+function remember(memory: PolicyMemory, loaded: Loaded): void {
   const { aggregate, unread } = loaded
   const records = aggregate.exposures.size + aggregate.perils.size + aggregate.modifications.size
   const small = !unread && records <= MOST_REMEMBERED_RECORDS
@@ -276,14 +257,14 @@ export function remember(memory: PolicyMemory, loaded: Loaded): void {
   memory.readAt = small ? now() : undefined
 }
 
-export function forget(memory: PolicyMemory): void {
+function forget(memory: PolicyMemory): void {
   memory.loaded = undefined
   memory.readAt = undefined
 }
 
 // Commits what an operation planned: with what follows from any change (credit, documents, past-due timers, search
 // terms), under the guards of all that the plan rests on (docs/design.md, section 5).
-export type Recording = {
+type Recording = {
   before: PolicyAggregate | undefined
   loaded: Loaded
   planned: Planned
@@ -291,17 +272,13 @@ export type Recording = {
   response: Response
   /** The subject of the answer: the policy's locator, or `policy/quote`. */
   subject: string
-  /** Whose writes and events go with it. */
-  plugins: PluginSessions
 }
 
 /** Commits the plan, pays its invoices from the policyholder's credit, and remembers the result. */
-export async function record(
-  context: RequestContext,
-  database: Database,
-  memory: PolicyMemory,
-  { before, loaded, planned: plan, attempt, response, subject, plugins }: Recording,
-): Promise<JsonAnswer | AnswerBySubject> {
+async function record(
+  { context, database, memory, plugins }: Session,
+  { before, loaded, planned: plan, attempt, response, subject }: Recording,
+): Promise<Answer> {
   const isAttended = context.caller.accountLocator !== SYSTEM_CALLER.accountLocator
   const graced = await withGraceEnds(before, loaded, plan, attempt, isAttended)
   const { planned, credit, restsOnCredit } = await withCredit(before, loaded, graced, attempt)

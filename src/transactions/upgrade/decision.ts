@@ -2,17 +2,19 @@
 // transactions are rated, underwritten, billed and documented by that version; what was recorded stays as it is.
 import { Refusal, wrongState } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
+import { storedAnswer } from '../../platform/commit.ts'
 import type { ConflictResponse } from '../../policy/contract/requests.ts'
 import { summary } from '../../policy/draft/validation.ts'
 import { type PolicyAggregate, putRecords, recordsWhere } from '../../policy/records/aggregate.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
+import { loadVersion } from '../../policy/store/loading.ts'
 import type { Loaded, Version } from '../../policy/surroundings.ts'
 import { assertPolicyAllows, chain, type Planned, policyEvent } from '../../policy/transitions.ts'
 import { undecided } from '../endorsements/application.ts'
 import { lapseInForce } from '../lapses/lapse.ts'
-import { conflictsOf, withoutConflicts } from '../mechanism/kind.ts'
+import { conflictsOf, defineKind, json, withoutConflicts } from '../mechanism/kind.ts'
 import { endsNaturally, termEndTimers } from '../term-end.ts'
-import type { ConstraintProblems } from './constraints.ts'
+import { type ConstraintProblems, constraintProblems } from './constraints.ts'
 import type { PolicyUpgradeRequest, PolicyUpgradeResponse } from './contract.ts'
 import { NO_PROBLEMS, upgradeProblems } from './problems.ts'
 
@@ -124,3 +126,23 @@ function assertNotLapsed(aggregate: PolicyAggregate): void {
       `Policy ${aggregate.policy.locator} is lapsed and cannot be upgraded; reinstate it first.`,
     )
 }
+
+declare module '../mechanism/kind.ts' {
+  interface PolicyOperations {
+    /** To another version of the configuration; with `dryRun` nothing is stored. */
+    upgrade: { request: PolicyUpgradeRequest }
+  }
+}
+
+export const upgradeKind = defineKind<'upgrade'>({
+  name: 'upgrade',
+  isReadOnly: ({ request }) => request.dryRun,
+  async decide(loaded, { request }, { attempt, context, database }) {
+    const target = await loadVersion(context, database, request.configVersion)
+    const constraints = await constraintProblems(loaded, target, attempt)
+    const { upgraded, answer } = decideUpgrade(loaded, target, request, attempt.now, constraints)
+    // The policy may have the version already because this very request was carried out before.
+    if (!upgraded) return { answer: (await storedAnswer(context, database)) ?? json(answer) }
+    return { ...upgraded, response: () => answer }
+  },
+})
