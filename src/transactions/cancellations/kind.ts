@@ -91,7 +91,7 @@ export const cancellationKind = defineKind<'cancellation'>({
 // The end of cover by a cancellation or withdrawal, when its time has come (brief 9, cancellation.effective). It is read
 // off the policy before and after every write, so that no transaction that ends cover can forget it.
 /** Kind of the timer; named as the event that comes of it. */
-export const CANCELLATION_EFFECTIVE = 'cancellation.effective'
+const CANCELLATION_EFFECTIVE = 'cancellation.effective'
 
 const endsCover = ({ kind, issuedAt, invalidatedAt }: Modification): boolean =>
   (kind === 'cancellation' || kind === 'withdrawal') && issuedAt !== undefined && invalidatedAt === undefined
@@ -109,29 +109,29 @@ export function coverEnds(
   })
   return {
     events: issued.filter(one => one.effectiveAt <= now).map(one => effectiveEvent(after, one)),
-    timers: issued.filter(one => one.effectiveAt > now).map(one => timer(after, one)),
+    timers: issued.filter(one => one.effectiveAt > now).map(one => coverEndTimer(after, one)),
   }
 }
 
-function timer({ policy }: PolicyAggregate, { locator, effectiveAt }: Modification): NewTimer {
-  return {
-    locator: derivedUuid(shardOfDigits(policy.locator), CANCELLATION_EFFECTIVE, locator),
-    dueAt: effectiveAt,
-    kind: CANCELLATION_EFFECTIVE,
-    subject: String(policy.locator),
-    payload: { modificationLocator: locator },
-  }
-}
+const coverEndTimer = ({ policy }: PolicyAggregate, { locator, effectiveAt }: Modification): NewTimer => ({
+  locator: derivedUuid(shardOfDigits(policy.locator), CANCELLATION_EFFECTIVE, locator),
+  dueAt: effectiveAt,
+  kind: CANCELLATION_EFFECTIVE,
+  subject: String(policy.locator),
+  payload: { modificationLocator: locator },
+})
 
 /**
  * Carries out the timer; undefined when the policy no longer ends by that modification: it was reinstated, or cancelled again
  * since.
  */
-export function planCoverEnd(aggregate: PolicyAggregate, modification: Uuid): Planned | undefined {
-  const ends = [...aggregate.modifications.values()].filter(endsCover)
-  const one = ends.reduce<Modification | undefined>((a, b) => (a && a.number > b.number ? a : b), undefined)
-  if (one?.locator !== modification || aggregate.policy.effectiveEnd !== one.policyEnd) return undefined
-  return { aggregate, events: [effectiveEvent(aggregate, one)] }
+function planCoverEnd(aggregate: PolicyAggregate, modification: Uuid): Planned | undefined {
+  const last = [...aggregate.modifications.values()]
+    .filter(endsCover)
+    .sort((a, b) => a.number - b.number)
+    .at(-1)
+  if (last?.locator !== modification || aggregate.policy.effectiveEnd !== last.policyEnd) return undefined
+  return { aggregate, events: [effectiveEvent(aggregate, last)] }
 }
 
 function effectiveEvent(aggregate: PolicyAggregate, { locator, name, effectiveAt }: Modification): NewEvent {

@@ -105,7 +105,6 @@ export type EndorsementCreateRequest = z.infer<typeof EndorsementCreateRequest>
 export const EndorsementPolicyUpdateRequest = z
   .object(policyChanges(EndorsementExposureUpdateRequest))
   .openapi('EndorsementPolicyUpdateRequest')
-export type EndorsementPolicyUpdateRequest = z.infer<typeof EndorsementPolicyUpdateRequest>
 
 const NO_CHANGES = EndorsementPolicyUpdateRequest.parse({})
 

@@ -24,15 +24,15 @@ import {
 } from '../../policy/contract/response.ts'
 import { PolicyListQuery, PolicyListResponse } from '../../policy/list/contract.ts'
 import { listPolicies } from '../../policy/list/service.ts'
+import { coverageSummary, policySnapshot } from '../../policy/projection/snapshot.ts'
 import {
-  coverageOf,
   createPolicy,
   findByDisplayId,
   listTableUses,
+  loadStored,
   operate,
   policiesOf,
   readPolicy,
-  snapshotOf,
   updateFees,
 } from './service.ts'
 
@@ -154,7 +154,10 @@ export const policyRoutes: Route[] = [
     permission: 'policies.read',
     body: { schema: PolicySnapshotRequest, required: false },
     answer: policy,
-    handle: ({ params, body }, context) => snapshotOf(context, params.policyLocator, body ?? {}),
+    handle: async ({ params, body = {} }, context) => {
+      const { aggregate, product } = await loadStored(context, params.policyLocator)
+      return policySnapshot(aggregate, product, body)
+    },
   }),
   post('/policies/{policyLocator}/coverageSummary', {
     summary: 'What a policy covers at a time',
@@ -163,7 +166,10 @@ export const policyRoutes: Route[] = [
     permission: 'policies.read',
     body: { schema: CoverageSummaryRequest, required: false },
     answer: { schema: CoverageSummaryResponse, description: 'The coverage.' },
-    handle: ({ params, body }, context) => coverageOf(context, params.policyLocator, body ?? {}),
+    handle: async ({ params, body }, context) => {
+      const { aggregate, product } = await loadStored(context, params.policyLocator)
+      return coverageSummary(aggregate, product, body?.effectiveTimestamp ?? context.now)
+    },
   }),
   policyholders.get('/policyholder/{policyholderLocator}/policies', {
     summary: 'Policies of a policyholder',

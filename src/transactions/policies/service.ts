@@ -11,18 +11,12 @@ import { isBySubject } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { takeLocators } from '../../platform/tenancy/sequence.ts'
-import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
+import { recordPlace, shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
 import type { FeeUpdateRequest, TableUseResponse } from '../../policy/contract/prices.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
-import type {
-  CoverageSummaryRequest,
-  CoverageSummaryResponse,
-  PolicyResponse,
-  PolicySnapshotRequest,
-} from '../../policy/contract/response.ts'
+import type { PolicyResponse } from '../../policy/contract/response.ts'
 import { feeSummary } from '../../policy/projection/characteristics.ts'
 import { type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'
-import { coverageSummary, policySnapshot } from '../../policy/projection/snapshot.ts'
 import { digitsForNewDraft } from '../../policy/records/changes.ts'
 import {
   AGGREGATE_QUERIES,
@@ -51,35 +45,20 @@ export async function readPolicy(
   policyText: string,
   options: ProjectionOptions = { summarizeQuotes: false },
 ): Promise<PolicyResponse> {
-  const { aggregate, product } = await stored(context, policyText)
+  const { aggregate, product } = await loadStored(context, policyText)
   return policyResponse(aggregate, product, options)
 }
 
-/** The policy as it was known at a time, by default now: one round trip. */
-export async function snapshotOf(
-  context: RequestContext,
-  policyText: string,
-  request: PolicySnapshotRequest,
-): Promise<PolicyResponse> {
-  const { aggregate, product } = await stored(context, policyText)
-  return policySnapshot(aggregate, product, request)
-}
-
-/** The policy's coverage at a time, by default now: one round trip. */
-export async function coverageOf(
-  context: RequestContext,
-  policyText: string,
-  { effectiveTimestamp = context.now }: CoverageSummaryRequest,
-): Promise<CoverageSummaryResponse> {
-  const { aggregate, product } = await stored(context, policyText)
-  return coverageSummary(aggregate, product, effectiveTimestamp)
-}
-
-const stored = (context: RequestContext, policyText: string): Promise<Loaded> => {
-  const { env, tenant, calls } = context
+/** Where the policy of a locator in a path is; 404 for text that no policy's can be. */
+function placeOf({ env, tenant, calls }: RequestContext, policyText: string) {
   const locator = policyLocator(policyText)
-  const database = shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls)
-  return loadPolicy(context, database, { locator })
+  return { locator, database: shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls) }
+}
+
+/** The policy as it is stored: one round trip. */
+export async function loadStored(context: RequestContext, policyText: string): Promise<Loaded> {
+  const { locator, database } = placeOf(context, policyText)
+  return await loadPolicy(context, database, { locator })
 }
 
 /** Creates a policy in the shard of its policyholder, finalized by default. */
@@ -88,9 +67,7 @@ export async function createPolicy(
   request: PolicyCreateRequest,
   options: ProjectionOptions,
 ): Promise<JsonText> {
-  const holder = readUuid(request.policyholderLocator)
-  if (!holder) throw notFound('policyholder', request.policyholderLocator)
-  const shard = shardOfRecord(context.tenant, holder, 'policyholder')
+  const { shard } = recordPlace(context, request.policyholderLocator, 'policyholder')
   const digits = await takeLocators(context, shard, digitsForNewDraft(request.exposures))
   const locator = digits[0] as PolicyLocator
   return await operate(context, locator, { kind: 'create', request, digits, ...options })
@@ -144,7 +121,7 @@ export function recordService<Locator extends DigitLocator | Uuid, Stored, Shown
 
   /** All of a policy, oldest first: one round trip. */
   const list = async (context: RequestContext, policyText: string): Promise<Shown[]> => {
-    const { aggregate, product } = await stored(context, policyText)
+    const { aggregate, product } = await loadStored(context, policyText)
     return [...kind.all(aggregate)].map(record => kind.show(aggregate, record, product))
   }
 
@@ -181,15 +158,12 @@ export const updateFees = (
   request: FeeUpdateRequest,
 ): Promise<JsonText> =>
   operate(context, policyText, { kind: 'fees', request }, async () =>
-    feeSummary((await stored(context, policyText)).aggregate),
+    feeSummary((await loadStored(context, policyText)).aggregate),
   )
 
 /** All policies of a policyholder: one round trip. */
 export async function policiesOf(context: RequestContext, holderText: string): Promise<PolicyResponse[]> {
-  const holder = readUuid(holderText)
-  if (!holder) throw notFound('policyholder', holderText)
-  const shard = shardOfRecord(context.tenant, holder, 'policyholder')
-  const database = shardDatabase(context.env, context.tenant, shard, context.calls)
+  const { locator: holder, database } = recordPlace(context, holderText, 'policyholder')
   const results = (await database.batch([
     ...aggregateQueries(database, { policyholderLocator: holder }),
     policyholderQuery(database, holder),
@@ -216,20 +190,16 @@ export async function findByDisplayId(
   context: RequestContext,
   displayId: string,
 ): Promise<{ locator: string }> {
-  const digits = policyLocator(displayId)
-  const shard = shardOfPolicy(context.tenant, digits)
-  const database = shardDatabase(context.env, context.tenant, shard, context.calls)
-  const [rows] = await database.batch([displayIdQuery(database, digits)])
+  const { locator, database } = placeOf(context, displayId)
+  const [rows] = await database.batch([displayIdQuery(database, locator)])
   if (!rows[0]) throw notFound('policy', displayId)
   return { locator: String(rows[0].locator) }
 }
 
 /** The contents of tables that the policy's transactions were rated with. One round trip; 404 for no policy. */
 export async function listTableUses(text: string, context: RequestContext): Promise<TableUseResponse[]> {
-  const policy = policyLocator(text)
-  const { env, tenant, calls } = context
-  const database = shardDatabase(env, tenant, shardOfPolicy(tenant, policy), calls)
-  const uses = await findTableUses(database, policy)
+  const { locator, database } = placeOf(context, text)
+  const uses = await findTableUses(database, locator)
   if (!uses) throw notFound('policy', text)
   return uses.map(({ modificationLocator, staticName, name, revision, at }) => ({
     modificationLocator,

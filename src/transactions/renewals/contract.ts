@@ -15,12 +15,10 @@ import {
 } from '../endorsements/contract.ts'
 
 export const RenewalState = EndorsementState.openapi('RenewalState')
-export type RenewalState = z.infer<typeof RenewalState>
 
 export const RenewalExposureUpdateRequest = EndorsementExposureUpdateRequest.openapi(
   'RenewalExposureUpdateRequest',
 )
-export type RenewalExposureUpdateRequest = z.infer<typeof RenewalExposureUpdateRequest>
 
 const changes = policyChanges(RenewalExposureUpdateRequest)
 
@@ -50,7 +48,6 @@ export type RenewalActionRequest = z.infer<typeof RenewalActionRequest>
 
 /** The policy's changes in the legacy requests. */
 export const RenewalPolicyUpdateRequest = z.object(changes).openapi('RenewalPolicyUpdateRequest')
-export type RenewalPolicyUpdateRequest = z.infer<typeof RenewalPolicyUpdateRequest>
 
 const NO_CHANGES = RenewalPolicyUpdateRequest.parse({})
 
