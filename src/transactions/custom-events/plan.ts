@@ -7,31 +7,34 @@ import type { NewTimer } from '../../platform/commit.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import type { CustomEventType } from '../../platform/events/types.ts'
 import { timers as timerTable } from '../../platform/tables.ts'
-import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
-import { type Planned, policyEvent } from '../../policy/transitions.ts'
+import { lineOf, segmentsInForce } from '../../policy/fold/line.ts'
+import { boundQuote, type PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { ModificationKind } from '../../policy/records/transactions.ts'
+import { type Planned, policyEvent, policyState } from '../../policy/transitions.ts'
 import {
+  type Anchor,
+  type Course,
   type CustomEventDefinition,
   type EventSchedule,
   isTimeOf,
   nextTime,
+  type SuppressingStatus,
 } from '../../product/custom-events.ts'
 import { defineKind, showNothing } from '../mechanism/kind.ts'
-import { courseOf, statusOf } from './course.ts'
 import { SCHEDULE_TIMER } from './store.ts'
 import { eventSchedules } from './tables.ts'
 
 type Scheduled = CustomEventDefinition & { readonly schedule: EventSchedule }
 
-/** What the configuration declares for policies of the product. */
-const scheduledFor = (
-  definitions: readonly CustomEventDefinition[] | undefined,
-  productName: string,
-): Scheduled[] =>
+type Definitions = readonly CustomEventDefinition[] | undefined
+
+/** The scheduled events that the configuration declares for policies of the product. */
+const scheduledFor = (definitions: Definitions, productName: string): Scheduled[] =>
   (definitions ?? []).filter(
     (one): one is Scheduled => one.schedule !== undefined && (one.products?.includes(productName) ?? true),
   )
 
-export const scheduleLocator = ({ policy }: PolicyAggregate, type: CustomEventType): Uuid =>
+const scheduleLocator = ({ policy }: PolicyAggregate, type: CustomEventType): Uuid =>
   derivedUuid(shardOfDigits(policy.locator), SCHEDULE_TIMER, String(policy.locator), type)
 
 const isUnderWay = ({ policy }: PolicyAggregate): boolean => policy.issuedAt !== undefined
@@ -48,7 +51,7 @@ function timerAt(aggregate: PolicyAggregate, type: CustomEventType, dueAt: Insta
   }
 }
 
-export type ScheduleChange = { readonly facts: Query[]; readonly timers: NewTimer[] }
+type ScheduleChange = { readonly facts: Query[]; readonly timers: NewTimer[] }
 
 const NOTHING: ScheduleChange = { facts: [], timers: [] }
 
@@ -60,19 +63,16 @@ export function scheduleChanges(
   database: Database,
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
-  definitions: readonly CustomEventDefinition[] | undefined,
+  definitions: Definitions,
   now: Instant,
 ): ScheduleChange {
   const scheduled = scheduledFor(definitions, after.policy.productName)
   if (scheduled.length === 0 || !isUnderWay(after)) return NOTHING
-  const known =
-    before && isUnderWay(before) && before.policy.configVersion === after.policy.configVersion
-      ? before
-      : undefined
+  const underWay = before && isUnderWay(before) ? before : undefined
+  const known = underWay?.policy.configVersion === after.policy.configVersion ? underWay : undefined
   if (known?.modifications === after.modifications && known.policy.effectiveEnd === after.policy.effectiveEnd)
     return NOTHING
-  const isFirst = !(before && isUnderWay(before))
-  const since = isFirst ? ((startOfDay(now, after.policy.timeZone) - 1) as Instant) : now
+  const since = underWay ? now : ((startOfDay(now, after.policy.timeZone) - 1) as Instant)
   const moved = scheduled.flatMap(({ type, schedule }) => {
     const next = nextTime(schedule, courseOf(after, schedule.anchor), since)
     const was = known && nextTime(schedule, courseOf(known, schedule.anchor), since)
@@ -107,9 +107,9 @@ function rowQueries(
  * A time of a schedule has come: its event, unless the policy's state suppresses it, and a timer of its next time.
  * Undefined when it is none of its times any more: a transaction has moved it, or another version does not have it.
  */
-export function decideScheduledEvent(
+function decideScheduledEvent(
   aggregate: PolicyAggregate,
-  definitions: readonly CustomEventDefinition[] | undefined,
+  definitions: Definitions,
   { type, time }: { readonly type: CustomEventType; readonly time: Instant },
   now: Instant,
 ): Planned | undefined {
@@ -142,3 +142,42 @@ export const scheduledEventKind = defineKind<'scheduledEvent'>({
     return planned && { planned, response: showNothing }
   },
 })
+
+// The times of an issued policy that its schedules are counted from, and the state that suppresses them.
+const issuedOf = ({ modifications }: PolicyAggregate, kind: ModificationKind) =>
+  [...modifications.values()].filter(
+    one => one.kind === kind && one.issuedAt !== undefined && one.invalidatedAt === undefined,
+  )
+
+const ANCHOR_TIMES: Readonly<Record<Anchor, (aggregate: PolicyAggregate) => Instant[]>> = {
+  policyStart: ({ policy }) => [policy.originalStart],
+  policyEnd: ({ policy }) => [policy.effectiveEnd],
+  termStart: aggregate => [
+    aggregate.policy.originalStart,
+    ...issuedOf(aggregate, 'renewal').map(one => one.effectiveAt),
+  ],
+  segmentStart: aggregate =>
+    segmentsInForce(lineOf(aggregate, boundQuote(aggregate))).map(segment => segment.start),
+}
+
+/** Of an issued policy. */
+const courseOf = (aggregate: PolicyAggregate, anchor: Anchor): Course => ({
+  anchors: [...new Set(ANCHOR_TIMES[anchor](aggregate))],
+  end: aggregate.policy.effectiveEnd,
+  zone: aggregate.policy.timeZone,
+})
+
+const lastNumber = (aggregate: PolicyAggregate, kind: ModificationKind): number =>
+  Math.max(-1, ...issuedOf(aggregate, kind).map(one => one.number))
+
+/** The state of an issued policy as lists of policies show it (policies/list), of which a schedule may name some. */
+function statusOf(aggregate: PolicyAggregate, now: Instant): SuppressingStatus {
+  const { policy } = aggregate
+  if (policyState(aggregate) === 'withdrawn') return 'withdrawn'
+  const reinstated = lastNumber(aggregate, 'reinstatement')
+  if (lastNumber(aggregate, 'lapse') > reinstated) return 'lapsed'
+  if ([...aggregate.gracePeriods.values()].some(one => one.state === 'open')) return 'inGrace'
+  if (lastNumber(aggregate, 'cancellation') > reinstated) return 'cancelled'
+  if (policy.originalStart > now) return 'pending'
+  return policy.effectiveEnd <= now ? 'expired' : 'issued'
+}

@@ -4,12 +4,15 @@ import { now } from '../../kernel/time.ts'
 import { commit, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
+import type { TimerOwner } from '../../platform/events/timers.ts'
 import { armDispatcherAt } from '../../platform/objects.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
+import { scheduledEventDue } from '../object/policy-timers.ts'
 import type { EventScheduleListResponse, EventScheduleResponse, ScheduleListQuery } from './contract.ts'
 import {
   deleteQueries,
   findSchedule,
+  noteTries,
   resumedTimer,
   resumeQueries,
   type ScheduleRow,
@@ -21,18 +24,13 @@ export async function listSchedules(
   state: 'active' | 'failed',
   { env, tenant, calls }: RequestContext,
 ): Promise<EventScheduleListResponse> {
-  const policyLocator = text === undefined ? undefined : readDigits(text)
+  const policyLocator = text === undefined ? undefined : (readDigits(text) as PolicyLocator | undefined)
   if (text !== undefined && policyLocator === undefined) return { listCompleted: true, items: [] }
   // One row more than the page has tells whether the list ends with it.
   const most = offset + count + 1
   const shards = await Promise.all(
     tenant.shards.map((_, shard) =>
-      schedulesIn(
-        shardDatabase(env, tenant, shard, calls),
-        state,
-        policyLocator as PolicyLocator | undefined,
-        most,
-      ),
+      schedulesIn(shardDatabase(env, tenant, shard, calls), state, policyLocator, most),
     ),
   )
   const rows = shards.flat().sort((a, b) => a.createdAt - b.createdAt || (a.locator < b.locator ? -1 : 1))
@@ -102,3 +100,33 @@ const scheduleResponse = (row: ScheduleRow): EventScheduleResponse => ({
   ...(row.problem !== null && { problem: row.problem }),
   createdAt: new Date(row.createdAt).toISOString(),
 })
+
+// A time of a schedule has come. An event that fails is tried again a few times; then the schedule waits until it is resumed.
+/** Tries of one time, a minute apart (platform/events/timers.ts, TIMER_LEASE_MS). */
+export const MOST_TRIES = 5
+
+/** Characters of a problem that are kept. */
+const LONGEST_PROBLEM = 500
+
+export const scheduleDue: TimerOwner = async (timer, place) => {
+  const { env, tenant, shard, calls } = place
+  const database = shardDatabase(env, tenant, shard, calls)
+  const locator = timer.payload.schedule as Uuid
+  const schedule = await findSchedule(database, locator)
+  if (schedule?.state !== 'active') return
+  try {
+    await scheduledEventDue(timer, place)
+  } catch (problem) {
+    const failures = schedule.failures + 1
+    const isLast = failures >= MOST_TRIES
+    const text = problem instanceof Error ? problem.message : String(problem)
+    await noteTries(database, locator, {
+      failures,
+      problem: text.slice(0, LONGEST_PROBLEM),
+      ...(isLast && { state: 'failed', failedTime: Number(timer.payload.time) }),
+    })
+    if (!isLast) throw problem
+    return
+  }
+  if (schedule.failures > 0) await noteTries(database, locator, { failures: 0, problem: null })
+}

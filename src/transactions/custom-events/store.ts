@@ -58,6 +58,17 @@ export async function findSchedule(database: Database, locator: Uuid): Promise<S
   return rows[0]
 }
 
+/** Records what became of the tries of a schedule's next time. */
+export async function noteTries(
+  database: Database,
+  locator: Uuid,
+  tries: Partial<typeof eventSchedules.$inferInsert>,
+): Promise<void> {
+  await database.batch([
+    database.build.update(eventSchedules).set(tries).where(eq(eventSchedules.locator, locator)),
+  ])
+}
+
 /** Queries of a failed schedule that goes on. */
 export const resumeQueries = (database: Database, locator: Uuid): Query[] => [
   database.build
