@@ -1,8 +1,7 @@
 // What is filled in, put into what was asked; and which calls fill in.
 import { describe, expect, it } from 'vitest'
 import { callSequence, isOperationName } from '../../src/extension/integrations/autofill/sequence.ts'
-import { merged, named } from '../../src/transactions/autofill/merge.ts'
-import { shownWords, withWords, wordsOf } from '../../src/transactions/autofill/words.ts'
+import { merged, named, shownWords, withWords, wordsOf } from '../../src/transactions/autofill/words.ts'
 
 describe('what is filled in', () => {
   it('wins field by field, and null takes a value away', () => {

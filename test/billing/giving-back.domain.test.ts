@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CancellationLocator } from '../../src/kernel/locators.ts'
 import { cancellationResponse } from '../../src/transactions/cancellations/projection.ts'
-import { RefusedPayOut } from '../../src/transactions/payments/decision.ts'
+import { RefusedPayOut } from '../../src/transactions/payments/kind.ts'
 import { reinstatementResponse } from '../../src/transactions/reinstatements/projection.ts'
 import { BoatInUtc, type BoatTerms } from '../support/boat-in-utc.ts'
 import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'

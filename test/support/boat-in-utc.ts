@@ -20,7 +20,7 @@ import { EndorsementCreateRequest } from '../../src/transactions/endorsements/co
 import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { planFeeUpdate } from '../../src/transactions/fees/fee-update.ts'
 import { decideCreation, decideIssue } from '../../src/transactions/new-business/decision.ts'
-import { decidePayment, RefusedPayOut } from '../../src/transactions/payments/decision.ts'
+import { decidePayment, RefusedPayOut } from '../../src/transactions/payments/kind.ts'
 import { withCredit } from '../../src/transactions/payments/settling.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { boatGround } from './boat-ground.ts'

@@ -22,7 +22,7 @@ import {
 } from '../../src/transactions/lapses/grace-periods.ts'
 import { decideLapse, type LapseOperation } from '../../src/transactions/lapses/kind.ts'
 import { decideCreation, decideIssue } from '../../src/transactions/new-business/decision.ts'
-import { decidePayment } from '../../src/transactions/payments/decision.ts'
+import { decidePayment } from '../../src/transactions/payments/kind.ts'
 import { withCredit } from '../../src/transactions/payments/settling.ts'
 import { type Example, groundOf, workedPolicies } from './configurations.ts'
 import type { PluginFunctions } from './plugin-function.ts'

@@ -14,7 +14,7 @@ import { paymentOf } from '../../policy/records/invoice.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
 import { creditQuery, loadPolicy, movementsQuery, policyOf } from '../../policy/store/loading.ts'
 import { placeOf, policyholderQuery } from '../../policyholders/store.ts'
-import type { PaymentOperation } from '../../transactions/payments/decision.ts'
+import type { PaymentOperation } from '../../transactions/payments/kind.ts'
 import { operate, policyLocator } from '../../transactions/policies/service.ts'
 
 /** The policy of the invoice that the path names, and the invoice's locator. */

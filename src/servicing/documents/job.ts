@@ -31,8 +31,8 @@ import {
   MEDIA_TYPES,
   postponeJob,
 } from '../../transactions/documents/job-store.ts'
-import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/limits.ts'
-import type { Made } from '../../transactions/documents/made.ts'
+import type { Made } from '../../transactions/documents/kinds.ts'
+import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/upload.ts'
 import { askPolicy } from '../../transactions/mechanism/kind.ts'
 import { distinctMessages, followHint, isShardName } from '../hints.ts'
 import { makeDocument, makingContext, type Product } from './make.ts'

@@ -7,7 +7,7 @@ import {
   RenderedDocumentResponse,
 } from '../../policy/contract/documents.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
-import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/limits.ts'
+import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/upload.ts'
 import { RenderQuery, RenderTemplateRequest, RenderTemplateResponse } from './contract.ts'
 
 const { post } = forTenant('Documents')

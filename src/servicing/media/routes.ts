@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
 import { filePart, OptionalLongName } from '../../platform/wire.ts'
 import { Media } from '../../policy/contract/documents.ts'
-import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/limits.ts'
+import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/upload.ts'
 
 const { get, post } = forTenant('Media')
 

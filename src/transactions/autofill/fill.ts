@@ -1,10 +1,13 @@
 // Fills requests in before they are validated (brief 1.2, 1.4 and 5.6): by the product's plugin and by services outside.
 import type { z } from 'zod'
 import { callSequence, type Filling, INTERNAL } from '../../extension/integrations/autofill/sequence.ts'
+import { callIntegration, integrationFailed } from '../../extension/integrations/call/call.ts'
+import { integrationsOf } from '../../extension/integrations/store.ts'
 import type { AutofillInput } from '../../extension/plugins/contract.ts'
 import type { PluginSession, PluginSubject } from '../../extension/plugins/session.ts'
-import { Refusal } from '../../kernel/errors.ts'
-import type { PolicyLocator } from '../../kernel/locators.ts'
+import { nonsense, problemOf, readAnswer } from '../../extension/plugins/translation.ts'
+import { invalidRequest, Refusal } from '../../kernel/errors.ts'
+import { type PolicyLocator, shardOfDigits } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
@@ -20,11 +23,9 @@ import {
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import { hasPlugin } from '../../product/configuration.ts'
 import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
-import { type Filler, pluginFiller, serviceFiller } from './fillers.ts'
-import { merged, named } from './merge.ts'
-import { type FilledKind, shownWords, withWords, wordsOf } from './words.ts'
+import { type FilledKind, merged, named, shownWords, type Words, withWords, wordsOf } from './words.ts'
 
-/** Refusals of what a request says, where it matters who said it. */
+/** Refusals of a request's content, which name what was filled in, and by whom. */
 const OF_CONTENT: ReadonlySet<string> = new Set(['policyValidation', 'invalidRequest', 'policyLimit'])
 
 type Fillable = { readonly autofill?: readonly string[] }
@@ -42,7 +43,9 @@ type Filled<R> = {
   /** Reads the request with what was filled in. */
   readonly contract: z.ZodType<R>
   readonly filling: Omit<AutofillInput, 'updates' | 'tenantTimeZone'>
-  readonly subject: PluginSubject
+  readonly ground: Pick<Ground, 'product' | 'configuration' | 'configVersion'>
+  /** The time and place that the tables of a plugin are read by. */
+  readonly basis: ReturnType<typeof basisOfRequest>
   readonly timeZone: string
 }
 
@@ -53,7 +56,7 @@ export class Autofill {
   readonly #session: PluginSession
   readonly #tables: RatingTables
   /** What was filled in so far, and by whom. */
-  readonly #told: string[] = []
+  readonly #notes: string[] = []
 
   constructor(context: RequestContext, policy: PolicyLocator, session: PluginSession, tables: RatingTables) {
     this.#context = context
@@ -68,7 +71,7 @@ export class Autofill {
 
   /** A new policy's request, filled in. */
   creation(request: PolicyCreateRequest, ground: Ground): Promise<PolicyCreateRequest> {
-    const { product, configuration, configVersion, policyholder, timeZone } = ground
+    const { product, policyholder, timeZone } = ground
     const { now } = this.#context
     const { policyStartTimestamp, fieldValues } = request
     const at = (policyStartTimestamp ?? now) as Instant
@@ -83,13 +86,8 @@ export class Autofill {
         productName: product.name,
         policyholderLocator: policyholder.locator,
       },
-      subject: {
-        product,
-        configuration,
-        configVersion,
-        policyLocator: String(this.#policy),
-        tables: this.#tables.of(configuration, product.name, basis),
-      },
+      ground,
+      basis,
       timeZone,
     })
   }
@@ -105,14 +103,14 @@ export class Autofill {
     })
   }
 
-  /** What was decided; a refusal of the request's content says what of it was filled in, and by whom. */
+  /** Waits for the decision; a refusal of the request's content says which parts of it were filled in, and by whom. */
   async explaining<T>(decided: Promise<T>): Promise<T> {
     try {
       return await decided
     } catch (problem) {
-      if (!(problem instanceof Refusal) || !OF_CONTENT.has(problem.code) || this.#told.length === 0)
+      if (!(problem instanceof Refusal) || !OF_CONTENT.has(problem.code) || this.#notes.length === 0)
         throw problem
-      throw new Refusal(problem.code, `${problem.message} ${this.#told.join(' ')}`, problem.details)
+      throw new Refusal(problem.code, `${problem.message} ${this.#notes.join(' ')}`, problem.details)
     }
   }
 
@@ -138,13 +136,8 @@ export class Autofill {
         policyholderLocator,
         policyLocator: String(locator),
       },
-      subject: {
-        product,
-        configuration,
-        configVersion,
-        policyLocator: String(locator),
-        tables: this.#tables.of(configuration, product.name, basis),
-      },
+      ground: { product, configuration, configVersion },
+      basis,
       timeZone,
     })
     // Of a large policy, what the request named was read: what is filled in may be about more.
@@ -153,9 +146,12 @@ export class Autofill {
     return filled
   }
 
-  async #filled<R extends Fillable>(of: Filled<R>): Promise<R> {
-    const { kind, contract, filling, subject, timeZone } = of
-    const { autofill: asked, ...request } = of.request
+  async #filled<R extends Fillable>({ kind, contract, filling, timeZone, ...rest }: Filled<R>): Promise<R> {
+    const { product, configuration, configVersion } = rest.ground
+    const { autofill: asked, ...request } = rest.request
+    const policyLocator = String(this.#policy)
+    const tables = this.#tables.of(configuration, product.name, rest.basis)
+    const subject = { product, configuration, configVersion, policyLocator, tables }
     let filled = request as R
     for (const filler of this.#fillers(asked, filling, subject)) {
       const before = wordsOf(kind, filled)
@@ -165,7 +161,7 @@ export class Autofill {
         if (Object.keys(words).length === 0) return filled
         const read = contract.safeParse(withWords(kind, filled, merged(before, words)))
         if (!read.success) throw unfit(read.error.issues.map(({ message }) => message.replace(/\.$/, '')))
-        this.#told.push(`Filled in by ${filler.name}: ${named(words).join(', ')}.`)
+        this.#notes.push(`Filled in by ${filler.name}: ${named(words).join(', ')}.`)
         return read.data
       })
     }
@@ -182,3 +178,74 @@ export class Autofill {
     )
   }
 }
+
+// The fillers: the product's plugin, and integrations of type data_autofill.
+/** Reads an answer; `unfit` makes the refusal of it, for these reasons. */
+type Reading<T> = (answer: Words, unfit: (problems: readonly string[]) => Refusal) => T
+
+type Filler = {
+  /** As messages name it. */
+  readonly name: string
+  /** What `read` makes of its answer. Refuses (409) with its own words when it gives an `exceptionMessage`. */
+  fill<T>(input: AutofillInput, read: Reading<T>): Promise<T>
+}
+
+/** The product's plugin. Refuses (422) when it fails or answers nonsense. */
+const pluginFiller = (session: PluginSession, subject: PluginSubject): Filler => ({
+  name: 'plugin getDataAutofill',
+  fill: async (input, read) => {
+    const { AutofillResult } = await import('../../extension/plugins/contract.ts')
+    const { path } = subject.product.plugins.getDataAutofill!
+    const answer = (await session.call(subject, 'getDataAutofill', [input])) ?? {}
+    const { exceptionMessage, ...words } = readAnswer('getDataAutofill', AutofillResult, answer, path)
+    if (exceptionMessage !== undefined) throw new Refusal('pluginRefused', exceptionMessage)
+    return read(words, problems => nonsense('getDataAutofill', problems, path))
+  },
+})
+
+/** What services answered to a request, so that another attempt at it asks none of them again. */
+const answered = new WeakMap<RequestContext, Map<string, Words>>()
+
+/** Reasons that a refusal lists; a service that is wrong in one exposure is so in a thousand. */
+const MOST_LISTED = 5
+
+/** The integration of that name, given the plugin's input by POST. Refuses (502) when it fails or answers nonsense. */
+function serviceFiller(context: RequestContext, policy: PolicyLocator, name: string): Filler {
+  const known = answered.get(context) ?? new Map<string, Words>()
+  answered.set(context, known)
+  return {
+    name: `service '${name}'`,
+    fill: async (input, read) => {
+      const integration = (await integrationsOf(context)).get(name)
+      if (integration?.type !== 'data_autofill') throw unknownService(name)
+      const unfit = (problems: readonly string[]) => {
+        const more = problems.length > MOST_LISTED ? `; and ${problems.length - MOST_LISTED} more` : ''
+        const listed = `${problems.slice(0, MOST_LISTED).join('; ')}${more}`
+        return integrationFailed(integration, `it answered what it may not: ${listed}`)
+      }
+      const call = `${name}\n${JSON.stringify(input)}`
+      const before = known.get(call)
+      if (before) return read(before, unfit)
+      const { AutofillResult } = await import('../../extension/plugins/contract.ts')
+      return await callIntegration(context, integration, {
+        shard: shardOfDigits(policy),
+        operation: `${input.operation}.${input.operationType}`,
+        ...(input.policyLocator !== undefined && { policyLocator: input.policyLocator }),
+        input,
+        read: answer => {
+          const { success, data, error } = AutofillResult.safeParse(answer ?? {})
+          if (!success) throw unfit(error.issues.map(one => problemOf(one)))
+          const { exceptionMessage, ...words } = data
+          if (exceptionMessage !== undefined) throw new Refusal('integrationRefused', exceptionMessage)
+          known.set(call, words)
+          return read(words, unfit)
+        },
+      })
+    },
+  }
+}
+
+const unknownService = (name: string): Refusal =>
+  invalidRequest(
+    `'${name}' is to fill the request in, and there is no integration of type data_autofill with that name. GET /integrations lists them; name others in autofill, or register others with PUT /integrations/autofill.`,
+  )

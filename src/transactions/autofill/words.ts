@@ -1,6 +1,6 @@
-// The words in which requests are filled in: those of the request that updates what is created or updated. A new
-// policy's exposures and field groups are told, and answered, as those that an update adds.
-
+// The properties of requests that are filled in, in the words of the request that updates what is created or updated: fillers
+// get and answer a new policy's exposures and field groups as those that an update adds. Nothing here judges: the request's own
+// contract reads the result.
 import { asPluginInput } from '../../extension/plugins/translation.ts'
 import { readFieldValues } from '../../product/fields/values.ts'
 
@@ -46,15 +46,15 @@ export const FILLED_WORDS = {
 export type FilledKind = keyof typeof FILLED_WORDS
 
 /** Names that creation has of its own for what updates add. */
-const OF_CREATION: Readonly<Record<string, string>> = {
-  exposures: 'addExposures',
-  fieldGroups: 'addFieldGroups',
-}
+const OF_CREATION = new Map([
+  ['exposures', 'addExposures'],
+  ['fieldGroups', 'addFieldGroups'],
+])
 
 /** The record's words, in those of an update. */
 export function wordsOf(kind: FilledKind, record: object): Words {
   const entries = Object.entries(record).map(([name, value]): [string, unknown] => [
-    kind === 'newPolicy' && Object.hasOwn(OF_CREATION, name) ? OF_CREATION[name]! : name,
+    (kind === 'newPolicy' && OF_CREATION.get(name)) || name,
     value,
   ])
   const known: readonly string[] = FILLED_WORDS[kind]
@@ -83,3 +83,65 @@ function withValueLists(value: unknown): unknown {
     ]),
   )
 }
+
+// What is filled in, put into the request.
+/** Lists of changes to what has a locator: changes of the same one are merged. */
+const IDENTITIES = new Map([
+  ['updateExposures', 'exposureLocator'],
+  ['updatePerils', 'perilLocator'],
+  ['updateFieldGroups', 'fieldGroupLocator'],
+])
+
+/** Lists of locators: what is filled in comes on top. */
+const UNITED: ReadonlySet<string> = new Set([
+  'removeExposures',
+  'endExposures',
+  'removePerils',
+  'endPerils',
+  'removeFieldGroups',
+])
+
+/**
+ * The words after the filling, whose values win: field by field, and change by change where changes have a locator.
+ * A list of additions is taken whole, as published plugins answer it: what was asked with what they make of it. Null
+ * is nothing filled in, but in field values, where it takes the value away.
+ */
+export const merged = (asked: Words, filled: Words): Words => {
+  const given = Object.entries(filled).filter(([, value]) => value !== null && value !== undefined)
+  return {
+    ...asked,
+    ...Object.fromEntries(given.map(([name, value]) => [name, both(name, asked[name], value)])),
+  }
+}
+
+const isRecord = (value: unknown): value is Words =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function both(name: string, asked: unknown, filled: unknown): unknown {
+  if (name === 'fieldValues') return isRecord(asked) && isRecord(filled) ? { ...asked, ...filled } : filled
+  if (!Array.isArray(asked) || !Array.isArray(filled)) return filled
+  if (UNITED.has(name)) return [...new Set([...asked, ...filled])]
+  const identity = IDENTITIES.get(name)
+  return identity === undefined || !filled.every(isRecord) ? filled : byIdentity(identity, asked, filled)
+}
+
+/** Of two changes that the request asks of the same record, the later one is merged with. */
+function byIdentity(identity: string, asked: readonly Words[], filled: readonly Words[]): Words[] {
+  const changes = [...asked]
+  const places = new Map(changes.map((change, at) => [change[identity], at]))
+  for (const change of filled) {
+    const at = places.get(change[identity])
+    if (at === undefined) places.set(change[identity], changes.push(change) - 1)
+    else changes[at] = merged(changes[at]!, change)
+  }
+  return changes
+}
+
+/** What was filled in, for messages: `fieldValues.make`, `addExposures`. */
+export const named = (filled: Words): string[] =>
+  Object.entries(filled).flatMap(([name, value]) => {
+    if (value === null || value === undefined) return []
+    return name === 'fieldValues' && isRecord(value)
+      ? Object.keys(value).map(field => `fieldValues.${field}`)
+      : [name]
+  })

@@ -1,12 +1,12 @@
 import { notFound, wrongState } from '../../kernel/errors.ts'
-import { type PolicyLocator, readDigits, readUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
+import { type PolicyLocator, readDigits, type Uuid } from '../../kernel/locators.ts'
 import { now } from '../../kernel/time.ts'
 import { commit, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import { armDispatcherAt } from '../../platform/objects.ts'
-import { shardDatabase } from '../../platform/tenancy.ts'
+import { recordPlace, shardDatabase } from '../../platform/tenancy.ts'
 import { scheduledEventDue } from '../object/policy-timers.ts'
 import type { EventScheduleListResponse, EventScheduleResponse, ScheduleListQuery } from './contract.ts'
 import {
@@ -42,7 +42,7 @@ export async function listSchedules(
 
 /** A failed schedule tells the time that it could not, and goes on. */
 export async function resumeSchedule(text: string, context: RequestContext): Promise<void> {
-  const { database, shard, locator } = placeOf(text, context)
+  const { database, shard, locator } = recordPlace(context, text, 'schedule')
   if (await storedAnswer(context, database)) return
   const row = await scheduleAt(database, locator, text)
   if (row.state !== 'failed' || row.nextTime === null)
@@ -63,7 +63,7 @@ export async function resumeSchedule(text: string, context: RequestContext): Pro
 
 /** The event comes no more for this policy, whatever moves its times. */
 export async function deleteSchedule(text: string, context: RequestContext): Promise<void> {
-  const { database, shard, locator } = placeOf(text, context)
+  const { database, shard, locator } = recordPlace(context, text, 'schedule')
   if (await storedAnswer(context, database)) return
   const row = await scheduleAt(database, locator, text)
   await commit(context, database, {
@@ -74,14 +74,6 @@ export async function deleteSchedule(text: string, context: RequestContext): Pro
     answer: { status: 200, text: '' },
     subject: locator,
   })
-}
-
-function placeOf(text: string, { env, tenant, calls }: RequestContext) {
-  const locator = readUuid(text)
-  const shard = locator && shardOfUuid(locator)
-  if (locator === undefined || shard === undefined || shard >= tenant.shards.length)
-    throw notFound('schedule', text)
-  return { database: shardDatabase(env, tenant, shard, calls), shard, locator }
 }
 
 async function scheduleAt(database: Database, locator: Uuid, text: string): Promise<ScheduleRow> {

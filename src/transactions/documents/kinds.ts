@@ -1,9 +1,25 @@
-// Documents of a policy that are uploaded, removed or made, as kinds of operations.
+// Documents of a policy that are uploaded, removed or made: what may be done with them, and the kinds of operations.
+import { Refusal, wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
-import type { PolicyDocument } from '../../policy/records/transactions.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { NewEvent } from '../../platform/events/outbox.ts'
+import type { DocumentType } from '../../policy/contract/documents.ts'
+import {
+  type PolicyAggregate,
+  putRecords,
+  recordsWhere,
+  removeRecords,
+} from '../../policy/records/aggregate.ts'
+import {
+  type DocumentFailure,
+  isUploaded,
+  MOST_UPLOADED,
+  type PolicyDocument,
+} from '../../policy/records/transactions.ts'
+import { type Planned, policyEvent } from '../../policy/transitions.ts'
 import { defineKind, showNothing } from '../mechanism/kind.ts'
-import { type Made, planMade } from './made.ts'
-import { planRemoval, planUpload, policyAsOwner } from './upload.ts'
+import { withoutReplaced } from './consolidation.ts'
+import { noDocument, type UploadOwner } from './upload.ts'
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
@@ -41,3 +57,75 @@ const making = defineKind<'documentsMade'>({
 })
 
 export const documentKinds = [addition, removal, making]
+
+/** The policy with a document uploaded to it or to one of its records; causes no transaction (contract 1). */
+export function planUpload(before: PolicyAggregate, document: PolicyDocument, now: Instant): Planned {
+  const { policy } = before
+  if (policy.discardedAt !== undefined)
+    throw wrongState(`Policy ${policy.locator} is discarded; documents are no longer added to it.`)
+  if (recordsWhere(before.documents, isUploaded).length >= MOST_UPLOADED)
+    throw new Refusal(
+      'policyLimit',
+      `Policy ${policy.locator} has ${MOST_UPLOADED} uploaded documents, the most that it may have; remove some.`,
+    )
+  const uploaded: PolicyDocument = { ...document, createdAt: now, updatedAt: now }
+  return { aggregate: { ...before, documents: putRecords(before.documents, [uploaded]) }, events: [] }
+}
+
+const policyAsOwner = ({ policy }: PolicyAggregate): UploadOwner => ({
+  subject: 'policy',
+  subjectLocator: String(policy.locator),
+  title: `Policy ${policy.locator}`,
+  isIssued: policy.issuedAt !== undefined,
+})
+
+/** The policy without a document that was uploaded to `owner`: only while that is not issued (contract 1). */
+export function planRemoval(before: PolicyAggregate, owner: UploadOwner, locator: Uuid): Planned {
+  const document = before.documents.get(locator)
+  const isOwn = document?.subject === owner.subject && document.subjectLocator === owner.subjectLocator
+  if (!document || (isUploaded(document) && !isOwn)) throw noDocument(owner, locator)
+  if (!isUploaded(document))
+    throw wrongState(
+      `Document ${locator} was made by the service; only documents that were uploaded can be removed.`,
+    )
+  if (owner.isIssued)
+    throw wrongState(`${owner.title} is issued; its documents can be removed only before that.`)
+  return { aggregate: { ...before, documents: removeRecords(before.documents, [locator]) }, events: [] }
+}
+
+// What came of making documents, on the record: the file is there, the template wanted none, or why it failed.
+export type Made = { locator: Uuid } & (
+  | { outcome: 'ready'; type: DocumentType; fileName: string; warning?: string }
+  /** The template said that there is to be no document, or there is nothing that it could be made of. */
+  | { outcome: 'none' }
+  | { outcome: DocumentFailure; failure: string }
+)
+
+/**
+ * Records outcomes; undefined when none of the documents waits any more: removed meanwhile, or recorded already.
+ * Events document.ready, document.failed (resources brief 8.2).
+ */
+export function planMade(before: PolicyAggregate, made: readonly Made[], now: Instant): Planned | undefined {
+  const waiting = made.filter(one => before.documents.get(one.locator)?.state === 'draft')
+  if (waiting.length === 0) return undefined
+  const unwanted = waiting.filter(one => one.outcome === 'none').map(one => one.locator)
+  const changed = waiting.flatMap((one): PolicyDocument[] => {
+    if (one.outcome === 'none') return []
+    const document = { ...before.documents.get(one.locator)!, state: one.outcome, updatedAt: now }
+    if (one.outcome !== 'ready') return [{ ...document, failure: one.failure }]
+    return [{ ...document, type: one.type, fileName: one.fileName, failure: one.warning }]
+  })
+  const documents = putRecords(removeRecords(before.documents, unwanted), changed)
+  return {
+    aggregate: { ...before, documents: withoutReplaced(documents) },
+    events: changed.map(document => documentEvent(before, document)),
+  }
+}
+
+const documentEvent = (aggregate: PolicyAggregate, document: PolicyDocument): NewEvent =>
+  policyEvent(aggregate, document.state === 'ready' ? 'document.ready' : 'document.failed', {
+    documentLocator: document.locator,
+    referenceType: document.subject,
+    referenceLocator: document.subjectLocator,
+    ...(document.failure !== undefined && { message: document.failure.slice(0, 500) }),
+  })

@@ -39,10 +39,17 @@ type Owner = {
   readonly modificationLocator: Uuid | undefined
 }
 
-export type DocumentPlan = {
+type DocumentPlan = {
   readonly product: ProductDefinition
   readonly now: Instant
   readonly uuid: () => Uuid
+}
+
+/** The change of a policy that documents are made for. */
+type Change = {
+  readonly before: PolicyAggregate | undefined
+  readonly after: PolicyAggregate
+  readonly product: ProductDefinition
 }
 
 type Wanted = { readonly owner: Owner; readonly definitions: readonly DocumentDefinition[] }
@@ -51,35 +58,38 @@ type Wanted = { readonly owner: Owner; readonly definitions: readonly DocumentDe
 export function withDocuments(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
-  plan: DocumentPlan,
+  { product, now, uuid }: DocumentPlan,
 ): PolicyAggregate {
-  const wanted = [
-    ...ofQuotes(before, after, plan),
-    ...ofPolicy(before, after, plan),
-    ...ofEndorsements(before, after, plan),
-    ...ofCancellations(before, after, plan),
-    ...ofReinstatements(before, after, plan),
-    ...ofInvoices(before, after, plan),
-    ...ofLapses(before, after, plan),
+  const change = { before, after, product }
+  const finders = [
+    ofQuotes,
+    ofPolicy,
+    ofEndorsements,
+    ofCancellations,
+    ofReinstatements,
+    ofInvoices,
+    ofLapses,
   ]
-  const made = wanted.flatMap(({ owner, definitions }) =>
-    definitions.map(
-      (definition): PolicyDocument => ({
-        ...owner,
-        locator: plan.uuid(),
-        displayName: definition.displayName,
-        fileName: definition.fileName,
-        type: definition.type,
-        templateName: definition.templateName,
-        pageLayout: definition.pageLayout,
-        madeAt: definition.generatingEvent,
-        state: 'draft',
-        createdAt: plan.now,
-        updatedAt: plan.now,
-      }),
-    ),
-  )
-  const gone = takenBack(before, after)
+  const made = finders
+    .flatMap(find => [...find(change)])
+    .flatMap(({ owner, definitions }) =>
+      definitions.map(
+        ({ displayName, fileName, type, templateName, pageLayout, generatingEvent }): PolicyDocument => ({
+          ...owner,
+          locator: uuid(),
+          displayName,
+          fileName,
+          type,
+          templateName,
+          pageLayout,
+          madeAt: generatingEvent,
+          state: 'draft',
+          createdAt: now,
+          updatedAt: now,
+        }),
+      ),
+    )
+  const gone = before ? takenBack(before, after) : []
   if (made.length === 0 && gone.length === 0) return after
   return { ...after, documents: putRecords(removeRecords(after.documents, gone), made) }
 }
@@ -103,11 +113,7 @@ const ofStep = (definitions: readonly DocumentDefinition[], steps: readonly Gene
 export const creationOf = ({ modifications }: PolicyAggregate, quote: number): Modification | undefined =>
   recordsWhere(modifications, one => one.quoteLocator === quote)[0]
 
-function* ofQuotes(
-  before: PolicyAggregate | undefined,
-  after: PolicyAggregate,
-  { product }: DocumentPlan,
-): Generator<Wanted> {
+function* ofQuotes({ before, after, product }: Change): Generator<Wanted> {
   for (const { was, is } of changed(before?.quotes, after.quotes)) {
     const definitions = ofStep(product.documents, eventsBetween(was?.state, is.state))
     if (definitions.length > 0)
@@ -115,22 +121,14 @@ function* ofQuotes(
   }
 }
 
-function* ofPolicy(
-  before: PolicyAggregate | undefined,
-  after: PolicyAggregate,
-  { product }: DocumentPlan,
-): Generator<Wanted> {
+function* ofPolicy({ before, after, product }: Change): Generator<Wanted> {
   const { issuedAt, locator } = after.policy
   if (issuedAt === undefined || before?.policy.issuedAt !== undefined) return
   const creation = creationOf(after, selectedQuote(after).locator)
   yield { owner: owned('policy', locator, creation), definitions: ofStep(product.documents, ['issue']) }
 }
 
-function* ofEndorsements(
-  before: PolicyAggregate | undefined,
-  after: PolicyAggregate,
-  { product }: DocumentPlan,
-): Generator<Wanted> {
+function* ofEndorsements({ before, after, product }: Change): Generator<Wanted> {
   for (const { was, is } of changed(before?.endorsements, after.endorsements)) {
     const type =
       is.kind === 'renewal' ? product.renewals : product.endorsements.find(one => one.name === is.name)
@@ -144,11 +142,7 @@ function* ofEndorsements(
  * cancellations.json, the document of the template that is found by its name. A withdrawal, which has no record
  * (brief 1.7), has that one too, on the policy.
  */
-function* ofCancellations(
-  before: PolicyAggregate | undefined,
-  after: PolicyAggregate,
-  { product }: DocumentPlan,
-): Generator<Wanted> {
+function* ofCancellations({ before, after, product }: Change): Generator<Wanted> {
   for (const { was, is } of changed(before?.cancellations, after.cancellations)) {
     if (is.state !== 'issued' || was?.state === 'issued') continue
     const type = product.cancellationTypes?.find(one => one.name === is.name)
@@ -163,39 +157,25 @@ function* ofCancellations(
 }
 
 /** When a reinstatement is accepted, unless its documents say `issue` (brief 1.6). */
-function* ofReinstatements(
-  before: PolicyAggregate | undefined,
-  after: PolicyAggregate,
-  { product }: DocumentPlan,
-): Generator<Wanted> {
+function* ofReinstatements({ before, after, product }: Change): Generator<Wanted> {
   for (const { was, is } of changed(before?.reinstatements, after.reinstatements)) {
     const steps = eventsBetween(was?.state, is.state)
     if (steps.length === 0) continue
     const { name } = after.cancellations.get(is.cancellationLocator)!
     const terms = product.cancellationTypes?.find(one => one.name === name)?.reinstatement
-    const definitions = terms
-      ? terms.documents
-      : fixedDocuments(product, 'reinstatement', is.cancellationLocator)
+    const definitions = terms?.documents ?? fixedDocuments(product, 'reinstatement', is.cancellationLocator)
     yield { owner: ownedBy('reinstatement', is), definitions: ofStep(definitions, steps) }
   }
 }
 
 /** Every invoice that is made has its document, one that nothing is due on too. */
-function* ofInvoices(
-  before: PolicyAggregate | undefined,
-  after: PolicyAggregate,
-  { product }: DocumentPlan,
-): Generator<Wanted> {
+function* ofInvoices({ before, after, product }: Change): Generator<Wanted> {
   for (const { was, is } of changed(before?.invoices, after.invoices)) {
     if (was) continue
-    const { locator, policyModificationLocator: modificationLocator } = is
-    yield {
-      owner: { subject: 'invoice', subjectLocator: locator, modificationLocator },
-      definitions: [
-        ...fixedDocuments(product, 'invoice', is.displayId),
-        ...product.documents.filter(one => one.isOfInvoices),
-      ],
-    }
+    const { locator, policyModificationLocator: modificationLocator, displayId } = is
+    const own = product.documents.filter(one => one.isOfInvoices)
+    const definitions = [...fixedDocuments(product, 'invoice', displayId), ...own]
+    yield { owner: ownedBy('invoice', { locator, modificationLocator }), definitions }
   }
 }
 
@@ -203,18 +183,12 @@ function* ofInvoices(
  * A grace period that begins and a legacy lapse have the documents of the templates of their names; the reinstatement
  * of a lapse has its own once it is issued, since until then it is an offer and no cover.
  */
-function* ofLapses(
-  before: PolicyAggregate | undefined,
-  after: PolicyAggregate,
-  { product }: DocumentPlan,
-): Generator<Wanted> {
+function* ofLapses({ before, after, product }: Change): Generator<Wanted> {
   for (const { was, is } of changed(before?.gracePeriods, after.gracePeriods)) {
     if (was) continue
     const { displayId } = after.invoices.get(is.invoiceLocator)!
-    yield {
-      owner: ownedBy('gracePeriod', { locator: is.locator }),
-      definitions: fixedDocuments(product, 'gracePeriod', displayId),
-    }
+    const definitions = fixedDocuments(product, 'gracePeriod', displayId)
+    yield { owner: ownedBy('gracePeriod', { locator: is.locator }), definitions }
   }
   for (const { was, is } of changed(before?.lapses, after.lapses)) {
     if (was) continue
@@ -250,20 +224,16 @@ const FIXED = {
 } as const
 
 /** How a template's file may end; Liquid comes first. */
-export const TEMPLATE_ENDINGS = [
-  '.template.liquid',
-  '.liquid',
-  '.template.vm',
-  '.vm',
-  '.template.velocity',
-  '.velocity',
-] as const
+export const TEMPLATE_ENDINGS = ['liquid', 'vm', 'velocity'].flatMap(kind => [
+  `.template.${kind}`,
+  `.${kind}`,
+])
 
 /**
  * The document of the product's template of that name, as `invoice_<id>.pdf` (brief 4.1); none when it has no such
  * template.
  */
-export function fixedDocuments(
+function fixedDocuments(
   { templates }: ProductDefinition,
   name: keyof typeof FIXED,
   id: string | number,
@@ -275,8 +245,7 @@ export function fixedDocuments(
 }
 
 /** Documents of acceptances that were taken back: what they say is no longer so. */
-function takenBack(before: PolicyAggregate | undefined, after: PolicyAggregate): Uuid[] {
-  if (!before) return []
+function takenBack(before: PolicyAggregate, after: PolicyAggregate): Uuid[] {
   const owners = new Set<string>()
   for (const { was, is } of changed(before.quotes, after.quotes))
     if (was?.state === 'accepted' && is.state === 'quoted') owners.add(`quote ${is.locator}`)

@@ -7,9 +7,9 @@ import type { ExposureDefinition, FieldDefinition, ProductDefinition } from '../
 import { type FieldData, NO_FIELD_DATA } from '../../product/fields/groups.ts'
 import { type FieldValues, valuesOf } from '../../product/fields/values.ts'
 
-export type EndorsementEffect = 'unchanged' | 'updated' | 'added' | 'removed'
+type EndorsementEffect = 'unchanged' | 'updated' | 'added' | 'removed'
 
-export type FieldChange = {
+type FieldChange = {
   title: string
   old_value: string
   new_value: string
@@ -40,7 +40,7 @@ type ExposureChange = PartChange & {
   updated_perils: Record<string, PartChange[]>
 }
 
-export type PolicyUpdates = DataChange & {
+type PolicyUpdates = DataChange & {
   /** By the exposure's name. */
   updated_exposures: Record<string, ExposureChange[]>
 }
@@ -57,7 +57,7 @@ export function policyUpdates(
   const now = made.find(one => one.start >= startAt)
   const was = now?.predecessor === undefined ? undefined : aggregate.segments.get(now.predecessor)
   return {
-    ...dataChange(product.fields, was?.data ?? now?.data ?? NO_FIELD_DATA, now?.data ?? NO_FIELD_DATA),
+    ...dataChange(product.fields, was?.data ?? now?.data, now?.data),
     updated_exposures: exposureChanges(aggregate, modificationLocator, product),
   }
 }
@@ -77,15 +77,13 @@ function exposureChanges(
     const definition = product.exposures.find(one => one.name === exposure.name)
     const perils = perilChanges(perilsOf.get(exposure.locator) ?? [], perilRunsOf, modification, definition)
     if (effect === 'unchanged' && Object.keys(perils).length === 0) continue
-    const data = effect === 'unchanged' ? [was?.data, was?.data] : [was?.data, now?.data]
-    const list = changes[exposure.name] ?? []
-    changes[exposure.name] = list
-    list.push({
+    const after = effect === 'unchanged' ? was : now
+    addChange(changes, exposure.name, {
       locator: exposure.locator,
       name: exposure.name,
       display_name: definition?.displayName ?? exposure.name,
       endorsement_effect: effect === 'unchanged' ? 'updated' : effect,
-      ...dataChange(definition?.fields ?? [], data[0] ?? NO_FIELD_DATA, data[1] ?? NO_FIELD_DATA),
+      ...dataChange(definition?.fields, was?.data, after?.data),
       updated_perils: perils,
     })
   }
@@ -105,17 +103,27 @@ function perilChanges(
     const { was, now, effect } = changeOf(runs, modification)
     const { locator, name } = group.at(-1)!
     const definition = exposure?.perils.find(one => one.name === name)
-    const data = dataChange(definition?.fields ?? [], was?.data ?? NO_FIELD_DATA, now?.data ?? NO_FIELD_DATA)
+    const data = dataChange(definition?.fields, was?.data, now?.data)
     const isSame =
       Object.keys({ ...data.updated_field_values, ...data.updated_field_groups }).length === 0 &&
       JSON.stringify(was?.amounts) === JSON.stringify(now?.amounts)
     if (effect === 'unchanged' || (effect === 'updated' && isSame)) continue
-    const list = changes[name] ?? []
-    changes[name] = list
     const displayName = definition?.displayName ?? name
-    list.push({ locator, name, display_name: displayName, endorsement_effect: effect, ...data })
+    addChange(changes, name, {
+      locator,
+      name,
+      display_name: displayName,
+      endorsement_effect: effect,
+      ...data,
+    })
   }
   return changes
+}
+
+function addChange<Change>(changes: Record<string, Change[]>, name: string, change: Change): void {
+  const list = changes[name] ?? []
+  changes[name] = list
+  list.push(change)
 }
 
 type Run = Pick<ExposureRun, 'madeBy' | 'start' | 'replacedBy' | 'cuts'>
@@ -137,7 +145,11 @@ function effectOf(was: Run | undefined, now: Run | undefined, modification: stri
   return was?.cuts.some(cut => cut.by === modification) ? 'removed' : 'unchanged'
 }
 
-function dataChange(definitions: readonly FieldDefinition[], was: FieldData, now: FieldData): DataChange {
+function dataChange(
+  definitions: readonly FieldDefinition[] = [],
+  was: FieldData = NO_FIELD_DATA,
+  now: FieldData = NO_FIELD_DATA,
+): DataChange {
   const all = fieldChanges(definitions, was.values, now.values)
   return {
     all_field_values: all,
@@ -160,13 +172,9 @@ function fieldChanges(
   for (const { name, title, type } of definitions) {
     if (type === 'group') continue
     const [before, after] = [valuesOf(was, name).join(', '), valuesOf(now, name).join(', ')]
+    const effect = effectOn(before, after)
     if (before === '' && after === '') continue
-    changes[name] = {
-      title,
-      old_value: before,
-      new_value: after,
-      endorsement_effect: effectOn(before, after),
-    }
+    changes[name] = { title, old_value: before, new_value: after, endorsement_effect: effect }
   }
   return changes
 }
@@ -192,9 +200,7 @@ function groupChanges(
       fieldChanges(definition?.fields ?? [], before?.values ?? {}, after?.values ?? {}),
     )
     if (before && after && Object.keys(values).length === 0) continue
-    const list = changes[fieldName] ?? []
-    changes[fieldName] = list
-    list.push({
+    addChange(changes, fieldName, {
       locator,
       title: definition?.title ?? fieldName,
       endorsement_effect: before ? (after ? 'updated' : 'removed') : 'added',

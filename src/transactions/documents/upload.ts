@@ -1,16 +1,10 @@
-// Documents that users upload: what the bytes are is found out, not believed; what may be removed.
-import { Refusal, wrongState } from '../../kernel/errors.ts'
-import type { Uuid } from '../../kernel/locators.ts'
-import type { Instant } from '../../kernel/time.ts'
+// The files of documents that users upload: their type is read from their bytes, whatever the request says.
+import { Refusal } from '../../kernel/errors.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
-import {
-  type PolicyAggregate,
-  putRecords,
-  recordsWhere,
-  removeRecords,
-} from '../../policy/records/aggregate.ts'
-import { isUploaded, MOST_UPLOADED, type PolicyDocument } from '../../policy/records/transactions.ts'
-import type { Planned } from '../../policy/transitions.ts'
+import type { PolicyDocument } from '../../policy/records/transactions.ts'
+
+/** Largest upload of a document (resources brief 4.1). */
+export const LARGEST_UPLOAD_BYTES = 25 * 1024 * 1024
 
 /** A PDF may have up to this much before its mark. */
 const PDF_MARK_WITHIN = 1_024
@@ -42,46 +36,11 @@ export function uploadedName(given: string | undefined, type: DocumentType): str
   return /\.(?:pdf|html?)$/i.test(name) ? name : `${name}.${type}`
 }
 
-/** The policy with a document uploaded to it or to one of its records; causes no transaction (contract 1). */
-export function planUpload(before: PolicyAggregate, document: PolicyDocument, now: Instant): Planned {
-  const { policy } = before
-  if (policy.discardedAt !== undefined)
-    throw wrongState(`Policy ${policy.locator} is discarded; documents are no longer added to it.`)
-  if (recordsWhere(before.documents, isUploaded).length >= MOST_UPLOADED)
-    throw new Refusal(
-      'policyLimit',
-      `Policy ${policy.locator} has ${MOST_UPLOADED} uploaded documents, the most that it may have; remove some.`,
-    )
-  const uploaded: PolicyDocument = { ...document, createdAt: now, updatedAt: now }
-  return { aggregate: { ...before, documents: putRecords(before.documents, [uploaded]) }, events: [] }
-}
-
 /** What documents are uploaded to: the policy, or one of its records. */
 export type UploadOwner = Pick<PolicyDocument, 'subject' | 'subjectLocator'> & {
   /** As messages name it. */
   readonly title: string
   readonly isIssued: boolean
-}
-
-export const policyAsOwner = ({ policy }: PolicyAggregate): UploadOwner => ({
-  subject: 'policy',
-  subjectLocator: String(policy.locator),
-  title: `Policy ${policy.locator}`,
-  isIssued: policy.issuedAt !== undefined,
-})
-
-/** The policy without a document that was uploaded to `owner`: only while that is not issued (contract 1). */
-export function planRemoval(before: PolicyAggregate, owner: UploadOwner, locator: Uuid): Planned {
-  const document = before.documents.get(locator)
-  const isOwn = document?.subject === owner.subject && document.subjectLocator === owner.subjectLocator
-  if (!document || (isUploaded(document) && !isOwn)) throw noDocument(owner, locator)
-  if (!isUploaded(document))
-    throw wrongState(
-      `Document ${locator} was made by the service; only documents that were uploaded can be removed.`,
-    )
-  if (owner.isIssued)
-    throw wrongState(`${owner.title} is issued; its documents can be removed only before that.`)
-  return { aggregate: { ...before, documents: removeRecords(before.documents, [locator]) }, events: [] }
 }
 
 export const noDocument = ({ title }: Pick<UploadOwner, 'title'>, locator: string): Refusal =>

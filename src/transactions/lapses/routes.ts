@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
 import { AddDocumentForm, AddDocumentQuery } from '../../policy/contract/documents.ts'
-import { LARGEST_UPLOAD_BYTES } from '../documents/limits.ts'
+import { LARGEST_UPLOAD_BYTES } from '../documents/upload.ts'
 import {
   GraceLapseReinstatementResponse,
   GracePeriodResponse,
@@ -96,12 +96,7 @@ export const lapseRoutes: readonly Route[] = [
     permission: 'lapses.write',
     answer: reinstatement,
     handle: async ({ params }, context) =>
-      jsonText(
-        await actOnReinstatement(context, params.reinstatementLocator, one => ({
-          action: 'close',
-          reinstatement: one,
-        })),
-      ),
+      jsonText(await actOnReinstatement(context, params.reinstatementLocator, { action: 'close' })),
   }),
   post('/reinstatement/{reinstatementLocator}/amountDue', {
     deprecated: true,
@@ -125,11 +120,10 @@ export const lapseRoutes: readonly Route[] = [
     answer: reinstatement,
     handle: async ({ params, body }, context) =>
       jsonText(
-        await actOnReinstatement(context, params.reinstatementLocator, one => ({
+        await actOnReinstatement(context, params.reinstatementLocator, {
           action: 'invoice',
-          reinstatement: one,
           effectiveAt: body.reinstatementTimestamp,
-        })),
+        }),
       ),
   }),
   post('/reinstatement/{reinstatementLocator}/addDocument', {

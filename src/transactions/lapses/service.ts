@@ -1,11 +1,9 @@
 // Grace periods, legacy lapses and their reinstatements, as the Worker serves them.
-import { notFound } from '../../kernel/errors.ts'
-import { type PolicyLocator, readUuid, type Uuid } from '../../kernel/locators.ts'
+import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import type { Database } from '../../platform/database.ts'
-import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
+import { recordPlace, shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import { gracePeriodOf, lapseReinstatementOf } from '../../policy/records/transactions.ts'
 import { loadPolicy, policyOf } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
@@ -26,17 +24,26 @@ import {
   lapseResponse,
 } from './projection.ts'
 
-type Kind = 'gracePeriod' | 'lapse' | 'reinstatement'
-
-/** The locator in a path; 404 for text that no record's of the kind can be. */
-function locatorOf(text: string, kind: Kind): Uuid {
-  const locator = readUuid(text)
-  if (!locator) throw notFound(kind, text)
-  return locator
+/** What a policy is found by, for each kind of its records. */
+const SELECTIONS = {
+  gracePeriod: (locator: Uuid) => ({ gracePeriodLocator: locator }),
+  lapse: (locator: Uuid) => ({ lapseLocator: locator }),
+  reinstatement: (locator: Uuid) => ({ lapseReinstatementLocator: locator }),
 }
 
-const databaseOf = ({ env, tenant, calls }: RequestContext, locator: Uuid, kind: Kind): Database =>
-  shardDatabase(env, tenant, shardOfRecord(tenant, locator, kind), calls)
+type Kind = keyof typeof SELECTIONS
+
+/** The record's policy: one round trip. */
+async function readWith(context: RequestContext, text: string, kind: Kind) {
+  const { locator, database } = recordPlace(context, text, kind)
+  return { locator, ...(await loadPolicy(context, database, SELECTIONS[kind](locator))) }
+}
+
+/** The locator of the record, and that of its policy: one round trip. */
+async function placeOf(context: RequestContext, text: string, kind: Kind) {
+  const { locator, database } = recordPlace(context, text, kind)
+  return { locator, policy: await policyOf(database, SELECTIONS[kind](locator)) }
+}
 
 function loadedPolicy(context: RequestContext, policyText: string): Promise<Loaded> {
   const { env, tenant, calls } = context
@@ -44,12 +51,8 @@ function loadedPolicy(context: RequestContext, policyText: string): Promise<Load
   return loadPolicy(context, shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls), { locator })
 }
 
-/** One round trip. */
 export async function readGracePeriod(context: RequestContext, text: string): Promise<GracePeriodResponse> {
-  const locator = locatorOf(text, 'gracePeriod')
-  const { aggregate, product } = await loadPolicy(context, databaseOf(context, locator, 'gracePeriod'), {
-    gracePeriodLocator: locator,
-  })
+  const { aggregate, product, locator } = await readWith(context, text, 'gracePeriod')
   return gracePeriodResponse(aggregate, gracePeriodOf(aggregate, locator), product)
 }
 
@@ -71,24 +74,16 @@ export async function graceLapseReinstatementsOf(
   return graceLapseReinstatements(aggregate, product)
 }
 
-/** One round trip. */
 export async function readLapse(context: RequestContext, text: string): Promise<LapseResponse> {
-  const locator = locatorOf(text, 'lapse')
-  const { aggregate } = await loadPolicy(context, databaseOf(context, locator, 'lapse'), {
-    lapseLocator: locator,
-  })
+  const { aggregate, locator } = await readWith(context, text, 'lapse')
   return lapseResponse(aggregate, aggregate.lapses.get(locator)!)
 }
 
-/** One round trip. */
 export async function readLapseReinstatement(
   context: RequestContext,
   text: string,
 ): Promise<LapseReinstatementResponse> {
-  const locator = locatorOf(text, 'reinstatement')
-  const { aggregate } = await loadPolicy(context, databaseOf(context, locator, 'reinstatement'), {
-    lapseReinstatementLocator: locator,
-  })
+  const { aggregate, locator } = await readWith(context, text, 'reinstatement')
   return lapseReinstatementResponse(aggregate, lapseReinstatementOf(aggregate, locator))
 }
 
@@ -97,9 +92,7 @@ export async function updateGracePeriod(
   text: string,
   terms: GracePeriodTerms,
 ): Promise<JsonAnswer> {
-  const gracePeriod = locatorOf(text, 'gracePeriod')
-  const database = databaseOf(context, gracePeriod, 'gracePeriod')
-  const policy = await policyOf(database, { gracePeriodLocator: gracePeriod })
+  const { locator: gracePeriod, policy } = await placeOf(context, text, 'gracePeriod')
   return await carryOut(context, policy, { action: 'updateGrace', gracePeriod, terms })
 }
 
@@ -110,10 +103,10 @@ export const openReinstatement = (context: RequestContext, policyText: string): 
 export async function actOnReinstatement(
   context: RequestContext,
   text: string,
-  operation: (reinstatement: Uuid) => LapseOperation,
+  operation: { action: 'close' } | { action: 'invoice'; effectiveAt: Instant },
 ): Promise<JsonAnswer> {
-  const { locator, policy } = await reinstatementAt(context, text)
-  return await carryOut(context, policy, operation(locator))
+  const { locator: reinstatement, policy } = await placeOf(context, text, 'reinstatement')
+  return await carryOut(context, policy, { ...operation, reinstatement })
 }
 
 /** Files are handled by code that most requests never need. */
@@ -126,7 +119,7 @@ export async function addReinstatementDocument(
   upload: Upload,
 ): Promise<JsonAnswer> {
   const { withStoredFile } = await files()
-  const { locator: reinstatement, policy } = await reinstatementAt(context, text)
+  const { locator: reinstatement, policy } = await placeOf(context, text, 'reinstatement')
   return await withStoredFile(context, policy, upload, document =>
     carryOut(context, policy, { action: 'addDocument', reinstatement, document }),
   )
@@ -139,7 +132,7 @@ export async function removeReinstatementDocument(
   documentLocator: string,
 ): Promise<JsonAnswer> {
   const { withoutStoredFile } = await files()
-  const { locator: reinstatement, policy } = await reinstatementAt(context, text)
+  const { locator: reinstatement, policy } = await placeOf(context, text, 'reinstatement')
   return await withoutStoredFile(context, `Reinstatement ${reinstatement}`, documentLocator, document =>
     carryOut(context, policy, { action: 'removeDocument', reinstatement, document }),
   )
@@ -151,17 +144,8 @@ export async function reinstatementAmountDue(
   text: string,
   effectiveAt: Instant,
 ): Promise<JsonAnswer> {
-  const { locator, policy } = await reinstatementAt(context, text)
+  const { locator, policy } = await placeOf(context, text, 'reinstatement')
   return await operate(context, policy, { kind: 'amountDue', reinstatement: locator, effectiveAt })
-}
-
-async function reinstatementAt(
-  context: RequestContext,
-  text: string,
-): Promise<{ locator: Uuid; policy: PolicyLocator }> {
-  const locator = locatorOf(text, 'reinstatement')
-  const database = databaseOf(context, locator, 'reinstatement')
-  return { locator, policy: await policyOf(database, { lapseReinstatementLocator: locator }) }
 }
 
 const carryOut = (

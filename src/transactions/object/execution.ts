@@ -56,7 +56,7 @@ import {
   showNothing,
   showPolicy,
 } from '../mechanism/kind.ts'
-import { RefusedPayOut } from '../payments/decision.ts'
+import { RefusedPayOut } from '../payments/kind.ts'
 import { withCredit, withGraceEnds } from '../payments/settling.ts'
 
 /** What every step of carrying a message out needs. */

@@ -1,10 +1,11 @@
 // A policyholder's credit is what it paid beyond its invoices, over all its policies, and has not used yet. It is the sum of
 // the payments and has no record of its own that could differ. The next invoices of any of its policies use it.
-import { invoiceNamed, planPayment } from '../../billing/payments.ts'
+import { invoiceNamed, type PaymentTerms, planPayment } from '../../billing/payments.ts'
 import type { PostPaymentReversalInput } from '../../extension/plugins/contract.ts'
 import { nonsense } from '../../extension/plugins/translation.ts'
 import { wrongState } from '../../kernel/errors.ts'
-import { fromMinor, type Money, minus, plus, sum, toText, zero } from '../../kernel/money.ts'
+import type { Uuid } from '../../kernel/locators.ts'
+import { fromMinor, type Money, minus, negated, plus, sum, toText, zero } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { installmentOf, planOf, restDue, totalDueOf, totalsDueOf } from '../../policy/bills/amounts-due.ts'
 import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
@@ -22,7 +23,6 @@ import { hasPlugin } from '../../product/configuration.ts'
 import { type Attempt, askPlugin, type EffectContext, policyInfo } from '../../rating/rate.ts'
 import { planGraceEndMove, planSettlement } from '../lapses/grace-periods.ts'
 import { digitsForIssue, planClosing, planIssue } from '../lapses/reinstatements.ts'
-import { pay } from './decision.ts'
 
 /** The payment's contribution to its policyholder's credit; negative when it was made from credit. */
 export function creditOf(payment: Payment): Money {
@@ -50,7 +50,7 @@ export function assertCredit(credit: Money, change: Money, holder: string): void
   )
 }
 
-export type Credited = {
+type Credited = {
   readonly planned: Planned
   /** The credit that is left. */
   readonly credit: Money
@@ -99,7 +99,7 @@ const madeBy = (before: PolicyAggregate | undefined, after: PolicyAggregate): In
 // Refunds settle what is open (brief 4.5): outstanding invoices of issued transactions of one policy whose amounts have
 // opposite signs settle each other, those due first before the others, and no money moves.
 /** The plan, with the invoices that settle each other once it is carried out. */
-export async function withOffsets(
+async function withOffsets(
   before: PolicyAggregate | undefined,
   loaded: Omit<Loaded, 'aggregate'>,
   plan: Planned,
@@ -158,38 +158,60 @@ function takesPart(aggregate: PolicyAggregate, invoice: Invoice): boolean {
 async function offset(
   before: PolicyAggregate,
   { refund, owed, amount }: Pair,
-  { product }: Omit<Loaded, 'aggregate'>,
-  { now, digits }: Attempt,
+  loaded: Pick<Loaded, 'product'>,
+  attempt: Attempt,
 ): Promise<Planned> {
-  const supply = await digits(2)
-  const paid = (from: PolicyAggregate, of: Invoice, by: Invoice, minor: number): Planned =>
-    planPayment(
+  const context = { now: attempt.now, supply: await attempt.digits(2) }
+  const payBy = (from: PolicyAggregate, invoice: Invoice, other: Invoice, paid: Money): Planned => {
+    const offsetInvoiceLocator = other.locator
+    return planPayment(
       from,
-      of,
-      {
-        source: 'offset',
-        amount: fromMinor(minor, amount.currency),
-        fieldValues: {},
-        offsetInvoiceLocator: by.locator,
-      },
-      { now, supply },
+      invoice,
+      { source: 'offset', amount: paid, fieldValues: {}, offsetInvoiceLocator },
+      context,
     )
-  const refunded = paid(before, refund, owed, -amount.minor)
-  let planned = chain(refunded, paid(refunded.aggregate, owed, refund, amount.minor))
-  for (const { locator } of [refund, owed]) {
-    const { aggregate } = planned
-    const invoice = invoiceNamed(aggregate, locator)
-    const more = await digits(digitsForSettlement(aggregate, invoice, now))
-    planned = chain(planned, planWhatPaymentSettles(aggregate, invoice, { product, now, supply: more }))
   }
+  const refunded = payBy(before, refund, owed, negated(amount))
+  let planned = chain(refunded, payBy(refunded.aggregate, owed, refund, amount))
+  for (const { locator } of [refund, owed]) planned = await withSettlement(planned, locator, loaded, attempt)
   return planned
 }
 
-// What a payment brings about beside the invoice that it pays. Pure.
+// A payment, and what it brings about beside the invoice that it pays.
+/** The result, and the payment that the answer shows. */
+export type PaymentDecision = { planned: Planned; payment: Uuid }
+
+/** Pays the invoice, from outside or from credit, with everything that follows. */
+export async function pay(
+  loaded: Pick<Loaded, 'aggregate' | 'product'>,
+  invoice: Uuid,
+  attempt: Attempt,
+  terms: PaymentTerms,
+): Promise<PaymentDecision> {
+  const { aggregate } = loaded
+  const context = { now: attempt.now, supply: await attempt.digits(1) }
+  const { payment, ...planned } = planPayment(aggregate, invoiceNamed(aggregate, invoice), terms, context)
+  return { planned: await withSettlement(planned, invoice, loaded, attempt), payment: payment.locator }
+}
+
+/** The plan with what follows from its payment of the invoice. */
+export async function withSettlement(
+  planned: Planned,
+  locator: Uuid,
+  { product }: Pick<Loaded, 'product'>,
+  { now, digits }: Attempt,
+): Promise<Planned> {
+  const { aggregate } = planned
+  const invoice = invoiceNamed(aggregate, locator)
+  const waiting = reinstatementPaidBy(aggregate, invoice)
+  const supply = await digits(waiting ? digitsForIssue(aggregate, waiting, now) : 0)
+  return chain(planned, planWhatPaymentSettles(aggregate, invoice, { product, now, supply }))
+}
+
 /**
  * What follows from a payment of the invoice, as it stands after it, paid in full or in part: the reinstatement that
  * waits for it is issued, one whose amount rests on its being unpaid is closed, and the grace period is settled when no
- * invoice is past due any more. Undefined when nothing does. Takes the digits that `digitsForSettlement` tells.
+ * invoice is past due any more. Undefined when nothing does. Takes the digits that issuing the reinstatement takes.
  *
  * A reversal needs no such step. The invoice is due again by the end of that day (brief 4.4), its timer is set with the
  * write, and if it is still unpaid then a new grace period begins: that of a reinstatement which it had issued, too.
@@ -208,11 +230,6 @@ export function planWhatPaymentSettles(
   return step ? chain(step, settled) : settled
 }
 
-export function digitsForSettlement(before: PolicyAggregate, invoice: Invoice, now: Instant): number {
-  const waiting = reinstatementPaidBy(before, invoice)
-  return waiting ? digitsForIssue(before, waiting, now) : 0
-}
-
 const invoiced = ({ lapseReinstatements }: PolicyAggregate): LapseReinstatement[] =>
   [...lapseReinstatements.values()].filter(one => reinstatementStatus(one) === 'invoiced')
 
@@ -222,10 +239,7 @@ const reinstatementPaidBy = (before: PolicyAggregate, invoice: Invoice): LapseRe
     : invoiced(before).find(one => one.modificationLocator === invoice.policyModificationLocator)
 
 /** The reinstatement whose invoice asks for this one too. */
-export const reinstatementRestingOn = (
-  before: PolicyAggregate,
-  invoice: Invoice,
-): LapseReinstatement | undefined =>
+const reinstatementRestingOn = (before: PolicyAggregate, invoice: Invoice): LapseReinstatement | undefined =>
   invoiced(before).find(one =>
     planOf(before, before.modifications.get(one.modificationLocator!)!)[0]?.takesOver?.includes(
       installmentOf(before, invoice).locator,

@@ -6,7 +6,7 @@ import { endOfDay, type Instant } from '../../../src/kernel/time.ts'
 import { POLICY_LIMITS, putRecords } from '../../../src/policy/records/aggregate.ts'
 import { invoiceStatus, type Payment, reopened, writtenOff } from '../../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
-import { decidePayment } from '../../../src/transactions/payments/decision.ts'
+import { decidePayment } from '../../../src/transactions/payments/kind.ts'
 import { STORY_BEGINS } from '../../support/policy-story.ts'
 import { attempt, finalized, INSURABLE } from '../../support/record-kinds/motor-policies.ts'
 

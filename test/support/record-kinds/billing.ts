@@ -21,7 +21,7 @@ import {
   writtenOff,
 } from '../../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../../src/policy/surroundings.ts'
-import { decidePayment } from '../../../src/transactions/payments/decision.ts'
+import { decidePayment } from '../../../src/transactions/payments/kind.ts'
 import { STORY_BEGINS } from '../policy-story.ts'
 import { after, attempt, finalized, INSURABLE } from './motor-policies.ts'
 import { quoteAction } from './new-business.ts'

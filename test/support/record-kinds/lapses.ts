@@ -17,7 +17,7 @@ import {
   type LapseReinstatementAction,
   reinstatementInvoice,
 } from '../../../src/transactions/lapses/transitions.ts'
-import { decidePayment } from '../../../src/transactions/payments/decision.ts'
+import { decidePayment } from '../../../src/transactions/payments/kind.ts'
 import { ClockedPolicy } from '../clocked-policy.ts'
 import { type Example, plentyOfLocators } from '../configurations.ts'
 import { attemptAt } from '../policy-story.ts'

@@ -1,10 +1,10 @@
-// Decides payments and their reversal: pure plans over the loaded policy.
+// Invoices and payments as kinds of operations, and how a payment and its reversal are decided.
+import { decideInvoicing, decideNextInvoice } from '../../billing/billing.ts'
 import {
   invoiceNamed,
-  type PaymentTerms,
+  invoiceResponse,
   type PayOut,
   paymentFieldValues,
-  planPayment,
   planPayOut,
   planReversal,
 } from '../../billing/payments.ts'
@@ -13,19 +13,66 @@ import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, exactMoney, type Money, toText } from '../../kernel/money.ts'
 import { restDue } from '../../policy/bills/amounts-due.ts'
 import type { PaymentCreateRequest } from '../../policy/contract/billing.ts'
+import { paymentResponse } from '../../policy/projection/records.ts'
 import { POLICY_LIMITS, type PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { assertInvoiceAllows, type Invoice, paymentOf } from '../../policy/records/invoice.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import { chain, type Planned } from '../../policy/transitions.ts'
+import type { Planned } from '../../policy/transitions.ts'
 import type { Attempt } from '../../rating/rate.ts'
-import { digitsForSettlement, planWhatPaymentSettles } from './settling.ts'
+import { defineKind, type Response, showNothing } from '../mechanism/kind.ts'
+import { type PaymentDecision, pay, withSettlement } from './settling.ts'
 
 export type PaymentOperation =
   | { action: 'pay'; invoice: Uuid; request: PaymentCreateRequest }
   | { action: 'reverse'; payment: Uuid }
 
-/** The result, and the payment that the answer shows. */
-export type PaymentDecision = { planned: Planned; payment: Uuid }
+declare module '../mechanism/kind.ts' {
+  interface PolicyOperations {
+    payment: { operation: PaymentOperation }
+    /** The earliest planned invoice, before its time. */
+    nextInvoice: object
+    /** From the clock: invoices whose time has come. */
+    invoice: object
+  }
+}
+
+const showPayment =
+  (locator: Uuid): Response =>
+  ({ aggregate }) =>
+    paymentResponse(aggregate, paymentOf(aggregate, locator))
+
+const showInvoice =
+  (locator: Uuid): Response =>
+  ({ aggregate }) =>
+    invoiceResponse(aggregate, locator)
+
+const payment = defineKind<'payment'>({
+  name: 'payment',
+  record: ({ operation }) =>
+    operation.action === 'pay' ? showInvoice(operation.invoice) : showPayment(operation.payment),
+  async decide(loaded, { operation }, { attempt }) {
+    const { planned, payment } = await decidePayment(loaded, operation, attempt)
+    return { planned, response: showPayment(payment), subject: payment }
+  },
+})
+
+const nextInvoice = defineKind<'nextInvoice'>({
+  name: 'nextInvoice',
+  async decide(loaded, _, { attempt }) {
+    const { planned, invoice } = await decideNextInvoice(loaded, attempt)
+    return { planned, response: showInvoice(invoice), subject: invoice }
+  },
+})
+
+const invoicing = defineKind<'invoice'>({
+  name: 'invoice',
+  async decide(loaded, _, { attempt }) {
+    const planned = await decideInvoicing(loaded, attempt)
+    return planned && { planned, response: showNothing }
+  },
+})
+
+export const billingKinds = [payment, nextInvoice, invoicing]
 
 /** The call is refused, but its plan is carried out: a refund of which nothing may be paid out is written off. */
 export class RefusedPayOut extends Refusal {
@@ -52,20 +99,14 @@ export async function decidePayment(
   assertRoom(aggregate)
   const amount = amountOf(request, currency)
   const isCredit = request.source === 'credit'
+  const source = isCredit ? 'credit' : 'received'
   const fieldValues = isCredit
     ? {}
     : paymentFieldValues(configuration.configuration, request.fieldValues, timeZone, attempt.now)
   if (restDue(aggregate, invoice).minor < 0)
-    return await payOut(loaded, invoice, attempt, {
-      source: isCredit ? 'credit' : 'received',
-      amount,
-      fieldValues,
-    })
-  if (isCredit) {
-    const terms = { source: 'credit' as const, amount: creditFor(loaded, invoice, amount), fieldValues }
-    return await pay(loaded, invoice.locator, attempt, terms)
-  }
-  return await pay(loaded, invoice.locator, attempt, { source: 'received', amount, fieldValues })
+    return await payOut(loaded, invoice, attempt, { source, amount, fieldValues })
+  const paid = isCredit ? creditFor(loaded, invoice, amount) : amount
+  return await pay(loaded, invoice.locator, attempt, { source, amount: paid, fieldValues })
 }
 
 /**
@@ -80,41 +121,21 @@ function creditFor({ aggregate, credit }: Loaded, invoice: Invoice, asked: Money
   )
 }
 
-/** Pays the invoice, from outside or from credit, with everything that follows. */
-export async function pay(
-  { aggregate, product }: Loaded,
-  invoice: Uuid,
-  { now, digits }: Attempt,
-  terms: PaymentTerms,
-): Promise<PaymentDecision> {
-  const context = { now, supply: await digits(1) }
-  const { payment, ...planned } = planPayment(aggregate, invoiceNamed(aggregate, invoice), terms, context)
-  const after = invoiceNamed(planned.aggregate, invoice)
-  const supply = await digits(digitsForSettlement(planned.aggregate, after, now))
-  const settled = planWhatPaymentSettles(planned.aggregate, after, { product, now, supply })
-  return { planned: chain(planned, settled), payment: payment.locator }
-}
-
 /** Pays a refund out or credits it, as far as it may be paid out, with everything that follows. */
 async function payOut(
-  { aggregate, product }: Loaded,
+  loaded: Loaded,
   invoice: Invoice,
-  { now, digits }: Attempt,
+  attempt: Attempt,
   terms: PayOut,
 ): Promise<PaymentDecision> {
-  const { planned, payment, refusal } = planPayOut(aggregate, invoice, terms, {
-    now,
-    supply: await digits(1),
-  })
-  const after = invoiceNamed(planned.aggregate, invoice.locator)
-  const supply = await digits(digitsForSettlement(planned.aggregate, after, now))
-  const settled = planWhatPaymentSettles(planned.aggregate, after, { product, now, supply })
-  const all = chain(planned, settled)
-  if (refusal) throw new RefusedPayOut(refusal, all)
-  return { planned: all, payment: payment!.locator }
+  const context = { now: attempt.now, supply: await attempt.digits(1) }
+  const { planned, payment, refusal } = planPayOut(loaded.aggregate, invoice, terms, context)
+  const settled = await withSettlement(planned, invoice.locator, loaded, attempt)
+  if (refusal) throw new RefusedPayOut(refusal, settled)
+  return { planned: settled, payment: payment!.locator }
 }
 
-/** Takes the payment back. A grace period that follows begins when the invoice is past due again (transactions/payments/settling.ts). */
+/** Takes the payment back. A grace period that follows begins when the invoice is past due again. */
 function reversed({ aggregate }: Loaded, locator: Uuid, { now }: Attempt): Planned {
   const payment = paymentOf(aggregate, locator)
   if (payment.source === 'offset')
