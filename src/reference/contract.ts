@@ -3,6 +3,7 @@
 import { z } from '@hono/zod-openapi'
 import {
   booleanOr,
+  component,
   DateTime,
   Flag,
   Name,
@@ -34,13 +35,13 @@ export const ResourceName = z
   )
   .openapi({ example: 'motor_base_2027' })
 
-/** One value or several of a query: `jurisdiction=CA&jurisdiction=NY`. */
-export const Jurisdictions = z
-  .preprocess(
-    wire => (wire === undefined || wire === null ? [] : Array.isArray(wire) ? wire : [wire]),
-    z.array(z.string().min(1).max(LONGEST_JURISDICTION)).max(MOST_JURISDICTIONS),
-  )
-  .openapi({ type: 'array', items: { type: 'string' } })
+/** One text or several of a query: `jurisdiction=CA&jurisdiction=NY`. */
+export const textsOf = (text: z.ZodString, most: number) =>
+  z
+    .preprocess(wire => [wire ?? []].flat(), z.array(text).max(most))
+    .openapi({ type: 'array', items: { type: 'string' } })
+
+export const Jurisdictions = textsOf(z.string().min(1).max(LONGEST_JURISDICTION), MOST_JURISDICTIONS)
 
 /** Query of every creation of a resource. */
 export const ResourceCreateQuery = z.object({
@@ -72,11 +73,11 @@ const basicFields = {
   staticDocumentLocator: Text.optional(),
   fontLocator: Text.optional(),
   templateFormat: z.enum(TEMPLATE_FORMATS).optional(),
-  template: Text.optional().openapi({ description: 'Locator of the contents of a template or snippet.' }),
-  warnings: Texts.optional().openapi({ description: 'What was found in an upload and passed over.' }),
+  template: Text.optional().describe('Locator of the contents of a template or snippet.'),
+  warnings: Texts.optional().describe('What was found in an upload and passed over.'),
 }
 
-export const BasicResourceResponse = z.object(basicFields).openapi('BasicResourceResponse')
+export const BasicResourceResponse = component('BasicResourceResponse', basicFields)
 export type BasicResourceResponse = z.output<typeof BasicResourceResponse>
 
 const Explanation = z.object({
@@ -84,41 +85,38 @@ const Explanation = z.object({
   groupLocator: Text.optional(),
   selectionStartTime: DateTime.optional(),
   revision: Text.optional(),
-  reasons: Texts.openapi({
-    description: 'Why this one, or why none: what each group that was asked had to say.',
-  }),
+  reasons: Texts.describe('Why this one, or why none: what each group that was asked had to say.'),
 })
 
-export const ResourceResponse = z
-  .object({
-    ...basicFields,
-    format: z
-      .enum(['text', 'html', 'pdf', 'jpg', 'jpeg', 'doc', 'docx', 'xls', 'xlsx', 'csv', 'txt', 'zip'])
-      .optional(),
-    rendering: z.enum(['dynamic', 'prerendered']).optional(),
-    scope: z.enum(['transaction', 'policy', 'term', 'segment', 'invoice']).optional(),
-    trigger: z
-      .enum([
-        'validated',
-        'priced',
-        'accepted',
-        'underwritten',
-        'issued',
-        'generated',
-        'declined',
-        'rejected',
-        'refused',
-      ])
-      .optional(),
-    explanation: Explanation.optional(),
-  })
-  .openapi('ResourceResponse')
+export const ResourceResponse = component('ResourceResponse', {
+  ...basicFields,
+  format: z
+    .enum(['text', 'html', 'pdf', 'jpg', 'jpeg', 'doc', 'docx', 'xls', 'xlsx', 'csv', 'txt', 'zip'])
+    .optional(),
+  rendering: z.enum(['dynamic', 'prerendered']).optional(),
+  scope: z.enum(['transaction', 'policy', 'term', 'segment', 'invoice']).optional(),
+  trigger: z
+    .enum([
+      'validated',
+      'priced',
+      'accepted',
+      'underwritten',
+      'issued',
+      'generated',
+      'declined',
+      'rejected',
+      'refused',
+    ])
+    .optional(),
+  explanation: Explanation.optional(),
+})
 export type ResourceResponse = z.output<typeof ResourceResponse>
 
 /** With `explain=true`, where no resource of the static name is in force. */
-export const NothingInForceResponse = z
-  .object({ staticName: Text, explanation: Explanation })
-  .openapi('NothingInForceResponse')
+export const NothingInForceResponse = component('NothingInForceResponse', {
+  staticName: Text,
+  explanation: Explanation,
+})
 export type NothingInForceResponse = z.output<typeof NothingInForceResponse>
 
 export const ResourceAnswer = z.union([ResourceResponse, NothingInForceResponse])
@@ -126,13 +124,13 @@ export const ResourceAnswer = z.union([ResourceResponse, NothingInForceResponse]
 export const ListQuery = z.object({
   offset: optional(requestInteger(0)),
   count: PageSize,
-  extended: booleanOr(true).openapi({ description: 'false: the bare array.' }),
+  extended: booleanOr(true).describe('false: the bare array.'),
 })
 export type ListQuery = z.output<typeof ListQuery>
 
 const listOf = <S extends z.ZodType>(items: S) =>
   z.object({
-    listCompleted: Flag.openapi({ description: 'Whether nothing follows.' }),
+    listCompleted: Flag.describe('Whether nothing follows.'),
     items: z.array(items),
   })
 
@@ -148,17 +146,15 @@ export const GroupListQuery = ListQuery.extend({
 })
 export type GroupListQuery = z.output<typeof GroupListQuery>
 
-export const ResourceGroupResponse = z
-  .object({
-    locator: Text,
-    name: Text,
-    selectionStartTime: DateTime,
-    createdAt: DateTime,
-    createdBy: Text,
-    retired: Flag,
-    resourceNames: Texts,
-  })
-  .openapi('ResourceGroupResponse')
+export const ResourceGroupResponse = component('ResourceGroupResponse', {
+  locator: Text,
+  name: Text,
+  selectionStartTime: DateTime,
+  createdAt: DateTime,
+  createdBy: Text,
+  retired: Flag,
+  resourceNames: Texts,
+})
 export type ResourceGroupResponse = z.output<typeof ResourceGroupResponse>
 
 const ResourceGroupListResponse = listOf(ResourceGroupResponse).openapi('ResourceGroupListResponse')
@@ -166,19 +162,19 @@ export const ResourceGroupList = z.union([ResourceGroupListResponse, z.array(Res
 
 const Names = z.array(z.string().min(1).max(LONGEST_RESOURCE_NAME)).max(MOST_GROUP_RESOURCES)
 
-export const ResourceGroupCreateRequest = z
-  .object({ name: Name, selectionStartTime: RequestDateTime, resourceNames: Names })
-  .openapi('ResourceGroupCreateRequest')
+export const ResourceGroupCreateRequest = component('ResourceGroupCreateRequest', {
+  name: Name,
+  selectionStartTime: RequestDateTime,
+  resourceNames: Names,
+})
 export type ResourceGroupCreateRequest = z.output<typeof ResourceGroupCreateRequest>
 
-export const ResourceGroupUpdateRequest = z
-  .object({
-    name: Name,
-    selectionStartTime: RequestDateTime,
-    addResources: Names,
-    removeResources: Names,
-  })
-  .openapi('ResourceGroupUpdateRequest')
+export const ResourceGroupUpdateRequest = component('ResourceGroupUpdateRequest', {
+  name: Name,
+  selectionStartTime: RequestDateTime,
+  addResources: Names,
+  removeResources: Names,
+})
 export type ResourceGroupUpdateRequest = z.output<typeof ResourceGroupUpdateRequest>
 
 export const ExplainQuery = SelectionQuery.extend({ explain: OptionalBoolean })

@@ -1,8 +1,7 @@
 // Files of resources in R2. An upload is stored as it arrives, in parts of a multipart upload, and read again by ranges.
 import type { Uuid } from '../kernel/locators.ts'
-import type { RequestContext } from '../platform/context.ts'
 import { contentsHash, type Upload } from '../platform/http/body/upload.ts'
-import { fileKey, type Tenant, tenantFiles } from '../platform/tenancy.ts'
+import { fileKey, type Tenant, type TenantPlace, tenantFiles } from '../platform/tenancy.ts'
 import { HeldBytes, type RangedFile } from './data-tables/csv-source.ts'
 import type { Resource } from './resource.ts'
 
@@ -14,11 +13,9 @@ export const revisionKey = (tenant: Tenant, revision: Uuid): string => fileKey(t
 
 export type StoredFile = { readonly sizeBytes: number; readonly hash: string }
 
-export type FileContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
-
 /** Stores the upload under the key of R2. Nothing stays when the upload fails. */
 export async function storeStream(
-  { env, tenant, calls }: FileContext,
+  { env, tenant, calls }: TenantPlace,
   key: string,
   { stream, mediaType = 'application/octet-stream' }: Pick<Upload, 'stream' | 'mediaType'>,
 ): Promise<StoredFile> {
@@ -75,14 +72,14 @@ function grown(part: Uint8Array<ArrayBuffer>, held: HeldBytes): Uint8Array<Array
   return larger
 }
 
-export async function deleteFile({ env, tenant, calls }: FileContext, revision: Uuid): Promise<void> {
+export async function deleteFile({ env, tenant, calls }: TenantPlace, revision: Uuid): Promise<void> {
   calls.r2 += 1
   await tenantFiles(env, tenant).delete(revisionKey(tenant, revision))
 }
 
 /** The whole file of the resource's contents. */
 export async function revisionFile(
-  { tenant, env, calls }: FileContext,
+  { tenant, env, calls }: TenantPlace,
   { name, revision }: Pick<Resource, 'name' | 'revision'>,
 ): Promise<R2ObjectBody> {
   calls.r2 += 1
@@ -93,7 +90,7 @@ export async function revisionFile(
 
 /** The revision's file, to be read by ranges. */
 export function storedFile(
-  { env, tenant, calls }: FileContext,
+  { env, tenant, calls }: TenantPlace,
   revision: Uuid,
   sizeBytes: number,
 ): RangedFile {

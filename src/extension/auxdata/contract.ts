@@ -1,7 +1,7 @@
 // Auxiliary data: text under a locator and a key (contract 1).
 import { z } from '@hono/zod-openapi'
 import { isStorable } from '../../kernel/text.ts'
-import { Integer, list, optional, requestInteger, Text } from '../../platform/wire.ts'
+import { component, Integer, list, optional, requestInteger, Text } from '../../platform/wire.ts'
 import { rule } from '../../platform/wire-problem.ts'
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from './tables.ts'
 
@@ -10,36 +10,38 @@ const UNSTORABLE = rule('has characters that cannot be kept: NUL, or half of a p
 const UiType = z.enum(['normal', 'hidden', 'readonly'])
 
 /** A value or uiType that is left out stays; for a new key they are `""` and `normal`. */
-const AuxDataCreateRequest = z
-  .object({
-    key: z.string().min(1).max(LONGEST_AUX_NAME).refine(isStorable, UNSTORABLE),
-    value: z
-      .string()
-      .max(LONGEST_AUX_VALUE)
-      .refine(isStorable, UNSTORABLE)
-      .nullish()
-      .transform(value => value ?? undefined),
-    uiType: optional(UiType),
-  })
-  .openapi('AuxDataCreateRequest')
+const AuxDataCreateRequest = component('AuxDataCreateRequest', {
+  key: z.string().min(1).max(LONGEST_AUX_NAME).refine(isStorable, UNSTORABLE),
+  value: z
+    .string()
+    .max(LONGEST_AUX_VALUE)
+    .refine(isStorable, UNSTORABLE)
+    .nullish()
+    .transform(value => value ?? undefined),
+  uiType: optional(UiType),
+})
 
-export const AuxDataSetCreateRequest = z
-  .object({ auxData: list(AuxDataCreateRequest) })
-  .openapi('AuxDataSetCreateRequest')
+export const AuxDataSetCreateRequest = component('AuxDataSetCreateRequest', {
+  auxData: list(AuxDataCreateRequest),
+})
 export type AuxDataSetCreateRequest = z.infer<typeof AuxDataSetCreateRequest>
 
 export const AuxDataKeysQuery = z.object({
-  page: requestInteger(0, 1_000_000).openapi({ description: 'Counts from 0; 100 keys a page.' }),
+  page: requestInteger(0, 1_000_000).describe('Counts from 0; 100 keys a page.'),
 })
 
-const AuxDataKeyResponse = z.object({ key: Text, uiType: UiType }).openapi('AuxDataKeyResponse')
+const AuxDataKeyResponse = component('AuxDataKeyResponse', { key: Text, uiType: UiType })
 
-export const AuxDataKeySetResponse = z
-  .object({ keys: z.array(AuxDataKeyResponse), page: Integer })
-  .openapi('AuxDataKeySetResponse')
+export const AuxDataKeySetResponse = component('AuxDataKeySetResponse', {
+  keys: z.array(AuxDataKeyResponse),
+  page: Integer,
+})
 export type AuxDataKeySetResponse = z.infer<typeof AuxDataKeySetResponse>
 
-export const AuxDataResponse = z
-  .object({ locator: Text, key: Text, value: Text, uiType: UiType })
-  .openapi('AuxDataResponse')
+export const AuxDataResponse = component('AuxDataResponse', {
+  locator: Text,
+  key: Text,
+  value: Text,
+  uiType: UiType,
+})
 export type AuxDataResponse = z.infer<typeof AuxDataResponse>

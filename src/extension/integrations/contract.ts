@@ -5,6 +5,7 @@ import { checkHeaders, HeaderValue, OutboundUrl } from '../../platform/outbound/
 import { isSecret } from '../../platform/outbound/signature.ts'
 import {
   booleanOr,
+  component,
   Flag,
   Integer,
   Name,
@@ -36,17 +37,15 @@ const Headers = z
     wire => wire ?? {},
     z.record(z.string(), HeaderValue).check(ctx => checkHeaders(ctx, ctx.value)),
   )
-  .openapi({ description: 'Sent with every call.' })
+  .describe('Sent with every call.')
 
 /** `hmacEnabled` defaults to whether there is a secret. */
 export const SecuritySpecRequest = z
   .object({
-    hmacEnabled: OptionalBoolean.openapi({ description: 'Sign calls; true where there is a secret.' }),
-    secret: OptionalLongName.openapi({ description: 'whsec_ and base64, or any text.' }),
-    secureSSL: booleanOr(true).openapi({ description: 'Kept; certificates are always verified.' }),
-    tag: optional(HeaderValue.min(1).max(128)).openapi({
-      description: 'Sent beside the signature, to name the secret.',
-    }),
+    hmacEnabled: OptionalBoolean.describe('Sign calls; true where there is a secret.'),
+    secret: OptionalLongName.describe('whsec_ and base64, or any text.'),
+    secureSSL: booleanOr(true).describe('Kept; certificates are always verified.'),
+    tag: optional(HeaderValue.min(1).max(128)).describe('Sent beside the signature, to name the secret.'),
   })
   .check(ctx => {
     const { hmacEnabled, secret, tag } = ctx.value
@@ -59,7 +58,7 @@ export const SecuritySpecRequest = z
 export type SecuritySpecRequest = z.infer<typeof SecuritySpecRequest>
 
 const connection = {
-  url: OutboundUrl.openapi({ description: 'An https address of the public internet.' }),
+  url: OutboundUrl.describe('An https address of the public internet.'),
   headers: Headers,
   securitySpec: optionalRecord(SecuritySpecRequest),
 }
@@ -72,65 +71,63 @@ const StorableName = Name.refine(isStorable, rule('must be text without NUL')).r
   rule(`must be a name other than ${[...RESERVED].join(' and ')}, which stand for something else`),
 )
 
-export const ExternalServiceIntegrationAddRequest = z
-  .object({
-    name: StorableName,
-    type: z
-      .preprocess(wire => wire || 'external_rater', z.enum(INTEGRATION_TYPES))
-      .openapi({
-        type: 'string',
-        enum: [...INTEGRATION_TYPES],
-        default: 'external_rater',
-        description: 'webhook and fe-plugins are kept and listed; the service does not call them.',
-      }),
-    ...connection,
-  })
-  .openapi('ExternalServiceIntegrationAddRequest')
+export const ExternalServiceIntegrationAddRequest = component('ExternalServiceIntegrationAddRequest', {
+  name: StorableName,
+  type: z
+    .preprocess(wire => wire || 'external_rater', z.enum(INTEGRATION_TYPES))
+    .openapi({
+      type: 'string',
+      enum: [...INTEGRATION_TYPES],
+      default: 'external_rater',
+      description: 'webhook and fe-plugins are kept and listed; the service does not call them.',
+    }),
+  ...connection,
+})
 export type ExternalServiceIntegrationAddRequest = z.infer<typeof ExternalServiceIntegrationAddRequest>
 
-export const ExternalServiceIntegrationUpdateRequest = z
-  .object(connection)
-  .openapi('ExternalServiceIntegrationUpdateRequest')
+export const ExternalServiceIntegrationUpdateRequest = component(
+  'ExternalServiceIntegrationUpdateRequest',
+  connection,
+)
 export type ExternalServiceIntegrationUpdateRequest = z.infer<typeof ExternalServiceIntegrationUpdateRequest>
 
 /** The secret is shown as `********`. */
-const SecuritySpecResponse = z
-  .object({ hmacEnabled: Flag, secret: OptionalText, secureSSL: Flag, tag: OptionalText })
-  .openapi('SecuritySpecResponse')
+const SecuritySpecResponse = component('SecuritySpecResponse', {
+  hmacEnabled: Flag,
+  secret: OptionalText,
+  secureSSL: Flag,
+  tag: OptionalText,
+})
 
-export const ExternalServiceIntegrationResponse = z
-  .object({
-    name: Text,
-    headers: z.record(Text, Text).openapi({ description: MASKED }),
-    tenantLocator: Text,
-    type: z.enum(INTEGRATION_TYPES),
-    url: Text,
-    securitySpec: SecuritySpecResponse.optional(),
-  })
-  .openapi('ExternalServiceIntegrationResponse')
+export const ExternalServiceIntegrationResponse = component('ExternalServiceIntegrationResponse', {
+  name: Text,
+  headers: z.record(Text, Text).describe(MASKED),
+  tenantLocator: Text,
+  type: z.enum(INTEGRATION_TYPES),
+  url: Text,
+  securitySpec: SecuritySpecResponse.optional(),
+})
 export type ExternalServiceIntegrationResponse = z.infer<typeof ExternalServiceIntegrationResponse>
 
-export const ExternalServiceIntegrationsResponse = z
-  .object({ externalServiceIntegrations: z.array(ExternalServiceIntegrationResponse) })
-  .openapi('ExternalServiceIntegrationsResponse')
+export const ExternalServiceIntegrationsResponse = component('ExternalServiceIntegrationsResponse', {
+  externalServiceIntegrations: z.array(ExternalServiceIntegrationResponse),
+})
 export type ExternalServiceIntegrationsResponse = z.infer<typeof ExternalServiceIntegrationsResponse>
 
 // ---------------------------------------------------------------------------------------------- the log of calls
 
 export const IntegrationCallsQuery = z.object({
-  policyLocator: OptionalName.openapi({ description: 'Calls for this policy only.' }),
-  failed: OptionalBoolean.openapi({ description: 'true: calls of which nothing came; false: the others.' }),
-  startTimestamp: OptionalTimestamp.openapi({ description: 'Calls from this time on.' }),
-  endTimestamp: OptionalTimestamp.openapi({ description: 'Calls before this time.' }),
+  policyLocator: OptionalName.describe('Calls for this policy only.'),
+  failed: OptionalBoolean.describe('true: calls of which nothing came; false: the others.'),
+  startTimestamp: OptionalTimestamp.describe('Calls from this time on.'),
+  endTimestamp: OptionalTimestamp.describe('Calls before this time.'),
   pageSize: PageSize,
   pagingToken: PagingToken,
 })
 export type IntegrationCallsQuery = z.infer<typeof IntegrationCallsQuery>
 
 const Attempt = z.object({
-  outcome: Text.openapi({
-    description: 'The HTTP status, or timeout, unreachable, cutOff, tooLarge, addressRefused.',
-  }),
+  outcome: Text.describe('The HTTP status, or timeout, unreachable, cutOff, tooLarge, addressRefused.'),
   durationMs: Integer,
 })
 
@@ -140,37 +137,36 @@ const call = {
   type: Text,
   operation: Text,
   policyLocator: OptionalText,
-  requestId: Text.openapi({ description: 'X-Request-Id of the request that made the call.' }),
+  requestId: Text.describe('X-Request-Id of the request that made the call.'),
   username: Text,
   url: Text,
   attempts: z.array(Attempt),
-  status: Integer.optional().openapi({ description: 'HTTP status; absent when no answer came.' }),
+  status: Integer.optional().describe('HTTP status; absent when no answer came.'),
   durationMs: Integer,
   requestBytes: Integer,
-  requestHash: Text.openapi({ description: 'SHA-256 of the body, hexadecimal.' }),
+  requestHash: Text.describe('SHA-256 of the body, hexadecimal.'),
   responseBytes: Integer.optional(),
   responseHash: OptionalText,
-  failure: OptionalText.openapi({ description: 'Why nothing came of it; absent when something did.' }),
-  warnings: Texts.openapi({ description: 'What of the answer was ignored.' }),
-  replayOf: OptionalText.openapi({ description: 'The call that this one repeated.' }),
+  failure: OptionalText.describe('Why nothing came of it; absent when something did.'),
+  warnings: Texts.describe('What of the answer was ignored.'),
+  replayOf: OptionalText.describe('The call that this one repeated.'),
 }
 
-export const IntegrationCallResponse = z.object(call).openapi('IntegrationCallResponse')
+export const IntegrationCallResponse = component('IntegrationCallResponse', call)
 export type IntegrationCallResponse = z.infer<typeof IntegrationCallResponse>
 
 /** Oldest first. */
-export const IntegrationCallPageResponse = z
-  .object({ calls: z.array(IntegrationCallResponse), pagingToken: OptionalText })
-  .openapi('IntegrationCallPageResponse')
+export const IntegrationCallPageResponse = component('IntegrationCallPageResponse', {
+  calls: z.array(IntegrationCallResponse),
+  pagingToken: OptionalText,
+})
 export type IntegrationCallPageResponse = z.infer<typeof IntegrationCallPageResponse>
 
-export const IntegrationCallBodiesResponse = z
-  .object({
-    ...call,
-    request: OptionalText.openapi({ description: 'The body that was sent, without secrets.' }),
-    response: OptionalText.openapi({ description: 'The body that came back, without secrets.' }),
-  })
-  .openapi('IntegrationCallBodiesResponse')
+export const IntegrationCallBodiesResponse = component('IntegrationCallBodiesResponse', {
+  ...call,
+  request: OptionalText.describe('The body that was sent, without secrets.'),
+  response: OptionalText.describe('The body that came back, without secrets.'),
+})
 export type IntegrationCallBodiesResponse = z.infer<typeof IntegrationCallBodiesResponse>
 
 // ---------------------------------------------------------------------------------------------- autofill
@@ -179,27 +175,27 @@ export type IntegrationCallBodiesResponse = z.infer<typeof IntegrationCallBodies
 const OPERATION =
   'must be <product>.<newBusiness|endorsement|renewal>.<create|update|*>, <product>.*.* or *.*.*'
 
-export const AutofillIntegrationCreateRequest = z
-  .object({
-    operation: z.string().max(200).refine(isOperationName, rule(OPERATION)).openapi({
-      description: 'The one that fits a request best is its.',
-      example: 'private_motor.newBusiness.create',
-    }),
-    callSequence: AutofillCalls.openapi({
-      description:
-        'In this order, each sees what those before it filled in: `internal`, the plugin getDataAutofill of products that switch it on, and integrations of type data_autofill by their names. An empty list: nothing fills the operation in.',
-      example: ['internal', 'vehicle-register'],
-    }),
-  })
-  .openapi('AutofillIntegrationCreateRequest')
+export const AutofillIntegrationCreateRequest = component('AutofillIntegrationCreateRequest', {
+  operation: z.string().max(200).refine(isOperationName, rule(OPERATION)).openapi({
+    description: 'The one that fits a request best is its.',
+    example: 'private_motor.newBusiness.create',
+  }),
+  callSequence: AutofillCalls.openapi({
+    description:
+      'In this order, each sees what those before it filled in: `internal`, the plugin getDataAutofill of products that switch it on, and integrations of type data_autofill by their names. An empty list: nothing fills the operation in.',
+    example: ['internal', 'vehicle-register'],
+  }),
+})
 export type AutofillIntegrationCreateRequest = z.infer<typeof AutofillIntegrationCreateRequest>
 
-export const AutofillCallResponse = z
-  .object({ locator: Text, operation: Text, callSequence: Texts })
-  .openapi('AutofillCallResponse')
+export const AutofillCallResponse = component('AutofillCallResponse', {
+  locator: Text,
+  operation: Text,
+  callSequence: Texts,
+})
 export type AutofillCallResponse = z.infer<typeof AutofillCallResponse>
 
-export const AutofillIntegrationResponse = z
-  .object({ calls: z.array(AutofillCallResponse) })
-  .openapi('AutofillIntegrationResponse')
+export const AutofillIntegrationResponse = component('AutofillIntegrationResponse', {
+  calls: z.array(AutofillCallResponse),
+})
 export type AutofillIntegrationResponse = z.infer<typeof AutofillIntegrationResponse>

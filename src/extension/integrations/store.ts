@@ -4,10 +4,9 @@ import { asc, eq } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
 import { Memo } from '../../kernel/maps.ts'
 import { type Instant, now } from '../../kernel/time.ts'
-import type { RequestContext } from '../../platform/context.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
 import { seal, unseal } from '../../platform/sealed.ts'
-import { homeDatabase, sealedPlace, type Tenant } from '../../platform/tenancy.ts'
+import { homeDatabase, sealedPlace, type Tenant, type TenantPlace } from '../../platform/tenancy.ts'
 import type { Connection, Integration, IntegrationType } from './integration.ts'
 import { integrations } from './tables.ts'
 
@@ -20,13 +19,8 @@ type Cached = { readonly byName: ReadonlyMap<string, Integration>; readonly read
 
 const cached = new Memo<string, Cached>(MOST_CACHED_TENANTS)
 
-/** What reading integrations requires. */
-type IntegrationContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
-
 /** The tenant's integrations by name, oldest first: one round trip. */
-export async function readIntegrations(
-  context: IntegrationContext,
-): Promise<ReadonlyMap<string, Integration>> {
+export async function readIntegrations(context: TenantPlace): Promise<ReadonlyMap<string, Integration>> {
   const { env, tenant } = context
   const database = homeDatabase(context)
   const [rows] = await database.batch([
@@ -37,7 +31,7 @@ export async function readIntegrations(
 }
 
 /** The same, read at most every 5 s in an isolate, for calls. */
-export async function integrationsOf(context: IntegrationContext): Promise<ReadonlyMap<string, Integration>> {
+export async function integrationsOf(context: TenantPlace): Promise<ReadonlyMap<string, Integration>> {
   const key = sealedPlace(context.tenant)
   const known = cached.get(key)
   if (known && now() - known.readAt < TRUST_MS) return known.byName
@@ -69,7 +63,7 @@ async function integrationOf(env: Env, tenant: Tenant, row: Row): Promise<Integr
 
 /** Queries that write the integration as it is. */
 export async function putIntegration(
-  { env, tenant }: IntegrationContext,
+  { env, tenant }: TenantPlace,
   database: Database,
   { locator, name, type, createdAt, updatedAt, ...connection }: Integration,
 ): Promise<Query[]> {

@@ -1,6 +1,7 @@
 // The log of plugins: what they printed, and why they failed.
 import { z } from '@hono/zod-openapi'
 import {
+  component,
   Integer,
   OptionalName,
   OptionalText,
@@ -12,10 +13,10 @@ import {
 } from '../../platform/wire.ts'
 
 export const PluginLogsQuery = z.object({
-  plugin: OptionalName.openapi({ description: 'Calls of this function only, e.g. getPerilRates.' }),
-  policyLocator: OptionalName.openapi({ description: 'Calls for this policy only.' }),
-  startTimestamp: OptionalTimestamp.openapi({ description: 'Calls from this time on.' }),
-  endTimestamp: OptionalTimestamp.openapi({ description: 'Calls before this time.' }),
+  plugin: OptionalName.describe('Calls of this function only, e.g. getPerilRates.'),
+  policyLocator: OptionalName.describe('Calls for this policy only.'),
+  startTimestamp: OptionalTimestamp.describe('Calls from this time on.'),
+  endTimestamp: OptionalTimestamp.describe('Calls before this time.'),
   pageSize: PageSize,
   pagingToken: PagingToken,
 })
@@ -24,27 +25,26 @@ export type PluginLogsQuery = z.infer<typeof PluginLogsQuery>
 
 const Line = z.object({ level: z.enum(['debug', 'info', 'warn', 'error']), text: Text })
 
-export const PluginLogResponse = z
-  .object({
-    locator: Text,
-    timestamp: Timestamp,
-    plugin: Text.openapi({ description: 'The function.' }),
-    path: Text.openapi({ description: 'Its file below scripts/.' }),
-    productName: Text,
-    configVersion: Integer,
-    policyLocator: OptionalText,
-    requestId: Text.openapi({ description: 'X-Request-Id of the request that made the call.' }),
-    username: Text,
-    failure: OptionalText.openapi({ description: 'Why it failed, and where; absent when it did not.' }),
-    lines: z.array(Line).openapi({ description: 'What it printed, in order.' }),
-  })
-  .openapi('PluginLogResponse')
+export const PluginLogResponse = component('PluginLogResponse', {
+  locator: Text,
+  timestamp: Timestamp,
+  plugin: Text.describe('The function.'),
+  path: Text.describe('Its file below scripts/.'),
+  productName: Text,
+  configVersion: Integer,
+  policyLocator: OptionalText,
+  requestId: Text.describe('X-Request-Id of the request that made the call.'),
+  username: Text,
+  failure: OptionalText.describe('Why it failed, and where; absent when it did not.'),
+  lines: z.array(Line).describe('What it printed, in order.'),
+})
 
 export type PluginLogResponse = z.infer<typeof PluginLogResponse>
 
 /** Oldest first; without `pagingToken` it is the last page. */
-export const PluginLogPageResponse = z
-  .object({ logs: z.array(PluginLogResponse), pagingToken: OptionalText })
-  .openapi('PluginLogPageResponse')
+export const PluginLogPageResponse = component('PluginLogPageResponse', {
+  logs: z.array(PluginLogResponse),
+  pagingToken: OptionalText,
+})
 
 export type PluginLogPageResponse = z.infer<typeof PluginLogPageResponse>

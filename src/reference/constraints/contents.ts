@@ -4,8 +4,8 @@
 
 import type { Uuid } from '../../kernel/locators.ts'
 import { BoundedCache } from '../../kernel/maps.ts'
-import type { RequestContext } from '../../platform/context.ts'
 import { heavyReading } from '../../platform/seats.ts'
+import type { TenantPlace } from '../../platform/tenancy.ts'
 import type { ConstraintTableDeclaration } from '../../product/resources.ts'
 import { type CsvSource, csvBytes, csvSource } from '../data-tables/csv-source.ts'
 import { type Column, LARGEST_TABLE_BYTES, layoutOf } from '../data-tables/layout.ts'
@@ -34,7 +34,7 @@ const beginnings = new BoundedCache<Beginning>(200)
 
 const kept = new BoundedCache<Kept>(MOST_KEPT_BYTES)
 
-type Place = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
+type Place = TenantPlace
 
 /** So many rows that a pass goes over take as long as one that is read from a database. */
 const SCANNED_AS_ONE_READ = 20

@@ -1,18 +1,13 @@
 // Constraint tables and what they allow, on the wire (contract 2, Tables; resources brief 1.4 and 3).
 import { z } from '@hono/zod-openapi'
-import { MOST_COLUMNS } from '../../../packages/csv/reader.ts'
-import { booleanOr, Text, Texts } from '../../platform/wire.ts'
+import { booleanOr, component, Text, Texts } from '../../platform/wire.ts'
 import { SelectionQuery } from '../contract.ts'
+import { KeyTexts } from '../data-tables/contract.ts'
 
 /** Any other parameter that is the name of a column filters it: `make=VW`. */
 export const ConstraintRecordQuery = SelectionQuery.extend({
   byStaticName: booleanOr(true),
-  key: z
-    .preprocess(
-      wire => (wire === undefined || wire === null ? [] : Array.isArray(wire) ? wire : [wire]),
-      z.array(z.string().max(8_192)).max(MOST_COLUMNS),
-    )
-    .optional()
+  key: KeyTexts.optional()
     .transform(keys => keys ?? [])
     .openapi({
       type: 'array',
@@ -61,13 +56,13 @@ export const EvaluationResponse = z
   .openapi('ConstraintEvaluationResponse')
 export type EvaluationResponse = z.output<typeof EvaluationResponse>
 
-const ConditionValue = z
-  .object({ staticLocator: Text, fieldName: Text, values: Texts })
-  .openapi('ConditionValue')
+const ConditionValue = component('ConditionValue', { staticLocator: Text, fieldName: Text, values: Texts })
 
-const ConstraintDependency = z
-  .object({ column: Text, table: Text, where: z.record(Text, ConditionValue) })
-  .openapi('ConstraintDependency')
+const ConstraintDependency = component('ConstraintDependency', {
+  column: Text,
+  table: Text,
+  where: z.record(Text, ConditionValue),
+})
 
 export const DependencyResponse = z
   .record(Text, z.record(Text, ConstraintDependency))

@@ -3,9 +3,8 @@ import { inArray, sql } from 'drizzle-orm'
 import { wrongState } from '../../kernel/errors.ts'
 import { BoundedCache } from '../../kernel/maps.ts'
 import type { Instant } from '../../kernel/time.ts'
-import type { RequestContext } from '../../platform/context.ts'
 import { statement } from '../../platform/database.ts'
-import { homeDatabase } from '../../platform/tenancy.ts'
+import { homeDatabase, type TenantPlace } from '../../platform/tenancy.ts'
 import type { Configuration } from '../../product/configuration.ts'
 import type {
   ColumnType,
@@ -41,7 +40,7 @@ const timeBasisOf = (declared: ConstraintTableDeclaration | undefined): Selectio
  * The tables of these static names: one round trip, and for each that is not in memory its file. None for no names.
  */
 export async function tablesInForce(
-  context: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
+  context: TenantPlace,
   configuration: Pick<Configuration, 'resources'>,
   staticNames: readonly string[],
   basis: SelectionBasis,
@@ -79,7 +78,7 @@ export async function tablesInForce(
 }
 
 /** Reads tables for one attempt at a transaction, which may ask for the same ones at each of its steps. */
-export function tableReader(context: Pick<RequestContext, 'env' | 'tenant' | 'calls'>) {
+export function tableReader(context: TenantPlace) {
   const known = new Map<string, Promise<TablesInForce>>()
   return (
     configuration: Pick<Configuration, 'resources'>,

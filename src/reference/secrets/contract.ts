@@ -1,6 +1,6 @@
 // Secrets on the wire (contract 2, Secrets; resources brief 5).
 import { z } from '@hono/zod-openapi'
-import { Name, optional, Text, Texts } from '../../platform/wire.ts'
+import { component, Name, optional, Text, Texts } from '../../platform/wire.ts'
 import { BasicResourceResponse, Jurisdictions, ResourceName } from '../contract.ts'
 
 const Items = z.record(z.string(), z.unknown()).openapi({
@@ -15,15 +15,13 @@ const AllowedHosts = z.array(Name).openapi({
 })
 
 /** Jurisdictions may stand here, or in the query as of other resources. */
-export const SecretCreateRequest = z
-  .object({
-    staticName: ResourceName,
-    name: Name,
-    secret: Items,
-    jurisdictions: Jurisdictions.optional(),
-    allowedHosts: optional(AllowedHosts),
-  })
-  .openapi('SecretCreateRequest')
+export const SecretCreateRequest = component('SecretCreateRequest', {
+  staticName: ResourceName,
+  name: Name,
+  secret: Items,
+  jurisdictions: Jurisdictions.optional(),
+  allowedHosts: optional(AllowedHosts),
+})
 export type SecretCreateRequest = z.output<typeof SecretCreateRequest>
 
 export const SecretCreateQuery = z.object({ jurisdiction: Jurisdictions.optional() })
@@ -38,23 +36,16 @@ export const SecretUpdateQuery = z.object({
       wire => (typeof wire === 'string' ? [wire] : wire),
       z.array(z.string().max(256)).max(100).optional(),
     )
-    .openapi({
-      description:
-        'The hosts from now on, in the place of those that there were; empty: every address again.',
-    }),
+    .describe('The hosts from now on, in the place of those that there were; empty: every address again.'),
 })
 export type SecretUpdateQuery = z.output<typeof SecretUpdateQuery>
 
-export const SecretResponse = z
-  .object({
-    resource: BasicResourceResponse,
-    secret: z.record(Text, Text).openapi({
-      description: 'The names of its items, each with `********`.',
-      example: { apiKey: '********' },
-    }),
-    allowedHosts: Texts.optional().openapi({
-      description: 'Absent where it may be sent to every address that may be called.',
-    }),
-  })
-  .openapi('SecretResponse')
+export const SecretResponse = component('SecretResponse', {
+  resource: BasicResourceResponse,
+  secret: z.record(Text, Text).openapi({
+    description: 'The names of its items, each with `********`.',
+    example: { apiKey: '********' },
+  }),
+  allowedHosts: Texts.optional().describe('Absent where it may be sent to every address that may be called.'),
+})
 export type SecretResponse = z.output<typeof SecretResponse>

@@ -14,11 +14,18 @@ import {
   type SecretReference,
   withReferences,
 } from '../../platform/outbound/masking.ts'
-import { HOME_SHARD, homeDatabase, sealedPlace, type Tenant, tenantNow } from '../../platform/tenancy.ts'
+import {
+  HOME_SHARD,
+  homeDatabase,
+  sealedPlace,
+  type Tenant,
+  type TenantPlace,
+  tenantNow,
+} from '../../platform/tenancy.ts'
 import { selectInForce } from '../resource.ts'
 import { findCandidates } from '../store.ts'
 import { maySendTo, plainText, type SecretContents } from './items.ts'
-import { readContentsOf, type SecretContext } from './store.ts'
+import { readContentsOf } from './store.ts'
 
 type Headers = Readonly<Record<string, string | readonly string[]>>
 
@@ -44,7 +51,7 @@ export const forgetSecrets = (tenant: Tenant): void => {
  * jurisdiction. Without references nothing is read.
  */
 export async function resolvedHeaders<H extends Headers>(
-  context: SecretContext,
+  context: TenantPlace,
   headers: H,
   url: string,
 ): Promise<Resolved<H>> {
@@ -92,7 +99,7 @@ const itemOf = (
 
 /** The secrets in force now, by static name; undefined where none is. */
 async function secretsInForce(
-  context: SecretContext,
+  context: TenantPlace,
   staticNames: readonly string[],
 ): Promise<ReadonlyMap<string, SecretContents | undefined>> {
   const key = sealedPlace(context.tenant)
@@ -109,7 +116,7 @@ async function secretsInForce(
 
 /** As `secretsInForce`, from the database. */
 export async function readInForce(
-  context: SecretContext,
+  context: TenantPlace,
   staticNames: readonly string[],
   at: Instant = tenantNow(context.tenant),
 ): Promise<ReadonlyMap<string, SecretContents | undefined>> {

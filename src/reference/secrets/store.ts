@@ -1,27 +1,23 @@
 // Secrets as rows of the home shard.
 import { and, eq, sql } from 'drizzle-orm'
-import type { RequestContext } from '../../platform/context.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
 import { seal, unseal } from '../../platform/sealed.ts'
-import { sealedPlace, type Tenant } from '../../platform/tenancy.ts'
+import { sealedPlace, type Tenant, type TenantPlace } from '../../platform/tenancy.ts'
 import type { Resource } from '../resource.ts'
 import { resourceGroupMembers, resourceGroups, resourceRevisions, resources, secrets } from '../tables.ts'
 import type { SecretContents, SecretItems } from './items.ts'
-
-/** What it takes to open secrets. */
-export type SecretContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
 
 const placeOf = (tenant: Tenant, name: string): string => sealedPlace(tenant, 'secret', name)
 
 /** The secret as it is kept: its items, or where it is bound to hosts a pair of items and hosts. */
 export const sealedContents = (
-  { env, tenant }: SecretContext,
+  { env, tenant }: TenantPlace,
   name: string,
   { items, allowedHosts }: SecretContents,
 ): Promise<string> =>
   seal(env, placeOf(tenant, name), JSON.stringify(allowedHosts ? [items, allowedHosts] : items))
 
-async function opened({ env, tenant }: SecretContext, name: string, sealed: string): Promise<SecretContents> {
+async function opened({ env, tenant }: TenantPlace, name: string, sealed: string): Promise<SecretContents> {
   const kept = JSON.parse(await unseal(env, placeOf(tenant, name), sealed)) as
     | SecretItems
     | [SecretItems, string[]]
@@ -33,7 +29,7 @@ export const putSecret = (database: Database, resourceName: string, sealed: stri
 
 /** The secret of that name with its items; undefined where there is none. One round trip. */
 export async function readNamed(
-  context: SecretContext,
+  context: TenantPlace,
   database: Database,
   name: string,
 ): Promise<({ resource: Resource } & SecretContents) | undefined> {
@@ -50,7 +46,7 @@ export async function readNamed(
 
 /** What the secret of that name holds; no items where there is none. */
 export async function readContents(
-  context: SecretContext,
+  context: TenantPlace,
   database: Database,
   name: string,
 ): Promise<SecretContents> {
@@ -62,7 +58,7 @@ export async function readContents(
 
 /** All secrets of the static names, by the secrets' own names. */
 export async function readContentsOf(
-  context: SecretContext,
+  context: TenantPlace,
   database: Database,
   staticNames: readonly string[],
 ): Promise<ReadonlyMap<string, () => Promise<SecretContents>>> {

@@ -4,7 +4,7 @@
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { Database } from '../../platform/database.ts'
-import { homeDatabase } from '../../platform/tenancy.ts'
+import { homeDatabase, type TenantPlace } from '../../platform/tenancy.ts'
 import type { StaticFiles } from '../../product/cache.ts'
 import { includedSnippets } from '../../product/check/product/templates.ts'
 import { RESOURCE_NAME, type ResourceType, type TemplateFormat } from '../../product/resources.ts'
@@ -13,7 +13,7 @@ import type { CompiledTemplate } from '../../product/templates/liquid.ts'
 import { staticNameOf } from '../projection.ts'
 import { type Resource, type Selecting, selectInForce } from '../resource.ts'
 import { findCandidates } from '../store.ts'
-import { type FileContext, revisionFile } from '../stored-files.ts'
+import { revisionFile } from '../stored-files.ts'
 import type { RenderedTemplate } from './rendering.ts'
 
 export type DocumentResources = {
@@ -36,7 +36,7 @@ export type DocumentResources = {
 }
 
 /** Names are read once for all documents that are made together. */
-export function documentResources(context: FileContext): DocumentResources {
+export function documentResources(context: TenantPlace): DocumentResources {
   const named = new NamedResources(homeDatabase(context))
   return {
     expect: names => named.expect(names.map(staticNameOf)),
@@ -70,7 +70,7 @@ const partsOf = (name: string): { staticName: string; ending: string } => {
 
 /** Fonts and images that a template names, in force at its time and place; else those of the configuration. */
 export function filesInForce(
-  context: FileContext,
+  context: TenantPlace,
   named: NamedResources,
   where: TimeAndPlace,
   configured: StaticFiles | undefined,
@@ -138,7 +138,7 @@ const AT_A_TIME = 6
 const namesIn = ({ format, source }: TemplateText): string[] =>
   includedSnippets(source, format).map(({ name }) => name)
 
-export const textOf = async (context: FileContext, resource: Resource): Promise<TemplateText> => ({
+export const textOf = async (context: TenantPlace, resource: Resource): Promise<TemplateText> => ({
   name: resource.name,
   format: resource.templateFormat ?? 'liquid',
   source: await (await revisionFile(context, resource)).text(),
@@ -146,7 +146,7 @@ export const textOf = async (context: FileContext, resource: Resource): Promise<
 })
 
 export class Snippets {
-  readonly #context: FileContext
+  readonly #context: TenantPlace
   readonly #named: NamedResources
   readonly #whereOf: (name: string) => TimeAndPlace
   readonly #allowed: ReadonlySet<string> | undefined
@@ -159,7 +159,7 @@ export class Snippets {
    * `templateSnippets` lists; any where it has no such list.
    */
   constructor(
-    context: FileContext,
+    context: TenantPlace,
     named: NamedResources,
     whereOf: (name: string) => TimeAndPlace,
     allowed?: readonly string[],
