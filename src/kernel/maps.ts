@@ -21,6 +21,12 @@ export function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value
   else map.set(key, [value])
 }
 
+type WithoutNulls<T> = { [K in keyof T]: null extends T[K] ? Exclude<T[K], null> | undefined : T[K] }
+
+/** The row of a database as an answer has it: what is null is left out. */
+export const withoutNulls = <T extends object>(row: T): WithoutNulls<T> =>
+  Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as WithoutNulls<T>
+
 /** Remembers values by key while the isolate lives: at most `most` of them, then the oldest goes. */
 export class Memo<Key, Value> {
   readonly #most: number

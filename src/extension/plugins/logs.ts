@@ -1,6 +1,7 @@
 // The log of plugins, as rows of the shard of the call. It is not part of the transaction: failures are what people want to
 // read about.
 import { eq, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { withoutNulls } from '../../kernel/maps.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
@@ -46,16 +47,15 @@ function conditions({ plugin, policyLocator, startTimestamp, endTimestamp }: Fil
   return all
 }
 
-const response = (row: PagedRow<typeof pluginLogs>): PluginLogResponse => ({
-  locator: row.locator,
-  timestamp: String(row.createdAt),
-  plugin: row.plugin,
-  path: row.path,
-  productName: row.productName,
-  configVersion: row.configVersion,
-  policyLocator: row.policyLocator ?? undefined,
-  requestId: row.requestId,
-  username: row.username,
-  failure: row.failure ?? undefined,
-  lines: [...row.lines],
+const response = ({
+  locator,
+  createdAt,
+  at: _,
+  lines,
+  ...row
+}: PagedRow<typeof pluginLogs>): PluginLogResponse => ({
+  locator,
+  timestamp: String(createdAt),
+  ...withoutNulls(row),
+  lines: [...lines],
 })

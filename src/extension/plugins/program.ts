@@ -1,6 +1,7 @@
 // The tenant code of a configuration, prepared for a sandbox once for as long as the configuration is in memory, and the code of the isolate
 // that runs it (isolate.ts). Built into a bundle (sandbox.bundle.mjs), which the service loads when it first checks a script or calls a
 // plugin (scripts/bundles.ts).
+import { memoByObject } from '../../kernel/maps.ts'
 import type { TenantScope } from '../../platform/tenancy.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
 import { ISOLATE_LIMITS } from './limits.ts'
@@ -13,20 +14,18 @@ import { lookupIn, realmSettings, tableNames, travellingTables } from './sent-pr
 
 export { compileScript }
 
-const compiled = new WeakMap<LoadedConfiguration, ReadonlyMap<string, CompiledScript>>()
+const compiledScripts = memoByObject(
+  ({ configuration }: LoadedConfiguration): ReadonlyMap<string, CompiledScript> =>
+    new Map(Object.entries(configuration.scripts).map(([path, text]) => [path, compileScript(path, text)])),
+)
 
 export function pluginProgram(
   configuration: LoadedConfiguration,
   { locator, generation }: TenantScope,
   configVersion: number,
 ): PluginProgram {
-  let scripts = compiled.get(configuration)
-  if (!scripts) {
-    const sources = Object.entries(configuration.configuration.scripts)
-    scripts = new Map(sources.map(([path, source]) => [path, compileScript(path, source)]))
-    compiled.set(configuration, scripts)
-  }
-  return { key: `${locator}/${generation}/${configVersion}/${configuration.hash}`, configuration, scripts }
+  const key = `${locator}/${generation}/${configVersion}/${configuration.hash}`
+  return { key, configuration, scripts: compiledScripts(configuration) }
 }
 
 /**

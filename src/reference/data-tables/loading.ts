@@ -60,52 +60,52 @@ type TableFile = {
   readonly isKnown?: boolean
 }
 
-/** Contents that nobody reads yet. */
-type LoadedTable = {
-  readonly contents: number
-  readonly rowCount: number
-  readonly warnings: readonly string[]
-}
-
 /**
- * Reads the file and adds its rows. Refuses a table with problems (400 `invalidTable`, the first 50 listed) or over a
+ * Reads the file and adds its rows, as contents that nobody reads yet. Refuses a table with problems (400 `invalidTable`, the first 50 listed) or over a
  * limit (413); then nothing of it stays.
  */
 export async function loadTable(
   context: RequestContext,
   database: Database,
   { revision, sizeBytes, kind, declared, isKnown = false }: TableFile,
-): Promise<LoadedTable> {
+) {
   const file = storedFile(context, revision, sizeBytes)
   const source = await csvSource(file, LARGEST_TABLE_BYTES)
   const held = new HeldBytes()
   const reading = new TableReading(kind, declared)
   const { notes } = reading
   let contents: number | undefined
-  const flush = async (chunk: Chunk): Promise<void> => {
-    if (chunk.count === 0 || contents === undefined) return
+  /** Rows that go into the database together. */
+  let texts: string[] = []
+  let bytes = 0
+  const flush = async (): Promise<void> => {
+    if (texts.length === 0 || contents === undefined) return
     const most = MOST_NOTES - notes.problems.length
-    const rows = chunk.take()
-    for (const repeated of await addRows(database, contents, rows, most))
+    const [rows, count, sent] = [`[${texts.join(',')}]`, texts.length, bytes]
+    texts = []
+    bytes = 0
+    for (const repeated of await addRows(database, contents, rows, count, most))
       if (!isKnown) noteRepeated(reading, kind, repeated)
-    held.release(rows.bytes)
+    held.release(sent)
   }
   try {
-    const chunk = new Chunk(held)
     for await (const rows of reading.rows(csvBytes(file, source, held))) {
       if (reading.layout && contents === undefined) {
         await armDispatcher(context, HOME_SHARD)
-        const timer = loadingTimer(revision, context.now)
+        const timer = contentsTimer(revision, context.now, LONGEST_LOADING_MS)
         contents = await beginContents(database, { revision, layout: reading.layout }, timer)
       }
       for (const row of rows) {
         const text = rowText(row)
-        if (!chunk.fits(text)) await flush(chunk)
-        chunk.add(text)
+        const size = Buffer.byteLength(text) + 1
+        if (bytes + size > LARGEST_CHUNK_BYTES) await flush()
+        held.hold(size)
+        bytes += size
+        texts.push(text)
       }
       if (notes.isFull) break
     }
-    await flush(chunk)
+    await flush()
     const hasEnd = reading.layout?.range?.end !== undefined
     if (contents !== undefined && !notes.isFull)
       for (const { line, firstLine } of await findOverlaps(database, contents, hasEnd, MOST_NOTES))
@@ -174,42 +174,6 @@ function noteRepeated(
 const rowText = ({ key, start, end, line, cells }: TableRow): string =>
   JSON.stringify([key, start, end, line, cells])
 
-/** Rows that go into the database together. */
-class Chunk {
-  readonly #held: HeldBytes
-  #texts: string[] = []
-  #bytes = 0
-
-  constructor(held: HeldBytes) {
-    this.#held = held
-  }
-
-  get count(): number {
-    return this.#texts.length
-  }
-
-  fits(text: string): boolean {
-    return this.#bytes + Buffer.byteLength(text) + 1 <= LARGEST_CHUNK_BYTES
-  }
-
-  add(text: string): void {
-    const bytes = Buffer.byteLength(text) + 1
-    this.#held.hold(bytes)
-    this.#bytes += bytes
-    this.#texts.push(text)
-  }
-
-  /** The rows as JSON, and the bytes to release once they are away; the chunk is empty then. */
-  take(): { json: string; count: number; bytes: number } {
-    const taken = { json: `[${this.#texts.join(',')}]`, count: this.#texts.length, bytes: this.#bytes }
-    this.#texts = []
-    this.#bytes = 0
-    return taken
-  }
-}
-
-export const TABLE_CONTENTS_TIMER = 'resource.table.contents'
-
 /** How long rows of replaced contents stay, in the tenant's time: isolates trust for some seconds what was in force. */
 const KEEP_UNREAD_MS = 10 * 60_000
 
@@ -217,14 +181,12 @@ const KEEP_UNREAD_MS = 10 * 60_000
 const LONGEST_LOADING_MS = 60 * 60_000
 
 /** Looks at the revision's rows when they are not current any more. */
-export const unreadTimer = (revision: Uuid, at: Instant): NewTimer => timer(revision, at, KEEP_UNREAD_MS)
+export const unreadTimer = (revision: Uuid, at: Instant): NewTimer =>
+  contentsTimer(revision, at, KEEP_UNREAD_MS)
 
-/** Looks at the revision's rows when their loading should long be over. */
-export const loadingTimer = (revision: Uuid, at: Instant): NewTimer => timer(revision, at, LONGEST_LOADING_MS)
-
-const timer = (revision: Uuid, at: Instant, afterMs: number): NewTimer => ({
+const contentsTimer = (revision: Uuid, at: Instant, afterMs: number): NewTimer => ({
   dueAt: (at + afterMs) as Instant,
-  kind: TABLE_CONTENTS_TIMER,
+  kind: 'resource.table.contents',
   subject: revision,
   payload: {},
 })

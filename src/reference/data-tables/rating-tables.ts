@@ -17,11 +17,9 @@ import {
   findNeighbours,
   findRows,
   keepCandidates,
-  keepNeighbours,
-  keepRow,
   knownCandidates,
   knownNeighbours,
-  knownRow,
+  knownRows,
   neighboursKey,
   type WantedNeighbours,
 } from './record-store.ts'
@@ -130,7 +128,7 @@ export class RatingTables {
       const row = found.get(`${contents}/${key}`) ?? null
       // What the isolate keeps is bounded; this is kept for as long as the operation.
       this.#values.set(`${contents}/${valueAt}/${key}`, row?.cells[valueAt] ?? null)
-      keepRow(this.#context.tenant, contents, key, '', row)
+      knownRows.keep(row, this.#context.tenant, contents, key, '')
     }
     this.#missing = new Map()
   }
@@ -142,7 +140,7 @@ export class RatingTables {
     for (const one of wanted) {
       const near = found.get(neighboursKey(one))!
       this.#neighbours.set(neighboursKey(one), near)
-      keepNeighbours(this.#context.tenant, one.contents, one.key, one.bound, near)
+      knownNeighbours.keep(near, this.#context.tenant, one.contents, one.key, one.bound)
     }
     this.#missingNeighbours = new Map()
   }
@@ -212,15 +210,10 @@ export class RatingTables {
     const wanted = { contents: number, key, bound: sortableDecimal(exact) }
     const neighbours =
       this.#neighbours.get(neighboursKey(wanted)) ??
-      knownNeighbours(this.#context.tenant, number, key, wanted.bound)
+      knownNeighbours.get(this.#context.tenant, number, key, wanted.bound)
     if (neighbours) return rangeRecord(layout, neighbours, exact, operation, Object.fromEntries(how))
     this.#missingNeighbours.set(neighboursKey(wanted), wanted)
     return 'notLoaded' as const
-  }
-
-  #known(contents: number, key: string, valueAt: number): string | null | undefined {
-    const row = knownRow(this.#context.tenant, contents, key, '')
-    return row === undefined || row === null ? row : row.cells[valueAt]
   }
 
   #lookup({ name, contents: { number, layout, keyTypes } }: Candidate, text: string): LookupResult {
@@ -243,8 +236,8 @@ export class RatingTables {
     if (parts.includes(undefined)) return 'noSuchKey'
     const key = parts.join(KEY_SEPARATOR)
     const asked = `${number}/${valueAt}/${key}`
-    const fetched = this.#values.get(asked)
-    const value = fetched === undefined ? this.#known(number, key, valueAt) : fetched
+    const row = knownRows.get(this.#context.tenant, number, key, '')
+    const value = this.#values.has(asked) ? this.#values.get(asked) : row ? row.cells[valueAt] : row
     if (value !== undefined) return value === null ? 'noSuchKey' : { value }
     this.#missing.set(asked, { contents: number, key, valueAt })
     return 'notLoaded'

@@ -256,38 +256,34 @@ export function forgetTables(tenant: Tenant): void {
 /** Characters of an entry beside its name and cells. */
 const ENTRY_CHARACTERS = 100
 
-/** Sized by their characters. Null means that there is no such row. */
-const rows = new BoundedCache<FoundRow | null>(3 * 1_048_576)
-const neighbours = new BoundedCache<Neighbours>(1_048_576)
+/** What was looked up: a key, and in a range table a sortable bound. */
+type RecordName = readonly [tenant: Tenant, contents: number, key: string, bound: string]
 
-/** The row that has the key, and in a range table the greatest start up to the bound. */
-type RowName = readonly [tenant: Tenant, contents: number, key: string, bound: string]
-
-const nameOf = ([tenant, contents, key, bound]: RowName): string =>
-  `${scopeOf(tenant)}/${contents}/${bound}/${key}`
-
-const sizeOf = (name: string, cells: readonly (readonly string[])[]): number =>
-  cells.flat().reduce((sum, cell) => sum + cell.length, ENTRY_CHARACTERS + name.length)
-
-export const knownRow = (...name: RowName): FoundRow | null | undefined => rows.get(nameOf(name))
-
-export function keepRow(...[tenant, contents, key, bound, row]: [...RowName, row: FoundRow | null]): void {
-  const name = nameOf([tenant, contents, key, bound])
-  rows.set(name, row, sizeOf(name, row ? [row.cells] : []))
+/** What look-ups found, sized by its characters. */
+function foundCache<Found>(
+  mostCharacters: number,
+  cellsOf: (found: Found) => readonly (readonly string[])[],
+) {
+  const cache = new BoundedCache<Found>(mostCharacters)
+  const nameOf = ([tenant, contents, key, bound]: RecordName): string =>
+    `${scopeOf(tenant)}/${contents}/${bound}/${key}`
+  return {
+    get: (...name: RecordName) => cache.get(nameOf(name)),
+    keep(found: Found, ...record: RecordName): void {
+      const name = nameOf(record)
+      const cells = cellsOf(found).flat()
+      cache.set(
+        name,
+        found,
+        cells.reduce((sum, cell) => sum + cell.length, ENTRY_CHARACTERS + name.length),
+      )
+    },
+  }
 }
 
-export const knownNeighbours = (...name: RowName): Neighbours | undefined => neighbours.get(nameOf(name))
+/** The row of the key, in a range table with the greatest start up to the bound. Null means that there is no such row. */
+export const knownRows = foundCache<FoundRow | null>(3 * 1_048_576, row => (row ? [row.cells] : []))
 
-export function keepNeighbours(
-  ...[tenant, contents, key, bound, near]: [...RowName, near: Neighbours]
-): void {
-  const name = nameOf([tenant, contents, key, bound])
-  neighbours.set(
-    name,
-    near,
-    sizeOf(
-      name,
-      [...near.below, ...near.above].map(({ cells }) => cells),
-    ),
-  )
-}
+export const knownNeighbours = foundCache<Neighbours>(1_048_576, ({ below, above }) =>
+  [...below, ...above].map(({ cells }) => cells),
+)

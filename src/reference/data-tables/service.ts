@@ -19,9 +19,8 @@ import {
   findTablesAndRows,
   forgetTables,
   keepCandidates,
-  keepRow,
   knownCandidates,
-  knownRow,
+  knownRows,
 } from './record-store.ts'
 import { loadedRows, loadingGuard } from './store.ts'
 import { canonicalDecimal, sortableDecimal, type TableRecord, TYPE_RULES, typedRow } from './values.ts'
@@ -59,9 +58,9 @@ export async function showRecord(
     const key = keyOf(table, keys)
     const { number } = table.contents
     const row =
-      knownRow(tenant, number, key, bound) ?? (await findRow(homeDatabase(context), number, key, bound))
+      knownRows.get(tenant, number, key, bound) ?? (await findRow(homeDatabase(context), number, key, bound))
     if (row !== 'gone') {
-      keepRow(tenant, number, key, bound, row)
+      knownRows.keep(row, tenant, number, key, bound)
       return { value: { ...recordOf(table, row, keys, wanted, bound) } }
     }
     forgetTables(tenant)
@@ -72,7 +71,7 @@ export async function showRecord(
   const table = chosen(candidates, wanted)
   const key = keyOf(table, keys)
   const row = rows.get(table.contents.number) ?? null
-  keepRow(tenant, table.contents.number, key, bound, row)
+  knownRows.keep(row, tenant, table.contents.number, key, bound)
   return { value: { ...recordOf(table, row, keys, wanted, bound) } }
 }
 

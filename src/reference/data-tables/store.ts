@@ -54,7 +54,8 @@ export type RepeatedKey = { readonly line: number; readonly firstLine: number }
 export async function addRows(
   database: Database,
   contents: number,
-  { json, count }: { readonly json: string; readonly count: number },
+  json: string,
+  count: number,
   most: number,
 ): Promise<RepeatedKey[]> {
   const [added] = await database.batch([

@@ -2,6 +2,7 @@
 import { and, eq, gte, isNotNull, isNull, lt, type SQL } from 'drizzle-orm'
 import { notFound, wrongState } from '../../../kernel/errors.ts'
 import { readUuid } from '../../../kernel/locators.ts'
+import { withoutNulls } from '../../../kernel/maps.ts'
 import { commit, storedAnswer } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { type PagedRow, pageOfShards } from '../../../platform/paging.ts'
@@ -125,23 +126,16 @@ const withBodies = (row: Row, bodies: CallBodies | undefined): IntegrationCallBo
   response: bodies?.response ?? undefined,
 })
 
-const response = (row: Row): IntegrationCallResponse => ({
-  locator: row.locator,
-  timestamp: String(row.createdAt),
-  type: row.type,
-  operation: row.operation,
-  policyLocator: row.policyLocator ?? undefined,
-  requestId: row.requestId,
-  username: row.username,
-  url: row.url,
+const response = ({
+  locator,
+  createdAt,
+  at: _,
+  integrationName: __,
+  ...row
+}: Row): IntegrationCallResponse => ({
+  locator,
+  timestamp: String(createdAt),
+  ...withoutNulls(row),
   attempts: [...row.attempts],
-  status: row.status ?? undefined,
-  durationMs: row.durationMs,
-  requestBytes: row.requestBytes,
-  requestHash: row.requestHash,
-  responseBytes: row.responseBytes ?? undefined,
-  responseHash: row.responseHash ?? undefined,
-  failure: row.failure ?? undefined,
   warnings: [...row.warnings],
-  replayOf: row.replayOf ?? undefined,
 })
