@@ -1,5 +1,5 @@
 // Resources and groups as rows of the home shard.
-import { and, asc, eq, inArray, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, inArray, ne, or, type SQL, sql } from 'drizzle-orm'
 import { notFound } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Guard } from '../platform/commit.ts'
@@ -20,24 +20,30 @@ import { resourceGroupMembers, resourceGroups, resourceRevisions, resources } fr
 
 const names = (of: readonly string[]): SQL => sql`(select value from json_each(${JSON.stringify(of)}))`
 
-export async function findResource(database: Database, name: string): Promise<Resource | undefined> {
-  const [rows] = await database.batch([resourceQuery(database, name)])
-  return rows[0] as Resource | undefined
-}
+const resourcesWhere = ({ build }: Database, which: SQL | undefined) =>
+  build.select().from(resources).where(which)
 
-export const resourceQuery = (database: Database, name: string) =>
-  database.build.select().from(resources).where(eq(resources.name, name))
-
-/** The resources of these names that there are. */
-export async function findResources(database: Database, wanted: readonly string[]): Promise<Resource[]> {
-  const [rows] = await database.batch([
-    database.build
-      .select()
-      .from(resources)
-      .where(sql`${resources.name} in ${names(wanted)}`),
-  ])
+async function readResources(database: Database, which: SQL | undefined): Promise<Resource[]> {
+  const [rows] = await database.batch([resourcesWhere(database, which)])
   return rows as Resource[]
 }
+
+export const findResource = async (database: Database, name: string): Promise<Resource | undefined> =>
+  (await readResources(database, eq(resources.name, name)))[0]
+
+export const resourceQuery = (database: Database, name: string) =>
+  resourcesWhere(database, eq(resources.name, name))
+
+/** The resources of these names that exist. */
+export const findResources = (database: Database, wanted: readonly string[]): Promise<Resource[]> =>
+  readResources(database, sql`${resources.name} in ${names(wanted)}`)
+
+/** The resources that have the name or the static name. */
+export const nameTakenBy = (
+  database: Database,
+  { name, staticName }: Pick<Resource, 'name' | 'staticName'>,
+): Promise<Resource[]> =>
+  readResources(database, or(eq(resources.name, name), eq(resources.staticName, staticName)))
 
 /** Those of a list, in the order of their creation; one more than `count`, when there are more. */
 export const listQuery = (
@@ -92,10 +98,7 @@ const GROUPS_OF_CANDIDATES = statement(build =>
 
 const MEMBERS_OF_CANDIDATES = statement(build =>
   build
-    .select({
-      groupLocator: resourceGroupMembers.groupLocator,
-      resourceName: resourceGroupMembers.resourceName,
-    })
+    .select(getTableColumns(resourceGroupMembers))
     .from(resourceGroupMembers)
     .innerJoin(resources, eq(resources.name, resourceGroupMembers.resourceName))
     .where(ofNames),
@@ -144,7 +147,7 @@ export async function findWithContents(
 ): Promise<{ resource: Resource; revision: ResourceRevision } | undefined> {
   const named = eq(resources.name, name)
   const [[resource], [revision]] = await database.batch([
-    database.build.select().from(resources).where(named),
+    resourcesWhere(database, named),
     database.build
       .select()
       .from(resourceRevisions)
@@ -173,33 +176,21 @@ type MemberRow = typeof resourceGroupMembers.$inferSelect
 
 function withMembers(groups: readonly GroupRow[], members: readonly MemberRow[]): ResourceGroup[] {
   const byGroup = Map.groupBy(members, one => one.groupLocator)
-  return groups.map(
-    group =>
-      ({
-        ...group,
-        resourceNames: (byGroup.get(group.locator) ?? []).map(one => one.resourceName),
-      }) as unknown as ResourceGroup,
-  )
+  return groups.map(group => {
+    const resourceNames = (byGroup.get(group.locator) ?? []).map(one => one.resourceName)
+    return { ...group, resourceNames } as unknown as ResourceGroup
+  })
 }
 
-export async function findGroup(database: Database, locator: Uuid): Promise<ResourceGroup | undefined> {
-  return (await readGroups(database, eq(resourceGroups.locator, locator), 0, 1))[0]
-}
+export const findGroup = async (database: Database, locator: Uuid): Promise<ResourceGroup | undefined> =>
+  (await readGroups(database, eq(resourceGroups.locator, locator), 0, 1))[0]
+
+type GroupList = { excludeRetired: boolean; excludeActive: boolean; offset: number; count: number }
 
 /** Groups in the order of their creation; one more than `count`, when there are more. */
 export const listGroups = (
   database: Database,
-  {
-    excludeRetired,
-    excludeActive,
-    offset,
-    count,
-  }: {
-    excludeRetired: boolean
-    excludeActive: boolean
-    offset: number
-    count: number
-  },
+  { excludeRetired, excludeActive, offset, count }: GroupList,
 ): Promise<ResourceGroup[]> =>
   readGroups(
     database,
@@ -217,26 +208,15 @@ async function readGroups(
   offset: number,
   count: number,
 ): Promise<ResourceGroup[]> {
-  const page = database.build
-    .select()
-    .from(resourceGroups)
-    .where(condition)
-    .orderBy(asc(resourceGroups.createdAt), asc(resourceGroups.locator))
-    .limit(count + 1)
-    .offset(offset)
-  const ofPage = database.build
-    .select({ locator: resourceGroups.locator })
-    .from(resourceGroups)
-    .where(condition)
-    .orderBy(asc(resourceGroups.createdAt), asc(resourceGroups.locator))
-    .limit(count + 1)
-    .offset(offset)
+  const { build } = database
+  const page = sql`select ${resourceGroups.locator} from ${resourceGroups} where ${condition ?? sql`true`} order by ${resourceGroups.createdAt}, ${resourceGroups.locator} limit ${count + 1} offset ${offset}`
   const [groups, members] = await database.batch([
-    page,
-    database.build
+    build
       .select()
-      .from(resourceGroupMembers)
-      .where(inArray(resourceGroupMembers.groupLocator, ofPage)),
+      .from(resourceGroups)
+      .where(sql`${resourceGroups.locator} in (${page})`)
+      .orderBy(asc(resourceGroups.createdAt), asc(resourceGroups.locator)),
+    build.select().from(resourceGroupMembers).where(sql`${resourceGroupMembers.groupLocator} in (${page})`),
   ])
   return withMembers(groups, members)
 }
@@ -279,20 +259,6 @@ export const groupGuard = (group: ResourceGroup, read: ResourceGroup | undefined
       : sql` and exists (select 1 from ${resourceGroups} where ${resourceGroups.locator} = ${read.locator} and ${resourceGroups.version} = ${read.version})`
   }`,
 })
-
-/** The resources that have the name or the static name. */
-export async function nameTakenBy(
-  database: Database,
-  { name, staticName }: Pick<Resource, 'name' | 'staticName'>,
-): Promise<Resource[]> {
-  const [rows] = await database.batch([
-    database.build
-      .select()
-      .from(resources)
-      .where(or(eq(resources.name, name), eq(resources.staticName, staticName))),
-  ])
-  return rows as Resource[]
-}
 
 export async function hasGroupNamed(database: Database, name: string, but: Uuid): Promise<boolean> {
   const [rows] = await database.batch([

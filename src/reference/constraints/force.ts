@@ -153,29 +153,23 @@ const known = new BoundedCache<Answer>(2 * 1_048_576)
 /** Characters; a longer answer is not kept. */
 const LONGEST_ANSWER = 64 * 1_024
 
-const nameOf = (contents: string, question: Question): string => `${contents}/${JSON.stringify(question)}`
-
 /** The answers in the order of the questions; those that are not known are asked for together, if there are any. */
 async function answered(
   contents: string,
   questions: readonly Question[],
   ask: (unknown: readonly Question[]) => Promise<readonly Answer[]>,
 ): Promise<readonly Answer[]> {
-  const names = questions.map(question => nameOf(contents, question))
+  const names = questions.map(question => `${contents}/${JSON.stringify(question)}`)
   const found = names.map(name => known.get(name))
   const unknown = questions.filter((_, at) => found[at] === undefined)
   const asked = unknown.length === 0 ? [] : [...(await ask(unknown))].reverse()
   return found.map((answer, at) => {
     if (answer) return answer
     const made = asked.pop()!
-    remember(names[at]!, made)
+    const size = made.reduce((sum, text) => sum + text.length + 20, 100 + names[at]!.length)
+    if (size <= LONGEST_ANSWER) known.set(names[at]!, made, size)
     return made
   })
-}
-
-function remember(name: string, answer: Answer): void {
-  const size = answer.reduce((sum, text) => sum + text.length + 20, 100 + name.length)
-  if (size <= LONGEST_ANSWER) known.set(name, answer, size)
 }
 
 /** Reads the tables of these static names that are in force. */

@@ -1,5 +1,5 @@
 // Look-ups: the queries (what may be meant, and the row, in one round trip), and what an isolate remembers of the answers.
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import { BoundedCache } from '../../kernel/maps.ts'
 import { now } from '../../kernel/time.ts'
 import { type Database, statement } from '../../platform/database.ts'
@@ -152,10 +152,7 @@ export async function findAllTables(database: Database): Promise<Candidates> {
     contentsInForce(database, isTable),
     database.build.select().from(resourceGroups).where(eq(resourceGroups.retired, false)),
     database.build
-      .select({
-        groupLocator: resourceGroupMembers.groupLocator,
-        resourceName: resourceGroupMembers.resourceName,
-      })
+      .select(getTableColumns(resourceGroupMembers))
       .from(resourceGroupMembers)
       .innerJoin(resources, eq(resources.name, resourceGroupMembers.resourceName))
       .where(isTable),

@@ -57,7 +57,7 @@ export async function resolvedHeaders<H extends Headers>(
 ): Promise<Resolved<H>> {
   const texts = Object.values(headers).flat()
   if (!texts.some(hasReference)) return { headers, values: [] }
-  const names = [...new Set(texts.flatMap(referencesIn).map(one => one.staticName))]
+  const names = staticNamesIn(texts)
   const secrets = await secretsInForce(context, names)
   const elsewhere = names.filter(name => !maySendTo(secrets.get(name)?.allowedHosts, url))
   if (elsewhere.length > 0)
@@ -88,6 +88,10 @@ export async function resolvedHeaders<H extends Headers>(
     }
   return { headers: sent as H, values: [...values] }
 }
+
+const staticNamesIn = (texts: readonly string[]): string[] => [
+  ...new Set(texts.flatMap(referencesIn).map(one => one.staticName)),
+]
 
 const itemOf = (
   secrets: ReadonlyMap<string, SecretContents | undefined>,
@@ -196,14 +200,7 @@ export async function requireMaySend(
     .map(({ after }) => after)
   if (changed.length === 0) return
   requirePermission(context.caller, ['secrets.read'])
-  const namesOf = (sender: Sender): string[] => [
-    ...new Set(
-      Object.values(sender.headers)
-        .flat()
-        .flatMap(referencesIn)
-        .map(one => one.staticName),
-    ),
-  ]
+  const namesOf = ({ headers }: Sender): string[] => staticNamesIn(Object.values(headers).flat())
   const secrets = await readInForce(context, [...new Set(changed.flatMap(namesOf))])
   for (const sender of changed)
     for (const staticName of namesOf(sender)) {

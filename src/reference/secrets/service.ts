@@ -24,7 +24,7 @@ import type {
 } from './contract.ts'
 import { changedItems, checkedHosts, newItems, type SecretContents } from './items.ts'
 import { forgetSecrets } from './sending.ts'
-import { putSecret, readContents, readNamed, sealedContents } from './store.ts'
+import { putSecret, readNamed, sealedContents } from './store.ts'
 
 export async function readSecret(
   name: string,
@@ -32,9 +32,8 @@ export async function readSecret(
   context: RequestContext,
 ): Promise<SecretResponse> {
   const database = homeDatabase(context)
-  if (!query.byStaticName) return secretResponse(await secretNamed(context, database, name))
-  const resource = await readResource(context, 'secret', name, query)
-  return secretResponse({ resource, ...(await readContents(context, database, resource.name)) })
+  const own = query.byStaticName ? (await readResource(context, 'secret', name, query)).name : name
+  return secretResponse(await secretNamed(context, database, own))
 }
 
 /** 400 for items that do not fit the configuration's declaration; 409 for a name that is taken. */

@@ -44,18 +44,6 @@ export async function readNamed(
   return { resource: resource as Resource, ...(row ? await opened(context, name, row.items) : { items: {} }) }
 }
 
-/** What the secret of that name holds; no items where there is none. */
-export async function readContents(
-  context: TenantPlace,
-  database: Database,
-  name: string,
-): Promise<SecretContents> {
-  const [rows] = await database.batch([
-    database.build.select().from(secrets).where(eq(secrets.resourceName, name)),
-  ])
-  return rows[0] ? opened(context, name, rows[0].items) : { items: {} }
-}
-
 /** All secrets of the static names, by the secrets' own names. */
 export async function readContentsOf(
   context: TenantPlace,
