@@ -58,21 +58,9 @@ export const auxKeysQuery = ({ build }: Database, locator: string, page: number)
     .limit(AUX_PAGE)
     .offset(page * AUX_PAGE)
 
-/** At most `most` rows of the locators with these keys, ordered by key. */
-export const auxRowsQuery = (
-  { build }: Database,
-  locators: readonly string[],
-  keys: readonly string[] | undefined,
-  most: number,
-) => {
-  const among = (values: readonly string[]) => sql`(select value from json_each(${JSON.stringify(values)}))`
-  return build
-    .select()
-    .from(auxData)
-    .where(and(sql`${auxData.locator} in ${among(locators)}`, keys && sql`${auxData.key} in ${among(keys)}`))
-    .orderBy(asc(auxData.locator), asc(auxData.key))
-    .limit(most)
-}
+/** At most `most` rows of the locator. */
+export const auxRowsQuery = ({ build }: Database, locator: string, most: number) =>
+  build.select().from(auxData).where(eq(auxData.locator, locator)).orderBy(asc(auxData.key)).limit(most)
 
 /** Rows of these locators and keys. */
 export const auxPairsQuery = (

@@ -11,6 +11,7 @@ import type { PluginFunction, ProductDefinition } from '../../product/configurat
 import {
   NeedsTableRows,
   type TransactionTables,
+  tablesOfConfiguration,
   type WantedRange,
 } from '../../reference/data-tables/rating-tables.ts'
 import { isolateRunner } from './isolate.ts'
@@ -18,6 +19,7 @@ import { LONGEST_CALL_MS, LONGEST_REASON, MOST_ROUNDS } from './limits.ts'
 import { localRunner } from './process-runner.ts'
 import {
   type AuxWrite,
+  type CallFailure,
   type CallOutcome,
   type CustomEvent,
   failed,
@@ -100,16 +102,16 @@ export class PluginSession {
     this.#before = { writes: this.writes.length, events: this.events.length, logs: this.logs.length }
     // Each call asks again, so that each read is audited.
     this.#known = { ...this.#known, secrets: [] }
-    const settled = await this.#settled(subject, name, path, given)
+    const outcome = await this.#outcomeOf(subject, name, path, given)
     for (const text of secretTexts(this.#known)) this.#secrets.add(text)
-    const outcome = withoutValues(keepable(settled), name, this.#known)
-    const { logs, failure, writes, events, value } = outcome
+    const { logs, failure, writes, events, value } = asStored(outcome, name, this.#known)
     this.events.push(...events)
-    const told = failure && `${failure.at ?? path}: ${failure.reason}`.slice(0, LONGEST_REASON).toWellFormed()
-    if (logs.length > 0 || told !== undefined)
-      this.logs.push({ ...logOf(subject, name), failure: told, lines: logs })
+    const message =
+      failure && `${failure.at ?? path}: ${failure.reason}`.slice(0, LONGEST_REASON).toWellFormed()
+    if (logs.length > 0 || message !== undefined)
+      this.logs.push({ ...logOf(subject, name), failure: message, lines: logs })
     if (failure)
-      throw new Refusal(failure.limit ? 'pluginLimit' : 'pluginFailed', `Plugin ${name} failed: ${told}`)
+      throw new Refusal(failure.limit ? 'pluginLimit' : 'pluginFailed', `Plugin ${name} failed: ${message}`)
     const problem = writes.map(this.#problemOf).find(one => one !== undefined)
     if (problem !== undefined) throw new Refusal('pluginFailed', this.shown(problem))
     this.writes.push(...writes.map(write => ({ ...write, plugin: name })))
@@ -139,7 +141,7 @@ export class PluginSession {
     return withoutSecrets(text, [...this.#secrets])
   }
 
-  async #settled(
+  async #outcomeOf(
     { configuration, configVersion, product, policyLocator, tables }: PluginSubject,
     name: PluginFunction,
     path: string,
@@ -173,10 +175,11 @@ export class PluginSession {
       const isRepeated = isAsking || (gathers && outcome.failure?.limit)
       if (isRepeated && leftMs <= 0) return tooLong()
       if (isAsking) {
+        const { missing } = outcome
         await this.#fetch(
-          outcome.missing,
+          missing,
           given,
-          tables ?? { lookup: configuration.lookup(product.name), range: () => undefined },
+          tables ?? tablesOfConfiguration(configuration.lookup(product.name)),
           name,
         )
         // A call that asks twice asks in a loop, for example for a row of each vehicle.
@@ -195,7 +198,7 @@ export class PluginSession {
   async #fetch(
     missing: readonly Missing[],
     given: readonly unknown[],
-    { lookup, range }: Pick<TransactionTables, 'lookup' | 'range'>,
+    { lookup, range }: TransactionTables,
     plugin: PluginFunction,
   ): Promise<void> {
     const rows = missing
@@ -215,12 +218,11 @@ export class PluginSession {
     const { aux, auxLocators, entities, secrets = [] } = fetched
     // This transaction's own writes come after what is stored, so they count.
     this.#known = {
+      ...this.#known,
       aux: [...aux, ...this.#known.aux],
       auxLocators: [...this.#known.auxLocators, ...auxLocators],
       entities: [...this.#known.entities, ...entities],
-      rows: this.#known.rows,
       secrets: [...(this.#known.secrets ?? []), ...secrets],
-      ranges: this.#known.ranges ?? [],
     }
   }
 }
@@ -256,27 +258,30 @@ const logOf = (
 })
 
 /**
- * The outcome with `********` in place of secrets in its log, failure, events, and the parts of its answer that people read. A
- * lambda's answer is returned verbatim (brief 5.6).
+ * The outcome with texts that the database can store, and `********` in place of secrets in its log, failure, events, and the parts
+ * of its answer that people read. A lambda's answer is returned verbatim (brief 5.6). Data that cannot be stored is a failure.
  */
-function withoutValues(outcome: CallOutcome, name: PluginFunction, known: Known): CallOutcome {
-  const values = secretTexts(known)
-  if (values.length === 0) return outcome
-  const shown = (text: string): string => withoutSecrets(text, values)
-  const { failure, logs, events } = outcome
+function asStored(outcome: CallOutcome, name: PluginFunction, known: Known): CallOutcome {
+  const secrets = secretTexts(known)
+  const shown = (text: string): string => withoutSecrets(text, secrets)
+  const stored = (text: string): string => shown(storable(text))
+  const { value, writes, logs, events } = outcome
+  const lost = writes.find(write => ![write.locator, write.key, write.value].every(isStorable))
+  const unstorable = lost && {
+    reason: `auxiliary data '${storable(lost.key)}' has characters that cannot be kept: NUL, or half of a pair`,
+  }
+  const failure: CallFailure | undefined = outcome.failure ?? unstorable
   return {
     ...outcome,
-    ...(name !== 'executeLambda' && { value: wordsShown(outcome.value, shown) }),
-    ...(failure && { failure: { ...failure, reason: shown(failure.reason) } }),
-    logs: logs.map(({ level, text }) => ({ level, text: shown(text) })),
-    events: events.map(event => withData(event, ([name, text]) => [name, shown(text)])),
+    ...(secrets.length > 0 && name !== 'executeLambda' && { value: wordsShown(value, shown) }),
+    failure: failure && { ...failure, reason: shown(failure.reason) },
+    logs: logs.map(({ level, text }) => ({ level, text: stored(text) })),
+    events: events.map(({ type, data }) => ({
+      type,
+      data: Object.fromEntries(Object.entries(data).map(([field, text]) => [storable(field), stored(text)])),
+    })),
   }
 }
-
-const withData = (
-  { type, data }: CustomEvent,
-  change: (entry: [name: string, text: string]) => [string, string],
-): CustomEvent => ({ type, data: Object.fromEntries(Object.entries(data).map(change)) })
 
 /** The answer with its refusal and notes masked; amounts and names are read as they are. */
 function wordsShown(answer: unknown, shown: (text: string) => string): unknown {
@@ -300,22 +305,6 @@ function secretTexts({ secrets = [] }: Known): string[] {
     else if (typeof next === 'string' || typeof next === 'number') found.push(String(next))
   }
   return found.filter(text => text.length >= SHORTEST_SECRET)
-}
-
-/** The outcome with texts that the database can store; data that it cannot store is a failure of the call. */
-function keepable(outcome: CallOutcome): CallOutcome {
-  const { failure, logs, writes, events } = outcome
-  const lost = writes.find(({ locator, key, value }) => ![locator, key, value].every(isStorable))
-  return {
-    ...outcome,
-    failure:
-      failure ??
-      (lost && {
-        reason: `auxiliary data '${storable(lost.key)}' has characters that cannot be kept: NUL, or half of a pair`,
-      }),
-    logs: logs.map(({ level, text }) => ({ level, text: storable(text) })),
-    events: events.map(event => withData(event, ([name, text]) => [storable(name), storable(text)])),
-  }
 }
 
 /** Every locator in the input: when the data of one is asked for, that of the others will be. */

@@ -25,7 +25,14 @@ import { invoices } from '../../policy/tables/billing.ts'
 import { policyholderQuery } from '../../policyholders/store.ts'
 import { policyholderResponse } from '../../policyholders/values.ts'
 import { secretsForPlugin } from '../../reference/secrets/sending.ts'
-import { auditOf, auxPairsQuery, auxRowsQuery, putAuxData, shardOfAuxData } from '../auxdata/store.ts'
+import {
+  type AuxRow,
+  auditOf,
+  auxPairsQuery,
+  auxRowsQuery,
+  putAuxData,
+  shardOfAuxData,
+} from '../auxdata/store.ts'
 import { callIntegration, integrationFailed } from '../integrations/call/call.ts'
 import { integrationsOf } from '../integrations/store.ts'
 import type { PerilRatesInput } from './contract.ts'
@@ -130,54 +137,36 @@ async function recordOf(context: RequestContext, entity: string, locator: string
 
 type Asked = { readonly locator: string; readonly key: string }
 
-/** Only these: all data of many locators could be of any size. */
-async function gatheredAuxData(
-  { env, tenant, calls }: RequestContext,
-  asked: readonly Asked[],
-): Promise<Pick<Known, 'aux' | 'auxLocators'>> {
-  const byShard = Map.groupBy(asked, ({ locator }) => shardOfAuxData(tenant, locator))
-  const found = await Promise.all(
-    [...byShard].map(async ([shard, pairs]) => {
-      const database = shardDatabase(env, tenant, shard, calls)
-      const [rows] = await database.batch([auxPairsQuery(database, pairs)])
-      return rows
-    }),
-  )
-  const values = new Map(found.flat().map(row => [JSON.stringify([row.locator, row.key]), row.value]))
-  const aux = asked.map(
-    ({ locator, key }) => [locator, key, values.get(JSON.stringify([locator, key])) ?? ''] as const,
-  )
-  return { aux, auxLocators: [] }
+/** What was asked for, with its value; `''` where there is none. */
+function knownAux(asked: readonly Asked[], rows: readonly AuxRow[]): Known['aux'] {
+  const nameOf = ({ locator, key }: Asked): string => JSON.stringify([locator, key])
+  const values = new Map(rows.map(row => [nameOf(row), row.value]))
+  return asked.map(one => [one.locator, one.key, values.get(nameOf(one)) ?? ''] as const)
 }
 
+/** All data of one locator, and its key of those in the input. Of several only what is asked for: the whole could be of any size. */
 async function auxDataOf(
-  context: RequestContext,
+  { env, tenant, calls }: RequestContext,
   asked: readonly Asked[],
   inInput: readonly string[],
 ): Promise<Pick<Known, 'aux' | 'auxLocators'>> {
-  if (asked.length !== 1) return await gatheredAuxData(context, asked)
-  const { env, tenant, calls } = context
-  const whole = new Set(asked.map(one => one.locator))
-  const keys = [...new Set(asked.map(one => one.key))]
-  const beside = inInput.filter(one => !whole.has(one))
-  const byShard = Map.groupBy([...whole, ...beside], locator => shardOfAuxData(tenant, locator))
+  const whole = asked.length === 1 ? asked[0] : undefined
+  const beside = whole ? inInput.filter(one => one !== whole.locator) : []
+  const wanted = [...asked, ...beside.map(locator => ({ locator, key: whole!.key }))]
+  const byShard = Map.groupBy(wanted, ({ locator }) => shardOfAuxData(tenant, locator))
   const known: Pick<Known, 'aux' | 'auxLocators'> = { aux: [], auxLocators: [] }
   await Promise.all(
-    [...byShard].map(async ([shard, locators]) => {
+    [...byShard].map(async ([shard, pairs]) => {
       const database = shardDatabase(env, tenant, shard, calls)
-      const wanted = locators.filter(one => whole.has(one))
-      const most = MOST_OF_A_LOCATOR * Math.max(1, wanted.length)
-      const [all, named] = await database.batch([
-        auxRowsQuery(database, wanted, undefined, most + 1),
-        auxRowsQuery(database, locators, keys, locators.length * keys.length),
+      const here = whole && pairs.includes(whole) ? [whole.locator] : []
+      const [named, all] = await database.batch([
+        auxPairsQuery(database, pairs),
+        ...here.map(locator => auxRowsQuery(database, locator, MOST_OF_A_LOCATOR + 1)),
       ])
-      const values = new Map(named.map(row => [JSON.stringify([row.locator, row.key]), row.value]))
-      for (const locator of locators)
-        for (const key of keys)
-          known.aux.push([locator, key, values.get(JSON.stringify([locator, key])) ?? ''])
-      if (all.length > most) return
+      known.aux.push(...knownAux(pairs, named))
+      if (!all || all.length > MOST_OF_A_LOCATOR) return
       known.aux.push(...all.map(row => [row.locator, row.key, row.value] as const))
-      known.auxLocators.push(...wanted)
+      known.auxLocators.push(...here)
     }),
   )
   return known
