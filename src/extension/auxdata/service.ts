@@ -86,28 +86,18 @@ async function written(
   const { database, shard } = placeOf(context, locator)
   const earlier = await storedAnswer(context, database)
   if (earlier && !isBySubject(earlier)) return
-  await retryOnConflict(`The key '${key}'`, async () =>
-    commit(context, database, {
-      shard,
-      guards: await guardsOf(context, database, locator, key),
-      facts: facts(database, shard),
-      answer: { status: 200, text: '' },
-      subject: `auxData/${locator}`,
-    }),
-  )
-}
-
-/** With `If-Match`, one more round trip reads the present value. */
-async function guardsOf(
-  { ifMatch }: RequestContext,
-  database: Database,
-  locator: string,
-  key: string,
-): Promise<Guard[]> {
-  if (ifMatch === undefined || ifMatch === '*') return []
-  const [rows] = await database.batch([auxDataQuery(database, locator, key)])
-  requireMatch(ifMatch, () => asShown(locator, key, rows[0]))
-  return [asReadGuard(locator, key, rows[0])]
+  const { ifMatch } = context
+  await retryOnConflict(`The key '${key}'`, async () => {
+    const guards: Guard[] = []
+    // One more round trip reads the present value.
+    if (ifMatch !== undefined && ifMatch !== '*') {
+      const [rows] = await database.batch([auxDataQuery(database, locator, key)])
+      requireMatch(ifMatch, () => asShown(locator, key, rows[0]))
+      guards.push(asReadGuard(locator, key, rows[0]))
+    }
+    const subject = `auxData/${locator}`
+    await commit(context, database, { shard, guards, facts: facts(database, shard), subject })
+  })
 }
 
 function placeOf({ env, tenant, calls }: RequestContext, locator: string) {

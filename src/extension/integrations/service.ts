@@ -12,7 +12,6 @@ import {
 import { newUuid } from '../../kernel/locators.ts'
 import { commit, type Guard, GuardTripped, isBySubject, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import type { Database, Query } from '../../platform/database.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
 import { MASK, maskedHeaders, maskedUrl } from '../../platform/outbound/masking.ts'
@@ -66,14 +65,7 @@ export async function replaceIntegration(
   assertAddress(request.url, context)
   return await changed(context, name, present => {
     const { locator, type, createdAt, ...connection } = neededIntegration(present, name)
-    return {
-      ...connectionOf(request, connection),
-      locator,
-      name,
-      type,
-      createdAt,
-      updatedAt: context.now,
-    }
+    return { ...connectionOf(request, connection), locator, name, type, createdAt, updatedAt: context.now }
   })
 }
 
@@ -102,16 +94,18 @@ async function changed(
   const present = await readIntegrations(context)
   const after = new Map(present)
   const planned = await plan(present)
-  if (planned) await requireMaySend(context, [{ before: present.get(name), after: planned }])
-  if (planned) after.set(name, planned)
-  else after.delete(name)
+  if (planned) {
+    await requireMaySend(context, [{ before: present.get(name), after: planned }])
+    after.set(name, planned)
+  } else after.delete(name)
   const removed = planned ? undefined : present.get(name)
   try {
     const answer = await commit(context, database, {
       shard: HOME_SHARD,
       guards: removed?.type === 'external_rater' ? [notNamed(name)] : [],
       facts: [
-        ...(await factsOf(context, database, planned, removed)),
+        ...(planned ? await putIntegration(context, database, planned) : []),
+        ...(removed ? [deleteIntegration(database, removed.locator)] : []),
         ...auditRows(database, context, HOME_SHARD, [
           {
             action: planned ? 'integrations.write' : 'integrations.delete',
@@ -138,16 +132,6 @@ const notNamed = (name: string): Guard => ({
   holds: sql`not ${namedByNewest(name)}`,
 })
 
-const factsOf = async (
-  context: RequestContext,
-  database: Database,
-  planned: Integration | undefined,
-  removed: Integration | undefined,
-): Promise<Query[]> => [
-  ...(planned ? await putIntegration(context, database, planned) : []),
-  ...(removed ? [deleteIntegration(database, removed.locator)] : []),
-]
-
 /** The answer of a commit; one that was too long to store is the list as it is now. */
 async function answerOf(
   context: RequestContext,
@@ -169,7 +153,7 @@ function assertAddress(url: string, { env }: RequestContext): void {
   if (problem !== undefined) throw invalidRequest(`'url' ${problem}.`)
 }
 
-const nameTaken = (name: string): Refusal =>
+const nameTaken = (name: string) =>
   alreadyExists(`There is an integration named '${name}'; names are unique.`)
 
 const inUse = (name: string, who: string): Refusal =>
@@ -220,8 +204,6 @@ const newest = sql`(select max(version) from ${configurationVersions})`
 const namedByNewest = (name: string): SQL =>
   sql`exists (select 1 from (${naming(name)}) where version = ${newest})`
 
-type Naming = { readonly version: number; readonly product: string }
-
 /**
  * What needs the integration, as the beginning of a sentence: the newest configuration, or an older one whose policies are
  * rated by it when they change. Undefined for nothing.
@@ -229,7 +211,7 @@ type Naming = { readonly version: number; readonly product: string }
 async function useOf(context: RequestContext, name: string): Promise<string | undefined> {
   const home = homeDatabase(context)
   const [versions, [last]] = await home.batch([
-    home.build.all<Naming>(naming(name)),
+    home.build.all<{ version: number; product: string }>(naming(name)),
     home.build.all<{ version: number | null }>(sql`select ${newest} as version`),
   ])
   if (versions.length === 0) return undefined

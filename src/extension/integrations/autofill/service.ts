@@ -5,19 +5,12 @@ import { recordAudit } from '../../../access/audit/store.ts'
 import { invalidRequest, notFound, tooLarge, wrongState } from '../../../kernel/errors.ts'
 import { newUuid } from '../../../kernel/locators.ts'
 import type { RequestContext } from '../../../platform/context.ts'
-import type { Database } from '../../../platform/database.ts'
 import {
   type AutofillOperations,
   type RegisteredOperation,
   tenants,
 } from '../../../platform/tenancy/control-tables.ts'
-import {
-  controlDatabase,
-  forgetTenants,
-  HOME_SHARD,
-  readTenant,
-  type TenantScope,
-} from '../../../platform/tenancy.ts'
+import { controlDatabase, forgetTenants, HOME_SHARD, readTenant } from '../../../platform/tenancy.ts'
 import type {
   AutofillCallResponse,
   AutofillIntegrationCreateRequest,
@@ -92,6 +85,7 @@ function named(operations: AutofillOperations, locator: string): [name: string, 
   return found
 }
 
+/** Sets the operation; null removes it. */
 async function write(
   context: RequestContext,
   name: string,
@@ -104,7 +98,15 @@ async function write(
     details: { type: 'operation', ...(operation && { callSequence: operation.callSequence }) },
   })
   const database = controlDatabase(env, calls)
-  const [rows] = await database.batch([operationQuery(database, tenant, name, operation)])
+  // Returns nothing when the tenant was recreated or deleted.
+  const isThis = and(eq(tenants.locator, tenant.locator), eq(tenants.generation, tenant.generation))
+  const [rows] = await database.batch([
+    database.build
+      .update(tenants)
+      .set({ autofill: sql`json_patch(${tenants.autofill}, ${JSON.stringify({ [name]: operation })})` })
+      .where(and(isThis, eq(tenants.status, 'active')))
+      .returning({ locator: tenants.locator }),
+  ])
   forgetTenants()
   if (rows.length === 0) throw notFound('tenant', tenant.locator)
 }
@@ -113,18 +115,3 @@ const response = (
   operation: string,
   { locator, callSequence }: RegisteredOperation,
 ): AutofillCallResponse => ({ locator, operation, callSequence: [...callSequence] })
-
-/** Sets the operation, or removes it for null; returns nothing when the tenant was recreated or deleted. */
-const operationQuery = (
-  database: Database,
-  { locator, generation }: TenantScope,
-  name: string,
-  operation: RegisteredOperation | null,
-) =>
-  database.build
-    .update(tenants)
-    .set({ autofill: sql`json_patch(${tenants.autofill}, ${JSON.stringify({ [name]: operation })})` })
-    .where(
-      and(eq(tenants.locator, locator), eq(tenants.generation, generation), eq(tenants.status, 'active')),
-    )
-    .returning({ locator: tenants.locator })

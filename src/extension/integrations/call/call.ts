@@ -96,13 +96,16 @@ export async function makeCall<T>(
     requestHash,
   )
   const resolved = await resolvedHeaders(context, integration.headers, integration.url)
-  const sent = 'problem' in resolved ? integration : { ...integration, headers: resolved.headers }
-  const exchanged =
-    'problem' in resolved ? notSent(resolved.problem) : await exchange(context.env, sent, key, body)
-  // A call that was not sent says nothing about the service.
-  if (!('problem' in resolved)) circuitOf(circuitKey(integration)).record(!isDown(exchanged.ending), now())
-
-  const secrets = secretsOf(sent, 'problem' in resolved ? [] : resolved.values)
+  let exchanged: Exchanged
+  let secrets = secretsOf(integration)
+  if ('problem' in resolved) exchanged = notSent(resolved.problem)
+  else {
+    const sent = { ...integration, headers: resolved.headers }
+    secrets = secretsOf(sent, resolved.values)
+    exchanged = await exchange(context.env, sent, key, body)
+    // A call that was not sent says nothing about the service.
+    circuitOf(circuitKey(integration)).record(!isDown(exchanged.ending), now())
+  }
   const shown = (text: string): string => withoutSecrets(storable(text), secrets)
   const warnings: string[] = []
   const outcome = outcomeOf(integration, exchanged, shown, answer =>
