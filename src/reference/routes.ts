@@ -1,15 +1,5 @@
 import { forTenant, type Route } from '../platform/http/route.ts'
-import {
-  ExplainQuery,
-  GroupListQuery,
-  ListQuery,
-  ResourceAnswer,
-  ResourceGroupCreateRequest,
-  ResourceGroupList,
-  ResourceGroupResponse,
-  ResourceGroupUpdateRequest,
-  ResourceList,
-} from './contract.ts'
+import * as contract from './contract.ts'
 import {
   createGroup,
   readGroup,
@@ -26,7 +16,7 @@ const resources = forTenant('Resources')
 const SELECTION =
   'A group says which resources are in force together from `selectionStartTime` on. Of a static name, the group that began last and has a resource that fits decides; what a group does not name goes on as the older groups have it. Resources for a jurisdiction come before those for none.'
 
-const group = { schema: ResourceGroupResponse, description: 'The resource group.' }
+const group = { schema: contract.ResourceGroupResponse, description: 'The resource group.' }
 const list = { description: 'In the order of creation; `extended=false` gives the bare array.' }
 
 export const resourceRoutes: readonly Route[] = [
@@ -34,15 +24,15 @@ export const resourceRoutes: readonly Route[] = [
     summary: 'Create a resource group',
     description: SELECTION,
     permission: 'resource-groups.write',
-    body: { schema: ResourceGroupCreateRequest, required: true },
+    body: { schema: contract.ResourceGroupCreateRequest, required: true },
     answer: group,
     handle: ({ body }, context) => createGroup(body, context),
   }),
   get('/resource/{tenantLocator}/groups/list', {
     summary: 'List resource groups',
     permission: 'resource-groups.list',
-    query: GroupListQuery,
-    answer: { schema: ResourceGroupList, ...list },
+    query: contract.GroupListQuery,
+    answer: { schema: contract.ResourceGroupList, ...list },
     handle: ({ query }, context) => readGroupList(query, context),
   }),
   get('/resource/{tenantLocator}/groups/{locator}', {
@@ -55,7 +45,7 @@ export const resourceRoutes: readonly Route[] = [
     summary: 'Change a resource group',
     description: 'Removals first, then additions. The start of a group that is in force may move too.',
     permission: 'resource-groups.write',
-    body: { schema: ResourceGroupUpdateRequest, required: true },
+    body: { schema: contract.ResourceGroupUpdateRequest, required: true },
     answer: group,
     handle: ({ params, body }, context) => updateGroup(params.locator, body, context),
   }),
@@ -69,24 +59,24 @@ export const resourceRoutes: readonly Route[] = [
   resources.get('/resource/{tenantLocator}/resources/list', {
     summary: 'List resources',
     permission: 'resources.list',
-    query: ListQuery,
-    answer: { schema: ResourceList, ...list },
+    query: contract.ListQuery,
+    answer: { schema: contract.ResourceList, ...list },
     handle: ({ query }, context) => readResourceList(query, undefined, context),
   }),
   resources.get('/resource/{tenantLocator}/resources/type/{type}/list', {
     summary: 'List resources of a type',
     permission: 'resources.list',
-    query: ListQuery,
-    answer: { schema: ResourceList, ...list },
+    query: contract.ListQuery,
+    answer: { schema: contract.ResourceList, ...list },
     handle: ({ params, query }, context) => readResourceList(query, params.type, context),
   }),
   resources.get('/resource/{tenantLocator}/resources/{name}', {
     summary: 'Get a resource',
     description: `${SELECTION} \`explain=true\` says which group chose it, with which contents, and why; where none of the static name is in force, it says why none is.`,
     permission: 'resources.read',
-    query: ExplainQuery,
+    query: contract.ExplainQuery,
     answer: {
-      schema: ResourceAnswer,
+      schema: contract.ResourceAnswer,
       description: 'The resource; with `explain=true` the explanation alone where none is in force.',
     },
     handle: ({ params, query }, context) => showResource(params.name, query, context),

@@ -16,16 +16,7 @@ import { type OffsetPage, offsetPage } from '../platform/paging.ts'
 import { HOME_SHARD, homeDatabase } from '../platform/tenancy.ts'
 import { versionQuery } from '../product/cache.ts'
 import { clashes, MOST_GROUP_RESOURCES, RESOURCE_TYPES, type ResourceType } from '../product/resources.ts'
-import type {
-  ExplainQuery,
-  GroupListQuery,
-  ListQuery,
-  NothingInForceResponse,
-  ResourceGroupCreateRequest,
-  ResourceGroupResponse,
-  ResourceGroupUpdateRequest,
-  ResourceResponse,
-} from './contract.ts'
+import type * as contract from './contract.ts'
 import { documentUses, explained, groupResponse, nothingInForce, resourceResponse } from './projection.ts'
 import { listed, recordedOnce } from './recording.ts'
 import {
@@ -36,19 +27,7 @@ import {
   selectInForce,
   unknownStaticName,
 } from './resource.ts'
-import {
-  candidateQueries,
-  candidatesOf,
-  findCandidates,
-  findGroup,
-  findResources,
-  groupGuard,
-  groupRows,
-  hasGroupNamed,
-  listGroups,
-  listQuery,
-  resourceQuery,
-} from './store.ts'
+import * as store from './store.ts'
 
 /**
  * By its own name, or with `byStaticName` the one in force; `explain` says why it is, and answers also where none of the
@@ -56,14 +35,14 @@ import {
  */
 export async function showResource(
   name: string,
-  { byStaticName, date, jurisdiction, explain }: ExplainQuery,
+  { byStaticName, date, jurisdiction, explain }: contract.ExplainQuery,
   context: RequestContext,
-): Promise<ResourceResponse | NothingInForceResponse> {
+): Promise<contract.ResourceResponse | contract.NothingInForceResponse> {
   const selecting = { at: date ?? context.now, jurisdiction }
   if (byStaticName) return await showInForce(name, selecting, explain ?? false, context)
   const database = homeDatabase(context)
   const [[row], [newest]] = await database.batch([
-    resourceQuery(database, name),
+    store.resourceQuery(database, name),
     versionQuery(database, undefined),
   ])
   if (!row) throw notFound('resource', name)
@@ -71,7 +50,7 @@ export async function showResource(
   const shown = resourceResponse(resource, await documentUses(context, newest, [resource]))
   if (!explain) return shown
   const { staticName, revision } = resource
-  const { resources, groups } = await findCandidates(database, [staticName])
+  const { resources, groups } = await store.findCandidates(database, [staticName])
   const selection = selectInForce(resources, groups, selecting)
   if (selection.chosen) return { ...shown, explanation: explained(resource, selection, jurisdiction) }
   const { explanation } = nothingInForce(staticName, groups, selection, selecting)
@@ -83,13 +62,13 @@ async function showInForce(
   selecting: Selecting,
   explain: boolean,
   context: RequestContext,
-): Promise<ResourceResponse | NothingInForceResponse> {
+): Promise<contract.ResourceResponse | contract.NothingInForceResponse> {
   const database = homeDatabase(context)
   const [found, groupRows, members, [newest]] = await database.batch([
-    ...candidateQueries(database, [name]),
+    ...store.candidateQueries(database, [name]),
     versionQuery(database, undefined),
   ])
-  const { resources, groups } = candidatesOf([found, groupRows, members])
+  const { resources, groups } = store.candidatesOf([found, groupRows, members])
   if (resources.length === 0) throw unknownStaticName('resource', name)
   const selection = selectInForce(resources, groups, selecting)
   if (!selection.chosen && explain) return nothingInForce(name, groups, selection, selecting)
@@ -100,15 +79,15 @@ async function showInForce(
 }
 
 export async function readResourceList(
-  { offset = 0, count, extended }: ListQuery,
+  { offset = 0, count, extended }: contract.ListQuery,
   type: string | undefined,
   context: RequestContext,
-): Promise<OffsetPage<ResourceResponse>> {
+): Promise<OffsetPage<contract.ResourceResponse>> {
   if (type !== undefined && !isType(type))
     throw invalidParameter(`'${type}' is no type of resource; there are ${RESOURCE_TYPES.join(', ')}.`)
   const database = homeDatabase(context)
   const [rows, [newest]] = await database.batch([
-    listQuery(database, { ...(type && { type }), offset, count }),
+    store.listQuery(database, { ...(type && { type }), offset, count }),
     versionQuery(database, undefined),
   ])
   const found = rows as Resource[]
@@ -122,7 +101,7 @@ const isType = (text: string): text is ResourceType => (RESOURCE_TYPES as readon
 
 /** 400 for unknown resources; 409 for a name that another group has, or resources that clash. */
 export const createGroup = (
-  { name, selectionStartTime, resourceNames }: ResourceGroupCreateRequest,
+  { name, selectionStartTime, resourceNames }: contract.ResourceGroupCreateRequest,
   context: RequestContext,
 ): Promise<JsonText> => {
   const { idempotency, caller, now } = context
@@ -146,7 +125,7 @@ export const createGroup = (
 
 export const updateGroup = (
   locator: string,
-  request: ResourceGroupUpdateRequest,
+  request: contract.ResourceGroupUpdateRequest,
   context: RequestContext,
 ): Promise<JsonText> =>
   changedGroup(context, async database => {
@@ -161,15 +140,23 @@ export const retireGroup = (locator: string, context: RequestContext): Promise<J
     return { group: read.retired ? read : { ...read, retired: true, version: read.version + 1 }, read }
   })
 
-export async function readGroup(locator: string, context: RequestContext): Promise<ResourceGroupResponse> {
+export async function readGroup(
+  locator: string,
+  context: RequestContext,
+): Promise<contract.ResourceGroupResponse> {
   return groupResponse(await groupAt(homeDatabase(context), locator))
 }
 
 export async function readGroupList(
-  { offset = 0, count, extended, excludeRetired, excludeActive }: GroupListQuery,
+  { offset = 0, count, extended, excludeRetired, excludeActive }: contract.GroupListQuery,
   context: RequestContext,
-): Promise<OffsetPage<ResourceGroupResponse>> {
-  const found = await listGroups(homeDatabase(context), { excludeRetired, excludeActive, offset, count })
+): Promise<OffsetPage<contract.ResourceGroupResponse>> {
+  const found = await store.listGroups(homeDatabase(context), {
+    excludeRetired,
+    excludeActive,
+    offset,
+    count,
+  })
   return offsetPage(found, { count, extended }, groupResponse)
 }
 
@@ -186,12 +173,12 @@ function changedGroup(
     async () => {
       const { group, read } = await decide(database)
       if (read) requireMatch(context.ifMatch, () => groupResponse(read))
-      if (!group.retired) checkMembers(group, await findResources(database, group.resourceNames))
-      if (group.name !== read?.name && (await hasGroupNamed(database, group.name, group.locator)))
+      if (!group.retired) checkMembers(group, await store.findResources(database, group.resourceNames))
+      if (group.name !== read?.name && (await store.hasGroupNamed(database, group.name, group.locator)))
         throw alreadyExists(`There is a resource group '${group.name}' already; choose another name.`)
       return {
-        guards: [groupGuard(group, read)],
-        facts: groupRows(database, group),
+        guards: [store.groupGuard(group, read)],
+        facts: store.groupRows(database, group),
         answer: groupResponse(group),
         subject: group.locator,
       }
@@ -202,13 +189,13 @@ function changedGroup(
 
 async function groupAt(database: Database, text: string): Promise<ResourceGroup> {
   const locator = readUuid(text)
-  const group = locator && (await findGroup(database, locator))
+  const group = locator && (await store.findGroup(database, locator))
   if (!group) throw notFound('resource group', text)
   return group
 }
 
 /** The group after the request: removals first, then additions. A retired group does not change (409). */
-function updatedGroup(group: ResourceGroup, request: ResourceGroupUpdateRequest): ResourceGroup {
+function updatedGroup(group: ResourceGroup, request: contract.ResourceGroupUpdateRequest): ResourceGroup {
   if (group.retired)
     throw wrongState(`The resource group '${group.name}' is retired, for good; make another.`)
   const { name, selectionStartTime, addResources, removeResources } = request

@@ -14,20 +14,7 @@ import { csvBytes, csvSource, HeldBytes } from './csv-source.ts'
 import { type AnyDeclaration, asDeclared, LARGEST_TABLE_BYTES, type TableKind } from './layout.ts'
 import { invalidTable, MOST_NOTES } from './notes.ts'
 import { TableReading, type TableRow } from './reading.ts'
-import {
-  addRows,
-  beginContents,
-  dropContents,
-  dropUnread,
-  findContents,
-  findLayout,
-  findOverlaps,
-  loadedRows,
-  postponeTimer,
-  type RepeatedKey,
-  removeRows,
-  type TableContents,
-} from './store.ts'
+import * as store from './store.ts'
 
 /** The file of a table, as it was stored. */
 type StoredTable = { readonly revision: Uuid; readonly sizeBytes: number; readonly staticName: string }
@@ -84,7 +71,7 @@ export async function loadTable(
     const [rows, count, sent] = [`[${texts.join(',')}]`, texts.length, bytes]
     texts = []
     bytes = 0
-    for (const repeated of await addRows(database, contents, rows, count, most))
+    for (const repeated of await store.addRows(database, contents, rows, count, most))
       if (!isKnown) noteRepeated(reading, kind, repeated)
     held.release(sent)
   }
@@ -93,7 +80,7 @@ export async function loadTable(
       if (reading.layout && contents === undefined) {
         await armDispatcher(context, HOME_SHARD)
         const timer = contentsTimer(revision, context.now, LONGEST_LOADING_MS)
-        contents = await beginContents(database, { revision, layout: reading.layout }, timer)
+        contents = await store.beginContents(database, { revision, layout: reading.layout }, timer)
       }
       for (const row of rows) {
         const text = rowText(row)
@@ -108,7 +95,7 @@ export async function loadTable(
     await flush()
     const hasEnd = reading.layout?.range?.end !== undefined
     if (contents !== undefined && !notes.isFull)
-      for (const { line, firstLine } of await findOverlaps(database, contents, hasEnd, MOST_NOTES))
+      for (const { line, firstLine } of await store.findOverlaps(database, contents, hasEnd, MOST_NOTES))
         notes.problem(
           line,
           `The range begins before the one of line ${firstLine} has ended; of one key, ranges share no more than an edge.`,
@@ -130,8 +117,8 @@ export async function reloadedContents(
   database: Database,
   { locator, sizeBytes }: ResourceRevision,
   kind: TableKind,
-): Promise<TableContents> {
-  const layout = await findLayout(database, locator)
+): Promise<store.TableContents> {
+  const layout = await store.findLayout(database, locator)
   if (!layout) throw new Error(`Revision ${locator} has no stored layout.`)
   const { contents, rowCount } = await loadTable(context, database, {
     revision: locator,
@@ -140,8 +127,8 @@ export async function reloadedContents(
     declared: asDeclared(layout),
     isKnown: true,
   })
-  await database.batch(loadedRows(database, contents, rowCount) as [Query, ...Query[]])
-  const loaded = await findContents(database, locator)
+  await database.batch(store.loadedRows(database, contents, rowCount) as [Query, ...Query[]])
+  const loaded = await store.findContents(database, locator)
   if (!loaded) throw new Refusal('overloaded', 'The contents are being removed; try again.', {}, 1)
   return loaded
 }
@@ -149,8 +136,9 @@ export async function reloadedContents(
 /** Removes the rows of a failed upload after the answer. If that fails, the timer does it. */
 export function abandon(context: RequestContext, database: Database, contents: number): void {
   context.later(
-    dropContents(database, contents)
-      .then(() => removeRows(database, contents))
+    store
+      .dropContents(database, contents)
+      .then(() => store.removeRows(database, contents))
       .catch(problem =>
         console.error(
           JSON.stringify({ at: 'table', requestId: context.requestId, problem: String(problem) }),
@@ -162,7 +150,7 @@ export function abandon(context: RequestContext, database: Database, contents: n
 function noteRepeated(
   { notes, isKeyUnique }: TableReading,
   kind: TableKind,
-  { line, firstLine }: RepeatedKey,
+  { line, firstLine }: store.RepeatedKey,
 ): void {
   const what = kind === 'table' ? 'key' : 'key and start'
   if (isKeyUnique || kind === 'rangeTable')
@@ -197,11 +185,11 @@ const contentsTimer = (revision: Uuid, at: Instant, afterMs: number): NewTimer =
  */
 export const collectContents: TimerOwner = async ({ subject, locator }, { env, tenant, shard, calls }) => {
   const database = shardDatabase(env, tenant, shard, calls)
-  const { dropped, loadingFrom } = await dropUnread(database, subject, now() - LONGEST_LOADING_MS)
-  for (const contents of dropped) await removeRows(database, contents)
+  const { dropped, loadingFrom } = await store.dropUnread(database, subject, now() - LONGEST_LOADING_MS)
+  for (const contents of dropped) await store.removeRows(database, contents)
   // A test tenant's clock may have been moved on while rows come in.
   if (loadingFrom !== null) {
     const leftMs = Math.max(1_000, loadingFrom + LONGEST_LOADING_MS - now())
-    await postponeTimer(database, locator, (tenantNow(tenant) + leftMs) as Instant)
+    await store.postponeTimer(database, locator, (tenantNow(tenant) + leftMs) as Instant)
   }
 }

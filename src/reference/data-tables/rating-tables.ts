@@ -10,19 +10,7 @@ import type { SelectionBasis } from '../../product/resources.ts'
 import { KEY_SEPARATOR, type LookupResult, readLookUpKey } from '../../product/templates/effects.ts'
 import { selectInForce } from '../resource.ts'
 import { INTERPOLATIONS, type Neighbours, RANGE_OPERATIONS, rangeRecord } from './interpolation.ts'
-import {
-  type Candidate,
-  type Candidates,
-  findAllTables,
-  findNeighbours,
-  findRows,
-  keepCandidates,
-  knownCandidates,
-  knownNeighbours,
-  knownRows,
-  neighboursKey,
-  type WantedNeighbours,
-} from './record-store.ts'
+import * as records from './record-store.ts'
 import { canonicalDecimal, sortableDecimal, type TableRecord, TYPE_RULES } from './values.ts'
 
 /** Thrown in place of what rests on rows of tables that are not at hand: they are fetched, and it is done again. */
@@ -54,16 +42,16 @@ const MOST_ROUNDS = 20
 /** The tables of one operation, over its attempts. */
 export class RatingTables {
   readonly #context: RequestContext
-  #candidates: ReadonlyMap<string, Candidate[]> = new Map()
-  #groups: Candidates['groups'] = []
+  #candidates: ReadonlyMap<string, records.Candidate[]> = new Map()
+  #groups: records.Candidates['groups'] = []
   /** By contents, column and key: the value of a row, or null where there is none. */
   readonly #values = new Map<string, string | null>()
   #missing = new Map<string, { contents: number; key: string; valueAt: number }>()
   /** By `neighboursKey`. */
   readonly #neighbours = new Map<string, Neighbours>()
-  #missingNeighbours = new Map<string, WantedNeighbours>()
+  #missingNeighbours = new Map<string, records.WantedNeighbours>()
   #rounds = 0
-  #used = new Set<Candidate>()
+  #used = new Set<records.Candidate>()
 
   constructor(context: RequestContext) {
     this.#context = context
@@ -74,8 +62,9 @@ export class RatingTables {
     const { tenant } = this.#context
     if (!tenant.hasTables) return
     const readAt = now()
-    const known = knownCandidates(tenant, ALL) ?? (await findAllTables(homeDatabase(this.#context)))
-    if (!knownCandidates(tenant, ALL)) keepCandidates(tenant, ALL, known, readAt)
+    const known =
+      records.knownCandidates(tenant, ALL) ?? (await records.findAllTables(homeDatabase(this.#context)))
+    if (!records.knownCandidates(tenant, ALL)) records.keepCandidates(tenant, ALL, known, readAt)
     this.#candidates = Map.groupBy(known.tables, one => one.staticName)
     this.#groups = known.groups
   }
@@ -86,7 +75,7 @@ export class RatingTables {
   }
 
   /** The tables that were read, each with the contents that it has. */
-  get used(): readonly Candidate[] {
+  get used(): readonly records.Candidate[] {
     return [...this.#used]
   }
 
@@ -123,12 +112,12 @@ export class RatingTables {
     await this.#fetchNeighbours()
     const wanted = [...this.#missing.values()]
     if (wanted.length === 0) return
-    const found = await findRows(homeDatabase(this.#context), wanted)
+    const found = await records.findRows(homeDatabase(this.#context), wanted)
     for (const { contents, key, valueAt } of wanted) {
       const row = found.get(`${contents}/${key}`) ?? null
       // What the isolate keeps is bounded; this is kept for as long as the operation.
       this.#values.set(`${contents}/${valueAt}/${key}`, row?.cells[valueAt] ?? null)
-      knownRows.keep(row, this.#context.tenant, contents, key, '')
+      records.knownRows.keep(row, this.#context.tenant, contents, key, '')
     }
     this.#missing = new Map()
   }
@@ -136,11 +125,11 @@ export class RatingTables {
   async #fetchNeighbours(): Promise<void> {
     const wanted = [...this.#missingNeighbours.values()]
     if (wanted.length === 0) return
-    const found = await findNeighbours(homeDatabase(this.#context), wanted)
+    const found = await records.findNeighbours(homeDatabase(this.#context), wanted)
     for (const one of wanted) {
-      const near = found.get(neighboursKey(one))!
-      this.#neighbours.set(neighboursKey(one), near)
-      knownNeighbours.keep(near, this.#context.tenant, one.contents, one.key, one.bound)
+      const near = found.get(records.neighboursKey(one))!
+      this.#neighbours.set(records.neighboursKey(one), near)
+      records.knownNeighbours.keep(near, this.#context.tenant, one.contents, one.key, one.bound)
     }
     this.#missingNeighbours = new Map()
   }
@@ -151,7 +140,7 @@ export class RatingTables {
     if (this.#candidates.size === 0) return tablesOfConfiguration(inConfiguration)
     const { tables = {}, rangeTables = {} } = configuration.configuration.resources ?? {}
     const declared = { ...rangeTables, ...tables }
-    const chosen = (name: string, at: Instant | undefined): Candidate | undefined => {
+    const chosen = (name: string, at: Instant | undefined): records.Candidate | undefined => {
       const timeBasis = Object.hasOwn(declared, name) ? declared[name]!.selectionTimeBasis : undefined
       const selecting = {
         at: at ?? basis[timeBasis ?? 'transactionEffectiveTime'],
@@ -185,7 +174,7 @@ export class RatingTables {
     return made
   }
 
-  #range({ name, contents }: Candidate, { keys, bound, operation, columns }: WantedRange) {
+  #range({ name, contents }: records.Candidate, { keys, bound, operation, columns }: WantedRange) {
     const { number, layout, keyTypes } = contents
     const wrong = (message: string): Refusal =>
       new Refusal('pluginFailed', `rangeLookup in '${name}': ${message}`)
@@ -209,14 +198,14 @@ export class RatingTables {
     const key = parts.join(KEY_SEPARATOR)
     const wanted = { contents: number, key, bound: sortableDecimal(exact) }
     const neighbours =
-      this.#neighbours.get(neighboursKey(wanted)) ??
-      knownNeighbours.get(this.#context.tenant, number, key, wanted.bound)
+      this.#neighbours.get(records.neighboursKey(wanted)) ??
+      records.knownNeighbours.get(this.#context.tenant, number, key, wanted.bound)
     if (neighbours) return rangeRecord(layout, neighbours, exact, operation, Object.fromEntries(how))
-    this.#missingNeighbours.set(neighboursKey(wanted), wanted)
+    this.#missingNeighbours.set(records.neighboursKey(wanted), wanted)
     return 'notLoaded' as const
   }
 
-  #lookup({ name, contents: { number, layout, keyTypes } }: Candidate, text: string): LookupResult {
+  #lookup({ name, contents: { number, layout, keyTypes } }: records.Candidate, text: string): LookupResult {
     const { keys, column } = readLookUpKey(text)
     const names = layout.columns.map(one => one.name)
     const wrong = (message: string): Refusal =>
@@ -236,7 +225,7 @@ export class RatingTables {
     if (parts.includes(undefined)) return 'noSuchKey'
     const key = parts.join(KEY_SEPARATOR)
     const asked = `${number}/${valueAt}/${key}`
-    const row = knownRows.get(this.#context.tenant, number, key, '')
+    const row = records.knownRows.get(this.#context.tenant, number, key, '')
     const value = this.#values.has(asked) ? this.#values.get(asked) : row ? row.cells[valueAt] : row
     if (value !== undefined) return value === null ? 'noSuchKey' : { value }
     this.#missing.set(asked, { contents: number, key, valueAt })

@@ -11,17 +11,7 @@ import { notInForce, selectInForce, unknownStaticName } from '../resource.ts'
 import type { RangeRecordQuery, RecordQuery, TableLookupResponse } from './contract.ts'
 import type { AnyDeclaration, TableKind, TableLayout } from './layout.ts'
 import { abandon, loadTable, type ReadTable, unreadTimer } from './loading.ts'
-import {
-  type Candidate,
-  type Candidates,
-  type FoundRow,
-  findRow,
-  findTablesAndRows,
-  forgetTables,
-  keepCandidates,
-  knownCandidates,
-  knownRows,
-} from './record-store.ts'
+import * as records from './record-store.ts'
 import { loadedRows, loadingGuard } from './store.ts'
 import { canonicalDecimal, sortableDecimal, type TableRecord, TYPE_RULES, typedRow } from './values.ts'
 
@@ -52,26 +42,31 @@ export async function showRecord(
   const keys = query.key.map(key => key.trim())
   const bound = kind === 'rangeTable' ? sortableBound(boundText ?? '') : ''
   const nameKey = `${kind}/${byStaticName}/${name}`
-  const known = knownCandidates(tenant, nameKey)
+  const known = records.knownCandidates(tenant, nameKey)
   if (known) {
     const table = chosen(known, wanted)
     const key = keyOf(table, keys)
     const { number } = table.contents
     const row =
-      knownRows.get(tenant, number, key, bound) ?? (await findRow(homeDatabase(context), number, key, bound))
+      records.knownRows.get(tenant, number, key, bound) ??
+      (await records.findRow(homeDatabase(context), number, key, bound))
     if (row !== 'gone') {
-      knownRows.keep(row, tenant, number, key, bound)
+      records.knownRows.keep(row, tenant, number, key, bound)
       return { value: { ...recordOf(table, row, keys, wanted, bound) } }
     }
-    forgetTables(tenant)
+    records.forgetTables(tenant)
   }
   const readAt = now()
-  const { candidates, rows } = await findTablesAndRows(homeDatabase(context), { ...wanted, keys, bound })
-  keepCandidates(tenant, nameKey, candidates, readAt)
+  const { candidates, rows } = await records.findTablesAndRows(homeDatabase(context), {
+    ...wanted,
+    keys,
+    bound,
+  })
+  records.keepCandidates(tenant, nameKey, candidates, readAt)
   const table = chosen(candidates, wanted)
   const key = keyOf(table, keys)
   const row = rows.get(table.contents.number) ?? null
-  knownRows.keep(row, tenant, table.contents.number, key, bound)
+  records.knownRows.keep(row, tenant, table.contents.number, key, bound)
   return { value: { ...recordOf(table, row, keys, wanted, bound) } }
 }
 
@@ -82,7 +77,7 @@ function sortableBound(text: string): string {
 }
 
 /** The table that is meant; with several loadings of the same contents, the newest. */
-function chosen({ tables, groups }: Candidates, wanted: Wanted): Candidate {
+function chosen({ tables, groups }: records.Candidates, wanted: Wanted): records.Candidate {
   const { name, byStaticName, kind } = wanted
   const what = kind === 'table' ? 'table' : 'range table'
   if (tables.length === 0) throw byStaticName ? unknownStaticName(what, name) : notFound(what, name)
@@ -95,7 +90,7 @@ function chosen({ tables, groups }: Candidates, wanted: Wanted): Candidate {
 const keyNames = ({ columns, keys }: TableLayout): string[] => keys.map(at => columns[at]!.name)
 
 /** The keys as rows have them. Refuses too few, too many, and those that their columns do not take. */
-function keyOf({ name, contents: { layout, keyTypes } }: Candidate, keys: readonly string[]): string {
+function keyOf({ name, contents: { layout, keyTypes } }: records.Candidate, keys: readonly string[]): string {
   const names = keyNames(layout)
   if (keys.length !== names.length)
     throw invalidParameter(
@@ -112,8 +107,8 @@ function keyOf({ name, contents: { layout, keyTypes } }: Candidate, keys: readon
 }
 
 function recordOf(
-  { name, contents: { layout } }: Candidate,
-  row: FoundRow | null,
+  { name, contents: { layout } }: records.Candidate,
+  row: records.FoundRow | null,
   keys: readonly string[],
   { bound: boundText, kind }: Wanted,
   bound: string,

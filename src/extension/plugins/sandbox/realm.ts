@@ -47,13 +47,17 @@ export function realm(
   const call = Function.prototype.call.bind(Function.prototype.call) as (...given: unknown[]) => unknown
   const { limits } = host
   type Problem = RealmHost['scripts'][number]['problem']
-  const problems = Object.create(null) as Record<string, Problem | null>
+  const empty = <T>(): Record<string, T> => Object.create(null) as Record<string, T>
+  const among = (names: readonly string[]): Record<string, true> => {
+    const record = empty<true>()
+    for (const name of names) record[name] = true
+    return record
+  }
+  const problems = empty<Problem | null>()
   for (const { path, problem } of host.scripts) problems[path] = problem ?? null
-  const isEntity = Object.create(null) as Record<string, true>
-  for (const entity of host.entities) isEntity[entity] = true
+  const isEntity = among(host.entities)
   const entityNames = host.entities.join(', ')
-  const mayReturnNothing = Object.create(null) as Record<string, true>
-  for (const name of host.mayReturnNothing) mayReturnNothing[name] = true
+  const mayReturnNothing = among(host.mayReturnNothing)
 
   /** Works whatever a script did to lists. */
   const append = <T>(list: T[], value: T): void => {
@@ -93,7 +97,7 @@ export function realm(
 
   /** The classes of an error: a constructor's own line is not the place where the error was thrown. */
   const classesOf = (thrown: object): Record<string, true> => {
-    const names = Object.create(null) as Record<string, true>
+    const names = empty<true>()
     let one = getPrototypeOf(thrown)
     for (let depth = 0; one !== null && depth < MOST_CLASSES; depth += 1) {
       names[String((one.constructor as { name?: unknown } | undefined)?.name)] = true
@@ -192,17 +196,15 @@ export function realm(
     const writes: AuxWrite[] = []
     const events: CustomEvent[] = []
     const pair = (a: string, b: string): string => stringify([a, b])
-    const aux = new Map(known.aux.map(([locator, key, value]) => [pair(locator, key), value]))
+    const byPair = <T>(list: readonly (readonly [string, string, T])[] = []): Map<string, T> =>
+      new Map(list.map(([a, b, value]) => [pair(a, b), value]))
+    const aux = byPair(known.aux)
     const auxLocators = new Set(known.auxLocators)
-    const entities = new Map(
-      known.entities.map(([entity, locator, record]) => [pair(entity, locator), record]),
-    )
+    const entities = byPair(known.entities)
     const isResource = new Set(resourceTables)
-    const secrets = new Map((known.secrets ?? []).map(([whose, item, value]) => [pair(whose, item), value]))
-    const rows = new Map(known.rows.map(([table, key, value]) => [pair(table, key), value]))
-    const ranges = new Map(
-      (known.ranges ?? []).map(([table, wanted, record]) => [pair(table, wanted), record]),
-    )
+    const secrets = byPair(known.secrets)
+    const rows = byPair(known.rows)
+    const ranges = byPair(known.ranges)
     const stopped = { message: 'the call is stopped to fetch what it asks for' }
     /** Once stopped it stays stopped, whatever catches the error: `missing` is out of the tenant's reach. */
     let isStopped = false
@@ -213,7 +215,7 @@ export function realm(
     const assertGoingOn = (): void => {
       if (isStopped) throw stopped
     }
-    const asked = Object.create(null) as Record<string, true>
+    const asked = empty<true>()
     /** Asks for a missing value. A gathering call continues with `instead`; otherwise the call stops. */
     const ask = <T>(one: Missing, key: string, instead: T): T => {
       const named = one.kind + key
@@ -324,10 +326,8 @@ export function realm(
       },
       getSecret(staticName: unknown, item: unknown): unknown {
         assertGoingOn()
-        const [whose, which] = [
-          namedWithin('the static name of a secret', staticName),
-          namedWithin('the item of a secret', item),
-        ]
+        const whose = namedWithin('the static name of a secret', staticName)
+        const which = namedWithin('the item of a secret', item)
         const one = pair(whose, which)
         const value = secrets.get(one)
         if (value !== undefined) return parse(stringify(value))
@@ -370,12 +370,8 @@ export function realm(
         if (logs.length > limits.logLines || logged > limits.log) return
         const line = parts.map(shown).join(' ').slice(0, limits.log)
         logged += line.length
-        const isFull = logs.length === limits.logLines || logged > limits.log
-        const full = {
-          level: 'warn',
-          text: 'The log of this call is full; what follows is cut off.',
-        } as const
-        append(logs, isFull ? full : { level, text: line })
+        if (logs.length < limits.logLines && logged <= limits.log) append(logs, { level, text: line })
+        else append(logs, { level: 'warn', text: 'The log of this call is full; what follows is cut off.' })
       }
     const define = (property: string, value: unknown): void => {
       defineProperty(globalThis, property, { value, writable: true, configurable: true, enumerable: false })
@@ -456,19 +452,13 @@ export function realm(
     lasting = putBack()
     if (lasting !== undefined) {
       const reason = `changes ${lasting} for good; a plugin may not, since the next call would find it so`
-      // Nothing in it can be trusted as it was written.
-      return failureAlone(reason, path)
+      // Nothing in the language can be trusted: each text is JSON already, and nothing is asked how it is written.
+      return `{"failure":{"reason":${stringify(reason)},"at":${stringify(path)}},"missing":[],"logs":[],"writes":[],"events":[]}`
     }
     const beside = stringify({ failure, missing, logs, writes, events })
     // The answer is JSON already; of thousands of rates it is long.
     return failure || made === undefined ? beside : `{"value":${made},${beside.slice(1)}`
   }
-
-  /**
-   * A failure on its own, whatever happened to the language: each text is JSON already, and nothing is asked how it is written.
-   */
-  const failureAlone = (reason: string, at: string): string =>
-    `{"failure":{"reason":${stringify(reason)},"at":${stringify(at)}},"missing":[],"logs":[],"writes":[],"events":[]}`
 
   let lasting: string | undefined
   let hasRun = false
