@@ -13,11 +13,11 @@ type Charge = { readonly shard: ShardName; readonly webhook: string }
  * slow endpoint delays no other. Kept in its own storage: `charge` (whom it works for).
  */
 export class DeliveryObject extends DurableObject<Env> {
-  /** Asked to look while it works: it looks once more. Lost in a crash, after which the alarm looks anyway. */
+  /** Whether it was asked to look while it works: then it looks once more. Lost in a crash, after which the alarm looks anyway. */
   #woken = false
   #works = false
 
-  /** Sees to it that it looks for what is due, at once. */
+  /** Makes it look for due deliveries at once. */
   async wake(shard: ShardName, webhook: string): Promise<void> {
     this.#woken = true
     if (this.#works) return

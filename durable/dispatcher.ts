@@ -9,7 +9,7 @@ import { type ShardName, shardDatabase, type Tenant } from '../src/platform/tena
 /** While it works, and after it failed, the next alarm is this far away. */
 const REARM_MS = 60_000
 
-/** Time between two alarms at least. */
+/** The shortest time between two alarms. */
 const PAUSE_MS = 1_000
 
 /**
@@ -20,7 +20,7 @@ const PAUSE_MS = 1_000
 export class DispatcherObject extends DurableObject<Env> {
   #lastLease: Promise<unknown> = Promise.resolve()
 
-  /** What the release before calls, while both run: numbers of the object's own storage, which the next lease goes beyond. */
+  /** For the previous release while both run: leases numbers of the object's own storage, which the next lease goes beyond. */
   lease(count: number): Promise<Block> {
     return this.#inTurn(async () => {
       const next = (await this.ctx.storage.get<number>('sequence')) ?? FIRST_SEQUENCE
@@ -38,7 +38,7 @@ export class DispatcherObject extends DurableObject<Env> {
     )
   }
 
-  /** One lease after the other: between what one reads of the storage and what it writes there is a call of the database. */
+  /** Runs leases one after the other: each calls the database between its read and its write of the storage. */
   #inTurn<Result>(lease: () => Promise<Result>): Promise<Result> {
     const turn = this.#lastLease.then(lease)
     this.#lastLease = turn.catch(() => undefined)
@@ -46,8 +46,8 @@ export class DispatcherObject extends DurableObject<Env> {
   }
 
   /**
-   * Sees to it that the shard is looked at when `at` (epoch milliseconds) has come. An earlier look does not do
-   * instead: what the caller is about to commit may not be there yet.
+   * Has the shard looked at when `at` (epoch milliseconds) comes. An earlier look does not replace it: what the
+   * caller is about to commit may not be there yet.
    */
   async arm(shard: ShardName, at: number): Promise<void> {
     const lookAt = (await this.ctx.storage.get<number>('lookAt')) ?? 0
@@ -58,7 +58,7 @@ export class DispatcherObject extends DurableObject<Env> {
 
   /**
    * Re-arms before it works, so that a crash in between costs a minute and loses nothing. When it is done,
-   * `lookAt` tells whether it was armed meanwhile: the alarm must not be taken away then.
+   * `lookAt` shows whether it was armed meanwhile: then the alarm must stay.
    */
   override async alarm(): Promise<void> {
     const shard = await this.ctx.storage.get<ShardName>('shard')

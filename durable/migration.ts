@@ -6,7 +6,7 @@ import type { ShardName } from '../src/platform/tenancy.ts'
 
 /** While it works the next alarm is this far away, for what a crash cuts off; it does not go off before the work is done. */
 const REARM_MS = 3_000
-/** After it could not look at all: at first soon, since most faults are gone by then, and ever later while they last. */
+/** The wait after a failure: short at first, since most faults are gone by then, and longer while they last. */
 const FIRST_FAILED_MS = 1_000
 const LONGEST_FAILED_MS = 20_000
 
@@ -17,14 +17,14 @@ type Charge = { readonly shard: ShardName; readonly migration: Uuid }
  * in the batch of each portion of them, so that a crash repeats and loses nothing. Kept in its own storage: `charge` (what it works on).
  */
 export class MigrationObject extends DurableObject<Env> {
-  /** Told to look while it works: it looks once more. Lost in a crash, after which the alarm looks anyway. */
+  /** Whether it was asked to look while it works: then it looks once more. Lost in a crash, after which the alarm looks anyway. */
   #woken = false
   #halted = false
   /** Alarms since the last one that could look. */
   #failed = 0
   #working: Promise<unknown> | undefined
 
-  /** Sees to it that it looks for what is to do, at once. */
+  /** Makes it look for work at once. */
   async wake(shard: ShardName, migration: Uuid): Promise<void> {
     this.#woken = true
     if (this.#working) return
@@ -34,7 +34,7 @@ export class MigrationObject extends DurableObject<Env> {
     if (armed === null || armed > now()) await this.ctx.storage.setAlarm(now())
   }
 
-  /** Begins no further account before its next alarm; answers when the one that is under way is done with. */
+  /** Begins no further account before its next alarm; returns when the account under way is finished. */
   async halt(): Promise<void> {
     this.#halted = true
     await this.#working
@@ -59,7 +59,7 @@ export class MigrationObject extends DurableObject<Env> {
     else await this.ctx.storage.setAlarm(now() + waitMs)
   }
 
-  /** Milliseconds until it is to look again; undefined when there is nothing more to do. Never throws. */
+  /** Milliseconds until it must look again; undefined when nothing is left to do. Never throws. */
   async #work({ shard, migration }: Charge): Promise<number | undefined | 'failed'> {
     try {
       const { workOn } = await import('../src/servicing/migration/run/run.ts')

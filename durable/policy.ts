@@ -5,7 +5,7 @@ import { tenantNow } from '../src/platform/tenancy.ts'
 import type { PolicyMessage, PolicyReply } from '../src/transactions/mechanism/kind.ts'
 import type { PolicyMemory } from '../src/transactions/object/execution.ts'
 
-/** Operations that may wait for one policy; more are refused at once. */
+/** How many operations may wait for one policy; more are refused at once. */
 const LONGEST_LINE = 256
 
 /**

@@ -1,16 +1,22 @@
 // Signing in, accounts and their passwords. The query or the body names the tenant (contract 1, Authentication).
 import { z } from '@hono/zod-openapi'
+import { ACCOUNT_TYPES } from '../platform/http/permissions.ts'
 import {
   booleanOr,
   component,
+  DateTime,
   Flag,
   filledIn,
+  LONGEST_LIST,
   LongName,
+  Name,
   OptionalLocator,
   OptionalLongName,
   PageSize,
+  RequestDateTime,
   requestInteger,
   Text,
+  Texts,
   Timestamp,
 } from '../platform/wire.ts'
 import { breaks, rule } from '../platform/wire-problem.ts'
@@ -91,21 +97,13 @@ export const AccountAddRequest = filledIn(
 ).openapi('AccountAddRequest')
 export type AccountAddRequest = z.output<typeof AccountAddRequest>
 
-const ACCOUNT_TYPES = [
-  'account.internal',
-  'account.tenant.admin',
-  'account.tenant.employee',
-  'account.tenant.read.only.user',
-  'account.tenant.claims.only.user',
-  'account.unauthenticated',
-  'account.test.tenant.admin',
-] as const
+const SHOWN_TYPES = [...ACCOUNT_TYPES, 'account.unauthenticated'] as const
 
 export const AccountResponse = component('AccountResponse', {
   id: Text.describe("The account's locator: `account.uuid` in its tokens."),
   name: Text,
   createdTimestamp: Timestamp,
-  accountType: z.enum(ACCOUNT_TYPES).describe('Of a service account: that of whoever made it.'),
+  accountType: z.enum(SHOWN_TYPES).describe('Of a service account: that of whoever made it.'),
   deleted: Flag,
   email: Text.describe('Empty where an archive made the account.'),
   locked: Flag.describe('Whether no password signs in, because of failures.'),
@@ -178,3 +176,41 @@ export const PasswordRulesResponse = component('PasswordRulesResponse', {
 export const KeySetResponse = component('KeySetResponse', {
   keys: z.array(z.object({ kty: Text, crv: Text, x: Text, kid: Text, alg: Text, use: Text })),
 })
+
+// Long-lived tokens on the wire (contract 1, Accounts and auth tokens).
+
+const TokenName = Name.refine(
+  name => !name.startsWith('bdy_'),
+  rule("must not begin with 'bdy_', as tokens themselves do"),
+)
+
+const Listed = z.array(Text).max(LONGEST_LIST)
+
+export const AuthTokenCreateRequest = filledIn(
+  { permissions: [], tenants: [] },
+  z.object({
+    name: TokenName.describe("Unique among the account's tokens."),
+    expiresAt: RequestDateTime.describe('At most five years ahead.'),
+    permissions: Listed.openapi({
+      description:
+        'What the token may, as `group.action` or `group.*`: nothing that its account, or whoever makes it, may not. None: it is good for nothing that needs a permission.',
+      example: ['policies.read', 'invoices.*'],
+    }),
+    tenants: Listed.describe(
+      'Tenants in which it holds, by name, host name or locator; also `any` and `type:test` or `type:production`. An account has one tenant, so that there is no other to name; none means that one. An administration account must name some, each by its name or by one of these three words.',
+    ),
+  }),
+).openapi('AuthTokenCreateRequest')
+export type AuthTokenCreateRequest = z.output<typeof AuthTokenCreateRequest>
+
+/** A token without the token: that was shown when it was made. */
+export const AuthTokenResponse = component('AuthTokenResponse', {
+  name: Text,
+  expiresAt: DateTime,
+  createdAt: DateTime,
+  permissions: Texts.optional(),
+  tenants: Texts.optional(),
+})
+export type AuthTokenResponse = z.infer<typeof AuthTokenResponse>
+
+export const AuthTokens = z.array(AuthTokenResponse)

@@ -1,6 +1,7 @@
 // Passwords are kept as scrypt hashes of the peppered password, in the PHC text form.
 import crypto from 'node:crypto'
 import { Refusal } from '../kernel/errors.ts'
+import { secretsIn } from '../platform/sealed.ts'
 import { Seats } from '../platform/seats.ts'
 
 /** N = 2^14, r = 8, p = 5: 16 MiB and a fifth of a second. */
@@ -117,8 +118,4 @@ export function needsRehash(stored: string): boolean {
   return !known || known.cost.ln !== COST.ln || known.cost.r !== COST.r || known.cost.p !== COST.p
 }
 
-function peppersIn(text: string | undefined): string[] {
-  const peppers = (text ?? '').split(',').map(pepper => pepper.trim())
-  if (peppers.includes('')) throw new Error('PASSWORD_PEPPER must be set.')
-  return peppers
-}
+const peppersIn = (text: string | undefined): string[] => secretsIn('PASSWORD_PEPPER', text)

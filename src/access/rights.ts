@@ -18,7 +18,7 @@ const MOST_NAMED = 20
 
 /** Refuses (422) to give permissions that are not held, and names them. `who` begins the sentence. */
 export function requireWithin(given: readonly Permission[], held: readonly Permission[], who: string): void {
-  const excess = given.filter(one => !held.includes(one))
+  const excess = given.filter(permission => !held.includes(permission))
   if (excess.length === 0) return
   const more = excess.length > MOST_NAMED ? ` and ${excess.length - MOST_NAMED} more` : ''
   throw new Refusal('beyondOwner', `${who} ${excess.slice(0, MOST_NAMED).join(', ')}${more}.`)
@@ -50,7 +50,7 @@ type Made = { readonly locator: string; readonly createdBy: string | null }
  * another. `anyOf` are the permissions to act on every account of the tenant.
  */
 export function requireReach(caller: Caller, account: Made, anyOf: readonly Permission[]): void {
-  if (anyOf.some(one => may(caller, one))) return
+  if (anyOf.some(permission => may(caller, permission))) return
   if (account.locator === caller.accountLocator || account.createdBy === caller.accountLocator) return
   throw forbidden(
     `The account '${caller.username}' may do this to itself and to accounts that it made; to do it to others it lacks the permission ${anyOf.join(' or ')}.`,
@@ -62,7 +62,7 @@ export function requireReach(caller: Caller, account: Made, anyOf: readonly Perm
  * deploy is about to create. Signed-in sessions work for all tenants.
  */
 export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 'name' | 'type'>): void {
-  if (!tenants || [name, `type:${type}`, 'any'].some(one => tenants.includes(one))) return
+  if (!tenants || [name, `type:${type}`, 'any'].some(scope => tenants.includes(scope))) return
   throw forbidden(
     `The token is not for the ${type} tenant '${name}'; it is for ${tenants.slice(0, MOST_NAMED).join(', ')}.`,
   )

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { TENANT_ACCOUNT_TYPES } from '../platform/http/permissions.ts'
 import { accountColumns, auditColumns, tokenColumns } from '../platform/tenancy/control-tables.ts'
 import type { PasswordRules } from './password-rules/rules.ts'
 
@@ -8,15 +9,7 @@ export const accounts = sqliteTable(
   {
     ...accountColumns(),
     email: text(),
-    type: text({
-      enum: [
-        'account.tenant.admin',
-        'account.test.tenant.admin',
-        'account.tenant.employee',
-        'account.tenant.read.only.user',
-        'account.tenant.claims.only.user',
-      ],
-    }).notNull(),
+    type: text({ enum: TENANT_ACCOUNT_TYPES }).notNull(),
     /** A program's account: it has long-lived tokens and never a password. */
     isService: integer({ mode: 'boolean' }).notNull().default(false),
     /** Null: the account cannot sign in with a password. */

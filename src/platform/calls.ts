@@ -10,23 +10,23 @@ export type Calls = {
   object: number
   r2: number
   queue: number
-  /** Of the round trips to D1, those that looked again at a tenant, or at what was revoked, known from more than 5 s ago. */
+  /** Round trips to D1 that read a tenant or revocations again, because they were read more than 5 s ago. */
   renewed: number
   rowsRead: number
   rowsWritten: number
-  /** Round trips among them that objects made: they are no calls of the caller's own. */
+  /** How many of these round trips objects made, not the caller itself. */
   ofObjects?: number
-  /** How far each database had come that answered, by binding. */
+  /** How far each database that answered had come, by binding. */
   bookmarks?: Readonly<Record<string, string>>
   /** How far each had come for the client, by binding. */
-  brought?: Readonly<Record<string, string>>
+  clientBookmarks?: Readonly<Record<string, string>>
   /** Nothing is written or decided: any copy of a database will do that has come as far as the client has seen. */
   isRead?: boolean
-  /** Is told of rows that were read before anything is made of them (platform/seats.ts). */
+  /** Called with the number of rows that were read, before they are used (platform/seats.ts). */
   heavy?: { read(rows: number): Promise<void> }
 }
 
-type Figure = Exclude<keyof Calls, 'ofObjects' | 'bookmarks' | 'brought' | 'isRead' | 'heavy'>
+type Figure = Exclude<keyof Calls, 'ofObjects' | 'bookmarks' | 'clientBookmarks' | 'isRead' | 'heavy'>
 
 const FIGURES: readonly Figure[] = ['d1', 'object', 'r2', 'queue', 'renewed', 'rowsRead', 'rowsWritten']
 
@@ -84,7 +84,7 @@ type Sharded = { readonly locator: string; readonly generation: number; readonly
 const scopeOf = ({ locator, generation }: Sharded): string => `${locator.slice(0, 8)}.${generation}`
 
 /**
- * By binding what the client brought. Empty for a bookmark of another tenant or of one that was recreated since: the primary
+ * The bookmarks that the client sent, by binding. Empty for a bookmark of another tenant or of one that was recreated since: the primary
  * has come at least as far. 400 for text that no answer had.
  */
 export function readBookmarks(header: string | null, tenant: Sharded): Readonly<Record<string, string>> {
@@ -95,19 +95,22 @@ export function readBookmarks(header: string | null, tenant: Sharded): Readonly<
       'X-D1-Bookmark must be that of an earlier answer, as it was sent; or leave it out.',
     )
   if (scope !== scopeOf(tenant)) return {}
-  const brought: Record<string, string> = {}
+  const clientBookmarks: Record<string, string> = {}
   for (const one of list.split(',')) {
     const [shard, bookmark] = one.split('=') as [string, string]
     const binding = tenant.shards[Number(shard)]
-    if (binding !== undefined) brought[binding] = bookmark
+    if (binding !== undefined) clientBookmarks[binding] = bookmark
   }
-  return brought
+  return clientBookmarks
 }
 
-/** What the answer has: of each shard the later of what was brought and what was seen. Undefined where there is neither. */
-export function writeBookmarks({ brought = {}, bookmarks = {} }: Calls, tenant: Sharded): string | undefined {
+/** The bookmarks of the answer: for each shard the later of the client's and the one seen. Undefined where there is neither. */
+export function writeBookmarks(
+  { clientBookmarks = {}, bookmarks = {} }: Calls,
+  tenant: Sharded,
+): string | undefined {
   const each = tenant.shards.flatMap((binding, shard) => {
-    const latest = laterBookmark(brought[binding], bookmarks[binding])
+    const latest = laterBookmark(clientBookmarks[binding], bookmarks[binding])
     return latest === undefined ? [] : [`${shard}=${latest}`]
   })
   return each.length === 0 ? undefined : `${scopeOf(tenant)}.${each.join(',')}`

@@ -32,7 +32,7 @@ export type NewTimer = {
   kind: TimerKind
   subject: string
   payload: Record<string, string>
-  /** Of a timer that there may be once only: set again, it is the same one. */
+  /** For a timer that may exist only once: setting it again replaces it. */
   locator?: Uuid
 }
 
@@ -45,7 +45,7 @@ export const NO_BODY: JsonAnswer = { status: 200, text: '' }
 /** 200 with the value as its body. */
 export const jsonAnswer = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
 
-/** The answer to a repeat whose text was too long to keep: the subject is to be read and shown again. */
+/** The answer to a repeat whose text was too long to keep: the subject must be read and shown again. */
 export type AnswerBySubject = { status: number; subject: string }
 
 export const isBySubject = (answer: JsonAnswer | AnswerBySubject): answer is AnswerBySubject =>
@@ -68,13 +68,13 @@ export type Commit = {
   facts: readonly Query[]
   events?: readonly NewEvent[]
   timers?: readonly NewTimer[]
-  /** What a repeat of the request is answered; by default without a body. */
+  /** The answer to a repeat of the request; by default without a body. */
   answer?: JsonAnswer
   /** What the answer is about, e.g. a policyholder's locator: its stored answers can be found by it. */
   subject: string
 }
 
-/** A guard tripped: what the writer had read is no longer so. */
+/** A guard tripped: a record is no longer as the writer read it. */
 export class GuardTripped extends Error {
   readonly guard: GuardName
   constructor(guard: GuardName) {
@@ -113,7 +113,7 @@ export const KEEP_WRITES_MS = 30 * 24 * 60 * 60 * 1000
 
 /**
  * Commits. Answers the stored answer when the request was carried out before: the same key from the same
- * caller, or this very request whose outcome the platform did not tell. Throws `GuardTripped`, or a Refusal
+ * caller, or this very request whose outcome the platform did not report. Throws `GuardTripped`, or a Refusal
  * `idempotencyConflict` for the same key with another body, or `databaseFull`.
  */
 export async function commit(
@@ -179,7 +179,7 @@ export async function storedAnswer(
   return row && answerIn(row)
 }
 
-/** In the place of the body's hash: nothing is to be written under the key in this database. */
+/** Stands in for the body's hash: nothing may be written under the key in this database. */
 const LEADS_ELSEWHERE = 'elsewhere'
 
 /**
@@ -229,7 +229,7 @@ async function findWrite(context: RequestContext, database: Database): Promise<W
 const answerIn = ({ status, answer, subject }: WriteRow): JsonAnswer | AnswerBySubject =>
   answer === null ? { status, subject } : { status, text: answer }
 
-/** The write's row after a batch that failed with `problem`. 503 when it cannot be read: then nobody knows whether it was carried out. */
+/** The write's row after a batch that failed with `problem`. 503 when it cannot be read: then the outcome is unknown. */
 async function knownWrite(
   context: RequestContext,
   database: Database,
@@ -265,7 +265,7 @@ async function settle(
     console.error(JSON.stringify({ at: 'commit', requestId: context.requestId, problem: message }))
     throw unavailable('A locator that was to be given out is in use; send the request again.')
   }
-  // Without a key of the caller's, a guard that trips tells that nothing was carried out.
+  // Without a key of the caller's, a tripped guard means that nothing was carried out.
   const row = guard && !context.idempotency ? undefined : await knownWrite(context, database, problem)
   if (row) return context.idempotency ? answerIn(row) : answer
   throw guard ? new GuardTripped(guard) : problem

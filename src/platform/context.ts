@@ -15,9 +15,9 @@ export type Caller = {
    * has permissions of its own, or of roles that the tenant defines. Absent: what the type may.
    */
   readonly permissions?: readonly string[]
-  /** Of a long-lived token: when it ends, in real time. Absent for whoever signed in with a password. */
+  /** When a long-lived token expires, in real time. Absent for callers who signed in with a password. */
   readonly tokenExpiresAt?: Instant
-  /** Of a long-lived token of an administration account: for which tenants it is (access/rights.ts, `requireTenant`). */
+  /** The tenants that an administration account's long-lived token is for (access/rights.ts, `requireTenant`). */
   readonly tenants?: readonly string[]
 }
 
@@ -25,7 +25,7 @@ export type Caller = {
 export type IdempotencyKey = { readonly key: string; readonly bodyHash: string }
 
 /**
- * Everything about a request that a service needs and data cannot tell. Plain but for `env`, `calls` and
+ * Everything that a service needs to know about a request beside its data. Plain data except `env`, `calls` and
  * `later`; a Durable Object builds its own from the message that it gets.
  */
 export type RequestContext = {
@@ -37,9 +37,9 @@ export type RequestContext = {
   /** The tenant's time (platform/tenancy, `tenantNow`) on a tenant's routes and in its objects; else the real one. */
   readonly now: Instant
   readonly idempotency: IdempotencyKey | undefined
-  /** What the record must be as that the request changes (platform/http/entity-tags.ts); undefined: as it may be. */
+  /** How the record that the request changes must be (platform/http/entity-tags.ts); undefined for any. */
   readonly ifMatch?: IfMatch | undefined
-  /** Whether it may make the tenant's data larger; what erases does not, nor what goes on by itself. */
+  /** Whether it may make the tenant's data larger; erasing and background work do not. */
   readonly adds?: boolean
   readonly calls: Calls
   /** Runs on after the answer. */

@@ -80,7 +80,7 @@ const sizes = new WeakMap<D1Database, number>()
  * tenant's database.
  */
 export function openDatabase(client: D1Database, calls: Calls, binding?: string, fence?: Fence): Database {
-  let from = binding !== undefined && calls.isRead ? calls.brought?.[binding] : undefined
+  let from = binding !== undefined && calls.isRead ? calls.clientBookmarks?.[binding] : undefined
   let session = client.withSession(from ?? 'first-primary')
   const send = async (statements: readonly Sent[]): Promise<D1Result[]> => {
     calls.d1 += 1

@@ -57,7 +57,7 @@ export const armDispatcherAt = (
 ): Promise<void> =>
   callObject(calls, () => dispatcherObject(env, tenant, shard).arm(shardName(tenant, shard), at))
 
-/** What an object sends back: an answer or a refusal as data, and the calls that it made. */
+/** The reply of an object: an answer or a refusal as data, and the calls that it made. */
 export type ObjectReply<Answer> = { calls: Calls } & ({ answer: Answer } | { refusal: RefusalData })
 
 /**

@@ -1,5 +1,5 @@
-// What was done, told to whoever runs the service: one line of JSON in the log, and one data point where a dataset is bound
-// (docs/observability.md). Of every request, message, alarm and tick. Paths are told as routes have them and tenants by
+// What was done, for whoever runs the service: one line of JSON in the log, and one data point where a dataset is bound
+// (docs/observability.md). Of every request, message, alarm and tick. Paths are shown as routes have them and tenants by
 // locator: no line has a secret, or what a client sent.
 
 import { now } from '../kernel/time.ts'
@@ -42,19 +42,15 @@ export function observe(env: Watched, { calls, ...observation }: Observation): v
 
 type Work = Pick<Observation, 'at' | 'operation' | 'tenant'>
 
+const workOfShard =
+  (at: Work['at']) =>
+  (operation: string, { tenantLocator }: ShardName): Work => ({ at, operation, tenant: tenantLocator })
+
 /** An alarm of the object of a shard. */
-export const alarm = (operation: string, { tenantLocator }: ShardName): Work => ({
-  at: 'alarm',
-  operation,
-  tenant: tenantLocator,
-})
+export const alarm = workOfShard('alarm')
 
 /** A message about a shard. */
-export const about = (operation: string, { tenantLocator }: ShardName): Work => ({
-  at: 'queue',
-  operation,
-  tenant: tenantLocator,
-})
+export const about = workOfShard('queue')
 
 /** Does the work of a message, alarm or tick, and observes it; throws what the work throws. */
 export async function observed<Result>(

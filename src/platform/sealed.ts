@@ -19,16 +19,22 @@ type MasterKey = { readonly id: string; readonly key: CryptoKey }
 
 let derived: { readonly secrets: string; readonly keys: Promise<MasterKey[]> } | undefined
 
-function secretsIn(list: string | undefined): string[] {
-  const each = (list ?? '').split(',').map(secret => secret.trim())
-  if (each.some(secret => secret.length < SHORTEST_KEY))
-    throw new Error(`SEALING_KEY must be set, with at least ${SHORTEST_KEY} characters.`)
-  return each
+/**
+ * The secrets of a variable of the environment: the present one, or several with commas in between, the newest first. Throws when
+ * one is missing or too short.
+ */
+export function secretsIn(name: string, text: string | undefined, shortest = 1): string[] {
+  const secrets = (text ?? '').split(',').map(secret => secret.trim())
+  if (secrets.some(({ length }) => length < shortest))
+    throw new Error(`${name} must be set${shortest > 1 ? `, with at least ${shortest} characters` : ''}.`)
+  return secrets
 }
+
+const sealingKeys = (text: string | undefined): string[] => secretsIn('SEALING_KEY', text, SHORTEST_KEY)
 
 /** The keys of the environment, made once for an isolate. */
 function keysOf(secrets: string | undefined): Promise<MasterKey[]> {
-  const each = secretsIn(secrets)
+  const each = sealingKeys(secrets)
   if (derived && derived.secrets === secrets) return derived.keys
   const keys = Promise.all(each.map(masterKey))
   derived = { secrets: secrets!, keys }
@@ -94,4 +100,4 @@ export async function unseal({ SEALING_KEY }: Sealing, place: string, sealed: st
  * plain hash a short secret could be guessed. By the oldest of several keys, so that a new one before it changes nothing.
  */
 export const keyedHash = ({ SEALING_KEY }: Sealing): Hmac =>
-  createHmac('sha256', `hashes of ${secretsIn(SEALING_KEY).at(-1)}`)
+  createHmac('sha256', `hashes of ${sealingKeys(SEALING_KEY).at(-1)}`)

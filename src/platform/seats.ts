@@ -30,10 +30,10 @@ export class Seats {
   }
 }
 
-/** Between two pieces of work in a lane others have their turn, and so long. */
+/** The pause between two pieces of work in a lane, in which others have their turn. */
 export const LANE_PAUSE_MS = 15
 
-/** Work in the background that takes an isolate's thread for a while: one piece after the other, whoever wants it, with a pause in between. */
+/** Background work that takes an isolate's thread for a while: one piece after the other, with a pause in between. */
 export class Lane {
   readonly #seats: Seats
 
@@ -57,9 +57,9 @@ export class Lane {
 
 const pause = (): Promise<void> => new Promise(resolve => setTimeout(resolve, LANE_PAUSE_MS))
 
-// Requests that read very much, a policy of a thousand exposures for example, take a fifth of a second of an isolate's one thread each.
-// One tenant has half of it for them: between two of its heavy requests others have as long as these take. It cannot be measured how long
-// that is, since the clock stands still while an isolate works, so rows are counted.
+// A request that reads very much, for example a policy of a thousand exposures, takes a fifth of a second of an isolate's one thread.
+// One tenant gets at most half of the thread for such requests: after each one, others have their turn for as long. The clock stands
+// still while an isolate works, so that time cannot be measured, and rows are counted.
 
 /** Rows in the answers of a request's databases from which on it is heavy. */
 export const HEAVY_ROWS = 5_000
@@ -67,14 +67,14 @@ export const HEAVY_ROWS = 5_000
 /** Rows of heavy requests of one tenant; an isolate makes answers of about twice as many. */
 export const ROWS_A_SECOND = 30_000
 
-/** Who would wait for longer is refused: what waits lies in memory. */
+/** A request that would wait longer is refused, since waiting requests take memory. */
 const LONGEST_WAIT_MS = 2_000
 
-/** By tenant: when what was begun counts as done. */
+/** By tenant: when the requests that have begun count as done. */
 const doneAt = new Memo<string, number>(1_000)
 
 export type HeavyReading = {
-  /** So many more rows were read. Waits where the request is heavy now and others are before it; refuses with 503 when these are many. */
+  /** Counts rows that were read. If the request is heavy now, waits for those before it; refuses with 503 when they are many. */
   read(rows: number): Promise<void>
 }
 

@@ -34,7 +34,7 @@ export type Tenant = {
   readonly hasTables: boolean
   /** Origins of pages that may read answers, e.g. `https://portal.example`; absent for none. */
   readonly allowedOrigins?: readonly string[]
-  /** Limits of its own, beside those that hold for everybody (platform/tenancy/quotas.ts); absent where it has none. */
+  /** Its own limits, beside those for all tenants (platform/tenancy/quotas.ts); absent where it has none. */
   readonly quotas?: Quotas
   /** Where its databases, objects and files lie. Empty: anywhere. */
   readonly place: Place
@@ -71,12 +71,12 @@ export const KNOWN_EVERYWHERE_MS = 2 * TENANT_TRUST_MS
 /** Accounts whose tokens were revoked lately, with the epoch that their tokens must have (access/revocation.ts). */
 type Revocations = ReadonlyMap<string, number>
 
-/** What tokens are held against. */
+/** What tokens are checked against. */
 type TenantAccess = { readonly tenant: Tenant | undefined; readonly revocations: Revocations }
 
 const snapshots = new Snapshots<TenantAccess>(10_000, TENANT_TRUST_MS)
 
-/** Only what is asked for by its locator, which is never another's, and is there. One machine has one isolate. */
+/** Shared are only tenants that exist and are asked for by their locator, which never names another. One machine has one isolate. */
 const sharedAccess = ({ ENVIRONMENT }: Env, key: TenantKey): Shared<TenantAccess> | undefined =>
   'locator' in key && ENVIRONMENT !== 'local'
     ? {
@@ -371,7 +371,7 @@ export const filesPrefix = (tenant: TenantScope): string => `${scope(tenant)}/`
 /** What a sealed value of a tenant is bound to (platform/sealed). */
 export const sealedPlace = fileKey
 
-/** How often those who work by an alarm look at a suspended tenant. */
+/** How often objects with an alarm look at a suspended tenant. */
 export const SUSPENDED_LOOK_MS = 60_000
 
 /** What a queue message and a Durable Object's memory call a shard of a tenant. */

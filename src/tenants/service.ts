@@ -47,14 +47,14 @@ export const SHARDS_KNOWN_AFTER_MS = KNOWN_EVERYWHERE_MS
 const WIPED_WITHIN_SECONDS = 120
 
 /**
- * Creates the tenant and claims its databases in one batch, with the audit entry `told`. Refuses a name that is taken (409) or
+ * Creates the tenant and claims its databases in one batch, with the audit entry. Refuses a name that is taken (409) or
  * cannot be a host name (400), a pool that is empty or waits for migrations in that place, and a place without a bucket (503).
  */
 export async function createTenant(
   env: Env,
   { name, type, versioned = false, place = env.PLACE as Place }: NewTenant,
   calls: Calls = noCalls(),
-  told: readonly Query[] = [],
+  audit: readonly Query[] = [],
 ): Promise<Tenant> {
   const locator = newUuid(HOME_SHARD)
   const database = controlDatabase(env, calls)
@@ -71,7 +71,7 @@ export async function createTenant(
     place,
     createdAt: now(),
   })
-  const tenant = await changed(database, [...queries, ...told], { locator, name, place })
+  const tenant = await changed(database, [...queries, ...audit], { locator, name, place })
   await inEachDatabase(env, tenant, setFence(tenant, 'serving'), calls)
   return tenant
 }
@@ -97,17 +97,17 @@ export async function admitTenant(
 
 /**
  * Gives the tenant fresh databases and raises its generation. Its tokens end; the housekeeping wipes its data, with its audit
- * trail. `told` as for `createTenant`. 409 when another request recreated or deleted it meanwhile; 503 as `createTenant`.
+ * trail. `audit` as for `createTenant`. 409 when another request recreated or deleted it meanwhile; 503 as `createTenant`.
  */
 export async function recreateTenant(
   env: Env,
   tenant: Tenant,
   calls: Calls = noCalls(),
-  told: readonly Query[] = [],
+  audit: readonly Query[] = [],
 ): Promise<Tenant> {
   const database = controlDatabase(env, calls)
   const queries = store.recreateTenantQueries(database, tenant, now())
-  const recreated = await changed(database, [...queries, ...told], tenant)
+  const recreated = await changed(database, [...queries, ...audit], tenant)
   await inEachDatabase(env, tenant, closeFence(tenant), calls)
   await inEachDatabase(env, recreated, setFence(recreated, 'serving'), calls)
   return recreated

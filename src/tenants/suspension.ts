@@ -16,7 +16,7 @@ import {
   type Tenant,
 } from '../platform/tenancy.ts'
 
-/** What callers are told where the operator gives no reason. */
+/** The reason that callers see when the operator gives none. */
 const NO_REASON = 'the operator works on it; it will be back.'
 
 /** Sends the statement to each of the tenant's databases that is bound. A round trip for each. */

@@ -17,13 +17,13 @@ import { observed } from '../platform/observation.ts'
 import { announcedMigrations, pool } from '../platform/tenancy/control-tables.ts'
 import { boundDatabase, controlDatabase } from '../platform/tenancy.ts'
 
-/** What a message asks for. */
+/** A message: the database to upgrade. */
 export type Upgrade = { readonly binding: string }
 
-/** Databases on their way together. */
+/** Databases that are upgraded at the same time. */
 const MOST_AT_ONCE = 200
 
-/** Databases that one look sends, which is what a queue takes at once. */
+/** Databases that one look sends: as many as a queue takes at once. */
 const MOST_SENT = 100
 
 /** Databases that one look considers. */
@@ -93,7 +93,7 @@ const countQuery = (database: Database, at: Instant) =>
     })
     .from(pool)
 
-/** Those that nobody else begins at the same time. */
+/** Begins those that no other run begins at the same time. */
 const beginQuery = (database: Database, chosen: readonly Upgrade[], at: Instant) =>
   database.build
     .update(pool)
@@ -139,7 +139,7 @@ const noteQuery = (database: Database, { binding, problem }: Tried, migration: s
     )
     .where(eq(pool.binding, binding))
 
-/** Why it could not be done. Twice, since two that are at it make one of them fail. */
+/** Why it failed; undefined when it is done. Tries twice, since of two runs at the same time one fails. */
 async function upgrade(
   env: Env,
   binding: string,

@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { bindingStatements, prepareAdministrator } from '../../scripts/administrator.ts'
-import type { AuthTokenResponse } from '../../src/access/auth-tokens/contract.ts'
+import type { AuthTokenResponse } from '../../src/access/contract.ts'
 import { tenantOfAuthToken } from '../../src/access/tokens.ts'
 import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
 import { createTenant } from '../../src/tenants/service.ts'

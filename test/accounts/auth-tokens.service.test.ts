@@ -1,8 +1,7 @@
 // Long-lived tokens through HTTP: made, used, listed, deleted; and how far each reaches.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { AuthTokenResponse } from '../../src/access/auth-tokens/contract.ts'
-import type { AccountResponse } from '../../src/access/contract.ts'
+import type { AccountResponse, AuthTokenResponse } from '../../src/access/contract.ts'
 import { MOST_REVOCATIONS } from '../../src/access/revocation.ts'
 import { accountRoutes } from '../../src/access/routes.ts'
 import { newAuthToken } from '../../src/access/tokens.ts'

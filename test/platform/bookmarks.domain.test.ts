@@ -19,8 +19,8 @@ const tenant = {
 
 test('the answer has of each database the later of what the client brought and what was seen', () => {
   const calls = noCalls()
-  calls.brought = readBookmarks('0a1b2c3d.3.0=0005-a,1=0007-b', tenant)
-  expect(calls.brought).toEqual({ A: '0005-a', B: '0007-b' })
+  calls.clientBookmarks = readBookmarks('0a1b2c3d.3.0=0005-a,1=0007-b', tenant)
+  expect(calls.clientBookmarks).toEqual({ A: '0005-a', B: '0007-b' })
   noteBookmark(calls, 'A', '0009-c')
   noteBookmark(calls, 'A', '0008-c')
   noteBookmark(calls, 'B', '0006-c')
@@ -61,16 +61,16 @@ function copied(unknown?: string) {
 test('a read begins where the client was; a write, and whoever brings nothing, at the primary', async () => {
   const { begun, query } = copied()
   const brought = { A: '0005' }
-  await query({ ...noCalls(), brought, isRead: true })
-  await query({ ...noCalls(), brought, isRead: false })
-  await query({ ...noCalls(), brought: {}, isRead: true })
+  await query({ ...noCalls(), clientBookmarks: brought, isRead: true })
+  await query({ ...noCalls(), clientBookmarks: brought, isRead: false })
+  await query({ ...noCalls(), clientBookmarks: {}, isRead: true })
   await query(noCalls())
   expect(begun).toEqual(['0005', 'first-primary', 'first-primary', 'first-primary'])
 })
 
 test('a bookmark that the database never had costs a round trip, and the primary answers', async () => {
   const { begun, query } = copied('0005')
-  const calls: Calls = { ...noCalls(), brought: { A: '0005' }, isRead: true }
+  const calls: Calls = { ...noCalls(), clientBookmarks: { A: '0005' }, isRead: true }
   await query(calls)
   expect(begun).toEqual(['0005', 'first-primary'])
   expect([calls.d1, calls.bookmarks]).toEqual([2, { A: '0009' }])

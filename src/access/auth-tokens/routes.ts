@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import type { RequestContext } from '../../platform/context.ts'
 import { forSignedIn, forTenant, type Route, type SignedInContext } from '../../platform/http/route.ts'
 import { tenantNow } from '../../platform/tenancy.ts'
-import { AuthTokenCreateRequest, AuthTokens } from './contract.ts'
+import { AuthTokenCreateRequest, AuthTokens } from '../contract.ts'
 import * as service from './service.ts'
 
 const { delete: remove, get, post } = forTenant('Auth tokens')

@@ -11,13 +11,13 @@ import { administrationTokens } from '../../platform/tenancy/control-tables.ts'
 import { controlDatabase, HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { accountAt, changeAccount } from '../administration/service.ts'
 import { administrationAuditRow, commitAudited } from '../audit/store.ts'
+import type { AuthTokenCreateRequest, AuthTokenResponse } from '../contract.ts'
 import { forgetAuthTokens } from '../revocation.ts'
 import { requireAuthority, requireReach, requireWithin } from '../rights.ts'
 import { readAccount, type StoredAccount } from '../store.ts'
 import { authTokens } from '../tables.ts'
 import { checkedTenantName } from '../tenant-names.ts'
 import { hashOfAuthToken, isAuthToken, NO_TENANT, newAuthToken, revoked } from '../tokens.ts'
-import type { AuthTokenCreateRequest, AuthTokenResponse } from './contract.ts'
 import {
   hasRoomFor,
   hasRoomForAdministration,

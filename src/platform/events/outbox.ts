@@ -125,7 +125,7 @@ export async function armDispatcher(context: RequestContext, shard: number): Pro
   armedAt.set(key, at)
 }
 
-/** Hints, after the answer, that deliveries are due. A lost hint costs a minute, not an event. */
+/** Sends a hint, after the answer, that deliveries are due. A lost hint costs a minute, not an event. */
 export function announce(context: RequestContext, shard: number): void {
   context.calls.queue += 1
   const message: Announcement = shardName(context.tenant, shard)

@@ -4,7 +4,9 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Instant, instant } from '../../kernel/time.ts'
+import { secretsIn } from '../sealed.ts'
 import { fileKey, type Tenant } from '../tenancy.ts'
+import { groupOf } from './permissions.ts'
 import type { Route } from './route.ts'
 
 /** Folders below a tenant's place in R2 whose files answers name. */
@@ -29,18 +31,11 @@ export const mediaAddress = (locator: string, fileName: string) => ({
  * Groups of routes whose answers have properties that clients, tables or tenant code name, e.g. `url`. They name no files,
  * and what reads like the name of one there gives no address: it would be one for whoever knows a document's locator.
  */
-const OPEN_GROUPS: ReadonlySet<string> = new Set([
-  'calculations',
-  'lambda',
-  'tables',
-  'constraints',
-  'events',
-])
+const OPEN_GROUPS: ReadonlySet<string> = new Set('calculations lambda tables constraints events'.split(' '))
 
 /** Whether answers of the route may name files. */
 export const mayNameFiles = ({ access }: Pick<Route, 'access'>): boolean =>
-  'permissions' in access &&
-  !access.permissions?.some(permission => OPEN_GROUPS.has(permission.slice(0, permission.indexOf('.'))))
+  'permissions' in access && !access.permissions?.some(permission => OPEN_GROUPS.has(groupOf(permission)))
 
 /**
  * Quotes cannot stand in a text of JSON as they are, so no text reads like this; and a file is named by a UUID
@@ -84,7 +79,7 @@ export type FileLink = {
 
 /** The address of a file of the tenant: `<origin>/files/<token>`. `now` is the real time, not the tenant's. */
 export function signedAddress(
-  { env, origin, now }: { env: Pick<Env, 'TOKEN_SECRET'>; origin: string; now: Instant },
+  { env, origin, now }: Signing,
   { locator, generation }: Tenant,
   file: { path: readonly string[]; fileName: string },
 ): { address: string; expiresAt: Instant } {
@@ -102,23 +97,18 @@ export function linkToken(secret: string, link: FileLink): string {
 }
 
 /** The link of a token; undefined when it was not signed here, or has expired. */
-export function readLinkToken(secret: string, token: string, now: Instant): FileLink | undefined {
+export function readLinkToken(secrets: string, token: string, now: Instant): FileLink | undefined {
   const [text, signed, ...rest] = token.split('.')
   if (text === undefined || signed === undefined || rest.length > 0) return undefined
   // As it is written, since several texts of base64url stand for the same bytes.
   const given = Buffer.from(signed)
-  const isRight = secretsOf(secret).some(one => {
-    const right = Buffer.from(signature(one, text).toString('base64url'))
+  const isRight = secretsOf(secrets).some(secret => {
+    const right = Buffer.from(signature(secret, text).toString('base64url'))
     return given.length === right.length && timingSafeEqual(given, right)
   })
   if (!isRight) return undefined
-  const fields = JSON.parse(Buffer.from(text, 'base64url').toString()) as [
-    string,
-    number,
-    string[],
-    string,
-    number,
-  ]
+  type Fields = [string, number, string[], string, number]
+  const fields = JSON.parse(Buffer.from(text, 'base64url').toString()) as Fields
   const [tenantLocator, generation, path, fileName, expires] = fields
   const expiresAt = instant(expires)
   if (expiresAt === undefined || expiresAt <= now) return undefined
@@ -136,9 +126,5 @@ const signature = (secret: string, text: string): Buffer =>
     .update(PURPOSE + text)
     .digest()
 
-/** TOKEN_SECRET: one, or the present one and earlier ones with commas in between, whose signatures still hold. */
-function secretsOf(text: string | undefined): string[] {
-  const secrets = (text ?? '').split(',').map(secret => secret.trim())
-  if (secrets.includes('')) throw new Error('TOKEN_SECRET must be set.')
-  return secrets
-}
+/** TOKEN_SECRET: signatures of earlier ones still hold. */
+const secretsOf = (text: string | undefined): string[] => secretsIn('TOKEN_SECRET', text)

@@ -1,5 +1,5 @@
 // All routes on one Hono app, and what is answered where there is no route.
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import type { Params, Result, Router } from 'hono/router'
 import type { H, RouterRoute } from 'hono/types'
 import { Refusal } from '../../kernel/errors.ts'
@@ -64,11 +64,6 @@ async function routeOf(listed: Route | ListedRoute): Promise<Route> {
 
 const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
-const laterOf = (context: Context): ((work: Promise<unknown>) => void) => {
-  const { executionCtx } = context
-  return work => executionCtx.waitUntil(work)
-}
-
 /** The app of the routes and pages; trailing slashes are tolerated (brief 0.5). */
 export function mount(
   routes: readonly (Route | ListedRoute)[],
@@ -95,7 +90,8 @@ export function mount(
       exchange.operation = `${listed.method.toUpperCase()} ${listed.path}`
       const answer = async (): Promise<Response> => {
         route ??= await routeOf(listed)
-        return await serve(route, exchange, context.req.param(), context.env, laterOf(context), callers)
+        const later = (work: Promise<unknown>): void => context.executionCtx.waitUntil(work)
+        return await serve(route, exchange, context.req.param(), context.env, later, callers)
       }
       const response = await answer().catch(async problem => {
         await discardRest(exchange.request)

@@ -62,14 +62,17 @@ type Group = keyof typeof PERMISSION_GROUPS
 /** `group.action`, e.g. `policies.write`. */
 export type Permission = { [G in Group]: `${G}.${(typeof PERMISSION_GROUPS)[G]['actions'][number]}` }[Group]
 
-export const ACCOUNT_TYPES = [
-  'account.internal',
+/** The types of a tenant's own accounts. */
+export const TENANT_ACCOUNT_TYPES = [
   'account.tenant.admin',
   'account.test.tenant.admin',
   'account.tenant.employee',
   'account.tenant.claims.only.user',
   'account.tenant.read.only.user',
 ] as const
+
+/** With that of administration accounts. */
+export const ACCOUNT_TYPES = ['account.internal', ...TENANT_ACCOUNT_TYPES] as const
 export type AccountType = (typeof ACCOUNT_TYPES)[number]
 
 /** The group of a permission. */
@@ -139,13 +142,13 @@ function permissionsOf(type: AccountType): ReadonlySet<string> {
   return held
 }
 
-const HELD = new Map<string, ReadonlySet<string>>(
+const PERMISSIONS_BY_TYPE = new Map<string, ReadonlySet<string>>(
   (Object.keys(GRANTS) as AccountType[]).map(type => [type, permissionsOf(type)]),
 )
 
 /** Whether accounts of the type hold the permission; unknown types hold none. */
 export const holds = (accountType: string, permission: Permission): boolean =>
-  HELD.get(accountType)?.has(permission) ?? false
+  PERMISSIONS_BY_TYPE.get(accountType)?.has(permission) ?? false
 
 /** Whether a list of `group.action` and `group.*` has the permission. */
 export const grants = (listed: readonly string[], permission: Permission): boolean =>

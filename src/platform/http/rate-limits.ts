@@ -37,10 +37,10 @@ const CONNECTION = '127.0.0.1'
  */
 export function clientAddress(headers: Headers, trusted: string): string {
   if (trusted.trim() === 'cloudflare') return headers.get('cf-connecting-ip') ?? CONNECTION
-  const proxies = new Set(trusted.split(',').map(one => one.trim()))
+  const proxies = new Set(trusted.split(',').map(proxy => proxy.trim()))
   if (!proxies.has(CONNECTION)) return CONNECTION
-  const passed = (headers.get('x-forwarded-for') ?? '').split(',').map(one => one.trim())
-  return passed.findLast(one => one !== '' && !proxies.has(one)) ?? CONNECTION
+  const passed = (headers.get('x-forwarded-for') ?? '').split(',').map(address => address.trim())
+  return passed.findLast(address => address !== '' && !proxies.has(address)) ?? CONNECTION
 }
 
 /**

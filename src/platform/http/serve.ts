@@ -40,7 +40,7 @@ export async function serve(
   requireAcceptable(exchange.request, route)
   // Whether a token counts was asked of the primary; a permission that ended is not read from a copy that has it still.
   if (who?.tenant) {
-    calls.brought = readBookmarks(exchange.request.headers.get(BOOKMARK_HEADER), who.tenant)
+    calls.clientBookmarks = readBookmarks(exchange.request.headers.get(BOOKMARK_HEADER), who.tenant)
     calls.isRead = route.method === 'get'
   }
   const query = route.query ? fitting(route.query, queryValues(exchange), 'invalidParameter') : {}

@@ -42,9 +42,9 @@ export function signatureHeaders(
   const timestamp = String(Math.floor(at / 1000))
   const headers: Record<string, string> = { 'webhook-id': id, 'webhook-timestamp': timestamp }
   if (!hmacEnabled || secret === undefined) return headers
-  const valid = [secret, ...earlierSecrets.filter(({ until }) => at < until).map(one => one.secret)]
+  const valid = [secret, ...earlierSecrets.filter(({ until }) => at < until).map(earlier => earlier.secret)]
   headers['webhook-signature'] = valid
-    .map(one => `v1,${hmacOf(one, `${id}.${timestamp}.${body}`).digest('base64')}`)
+    .map(key => `v1,${hmacOf(key, `${id}.${timestamp}.${body}`).digest('base64')}`)
     .join(' ')
   headers['socotra-signature'] = hmacOf(secret, body).digest('hex')
   if (tag !== undefined) headers['socotra-signature-tag'] = tag

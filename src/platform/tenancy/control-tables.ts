@@ -220,7 +220,7 @@ export const administrationTokens = sqliteTable('administration_token', tokenCol
 export type Suspension = {
   /** `moved`: it is served elsewhere, and never here again. */
   readonly state: 'suspended' | 'moved'
-  /** What callers are told. */
+  /** Callers see it. */
   readonly reason: string
   readonly since: number
 }
@@ -228,7 +228,7 @@ export type Suspension = {
 /** A restore: at the time `at` the databases were brought back to what they held at the time `to`. */
 export type Restore = { readonly to: number; readonly at: number }
 
-/** A restore or a move that is under way: what a run that goes on with it must know. */
+/** A restore or a move that is under way, with all that a run needs to continue it. */
 export type TenantOperation = RestoreOperation | MoveOperation
 
 export type RestoreOperation = {

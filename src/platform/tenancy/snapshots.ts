@@ -4,10 +4,10 @@
 import { Memo } from '../../kernel/maps.ts'
 import { now } from '../../kernel/time.ts'
 
-/** While the control database does not answer, what was known of so long ago still holds. */
+/** How old a snapshot may be while the control database does not answer. */
 const STALE_MS = 60 * 60_000
 
-/** Whoever has an older snapshot waits so long for a newer one; until there is one, if this isolate has changed something since. */
+/** How long a caller with an older snapshot waits for a newer one; without limit if this isolate has changed something since. */
 const PATIENCE_MS = 2_000
 
 export type Snapshot<Value> = {
@@ -26,9 +26,9 @@ export type Shared<Value> = {
 
 export type Found<Value> = {
   readonly value: Value
-  /** It is older than it may be, since the control database does not answer. */
+  /** Whether it is too old, because the control database does not answer. */
   readonly isStale: boolean
-  /** It was known, and read again. */
+  /** Whether a known value was read again. */
   readonly isRenewed: boolean
 }
 
@@ -38,7 +38,7 @@ type Remembered<Value> = Snapshot<Value> & { readonly changes: number }
 export class Snapshots<Value> {
   readonly #trustMs: number
   readonly #memory: Memo<string, Remembered<Value>>
-  /** What was read before a change counts no more, unless the control database does not answer. */
+  /** Values that were read before a change are not used, unless the control database does not answer. */
   #changes = 0
   #changedAt = Number.NEGATIVE_INFINITY
   /** When a read failed last. */
@@ -77,7 +77,7 @@ export class Snapshots<Value> {
     }
   }
 
-  /** Has everything read anew, after a change. */
+  /** Makes every value be read again, after a change. */
   forget(): void {
     this.#changes += 1
     this.#changedAt = now()
@@ -125,7 +125,7 @@ async function inTime<Value>(read: Promise<Value>): Promise<Value> {
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`No answer in ${PATIENCE_MS} ms.`)), PATIENCE_MS)
   })
-  // Whatever comes of it later is nobody's any more.
+  // A late result or failure is ignored.
   read.catch(() => undefined)
   return await Promise.race([read, late]).finally(() => clearTimeout(timer))
 }

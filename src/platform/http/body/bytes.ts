@@ -109,12 +109,12 @@ export function utf8Text(bytes: Uint8Array): string | undefined {
 }
 
 // Files that one isolate has whole in memory at a time: its 128 MB are shared by all its requests and objects. A
-// place is held from when a file turns out to be large until the request is answered. Who finds none is refused
-// at once: waiting for another request is nothing that the runtime lets a request do.
+// place is held from when a file turns out to be large until the request is answered. A request that finds none is refused
+// at once, since the runtime does not let one request wait for another.
 
 export const MOST_LARGE_FILES = 2
 
-/** Up to this size a file is as good as a JSON body, and is not counted. */
+/** Up to this size a file counts no more than a JSON body does. */
 export const LARGEST_SMALL_FILE_BYTES = 4 * 1024 * 1024
 
 const RETRY_AFTER_SECONDS = 5
