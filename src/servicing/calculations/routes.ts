@@ -1,12 +1,8 @@
 import { forTenant, type Route } from '../../platform/http/route.ts'
-import {
-  CalculationResponse,
-  CheckExistingPerilPremiumRequest,
-  CheckPerilPremiumRequest,
-} from './contract.ts'
+import * as contract from './contract.ts'
 
 const { post } = forTenant('Calculations')
-const answer = { schema: CalculationResponse, description: 'What the formula comes to.' }
+const answer = { schema: contract.CalculationResponse, description: 'What the formula comes to.' }
 
 // Rating is much code, which the start-up does without.
 const service = () => import('./service.ts')
@@ -17,7 +13,7 @@ export const calculationRoutes: readonly Route[] = [
     description:
       'As it would be priced with this formula as new business: scaled to the span, with technical premium, commissions and the taxes of the product. Values are checked as those of a draft: what is missing may be. A formula that cannot be read, fails or passes a limit is 422, with its line. Nothing is stored.',
     permission: 'calculations.check',
-    body: { schema: CheckPerilPremiumRequest, required: true },
+    body: { schema: contract.CheckPerilPremiumRequest, required: true },
     answer,
     handle: async ({ body }, context) => (await service()).checkPerilPremium(context, body),
   }),
@@ -26,7 +22,7 @@ export const calculationRoutes: readonly Route[] = [
     description:
       'On the values of its policy, exposure and peril, by the configuration of the policy. 404 where there is no such peril; a formula that cannot be read, fails or passes a limit is 422, with its line. Nothing is stored.',
     permission: 'calculations.check',
-    body: { schema: CheckExistingPerilPremiumRequest, required: true },
+    body: { schema: contract.CheckExistingPerilPremiumRequest, required: true },
     answer,
     handle: async ({ body }, context) => (await service()).checkExistingPerilPremium(context, body),
   }),

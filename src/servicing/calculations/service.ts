@@ -18,18 +18,14 @@ import type { Policyholder } from '../../policyholders/values.ts'
 import { compileTemplate } from '../../product/templates/liquid.ts'
 import { type Attempt, ratingContext } from '../../rating/rate.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
-import type {
-  CalculationResponse,
-  CheckExistingPerilPremiumRequest,
-  CheckPerilPremiumRequest,
-} from './contract.ts'
+import type * as contract from './contract.ts'
 import { calculated, existing, type Formula, madeUp, readFormula, type Subject } from './subjects.ts'
 
 /** What the formula comes to for a peril that the request describes: one round trip. */
 export async function checkPerilPremium(
   context: RequestContext,
-  request: CheckPerilPremiumRequest,
-): Promise<CalculationResponse> {
+  request: contract.CheckPerilPremiumRequest,
+): Promise<contract.CalculationResponse> {
   const formula = readFormula(request.calculation, compileTemplate)
   const version = await loadVersion(context, homeDatabase(context), request.configVersion)
   const { timeZone, currency } = version.configuration.configuration
@@ -42,8 +38,8 @@ export async function checkPerilPremium(
 /** What the formula comes to for a peril that there is: one round trip. */
 export async function checkExistingPerilPremium(
   context: RequestContext,
-  request: CheckExistingPerilPremiumRequest,
-): Promise<CalculationResponse> {
+  request: contract.CheckExistingPerilPremiumRequest,
+): Promise<contract.CalculationResponse> {
   const { env, tenant, calls } = context
   const formula = readFormula(request.calculation, compileTemplate)
   const { shard, selection } = perilNamed(request.perilDisplayId)
@@ -58,7 +54,7 @@ async function tryFormula(
   formula: Formula,
   shard: number,
   make: (attempt: Attempt) => Subject,
-): Promise<CalculationResponse> {
+): Promise<contract.CalculationResponse> {
   const tables = new RatingTables(context)
   await tables.open()
   const supply = transientLocators(shard)

@@ -31,11 +31,7 @@ import type { CompiledTemplate, compileTemplate, Rendering } from '../../product
 import { type Attempt, assertValid } from '../../rating/rate.ts'
 import { PerilRating, type Rateable, type RatingContext } from '../../rating/rater.ts'
 import type { Operation } from '../../rating/template-data.ts'
-import type {
-  CalculationResponse,
-  CheckExistingPerilPremiumRequest,
-  CheckPerilPremiumRequest,
-} from './contract.ts'
+import type * as contract from './contract.ts'
 
 /** A peril as it is rated, with its quote, its policy and the operation that it is rated in. */
 export type Subject = {
@@ -48,7 +44,11 @@ export type Subject = {
 // ------------------------------------------------------------------------------------------------ made up
 
 /** A policy of one exposure and one peril, as new business. Unknown names and wrong values are refused (400); missing ones may be. */
-export function madeUp(request: CheckPerilPremiumRequest, ground: Ground, attempt: Attempt): Subject {
+export function madeUp(
+  request: contract.CheckPerilPremiumRequest,
+  ground: Ground,
+  attempt: Attempt,
+): Subject {
   const { product, timeZone, currency, policyholder, configVersion } = ground
   const { policyCharacteristics, exposureCharacteristics, perilCharacteristics } = request
   const { policyStartTimestamp: start, policyEndTimestamp: end } = policyCharacteristics
@@ -96,7 +96,10 @@ export function madeUp(request: CheckPerilPremiumRequest, ground: Ground, attemp
   return { loaded, quote, rateable, operation: 'new_business' }
 }
 
-function definitionsOf({ exposureName, perilName }: CheckPerilPremiumRequest, product: ProductDefinition) {
+function definitionsOf(
+  { exposureName, perilName }: contract.CheckPerilPremiumRequest,
+  product: ProductDefinition,
+) {
   const { name, exposures } = product
   const exposure = definitionNamed(exposures, exposureName, `Product '${name}' has no exposure`)
   const peril = definitionNamed(exposure.perils, perilName, `Exposure '${exposureName}' has no peril`)
@@ -154,7 +157,7 @@ function dataOf(
 // ------------------------------------------------------------------------------------------------ existing
 
 /** The named peril, over the span of the named characteristics, else of the last in force, and the operation that made them. 404. */
-export function existing(request: CheckExistingPerilPremiumRequest, loaded: Loaded): Subject {
+export function existing(request: contract.CheckExistingPerilPremiumRequest, loaded: Loaded): Subject {
   const { aggregate, product } = loaded
   const { perilDisplayId: text, perilCharacteristicsLocator: wanted } = request
   const peril = [...aggregate.perils.values()].find(
@@ -218,7 +221,7 @@ export function calculated(
   { template, warnings }: Formula,
   { loaded: { aggregate }, quote, rateable }: Subject,
   context: RatingContext,
-): CalculationResponse {
+): contract.CalculationResponse {
   let rendering: Rendering | undefined
   const watched: CompiledTemplate = {
     ...template,

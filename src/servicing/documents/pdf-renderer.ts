@@ -14,7 +14,7 @@ export type PdfRenderer = {
 let fonts: FontFiles | undefined
 
 async function readFonts(): Promise<FontFiles> {
-  const [regular, bold, italic, boldItalic, otherRegular, otherBold] = await Promise.all([
+  const files = await Promise.all([
     import('@expo-google-fonts/noto-sans/400Regular/NotoSans_400Regular.ttf'),
     import('@expo-google-fonts/noto-sans/700Bold/NotoSans_700Bold.ttf'),
     import('@expo-google-fonts/noto-sans/400Regular_Italic/NotoSans_400Regular_Italic.ttf'),
@@ -22,18 +22,12 @@ async function readFonts(): Promise<FontFiles> {
     import('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'),
     import('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf'),
   ])
-  return {
-    regular: regular.default,
-    bold: bold.default,
-    italic: italic.default,
-    boldItalic: boldItalic.default,
-    otherRegular: otherRegular.default,
-    otherBold: otherBold.default,
-  }
+  const [regular, bold, italic, boldItalic, otherRegular, otherBold] = files.map(file => file.default)
+  return { regular, bold, italic, boldItalic, otherRegular, otherBold } as FontFiles
 }
 
 /** The renderer within the service; docs/css.md says what it supports. Loaded when the first document is made. */
-export const EMBEDDED: PdfRenderer = {
+const EMBEDDED: PdfRenderer = {
   async render(html, page, own, madeAt) {
     fonts ??= await readFonts()
     const { renderPdf } = await loadRenderer()

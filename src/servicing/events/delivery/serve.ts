@@ -277,22 +277,18 @@ function headersOf(
 
 /** The beginning of the answer; undefined for none. An answer that breaks off is kept as far as it came, since its status has come. */
 async function excerptOf({ body }: Response): Promise<string | undefined> {
-  if (!body) return undefined
-  const reader = body.getReader()
   const read: Uint8Array[] = []
   let bytes = 0
   try {
-    while (bytes < MOST_EXCERPT_BYTES) {
-      const { done, value } = await reader.read()
-      if (done) break
-      read.push(value)
-      bytes += value.length
+    // The end of the loop cancels the rest: unread bodies hold one of the connections.
+    for await (const chunk of body ?? []) {
+      read.push(chunk)
+      bytes += chunk.length
+      if (bytes >= MOST_EXCERPT_BYTES) break
     }
   } catch {
     // What came before is kept.
   }
-  // Unread bodies hold one of the connections.
-  await reader.cancel().catch(() => undefined)
   const whole = Buffer.concat(read)
   return bytes === 0 ? undefined : new TextDecoder().decode(whole.subarray(0, MOST_EXCERPT_BYTES))
 }

@@ -8,29 +8,27 @@ import { listEvents, readEvent, readEventsOfRequest, readStream } from './servic
 const STREAM =
   'Oldest first, in the order of completion. The first call names at least one filter; every answer has a `pagingToken`, and the next call sends that alone. When `events` is empty the reader is up to date, and may ask again with the same token later: it never expires.'
 
-const stream = { schema: contract.EventPageResponse, description: 'A page of events.' }
-
 const { get } = forTenant('Events')
 const eventStream = forTenant('Event stream')
 const everybody = forEverybody('Events')
 
+const streamRoute = (path: string, summary: string, attributed: boolean): Route =>
+  eventStream.get(path, {
+    summary,
+    description: STREAM,
+    permission: 'events.read',
+    query: contract.EventStreamQuery,
+    answer: { schema: contract.EventPageResponse, description: 'A page of events.' },
+    handle: ({ query }, context) => readStream(query, context, attributed),
+  })
+
 export const streamRoutes: readonly Route[] = [
-  eventStream.get('/eventstream/events', {
-    summary: 'Read the event stream',
-    description: STREAM,
-    permission: 'events.read',
-    query: contract.EventStreamQuery,
-    answer: stream,
-    handle: ({ query }, context) => readStream(query, context, false),
-  }),
-  eventStream.get('/eventstream/attributedEvents', {
-    summary: 'Read the event stream with the user who caused each event',
-    description: STREAM,
-    permission: 'events.read',
-    query: contract.EventStreamQuery,
-    answer: stream,
-    handle: ({ query }, context) => readStream(query, context, true),
-  }),
+  streamRoute('/eventstream/events', 'Read the event stream', false),
+  streamRoute(
+    '/eventstream/attributedEvents',
+    'Read the event stream with the user who caused each event',
+    true,
+  ),
 ]
 
 export const eventInterfaceRoutes: readonly Route[] = [
