@@ -4,9 +4,8 @@ import { expect, it, vi } from 'vitest'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import { convertAccount, digitsNeeded, ownProblems } from '../../src/servicing/migration/convert/account.ts'
 import { Findings, InvoiceLinks, type ItemFailure } from '../../src/servicing/migration/item.ts'
-import { readAccount } from '../../src/servicing/migration/request.ts'
+import { readAccount, readFailing } from '../../src/servicing/migration/request.ts'
 import { doubtfulTimes } from '../../src/servicing/migration/run/account.ts'
-import { readFailing } from '../../src/servicing/migration/stand-ins.ts'
 import { accountOf, BOOK_BEGINS, DAY, madePolicy, NOW, plainConfiguration, type Wire } from './made-book.ts'
 
 const CONTEXT = {

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 import { newUuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
-import { mappingsResponse, migrationResponse } from '../../src/servicing/migration/projection.ts'
+import { mappingsResponse, migrationResponse } from '../../src/servicing/migration/reading.ts'
 import type { MappingRow, Migration, MigrationAccount } from '../../src/servicing/migration/store.ts'
 
 const BEGAN = Date.UTC(2026, 10, 22) as Instant

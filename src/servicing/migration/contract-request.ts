@@ -4,6 +4,7 @@ import { z } from '@hono/zod-openapi'
 import { decimal, RATE_PLACES } from '../../kernel/money.ts'
 import { type Instant, readDateTime } from '../../kernel/time.ts'
 import {
+  component,
   LONGEST_LIST,
   list,
   OptionalDecimal,
@@ -101,58 +102,41 @@ export const Preferences = z
   .openapi('PreferencesMigrationRequest')
 export type Preferences = z.output<typeof Preferences>
 
-export const AccountMigrationData = z
-  .object({
-    id: Id,
-    accountType: leftOut(OptionalName, 'none is noted. Nothing is done by it.'),
-    data: OptionalData,
-    billingLevel: leftOut(
-      optional(BillingLevel),
-      'none is noted. Each policy is billed by itself either way.',
-    ),
-    preferences: leftOut(
-      optionalRecord(Preferences),
-      'policies without preferences of their own are billed as their installments were due, as far as their product has such a payment schedule, else by its first; a warning says which.',
-    ),
-    autoRenewalPlanName: PlanName,
-    delinquencyPlanName: PlanName,
-    excessCreditPlanName: PlanName,
-    shortfallTolerancePlanName: PlanName,
-    createdAt: leftOut(OptionalTime, 'the time of the migration.'),
-    createdBy: createdBy(
-      'defaultCreatedBy, else the user who started the migration. So too where it is no locator.',
-    ),
-  })
-  .openapi('AccountMigrationData')
+export const AccountMigrationData = component('AccountMigrationData', {
+  id: Id,
+  accountType: leftOut(OptionalName, 'none is noted. Nothing is done by it.'),
+  data: OptionalData,
+  billingLevel: leftOut(optional(BillingLevel), 'none is noted. Each policy is billed by itself either way.'),
+  preferences: leftOut(
+    optionalRecord(Preferences),
+    'policies without preferences of their own are billed as their installments were due, as far as their product has such a payment schedule, else by its first; a warning says which.',
+  ),
+  autoRenewalPlanName: PlanName,
+  delinquencyPlanName: PlanName,
+  excessCreditPlanName: PlanName,
+  shortfallTolerancePlanName: PlanName,
+  createdAt: leftOut(OptionalTime, 'the time of the migration.'),
+  createdBy: createdBy('defaultCreatedBy, else who started the migration; the same if it is no locator.'),
+})
 export type AccountMigrationData = z.output<typeof AccountMigrationData>
 
-export const InstallmentItemMigrationRequest = z
-  .object({
-    id: optional(Id).openapi({ description: 'Left out: its place, as `charges[0]/installmentItems[0]`.' }),
-    amount: RequestDecimal,
-    installmentNumber: requestInteger(1, 10_000),
-  })
-  .openapi('InstallmentItemMigrationRequest')
-export type InstallmentItemMigrationRequest = z.output<typeof InstallmentItemMigrationRequest>
+export const InstallmentItemMigrationRequest = component('InstallmentItemMigrationRequest', {
+  id: optional(Id).openapi({ description: 'Left out: its place, as `charges[0]/installmentItems[0]`.' }),
+  amount: RequestDecimal,
+  installmentNumber: requestInteger(1, 10_000),
+})
 
-export const ChargeMigrationRequest = z
-  .object({
-    chargeType: Name,
-    /** Per unit of the policy's durationBasis. */
-    rate: optional(Rate).openapi({
-      description:
-        'Per unit of the policy’s durationBasis. Left out: worked out from the amount and the months that it is for.',
-    }),
-    referenceRate: leftOut(optional(Rate), 'nothing. It is not kept.'),
-    tag: OptionalName.openapi({
-      description: 'The name of the tax, the fee or the recipient. Left out: chargeType.',
-    }),
-    installmentItems: leftOut(
-      list(InstallmentItemMigrationRequest),
-      'the charge comes to nothing; a technical premium, to its rate over the time that it is for.',
-    ),
-  })
-  .openapi('ChargeMigrationRequest')
+export const ChargeMigrationRequest = component('ChargeMigrationRequest', {
+  chargeType: Name,
+  /** Per unit of the policy's durationBasis. */
+  rate: leftOut(optional(Rate), 'derived from its amount. A rate is per unit of the policy’s durationBasis.'),
+  referenceRate: leftOut(optional(Rate), 'nothing. It is not kept.'),
+  tag: OptionalName.openapi({ description: 'Name of the tax, fee or recipient. Left out: chargeType.' }),
+  installmentItems: leftOut(
+    list(InstallmentItemMigrationRequest),
+    'the charge comes to nothing; a technical premium, to its rate over the time that it is for.',
+  ),
+})
 export type ChargeMigrationRequest = z.output<typeof ChargeMigrationRequest>
 
 const elementFields = {
@@ -162,17 +146,11 @@ const elementFields = {
   coverageTerms: leftOut(Data, 'no terms, and no amounts of a coverage.'),
   charges: leftOut(list(ChargeMigrationRequest), 'the transaction charges nothing for it.'),
   ended: optional(z.boolean()).openapi({
-    description: 'Bindery’s own: not covered any more; its charges are what is given back of it.',
+    description: 'Bindery only: cover has ended, and charges are refunds.',
   }),
 }
 
-export type ElementMigrationRequest = {
-  id: string
-  elementType: string
-  data: Record<string, unknown>
-  coverageTerms: Record<string, unknown>
-  charges: ChargeMigrationRequest[]
-  ended?: boolean | undefined
+export type ElementMigrationRequest = z.output<z.ZodObject<typeof elementFields>> & {
   elements: ElementMigrationRequest[]
 }
 
@@ -203,122 +181,104 @@ function nestedAt(depth: number): z.ZodType<ElementMigrationRequest> {
 
 export const ElementMigrationRequest = nestedAt(1).openapi('ElementMigrationRequest')
 
-export const SegmentMigrationRequest = z
-  .object({
-    segmentType: z.enum(['coverage', 'gap']),
-    startTime: Time,
-    rootElement: optionalRecord(ElementMigrationRequest).openapi({
-      description: 'Needed in a coverage segment. Left out of a gap: nothing is charged or given back.',
-    }),
-  })
-  .openapi('SegmentMigrationRequest')
-export type SegmentMigrationRequest = z.output<typeof SegmentMigrationRequest>
+export const SegmentMigrationRequest = component('SegmentMigrationRequest', {
+  segmentType: z.enum(['coverage', 'gap']),
+  startTime: Time,
+  rootElement: optionalRecord(ElementMigrationRequest).openapi({
+    description: 'Needed in a coverage segment. Left out of a gap: nothing is charged or given back.',
+  }),
+})
 
-export const InstallmentMigrationRequest = z
-  .object({
-    id: optional(Id).openapi({ description: 'Left out: its place, as `installments[0]`.' }),
-    startTime: Time,
-    dueTime: Time,
-    generateTime: leftOut(OptionalTime, 'dueTime.'),
-    invoiceId: leftOut(optional(Id), 'it is not invoiced yet, and will be.'),
-  })
-  .openapi('InstallmentMigrationRequest')
-export type InstallmentMigrationRequest = z.output<typeof InstallmentMigrationRequest>
+export const InstallmentMigrationRequest = component('InstallmentMigrationRequest', {
+  id: optional(Id).openapi({ description: 'Left out: its place, as `installments[0]`.' }),
+  startTime: Time,
+  dueTime: Time,
+  generateTime: leftOut(OptionalTime, 'dueTime.'),
+  invoiceId: leftOut(optional(Id), 'it is not invoiced yet, and will be.'),
+})
 
-export const TransactionMigrationRequest = z
-  .object({
-    transactionType: Name,
-    issuedTime: Time,
-    createdAt: leftOut(OptionalTime, 'issuedTime.'),
-    createdBy: createdBy('none is noted.'),
-    preferences: optionalRecord(Preferences),
-    segment: optionalRecord(SegmentMigrationRequest),
-    installments: leftOut(list(InstallmentMigrationRequest), 'none; the transaction plans no bills.'),
-  })
-  .openapi('TransactionMigrationRequest')
+export const TransactionMigrationRequest = component('TransactionMigrationRequest', {
+  transactionType: Name,
+  issuedTime: Time,
+  createdAt: leftOut(OptionalTime, 'issuedTime.'),
+  createdBy: createdBy('none is noted.'),
+  preferences: optionalRecord(Preferences),
+  segment: optionalRecord(SegmentMigrationRequest),
+  installments: leftOut(list(InstallmentMigrationRequest), 'none; the transaction plans no bills.'),
+})
 export type TransactionMigrationRequest = z.output<typeof TransactionMigrationRequest>
 
-export const TermMigrationRequest = z
-  .object({ startTime: Time, endTime: Time, transactions: neededList(TransactionMigrationRequest) })
-  .openapi('TermMigrationRequest')
+export const TermMigrationRequest = component('TermMigrationRequest', {
+  startTime: Time,
+  endTime: Time,
+  transactions: neededList(TransactionMigrationRequest),
+})
 export type TermMigrationRequest = z.output<typeof TermMigrationRequest>
 
-export const PolicyMigrationRequest = z
-  .object({
-    id: Id,
-    productName: Name,
-    durationBasis: leftOut(optional(z.enum(['years', 'months', 'weeks', 'days', 'hours'])), 'months.'),
-    billingLevel: leftOut(
-      optional(BillingLevel),
-      'none is noted. The policy is billed by itself either way.',
-    ),
-    preferences: leftOut(
-      optionalRecord(Preferences),
-      'those of the account; without these, the payment schedule of the product that bills as the installments were due, else its first; a warning says which.',
-    ),
-    autoRenewalPlanName: PlanName,
-    delinquencyPlanName: PlanName,
-    currency: Currency,
-    timezone: TimeZone,
-    createdAt: leftOut(OptionalTime, 'the issuedTime of the first transaction.'),
-    createdBy: createdBy('defaultCreatedBy, else none is noted.'),
-    staticData: leftOut(Data, 'none.'),
-    auxData: optional(
-      z.object({
-        settingsName: OptionalName,
-        entries: list(z.object({ key: z.string().min(1).max(LONGEST_ID), value: z.unknown() })),
-      }),
-    ),
-    terms: neededList(TermMigrationRequest),
-  })
-  .openapi('PolicyMigrationRequest')
+export const PolicyMigrationRequest = component('PolicyMigrationRequest', {
+  id: Id,
+  productName: Name,
+  durationBasis: leftOut(optional(z.enum(['years', 'months', 'weeks', 'days', 'hours'])), 'months.'),
+  billingLevel: leftOut(optional(BillingLevel), 'none is noted. The policy is billed by itself either way.'),
+  preferences: leftOut(
+    optionalRecord(Preferences),
+    'those of the account; without these, the payment schedule of the product that bills as the installments were due, else its first; a warning says which.',
+  ),
+  autoRenewalPlanName: PlanName,
+  delinquencyPlanName: PlanName,
+  currency: Currency,
+  timezone: TimeZone,
+  createdAt: leftOut(OptionalTime, 'the issuedTime of the first transaction.'),
+  createdBy: createdBy('defaultCreatedBy, else none is noted.'),
+  staticData: leftOut(Data, 'none.'),
+  auxData: optional(
+    z.object({
+      settingsName: OptionalName,
+      entries: list(z.object({ key: z.string().min(1).max(LONGEST_ID), value: z.unknown() })),
+    }),
+  ),
+  terms: neededList(TermMigrationRequest),
+})
 export type PolicyMigrationRequest = z.output<typeof PolicyMigrationRequest>
 
-export const InvoiceMigrationRequest = z
-  .object({
-    id: Id,
-    startTime: Time,
-    endTime: Time,
-    dueTime: Time,
-    generateTime: leftOut(OptionalTime, 'startTime, or the time of the migration if that is earlier.'),
-    currency: Currency,
-    timezone: TimeZone,
-    invoiceState: optional(z.enum(['open', 'settled', 'discarded'])),
-  })
-  .openapi('InvoiceMigrationRequest')
+export const InvoiceMigrationRequest = component('InvoiceMigrationRequest', {
+  id: Id,
+  startTime: Time,
+  endTime: Time,
+  dueTime: Time,
+  generateTime: leftOut(OptionalTime, 'startTime, or the time of the migration if that is earlier.'),
+  currency: Currency,
+  timezone: TimeZone,
+  invoiceState: optional(z.enum(['open', 'settled', 'discarded'])),
+})
 export type InvoiceMigrationRequest = z.output<typeof InvoiceMigrationRequest>
 
-export const PaymentItemMigrationRequest = z
-  .object({ amount: RequestDecimal, invoiceId: leftOut(optional(Id), 'it is credit of the account.') })
-  .openapi('PaymentItemMigrationRequest')
+export const PaymentItemMigrationRequest = component('PaymentItemMigrationRequest', {
+  amount: RequestDecimal,
+  invoiceId: leftOut(optional(Id), 'it is credit of the account.'),
+})
 
-export const PaymentMigrationRequest = z
-  .object({
-    id: Id,
-    paymentTime: Time,
-    paymentType: leftOut(OptionalName, 'none is noted. Nothing is done by it.'),
-    data: OptionalData,
-    currency: Currency,
-    createdBy: createdBy('none is noted.'),
-    paymentItems: neededList(PaymentItemMigrationRequest),
-  })
-  .openapi('PaymentMigrationRequest')
+export const PaymentMigrationRequest = component('PaymentMigrationRequest', {
+  id: Id,
+  paymentTime: Time,
+  paymentType: leftOut(OptionalName, 'none is noted. Nothing is done by it.'),
+  data: OptionalData,
+  currency: Currency,
+  createdBy: createdBy('none is noted.'),
+  paymentItems: neededList(PaymentItemMigrationRequest),
+})
 export type PaymentMigrationRequest = z.output<typeof PaymentMigrationRequest>
 
-export const CreditItemMigrationRequest = z
-  .object({ amount: RequestDecimal })
-  .openapi('CreditItemMigrationRequest')
+export const CreditItemMigrationRequest = component('CreditItemMigrationRequest', { amount: RequestDecimal })
 
-export const DisbursementMigrationRequest = z
-  .object({
-    id: Id,
-    disbursementTime: Time,
-    disbursementType: leftOut(OptionalName, 'an empty text.'),
-    data: OptionalData,
-    currency: Currency,
-    sources: neededList(CreditItemMigrationRequest),
-  })
-  .openapi('DisbursementMigrationRequest')
+export const DisbursementMigrationRequest = component('DisbursementMigrationRequest', {
+  id: Id,
+  disbursementTime: Time,
+  disbursementType: leftOut(OptionalName, 'an empty text.'),
+  data: OptionalData,
+  currency: Currency,
+  sources: neededList(CreditItemMigrationRequest),
+})
 export type DisbursementMigrationRequest = z.output<typeof DisbursementMigrationRequest>
 
 /** Control totals by name: `invoiced`, `paid`, `credit`, `disbursed`; null is none. */
@@ -327,9 +287,7 @@ const accounting = optional(
 )
 
 const items = {
-  defaultCreatedBy: createdBy(
-    'the user who started the migration, for an account without createdBy; none is noted of a policy.',
-  ),
+  defaultCreatedBy: createdBy('who started the migration, for accounts; for policies none is noted.'),
   policies: leftOut(list(PolicyMigrationRequest), 'none.'),
   invoices: leftOut(list(InvoiceMigrationRequest), 'none.'),
   payments: leftOut(list(PaymentMigrationRequest), 'none.'),
@@ -342,9 +300,10 @@ export const MigrationRequest = z.object(items).openapi('MigrationRequest')
 export type MigrationRequest = z.output<typeof MigrationRequest>
 
 /** An account with everything of it. */
-export const AccountMigrationRequest = z
-  .object({ accountData: AccountMigrationData, ...items })
-  .openapi('AccountMigrationRequest')
+export const AccountMigrationRequest = component('AccountMigrationRequest', {
+  accountData: AccountMigrationData,
+  ...items,
+})
 export type AccountMigrationRequest = z.output<typeof AccountMigrationRequest>
 
 /** Items by their ids. Each is checked by itself, so that the answer tells where it does not fit. */
@@ -361,28 +320,26 @@ const byId = (item: string) =>
     })
 
 /** Failed items anew, by their original ids; each takes the place of what failed, whole. */
-export const PatchAccountMigrationRequest = z
-  .object({
-    accountLocator: z.string().min(1).max(64),
-    defaultCreatedBy: createdBy('that of the request before.'),
-    accountData: optional(z.unknown()).openapi({
-      allOf: [
-        { $ref: '#/components/schemas/AccountMigrationData' },
-        { description: 'In the place of what the account was told with.' },
-      ],
-    }),
-    policies: byId('PolicyMigrationRequest'),
-    invoices: byId('InvoiceMigrationRequest'),
-    payments: byId('PaymentMigrationRequest'),
-    disbursements: byId('DisbursementMigrationRequest'),
-    /** Of an account whose control totals were wrong themselves. */
-    accounting,
-  })
-  .openapi('PatchAccountMigrationRequest')
+export const PatchAccountMigrationRequest = component('PatchAccountMigrationRequest', {
+  accountLocator: z.string().min(1).max(64),
+  defaultCreatedBy: createdBy('that of the request before.'),
+  accountData: optional(z.unknown()).openapi({
+    allOf: [
+      { $ref: '#/components/schemas/AccountMigrationData' },
+      { description: 'In the place of what the account was told with.' },
+    ],
+  }),
+  policies: byId('PolicyMigrationRequest'),
+  invoices: byId('InvoiceMigrationRequest'),
+  payments: byId('PaymentMigrationRequest'),
+  disbursements: byId('DisbursementMigrationRequest'),
+  /** Of an account whose control totals were wrong themselves. */
+  accounting,
+})
 export type PatchAccountMigrationRequest = z.output<typeof PatchAccountMigrationRequest>
 
-/** The control totals that are told, by their names. */
-export const toldTotals = ({ accounting }: Pick<MigrationRequest, 'accounting'>): [string, string][] =>
+/** The control totals of the request, with their names. */
+export const controlTotalsIn = ({ accounting }: Pick<MigrationRequest, 'accounting'>): [string, string][] =>
   Object.entries(accounting?.originalAccountBalances ?? {}).flatMap(([name, total]) =>
     total === undefined ? [] : [[name, total]],
   )

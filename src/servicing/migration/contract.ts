@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import {
   booleanOr,
+  component,
   DateTime,
   Flag,
   Integer,
@@ -21,75 +22,66 @@ const ValidationItems = z.array(
   }),
 )
 
-export const MigrationResponse = z
-  .object({
-    locator: Text,
-    migrationState: z.enum(MIGRATION_STATES),
-    migrationType: z.enum(['fullMigration', 'addAccountItems']),
-    processedAccounts: Integer.openapi({ description: 'Accounts that are completed.' }),
-    totalAccounts: Integer,
-    validateOnly: Flag.openapi({ description: 'Whether everything is checked and no record written.' }),
-    accounts: z
-      .object({
-        pending: Integer,
-        processing: Integer,
-        completed: Integer,
-        failed: Integer,
-        error: Integer,
-      })
-      .openapi({ description: 'How many accounts are in which state.' }),
-    accountsPerSecond: z.number().optional().openapi({
-      description: 'While it is processing: of those that are done since it began, or last went on.',
-    }),
-    secondsLeft: Integer.optional().openapi({
-      description: 'While it is processing: what it will take for the rest, at that rate.',
-    }),
-    createdAt: DateTime,
-    updatedAt: DateTime,
-  })
-  .openapi('MigrationResponse')
+export const MigrationResponse = component('MigrationResponse', {
+  locator: Text,
+  migrationState: z.enum(MIGRATION_STATES),
+  migrationType: z.enum(['fullMigration', 'addAccountItems']),
+  processedAccounts: Integer.openapi({ description: 'Accounts that are completed.' }),
+  totalAccounts: Integer,
+  validateOnly: Flag.openapi({ description: 'Whether everything is checked and no record written.' }),
+  accounts: z
+    .object({
+      pending: Integer,
+      processing: Integer,
+      completed: Integer,
+      failed: Integer,
+      error: Integer,
+    })
+    .openapi({ description: 'How many accounts are in which state.' }),
+  accountsPerSecond: z
+    .number()
+    .optional()
+    .openapi({ description: 'While processing: the rate since it last started or resumed.' }),
+  secondsLeft: Integer.optional().openapi({ description: 'While processing: estimated time for the rest.' }),
+  createdAt: DateTime,
+  updatedAt: DateTime,
+})
 export type MigrationResponse = z.output<typeof MigrationResponse>
 
-export const AccountMigrationResponse = z
-  .object({
-    accountLocator: Text,
-    accountOriginalId: Text,
-    accountMigrationState: z.enum(ACCOUNT_STATES),
-    totalItems: Integer,
-    processedItems: Integer.openapi({ description: 'Items that were migrated.' }),
-    errorItems: Integer.openapi({
-      description: 'Items that were not, for a fault of theirs or of the system.',
-    }),
-    lastUpdated: DateTime,
-    warnings: ValidationItems.optional().openapi({
-      description: 'What is odd and was taken all the same, e.g. a createdAt after the time of issue.',
-    }),
-  })
-  .openapi('AccountMigrationResponse')
+export const AccountMigrationResponse = component('AccountMigrationResponse', {
+  accountLocator: Text,
+  accountOriginalId: Text,
+  accountMigrationState: z.enum(ACCOUNT_STATES),
+  totalItems: Integer,
+  processedItems: Integer.openapi({ description: 'Items that were migrated.' }),
+  errorItems: Integer.openapi({ description: 'Items that failed, by their data or by a system error.' }),
+  lastUpdated: DateTime,
+  warnings: ValidationItems.optional().openapi({ description: 'Oddities that were accepted.' }),
+})
 export type AccountMigrationResponse = z.output<typeof AccountMigrationResponse>
 
-export const ValidationResult = z
-  .object({ success: Flag, validationItems: ValidationItems })
-  .openapi('ValidationResult')
+export const ValidationResult = component('ValidationResult', {
+  success: Flag,
+  validationItems: ValidationItems,
+})
 
-export const ErrorDetailsResponse = z
-  .object({ originalId: Text, errors: ValidationResult })
-  .openapi('ErrorDetailsResponse')
+export const ErrorDetailsResponse = component('ErrorDetailsResponse', {
+  originalId: Text,
+  errors: ValidationResult,
+})
 export type ErrorDetailsResponse = z.output<typeof ErrorDetailsResponse>
 
-const failuresById = z.record(Text, ErrorDetailsResponse).openapi({ description: 'By original id.' })
+/** The same of each kind of item. */
+const byKind = <S extends z.ZodType>(schema: S) => ({
+  ...{ policies: schema, invoices: schema, payments: schema, disbursements: schema },
+})
 
-export const MigrationFailuresResponse = z
-  .object({
-    accountLocator: Text,
-    accountOriginalId: Text,
-    accountError: ErrorDetailsResponse.optional(),
-    policies: failuresById,
-    invoices: failuresById,
-    payments: failuresById,
-    disbursements: failuresById,
-  })
-  .openapi('MigrationFailuresResponse')
+export const MigrationFailuresResponse = component('MigrationFailuresResponse', {
+  accountLocator: Text,
+  accountOriginalId: Text,
+  accountError: ErrorDetailsResponse.optional(),
+  ...byKind(z.record(Text, ErrorDetailsResponse).openapi({ description: 'By original id.' })),
+})
 export type MigrationFailuresResponse = z.output<typeof MigrationFailuresResponse>
 
 export type MappingObject = {
@@ -99,46 +91,39 @@ export type MappingObject = {
   childrenMappings: Record<string, MappingObject>
 }
 
-export const MappingObject: z.ZodType<MappingObject> = z
-  .object({
-    originalId: Text,
-    locator: Text,
-    migratedAt: DateTime,
-    childrenMappings: z.record(
-      Text,
-      z.lazy(() => MappingObject),
-    ),
-  })
-  .openapi('MappingObject', {
-    type: 'object',
-    // Told by hand, since it contains itself.
-    properties: {
-      originalId: { type: 'string' },
-      locator: { type: 'string' },
-      migratedAt: { type: 'string', format: 'date-time' },
-      childrenMappings: {
-        type: 'object',
-        additionalProperties: { $ref: '#/components/schemas/MappingObject' },
-      },
+export const MappingObject: z.ZodType<MappingObject> = component('AccountMigrationIdMappingsResponse', {
+  originalId: Text,
+  locator: Text,
+  migratedAt: DateTime,
+  childrenMappings: z.record(
+    Text,
+    z.lazy(() => MappingObject),
+  ),
+}).openapi('MappingObject', {
+  type: 'object',
+  // Told by hand, since it contains itself.
+  properties: {
+    originalId: { type: 'string' },
+    locator: { type: 'string' },
+    migratedAt: { type: 'string', format: 'date-time' },
+    childrenMappings: {
+      type: 'object',
+      additionalProperties: { $ref: '#/components/schemas/MappingObject' },
     },
-    required: ['originalId', 'locator', 'migratedAt', 'childrenMappings'],
-  })
+  },
+  required: ['originalId', 'locator', 'migratedAt', 'childrenMappings'],
+})
 
-const mappings = z
-  .record(Text, MappingObject)
-  .openapi({ description: 'By locator, or with `by=originalId` by original id.' })
-
-export const AccountMigrationIdMappingsResponse = z
-  .object({
-    accountLocator: Text,
-    migrationLocator: Text,
-    originalAccountId: Text,
-    policies: mappings,
-    invoices: mappings,
-    payments: mappings,
-    disbursements: mappings,
-  })
-  .openapi('AccountMigrationIdMappingsResponse')
+export const AccountMigrationIdMappingsResponse = z.object({
+  accountLocator: Text,
+  migrationLocator: Text,
+  originalAccountId: Text,
+  ...byKind(
+    z
+      .record(Text, MappingObject)
+      .openapi({ description: 'By locator, or with `by=originalId` by original id.' }),
+  ),
+})
 export type AccountMigrationIdMappingsResponse = z.output<typeof AccountMigrationIdMappingsResponse>
 
 /** A page with what tells whether it was the last; with `extended=false` the list alone. */
@@ -177,6 +162,6 @@ export const MappingQuery = z.object({ by: By })
 
 export const MigrationPostQuery = z.object({
   validateOnly: booleanOr(false).openapi({
-    description: 'Checks everything as a migration does, reports what it finds, and writes no record.',
+    description: 'Check and report everything, but write no record.',
   }),
 })

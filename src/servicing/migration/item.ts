@@ -1,13 +1,12 @@
 // What an account brings, and what is said of it: items by their original ids, what they became, why they failed.
 import { addTo } from '../../kernel/maps.ts'
 
-/** Kinds of items; ids are unique per kind within an account. */
-export const ITEM_KINDS = ['account', 'policies', 'invoices', 'payments', 'disbursements'] as const
-export type ItemKind = (typeof ITEM_KINDS)[number]
-
 /** Kinds of items that stand in maps by their ids. */
 export const LISTED_KINDS = ['policies', 'invoices', 'payments', 'disbursements'] as const
 export type ListedKind = (typeof LISTED_KINDS)[number]
+
+/** Kinds of items; ids are unique per kind within an account. */
+export type ItemKind = 'account' | ListedKind
 
 /** A part of an item, with the locator that it has now. */
 export type MappingNode = {
@@ -47,10 +46,7 @@ export class InvoiceLinks {
   }
 
   /** What an invoice stands or falls with: the ids of invoices, itself among them, and those of payments. */
-  around(invoice: string): {
-    readonly invoices: ReadonlySet<string>
-    readonly payments: ReadonlySet<string>
-  } {
+  around(invoice: string): Readonly<Record<'invoices' | 'payments', ReadonlySet<string>>> {
     const [invoices, payments] = [new Set([invoice]), new Set<string>()]
     const queue = new Set([`invoices ${invoice}`])
     for (const key of queue)
@@ -83,26 +79,18 @@ export class InvoiceLinks {
 }
 
 // What is wrong with an item, collected: everything at once, at the place where it is.
-/** Kinds of places, as answers name them (resources brief 9.4). */
-export type ElementType =
-  | 'account'
-  | 'policy'
-  | 'term'
-  | 'transaction'
-  | 'element'
-  | 'charge'
-  | 'installment'
-  | 'invoice'
-  | 'payment'
-  | 'disbursement'
-
-export const ELEMENT_TYPES: Readonly<Record<ItemKind, ElementType>> = {
+export const ELEMENT_TYPES = {
   account: 'account',
   policies: 'policy',
   invoices: 'invoice',
   payments: 'payment',
   disbursements: 'disbursement',
-}
+} as const satisfies Record<ItemKind, string>
+
+type PartType = 'term' | 'transaction' | 'element' | 'charge' | 'installment'
+
+/** Kinds of places, as answers name them (resources brief 9.4). */
+export type ElementType = (typeof ELEMENT_TYPES)[ItemKind] | PartType
 
 /** Sentences that one item may have; the rest is counted. */
 const MOST_SENTENCES = 200
@@ -145,7 +133,8 @@ function firstOf(failures: readonly ItemFailure[], kind: ItemKind | undefined): 
 
 export class Findings {
   readonly #found = new Map<string, { kind: ItemKind; id: string; problems: Problems }>()
-  readonly #links = new InvoiceLinks()
+  /** Items and the invoices that they name, which stand or fall together. */
+  readonly links = new InvoiceLinks()
   /** Invoices that were migrated before. They are no items of the request, and fail only what would change them. */
   readonly #there = new Set<string>()
   /** What of the account was found to fail before it was converted, and is not in the request. */
@@ -193,27 +182,14 @@ export class Findings {
     })
   }
 
-  /** The invoices that stand or fall with this one, itself among them, and the payments. */
-  togetherWith(invoice: string): {
-    readonly invoices: ReadonlySet<string>
-    readonly payments: ReadonlySet<string>
-  } {
-    return this.#links.around(invoice)
-  }
-
   isThere(invoice: string): void {
     this.#there.add(invoice)
-  }
-
-  /** The item and the invoice that it names stand or fall together. */
-  link(kind: InvoiceLink['kind'], id: string, invoice: string): void {
-    this.#links.add({ kind, id, invoice })
   }
 
   /** Takes along what hangs together with what fails; whether anything more fails now. */
   block(): boolean {
     const failing = [...this.#found].filter(([, { problems }]) => problems.any).map(([key]) => key)
-    return this.#links.block(
+    return this.links.block(
       failing,
       (kind, id) => this.fails(kind, id),
       (kind, id, by) => this.wrong(kind, id, kind === 'invoices' ? `blocked by ${by}` : this.#reasonOf(by)),

@@ -1,35 +1,40 @@
 // Corrections of a failed account: each item takes the place of the failed one, and the account is tried again.
 
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { notFound, type Refusal, wrongState } from '../../kernel/errors.ts'
 import { newUuid, readUuid } from '../../kernel/locators.ts'
 import { isBySubject, type JsonAnswer, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import type { RecordPlace } from '../../platform/tenancy.ts'
 import type { MigrationFailuresResponse } from './contract.ts'
-import { AccountMigrationData, type PatchAccountMigrationRequest, toldTotals } from './contract-request.ts'
+import {
+  AccountMigrationData,
+  controlTotalsIn,
+  type PatchAccountMigrationRequest,
+} from './contract-request.ts'
 import { BODY, deleteSource, Sources, storeSource } from './files.ts'
 import { type ItemFailure, LISTED_KINDS, type ListedKind } from './item.ts'
-import { failuresResponse } from './projection.ts'
-import { itemFailure, itemId, itemsOf, type MigratedItems, misshapen, ownId, parsed } from './request.ts'
+import { failuresResponse, migrationPlace, readMigration } from './reading.ts'
 import {
-  assertKept,
-  commitChange,
-  migrationPlace,
-  readMigration,
-  runningQuery,
-  wakeLater,
-} from './service.ts'
+  itemFailure,
+  itemsOf,
+  type MigratedItems,
+  migratedItems,
+  misshapen,
+  namedItems,
+  ownId,
+  parsed,
+  type SentAccount,
+} from './request.ts'
+import { assertKept, commitChange, runningQuery, wakeLater } from './service.ts'
 import {
-  accountGuard,
   accountQuery,
+  accountsGuard,
   changeAccountQuery,
   type MigrationAccount,
   mappingsOfQuery,
 } from './store.ts'
 import { assertAccountAllows, assertMigrationAllows } from './tables.ts'
-
-type Value = Readonly<Record<string, unknown>>
 
 /** Answers the failures that are known at once, of which nothing is queued; empty maps: the account is tried again. */
 export async function patchAccount(
@@ -55,21 +60,19 @@ async function patched(
   if (!accountLocator) throw notFound('account of the migration', patch.accountLocator)
   const { migration, counts } = await readMigration(place)
   const [accounts, mappings] = await database.batch([
-    accountQuery(database, locator, accountLocator),
+    accountQuery(place, accountLocator),
     mappingsOfQuery(database, accountLocator),
   ])
   const account = accounts[0] as MigrationAccount | undefined
   if (!account) throw notFound('account of the migration', patch.accountLocator)
-  const keys = (rows: typeof mappings) => new Set(rows.map(({ kind, originalId }) => `${kind} ${originalId}`))
-  const done = keys(mappings.filter(row => row.migrationLocator === locator))
-  if (account.state === 'completed') assertNamesNothing(patch, done)
+  const migrated = migratedItems(mappings, locator)
+  if (account.state === 'completed') assertNamesNothing(patch, migrated.done)
   assertMigrationAllows(locator, migration.state, 'patch')
   assertAccountAllows(accountLocator, account.state, 'patch')
   assertKept(migration, context.now)
-  const taken = keys(mappings.filter(row => row.migrationLocator !== locator))
-  const value = (await new Sources(context, locator).read(account)) as Value
+  const value = (await new Sources(context, locator).read(account)) as SentAccount
   const isFull = migration.type === 'fullMigration'
-  assertPatchable(value, patch, { done, taken }, isFull)
+  assertPatchable(value, patch, migrated, isFull)
   const wrong = [
     ...misshapenAccount(account, patch),
     ...LISTED_KINDS.flatMap(kind => misshapen(kind, patch[kind])),
@@ -96,9 +99,9 @@ async function patched(
           tries: 0,
           updatedAt: context.now,
         }),
-        ...(migration.state === 'processing' ? [] : [runningQuery(context, database, locator, counts)]),
+        ...(migration.state === 'processing' ? [] : [runningQuery(context, place, counts)]),
       ],
-      guards: [accountGuard(account, 'failed')],
+      guards: [accountsGuard(locator, [account], 'failed')],
       data: { accountLocator },
       answer,
     })
@@ -113,11 +116,11 @@ async function patched(
 /** An outcome that is not known may be that it is recorded after all. */
 async function discardUnlessUsed(
   context: RequestContext,
-  { database, locator }: RecordPlace,
+  place: RecordPlace,
   { accountLocator, source }: Pick<MigrationAccount, 'accountLocator' | 'source'>,
 ): Promise<void> {
-  const [accounts] = await database.batch([accountQuery(database, locator, accountLocator)])
-  if (accounts[0]?.source !== source) await deleteSource(context, locator, source)
+  const [accounts] = await place.database.batch([accountQuery(place, accountLocator)])
+  if (accounts[0]?.source !== source) await deleteSource(context, place.locator, source)
 }
 
 const answered = (response: MigrationFailuresResponse): JsonAnswer => ({
@@ -126,25 +129,25 @@ const answered = (response: MigrationFailuresResponse): JsonAnswer => ({
 })
 
 const notPatched = (problems: readonly string[]): Refusal =>
-  new Refusal(
-    'wrongState',
+  wrongState(
     `Nothing was patched: ${problems.join('; ')}. Name failed items by their original ids, as failures/list has them.`,
   )
 
 /** Refuses (409) whatever a patch of a completed account names, each by its id: nothing of it failed. */
 function assertNamesNothing(patch: PatchAccountMigrationRequest, done: ReadonlySet<string>): void {
-  const problems = LISTED_KINDS.flatMap(kind =>
-    Object.keys(patch[kind]).map(id =>
-      done.has(`${kind} ${id}`) ? `${kind} '${id}' is completed` : `${kind} '${id}' is not in the migration`,
+  const ofId = (key: string): string => (done.has(key) ? 'is completed' : 'is not in the migration')
+  const problems = [
+    ...(patch.accountData === undefined ? [] : ['the account is completed']),
+    ...LISTED_KINDS.flatMap(kind =>
+      Object.keys(patch[kind]).map(id => `${kind} '${id}' ${ofId(`${kind} ${id}`)}`),
     ),
-  )
-  if (patch.accountData !== undefined) problems.unshift('the account is completed')
+  ]
   if (problems.length > 0) throw notPatched(problems)
 }
 
 /** Refuses (409) what names no failed item, each by its id. */
 function assertPatchable(
-  value: Value,
+  value: SentAccount,
   patch: PatchAccountMigrationRequest,
   { done, taken }: MigratedItems,
   isFull: boolean,
@@ -154,10 +157,10 @@ function assertPatchable(
     problems.push('the account exists, and is not altered by a migration')
   if (patch.accountData !== undefined && done.has(`account ${accountId(value)}`))
     problems.push('the account is completed')
-  if (toldTotals(patch).length > 0 && done.size > 0)
+  if (controlTotalsIn(patch).length > 0 && done.size > 0)
     problems.push('control totals are of a whole account, and items of this one are completed')
   for (const kind of LISTED_KINDS) {
-    const known = new Set(itemsOf(value, kind).map((item, index) => itemId(kind, item, index)))
+    const known = new Set(namedItems(value, kind).map(({ id }) => id))
     for (const id of Object.keys(patch[kind])) {
       if (!known.has(id)) problems.push(`${kind} '${id}' is not in the migration`)
       else if (done.has(`${kind} ${id}`)) problems.push(`${kind} '${id}' is completed`)
@@ -168,7 +171,7 @@ function assertPatchable(
   if (problems.length > 0) throw notPatched(problems)
 }
 
-const accountId = ({ accountData }: Value): string => ownId(accountData) ?? ''
+const accountId = ({ accountData }: SentAccount): string => ownId(accountData) ?? ''
 
 function misshapenAccount(
   { originalId }: MigrationAccount,
@@ -181,25 +184,26 @@ function misshapenAccount(
 }
 
 /** Problems of ids: an item keeps its id, since others may refer to it; one without an id gets one that no other item has. */
-function misnamed(value: Value, patch: PatchAccountMigrationRequest): ItemFailure[] {
+function misnamed(value: SentAccount, patch: PatchAccountMigrationRequest): ItemFailure[] {
   return LISTED_KINDS.flatMap(kind => {
     const own = itemsOf(value, kind).map(ownId)
     const given = Object.entries(patch[kind]).map(([id, item]) => ({ id, to: ownId(item)! }))
     return given.flatMap(({ id, to }) => {
-      if (to === id) return []
       const isTaken = own.includes(to) || given.some(one => one.id !== id && one.to === to)
-      if (own.includes(id))
-        return [itemFailure(kind, id, [`'id' is '${to}', and must be the '${id}' that it is named by.`])]
-      return isTaken ? [itemFailure(kind, id, [`'id' is '${to}', which another item has.`])] : []
+      const rule = own.includes(id)
+        ? `and must be the '${id}' that it is named by.`
+        : 'which another item has.'
+      return to === id || !(own.includes(id) || isTaken)
+        ? []
+        : [itemFailure(kind, id, [`'id' is '${to}', ${rule}`])]
     })
   })
 }
 
-function merged(value: Value, patch: PatchAccountMigrationRequest): Value {
+function merged(value: SentAccount, patch: PatchAccountMigrationRequest): SentAccount {
   const itemsAfter = (kind: ListedKind): readonly unknown[] => {
     const placed = new Set<string>()
-    return itemsOf(value, kind).flatMap((item, index) => {
-      const id = itemId(kind, item, index)
+    return namedItems(value, kind).flatMap(({ id, item }) => {
       const corrected = patch[kind][id]
       if (corrected === undefined) return [item]
       // Of several of one id, one takes the place of all.

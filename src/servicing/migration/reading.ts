@@ -1,31 +1,38 @@
 // What there is to read of a migration: how far it is, its accounts, what became of their items, and what failed.
-
 import { asc, eq, sql } from 'drizzle-orm'
 import { notFound } from '../../kernel/errors.ts'
 import { readUuid } from '../../kernel/locators.ts'
-import { now } from '../../kernel/time.ts'
+import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
 import { type OffsetPage, offsetPage } from '../../platform/paging.ts'
-import type { RecordPlace } from '../../platform/tenancy.ts'
-import type {
-  AccountMigrationIdMappingsResponse,
-  AccountMigrationResponse,
-  MappingPageQuery,
-  MigrationPageQuery,
-  MigrationResponse,
-} from './contract.ts'
-import {
-  accountResponse,
-  failuresResponse,
-  type MappingKey,
-  mappingsResponse,
-  migrationResponse,
-} from './projection.ts'
-import { migrationPlace, readMigration } from './service.ts'
+import { type RecordPlace, recordPlace } from '../../platform/tenancy.ts'
+import type * as contract from './contract.ts'
+import type { ListedKind, MappingNode, StoredProblem } from './item.ts'
 import * as store from './store.ts'
 import { migrationAccounts, migrationFailures, migrationMappings } from './tables.ts'
 
-export async function getMigration(context: RequestContext, text: string): Promise<MigrationResponse> {
+/** Where the migration lies; 404 for text that no migration's locator can be. */
+export const migrationPlace = (context: RequestContext, text: string): RecordPlace =>
+  recordPlace(context, text, 'migration')
+
+/** The migration and how far it is: one round trip. 404 where there is none. */
+export async function readMigration({
+  database,
+  locator,
+}: RecordPlace): Promise<{ migration: store.Migration; counts: store.AccountCounts }> {
+  const [rows, counts] = await database.batch([
+    store.migrationQuery(database, locator),
+    store.countsQuery(database, locator),
+  ])
+  if (!rows[0]) throw notFound('migration', locator)
+  return { migration: rows[0] as store.Migration, counts: store.readCounts(counts) }
+}
+
+export async function getMigration(
+  context: RequestContext,
+  text: string,
+): Promise<contract.MigrationResponse> {
   const { migration, counts } = await readMigration(migrationPlace(context, text))
   return migrationResponse(migration, counts, now())
 }
@@ -34,9 +41,8 @@ export async function getAccount(
   context: RequestContext,
   migration: string,
   account: string,
-): Promise<AccountMigrationResponse> {
-  const { rows } = await accountAt(context, migration, account)
-  return accountResponse(rows)
+): Promise<contract.AccountMigrationResponse> {
+  return accountResponse((await accountAt(context, migration, account)).row)
 }
 
 /** What the account's items became, those of other migrations too. */
@@ -45,30 +51,29 @@ export async function getMappings(
   migration: string,
   account: string,
   by: MappingKey,
-): Promise<AccountMigrationIdMappingsResponse> {
-  const { rows, place } = await accountAt(context, migration, account)
-  const [mappings] = await place.database.batch([store.mappingsOfQuery(place.database, rows.accountLocator)])
-  return mappingsResponse(rows, mappings as store.MappingRow[], by)
+): Promise<contract.AccountMigrationIdMappingsResponse> {
+  const { row, database } = await accountAt(context, migration, account)
+  const [mappings] = await database.batch([store.mappingsOfQuery(database, row.accountLocator)])
+  return mappingsResponse(row, mappings as store.MappingRow[], by)
 }
 
 async function accountAt(
   context: RequestContext,
   migration: string,
   text: string,
-): Promise<{ rows: store.MigrationAccount; place: RecordPlace }> {
+): Promise<{ row: store.MigrationAccount; database: Database }> {
   const place = migrationPlace(context, migration)
   const account = readUuid(text)
-  if (!account) throw notFound('account of the migration', text)
-  const [rows] = await place.database.batch([store.accountQuery(place.database, place.locator, account)])
-  if (!rows[0]) throw notFound('account of the migration', text)
-  return { rows: rows[0] as store.MigrationAccount, place }
+  const [rows] = account ? await place.database.batch([store.accountQuery(place, account)]) : []
+  if (!rows?.[0]) throw notFound('account of the migration', text)
+  return { row: rows[0] as store.MigrationAccount, database: place.database }
 }
 
 export async function listAccounts(
   context: RequestContext,
   text: string,
-  query: MigrationPageQuery,
-): Promise<OffsetPage<AccountMigrationResponse>> {
+  query: contract.MigrationPageQuery,
+): Promise<OffsetPage<contract.AccountMigrationResponse>> {
   const { database, locator } = migrationPlace(context, text)
   const [migrations, accounts] = await database.batch([
     store.migrationQuery(database, locator),
@@ -85,12 +90,12 @@ export async function listAccounts(
   return offsetPage(accounts as store.MigrationAccount[], query, accountResponse)
 }
 
-export const listFailures = (context: RequestContext, text: string, query: MigrationPageQuery) =>
+export const listFailures = (context: RequestContext, text: string, query: contract.MigrationPageQuery) =>
   listWith(context, text, query, migrationFailures, (account, rows: store.FailureRow[]) =>
     failuresResponse(account, rows),
   )
 
-export const listMappings = (context: RequestContext, text: string, query: MappingPageQuery) =>
+export const listMappings = (context: RequestContext, text: string, query: contract.MappingPageQuery) =>
   listWith(context, text, query, migrationMappings, (account, rows: store.MappingRow[]) =>
     mappingsResponse(account, rows, query.by),
   )
@@ -99,7 +104,7 @@ export const listMappings = (context: RequestContext, text: string, query: Mappi
 async function listWith<Row extends { accountLocator: string }, Response>(
   context: RequestContext,
   text: string,
-  query: MigrationPageQuery,
+  query: contract.MigrationPageQuery,
   table: typeof migrationFailures | typeof migrationMappings,
   response: (account: store.MigrationAccount, rows: Row[]) => Response,
 ): Promise<OffsetPage<Response>> {
@@ -128,5 +133,135 @@ async function listWith<Row extends { accountLocator: string }, Response>(
   const byAccount = Map.groupBy(rows as unknown as Row[], one => one.accountLocator)
   return offsetPage(accounts as store.MigrationAccount[], query, account =>
     response(account, byAccount.get(account.accountLocator) ?? []),
+  )
+}
+
+// Rows as the wire shows them.
+const dateTime = (at: number): string => new Date(at).toISOString()
+
+/** `realNow`: the rate is one of real time, whatever the tenant's clock says. */
+export function migrationResponse(
+  migration: store.Migration,
+  counts: store.AccountCounts,
+  realNow: Instant,
+): contract.MigrationResponse {
+  const { locator, state, type, totalAccounts, validateOnly, createdAt, updatedAt } = migration
+  return {
+    ...{ locator, migrationState: state, migrationType: type },
+    ...{ processedAccounts: counts.completed, totalAccounts, validateOnly },
+    accounts: { ...counts },
+    ...progressOf(migration, counts, realNow),
+    createdAt: dateTime(createdAt),
+    updatedAt: dateTime(updatedAt),
+  }
+}
+
+export const doneOf = ({ completed, failed, error }: store.AccountCounts): number =>
+  completed + failed + error
+
+function progressOf(
+  { state, runningSince, doneBefore }: store.Migration,
+  counts: store.AccountCounts,
+  realNow: Instant,
+): { accountsPerSecond?: number; secondsLeft?: number } {
+  if (state !== 'processing' || runningSince === null) return {}
+  const seconds = Math.max(realNow - runningSince, 1) / 1000
+  const perSecond = Math.max(doneOf(counts) - doneBefore, 0) / seconds
+  if (perSecond === 0) return { accountsPerSecond: 0 }
+  const left = counts.pending + counts.processing
+  return { accountsPerSecond: Math.round(perSecond * 100) / 100, secondsLeft: Math.ceil(left / perSecond) }
+}
+
+export const accountResponse = (account: store.MigrationAccount): contract.AccountMigrationResponse => ({
+  accountLocator: account.accountLocator,
+  accountOriginalId: account.originalId,
+  accountMigrationState: account.state,
+  totalItems: account.totalItems,
+  processedItems: account.processedItems,
+  errorItems: account.errorItems,
+  lastUpdated: dateTime(account.updatedAt),
+  ...(account.warnings.length > 0 && { warnings: account.warnings.map(shownProblem) }),
+})
+
+const shownProblem = ({ elementType, locator, errors }: StoredProblem) => ({
+  elementType,
+  locator,
+  errors: [...errors],
+})
+
+type Failure = Pick<store.FailureRow, 'kind' | 'originalId' | 'problems'>
+
+/** The same of each kind of item that is listed. */
+const byKind = <T>(of: (kind: ListedKind) => T): Record<ListedKind, T> => ({
+  policies: of('policies'),
+  invoices: of('invoices'),
+  payments: of('payments'),
+  disbursements: of('disbursements'),
+})
+
+export function failuresResponse(
+  { accountLocator, originalId }: Pick<store.MigrationAccount, 'accountLocator' | 'originalId'>,
+  failures: readonly Failure[],
+): contract.MigrationFailuresResponse {
+  const ofAccount = failures.find(({ kind }) => kind === 'account')
+  return {
+    ...{ accountLocator, accountOriginalId: originalId },
+    ...(ofAccount && { accountError: detailsOf(ofAccount) }),
+    ...byKind(kind => {
+      const ofKind = failures.filter(one => one.kind === kind)
+      return Object.fromEntries(ofKind.map(one => [one.originalId, detailsOf(one)]))
+    }),
+  }
+}
+
+const detailsOf = ({ originalId, problems }: Failure): contract.ErrorDetailsResponse => ({
+  originalId,
+  errors: { success: false, validationItems: problems.map(shownProblem) },
+})
+
+/** What a tree's maps are keyed by. */
+export type MappingKey = 'locator' | 'originalId'
+
+export function mappingsResponse(
+  { accountLocator, migrationLocator, originalId }: store.MigrationAccount,
+  rows: readonly store.MappingRow[],
+  by: MappingKey,
+): contract.AccountMigrationIdMappingsResponse {
+  return {
+    ...{ accountLocator, migrationLocator, originalAccountId: originalId },
+    ...byKind(kind => {
+      const ofKind = rows.filter(row => row.kind === kind)
+      return Object.fromEntries(
+        ofKind.map(row => [row[by], mappingObject(row, dateTime(row.migratedAt), by)]),
+      )
+    }),
+  }
+}
+
+const mappingObject = (
+  { originalId, locator, children = [] }: MappingNode,
+  migratedAt: string,
+  by: MappingKey,
+): contract.MappingObject => ({
+  originalId,
+  locator,
+  migratedAt,
+  childrenMappings: keyed(children, migratedAt, by),
+})
+
+/** Ids that several parts of one have, as an item and an element may, tell them apart by their place: `1`, `1[1]`. */
+function keyed(
+  children: readonly MappingNode[],
+  migratedAt: string,
+  by: MappingKey,
+): Record<string, contract.MappingObject> {
+  const seen = new Map<string, number>()
+  return Object.fromEntries(
+    children.map(child => {
+      const key = child[by]
+      const count = seen.get(key) ?? 0
+      seen.set(key, count + 1)
+      return [count === 0 ? key : `${key}[${count}]`, mappingObject(child, migratedAt, by)]
+    }),
   )
 }

@@ -1,6 +1,6 @@
 // An account's JSON as a request: each item is read on its own, so that one that does not fit fails alone.
-
 import type { z } from '@hono/zod-openapi'
+import type { Uuid } from '../../kernel/locators.ts'
 import { contractRefusal } from '../../platform/wire-problem.ts'
 import * as contract from './contract-request.ts'
 import {
@@ -16,9 +16,10 @@ import {
 /** An account, or (without `accountData`) further items of one that exists. */
 export type ReadAccount = contract.MigrationRequest & { readonly accountData?: contract.AccountMigrationData }
 
-export type AccountReading = { readonly request: ReadAccount; readonly failures: readonly ItemFailure[] }
+/** JSON of an account as it was sent. */
+export type SentAccount = Readonly<Record<string, unknown>>
 
-export const ITEM_SCHEMAS = {
+const ITEM_SCHEMAS = {
   policies: contract.PolicyMigrationRequest,
   invoices: contract.InvoiceMigrationRequest,
   payments: contract.PaymentMigrationRequest,
@@ -40,13 +41,16 @@ export const ownId = (item: unknown): string | undefined => {
 }
 
 /** What an item is called: by its id, or its place where it has none. */
-export const itemId = (kind: ListedKind, item: unknown, index: number): string =>
-  ownId(item) ?? `${kind}[${index}]`
+const itemId = (kind: ListedKind, item: unknown, index: number): string => ownId(item) ?? `${kind}[${index}]`
 
-export const itemsOf = (value: Readonly<Record<string, unknown>>, kind: ListedKind): readonly unknown[] => {
+export const itemsOf = (value: SentAccount, kind: ListedKind): readonly unknown[] => {
   const items = value[kind]
   return Array.isArray(items) ? items : []
 }
+
+/** The items with what they are called. */
+export const namedItems = (value: SentAccount, kind: ListedKind): { id: string; item: unknown }[] =>
+  itemsOf(value, kind).map((item, index) => ({ id: itemId(kind, item, index), item }))
 
 /** Items of an account that were migrated before, by kind and id. */
 export type MigratedItems = {
@@ -56,15 +60,24 @@ export type MigratedItems = {
   readonly taken: ReadonlySet<string>
 }
 
-const NOTHING_MIGRATED: MigratedItems = { done: new Set(), taken: new Set() }
+/** From what items of the account became, in any migration. */
+export function migratedItems(
+  mappings: readonly { kind: ItemKind; originalId: string; migrationLocator: string }[],
+  migration: Uuid,
+): MigratedItems {
+  const items = Map.groupBy(mappings, one => one.migrationLocator === migration)
+  const keys = (isOurs: boolean): ReadonlySet<string> =>
+    new Set(items.get(isOurs)?.map(({ kind, originalId }) => `${kind} ${originalId}`))
+  return { done: keys(true), taken: keys(false) }
+}
 
 /** `isNew`: the account is to be made. What fits is in the request, what does not among the failures. */
 export function readAccount(
-  value: Readonly<Record<string, unknown>>,
+  value: SentAccount,
   originalId: string,
   isNew: boolean,
-  { done, taken }: MigratedItems = NOTHING_MIGRATED,
-): AccountReading {
+  { done, taken }: MigratedItems = { done: new Set(), taken: new Set() },
+): { readonly request: ReadAccount; readonly failures: readonly ItemFailure[] } {
   const failures: ItemFailure[] = []
   const { policies: _1, invoices: _2, payments: _3, disbursements: _4, accountData, ...rest } = value
   const own: string[] = []
@@ -76,46 +89,36 @@ export function readAccount(
   for (const kind of LISTED_KINDS)
     if (value[kind] !== undefined && value[kind] !== null && !Array.isArray(value[kind]))
       own.push(`'${kind}' must be a list.`)
-  const items: Partial<Record<ListedKind, unknown[]>> = {}
-  for (const kind of LISTED_KINDS) {
-    const list = itemsOf(value, kind)
-    const byId = Map.groupBy(list.keys(), index => itemId(kind, list[index], index))
-    items[kind] = [...byId].flatMap(([id, indexes]) => {
+  if (own.length > 0) failures.push(itemFailure('account', originalId, own))
+  const items = LISTED_KINDS.map(kind => {
+    const byId = Map.groupBy(namedItems(value, kind), ({ id }) => id)
+    const fitting = [...byId].flatMap(([id, sent]) => {
       if (done.has(`${kind} ${id}`)) return []
-      const reads = indexes.map(index => ITEM_SCHEMAS[kind].safeParse(list[index]))
-      const problems = reads.flatMap((read, at): readonly StoredProblem[] =>
-        read.success ? [] : placedProblems(read.error, ELEMENT_TYPES[kind], id, list[indexes[at]!]),
-      )
-      // Nobody can tell which of them is meant: neither is taken, until one of them takes the place of all.
-      if (indexes.length > 1)
-        problems.unshift(
-          ...itemFailure(kind, id, [`'id' must be unique: '${id}' stands in '${kind}' more than once.`])
-            .problems,
-        )
-      if (taken.has(`${kind} ${id}`))
-        problems.unshift(
-          ...itemFailure(kind, id, [
-            `'id' must be unique within the account: '${id}' was migrated by an earlier migration.`,
-          ]).problems,
-        )
-      if (problems.length > 0) failures.push({ kind, originalId: id, problems })
-      return problems.length > 0 ? [] : reads.map(read => read.data)
+      const reads = sent.map(({ item }) => ITEM_SCHEMAS[kind].safeParse(item))
+      const wrong = (sentence: string) => itemFailure(kind, id, [sentence]).problems
+      const problems = [
+        ...(taken.has(`${kind} ${id}`)
+          ? wrong(`'id' must be unique within the account: '${id}' was migrated by an earlier migration.`)
+          : []),
+        // Nobody can tell which of them is meant: neither is taken, until one of them takes the place of all.
+        ...(sent.length > 1 ? wrong(`'id' must be unique: '${id}' stands in '${kind}' more than once.`) : []),
+        ...reads.flatMap((read, at) =>
+          read.success ? [] : placedProblems(read.error, ELEMENT_TYPES[kind], id, sent[at]!.item),
+        ),
+      ]
+      if (problems.length === 0) return reads.map(read => ({ id, item: read.data }))
+      failures.push({ kind, originalId: id, problems })
+      return []
     })
-  }
-  if (own.length > 0) failures.unshift(itemFailure('account', originalId, own))
+    return { kind, fitting }
+  })
   const blocked = blockedBy(value, failures, done)
-  const kept = LISTED_KINDS.map(kind => [
+  const kept = items.map(({ kind, fitting }) => [
     kind,
-    items[kind]!.filter(item => !blocked.has(`${kind} ${(item as { id: string }).id}`)),
+    fitting.filter(({ id }) => !blocked.has(`${kind} ${id}`)).map(({ item }) => item),
   ])
-  return {
-    request: {
-      ...(frame ?? EMPTY),
-      ...Object.fromEntries(kept),
-      ...(data && { accountData: data }),
-    } as ReadAccount,
-    failures: [...failures, ...blocked.values()],
-  }
+  const request = { ...(frame ?? EMPTY), ...Object.fromEntries(kept), ...(data && { accountData: data }) }
+  return { request: request as ReadAccount, failures: [...failures, ...blocked.values()] }
 }
 
 /** What of the items, by their ids, does not fit by itself. */
@@ -128,18 +131,17 @@ export const misshapen = (kind: ListedKind, items: Readonly<Record<string, unkno
 
 /** Items linked to those that do not fit, by kind and id: policies, invoices and payments stand or fall together. */
 function blockedBy(
-  value: Readonly<Record<string, unknown>>,
+  value: SentAccount,
   failures: readonly ItemFailure[],
   done: ReadonlySet<string>,
 ): ReadonlyMap<string, ItemFailure> {
   const failed = new Set(failures.map(({ kind, originalId }) => `${kind} ${originalId}`))
   const blocked = new Map<string, ItemFailure>()
   if (failed.size === 0) return blocked
-  const invoices = new Set(itemsOf(value, 'invoices').map((item, index) => itemId('invoices', item, index)))
+  const invoices = new Set(namedItems(value, 'invoices').map(({ id }) => id))
   const links = new InvoiceLinks()
   for (const kind of ['policies', 'payments'] as const)
-    for (const [index, item] of itemsOf(value, kind).entries()) {
-      const id = itemId(kind, item, index)
+    for (const { id, item } of namedItems(value, kind)) {
       if (done.has(`${kind} ${id}`)) continue
       for (const invoice of invoiceIdsIn(item))
         if (invoices.has(invoice) && !done.has(`invoices ${invoice}`)) links.add({ kind, id, invoice })
@@ -194,10 +196,10 @@ const PLACES: Readonly<Record<string, string>> = {
 /** Sentences that one item may have; the rest is counted. */
 const MOST_SENTENCES = 100
 
-export type Place = { readonly elementType: string; readonly locator: string }
+type Place = { readonly elementType: string; readonly locator: string }
 
 /** The innermost place on the way; an element, like an installment, is called by its id where it has one. */
-export function placeOf(whole: Place, item: unknown, path: readonly PropertyKey[]): Place {
+function placeOf(whole: Place, item: unknown, path: readonly PropertyKey[]): Place {
   let { elementType, locator } = whole
   /** Elements stand below their transaction, however deep they lie in each other. */
   let transaction = locator
@@ -219,12 +221,7 @@ export function placeOf(whole: Place, item: unknown, path: readonly PropertyKey[
 }
 
 /** Every problem at its place; its sentence names the property as it lies in the item. */
-export function placedProblems(
-  error: z.ZodError,
-  elementType: string,
-  id: string,
-  item: unknown,
-): StoredProblem[] {
+function placedProblems(error: z.ZodError, elementType: string, id: string, item: unknown): StoredProblem[] {
   const places = new Map<string, { elementType: string; locator: string; errors: string[] }>()
   for (const { path, message } of error.issues.slice(0, MOST_SENTENCES)) {
     const place = placeOf({ elementType, locator: id }, item, path)
@@ -237,4 +234,161 @@ export function placedProblems(
   const more = error.issues.length - MOST_SENTENCES
   if (more > 0) [...places.values()][0]!.errors.push(`And ${more} problems more.`)
   return [...places.values()]
+}
+
+// Reads items that do not fit their schema again, with stand-ins for what does not fit, so that the rest of them can be checked.
+const SOME_TIME = '2000-01-01T00:00:00Z'
+
+/** What stands in by the name of a property; any other is left out. An amount breaks no rule as long as it is not nothing. */
+const STAND_INS: Readonly<Record<string, unknown>> = {
+  ...{ startTime: SOME_TIME, endTime: SOME_TIME, issuedTime: SOME_TIME, dueTime: SOME_TIME },
+  ...{ paymentTime: SOME_TIME, disbursementTime: SOME_TIME },
+  ...{ amount: 1, installmentNumber: 1, segmentType: 'coverage' },
+  ...{ terms: [], transactions: [], paymentItems: [], sources: [] },
+  ...{ productName: '?', elementType: '?', transactionType: '?', chargeType: '?' },
+}
+
+/** Those of one kind of item: the ends of an invoice must be in order, whatever the other one is. */
+const STAND_INS_OF: Partial<Readonly<Record<ItemKind, Readonly<Record<string, unknown>>>>> = {
+  invoices: { startTime: '0001-01-01T00:00:00Z', endTime: '9999-12-31T00:00:00Z' },
+}
+
+/** Stand-ins that break no rule themselves, wherever they stand. */
+const HARMLESS: ReadonlySet<string> = new Set(['amount', 'installmentNumber'])
+
+/** Properties by which parts of a policy are told apart: where one does not fit, what holds over time cannot be checked. */
+const STRUCTURE: ReadonlySet<string> = new Set([
+  ...['id', 'elementType', 'segment', 'segmentType', 'rootElement', 'elements', 'terms', 'transactions'],
+])
+
+/** By a property that does not fit: how sentences begin that may be due to its stand-in, at whichever place of the item. */
+const DOUBTS: readonly (readonly [properties: RegExp, sentences: RegExp])[] = [
+  [/^(start|end|issued)Time$/, /^(startTime|issuedTime|segment\.startTime)\b/],
+  [/^installments$/, /^installmentItems\b/],
+  [/^rootElement$/, /^segment\.rootElement\b/],
+  // Of a gap no data is read.
+  [/^(segment|segmentType)$/, /^(Field|\w+\[\d+\]: Field)\b/],
+]
+
+/** How often an item is read again: what a stand-in lets through may have faults of its own. */
+const MOST_READINGS = 3
+
+type Mended = { readonly item: unknown; readonly doubts: Doubts }
+
+function mended(kind: ItemKind, id: string, schema: z.ZodType, item: unknown): Mended | undefined {
+  const doubts = new Doubts()
+  let copy: unknown = item
+  for (let reading = 0; reading < MOST_READINGS; reading += 1) {
+    const read = schema.safeParse(copy)
+    if (read.success) return { item: read.data, doubts }
+    if (reading === 0) copy = structuredClone(item)
+    for (const { path } of read.error.issues) {
+      doubts.add(placeOf({ elementType: ELEMENT_TYPES[kind], locator: id }, item, path), path.map(String))
+      if (!standIn(kind, copy, path.map(String))) return undefined
+    }
+  }
+  return undefined
+}
+
+/** What a part without an id is called, as `placeOf` calls it. */
+const calledByPlace = (path: readonly string[]): string =>
+  path.length > 1 && /^\d+$/.test(path.at(-1)!) ? `${path.at(-2)}[${path.at(-1)}]` : (path.at(-1) ?? '?')
+
+/** Whether something could be put there. */
+function standIn(kind: ItemKind, item: unknown, path: readonly string[]): boolean {
+  const key = path.at(-1)
+  const holder = path
+    .slice(0, -1)
+    .reduce<unknown>((part, name) => (part as Record<string, unknown> | null | undefined)?.[name], item)
+  if (key === undefined || typeof holder !== 'object' || holder === null) return false
+  const record = holder as Record<string, unknown>
+  const own = STAND_INS_OF[kind] ?? {}
+  if (Array.isArray(holder)) holder[Number(key)] = {}
+  else if (key === 'id') record.id = calledByPlace(path.slice(0, -1))
+  else if (Object.hasOwn(own, key)) record[key] = own[key]
+  else if (Object.hasOwn(STAND_INS, key)) record[key] = STAND_INS[key]
+  else delete record[key]
+  return true
+}
+
+/** Which problems of an item may be those of its stand-ins. */
+class Doubts {
+  /** What does not fit at each place, by the names of its properties. */
+  readonly #names = new Map<string, Set<string>>()
+  readonly #sentences = new Set<RegExp>()
+  /** Places that are no objects, so that nothing of them is known. */
+  readonly #empty = new Set<string>()
+  #isStructureDoubtful = false
+
+  add({ elementType, locator }: Place, path: readonly string[]): void {
+    const properties = path.filter(key => !/^\d+$/.test(key))
+    const last = properties.at(-1) ?? ''
+    if (HARMLESS.has(last)) return
+    const place = `${elementType} ${locator}`
+    if (path.at(-1) !== last) this.#empty.add(place)
+    this.#names.set(place, new Set([...(this.#names.get(place) ?? []), ...properties]))
+    for (const [property, sentences] of DOUBTS) if (property.test(last)) this.#sentences.add(sentences)
+    if (STRUCTURE.has(last)) this.#isStructureDoubtful = true
+  }
+
+  /** The sentences that hold whatever the stand-ins are. */
+  sure({ elementType, locator, errors }: StoredProblem): string[] {
+    const place = `${elementType} ${locator}`
+    if (this.#empty.has(place)) return []
+    const names = this.#names.get(place)
+    const isData = names?.has('data') || names?.has('coverageTerms')
+    return errors.filter(sentence => {
+      const isField = /^(Field|\w+\[\d+\]: Field)\b/.test(sentence)
+      if (isField && isData) return false
+      if (names?.has(/^\w+/.exec(sentence)?.[0] ?? '')) return false
+      if ([...this.#sentences].some(one => one.test(sentence))) return false
+      return !this.#isStructureDoubtful || isField || !['element', 'charge'].includes(elementType)
+    })
+  }
+}
+
+/** Items that fail, read with stand-ins; `sure`: what of a problem is theirs and not a stand-in's. */
+export type Failing = {
+  readonly request: ReadAccount
+  sure(kind: ItemKind, id: string, problem: StoredProblem): string[]
+}
+
+/** `read`: what of the account fits. Its invoices stand beside those that fail, since policies and payments name them. */
+export function readFailing(
+  value: SentAccount,
+  originalId: string,
+  isNew: boolean,
+  read: ReadAccount,
+  failures: readonly ItemFailure[],
+): Failing {
+  const failed = new Map(failures.map(one => [`${one.kind} ${one.originalId}`, one]))
+  const doubts = new Map<string, Doubts>()
+  const again = (kind: ItemKind, id: string, schema: z.ZodType, item: unknown): unknown[] => {
+    const found = mended(kind, id, schema, item)
+    if (!found) return []
+    doubts.set(`${kind} ${id}`, found.doubts)
+    return [found.item]
+  }
+  const items = LISTED_KINDS.map(kind => {
+    const seen = new Set<string>()
+    const listed = namedItems(value, kind).flatMap(({ id, item }) => {
+      if (seen.has(id) || !failed.has(`${kind} ${id}`)) return []
+      seen.add(id)
+      return again(kind, id, ITEM_SCHEMAS[kind], typeof item === 'object' && item ? { ...item, id } : item)
+    })
+    return [kind, kind === 'invoices' ? [...read.invoices, ...listed] : listed]
+  })
+  const isAccountRead = !isNew || !failed.has(`account ${originalId}`)
+  const [accountData] = isAccountRead
+    ? []
+    : again('account', originalId, contract.AccountMigrationData, {
+        ...(value.accountData as object),
+        id: originalId,
+      })
+  const { accounting: _, accountData: own, ...rest } = read
+  const data = accountData ?? own
+  return {
+    request: { ...rest, ...Object.fromEntries(items), ...(data ? { accountData: data } : {}) },
+    sure: (kind, id, problem) => doubts.get(`${kind} ${id}`)?.sure(problem) ?? [],
+  }
 }

@@ -1,6 +1,6 @@
 // What is done to migrations: sent, paused, resumed, recovered, patched. An account at a time is migrated by `run/`.
 import { type AuditEntry, auditRows } from '../../access/audit/store.ts'
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, notFound, Refusal, wrongState } from '../../kernel/errors.ts'
 import { newUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import {
@@ -21,32 +21,15 @@ import { expectRecord } from '../../platform/events/timers.ts'
 import { type Upload, withContents } from '../../platform/http/body/upload.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { callObject, migrationObject } from '../../platform/objects.ts'
-import { type RecordPlace, recordPlace, shardDatabase, shardName } from '../../platform/tenancy.ts'
+import { type RecordPlace, shardDatabase, shardName } from '../../platform/tenancy.ts'
 import { placeOf, policyholderQuery, shardForCreate } from '../../policyholders/store.ts'
 import { versionQuery } from '../../product/cache.ts'
 import { storeStream } from '../../reference/stored-files.ts'
 import { BODY, deletedAt, deleteSource, KEPT_DAYS, sourceKey } from './files.ts'
-import { doneOf, migrationResponse } from './projection.ts'
-import { ElementSplitter, Submission, type SubmittedAccount } from './split.ts'
+import { doneOf, migrationPlace, migrationResponse, readMigration } from './reading.ts'
+import { ElementSplitter, type SubmittedAccount, submittedAccount } from './split.ts'
 import * as store from './store.ts'
 import { assertMigrationAllows, MIGRATION_TRANSITIONS, type MigrationAction } from './tables.ts'
-
-/** Where the migration lies; 404 for text that no migration's locator can be. */
-export const migrationPlace = (context: RequestContext, text: string): RecordPlace =>
-  recordPlace(context, text, 'migration')
-
-/** The migration and how far it is: one round trip. 404 where there is none. */
-export async function readMigration({
-  database,
-  locator,
-}: RecordPlace): Promise<{ migration: store.Migration; counts: store.AccountCounts }> {
-  const [rows, counts] = await database.batch([
-    store.migrationQuery(database, locator),
-    store.countsQuery(database, locator),
-  ])
-  if (!rows[0]) throw notFound('migration', locator)
-  return { migration: rows[0] as store.Migration, counts: store.readCounts(counts) }
-}
 
 /** Takes accounts with all that is theirs. */
 export const submitAccounts = async (
@@ -54,11 +37,7 @@ export const submitAccounts = async (
   upload: Upload,
   validateOnly: boolean,
 ): Promise<JsonText> =>
-  submit(context, upload, {
-    shard: await shardForCreate(ofTenant(context)),
-    type: 'fullMigration',
-    validateOnly,
-  })
+  submit(context, upload, { shard: await shardForCreate(ofTenant(context)), validateOnly })
 
 /** Takes further items of an account that exists: 404 where it does not. */
 export async function submitItems(
@@ -75,22 +54,24 @@ export async function submitItems(
   if (!holders[0]) throw notFound('policyholder', text)
   // One that was made here has no other id.
   const account = { locator, originalId: ids[0]?.originalId ?? locator }
-  return await submit(context, upload, { shard, type: 'addAccountItems', validateOnly, account })
+  return await submit(context, upload, { shard, validateOnly, account })
 }
 
-type Asked = Pick<store.Migration, 'type' | 'validateOnly'> & {
+type Submitted = {
   readonly shard: number
+  readonly validateOnly: boolean
+  /** An account that exists, which gets further items. */
   readonly account?: { readonly locator: Uuid; readonly originalId: string }
 }
 
 /** The body goes to R2 as it comes, cut into its accounts on the way; one commit makes it a migration. */
-async function submit(context: RequestContext, upload: Upload, asked: Asked): Promise<JsonText> {
+async function submit(context: RequestContext, upload: Upload, submitted: Submitted): Promise<JsonText> {
   const { env, tenant, calls } = context
-  const { shard, account } = asked
+  const { shard, account } = submitted
   const database = shardDatabase(env, tenant, shard, calls)
   const locator = newUuid(shard)
-  const submission = new Submission(account?.originalId)
-  const stream = splitting(upload.stream, new ElementSplitter({ single: account !== undefined }), submission)
+  const sent: SubmittedAccount[] = []
+  const stream = splitting(upload.stream, sent, account?.originalId)
   const key = sourceKey(tenant, locator, BODY)
   await expectRecord(context, 'migration.file.unrecorded', locator)
   const { hash } = await storeStream(context, key, { stream, mediaType: 'application/json' })
@@ -102,51 +83,47 @@ async function submit(context: RequestContext, upload: Upload, asked: Asked): Pr
     const [versions] = await database.batch([versionQuery(database, undefined)])
     if (!versions[0])
       throw new Refusal('noConfiguration', 'The tenant has no configuration; deploy one first.')
-    const { migration, accounts } = newMigration(context, locator, asked, submission.end())
-    const answer: JsonAnswer = {
-      status: 200,
-      text: JSON.stringify(migrationResponse(migration, { ...NONE, pending: accounts.length }, now())),
-    }
+    const { migration, accounts } = newMigration(context, locator, submitted, sent)
+    const counts = store.readCounts([{ state: 'pending', count: accounts.length }])
+    const response = migrationResponse(migration, counts, now())
+    const answer: JsonAnswer = { status: 200, text: JSON.stringify(response) }
     const committed = await commit(keyed, database, {
-      shard,
-      guards: [],
+      ...{ shard, guards: [], events: [], answer, subject: locator },
       facts: [
         ...store.newMigrationQueries(database, migration, accounts),
-        ...auditOf(context, database, shard, 'submit', locator),
+        ...auditOf(context, { database, shard, locator }, 'submit'),
       ],
-      events: [],
       timers: [runTimer(locator, context.now)],
-      answer,
-      subject: locator,
     })
     isOurs = committed === answer
     if (isOurs) wakeLater(context, locator)
     return jsonText(isBySubject(committed) ? answer : committed)
   } finally {
+    // Its timer does it where this fails.
     if (!isOurs)
-      context.later(
-        // Its timer does it where this fails.
-        discardUnlessRecorded(context, database, locator).catch(problem =>
-          console.warn(JSON.stringify({ at: 'migration', locator, problem: String(problem) })),
-        ),
-      )
+      context.later(discardUnlessRecorded(context, database, locator).catch(logged('warn', locator)))
   }
 }
 
-const NONE: store.AccountCounts = { pending: 0, processing: 0, completed: 0, failed: 0, error: 0 }
+/** Logs what went wrong with the migration. */
+const logged =
+  (level: 'warn' | 'error', locator: Uuid) =>
+  (problem: unknown): void =>
+    console[level](JSON.stringify({ at: 'migration', locator, problem: String(problem) }))
 
-/** Passes the bytes on, and what it finds in them to the submission. */
+/** Passes the bytes on, and adds the accounts that it finds in them. Refuses (400) a request without accounts. */
 async function* splitting(
   pieces: Upload['stream'],
-  splitter: ElementSplitter,
-  submission: Submission,
+  accounts: SubmittedAccount[],
+  existing: string | undefined,
 ): Upload['stream'] & AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const splitter = new ElementSplitter({ single: existing !== undefined })
   for await (const piece of pieces) {
-    for (const element of splitter.push(piece)) submission.add(element)
+    for (const one of splitter.push(piece)) accounts.push(submittedAccount(one, accounts.length, existing))
     yield piece
   }
   splitter.end()
-  submission.end()
+  if (accounts.length === 0) throw invalidRequest('The request has no accounts; send a list of at least one.')
 }
 
 /** An outcome that is not known may be that it is recorded after all. */
@@ -170,55 +147,28 @@ function ofTenant(context: RequestContext): RequestContext {
 function newMigration(
   { now: at, caller }: RequestContext,
   locator: Uuid,
-  { type, validateOnly, shard, account }: Asked,
-  submitted: readonly SubmittedAccount[],
+  { validateOnly, shard, account }: Submitted,
+  accounts: readonly SubmittedAccount[],
 ): { migration: store.Migration; accounts: store.MigrationAccount[] } {
   return {
     migration: {
-      locator,
-      state: 'submitted',
-      type,
-      validateOnly,
-      totalAccounts: submitted.length,
-      createdAt: at,
-      createdBy: caller.accountLocator,
-      username: caller.username,
-      updatedAt: at,
-      runningSince: null,
-      doneBefore: 0,
+      ...{ locator, state: 'submitted', type: account ? 'addAccountItems' : 'fullMigration', validateOnly },
+      ...{ totalAccounts: accounts.length, createdAt: at, updatedAt: at, runningSince: null, doneBefore: 0 },
+      ...{ createdBy: caller.accountLocator, username: caller.username },
     },
-    accounts: submitted.map((one, ordinal) => ({
+    accounts: accounts.map((one, ordinal) => ({
       ...one,
-      migrationLocator: locator,
-      ordinal,
-      accountLocator: account?.locator ?? newUuid(shard),
-      state: 'pending',
-      source: BODY,
-      processedItems: 0,
-      errorItems: 0,
-      warnings: [],
-      tries: 0,
+      ...{ migrationLocator: locator, ordinal, accountLocator: account?.locator ?? newUuid(shard) },
+      ...{ state: 'pending', source: BODY, processedItems: 0, errorItems: 0, warnings: [], tries: 0 },
       updatedAt: at,
     })),
   }
 }
 
-/** The data of every event of a migration. */
-export const migrationEvent = (
-  type: NewEvent['type'],
-  { locator, type: migrationType, totalAccounts }: store.Migration,
-  more: Record<string, string> = {},
-): NewEvent => ({
-  type,
-  data: { migrationLocator: locator, migrationType, totalAccounts: String(totalAccounts), ...more },
-})
-
-export function auditOf(
+function auditOf(
   context: RequestContext,
-  database: Database,
-  shard: number,
+  { database, shard, locator }: RecordPlace,
   action: string,
-  locator: Uuid,
 ): Query[] {
   const entry: AuditEntry = { action: 'migration.write', subject: locator, details: { action } }
   return auditRows(database, context, shard, [entry])
@@ -226,46 +176,41 @@ export function auditOf(
 
 /** No account is begun any more; answers when the one that is under way is done with. */
 export async function pauseMigration(context: RequestContext, text: string): Promise<void> {
-  const place = migrationPlace(context, text)
-  await changed(context, place, 'pause', ({ database }) => [
-    store.migrationStateQuery(database, place.locator, 'paused', context.now),
+  const { locator } = await change(context, text, 'pause', place => [
+    store.migrationStateQuery(place, 'paused', context.now),
   ])
-  await haltMigration(context, place.locator)
+  const { env, tenant, calls } = context
+  await callObject(calls, () => migrationObject(env, tenant, locator).halt())
 }
 
 export async function resumeMigration(context: RequestContext, text: string): Promise<void> {
-  const place = migrationPlace(context, text)
-  await changed(context, place, 'resume', ({ database }, counts) => [
-    runningQuery(context, database, place.locator, counts),
-  ])
+  await change(context, text, 'resume', (place, counts) => [runningQuery(context, place, counts)])
 }
 
 /** Accounts that a fault of the system stopped are tried again; those that failed on their data are not. */
 export async function recoverMigration(context: RequestContext, text: string): Promise<void> {
-  const place = migrationPlace(context, text)
-  await changed(context, place, 'recover', ({ database }, counts) => [
-    store.recoverQuery(database, place.locator, context.now),
-    runningQuery(context, database, place.locator, { ...counts, error: 0 }),
+  await change(context, text, 'recover', (place, counts) => [
+    store.recoverQuery(place, context.now),
+    runningQuery(context, place, { ...counts, error: 0 }),
   ])
 }
 
 /** It goes on: its rate is counted from now. */
 export const runningQuery = (
   { now: at }: Pick<RequestContext, 'now'>,
-  database: Database,
-  locator: Uuid,
-  counts: store.AccountCounts,
-): Query =>
-  store.migrationStateQuery(database, locator, 'processing', at, { since: now(), done: doneOf(counts) })
-
-async function changed(
-  context: RequestContext,
   place: RecordPlace,
+  counts: store.AccountCounts,
+): Query => store.migrationStateQuery(place, 'processing', at, { since: now(), done: doneOf(counts) })
+
+async function change(
+  context: RequestContext,
+  text: string,
   action: MigrationAction,
   facts: (place: RecordPlace, counts: store.AccountCounts) => Query[],
-): Promise<void> {
+): Promise<RecordPlace> {
+  const place = migrationPlace(context, text)
   const { database, locator } = place
-  if (await storedAnswer(context, database)) return
+  if (await storedAnswer(context, database)) return place
   await retryOnConflict('The migration', async () => {
     const { migration, counts } = await readMigration(place)
     assertMigrationAllows(locator, migration.state, action)
@@ -273,15 +218,16 @@ async function changed(
     await commitChange(context, place, migration, action, { facts: facts(place, counts) })
   })
   if (action !== 'pause') wakeLater(context, locator)
+  return place
 }
 
 /** What people do; the rest is the run's. */
 const ASKED_FOR: ReadonlySet<MigrationAction> = new Set(['pause', 'resume', 'recover', 'patch'])
 
 /** One commit: what is done to the migration with its event, in the state in which it was read. */
-export const commitChange = (
+export function commitChange(
   context: RequestContext,
-  { database, shard, locator }: RecordPlace,
+  place: RecordPlace,
   migration: store.Migration,
   action: MigrationAction,
   change: {
@@ -290,24 +236,26 @@ export const commitChange = (
     readonly data?: Record<string, string>
     readonly answer?: Commit['answer']
   },
-) =>
-  commit(context, database, {
+) {
+  const { database, shard, locator } = place
+  const { type: migrationType, totalAccounts } = migration
+  const data = {
+    migrationLocator: locator,
+    migrationType,
+    totalAccounts: String(totalAccounts),
+    ...change.data,
+  }
+  // Of what goes on, a timer that makes it go on; of what rests or has ended, one that deletes what was sent.
+  const dueAt = RESTING.has(action) ? deletedAt(context.now) : context.now
+  return commit(context, database, {
     shard,
     guards: [store.migrationGuard(locator, migration.state), ...(change.guards ?? [])],
-    facts: [
-      ...change.facts,
-      ...(ASKED_FOR.has(action) ? auditOf(context, database, shard, action, locator) : []),
-    ],
-    events: [migrationEvent(MIGRATION_TRANSITIONS[action].event as NewEvent['type'], migration, change.data)],
-    timers: timersOf(action, locator, context.now),
+    facts: [...change.facts, ...(ASKED_FOR.has(action) ? auditOf(context, place, action) : [])],
+    events: [{ type: MIGRATION_TRANSITIONS[action].event as NewEvent['type'], data }],
+    timers: action === 'start' ? [] : [runTimer(locator, dueAt)],
     answer: change.answer ?? { status: 200, text: '' },
     subject: locator,
   })
-
-/** Of what goes on, one that makes it go on; of what rests or has ended, one that deletes what was sent. */
-function timersOf(action: MigrationAction, locator: Uuid, at: Instant): NewTimer[] {
-  if (action === 'start') return []
-  return [runTimer(locator, RESTING.has(action) ? deletedAt(at) : at)]
 }
 
 const RESTING: ReadonlySet<MigrationAction> = new Set(['pause', 'fail', 'stop'])
@@ -315,39 +263,26 @@ const RESTING: ReadonlySet<MigrationAction> = new Set(['pause', 'fail', 'stop'])
 /** Refuses (409) to go on with what is not there any more. */
 export function assertKept({ locator, state, updatedAt }: store.Migration, at: Instant): void {
   if (state === 'processing' || state === 'submitted' || at < deletedAt(updatedAt)) return
-  throw new Refusal(
-    'wrongState',
+  throw wrongState(
     `What was sent of migration ${locator} was deleted ${KEPT_DAYS} days after it last changed: send what is left in another one.`,
   )
 }
 
 /** The timer of the commit does it too, should the call be lost. */
 export const wakeLater = (context: RequestContext, locator: Uuid): void =>
-  context.later(
-    wakeMigration(context, locator).catch(problem =>
-      console.error(JSON.stringify({ at: 'migration', locator, problem: String(problem) })),
-    ),
-  )
+  context.later(wakeMigration(context, locator).catch(logged('error', locator)))
 
-// Who works on a migration is its object; here it is told that there is something to do.
-/** For the batch that gives the migration something to do: should the call be lost, the timer makes it again. */
-export const runTimer = (migration: Uuid, dueAt: Instant): NewTimer => ({
-  kind: 'migration.run',
-  subject: migration,
-  dueAt,
-  payload: {},
+/** For the batch that gives the migration's object something to do: should the call be lost, the timer makes it again. */
+const runTimer = (migration: Uuid, dueAt: Instant): NewTimer => ({
+  ...{ kind: 'migration.run', subject: migration, dueAt, payload: {} },
 })
 
-type WakeContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
-
-export async function wakeMigration({ env, tenant, calls }: WakeContext, migration: Uuid): Promise<void> {
+async function wakeMigration(
+  { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
+  migration: Uuid,
+): Promise<void> {
   const shard = shardName(tenant, shardOfUuid(migration))
   await callObject(calls, () => migrationObject(env, tenant, migration).wake(shard, migration))
-}
-
-/** Lets the account that is under way be done with; answers when it is. */
-export async function haltMigration({ env, tenant, calls }: WakeContext, migration: Uuid): Promise<void> {
-  await callObject(calls, () => migrationObject(env, tenant, migration).halt())
 }
 
 /** When the timer is due. */

@@ -1,11 +1,11 @@
 // Cuts the JSON list of accounts into its accounts as the bytes come, so that only one of them is ever held.
 
-import { Refusal } from '../../kernel/errors.ts'
+import { Refusal, tooLarge } from '../../kernel/errors.ts'
 import { joined, utf8Text } from '../../platform/http/body/bytes.ts'
 import { DEEPEST_JSON } from '../../platform/http/body/json.ts'
 import { MOST_ACCOUNTS, MOST_ITEMS } from './contract-request.ts'
 import { LISTED_KINDS } from './item.ts'
-import { ownId } from './request.ts'
+import { itemsOf, ownId, type SentAccount } from './request.ts'
 
 /** Bytes of one account, which is parsed whole. */
 export const LARGEST_ACCOUNT_BYTES = 10 * 1_048_576
@@ -104,8 +104,7 @@ export class ElementSplitter {
   #keep(part: Uint8Array): void {
     this.#held += part.length
     if (this.#held > LARGEST_ACCOUNT_BYTES)
-      throw new Refusal(
-        'tooLarge',
+      throw tooLarge(
         `The account at byte ${this.#start} is larger than ${LARGEST_ACCOUNT_BYTES / 1_048_576} MiB; send some of its items later, to POST …/migrations/accounts/{accountLocator}.`,
       )
     this.#parts.push(part.slice())
@@ -138,50 +137,32 @@ export type SubmittedAccount = {
   readonly totalItems: number
 }
 
-const invalid = (message: string): Refusal => new Refusal('invalidRequest', message)
-
-/** Takes the accounts one after the other. Throws a Refusal (`malformedJson`, `tooLarge`). */
-export class Submission {
-  readonly accounts: SubmittedAccount[] = []
-  /** Of items for an account that exists: its id in the other system. */
-  readonly #existing: string | undefined
-
-  constructor(existing: string | undefined) {
-    this.#existing = existing
-  }
-
-  add({ start, text }: Element): void {
-    const number = this.accounts.length
-    if (number === MOST_ACCOUNTS)
-      throw new Refusal(
-        'tooLarge',
-        `A request has at most ${MOST_ACCOUNTS} accounts; send the others in another one.`,
-      )
-    const value = parsed(text, number)
-    const items = LISTED_KINDS.reduce((sum, kind) => sum + lengthOf(value[kind]), 0)
-    const totalItems = items + (this.#existing === undefined ? 1 : 0)
-    if (totalItems > MOST_ITEMS)
-      throw new Refusal(
-        'tooLarge',
-        `Account ${number} of the request has ${totalItems} items; at most ${MOST_ITEMS} are taken. Send the others later, to POST …/migrations/accounts/{accountLocator}.`,
-      )
-    const originalId = this.#existing ?? ownId(value.accountData) ?? `accounts[${number}]`
-    this.accounts.push({ originalId, start, length: Buffer.byteLength(text), totalItems })
-  }
-
-  /** Refuses (400) a request without accounts. */
-  end(): readonly SubmittedAccount[] {
-    if (this.accounts.length === 0) throw invalid('The request has no accounts; send a list of at least one.')
-    return this.accounts
-  }
+/**
+ * The account of an element. `number` counts the accounts before it; `existing` is the id of an account that exists and gets
+ * further items. Throws a Refusal (`malformedJson`, `tooLarge`).
+ */
+export function submittedAccount(
+  { start, text }: Element,
+  number: number,
+  existing: string | undefined,
+): SubmittedAccount {
+  if (number === MOST_ACCOUNTS)
+    throw tooLarge(`A request has at most ${MOST_ACCOUNTS} accounts; send the others in another one.`)
+  const value = parsed(text, number)
+  const items = LISTED_KINDS.reduce((sum, kind) => sum + itemsOf(value, kind).length, 0)
+  const totalItems = items + (existing === undefined ? 1 : 0)
+  if (totalItems > MOST_ITEMS)
+    throw tooLarge(
+      `Account ${number} of the request has ${totalItems} items; at most ${MOST_ITEMS} are taken. Send the others later, to POST …/migrations/accounts/{accountLocator}.`,
+    )
+  const originalId = existing ?? ownId(value.accountData) ?? `accounts[${number}]`
+  return { originalId, start, length: Buffer.byteLength(text), totalItems }
 }
 
-function parsed(text: string, number: number): Record<string, unknown> {
+function parsed(text: string, number: number): SentAccount {
   try {
-    return JSON.parse(text) as Record<string, unknown>
+    return JSON.parse(text) as SentAccount
   } catch (problem) {
-    throw new Refusal('malformedJson', `Account ${number} of the request is not JSON: ${String(problem)}`)
+    throw malformed(`Account ${number} of the request is not JSON: ${String(problem)}`)
   }
 }
-
-const lengthOf = (list: unknown): number => (Array.isArray(list) ? list.length : 0)

@@ -1,10 +1,11 @@
 // The rows of migrations: what was sent, how far it is, what became of it.
-import { and, asc, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { Guard } from '../../platform/commit.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
-import type { ItemFailure, ItemMapping } from './item.ts'
+import type { RecordPlace } from '../../platform/tenancy.ts'
+import type { ItemFailure } from './item.ts'
 import {
   ACCOUNT_STATES,
   type AccountState,
@@ -56,10 +57,10 @@ export const newMigrationQueries = (
   ...putRows(database, migrationAccounts, accounts),
 ]
 
-/** Trips when the migration is not in one of the states any more. */
-export const migrationGuard = (locator: Uuid, ...states: readonly MigrationState[]): Guard => ({
+/** Trips when the migration is not in that state any more. */
+export const migrationGuard = (locator: Uuid, state: MigrationState): Guard => ({
   name: 'guard_migration_state',
-  holds: sql`exists (select 1 from ${migrations} where ${migrations.locator} = ${locator} and ${inArray(migrations.state, [...states])})`,
+  holds: sql`exists (select 1 from ${migrations} where ${migrations.locator} = ${locator} and ${migrations.state} = ${state})`,
 })
 
 /** Trips when an account of it still waits: one that was patched meanwhile. */
@@ -68,86 +69,72 @@ export const nothingWaitsGuard = (locator: Uuid): Guard => ({
   holds: sql`not exists (select 1 from ${migrationAccounts} where ${migrationAccounts.migrationLocator} = ${locator} and state in ('pending', 'processing'))`,
 })
 
-type AccountPlace = Pick<MigrationAccount, 'migrationLocator' | 'ordinal' | 'source'>
-
-/** Trips when the account is not in that state any more, or is another by now. */
-export const accountGuard = (
-  { migrationLocator, ordinal, source }: AccountPlace,
+/** Trips when one of the accounts of the migration is not in that state any more, or is another by now. */
+export const accountsGuard = (
+  migration: Uuid,
+  accounts: readonly Pick<MigrationAccount, 'ordinal' | 'source'>[],
   state: AccountState,
 ): Guard => ({
   name: 'guard_migration_account',
-  holds: sql`exists (select 1 from ${migrationAccounts} where ${migrationAccounts.migrationLocator} = ${migrationLocator}
-    and ${migrationAccounts.ordinal} = ${ordinal} and ${migrationAccounts.state} = ${state} and ${migrationAccounts.source} = ${source})`,
-})
-
-/** Trips when one of the accounts of the migration is not being processed any more, or is another by now. */
-export const processedGuard = (locator: Uuid, accounts: readonly AccountPlace[]): Guard => ({
-  name: 'guard_migration_account',
   holds: sql`${accounts.length} = (
     select count(*) from json_each(${JSON.stringify(accounts.map(one => [one.ordinal, one.source]))}) j
-    cross join ${migrationAccounts} a on a.migration_locator = ${locator} and a.ordinal = j.value ->> 0
-    where a.state = 'processing' and a.source = j.value ->> 1)`,
+    cross join ${migrationAccounts} a on a.migration_locator = ${migration} and a.ordinal = j.value ->> 0
+    where a.state = ${state} and a.source = j.value ->> 1)`,
 })
+
+/** A migration and the database in which it lies. */
+type Place = Pick<RecordPlace, 'database' | 'locator'>
 
 /** `runs`: it goes on from now, and its rate is counted from here. */
 export const migrationStateQuery = (
-  { build }: Database,
-  locator: Uuid,
+  { database, locator }: Place,
   state: MigrationState,
   at: Instant,
   runs?: { readonly since: Instant; readonly done: number },
 ): Query =>
-  build
+  database.build
     .update(migrations)
     .set({ state, updatedAt: at, runningSince: runs?.since ?? null, ...(runs && { doneBefore: runs.done }) })
     .where(eq(migrations.locator, locator))
 
 /** Accounts that wait, in their order; one that was begun comes first. */
-export const waitingQuery = ({ build }: Database, locator: Uuid, most: number) =>
-  build
+export const waitingQuery = ({ database, locator }: Place, most: number) =>
+  database.build
     .select()
     .from(migrationAccounts)
     .where(sql`${migrationAccounts.migrationLocator} = ${locator} and state in ('pending', 'processing')`)
     .orderBy(sql`${migrationAccounts.state} = 'pending'`, asc(migrationAccounts.ordinal))
     .limit(most)
 
-const amongAccounts = (migration: Uuid, ordinals: readonly number[]): SQL =>
-  sql`${migrationAccounts.migrationLocator} = ${migration}
-    and ${migrationAccounts.ordinal} in (select value from json_each(${JSON.stringify(ordinals)}))`
+type Numbered = readonly Pick<MigrationAccount, 'ordinal'>[]
+
+const amongAccounts = ({ locator }: Place, accounts: Numbered): SQL =>
+  sql`${migrationAccounts.migrationLocator} = ${locator}
+    and ${migrationAccounts.ordinal} in (select value from json_each(${JSON.stringify(accounts.map(one => one.ordinal))}))`
 
 /** Begins the accounts, unless the migration was paused. The attempt counts at once: an isolate that ends could not count it later. */
-export const beginQuery = (
-  { build }: Database,
-  migration: Uuid,
-  ordinals: readonly number[],
-  at: Instant,
-): Query =>
-  build
+export const beginQuery = (place: Place, accounts: Numbered, at: Instant): Query =>
+  place.database.build
     .update(migrationAccounts)
     .set({ state: 'processing', updatedAt: at, tries: sql`${migrationAccounts.tries} + 1` })
     .where(
-      sql`${amongAccounts(migration, ordinals)} and ${migrationAccounts.state} in ('pending', 'processing')
-        and exists (select 1 from ${migrations} where ${migrations.locator} = ${migration} and ${migrations.state} = 'processing')`,
+      sql`${amongAccounts(place, accounts)} and ${migrationAccounts.state} in ('pending', 'processing')
+        and exists (select 1 from ${migrations} where ${migrations.locator} = ${place.locator} and ${migrations.state} = 'processing')`,
     )
 
 /** Lets begun accounts wait again. `counts`: the attempt counts, since one that was begun with them was cut off. */
-export const waitAgainQuery = (
-  { build }: Database,
-  migration: Uuid,
-  ordinals: readonly number[],
-  counts: boolean,
-): Query =>
-  build
+export const waitAgainQuery = (place: Place, accounts: Numbered, counts: boolean): Query =>
+  place.database.build
     .update(migrationAccounts)
     .set({ state: 'pending', ...(!counts && { tries: sql`${migrationAccounts.tries} - 1` }) })
-    .where(sql`${amongAccounts(migration, ordinals)} and ${migrationAccounts.state} = 'processing'`)
+    .where(sql`${amongAccounts(place, accounts)} and ${migrationAccounts.state} = 'processing'`)
 
-export const accountQuery = (database: Database, migration: Uuid, account: Uuid) =>
+export const accountQuery = ({ database, locator }: Place, account: Uuid) =>
   database.build
     .select()
     .from(migrationAccounts)
     .where(
-      and(eq(migrationAccounts.migrationLocator, migration), eq(migrationAccounts.accountLocator, account)),
+      and(eq(migrationAccounts.migrationLocator, locator), eq(migrationAccounts.accountLocator, account)),
     )
 
 /** The account in migrations that are not finished, with their types. */
@@ -158,38 +145,29 @@ export const unfinishedOfQuery = ({ build }: Database, account: Uuid) =>
     .innerJoin(migrationAccounts, eq(migrationAccounts.migrationLocator, migrations.locator))
     .where(sql`${migrations.state} <> 'finished' and ${migrationAccounts.accountLocator} = ${account}`)
 
+const isAccount = ({ migrationLocator, ordinal }: MigrationAccount) =>
+  and(eq(migrationAccounts.migrationLocator, migrationLocator), eq(migrationAccounts.ordinal, ordinal))
+
 /** Its text lies elsewhere now, if it lies where the row says; who works on it finds that it has changed. */
 export const changeSourceQuery = (
   { build }: Database,
-  { migrationLocator, ordinal, source }: MigrationAccount,
+  account: MigrationAccount,
   place: Pick<MigrationAccount, 'source' | 'start' | 'length'>,
 ): Query =>
   build
     .update(migrationAccounts)
     .set(place)
-    .where(
-      and(
-        eq(migrationAccounts.migrationLocator, migrationLocator),
-        eq(migrationAccounts.ordinal, ordinal),
-        eq(migrationAccounts.source, source),
-      ),
-    )
+    .where(and(isAccount(account), eq(migrationAccounts.source, account.source)))
 
 export const changeAccountQuery = (
   { build }: Database,
-  { migrationLocator, ordinal }: MigrationAccount,
+  account: MigrationAccount,
   changes: Partial<typeof migrationAccounts.$inferInsert>,
-): Query =>
-  build
-    .update(migrationAccounts)
-    .set(changes)
-    .where(
-      and(eq(migrationAccounts.migrationLocator, migrationLocator), eq(migrationAccounts.ordinal, ordinal)),
-    )
+): Query => build.update(migrationAccounts).set(changes).where(isAccount(account))
 
 /** Lets accounts that a fault of the system stopped start over. */
-export const recoverQuery = ({ build }: Database, locator: Uuid, at: Instant): Query =>
-  build
+export const recoverQuery = ({ database, locator }: Place, at: Instant): Query =>
+  database.build
     .update(migrationAccounts)
     .set({ state: 'pending', tries: 0, errorItems: 0, updatedAt: at })
     .where(and(eq(migrationAccounts.migrationLocator, locator), eq(migrationAccounts.state, 'error')))
@@ -201,47 +179,21 @@ export type AccountOutcome = Pick<
 >
 
 /** Records what became of accounts of the migration. */
-export const outcomesQuery = (
-  { build }: Database,
-  migration: Uuid,
-  outcomes: readonly AccountOutcome[],
-  at: Instant,
-): Query => {
+export const outcomesQuery = (place: Place, outcomes: readonly AccountOutcome[], at: Instant): Query => {
   // By ordinal, so that each account is found by its key: joined with a list, SQLite reads all accounts of the migration.
-  const told = Object.fromEntries(
+  const byOrdinal = Object.fromEntries(
     outcomes.map(({ ordinal, state, processedItems, errorItems, warnings }) => [
       ordinal,
       [state, processedItems, errorItems, JSON.stringify(warnings)],
     ]),
   )
-  const own = sql`'$."' || ordinal || '"'`
-  return build.run(sql`
-    update ${migrationAccounts} set updated_at = ${at}, state = told ->> (${own} || '[0]'),
-      processed_items = told ->> (${own} || '[1]'), error_items = told ->> (${own} || '[2]'),
-      warnings = told ->> (${own} || '[3]')
-    from (select ${JSON.stringify(told)} as told)
-    where ${amongAccounts(
-      migration,
-      outcomes.map(one => one.ordinal),
-    )}`)
+  const outcome = (position: number): SQL => sql`outcome ->> ('$."' || ordinal || ${`"[${position}]`})`
+  return place.database.build.run(sql`
+    update ${migrationAccounts} set updated_at = ${at}, state = ${outcome(0)}, processed_items = ${outcome(1)},
+      error_items = ${outcome(2)}, warnings = ${outcome(3)}
+    from (select ${JSON.stringify(byOrdinal)} as outcome)
+    where ${amongAccounts(place, outcomes)}`)
 }
-
-type AccountNamed = Pick<MigrationAccount, 'migrationLocator' | 'accountLocator'>
-
-export const mappingRows = (
-  { migrationLocator, accountLocator }: AccountNamed,
-  mappings: readonly ItemMapping[],
-  at: Instant,
-): (typeof migrationMappings.$inferInsert)[] =>
-  mappings.map(({ kind, originalId, locator, children = [] }) => ({
-    kind,
-    originalId,
-    locator,
-    children,
-    migrationLocator,
-    accountLocator,
-    migratedAt: at,
-  }))
 
 /** Forgets the failures of earlier attempts at the accounts. */
 export const forgetFailuresQuery = ({ build }: Database, migration: Uuid, accounts: readonly Uuid[]): Query =>
@@ -250,30 +202,26 @@ export const forgetFailuresQuery = ({ build }: Database, migration: Uuid, accoun
         and ${migrationFailures.accountLocator} in (select value from json_each(${JSON.stringify(accounts)}))`,
   )
 
-/** Rows of mappings that are there, as they are to be now. */
-export const changedMappingRows = (database: Database, rows: readonly MappingRow[]): Query[] =>
-  putRows(database, migrationMappings, rows)
-
 /** Trips when something more was migrated for the account than that many items. */
 export const mappingsGuard = (account: Uuid, count: number): Guard => ({
   name: 'guard_migration_account',
   holds: sql`(select count(*) from ${migrationMappings} where ${migrationMappings.accountLocator} = ${account}) = ${count}`,
 })
 
-export const failureRows = (
-  { migrationLocator, accountLocator }: AccountNamed,
-  failures: readonly ItemFailure[],
-): (typeof migrationFailures.$inferInsert)[] =>
-  failures.map(failure => ({ ...failure, migrationLocator, accountLocator }))
-
 /** Puts the failures of the account in the place of those of an earlier attempt. */
 export const replacedFailures = (
   database: Database,
-  account: AccountNamed,
+  { migrationLocator, accountLocator }: Pick<MigrationAccount, 'migrationLocator' | 'accountLocator'>,
   failures: readonly ItemFailure[],
 ): Query[] => [
-  forgetFailuresQuery(database, account.migrationLocator, [account.accountLocator]),
-  ...putRows(database, migrationFailures, failureRows(account, failures)),
+  forgetFailuresQuery(database, migrationLocator, [accountLocator]),
+  ...putRows(
+    database,
+    migrationFailures,
+    failures.map(({ kind, originalId, problems }) => ({
+      ...{ kind, originalId, problems, migrationLocator, accountLocator },
+    })),
+  ),
 ]
 
 export const failuresOfQuery = ({ build }: Database, migration: Uuid, account: Uuid) =>

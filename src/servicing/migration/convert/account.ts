@@ -6,7 +6,6 @@
 // then all or nothing.
 
 import { derivedUuid, newUuid, readUuid, type Uuid } from '../../../kernel/locators.ts'
-import { zero } from '../../../kernel/money.ts'
 import { add, endOfDay, type Instant } from '../../../kernel/time.ts'
 import { atOnce, type Steps } from '../../../kernel/turns.ts'
 import { type PolicyAggregate, putRecords } from '../../../policy/records/aggregate.ts'
@@ -15,37 +14,27 @@ import { changePolicyholderValues, type Policyholder } from '../../../policyhold
 import type { Configuration } from '../../../product/configuration.ts'
 import { pastDueFrom } from '../../../transactions/lapses/grace-periods.ts'
 import type { AccountMigrationData, ElementMigrationRequest } from '../contract-request.ts'
-import {
-  Findings,
-  type ItemFailure,
-  type ItemKind,
-  type ItemMapping,
-  LISTED_KINDS,
-  type MappingNode,
-  Problems,
-} from '../item.ts'
-import {
-  amountOf,
-  balance,
-  controlTotals,
-  type PaidOut,
-  payDisbursements,
-  totalsOf,
-} from './account/balance.ts'
-import { addedParts, EarlierPolicies, type Invoices, makeInvoices, readInvoices } from './account/invoices.ts'
-import { type Paid, type Payments, readPayments, recordPayments } from './account/payments.ts'
+import { type ItemFailure, type ItemKind, type ItemMapping, LISTED_KINDS, type MappingNode } from '../item.ts'
+import { amountOf, balance, checkControlTotals, payDisbursements, totalsOf } from './balance.ts'
 import {
   type AccountRequest,
-  type AuxRow,
   accountIdOf,
-  type ControlTotals,
   type ConvertContext,
   type Converted,
   type Existing,
-  ORIGIN_KEY,
+  liveInvoices,
+  newWork,
   originRows,
   type Work,
 } from './converted.ts'
+import {
+  addedParts,
+  changesOf,
+  makeInvoices,
+  readInvoices,
+  readPayments,
+  recordPayments,
+} from './invoices.ts'
 import { type ConvertedPolicy, convertPolicy, readPolicy } from './policy.ts'
 
 /** Digit locators that converting the account takes, at most. `before`: invoices of before that it names. */
@@ -54,24 +43,22 @@ export function digitsNeeded(
   before: Existing['invoices'] = new Map(),
 ): number {
   const parts = new Map([...before].map(([id, one]) => [id, one.parts.length]))
-  let digits = 0
+  let digits = invoices.length
   for (const { terms } of policies) {
-    const named = new Set<string>()
+    const transactions = terms.flatMap(term => term.transactions)
     digits += 2
-    for (const { transactions } of terms)
-      for (const { segment, installments } of transactions) {
-        // Without installments it may have an invoice of nothing, whose displayId is one.
-        digits +=
-          (installments.length === 0 ? 3 : 2) + (segment?.rootElement ? elementsIn(segment.rootElement) : 0)
-        for (const { invoiceId } of installments) if (invoiceId !== undefined) named.add(invoiceId)
-      }
-    for (const id of named) parts.set(id, (parts.get(id) ?? 0) + 1)
+    // Without installments it may have an invoice of nothing, whose displayId is one.
+    for (const { segment, installments } of transactions)
+      digits +=
+        (installments.length === 0 ? 3 : 2) + (segment?.rootElement ? elementsIn(segment.rootElement) : 0)
+    const named = transactions.flatMap(({ installments }) => installments.flatMap(one => one.invoiceId ?? []))
+    for (const id of new Set(named)) parts.set(id, (parts.get(id) ?? 0) + 1)
   }
   // Each part of an invoice has a displayId, and may be settled by credit.
   for (const count of parts.values()) digits += 2 * count
   for (const { paymentItems } of payments)
     for (const { invoiceId } of paymentItems) digits += Math.max(1, parts.get(invoiceId ?? '') ?? 1)
-  return digits + invoices.length
+  return digits
 }
 
 const elementsIn = ({ elements }: ElementMigrationRequest): number =>
@@ -79,22 +66,63 @@ const elementsIn = ({ elements }: ElementMigrationRequest): number =>
 
 /** Converts the account. `supply` has the digits that it needs. A step is a transaction; its work counts elements and runs in reach. */
 export function* conversionOf(request: AccountRequest, context: ConvertContext): Steps<Converted> {
-  const findings = new Findings(context.failed ?? [])
-  const none = zero(context.configuration.currency)
-  const work: Work = { request, context, findings, warnings: new Problems(), none }
+  const work = newWork(request, context)
+  const { findings, invoices, payments } = work
   const account = request.accountData && readPolicyholder(work, request.accountData)
-  const earlier = new EarlierPolicies()
-  const invoices = readInvoices(work, earlier)
-  const policies = yield* readPolicies(work, invoices)
-  const payments = readPayments(work, invoices)
+  readInvoices(work)
+  const policies = new Map<string, ConvertedPolicy>()
+  for (const policy of findings.singles('policies', request.policies)) {
+    const createdBy = policy.createdBy ?? request.defaultCreatedBy
+    const converted = yield* convertPolicy(work, { ...policy, createdBy })
+    if (converted) policies.set(policy.id, converted)
+  }
+  readPayments(work)
   findings.block()
-  makeInvoices(work, invoices, policies)
-  const moves = balance(work, invoices, payments)
-  const paid = recordPayments(work, invoices, payments, earlier)
-  const paidOut = payDisbursements(work, payments, moves)
-  const totals = totalsOf(work, invoices, payments, paidOut)
-  controlTotals(work, totals)
-  return outcomeOf(work, { account, policies, earlier, invoices, payments, paid, paidOut, totals })
+  makeInvoices(work, policies)
+  const moves = balance(work)
+  const paid = recordPayments(work)
+  const paidOut = payDisbursements(work, moves)
+  const totals = totalsOf(work, paidOut)
+  checkControlTotals(work, totals)
+  if (findings.fails('account', accountIdOf(work))) return nothingOf(work)
+
+  const { disbursements } = paidOut
+  const kept = [...policies].filter(([id]) => !findings.fails('policies', id)).map(([, policy]) => policy)
+  // A discarded invoice that bills nothing has no record, since it is of no policy. Auxiliary data keeps what was sent.
+  const discarded = request.invoices.filter(({ id }) => {
+    const item = invoices.get(id)
+    return item && !item.earlier && item.added.length === 0 && !findings.fails('invoices', id)
+  })
+  return {
+    account,
+    policies: kept.map(({ making }) => withGrace(making as PolicyAggregate, context)),
+    changes: changesOf(work),
+    added: addedParts(work),
+    auxData: [
+      ...(account ? originRows(context.accountLocator, { ...request.accountData, data: undefined }) : []),
+      ...kept.flatMap(({ auxData }) => auxData),
+      // A payment of several invoices is several, each with what was said of it.
+      ...[...paid].flatMap(([id, locators]) => {
+        const { paymentType, createdBy } = payments.get(id)!.request
+        return locators.flatMap(locator => originRows(locator, { paymentType, createdBy }))
+      }),
+      ...discarded.flatMap(invoice => originRows(discardedLocator(work, invoice.id), { ...invoice })),
+    ],
+    disbursements,
+    mappings: [
+      ...(account ? mappingOf('account', accountIdOf(work), [context.accountLocator]) : []),
+      ...kept.map(({ mapping }): ItemMapping => ({ kind: 'policies', ...mapping })),
+      ...liveInvoices(work).flatMap(({ id, earlier, added }) => {
+        const locators = added.length > 0 ? added.map(part => part.invoice) : [discardedLocator(work, id)]
+        return earlier ? [] : mappingOf('invoices', id, locators)
+      }),
+      ...[...paid].flatMap(([id, locators]) => mappingOf('payments', id, locators)),
+      ...disbursements.flatMap(one => mappingOf('disbursements', one.originalId, [one.locator])),
+    ],
+    failures: findings.list(),
+    warnings: work.warnings.list(),
+    totals,
+  }
 }
 
 /** The same in one go. */
@@ -106,141 +134,18 @@ export const convertAccount = (request: AccountRequest, context: ConvertContext)
 export function ownProblems(request: AccountRequest, context: ConvertContext): ItemFailure[] {
   let digits = 0
   const supply = { digits: () => (digits += 1), uuid: () => newUuid(context.shard) }
-  const findings = new Findings([])
-  const none = zero(context.configuration.currency)
-  const work: Work = { request, context: { ...context, supply }, findings, warnings: new Problems(), none }
+  const work = newWork(request, { ...context, supply, failed: [] })
   if (request.accountData) readPolicyholder(work, request.accountData)
-  const invoices = readInvoices(work, new EarlierPolicies())
-  const inherited = request.accountData?.preferences ?? context.existing?.preferences
-  for (const policy of request.policies) {
-    const problems = findings.of('policies', policy.id)
-    linkInstallments(work, policy, invoices, problems)
-    readPolicy(policy, inherited, work.context, problems, work.warnings)
-  }
-  readPayments(work, invoices)
+  readInvoices(work)
+  for (const policy of request.policies) readPolicy(work, policy)
+  readPayments(work)
   for (const disbursement of request.disbursements) amountOf(work, disbursement)
-  return findings.list()
+  return work.findings.list()
 }
 
-// The policies of an account, and which invoices their installments went on.
-/** Those that hold by themselves. */
-export function* readPolicies(work: Work, invoices: Invoices): Steps<Map<string, ConvertedPolicy>> {
-  const { request, context, findings, warnings } = work
-  const policies = new Map<string, ConvertedPolicy>()
-  const inherited = request.accountData?.preferences ?? context.existing?.preferences
-  for (const policy of findings.singles('policies', request.policies)) {
-    const problems = findings.of('policies', policy.id)
-    linkInstallments(work, policy, invoices, problems)
-    const createdBy = policy.createdBy ?? request.defaultCreatedBy
-    const converted = yield* convertPolicy({ ...policy, createdBy }, inherited, context, problems, warnings)
-    if (converted) policies.set(policy.id, converted)
-  }
-  return policies
-}
-
-/** Notes which invoices the policy's installments went on; a problem where there is no such invoice. */
-export function linkInstallments(
-  { findings }: Work,
-  policy: AccountRequest['policies'][number],
-  invoices: Invoices,
-  problems: Problems,
-): void {
-  for (const [termAt, { transactions }] of policy.terms.entries())
-    for (const [at, { installments }] of transactions.entries())
-      for (const [index, { id, invoiceId }] of installments.entries()) {
-        if (invoiceId === undefined) continue
-        if (invoices.has(invoiceId)) {
-          findings.link('policies', policy.id, invoiceId)
-          continue
-        }
-        problems.add(
-          'installment',
-          `${policy.id}/terms[${termAt}]/transactions[${at}]/${id ?? `installments[${index}]`}`,
-          `invoiceId '${invoiceId}' must be the id of an invoice of the request, or of one that was migrated for the account before.`,
-        )
-      }
-}
-
-// What came of an account: its records, what its ids became, and what failed.
-/** What was worked out; of what failed it may have something all the same. */
-export type Worked = {
-  readonly account: Policyholder | undefined
-  readonly policies: ReadonlyMap<string, ConvertedPolicy>
-  readonly earlier: EarlierPolicies
-  readonly invoices: Invoices
-  readonly payments: Payments
-  readonly paid: Paid
-  readonly paidOut: PaidOut
-  readonly totals: ControlTotals
-}
-
-export function outcomeOf(work: Work, worked: Worked): Converted {
-  const { request, context, findings, warnings } = work
-  if (findings.fails('account', accountIdOf(work))) return nothing(work)
-  const { account, totals } = worked
-  const policies = [...worked.policies].filter(([id]) => !findings.fails('policies', id))
-  return {
-    account,
-    policies: policies.map(([, { making }]) => withGrace(making as PolicyAggregate, context)),
-    changes: worked.earlier.changes(work),
-    added: addedParts(work, worked.invoices),
-    auxData: [
-      ...(account ? [accountOrigin(request.accountData!, context.accountLocator)] : []),
-      ...policies.flatMap(([, one]) => one.auxData),
-      ...paymentOrigins(worked),
-      ...discardedOrigins(work, worked),
-    ],
-    disbursements: worked.paidOut.disbursements,
-    mappings: mappingsOf(work, worked, policies),
-    failures: findings.list(),
-    warnings: warnings.list(),
-    totals,
-  }
-}
-
-/** A discarded invoice that bills nothing has no record, since it is of no policy. Auxiliary data under its locator keeps what was sent. */
-const nothingBilled = ({ context: { shard, accountLocator } }: Work, id: string): Uuid =>
+/** The locator of a discarded invoice that bills nothing. */
+const discardedLocator = ({ context: { shard, accountLocator } }: Work, id: string): Uuid =>
   derivedUuid(shard, accountLocator, 'discarded invoice', id)
-
-/** What was said of discarded invoices that bill nothing. */
-const discardedOrigins = (work: Work, { invoices }: Worked): AuxRow[] =>
-  work.request.invoices.flatMap(invoice => {
-    const item = invoices.get(invoice.id)
-    const isNothing = item && !item.earlier && item.added.length === 0
-    return isNothing && !work.findings.fails('invoices', invoice.id)
-      ? originRows(nothingBilled(work, invoice.id), { ...invoice })
-      : []
-  })
-
-/** A payment of several invoices is several, each with what was said of it. */
-const paymentOrigins = ({ payments, paid }: Worked): AuxRow[] =>
-  [...paid].flatMap(([id, locators]) => {
-    const { paymentType, createdBy } = payments.get(id)!.request
-    return locators.flatMap(locator => originRows(locator, { paymentType, createdBy }))
-  })
-
-function mappingsOf(
-  work: Work,
-  { account, invoices, paid, paidOut }: Worked,
-  policies: readonly (readonly [string, ConvertedPolicy])[],
-): ItemMapping[] {
-  const { findings, context } = work
-  return [
-    ...(account ? listOf('account', accountIdOf(work), [context.accountLocator]) : []),
-    ...policies.map(([, { mapping }]): ItemMapping => ({ kind: 'policies', ...mapping })),
-    ...[...invoices.values()].flatMap(({ id, earlier, added }) =>
-      earlier || findings.fails('invoices', id)
-        ? []
-        : listOf(
-            'invoices',
-            id,
-            added.length > 0 ? added.map(part => part.invoice) : [nothingBilled(work, id)],
-          ),
-    ),
-    ...[...paid].flatMap(([id, locators]) => listOf('payments', id, locators)),
-    ...paidOut.disbursements.flatMap(one => listOf('disbursements', one.originalId, [one.locator])),
-  ]
-}
 
 /** What else an item became, by its place: the first of all stands for the item itself. */
 export const partNode = (originalId: string, at: number, locator: string): MappingNode => ({
@@ -248,7 +153,7 @@ export const partNode = (originalId: string, at: number, locator: string): Mappi
   locator,
 })
 
-function listOf(kind: ItemKind, originalId: string, locators: readonly string[]): ItemMapping[] {
+function mappingOf(kind: ItemKind, originalId: string, locators: readonly string[]): ItemMapping[] {
   const [locator, ...others] = locators
   if (locator === undefined) return []
   const children = others.map((one, at) => partNode(originalId, at + 1, one))
@@ -256,7 +161,7 @@ function listOf(kind: ItemKind, originalId: string, locators: readonly string[])
 }
 
 /** Nothing of an account that fails is kept; its other items wait for it. */
-function nothing(work: Work): Converted {
+function nothingOf(work: Work): Converted {
   const { request, findings, warnings, none } = work
   const id = accountIdOf(work)
   for (const kind of LISTED_KINDS)
@@ -264,12 +169,7 @@ function nothing(work: Work): Converted {
       if (!findings.fails(kind, item.id)) findings.wrong(kind, item.id, `blocked by ${id}`)
   return {
     account: undefined,
-    policies: [],
-    changes: [],
-    added: [],
-    auxData: [],
-    disbursements: [],
-    mappings: [],
+    ...{ policies: [], changes: [], added: [], auxData: [], disbursements: [], mappings: [] },
     failures: findings.list(),
     warnings: warnings.list(),
     totals: { invoiced: none, paid: none, credit: none, disbursed: none },
@@ -282,7 +182,7 @@ function nothing(work: Work): Converted {
 // other system gave, without a warning. So such an invoice gets the product's days from the migration on; others keep the rest of
 // theirs.
 /** The policy with an end of grace for each such invoice. */
-export function withGrace(
+function withGrace(
   policy: PolicyAggregate,
   { configuration, now }: Pick<ConvertContext, 'configuration' | 'now'>,
 ): PolicyAggregate {
@@ -295,13 +195,8 @@ export function withGrace(
   })
   if (late.length === 0) return policy
   const graceEndAt = endOfDay(add(now, gracePeriodDays, 'day', timeZone), timeZone)
-  return {
-    ...policy,
-    invoices: putRecords(
-      policy.invoices,
-      late.map(invoice => ({ ...invoice, graceEndAt })),
-    ),
-  }
+  const changed = late.map(invoice => ({ ...invoice, graceEndAt }))
+  return { ...policy, invoices: putRecords(policy.invoices, changed) }
 }
 
 // The account itself, as a policyholder.
@@ -313,10 +208,7 @@ export const accountValues = (
 ): ReturnType<typeof changePolicyholderValues> =>
   changePolicyholderValues(policyholderFields, {}, data, { completed: true, timeZone, now })
 
-export function readPolicyholder(
-  { request, context, findings }: Work,
-  data: AccountMigrationData,
-): Policyholder {
+function readPolicyholder({ request, context, findings }: Work, data: AccountMigrationData): Policyholder {
   const { configuration, now, accountLocator, callerLocator, supply } = context
   const { values, errors } = accountValues(configuration, data, now)
   for (const { message } of errors) findings.wrong('account', data.id, message)
@@ -333,10 +225,3 @@ export function readPolicyholder(
     updatedAt: createdAt,
   }
 }
-
-/** What the other system said of the account that the policyholder has no place for. */
-export const accountOrigin = ({ data: _, ...rest }: AccountMigrationData, locator: string): AuxRow => ({
-  locator,
-  key: ORIGIN_KEY,
-  value: JSON.stringify(rest),
-})

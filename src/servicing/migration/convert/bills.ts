@@ -1,9 +1,8 @@
 import { type DisplayId, type LocatorSupply, type Uuid, uuidOfPolicy } from '../../../kernel/locators.ts'
 import { fromMinor, type Money, sumOf } from '../../../kernel/money.ts'
-import { endOfDay, type Instant, later } from '../../../kernel/time.ts'
+import { endOfDay, type Instant, later, type Span } from '../../../kernel/time.ts'
 import { chargesOf } from '../../../policy/bills/amounts-due.ts'
 import { type Charge, isPayable } from '../../../policy/bills/charge.ts'
-import type { Modification } from '../../../policy/records/aggregate.ts'
 import {
   type InstallmentFee,
   type Invoice,
@@ -20,13 +19,6 @@ import type { Billed } from './transaction/charging.ts'
 // (policy/records/invoice.ts). An invoice bills one installment. Installments of one transaction on the same invoice are joined;
 // among those of several transactions the last one absorbs the others.
 
-/** The locators that the installments of a transaction have, in their order. */
-export type PlannedBills = {
-  readonly installments: readonly Uuid[]
-  /** Installments by the invoices that they went on. */
-  readonly invoiced: readonly { readonly invoiceId: string; readonly installment: Uuid }[]
-}
-
 /** A map while amounts are added up: ids are long texts, and as names of properties each would be looked up anew. */
 type Plan = { readonly items: Map<string, number>; readonly fees: InstallmentFee[] }
 
@@ -37,61 +29,57 @@ function recorded(items: ReadonlyMap<string, number>): Record<string, number> {
   return named
 }
 
-/** Plans the transaction's bills, if it has installments. What is not invoiced yet is due at the end of today at the earliest. */
+/**
+ * Plans the transaction's bills, if it has installments. What is not invoiced yet is due at the end of today at the earliest.
+ * Returns the locators that the installments have, in their order; those of one invoice have the same.
+ */
 export function planBills(
   making: Making,
-  { request, term }: ReadTransaction,
-  modification: Modification,
-  billed: readonly Billed[],
+  { request: { installments }, term }: ReadTransaction,
+  { modification, billed }: Carried,
   { supply, now }: { readonly supply: LocatorSupply; readonly now: Instant },
-): PlannedBills {
-  const { installments } = request
+): readonly Uuid[] {
   const plans = installments.map((): Plan => ({ items: new Map(), fees: [] }))
   for (const one of billed) lay(one, plans, supply, making.policy.currency)
-  const groups: number[][] = []
-  const ofInvoice = new Map<string, number[]>()
-  for (const [at, { invoiceId }] of installments.entries()) {
-    const group = invoiceId === undefined ? undefined : ofInvoice.get(invoiceId)
-    if (group) {
-      group.push(at)
-      continue
-    }
-    const own = [at]
-    groups.push(own)
-    if (invoiceId !== undefined) ofInvoice.set(invoiceId, own)
-  }
+  const groups = Map.groupBy(installments.keys(), at => installments[at]!.invoiceId ?? at)
   const locators: Uuid[] = []
-  const invoiced: { invoiceId: string; installment: Uuid }[] = []
   const starts = [...new Set(installments.map(one => one.startTime))].sort((a, b) => a - b)
   const next = new Map(starts.map((start, at) => [start, starts[at + 1]]))
-  for (const [index, group] of groups.entries()) {
+  for (const [index, group] of [...groups.values()].entries()) {
     const first = installments[group[0]!]!
-    const end = next.get(first.startTime) ?? term.endTime
     const plan = group.map(at => plans[at]!).reduce(joined)
     const issueAt = first.generateTime ?? first.dueTime
+    const isLate = first.invoiceId === undefined && first.dueTime < now
     const installment: PlannedInstallment = {
       locator: supply.uuid(),
       modificationLocator: modification.locator,
       number: index + 1,
-      start: first.startTime,
-      end: end > first.startTime ? end : ((first.startTime + 1) as Instant),
+      ...spanFrom(first.startTime, next.get(first.startTime) ?? term.endTime),
       issueAt,
-      dueAt:
-        first.invoiceId === undefined && first.dueTime < now
-          ? endOfDay(later(issueAt, now), making.policy.timeZone)
-          : first.dueTime,
-      periods: [],
-      items: recorded(plan.items),
-      ...(plan.fees.length > 0 && { fees: plan.fees }),
-      absorbedBy: [],
+      dueAt: isLate ? endOfDay(later(issueAt, now), making.policy.timeZone) : first.dueTime,
+      ...contentOf(plan),
+      ...{ periods: [], absorbedBy: [] },
     }
     making.installments.set(installment.locator, installment)
     for (const at of group) locators[at] = installment.locator
-    if (first.invoiceId !== undefined)
-      invoiced.push({ invoiceId: first.invoiceId, installment: installment.locator })
   }
-  return { installments: locators, invoiced }
+  return locators
 }
+
+/** A span is never empty. */
+const spanFrom = (start: Instant, end: Instant): Span => ({
+  start,
+  end: end > start ? end : ((start + 1) as Instant),
+})
+
+const contentOf = ({ items, fees }: Plan): Pick<PlannedInstallment, 'items' | 'fees'> => ({
+  items: recorded(items),
+  ...(fees.length > 0 && { fees }),
+})
+
+const feeOf = (supply: LocatorSupply, name: string, amount: Money): InstallmentFee => ({
+  ...{ locator: supply.uuid(), name, description: name, amount },
+})
 
 /** Lays the installments' amounts on the fold's charges. All but the last charge lie on the first installment. */
 function lay(
@@ -100,24 +88,17 @@ function lay(
   supply: LocatorSupply,
   currency: Money['currency'],
 ): void {
-  const parts = plans.map(() => 0)
-  let first: number | undefined
-  for (const { items } of said)
-    for (const { at, amount } of items) {
-      parts[at]! += amount.minor
-      first ??= at
-    }
-  first ??= 0
   if (plans.length === 0) return
+  const items = said.flatMap(one => one.items)
+  const parts = plans.map(() => 0)
+  for (const { at, amount } of items) parts[at]! += amount.minor
+  const first = items[0]?.at ?? 0
   const main = charges.at(-1)
   if (!main) {
     // Nothing in all, but something at a time: each installment asks for its part, which belongs to it alone.
     for (const [at, minor] of parts.entries())
       if (minor !== 0 && said.some(one => one.kind !== 'commission'))
-        plans[at]!.fees.push({
-          ...{ locator: supply.uuid(), name, description: name },
-          amount: fromMinor(minor, currency),
-        })
+        plans[at]!.fees.push(feeOf(supply, name, fromMinor(minor, currency)))
     return
   }
   for (const charge of charges) {
@@ -143,20 +124,15 @@ function joined(a: Plan, b: Plan): Plan {
 /** One installment of several, in the order of the line: the last one takes over what the others bill. */
 function joinInstallments(making: Making, locators: readonly Uuid[]): PlannedInstallment {
   const parts = locators.map(locator => making.installments.get(locator)!)
-  const last = parts.at(-1)!
-  if (parts.length === 1) return last
-  const plan = parts
+  const last = parts.pop()!
+  if (parts.length === 0) return last
+  const plan = [...parts, last]
     .map(({ items = {}, fees = [] }): Plan => ({ items: new Map(Object.entries(items)), fees: [...fees] }))
     .reduce(joined)
-  for (const one of parts)
-    if (one !== last)
-      making.installments.set(one.locator, {
-        ...one,
-        // Its fees go with what it billed.
-        fees: undefined,
-        absorbedBy: [last.modificationLocator],
-      })
-  const all = { ...last, items: recorded(plan.items), ...(plan.fees.length > 0 && { fees: plan.fees }) }
+  const absorbedBy = [last.modificationLocator]
+  // Fees go with what the installment billed.
+  for (const one of parts) making.installments.set(one.locator, { ...one, fees: undefined, absorbedBy })
+  const all = { ...last, ...contentOf(plan) }
   making.installments.set(last.locator, all)
   return all
 }
@@ -183,7 +159,7 @@ export function invoiceInstallmentsOf(
   supply: LocatorSupply,
 ): Invoice {
   const last = joinInstallments(making, locators)
-  const at = times.createdAt
+  const { start, end, dueAt, createdAt: at } = times
   const { kind } = making.modifications.get(last.modificationLocator)!
   const invoice: Invoice = {
     locator: uuidOfPolicy(making.policy.locator),
@@ -192,11 +168,7 @@ export function invoiceInstallmentsOf(
     policyModificationLocator: last.modificationLocator,
     installmentNumber: last.number,
     type: last.number === 1 ? INVOICED_TRANSACTIONS[kind] : 'installment',
-    start: times.start,
-    end: times.end,
-    dueAt: times.dueAt,
-    createdAt: at,
-    updatedAt: at,
+    ...{ start, end, dueAt, createdAt: at, updatedAt: at },
     statuses: [{ at, status: 'unfulfilled' }],
   }
   making.invoices.set(invoice.locator, invoice)
@@ -218,20 +190,15 @@ export function keepOpposites(making: Making, supply: LocatorSupply): void {
     const opposites = [...sums].filter(([, { minor }]) => minor === 0)
     for (const [id, { owner }] of opposites) {
       const charge = chargesOf(making, making.modifications.get(owner)!).find(one => one.id === id)
+      const name = charge && nameOf(charge)
       for (const one of [...making.installments.values()]) {
         const minor = one.items?.[id]
         if (one.modificationLocator !== modification.locator || minor === undefined) continue
         const { [id]: _, ...items } = one.items!
-        const name = charge && nameOf(charge)
-        const fee = name !== undefined && {
-          ...{ locator: supply.uuid(), name, description: name },
-          amount: fromMinor(minor, currency),
+        const fees = name !== undefined && {
+          fees: [...(one.fees ?? []), feeOf(supply, name, fromMinor(minor, currency))],
         }
-        making.installments.set(one.locator, {
-          ...one,
-          items,
-          ...(fee && { fees: [...(one.fees ?? []), fee] }),
-        })
+        making.installments.set(one.locator, { ...one, items, ...fees })
       }
     }
   }
@@ -263,13 +230,9 @@ export function billOfNothing(
     locator: supply.uuid(),
     modificationLocator: modification.locator,
     number: 1,
-    start: from,
-    end: term.endTime > from ? term.endTime : ((from + 1) as Instant),
-    issueAt: issuedTime,
-    dueAt: issuedTime,
-    periods: [],
+    ...spanFrom(from, term.endTime),
+    ...{ issueAt: issuedTime, dueAt: issuedTime, periods: [], absorbedBy: [] },
     items: Object.fromEntries(charges.map(({ id, amount }) => [id, amount.minor])),
-    absorbedBy: [],
   }
   making.installments.set(installment.locator, installment)
   const identity = {

@@ -1,23 +1,23 @@
-// What becomes of an account that is handed over: values in, values out.
-
-import { type DisplayId, type LocatorSupply, type Uuid, uuidOfPolicy } from '../../../kernel/locators.ts'
-import { type CurrencyCode, type Money, minus, plus, sum, zero } from '../../../kernel/money.ts'
-import { type Instant, later } from '../../../kernel/time.ts'
+// What is converted of an account, and what becomes of it: values in, values out.
+import type { LocatorSupply, Uuid } from '../../../kernel/locators.ts'
+import { type Money, zero } from '../../../kernel/money.ts'
+import type { Instant } from '../../../kernel/time.ts'
 import type { NewTimer } from '../../../platform/commit.ts'
-import type { SettlementType } from '../../../policy/contract/billing.ts'
 import type { PolicyAggregate } from '../../../policy/records/aggregate.ts'
-import {
-  applied,
-  type Invoice,
-  invoiceStatus,
-  type Payment,
-  paymentState,
-} from '../../../policy/records/invoice.ts'
+import type { Invoice, InvoiceStatus } from '../../../policy/records/invoice.ts'
 import type { Policyholder } from '../../../policyholders/values.ts'
 import type { Configuration, ProductDefinition } from '../../../product/configuration.ts'
 import type { FieldValues } from '../../../product/fields/values.ts'
-import type { AccountMigrationRequest, MigrationRequest, Preferences } from '../contract-request.ts'
-import type { Findings, ItemFailure, ItemMapping, Problems, StoredProblem } from '../item.ts'
+import type * as contract from '../contract-request.ts'
+import {
+  Findings,
+  type ItemFailure,
+  type ItemKind,
+  type ItemMapping,
+  Problems,
+  type StoredProblem,
+} from '../item.ts'
+import type { InvoiceTimes } from './bills.ts'
 import type { Making } from './transaction/carrying.ts'
 
 export type ConvertContext = {
@@ -45,7 +45,7 @@ export type ConvertContext = {
 export type Existing = {
   readonly credit: Money
   /** What the account prefers, as it was migrated. */
-  readonly preferences?: Preferences
+  readonly preferences?: contract.Preferences
   /** Invoices that were migrated before and that the request names, by their ids. */
   readonly invoices: ReadonlyMap<string, EarlierInvoice>
   /** The account's last invoice: what is paid beside any stands with it, where the request has none. */
@@ -117,36 +117,9 @@ export type Converted = {
 }
 
 /** An account, or (without `accountData`) further items of one that exists. */
-export type AccountRequest = MigrationRequest & Partial<Pick<AccountMigrationRequest, 'accountData'>>
+export type AccountRequest = contract.MigrationRequest &
+  Partial<Pick<contract.AccountMigrationRequest, 'accountData'>>
 
-/** The account that is being converted: what was sent of it, and what was found wrong or odd so far. */
-export type Work = {
-  readonly request: AccountRequest
-  readonly context: ConvertContext
-  readonly findings: Findings
-  readonly warnings: Problems
-  /** Nothing, in the tenant's currency. */
-  readonly none: Money
-}
-
-export const accountIdOf = ({ request, context }: Work): string =>
-  request.accountData?.id ?? context.accountId ?? context.accountLocator
-
-// What the other system said of a record that the record has no place for: auxiliary data under its locator.
-/** The key under which it is. */
-export const ORIGIN_KEY = 'migration.origin'
-
-/** One row, or none where nothing was said. */
-export function originRows(locator: string, said: Readonly<Record<string, unknown>>): AuxRow[] {
-  const value = JSON.stringify(said)
-  return value === '{}' ? [] : [{ locator, key: ORIGIN_KEY, value }]
-}
-
-// Invoices and the money on them: payments, credit, and what was paid out of it (rules 8 to 10 of resources brief 9.3).
-//
-// An invoice of several policies becomes an invoice of each, and its payments a payment of each. Money that no invoice asked for is
-// credit, and stands with the account's last invoice. Credit covers settled invoices that payments do not, and receives settled
-// refunds that nobody paid out.
 /** What a payment changes of a policy. */
 export type Payable = Pick<Making, 'invoices' | 'payments'>
 
@@ -158,99 +131,82 @@ export type Part = {
   readonly due: Money
 }
 
-const invoiceOf = ({ making, invoice }: Part): Invoice => making.invoices.get(invoice)!
-
-export type Received = {
-  readonly amount: Money
-  readonly at: Instant
-  readonly fieldValues: FieldValues
-  readonly source: Payment['source']
-  /** What of it the invoice did not ask for, beside the amount; nothing unless said. */
-  readonly credited?: Money
-}
-
-const standingOf = ({ making, invoice }: Part): Payment[] =>
-  [...making.payments.values()].filter(
-    one => one.invoiceLocator === invoice && paymentState(one) === 'posted',
-  )
-
-/** What the part asks for beyond what is paid of it. */
-export const restOf = (part: Part): Money =>
-  minus(part.due, sum(standingOf(part).map(applied), part.due.currency))
-
-/** What of the amount is for which part. Paid in full, each gets what it asks for; else one after the other does. */
-function spread(parts: readonly Part[], amount: Money, currency: CurrencyCode): Money[] {
-  const rests = parts.map(restOf)
-  if (sum(rests, currency).minor === amount.minor) return rests
-  let left = amount
-  return rests.map((rest, at) => {
-    const isSame = Math.sign(rest.minor) === Math.sign(left.minor)
-    const share =
-      isSame && Math.abs(rest.minor) < Math.abs(left.minor) ? rest : isSame ? left : zero(currency)
-    const own = at === rests.length - 1 ? left : share
-    left = minus(left, own)
-    return own
-  })
-}
-
-/** Pays the parts; credit stands with the last payment. Takes a digit for each; the locators of the payments that were made. */
-export function receive(
-  parts: readonly Part[],
-  received: Received,
-  policyholderLocator: Uuid,
-  supply: LocatorSupply,
-): Uuid[] {
-  const { amount, at, fieldValues, source, credited = zero(amount.currency) } = received
-  const shares = spread(parts, amount, amount.currency)
-  const last = shares.findLastIndex(share => share.minor !== 0)
-  return parts.flatMap((part, index) => {
-    const share = shares[index]!
-    if (share.minor === 0) return []
-    const own = index === last ? credited : zero(amount.currency)
-    const terms = { amount: plus(share, own), credited: own, at, fieldValues, source }
-    return [addPayment(part, terms, policyholderLocator, supply)]
-  })
-}
-
-/** Money that no invoice asked for, with an invoice that it did not pay. Takes a digit. */
-export const receiveCredit = (
-  part: Part,
-  { amount, at, fieldValues }: Omit<Received, 'source'>,
-  policyholderLocator: Uuid,
-  supply: LocatorSupply,
-): Uuid => {
-  const terms = { amount, credited: amount, at, fieldValues, source: 'received' } as const
-  return addPayment(part, terms, policyholderLocator, supply)
-}
-
-function addPayment(
-  part: Part,
-  { at, ...terms }: Required<Received>,
-  policyholderLocator: Uuid,
-  supply: LocatorSupply,
-): Uuid {
-  const { making, invoice } = part
-  const locator = uuidOfPolicy(invoiceOf(part).policyLocator)
-  const displayId = supply.digits() as DisplayId
-  const ids = { locator, displayId, policyholderLocator, invoiceLocator: invoice }
-  making.payments.set(locator, { ...ids, ...terms, postedAt: at })
-  return locator
-}
-
-/** Settles each part: paid when its last payment came, due for nothing, or given up. */
-export function settle(parts: readonly Part[], how: Extract<SettlementType, 'paid' | 'writtenOff'>): void {
-  for (const part of parts) {
-    const invoice = invoiceOf(part)
-    const isNothing = part.due.minor === 0
-    const at = standingOf(part).reduce((last, one) => later(last, one.postedAt), invoice.statuses.at(-1)!.at)
-    const status = isNothing ? 'zeroDue' : how
-    if (invoiceStatus(invoice) === status) continue
-    part.making.invoices.set(part.invoice, {
-      ...invoice,
-      updatedAt: at,
-      statuses: [...invoice.statuses, { at, status }],
-    })
+export type InvoiceItem = {
+  readonly id: string
+  /** The state that the request asks for; absent, it follows from the payments. */
+  readonly state: contract.InvoiceMigrationRequest['invoiceState']
+  readonly times: InvoiceTimes
+  /** What there is of it already; absent where the request brings it. */
+  readonly earlier?: {
+    /** What is not settled. */
+    readonly open: readonly Part[]
+    /** The part with which credit stands. */
+    readonly home: Part
+    readonly statuses: readonly InvoiceStatus[]
   }
+  /** Of each policy of the request that it bills, once they stand. */
+  added: Part[]
+  /** What payments of the request pay of it. */
+  received: readonly Money[]
+}
+
+export type PaymentItem = {
+  readonly request: contract.PaymentMigrationRequest
+  readonly byInvoice: ReadonlyMap<string, Money>
+  readonly credit: Money
+  readonly fieldValues: FieldValues
+}
+
+/** The account that is being converted: what was sent of it, what was read of that, and what was found wrong or odd so far. */
+export type Work = {
+  readonly request: AccountRequest
+  readonly context: ConvertContext
+  readonly findings: Findings
+  readonly warnings: Problems
+  /** Nothing, in the tenant's currency. */
+  readonly none: Money
+  /** Invoices of the request, and those of before that it names, by their ids. */
+  readonly invoices: Map<string, InvoiceItem>
+  readonly payments: Map<string, PaymentItem>
+  /** Policies of before whose invoices the request names, with copies of the records that payments change. */
+  readonly copies: Map<
+    EarlierPolicy,
+    { readonly making: Payable; readonly dueOf: (invoice: Invoice) => Money }
+  >
+}
+
+export const newWork = (request: AccountRequest, context: ConvertContext): Work => ({
+  ...{ request, context },
+  findings: new Findings(context.failed ?? []),
+  warnings: new Problems(),
+  none: zero(context.configuration.currency),
+  ...{ invoices: new Map(), payments: new Map(), copies: new Map() },
+})
+
+export const accountIdOf = ({ request, context }: Work): string =>
+  request.accountData?.id ?? context.accountId ?? context.accountLocator
+
+/** Invoices that do not fail. */
+export const liveInvoices = ({ findings, invoices }: Work): InvoiceItem[] =>
+  [...invoices.values()].filter(({ id }) => !findings.fails('invoices', id))
+
+/** Payments that do not fail. */
+export const livePayments = ({ findings, payments }: Work): PaymentItem[] =>
+  [...payments.values()].filter(({ request }) => !findings.fails('payments', request.id))
+
+export function assertCurrency(work: Work, kind: ItemKind, id: string, currency: string | undefined): void {
+  const own = work.none.currency
+  if (currency !== undefined && currency !== own)
+    work.findings.wrong(kind, id, `currency must be ${own}, the currency of the tenant.`)
+}
+
+/** The key of auxiliary data that keeps what the other system said of a record and the record has no place for. */
+export const ORIGIN_KEY = 'migration.origin'
+
+/** One row, or none where nothing was said. */
+export function originRows(locator: string, origin: Readonly<Record<string, unknown>>): AuxRow[] {
+  const value = JSON.stringify(origin)
+  return value === '{}' ? [] : [{ locator, key: ORIGIN_KEY, value }]
 }
 
 /** A movement of an account's credit at a time. */

@@ -1,15 +1,36 @@
-// A transaction's tree of elements as the policy's data, exposures and perils (rule 2 of resources brief 9.3; 9.5). What lies
-// deeper than a coverage is a peril of the same exposure, which names its parent.
+// A transaction's tree of elements as the policy's data, exposures and perils (rule 2 of resources brief 9.3; 9.5), with what it
+// says that each element charges (rule 6). What lies deeper than a coverage is a peril of the same exposure, which names its parent.
+import { Refusal } from '../../../kernel/errors.ts'
 import type { LocatorSupply } from '../../../kernel/locators.ts'
-import type { Instant, TimeZone } from '../../../kernel/time.ts'
+import {
+  type CurrencyCode,
+  decimal,
+  exactMoney,
+  fromMinor,
+  LARGEST_MINOR,
+  type Money,
+  money,
+  RATE_PLACES,
+  sumOf,
+  toText,
+} from '../../../kernel/money.ts'
+import { type Instant, months, type Span, type TimeZone } from '../../../kernel/time.ts'
 import { createPerilAmounts } from '../../../policy/draft/additions.ts'
 import type { PerilAmounts } from '../../../policy/records/changes.ts'
-import type { FieldDefinition, ProductDefinition } from '../../../product/configuration.ts'
+import type {
+  ExposureDefinition,
+  FieldDefinition,
+  ProductDefinition,
+} from '../../../product/configuration.ts'
 import { changeFields, type FieldData } from '../../../product/fields/groups.ts'
 import { validateFields } from '../../../product/fields/validate.ts'
 import { normaliseFieldData } from '../../../product/fields/values.ts'
-import type { ElementMigrationRequest } from '../contract-request.ts'
-import { type ChargeReading, readCharges, type SaidCharge } from './charges.ts'
+import type {
+  ChargeMigrationRequest,
+  ElementMigrationRequest,
+  PolicyMigrationRequest,
+} from '../contract-request.ts'
+import type { Problems } from '../item.ts'
 
 export type Level = 'policy' | 'exposure' | 'peril'
 
@@ -35,84 +56,87 @@ export type ReadElement = {
 
 export type ReadTree = { readonly root: ReadElement; readonly elements: ReadonlyMap<string, ReadElement> }
 
-export type ElementReading = ChargeReading & {
+/** What a policy is read with. Problems and warnings are collected. */
+export type PolicyReading = {
+  readonly product: ProductDefinition
+  readonly currency: CurrencyCode
   readonly timeZone: TimeZone
-  readonly at: Instant
+  readonly now: Instant
   readonly supply: LocatorSupply
+  readonly problems: Problems
+  readonly warnings: Problems
+}
+
+/** What a transaction's elements are read with. */
+export type ElementReading = Omit<PolicyReading, 'now' | 'warnings'> & {
+  readonly basis: Duration
+  /** How many installments the transaction has. */
+  readonly installments: number
+  /** From the transaction's time to the end of the term. */
+  readonly span: Span
+  readonly issuedAt: Instant
+  /** Nothing of it is covered. */
+  readonly isGap: boolean
   /** Data that was read before: of each element by fingerprint, and what was read of it last. */
   readonly known: {
     readonly byFingerprint: Map<string, Pick<ReadElement, 'data' | 'amounts'>>
     readonly latest: Map<string, FieldData>
   }
-  /** Nothing of it is covered. */
-  readonly isGap: boolean
 }
 
 /** The tree below `path`, which names the transaction; what is wrong with it goes to the problems. */
 export function readTree(root: ElementMigrationRequest, path: string, reading: ElementReading): ReadTree {
-  const { product, problems } = reading
+  const { product, problems, isGap } = reading
   const elements = new Map<string, ReadElement>()
   const read = (
     element: ElementMigrationRequest,
     level: Level,
     fields: FieldDefinition[] | undefined,
-    exposureId: string,
-    isEnded: boolean,
-    parentId?: string,
+    place: Pick<ReadElement, 'exposureId' | 'parentId' | 'isEnded'>,
   ): ReadElement => {
-    const place = `${path}/${element.id}`
-    if (elements.has(element.id))
-      problems.add(
-        'element',
-        place,
-        `id '${element.id}' must be the id of one element of the transaction only.`,
-      )
-    const fingerprint = canonical([element.elementType, element.data, element.coverageTerms])
+    const { id, elementType: type, data, coverageTerms } = element
+    const own = `${path}/${id}`
+    if (elements.has(id))
+      problems.add('element', own, `id '${id}' must be the id of one element of the transaction only.`)
+    const fingerprint = canonical([type, data, coverageTerms])
     const found: ReadElement = {
-      id: element.id,
-      level,
-      type: element.elementType,
-      exposureId,
-      ...(parentId !== undefined && { parentId }),
-      path: place,
-      fingerprint,
-      ...(isEnded ? NOTHING : contentOf(element, fingerprint, level, fields, place, reading)),
-      isEnded,
-      charges: readCharges(element.charges, place, level === 'peril', reading),
+      ...{ id, level, type, ...place, path: own, fingerprint },
+      ...(place.isEnded ? NOTHING : contentOf(element, fingerprint, level, fields, own, reading)),
+      charges: readCharges(element.charges, own, level === 'peril', reading),
       children: element.elements.map(one => one.id),
     }
-    elements.set(element.id, found)
+    elements.set(id, found)
     return found
   }
   const unknown = (element: ElementMigrationRequest, rule: string): void => {
     problems.add('element', `${path}/${element.id}`, `elementType '${element.elementType}' ${rule}.`)
   }
-  const readPeril = (
-    element: ElementMigrationRequest,
-    exposure: string,
-    exposureId: string,
-    isGone: boolean,
-    parentId?: string,
+  const readPerils = (
+    list: readonly ElementMigrationRequest[],
+    exposure: ExposureDefinition,
+    above: Pick<ReadElement, 'exposureId' | 'parentId' | 'isEnded'>,
   ): void => {
-    const isEnded = isGone || element.ended === true
-    const perils = product.exposures.find(one => one.name === exposure)!.perils
-    const definition = perils.find(one => one.name === element.elementType)
-    if (!definition) unknown(element, `must be a peril of exposure '${exposure}': ${names(perils)}`)
-    read(element, 'peril', definition?.fields, exposureId, isEnded, parentId)
-    for (const one of element.elements) readPeril(one, exposure, exposureId, isEnded, element.id)
+    for (const element of list) {
+      const place = { ...above, isEnded: above.isEnded || element.ended === true }
+      const definition = exposure.perils.find(one => one.name === element.elementType)
+      if (!definition)
+        unknown(element, `must be a peril of exposure '${exposure.name}': ${names(exposure.perils)}`)
+      read(element, 'peril', definition?.fields, place)
+      readPerils(element.elements, exposure, { ...place, parentId: element.id })
+    }
   }
   if (root.elementType !== product.name)
     unknown(root, `must be '${product.name}', the name of the policy's product: it is the root element`)
-  const top = read(root, 'policy', product.fields, '', reading.isGap)
+  const top = read(root, 'policy', product.fields, { exposureId: '', isEnded: isGap })
   for (const element of root.elements) {
     const definition = product.exposures.find(one => one.name === element.elementType)
     if (!definition) {
       unknown(element, `must be an exposure of product '${product.name}': ${names(product.exposures)}`)
       continue
     }
-    const isEnded = reading.isGap || element.ended === true
-    read(element, 'exposure', definition.fields, element.id, isEnded)
-    for (const one of element.elements) readPeril(one, definition.name, element.id, isEnded)
+    const place = { exposureId: element.id, isEnded: isGap || element.ended === true }
+    read(element, 'exposure', definition.fields, place)
+    readPerils(element.elements, definition, place)
   }
   return { root: top, elements }
 }
@@ -161,7 +185,7 @@ function contentOf(
     else values[name] = value
   const { amounts, problems: wrong } = createPerilAmounts({}, amountTerms)
   for (const { message } of wrong) problems.add('element', place, message)
-  const read = readData(values, fields, reading, text => problems.add('element', place, text))
+  const read = readData(values, fields, place, reading)
   const content = { data: withKnownGroups(read, known.latest.get(id)), amounts }
   known.byFingerprint.set(key, content)
   known.latest.set(id, content.data)
@@ -178,14 +202,11 @@ function withKnownGroups({ values, groups }: FieldData, before: FieldData | unde
   }
   if (locators.size === 0) return { values, groups }
   const fields = new Set(groups.map(group => group.fieldName))
+  const known = (locator: string): string => locators.get(locator) ?? locator
+  const own = Object.entries(values).map(([name, list]) => [name, fields.has(name) ? list.map(known) : list])
   return {
-    values: Object.fromEntries(
-      Object.entries(values).map(([name, list]) => [
-        name,
-        fields.has(name) ? list.map(one => locators.get(one) ?? one) : list,
-      ]),
-    ),
-    groups: groups.map(group => ({ ...group, locator: locators.get(group.locator) ?? group.locator })),
+    values: Object.fromEntries(own),
+    groups: groups.map(group => ({ ...group, locator: known(group.locator) })),
   }
 }
 
@@ -197,18 +218,11 @@ const isGroup = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Data by the rules of its fields; objects, alone or listed, are field groups. */
-export function readData(
+function readData(
   data: Readonly<Record<string, unknown>>,
   fields: FieldDefinition[],
-  {
-    product,
-    timeZone,
-    at,
-    supply,
-  }: Pick<ElementReading, 'timeZone' | 'at' | 'supply'> & {
-    product?: ProductDefinition
-  },
-  wrong: (sentence: string) => void,
+  place: string,
+  { product, timeZone, issuedAt, supply, problems }: ElementReading,
 ): FieldData {
   const fieldValues: Record<string, unknown> = {}
   const addFieldGroups: { fieldName: string; fieldValues: unknown }[] = []
@@ -218,18 +232,144 @@ export function readData(
       addFieldGroups.push(...list.map(one => ({ fieldName, fieldValues: one })))
     else fieldValues[fieldName] = value
   }
-  const changed = changeFields({ values: {}, groups: [] }, { fieldValues, addFieldGroups }, () =>
-    supply.uuid(),
-  )
+  const changes = { fieldValues, addFieldGroups }
+  const changed = changeFields({ values: {}, groups: [] }, changes, () => supply.uuid())
   const found = validateFields(fields, changed.data.values, changed.data.groups, {
     timeZone,
-    now: at,
+    now: issuedAt,
     requireMissing: true,
-    table: name => product?.tables[name],
+    table: name => product.tables[name],
     reported: changed.reported,
   })
-  for (const { message } of found.errors) wrong(message)
-  for (const group of found.fieldGroupErrors)
-    for (const { message } of group.errors) wrong(`${group.fieldName}[${group.index}]: ${message}`)
+  for (const { message } of found.errors) problems.add('element', place, message)
+  for (const { fieldName, index, errors } of found.fieldGroupErrors)
+    for (const { message } of errors) problems.add('element', place, `${fieldName}[${index}]: ${message}`)
   return normaliseFieldData(fields, changed.data, timeZone)
+}
+
+export type ChargeKind = 'premium' | 'technicalPremium' | 'tax' | 'commission' | 'fee' | 'none'
+
+/** Categories of charges by their names; what is ceded to a reinsurer is as a commission of it, in no total. */
+const CATEGORIES: Readonly<Record<string, ChargeKind>> = {
+  ...{
+    premium: 'premium',
+    technicalPremium: 'technicalPremium',
+    nonFinancial: 'technicalPremium',
+    tax: 'tax',
+  },
+  ...{ fee: 'fee', surcharge: 'fee', invoiceFee: 'fee', credit: 'fee' },
+  ...{ commission: 'commission', cededPremium: 'commission', none: 'none' },
+}
+
+/** How much of it is on which installment, counted from 0. */
+export type SaidItem = { readonly at: number; readonly amount: Money; readonly id: string }
+
+export type SaidCharge = {
+  readonly kind: ChargeKind
+  /** Of the tax, the fee or the recipient; of a premium empty. */
+  readonly name: string
+  /** Rate a month. */
+  readonly month?: string
+  /** The sum of its items. */
+  readonly amount: Money
+  readonly items: readonly SaidItem[]
+}
+
+export type Duration = NonNullable<PolicyMigrationRequest['durationBasis']>
+
+/** The charges of an element. Outside coverages premiums and taxes become fees: only perils have a price, and the money is paid anyway. */
+function readCharges(
+  charges: readonly ChargeMigrationRequest[],
+  path: string,
+  isCoverage: boolean,
+  reading: ElementReading,
+): SaidCharge[] {
+  return charges.flatMap((charge, at) => {
+    const place = `${path}/charges[${at}]`
+    const read = readCharge(charge, place, reading)
+    if (!read || read.kind === 'none') return []
+    if (isCoverage || read.kind === 'fee') return [read]
+    if (read.kind === 'premium' || read.kind === 'tax')
+      return [{ ...read, kind: 'fee' as const, name: read.name || charge.chargeType }]
+    const sentence = `chargeType '${charge.chargeType}' must stand on a coverage: what it says is of a coverage's premium.`
+    reading.problems.add('charge', place, sentence)
+    return []
+  })
+}
+
+function readCharge(
+  { chargeType, tag, rate, installmentItems }: ChargeMigrationRequest,
+  place: string,
+  reading: ElementReading,
+): SaidCharge | undefined {
+  const { product, problems, currency, installments } = reading
+  const wrong = (sentence: string): void => problems.add('charge', place, sentence)
+  const isNamed = (one: { readonly name: string }): boolean => one.name === chargeType
+  const category = Object.hasOwn(CATEGORIES, chargeType) ? CATEGORIES[chargeType] : undefined
+  const kind = product.taxes.some(isNamed) ? 'tax' : product.fees.some(isNamed) ? 'fee' : category
+  if (!kind) {
+    wrong(
+      `chargeType '${chargeType}' must be a tax or a fee of product '${product.name}', or a category: ${Object.keys(CATEGORIES).join(', ')}.`,
+    )
+    return undefined
+  }
+  const items = installmentItems.flatMap(
+    ({ id, amount: text, installmentNumber: number }, at): SaidItem[] => {
+      const amount = readAmount(text, currency)
+      if (typeof amount === 'string') wrong(`installmentItems[${at}].amount ${amount}`)
+      if (number > installments)
+        wrong(
+          `installmentItems[${at}].installmentNumber ${number} must be the number of an installment of its transaction, which has ${installments}.`,
+        )
+      if (typeof amount === 'string' || number > installments) return []
+      // Of its element: another charge may have items without ids too.
+      const ownId = `${place.slice(place.lastIndexOf('/') + 1)}/installmentItems[${at}]`
+      return [{ at: number - 1, amount, id: id ?? ownId }]
+    },
+  )
+  const isRated = kind === 'technicalPremium' && items.length === 0 && rate !== undefined
+  return {
+    kind,
+    name: kind === 'premium' || kind === 'technicalPremium' ? '' : (tag ?? chargeType),
+    ...(rate !== undefined && { month: monthly(rate, reading.basis) }),
+    amount: isRated
+      ? money(decimal(rate).times(durationOf(reading)), currency)
+      : sumOf(items, item => item.amount, currency),
+    items,
+  }
+}
+
+/** Units of a month: the calendar's mean, 365.25 days a year. */
+const A_MONTH: Readonly<Record<Duration, number>> = {
+  years: 1 / 12,
+  months: 1,
+  weeks: 365.25 / 12 / 7,
+  days: 365.25 / 12,
+  hours: (365.25 / 12) * 24,
+}
+
+const monthly = (rate: string, basis: Duration): string =>
+  (basis === 'years' ? decimal(rate).div(12) : decimal(rate).times(A_MONTH[basis]))
+    .round(RATE_PLACES, 1)
+    .toFixed()
+
+const UNIT_MS = { weeks: 604_800_000, days: 86_400_000, hours: 3_600_000 } as const
+
+/** The span in units of the basis. */
+function durationOf({ span: { start, end }, basis, timeZone }: ElementReading) {
+  if (basis === 'months') return months(start, end, timeZone)
+  if (basis === 'years') return months(start, end, timeZone).div(12)
+  return decimal(end - start).div(UNIT_MS[basis])
+}
+
+/** An amount of a request, exact to the currency's places (rule 11 of resources brief 9.3); else the end of a sentence that names it. */
+export function readAmount(text: string, currency: CurrencyCode): Money | string {
+  try {
+    const amount = exactMoney(text, currency)
+    return amount ?? `${text} must have no more decimal places than ${currency} has.`
+  } catch (problem) {
+    if (!(problem instanceof Refusal)) throw problem
+    const largest = toText(fromMinor(LARGEST_MINOR, currency))
+    return `${text} must not be beyond ${largest} ${currency}, the largest amount that is kept.`
+  }
 }

@@ -3,9 +3,7 @@
 //
 // A term's transactions are listed in order. Those of several terms may overlap, as a change of the old term after the renewal
 // does; they take effect by issuedTime, but never before an earlier one of the same term.
-import type { LocatorSupply } from '../../../kernel/locators.ts'
-import type { CurrencyCode } from '../../../kernel/money.ts'
-import { type Instant, later, type TimeZone } from '../../../kernel/time.ts'
+import { type Instant, later } from '../../../kernel/time.ts'
 import type { ProductDefinition } from '../../../product/configuration.ts'
 import type {
   PolicyMigrationRequest,
@@ -13,20 +11,13 @@ import type {
   TransactionMigrationRequest,
 } from '../contract-request.ts'
 import type { Problems } from '../item.ts'
-import { type ElementReading, type ReadTree, readTree } from './elements.ts'
+import { type ElementReading, type PolicyReading, type ReadTree, readTree } from './elements.ts'
 
-export type Category =
-  | 'issuance'
-  | 'change'
-  | 'renewal'
-  | 'cancellation'
-  | 'reinstatement'
-  | 'reversal'
-  | 'aggregate'
-
-const CATEGORIES: ReadonlySet<string> = new Set<Category>([
+const CATEGORIES = [
   ...(['issuance', 'change', 'renewal', 'cancellation', 'reinstatement', 'reversal', 'aggregate'] as const),
-])
+] as const
+
+export type Category = (typeof CATEGORIES)[number]
 
 export type ReadTransaction = {
   readonly request: TransactionMigrationRequest
@@ -43,71 +34,58 @@ export type ReadTransaction = {
   readonly tree: ReadTree | undefined
 }
 
-export type HistoryContext = {
-  readonly product: ProductDefinition
-  readonly currency: CurrencyCode
-  readonly timeZone: TimeZone
-  readonly now: Instant
-  readonly supply: LocatorSupply
-  readonly problems: Problems
-  readonly warnings: Problems
-}
-
-export function readHistory(policy: PolicyMigrationRequest, context: HistoryContext): ReadTransaction[] {
-  const { problems, warnings, now } = context
+export function readHistory(policy: PolicyMigrationRequest, reading: PolicyReading): ReadTransaction[] {
+  const { problems, warnings, now, product } = reading
   const { id, terms } = policy
   if (terms.length === 0) problems.add('policy', id, 'terms must have at least one term.')
   const known: ElementReading['known'] = { byFingerprint: new Map(), latest: new Map() }
   const read = terms.flatMap((term, termAt) => {
     const path = `${id}/terms[${termAt}]`
-    if (term.startTime >= term.endTime) problems.add('term', path, 'startTime must lie before endTime.')
+    const wrongTerm = (sentence: string): void => problems.add('term', path, sentence)
+    if (term.startTime >= term.endTime) wrongTerm('startTime must lie before endTime.')
     const before = terms[termAt - 1]
     if (before && term.startTime < before.endTime)
-      problems.add(
-        'term',
-        path,
+      wrongTerm(
         'startTime must not lie before the endTime of the term before: terms are in order and do not overlap.',
       )
-    if (term.transactions.length === 0)
-      problems.add('term', path, 'transactions must have at least one transaction.')
+    if (term.transactions.length === 0) wrongTerm('transactions must have at least one transaction.')
     return term.transactions.map((request, at): ReadTransaction => {
+      const { segment, issuedTime, transactionType, createdAt, installments } = request
       const place = `${path}/transactions[${at}]`
       const wrong = (sentence: string): void => problems.add('transaction', place, sentence)
       const earlier = term.transactions[at - 1]
-      if (earlier && request.issuedTime < earlier.issuedTime)
+      if (earlier && issuedTime < earlier.issuedTime)
         wrong(
           'issuedTime must not lie before that of the transaction before: they apply in the order in which they are listed.',
         )
-      if (request.issuedTime > now) warnings.add('transaction', place, 'issuedTime lies in the future.')
-      if (request.createdAt !== undefined && request.createdAt > request.issuedTime)
+      if (issuedTime > now) warnings.add('transaction', place, 'issuedTime lies in the future.')
+      if (createdAt !== undefined && createdAt > issuedTime)
         warnings.add('transaction', place, 'createdAt lies after issuedTime.')
-      const category = categoryOf(request.transactionType, context.product)
+      const category = categoryOf(transactionType, product)
       if (!category)
         wrong(
-          `transactionType '${request.transactionType}' must be issuance, change, renewal, cancellation, reinstatement, reversal or aggregate, or an endorsement or a cancellation type of product '${context.product.name}'.`,
+          `transactionType '${transactionType}' must be issuance, change, renewal, cancellation, reinstatement, reversal or aggregate, or an endorsement or a cancellation type of product '${product.name}'.`,
         )
-      checkPlace(request, { term, termAt, at, category }, wrong)
-      checkInstallments(request, place, context)
-      const { segment } = request
       const isGap = segment?.segmentType === 'gap'
-      const from = within(segment?.startTime ?? request.issuedTime, term)
+      const from = within(segment?.startTime ?? issuedTime, term)
+      const transaction = { request, path: place, term, termAt, at, isGap, from, isFirstOfTerm: at === 0 }
+      checkPlace(transaction, category, wrong)
+      checkInstallments(transaction, reading)
       if (segment && !isGap && !segment.rootElement)
         wrong('segment.rootElement is missing; a segment of coverage has one.')
       return {
-        ...{ request, path: place, term, termAt, at, isGap, from },
+        ...transaction,
         category: category ?? 'change',
-        isFirstOfTerm: at === 0,
         tree:
           segment?.rootElement &&
           readTree(segment.rootElement, place, {
-            ...context,
+            ...reading,
             basis: policy.durationBasis ?? 'months',
-            installments: request.installments.length,
+            installments: installments.length,
             // Of a term that ends before it starts nothing is counted: it has a problem already.
             span: { start: from, end: later(from, term.endTime) },
-            at: request.issuedTime,
-            known,
-            isGap,
+            issuedAt: issuedTime,
+            ...{ known, isGap },
           }),
       }
     })
@@ -124,17 +102,16 @@ export const isCancellationName = (name: string, { cancellationTypes }: ProductD
   name === 'lapse' || (cancellationTypes?.some(one => one.name === name) ?? false)
 
 function categoryOf(type: string, product: ProductDefinition): Category | undefined {
-  if (CATEGORIES.has(type)) return type as Category
+  const category = CATEGORIES.find(one => one === type)
+  if (category) return category
   if (product.endorsements.some(one => one.name === type)) return 'change'
   if (isCancellationName(type, product)) return 'cancellation'
   return undefined
 }
 
-type Place = { term: TermMigrationRequest; termAt: number; at: number; category: Category | undefined }
-
 function checkPlace(
-  { segment }: TransactionMigrationRequest,
-  { term, termAt, at, category }: Place,
+  { request: { segment }, term, termAt, at }: Pick<ReadTransaction, 'request' | 'term' | 'termAt' | 'at'>,
+  category: Category | undefined,
   wrong: (sentence: string) => void,
 ): void {
   const isFirst = termAt === 0 && at === 0
@@ -165,9 +142,8 @@ function checkPlace(
 }
 
 function checkInstallments(
-  { installments }: TransactionMigrationRequest,
-  path: string,
-  { problems, warnings }: HistoryContext,
+  { request: { installments }, path }: Pick<ReadTransaction, 'request' | 'path'>,
+  { problems, warnings }: PolicyReading,
 ): void {
   const ids = new Set<string>()
   for (const [at, one] of installments.entries()) {
@@ -184,14 +160,14 @@ function checkInstallments(
 
 /** An id is the same element over time: of one type, in one exposure; the root is one and the same. */
 function checkElements(read: readonly ReadTransaction[], problems: Problems): void {
+  const wrong = (path: string, sentence: string): void => problems.add('element', path, sentence)
   const first = new Map<string, { type: string; exposureId: string; level: string }>()
   /** What is covered, by term and id, with what it lies in. */
   const covered = new Map<string, string | undefined>()
   const root = read.find(one => one.tree)?.tree?.root.id
   for (const { tree, termAt } of read) {
     if (tree && tree.root.id !== root)
-      problems.add(
-        'element',
+      wrong(
         tree.root.path,
         `id must be '${root}': the root element is the same in all transactions of a policy.`,
       )
@@ -199,28 +175,22 @@ function checkElements(read: readonly ReadTransaction[], problems: Problems): vo
       const key = keyInTerm(termAt, id)
       if (!isEnded) {
         if (covered.has(key) && covered.get(key) !== parentId)
-          problems.add(
-            'element',
+          wrong(
             path,
             'must stand in the same coverage as in an earlier transaction of its term: a peril lies in one.',
           )
         covered.set(key, parentId)
       } else if (level === 'peril' && !covered.has(key))
-        problems.add(
-          'element',
-          path,
-          'must be an element that is covered before in its term: what is not covered has ended.',
-        )
+        wrong(path, 'must be an element that is covered before in its term: what is not covered has ended.')
       const was = first.get(id)
       if (!was) first.set(id, { type, exposureId, level })
       else if (was.type !== type)
-        problems.add(
-          'element',
+        wrong(
           path,
           `elementType must be '${was.type}', as in an earlier transaction: an id is one element over time.`,
         )
       else if (was.exposureId !== exposureId || was.level !== level)
-        problems.add('element', path, 'must stand in the same exposure as in an earlier transaction.')
+        wrong(path, 'must stand in the same exposure as in an earlier transaction.')
     }
   }
 }
@@ -233,17 +203,15 @@ function inOrder(read: ReadTransaction[], terms: number): ReadTransaction[] {
   const ordered: ReadTransaction[] = []
   let begun = 0
   while (ordered.length < read.length) {
-    let next: number | undefined
-    for (const [term, [head]] of queues.entries()) {
-      if (!head || term > begun) continue
-      if (next === undefined || issued(head) < issued(queues[next]![0]!)) next = term
-    }
-    if (next === undefined) {
+    const heads = queues.slice(0, begun + 1).flatMap(([head]) => head ?? [])
+    if (heads.length === 0) {
       begun += 1
       continue
     }
-    ordered.push(queues[next]!.shift()!)
-    begun = Math.max(begun, next + 1)
+    const next = heads.reduce((least, one) => (issued(one) < issued(least) ? one : least))
+    ordered.push(next)
+    queues[next.termAt]!.shift()
+    begun = Math.max(begun, next.termAt + 1)
   }
   return ordered
 }

@@ -1,5 +1,4 @@
 // A policy with its full history: all of it or nothing (resources brief 9.2).
-
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../../../extension/auxdata/tables.ts'
 import {
   derivedUuid,
@@ -21,7 +20,7 @@ import type {
 } from '../contract-request.ts'
 import type { MappingNode, Problems } from '../item.ts'
 import { billOfNothing, joinPlanned, planBills } from './bills.ts'
-import { type AuxRow, type ConvertContext, ORIGIN_KEY, originRows } from './converted.ts'
+import { type AuxRow, type ConvertContext, ORIGIN_KEY, originRows, type Work } from './converted.ts'
 import type { ReadElement } from './elements.ts'
 import { keyInTerm, type ReadTransaction, readHistory } from './history.ts'
 import { type Carried, carryOut } from './transaction/carry-out.ts'
@@ -44,66 +43,76 @@ type ReadPolicy = {
   readonly history: readonly ReadTransaction[]
 }
 
-/** Undefined where it has a problem. `inherited`: what the account prefers, where the policy does not say. */
-export function readPolicy(
-  request: PolicyMigrationRequest,
-  inherited: Preferences | undefined,
-  context: ConvertContext,
-  problems: Problems,
-  warnings: Problems,
-): ReadPolicy | undefined {
+/** Undefined where it has a problem. Notes which invoices its installments went on. */
+export function readPolicy(work: Work, request: PolicyMigrationRequest): ReadPolicy | undefined {
+  const { findings, warnings, context } = work
   const { configuration, now, supply } = context
-  const { id } = request
+  const { id, productName, timezone, currency } = request
+  const problems = findings.of('policies', id)
+  linkInstallments(work, request, problems)
   const wrong = (sentence: string): void => problems.add('policy', id, sentence)
-  const product = Object.hasOwn(configuration.products, request.productName)
-    ? configuration.products[request.productName]
-    : undefined
-  const zone = request.timezone === undefined ? configuration.timeZone : zoneNamed(request.timezone)
-  if (!zone) wrong(`timezone '${request.timezone}' must be the IANA name of a time zone, as Europe/Berlin.`)
-  if (request.currency !== undefined && request.currency !== configuration.currency)
+  const products = configuration.products
+  const product = Object.hasOwn(products, productName) ? products[productName] : undefined
+  const timeZone = timezone === undefined ? configuration.timeZone : zoneNamed(timezone)
+  if (!timeZone) wrong(`timezone '${timezone}' must be the IANA name of a time zone, as Europe/Berlin.`)
+  if (currency !== undefined && currency !== configuration.currency)
     wrong(`currency must be ${configuration.currency}, the currency of the tenant.`)
   if (!product) {
     wrong(
-      `productName '${request.productName}' must be a product of the configuration: ${Object.keys(configuration.products).join(', ')}.`,
+      `productName '${productName}' must be a product of the configuration: ${Object.keys(products).join(', ')}.`,
     )
     return undefined
   }
-  const schedule = scheduleOf(request, inherited, product, wrong, sentence =>
-    warnings.add('policy', id, sentence),
-  )
+  const preferences = work.request.accountData?.preferences ?? context.existing?.preferences
+  const warn = (sentence: string): void => warnings.add('policy', id, sentence)
+  const schedule = scheduleOf(request, preferences, product, wrong, warn)
   const auxData = auxRowsOf(request, wrong)
   const history = readHistory(request, {
     ...{ product, now, supply, problems, warnings },
     currency: configuration.currency,
-    timeZone: zone ?? configuration.timeZone,
+    timeZone: timeZone ?? configuration.timeZone,
   })
   if (history.length > POLICY_LIMITS.modifications)
     wrong(`terms have ${history.length} transactions; a policy may have ${POLICY_LIMITS.modifications}.`)
   if (problems.any || history.length === 0) return undefined
-  return { product, timeZone: zone!, schedule, auxData, history }
+  return { product, timeZone: timeZone!, schedule, auxData, history }
 }
 
-/** Undefined where it has a problem. `inherited`: what the account prefers, where the policy does not say. */
-export function* convertPolicy(
-  request: PolicyMigrationRequest,
-  inherited: Preferences | undefined,
-  context: ConvertContext,
+/** A problem for each installment whose invoice there is not. */
+function linkInstallments(
+  { findings, invoices }: Work,
+  { id: policyId, terms }: PolicyMigrationRequest,
   problems: Problems,
-  warnings: Problems,
+): void {
+  for (const [termAt, { transactions }] of terms.entries())
+    for (const [at, { installments }] of transactions.entries())
+      for (const [index, { id, invoiceId }] of installments.entries()) {
+        if (invoiceId === undefined) continue
+        if (invoices.has(invoiceId))
+          findings.links.add({ kind: 'policies', id: policyId, invoice: invoiceId })
+        else
+          problems.add(
+            'installment',
+            `${policyId}/terms[${termAt}]/transactions[${at}]/${id ?? `installments[${index}]`}`,
+            `invoiceId '${invoiceId}' must be the id of an invoice of the request, or of one that was migrated for the account before.`,
+          )
+      }
+}
+
+/** Undefined where it has a problem. */
+export function* convertPolicy(
+  work: Work,
+  request: PolicyMigrationRequest,
 ): Steps<ConvertedPolicy | undefined> {
-  const read = readPolicy(request, inherited, context, problems, warnings)
+  const read = readPolicy(work, request)
   if (!read) return undefined
   const { product, timeZone, schedule, auxData, history } = read
-  const { configuration, now } = context
-  const { id } = request
-  const [first] = history
-  const term = first!.term
-  const firstIssued = first!.request.issuedTime
-  const createdAt = [request.createdAt ?? firstIssued, first!.request.createdAt ?? firstIssued].reduce(
-    earlier,
-    firstIssued,
-  )
-  const lastIssued = history.at(-1)!.request.issuedTime
+  const { context } = work
+  const { configuration, configVersion, now, shard, accountLocator } = context
+  const { term, request: firstRequest } = history[0]!
+  const issuedAt = firstRequest.issuedTime
+  const created = [request.createdAt ?? issuedAt, firstRequest.createdAt ?? issuedAt]
+  const createdAt = created.reduce(earlier, issuedAt)
   const locator = context.supply.digits() as PolicyLocator
   const supply = supplyOf(locator, context.supply)
   const quote: Quote = {
@@ -111,31 +120,22 @@ export function* convertPolicy(
     name: 'quote 1',
     state: 'accepted',
     selected: true,
-    createdAt,
-    updatedAt: firstIssued,
-    issuedAt: firstIssued,
-    contractStart: term.startTime,
-    contractEnd: term.endTime,
-    paymentScheduleName: schedule,
+    ...{ createdAt, updatedAt: issuedAt, issuedAt },
+    ...{ contractStart: term.startTime, contractEnd: term.endTime, paymentScheduleName: schedule },
   }
   const making: Making = {
     ...noRecords(),
     policy: {
-      locator,
-      policyholderLocator: context.accountLocator,
-      productName: product.name,
-      configVersion: context.configVersion,
-      version: 0,
-      createdAt,
-      updatedAt: lastIssued,
-      finalizedAt: firstIssued,
-      issuedAt: firstIssued,
-      originalStart: term.startTime,
-      originalEnd: term.endTime,
-      effectiveEnd: term.endTime,
-      currency: configuration.currency,
-      timeZone,
-      paymentScheduleName: schedule,
+      ...{
+        locator,
+        policyholderLocator: accountLocator,
+        productName: product.name,
+        configVersion,
+        version: 0,
+      },
+      ...{ createdAt, updatedAt: history.at(-1)!.request.issuedTime, finalizedAt: issuedAt, issuedAt },
+      ...{ originalStart: term.startTime, originalEnd: term.endTime, effectiveEnd: term.endTime },
+      ...{ currency: configuration.currency, timeZone, paymentScheduleName: schedule },
     },
     quotes: new Map([[quote.locator, quote]]),
   }
@@ -146,93 +146,33 @@ export function* convertPolicy(
   const unplanned: { transaction: ReadTransaction; carried: Carried }[] = []
   for (const transaction of history) {
     const carried = carryOut({ making, quote, transaction, known, product, supply })
-    const { createdBy, preferences } = transaction.request
+    const { createdBy, preferences, installments } = transaction.request
     origins.push(...originRows(carried.modification.locator, { createdBy, preferences }))
-    const bills = planBills(making, transaction, carried.modification, carried.billed, { supply, now })
-    for (const { invoiceId, installment } of bills.invoiced) addTo(invoiced, invoiceId, installment)
-    if (transaction.request.installments.length === 0) unplanned.push({ transaction, carried })
-    const place = `terms[${transaction.termAt}]`
-    const node = transactionNode(transaction, carried, known, bills.installments, { ...context, supply })
-    addTo(transactions, place, node)
+    const planned = planBills(making, transaction, carried, { supply, now })
+    const byInvoice = new Map(installments.map(({ invoiceId }, at) => [invoiceId, planned[at]!]))
+    for (const [id, installment] of byInvoice) if (id !== undefined) addTo(invoiced, id, installment)
+    if (installments.length === 0) unplanned.push({ transaction, carried })
+    const node = transactionNode(transaction, carried, known, planned, { shard, supply })
+    addTo(transactions, `terms[${transaction.termAt}]`, node)
     yield carried.work
   }
   joinPlanned(making, new Set([...invoiced.values()].flat()))
   for (const { transaction, carried } of unplanned) billOfNothing(making, transaction, carried, supply)
+  const name = String(locator)
   return {
     making,
     invoiced,
-    auxData: [...auxData.map(row => ({ ...row, locator: String(locator) })), ...origins],
+    auxData: [...auxData.map(row => ({ ...row, locator: name })), ...origins],
     mapping: {
-      originalId: id,
-      locator: String(locator),
+      originalId: request.id,
+      locator: name,
       children: [...transactions].map(([originalId, children]) => ({
         originalId,
-        locator: derivedUuid(context.shard, String(locator), originalId),
+        locator: derivedUuid(shard, name, originalId),
         children,
       })),
     },
   }
-}
-
-type Cadence = NonNullable<NonNullable<Preferences['installmentPreferences']>['cadence']>
-
-const SCHEDULES: Partial<Readonly<Record<Cadence, string>>> = {
-  fullPay: 'total',
-  weekly: 'every_week',
-  everyOtherWeek: 'every_two_weeks',
-  monthly: 'monthly',
-  quarterly: 'quarterly',
-  semiannually: 'semiannually',
-  annually: 'annually',
-}
-
-/**
- * The payment schedule for future bills, from the policy's preferences, else the account's (`inherit` too, rule 12), else as the
- * installments were due, else the product's first; the last two with a warning. Plans with installments keep them.
- */
-function scheduleOf(
-  { preferences, terms }: PolicyMigrationRequest,
-  inherited: Preferences | undefined,
-  { name, paymentSchedules }: ProductDefinition,
-  wrong: (sentence: string) => void,
-  warn: (sentence: string) => void,
-): string {
-  const own = preferences?.installmentPreferences
-  const above = inherited?.installmentPreferences
-  const named = (plan: string | undefined): string | undefined =>
-    paymentSchedules.find(one => one.name === plan)?.name
-  const ofCadence = (cadence: Cadence | undefined): string | undefined =>
-    paymentSchedules.find(one => cadence !== undefined && one.type === SCHEDULES[cadence])?.name
-  const plan = own?.installmentPlanName === 'inherit' ? undefined : own?.installmentPlanName
-  if (plan !== undefined && named(plan) === undefined)
-    wrong(
-      `preferences.installmentPreferences.installmentPlanName '${plan}' must be a payment schedule of product '${name}': ${paymentSchedules.map(one => one.name).join(', ')}.`,
-    )
-  const told =
-    named(plan) ??
-    (own?.cadence === undefined
-      ? (named(above?.installmentPlanName) ?? ofCadence(above?.cadence))
-      : ofCadence(own.cadence))
-  if (told !== undefined) return told
-  const first = paymentSchedules[0]!.name
-  const cadence = own?.cadence ?? above?.cadence
-  if (cadence !== undefined) {
-    warn(
-      `Product '${name}' has no payment schedule for the cadence '${cadence}': the policy is billed by '${first}' from now on.`,
-    )
-    return first
-  }
-  const derived = derivedCadence(terms)
-  const schedule = derived?.types.flatMap(type => paymentSchedules.find(one => one.type === type) ?? [])[0]
-    ?.name
-  const shown = derived?.shown ?? 'its installments show none'
-  if (schedule !== undefined)
-    warn(`No plan and no cadence is given; ${shown}, so the policy is billed by '${schedule}' from now on.`)
-  else
-    warn(
-      `No plan and no cadence is given; ${shown}${derived ? `, for which product '${name}' has no payment schedule` : ''}. The policy is billed by '${first}' from now on. Send preferences.installmentPreferences if that is wrong.`,
-    )
-  return schedule ?? first
 }
 
 /** Static data and auxiliary data, key by key, and what else the other system said of the policy. */
@@ -255,8 +195,8 @@ function auxRowsOf(
   }
   for (const [key, value] of Object.entries(request.staticData)) put('staticData', key, value)
   for (const { key, value } of request.auxData?.entries ?? []) put('auxData', key, value)
-  const { id, durationBasis, billingLevel, preferences, createdBy } = request
-  const { autoRenewalPlanName, delinquencyPlanName } = request
+  const { id, createdBy, durationBasis, billingLevel } = request
+  const { autoRenewalPlanName, delinquencyPlanName, preferences } = request
   put('policy', ORIGIN_KEY, {
     ...{ id, createdBy, durationBasis, billingLevel, autoRenewalPlanName, delinquencyPlanName, preferences },
   })
@@ -305,6 +245,68 @@ function transactionNode(
       }),
     ],
   }
+}
+
+// The payment schedule by which a migrated policy is billed from now on.
+type Cadence = NonNullable<NonNullable<Preferences['installmentPreferences']>['cadence']>
+
+const SCHEDULES: Partial<Readonly<Record<Cadence, string>>> = {
+  fullPay: 'total',
+  weekly: 'every_week',
+  everyOtherWeek: 'every_two_weeks',
+  monthly: 'monthly',
+  quarterly: 'quarterly',
+  semiannually: 'semiannually',
+  annually: 'annually',
+}
+
+/**
+ * The payment schedule for future bills, from the policy's preferences, else the account's (`inherit` too, rule 12), else as the
+ * installments were due, else the product's first; the last two with a warning. Plans with installments keep them.
+ */
+function scheduleOf(
+  { preferences, terms }: PolicyMigrationRequest,
+  inherited: Preferences | undefined,
+  { name, paymentSchedules }: ProductDefinition,
+  wrong: (sentence: string) => void,
+  warn: (sentence: string) => void,
+): string {
+  const own = preferences?.installmentPreferences
+  const above = inherited?.installmentPreferences
+  const named = (plan: string | undefined): string | undefined =>
+    paymentSchedules.find(one => one.name === plan)?.name
+  const ofCadence = (cadence: Cadence | undefined): string | undefined =>
+    paymentSchedules.find(one => cadence !== undefined && one.type === SCHEDULES[cadence])?.name
+  const plan = own?.installmentPlanName === 'inherit' ? undefined : own?.installmentPlanName
+  if (plan !== undefined && named(plan) === undefined)
+    wrong(
+      `preferences.installmentPreferences.installmentPlanName '${plan}' must be a payment schedule of product '${name}': ${paymentSchedules.map(one => one.name).join(', ')}.`,
+    )
+  const preferred =
+    named(plan) ??
+    (own?.cadence === undefined
+      ? (named(above?.installmentPlanName) ?? ofCadence(above?.cadence))
+      : ofCadence(own.cadence))
+  if (preferred !== undefined) return preferred
+  const first = paymentSchedules[0]!.name
+  const cadence = own?.cadence ?? above?.cadence
+  if (cadence !== undefined) {
+    warn(
+      `Product '${name}' has no payment schedule for the cadence '${cadence}': the policy is billed by '${first}' from now on.`,
+    )
+    return first
+  }
+  const derived = derivedCadence(terms)
+  const fitting = derived?.types.flatMap(type => paymentSchedules.find(one => one.type === type) ?? [])
+  const schedule = fitting?.[0]?.name
+  const reason = `No plan and no cadence is given; ${derived?.shown ?? 'its installments show none'}`
+  const unfit = derived ? `, for which product '${name}' has no payment schedule` : ''
+  warn(
+    schedule !== undefined
+      ? `${reason}, so the policy is billed by '${schedule}' from now on.`
+      : `${reason}${unfit}. The policy is billed by '${first}' from now on. Send preferences.installmentPreferences if that is wrong.`,
+  )
+  return schedule ?? first
 }
 
 // How often a policy is billed, read off the installments that it came with, where nobody says it.

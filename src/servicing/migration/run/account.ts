@@ -7,12 +7,20 @@ import { inTurns } from '../../../kernel/turns.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { takeLocators } from '../../../platform/tenancy/sequence.ts'
 import { constraintErrors } from '../../../policyholders/change.ts'
-import { toldTotals } from '../contract-request.ts'
+import { controlTotalsIn } from '../contract-request.ts'
 import { accountValues, conversionOf, digitsNeeded, ownProblems } from '../convert/account.ts'
 import type { ConvertContext } from '../convert/converted.ts'
-import { ELEMENT_TYPES, type ItemFailure, LISTED_KINDS, type StoredProblem } from '../item.ts'
-import { itemFailure, itemId, itemsOf, type ReadAccount, readAccount } from '../request.ts'
-import { type Failing, readFailing } from '../stand-ins.ts'
+import { BODY } from '../files.ts'
+import { type ItemFailure, LISTED_KINDS, type StoredProblem } from '../item.ts'
+import {
+  type Failing,
+  itemFailure,
+  namedItems,
+  type ReadAccount,
+  readAccount,
+  readFailing,
+  type SentAccount,
+} from '../request.ts'
 import type { MigrationAccount } from '../store.ts'
 import { type ConfiguredRunContext, earlierOf, knownOf } from './earlier.ts'
 import { type Outcome, type PreparedAccount, preparedOf } from './prepared.ts'
@@ -20,42 +28,37 @@ import { type Outcome, type PreparedAccount, preparedOf } from './prepared.ts'
 /** Elements and runs between turns for others (convert/account.ts): some hundredths of a second. */
 const MOST_WORK_IN_A_TURN = 200
 
-/** Prepares the account for recording. `claimedBy`: the account that has its id already. Throws only faults of the system. */
+/** Prepares the account for recording. Throws only faults of the system. */
 export async function preparedAccount(
   run: ConfiguredRunContext,
   context: RequestContext,
   account: MigrationAccount,
-  value: unknown,
-  claimedBy: string | undefined,
 ): Promise<PreparedAccount> {
-  const outcome = await outcomeOf(run, context, account, value, claimedBy)
-  return preparedOf(run, context, account, outcome)
+  const sent = (await run.sources.read(account)) as SentAccount
+  return preparedOf(run, context, account, await outcomeOf(run, context, account, sent))
 }
 
 async function outcomeOf(
   run: ConfiguredRunContext,
   context: RequestContext,
   account: MigrationAccount,
-  value: unknown,
-  claimedBy: string | undefined,
+  sent: SentAccount,
 ): Promise<Outcome> {
   const { migration, configuration, configVersion, shard } = run
   const { accountLocator, originalId } = account
   const isFull = migration.type === 'fullMigration'
-  const known = isFull && account.source === 'body' ? undefined : await knownOf(run, account)
+  const known = isFull && account.source === BODY ? undefined : await knownOf(run, account)
   const before = known?.done.size ?? 0
-  const refused = (errors: readonly string[]): Outcome => ({
-    converted: undefined,
-    failures: [itemFailure('account', originalId, errors)],
-    before,
-    earlier: undefined,
+  const refused = (error: string): Outcome => ({
+    ...{ converted: undefined, before, earlier: undefined },
+    failures: [itemFailure('account', originalId, [error])],
   })
+  const claimedBy = run.claimedBy.get(originalId)
   if (isFull && claimedBy !== undefined && claimedBy !== accountLocator)
-    return refused([
+    return refused(
       `'id' must be unique among the accounts that were migrated: '${originalId}' is account ${claimedBy}. Send further items to POST …/migrations/accounts/${claimedBy}.`,
-    ])
+    )
   const isNew = isFull && !known?.done.has(`account ${originalId}`)
-  const sent = value as Record<string, unknown>
   const { request, failures } = readAccount(sent, originalId, isNew, known)
   const isAccountWrong = failures.some(({ kind }) => kind === 'account')
   // What is wrong with its items is told too; what they add up to says nothing then.
@@ -66,17 +69,10 @@ async function outcomeOf(
     const disallowed = await disallowedOf(run, accountLocator, checked.accountData)
     const supply = locatorSupply(shard, await takeLocators(context, shard, digits))
     const conversion: ConvertContext = {
-      configuration: configuration.configuration,
-      configVersion,
-      now: context.now,
-      supply,
-      shard,
-      accountLocator,
-      accountId: originalId,
-      callerLocator: run.migration.createdBy as Uuid,
+      ...{ configuration: configuration.configuration, configVersion, now: context.now, supply, shard },
+      ...{ accountLocator, accountId: originalId, callerLocator: migration.createdBy as Uuid },
       ...(earlier && { existing: earlier.existing }),
-      failed: failures,
-      disallowed,
+      ...{ failed: failures, disallowed },
     }
     const steps = conversionOf(checked, conversion)
     const converted = await inTurns(steps, MOST_WORK_IN_A_TURN, () => scheduler.wait(0))
@@ -84,8 +80,7 @@ async function outcomeOf(
     const outcome = wholeIfBalanced(sent, known?.done, account, checked, {
       converted: { ...converted, warnings },
       failures: [...failures, ...converted.failures],
-      before,
-      earlier,
+      ...{ before, earlier },
     })
     if (failures.length === 0) return outcome
     const failing = readFailing(sent, originalId, isNew, request, failures)
@@ -93,7 +88,7 @@ async function outcomeOf(
     return { ...outcome, failures: outcome.failures.map(one => withFurther(one, further, failing)) }
   } catch (problem) {
     if (!isRefused(problem)) throw problem
-    return refused([problem.message])
+    return refused(problem.message)
   }
 }
 
@@ -136,26 +131,23 @@ async function disallowedOf(
 
 /** An account that fails itself, or has control totals and any failure, is not migrated at all; its other items wait. */
 function wholeIfBalanced(
-  value: Readonly<Record<string, unknown>>,
+  sent: SentAccount,
   done: ReadonlySet<string> | undefined,
   { originalId }: MigrationAccount,
   request: ReadAccount,
   outcome: Outcome,
 ): Outcome {
   const { failures } = outcome
-  const isWhole = toldTotals(request).length > 0 || failures.some(({ kind }) => kind === 'account')
-  if (!isWhole || failures.length === 0) return outcome
+  const isAccountWrong = failures.some(({ kind }) => kind === 'account')
+  if (failures.length === 0 || !(isAccountWrong || controlTotalsIn(request).length > 0)) return outcome
   const failed = new Set(failures.map(one => `${one.kind} ${one.originalId}`))
-  const by = failures.some(({ kind }) => kind === 'account') ? originalId : failures[0]!.originalId
+  const blocked = [`blocked by ${isAccountWrong ? originalId : failures[0]!.originalId}`]
   const waiting = LISTED_KINDS.flatMap(kind =>
-    itemsOf(value, kind)
-      .map((item, index) => itemId(kind, item, index))
-      .filter(id => !failed.has(`${kind} ${id}`) && !done?.has(`${kind} ${id}`))
-      .map(id => itemFailure(kind, id, [`blocked by ${by}`])),
+    namedItems(sent, kind)
+      .filter(({ id }) => !failed.has(`${kind} ${id}`) && !done?.has(`${kind} ${id}`))
+      .map(({ id }) => itemFailure(kind, id, blocked)),
   )
-  const account = failed.has(`account ${originalId}`)
-    ? []
-    : [itemFailure('account', originalId, [`blocked by ${by}`])]
+  const account = failed.has(`account ${originalId}`) ? [] : [itemFailure('account', originalId, blocked)]
   return { ...outcome, converted: undefined, failures: [...account, ...failures, ...waiting] }
 }
 
@@ -168,15 +160,11 @@ const LEAST_PLAUSIBLE_MS = 10_000_000_000
 
 /** Values of the other system: what is in them is no time of ours. */
 const PASSED_OVER: ReadonlySet<string> = new Set([
-  'data',
-  'staticData',
-  'auxData',
-  'coverageTerms',
-  'preferences',
+  ...['data', 'staticData', 'auxData', 'coverageTerms', 'preferences'],
 ])
 
 type Doubt = 'zone' | 'milliseconds'
-type Found = Record<Doubt, { readonly name: string; readonly text: string }[]>
+type DoubtfulTime = { readonly doubt: Doubt; readonly name: string; readonly text: string }
 
 const SENTENCES: Readonly<Record<Doubt, (name: string, text: string, others: string) => string>> = {
   zone: (name, text, others) =>
@@ -186,37 +174,29 @@ const SENTENCES: Readonly<Record<Doubt, (name: string, text: string, others: str
 }
 
 /** For each item that has such times a warning of each kind, which names the first. */
-export function doubtfulTimes(value: Readonly<Record<string, unknown>>, originalId: string): StoredProblem[] {
-  const items = LISTED_KINDS.flatMap(kind =>
-    itemsOf(value, kind).map((item, index) => ({
-      item,
-      elementType: ELEMENT_TYPES[kind],
-      locator: itemId(kind, item, index),
-    })),
-  )
-  const account = { item: value.accountData, elementType: ELEMENT_TYPES.account, locator: originalId }
-  return [account, ...items].flatMap(({ item, elementType, locator }) => {
-    const found: Found = { zone: [], milliseconds: [] }
+export function doubtfulTimes(sent: SentAccount, originalId: string): StoredProblem[] {
+  const items = LISTED_KINDS.flatMap(kind => namedItems(sent, kind).map(one => ({ kind, ...one })))
+  const account = { kind: 'account' as const, id: originalId, item: sent.accountData }
+  return [account, ...items].flatMap(({ kind, id, item }) => {
+    const found: DoubtfulTime[] = []
     collect(item, found)
     const errors = (['zone', 'milliseconds'] as const).flatMap(doubt => {
-      const [first, ...more] = found[doubt]
+      const [first, ...more] = found.filter(one => one.doubt === doubt)
       const others = more.length > 0 ? `, and so are ${more.length} more of its times` : ''
       return first ? [SENTENCES[doubt](first.name, first.text, others)] : []
     })
-    return errors.length > 0 ? [{ elementType, locator, errors }] : []
+    return errors.length > 0 ? itemFailure(kind, id, errors).problems : []
   })
 }
 
-function collect(part: unknown, found: Found): void {
+function collect(part: unknown, found: DoubtfulTime[]): void {
   if (typeof part !== 'object' || part === null) return
   for (const [name, inner] of Object.entries(part)) {
-    const isWritten = typeof inner === 'string' || typeof inner === 'number'
-    if (!isWritten) {
-      if (!PASSED_OVER.has(name)) collect(inner, found)
-    } else if (IS_TIME.test(name)) {
-      const doubt = doubtOf(String(inner).trim())
-      if (doubt) found[doubt].push({ name, text: String(inner).trim() })
-    }
+    if (typeof inner === 'string' || typeof inner === 'number') {
+      const text = String(inner).trim()
+      const doubt = IS_TIME.test(name) ? doubtOf(text) : undefined
+      if (doubt) found.push({ doubt, name, text })
+    } else if (!PASSED_OVER.has(name)) collect(inner, found)
   }
 }
 

@@ -9,9 +9,10 @@ import type { Instant } from '../../../kernel/time.ts'
 import type { Calls } from '../../../platform/calls.ts'
 import type { Guard, NewTimer } from '../../../platform/commit.ts'
 import { type RequestContext, SYSTEM_CALLER } from '../../../platform/context.ts'
-import { changeRows, type Database, type Query } from '../../../platform/database.ts'
-import { type Tenant, tenantNow } from '../../../platform/tenancy.ts'
+import { changeRows, type Database, putRows, type Query } from '../../../platform/database.ts'
+import { type RecordPlace, type Tenant, tenantNow } from '../../../platform/tenancy.ts'
 import { termQueries } from '../../../policy/list/store.ts'
+import type { PolicyAggregate } from '../../../policy/records/aggregate.ts'
 import {
   AGGREGATE_QUERIES,
   aggregateQueries,
@@ -26,12 +27,12 @@ import { invoices } from '../../../policy/tables/billing.ts'
 import { policies } from '../../../policy/tables/policies.ts'
 import type { ReadTables } from '../../../policyholders/change.ts'
 import { type LoadedConfiguration, loadConfiguration } from '../../../product/cache.ts'
+import type { Configuration, ProductDefinition } from '../../../product/configuration.ts'
 import { configurationVersions } from '../../../product/tables.ts'
 import { coverEnds } from '../../../transactions/cancellations/kind.ts'
 import { scheduleChanges } from '../../../transactions/custom-events/plan.ts'
 import { pastDueTimers } from '../../../transactions/lapses/grace-periods.ts'
 import { Preferences } from '../contract-request.ts'
-import { hasMereCredit, namedBefore } from '../convert/account/invoices.ts'
 import { partNode } from '../convert/account.ts'
 import {
   type AddedParts,
@@ -43,8 +44,17 @@ import {
   ORIGIN_KEY,
   type PolicyChange,
 } from '../convert/converted.ts'
-import { itemId, itemsOf, type MigratedItems, type ReadAccount } from '../request.ts'
+import { hasMereCredit, namedBefore } from '../convert/invoices.ts'
+import type { Sources } from '../files.ts'
+import {
+  type MigratedItems,
+  migratedItems,
+  namedItems,
+  type ReadAccount,
+  type SentAccount,
+} from '../request.ts'
 import * as store from '../store.ts'
+import { migrationMappings } from '../tables.ts'
 
 export type Known = MigratedItems & {
   readonly mappings: readonly store.MappingRow[]
@@ -64,10 +74,8 @@ export async function knownOf(
     lastInvoiceQuery(database, accountLocator),
     auxDataQuery(database, accountLocator, ORIGIN_KEY),
   ])
-  const keys = (rows: typeof mappings) => new Set(rows.map(({ kind, originalId }) => `${kind} ${originalId}`))
   return {
-    done: keys(mappings.filter(row => row.migrationLocator === migrationLocator)),
-    taken: keys(mappings.filter(row => row.migrationLocator !== migrationLocator)),
+    ...migratedItems(mappings, migrationLocator),
     mappings: mappings as store.MappingRow[],
     credit: readCredit(credits, configuration.configuration.currency),
     lastInvoice: last[0]?.locator as Uuid | undefined,
@@ -106,7 +114,7 @@ export async function earlierOf(
   run: ConfiguredRunContext,
   known: Known,
   request: ReadAccount,
-  sent: Readonly<Record<string, unknown>>,
+  sent: SentAccount,
 ): Promise<Earlier> {
   const named = namedBefore(request)
   const rows = known.mappings.filter(({ kind, originalId }) => kind === 'invoices' && named.has(originalId))
@@ -118,7 +126,7 @@ export async function earlierOf(
       [...policy.aggregate.invoices.keys()].map(invoice => [invoice, { policy, invoice }] as const),
     ),
   )
-  const settled = toldSettled(sent, known.done)
+  const settled = settledBefore(sent, known.done)
   const earlier = rows.flatMap((row): [string, EarlierInvoice][] => {
     const [first, ...others] = partsOf(row).flatMap((one): EarlierPart | [] => byInvoice.get(one) ?? [])
     const isToldSettled = settled.has(row.originalId)
@@ -141,16 +149,12 @@ const partsOf = ({ locator, children }: store.MappingRow): Uuid[] =>
   [locator, ...children.map(one => one.locator)] as Uuid[]
 
 /** Ids of invoices of the request itself, made by an earlier attempt, that it says are settled. */
-const toldSettled = (
-  sent: Readonly<Record<string, unknown>>,
-  done: ReadonlySet<string>,
-): ReadonlySet<string> =>
+const settledBefore = (sent: SentAccount, done: ReadonlySet<string>): ReadonlySet<string> =>
   new Set(
-    itemsOf(sent, 'invoices').flatMap((item, index) => {
-      const id = itemId('invoices', item, index)
-      const { invoiceState } = item as { invoiceState?: unknown }
-      return invoiceState === 'settled' && done.has(`invoices ${id}`) ? [id] : []
-    }),
+    namedItems(sent, 'invoices')
+      .filter(({ item }) => (item as { invoiceState?: unknown } | null)?.invoiceState === 'settled')
+      .map(({ id }) => id)
+      .filter(id => done.has(`invoices ${id}`)),
   )
 
 const VERSIONS = byChoice((build, condition) =>
@@ -186,83 +190,80 @@ async function readPolicies(
 
 /** What was read is as it was: nothing was paid or done meanwhile, and nothing migrated by somebody else. */
 export function earlierGuards(account: Uuid, { known, policies: read }: Earlier): Guard[] {
-  const used = [...read.values()]
-  const versions = used.map(({ policy: { aggregate } }) => [
-    aggregate.policy.locator,
-    aggregate.policy.version,
-  ])
-  const hashes = new Map(
-    used.map(({ policy, configuration }) => [policy.aggregate.policy.configVersion, configuration.hash]),
-  )
+  const mappings = store.mappingsGuard(account, known.mappings.length)
+  if (read.size === 0) return [mappings]
+  const used = [...read.values()].map(({ policy, configuration: { hash } }) => ({
+    ...policy.aggregate.policy,
+    hash,
+  }))
+  const versions = used.map(({ locator, version }) => [locator, version])
+  const hashes = new Map(used.map(({ configVersion, hash }) => [configVersion, hash]))
   const asRead = sql`not exists (select 1 from json_each(${JSON.stringify(versions)}) as one where
     (select ${policies.version} from ${policies} where ${policies.locator} = one.value ->> 0) is not one.value ->> 1)`
   const asConfigured = sql`not exists (select 1 from json_each(${JSON.stringify([...hashes])}) as one where
     (select ${configurationVersions.hash} from ${configurationVersions}
       where ${configurationVersions.version} = one.value ->> 0) is not one.value ->> 1)`
   return [
-    store.mappingsGuard(account, known.mappings.length),
-    ...(used.length > 0
-      ? [
-          { name: 'guard_policy_version' as const, holds: asRead },
-          { name: 'guard_configuration_hash' as const, holds: asConfigured },
-        ]
-      : []),
+    mappings,
+    { name: 'guard_policy_version', holds: asRead },
+    { name: 'guard_configuration_hash', holds: asConfigured },
   ]
 }
 
 /** The rows of what changes of it, of all policies together, and what goes on by the clock. */
 export function changedRows(
   { database }: ConfiguredRunContext,
-  earlier: Earlier,
+  { known, policies: read }: Earlier,
   { changes, added }: Pick<Converted, 'changes' | 'added'>,
   now: Instant,
 ): { facts: Query[]; timers: NewTimer[] } {
   const courses = changes.map(({ before, after, product, timers }) => {
-    const { customEvents } = earlier.policies.get(after.policy.locator)!.configuration.configuration
-    const scheduled = scheduleChanges(database, before, after, customEvents, now)
+    const { customEvents } = read.get(after.policy.locator)!.configuration.configuration
+    const course = courseOf(database, before, after, product, customEvents, now)
     return {
-      facts: [...termQueries(database, product, before, after), ...scheduled.facts],
-      timers: [
-        ...timers,
-        ...scheduled.timers,
-        ...pastDueTimers(before, after, product),
-        ...coverEnds(before, after, now).timers,
-      ],
+      facts: [...termQueries(database, product, before, after), ...course.facts],
+      timers: [...timers, ...course.timers],
     }
   })
+  const mappings = added.map(one => withParts(known, one))
   return {
     facts: [
       ...policyChangeRows(database, changes),
       ...courses.flatMap(({ facts }) => facts),
-      ...store.changedMappingRows(
-        database,
-        added.map(one => withParts(earlier.known, one)),
-      ),
+      ...putRows(database, migrationMappings, mappings),
     ],
     timers: courses.flatMap(({ timers }) => timers),
   }
 }
 
+/** What goes on by the clock from the policy's last state, as far as a change moves it: what is unpaid, ends of cover, schedules of events. */
+export function courseOf(
+  database: Database,
+  before: PolicyAggregate | undefined,
+  after: PolicyAggregate,
+  product: ProductDefinition,
+  customEvents: Configuration['customEvents'],
+  now: Instant,
+): { facts: Query[]; timers: NewTimer[] } {
+  const { facts, timers } = scheduleChanges(database, before, after, customEvents, now)
+  const unpaid = pastDueTimers(before, after, product)
+  return { facts, timers: [...timers, ...unpaid, ...coverEnds(before, after, now).timers] }
+}
+
 /** As `differenceQueries` of each: a payment takes no record away. */
 function policyChangeRows(database: Database, changes: readonly PolicyChange[]): Query[] {
+  const rows = changes.map(({ after }) => policyRow(after, NOTHING_UNREAD))
   const collections = COLLECTION_NAMES.flatMap(name => {
     const { table, toRow } = COLLECTIONS[name]
-    const rows = changes.flatMap(({ before, after }) => {
+    const changed = changes.flatMap(({ before, after }) => {
       const old = before[name] as ReadonlyMap<unknown, unknown>
       return [...(after[name] as ReadonlyMap<unknown, unknown>)]
         .filter(([locator, record]) => old.get(locator) !== record)
         .map(([, record]) => ({ ...toRow(record as never), policyLocator: after.policy.locator }))
     })
-    return changeRows(database, table, rows as never)
+    return changeRows(database, table, changed as never)
   })
-  return [
-    ...changeRows(
-      database,
-      policies,
-      changes.map(({ after }) => policyRow(after, NOTHING_UNREAD)),
-    ),
-    ...collections,
-  ]
+  return [...changeRows(database, policies, rows), ...collections]
 }
 
 function withParts({ mappings }: Known, { originalId, parts }: AddedParts): store.MappingRow {
@@ -273,15 +274,16 @@ function withParts({ mappings }: Known, { originalId, parts }: AddedParts): stor
 }
 
 // What a run needs to know of its tenant, and for each of its commits.
-export type RunContext = {
+/** The migration's place, and what else its accounts are worked on with. */
+export type RunContext = RecordPlace & {
   readonly env: Env
   readonly tenant: Tenant
   readonly calls: Calls
-  readonly shard: number
-  readonly database: Database
   /** The home shard's: the same one, where the migration lies there. */
   readonly home: Database
   readonly migration: store.Migration
+  /** Whether it is to begin no further account. */
+  readonly isHalted: () => boolean
 }
 
 export type ConfiguredRunContext = RunContext & {
@@ -291,6 +293,9 @@ export type ConfiguredRunContext = RunContext & {
   readonly begunAt: Instant
   /** Constraint tables in force, read once for all accounts of an alarm. */
   readonly readTables: ReadTables
+  readonly sources: Sources
+  /** The accounts that have ids of accounts already, by these ids. */
+  readonly claimedBy: ReadonlyMap<string, string>
 }
 
 /** The context of one commit. Nobody calls then: what is told of it is the service's own doing (resources brief 8.1). */

@@ -20,17 +20,15 @@ import { policyholders, policyholderTerms } from '../../../policyholders/tables.
 import { searchTerms } from '../../../policyholders/values.ts'
 import type { Configuration } from '../../../product/configuration.ts'
 import { configurationVersions } from '../../../product/tables.ts'
-import { coverEnds } from '../../../transactions/cancellations/kind.ts'
-import { scheduleChanges } from '../../../transactions/custom-events/plan.ts'
-import { pastDueTimers } from '../../../transactions/lapses/grace-periods.ts'
 import { endsNaturally, termEndTimers } from '../../../transactions/term-end.ts'
 import type { AuxRow, Converted } from '../convert/converted.ts'
-import type { ItemFailure, ItemMapping } from '../item.ts'
+import type { ItemFailure } from '../item.ts'
 import * as store from '../store.ts'
 import { migrationFailures, migrationMappings } from '../tables.ts'
 import {
   type ConfiguredRunContext,
   changedRows,
+  courseOf,
   type Earlier,
   earlierGuards,
   type RunContext,
@@ -70,16 +68,23 @@ export function preparedOf(
   { converted, failures, before, earlier }: Outcome,
 ): PreparedAccount {
   const { database, migration, configuration } = run
-  const { accountLocator, totalItems } = account
+  const { migrationLocator, accountLocator, totalItems } = account
   const kept = migration.validateOnly ? undefined : converted
-  const became = converted ? mappingsOf(converted, account) : []
+  const became = converted?.mappings ?? []
   const processed = became.length + before
   const course = kept && courseOfPolicies(database, configuration.configuration, kept.policies, at)
   const changed = kept && earlier && changedRows(run, earlier, kept, at)
   const rows = new TableRows()
   if (kept) addRecords(rows, run, at, account, kept)
-  rows.add(migrationMappings, store.mappingRows(account, kept ? became : [], at))
-  rows.add(migrationFailures, store.failureRows(account, failures))
+  const own = { migrationLocator, accountLocator }
+  const mappings = (kept ? became : []).map(({ kind, originalId, locator, children = [] }) => ({
+    ...{ ...own, kind, originalId, locator, children, migratedAt: at },
+  }))
+  rows.add(migrationMappings, mappings)
+  rows.add(
+    migrationFailures,
+    failures.map(one => ({ ...one, ...own })),
+  )
   return {
     account,
     outcome: {
@@ -116,26 +121,11 @@ function addRecords(
   addPolicies(rows, configuration, policies)
   rows.add(
     disbursements,
-    paidOut.map(one => ({
-      locator: one.locator,
-      policyholderLocator: accountLocator,
-      type: one.type,
-      amount: one.amount.minor,
-      currency: one.amount.currency,
-      data: one.data,
-      disbursedAt: one.at,
-      createdAt: at,
+    paidOut.map(({ locator, type, amount, data, at: disbursedAt }) => ({
+      ...{ locator, policyholderLocator: accountLocator, type, data, disbursedAt, createdAt: at },
+      ...{ amount: amount.minor, currency: amount.currency },
     })),
   )
-}
-
-/** What the items became; the account first, where it was made. */
-function mappingsOf(
-  { account, mappings }: Converted,
-  { originalId, accountLocator }: store.MigrationAccount,
-): ItemMapping[] {
-  const items = mappings.filter(({ kind }) => kind !== 'account')
-  return account ? [{ kind: 'account', originalId, locator: accountLocator }, ...items] : items
 }
 
 // Rows of many tables, table by table: what several accounts write is one statement of each table, however many they are.
@@ -188,29 +178,21 @@ export function addPolicies(
   }
 }
 
-/** What goes on by the clock from the policies' last state: bills, what is unpaid, the end, schedules of events. */
+/** What goes on by the clock from the policies' last state: also their bills and their natural ends. */
 export function courseOfPolicies(
   database: Database,
   { products, customEvents }: Configuration,
   aggregates: readonly PolicyAggregate[],
   now: Instant,
 ): { facts: Query[]; timers: NewTimer[] } {
-  const scheduled = aggregates.map(one => scheduleChanges(database, undefined, one, customEvents, now))
-  const timers = aggregates.flatMap(aggregate => {
+  const courses = aggregates.map(aggregate => {
     const product = products[aggregate.policy.productName]!
-    return [
-      ...billingTimers(aggregate, now),
-      ...pastDueTimers(undefined, aggregate, product),
-      ...coverEnds(undefined, aggregate, now).timers,
-      ...(policyState(aggregate) === 'issued' && endsNaturally(aggregate)
-        ? termEndTimers(aggregate.policy, product, now)
-        : []),
-    ]
+    const { facts, timers } = courseOf(database, undefined, aggregate, product, customEvents, now)
+    const isEnding = policyState(aggregate) === 'issued' && endsNaturally(aggregate)
+    const end = isEnding ? termEndTimers(aggregate.policy, product, now) : []
+    return { facts, timers: [...billingTimers(aggregate, now), ...timers, ...end] }
   })
-  return {
-    facts: scheduled.flatMap(({ facts }) => facts),
-    timers: [...timers, ...scheduled.flatMap(one => one.timers)],
-  }
+  return { facts: courses.flatMap(({ facts }) => facts), timers: courses.flatMap(({ timers }) => timers) }
 }
 
 /** One for each time at which planned installments are to be invoiced; for those whose time has passed, now. */
@@ -221,31 +203,26 @@ function billingTimers({ policy, installments, invoices }: PolicyAggregate, now:
   const planned = [...installments.values()].filter(
     one => one.absorbedBy.length === 0 && !invoiced.has(`${one.modificationLocator} ${one.number}`),
   )
+  const subject = String(policy.locator)
   return [...new Set(planned.map(({ issueAt }) => later(issueAt, now)))].map(dueAt => ({
-    locator: derivedUuid(shardOfDigits(policy.locator), INVOICE_TIMER, String(policy.locator), String(dueAt)),
-    dueAt,
-    kind: INVOICE_TIMER,
-    subject: String(policy.locator),
-    payload: {},
+    locator: derivedUuid(shardOfDigits(policy.locator), INVOICE_TIMER, subject, String(dueAt)),
+    ...{ dueAt, kind: INVOICE_TIMER, subject, payload: {} },
   }))
 }
 
 // One batch: what became of some accounts, with their states. It is written whole or not at all.
-/** Accounts that the same batch begins, and those that were begun and are not worked on after all. */
-export type Besides = {
-  readonly next: readonly store.MigrationAccount[]
-  readonly left: readonly store.MigrationAccount[]
-}
-
-/** Records the accounts. Throws `GuardTripped` where what one of them rests on has changed. */
+/**
+ * Records the accounts. The same batch begins the `next` ones, and lets those wait again that were begun and `left`. Throws
+ * `GuardTripped` where what one of them rests on has changed.
+ */
 export async function record(
   run: ConfiguredRunContext,
   context: RequestContext,
   accounts: readonly PreparedAccount[],
-  { next, left }: Besides,
+  next: readonly store.MigrationAccount[],
+  left: readonly store.MigrationAccount[],
 ): Promise<void> {
-  const { database, migration, configuration, configVersion, shard, home } = run
-  const { locator } = migration
+  const { database, locator, configuration, configVersion, shard, home } = run
   const { now: at } = context
   const claims = accounts.filter(({ isMade }) => isMade).map(({ account }) => account)
   const claimsHere = home === database ? claims : []
@@ -254,10 +231,12 @@ export async function record(
   for (const one of accounts) rows.join(one.rows)
   const auxData = accounts.flatMap(one => one.auxData)
   const places = accounts.map(({ account }) => account)
+  const accountLocators = places.map(({ accountLocator }) => accountLocator)
+  const outcomes = accounts.map(({ outcome }) => outcome)
   await commit(context, database, {
     shard,
     guards: [
-      store.processedGuard(locator, places),
+      store.accountsGuard(locator, places, 'processing'),
       configurationGuard(configVersion, configuration.hash),
       ...(claimsHere.length > 0 ? [store.claimGuard(claimsHere)] : []),
       ...accounts.flatMap(({ guards }) => guards),
@@ -265,22 +244,13 @@ export async function record(
     facts: [
       ...(claimsHere.length > 0 ? [store.claimQuery(database, claimsHere)] : []),
       // Before the rows, which have those that are told now.
-      store.forgetFailuresQuery(
-        database,
-        locator,
-        places.map(({ accountLocator }) => accountLocator),
-      ),
+      store.forgetFailuresQuery(database, locator, accountLocators),
       ...rows.queries(database),
       ...(auxData.length > 0 ? putAuxData(database, auxData, at) : []),
       ...accounts.flatMap(({ facts }) => facts),
-      store.outcomesQuery(
-        database,
-        locator,
-        accounts.map(({ outcome }) => outcome),
-        at,
-      ),
-      ...(next.length > 0 ? [store.beginQuery(database, locator, ordinalsOf(next), at)] : []),
-      ...(left.length > 0 ? [store.waitAgainQuery(database, locator, ordinalsOf(left), false)] : []),
+      store.outcomesQuery(run, outcomes, at),
+      ...(next.length > 0 ? [store.beginQuery(run, next, at)] : []),
+      ...(left.length > 0 ? [store.waitAgainQuery(run, left, false)] : []),
     ],
     events: [],
     timers: accounts.flatMap(({ timers }) => timers),
@@ -289,21 +259,13 @@ export async function record(
   })
 }
 
-export const ordinalsOf = (accounts: readonly store.MigrationAccount[]): number[] =>
-  accounts.map(({ ordinal }) => ordinal)
-
 /** Ids that lie in another database: they are the accounts' before anything of these is written, also after a crash. */
 async function claimElsewhere(
   { home }: RunContext,
   claims: readonly store.MigrationAccount[],
 ): Promise<void> {
-  const [, found] = await home.batch([
-    store.claimQuery(home, claims),
-    store.claimsQuery(
-      home,
-      claims.map(({ originalId }) => originalId),
-    ),
-  ])
+  const originalIds = claims.map(({ originalId }) => originalId)
+  const [, found] = await home.batch([store.claimQuery(home, claims), store.claimsQuery(home, originalIds)])
   const owners = new Map(found.map(({ originalId, accountLocator }) => [originalId, accountLocator]))
   const taken = claims.find(one => owners.get(one.originalId) !== one.accountLocator)
   if (taken) throw new Error(`The account '${taken.originalId}' is being migrated twice at the same time.`)

@@ -16,12 +16,12 @@ import { loadConfiguration, versionQuery } from '../../../product/cache.ts'
 import { tableReader } from '../../../reference/constraints/force.ts'
 import { deletedAt, deleteSources, Sources } from '../files.ts'
 import { itemFailure } from '../request.ts'
-import { commitChange, migrationPlace, runningQuery } from '../service.ts'
+import { commitChange, runningQuery } from '../service.ts'
 import * as store from '../store.ts'
 import { MIGRATION_TRANSITIONS, outcomeOf } from '../tables.ts'
 import { preparedAccount } from './account.ts'
 import { type ConfiguredRunContext, contextOf, type RunContext } from './earlier.ts'
-import { ordinalsOf, type PreparedAccount, record } from './prepared.ts'
+import { type PreparedAccount, record } from './prepared.ts'
 
 /** Accounts of one alarm, and their items together: what an alarm reads before the first of them is shared by all. */
 const MOST_ACCOUNTS_AT_ONCE = 128
@@ -58,34 +58,32 @@ export async function workOn(
   const [rows] = await database.batch([store.migrationQuery(database, locator)])
   const migration = rows[0] as store.Migration | undefined
   if (!migration) return undefined
-  const run: RunContext = { env, tenant, calls, shard: shard.shard, database, home, migration }
-  if (migration.state !== 'submitted' && migration.state !== 'processing') return await rested(run)
+  const place = { locator, shard: shard.shard, database }
+  const run: RunContext = { ...place, env, tenant, calls, home, migration, isHalted }
+  if (migration.state !== 'submitted' && migration.state !== 'processing') return await rest(run)
   const [, places] = await home.batch([store.takePlaceQuery(home, locator), store.placeQuery(home, locator)])
   if (!places[0]) return TURN_MS
-  if (migration.state === 'submitted') return (await begun(run)) ? 0 : TURN_MS
-  return await someAccounts(run, isHalted)
+  if (migration.state === 'submitted') return (await start(run)) ? 0 : TURN_MS
+  return await workOnAccounts(run)
 }
 
 /** Whoever waits for its turn may have it; what was sent goes once all of it is migrated, or nobody went on with it. */
-async function rested(run: RunContext): Promise<undefined> {
-  const { home, migration, tenant } = run
-  await home.batch([store.leavePlaceQuery(home, migration.locator)])
+async function rest(run: RunContext): Promise<undefined> {
+  const { home, migration, locator, tenant } = run
+  await home.batch([store.leavePlaceQuery(home, locator)])
   if (migration.state === 'finished' || tenantNow(tenant) >= deletedAt(migration.updatedAt))
-    await deleteSources(run, migration.locator)
+    await deleteSources(run, locator)
   return undefined
 }
 
 /** Whether it is processing now; false when somebody else changed its state. */
-async function begun(run: RunContext): Promise<boolean> {
-  const { database, migration } = run
-  const [rows] = await database.batch([store.countsQuery(database, migration.locator)])
-  const counts = store.readCounts(rows)
+async function start(run: RunContext): Promise<boolean> {
+  const { database, migration, locator } = run
+  const [rows] = await database.batch([store.countsQuery(database, locator)])
   const context = contextOf(run)
-  const place = migrationPlace(context, migration.locator)
   return await unlessChanged(async () => {
-    await commitChange(context, place, migration, 'start', {
-      facts: [runningQuery(context, database, migration.locator, counts)],
-    })
+    const facts = [runningQuery(context, run, store.readCounts(rows))]
+    await commitChange(context, run, migration, 'start', { facts })
   })
 }
 
@@ -99,26 +97,21 @@ async function unlessChanged(work: () => Promise<void>): Promise<boolean> {
   }
 }
 
-async function someAccounts(run: RunContext, isHalted: () => boolean): Promise<number | undefined> {
-  const { env, tenant, calls, database, home, migration } = run
-  const { locator } = migration
+async function workOnAccounts(run: RunContext): Promise<number | undefined> {
+  const { env, tenant, calls, database, home, migration, locator } = run
   const [rows, versions, checked] = await database.batch([
-    store.waitingQuery(database, locator, MOST_ACCOUNTS_AT_ONCE),
+    store.waitingQuery(run, MOST_ACCOUNTS_AT_ONCE),
     versionQuery(database, undefined),
     store.checkedQuery(database, migration),
   ])
   const waiting = rows as store.MigrationAccount[]
-  if (waiting.length === 0) return await ended(run)
   const [first] = waiting
-  const [claims] = await home.batch([
-    store.claimsQuery(
-      home,
-      waiting.map(({ originalId }) => originalId),
-    ),
-  ])
-  if (first!.tries >= MOST_CUT_OFF) {
-    const said = `The service was cut off ${first!.tries} times while it worked on the account; recover the migration to try again. If the account is large, send it anew with less, and the rest to POST …/migrations/accounts/{accountLocator}.`
-    await givenUp(run, first!, first!.tries, said)
+  if (!first) return await finish(run)
+  const originalIds = waiting.map(({ originalId }) => originalId)
+  const [claims] = await home.batch([store.claimsQuery(home, originalIds)])
+  if (first.tries >= MOST_CUT_OFF) {
+    const reason = `The service was cut off ${first.tries} times while it worked on the account; recover the migration to try again. If the account is large, send it anew with less, and the rest to POST …/migrations/accounts/{accountLocator}.`
+    await giveUp(run, first, reason)
     return 0
   }
   const claimedBy = new Map(
@@ -128,73 +121,58 @@ async function someAccounts(run: RunContext, isHalted: () => boolean): Promise<n
   const begun = new Set(portions[0])
   const waitAgain = waiting.filter(one => one.state === 'processing' && !begun.has(one))
   await database.batch([
-    store.beginQuery(database, locator, ordinalsOf(portions[0]!), tenantNow(tenant)),
-    ...(waitAgain.length > 0 ? [store.waitAgainQuery(database, locator, ordinalsOf(waitAgain), true)] : []),
+    store.beginQuery(run, portions[0]!, tenantNow(tenant)),
+    ...(waitAgain.length > 0 ? [store.waitAgainQuery(run, waitAgain, true)] : []),
   ])
-  const configuration = await loadConfiguration(env, tenant, versions[0]!.hash, calls)
+  const { hash, version: configVersion } = versions[0]!
+  const configuration = await loadConfiguration(env, tenant, hash, calls)
   const configured: ConfiguredRunContext = {
-    ...{ ...run, configuration, configVersion: versions[0]!.version },
-    ...{ begunAt: tenantNow(tenant), readTables: tableReader(run) },
+    ...{ ...run, configuration, configVersion, claimedBy },
+    ...{ begunAt: tenantNow(tenant), readTables: tableReader(run), sources: new Sources(run, locator) },
   }
-  const sources = new Sources(run, locator)
   for (const [at, portion] of portions.entries()) {
-    const read = async (
-      account: store.MigrationAccount,
-      context: RequestContext,
-    ): Promise<PreparedAccount> => {
-      const value = await sources.read(account)
-      return preparedAccount(configured, context, account, value, claimedBy.get(account.originalId))
-    }
-    const waitMs = await onePortion(configured, portion, portions[at + 1] ?? [], { isHalted, read })
+    const waitMs = await workOnPortion(configured, portion, portions[at + 1] ?? [])
     if (waitMs !== undefined) return waitMs
   }
   return 0
 }
 
-type Work = {
-  readonly isHalted: () => boolean
-  readonly read: (account: store.MigrationAccount, context: RequestContext) => Promise<PreparedAccount>
-}
-
 /** Milliseconds until the next look, where it is not to go on with `next`; that is begun otherwise. */
-async function onePortion(
+async function workOnPortion(
   run: ConfiguredRunContext,
   portion: Portion,
   next: Portion,
-  work: Work,
 ): Promise<number | undefined> {
-  const { database, migration } = run
   const context = contextOf(run)
-  const { prepared, fault } = await preparedPortion(portion, context, work)
+  const { prepared, fault } = await prepare(run, portion, context)
   const left = portion.slice(prepared.length + (fault ? 1 : 0))
   const goesOn = !fault && left.length === 0
   if (prepared.length > 0)
     try {
-      await record(run, context, prepared, { next: goesOn ? next : [], left })
+      await record(run, context, prepared, goesOn ? next : [], left)
     } catch (problem) {
-      return await notRecorded(run, prepared, problem)
+      return await afterFailedRecord(run, prepared, problem)
     }
-  else if (left.length > 0)
-    await database.batch([store.waitAgainQuery(database, migration.locator, ordinalsOf(left), false)])
-  if (fault) return await afterFault(run, fault.account, fault.problem)
+  else if (left.length > 0) await run.database.batch([store.waitAgainQuery(run, left, false)])
+  if (fault) return await afterFault(run, fault)
   return goesOn && next.length > 0 ? undefined : 0
 }
 
 type Fault = { readonly account: store.MigrationAccount; readonly problem: unknown }
 
 /** The accounts up to one that cannot be worked on, or until it is halted. */
-async function preparedPortion(
+async function prepare(
+  run: ConfiguredRunContext,
   portion: Portion,
   context: RequestContext,
-  { isHalted, read }: Work,
 ): Promise<{ prepared: PreparedAccount[]; fault?: Fault }> {
   const prepared: PreparedAccount[] = []
   for (const account of portion) {
-    if (isHalted()) break
+    if (run.isHalted()) break
     // A turn for whoever else waits: where a database answers at once, nothing between accounts would let others in.
     await scheduler.wait(0)
     try {
-      prepared.push(await read(account, context))
+      prepared.push(await preparedAccount(run, context, account))
     } catch (problem) {
       return { prepared, fault: { account, problem } }
     }
@@ -203,99 +181,77 @@ async function preparedPortion(
 }
 
 /** Nothing of them is recorded. Which of several is to blame nobody can tell: from now on each goes by itself. */
-async function notRecorded(
+async function afterFailedRecord(
   run: RunContext,
   [first, ...others]: readonly PreparedAccount[],
   problem: unknown,
 ): Promise<number> {
   // What they rest on has changed: one was patched, or the configuration deployed anew.
   if (problem instanceof GuardTripped) return 0
-  const { account } = first!
-  if (others.length === 0) return await afterFault(run, account, problem)
-  told(account, account.tries + 1, problem)
+  const fault = { account: first!.account, problem }
+  if (others.length === 0) return await afterFault(run, fault)
+  logFault(fault)
   return RETRY_MS[0]!
 }
 
 /** The account is tried again, three times in all; then it is in error, and the others go on. */
-async function afterFault(
-  run: RunContext,
-  account: store.MigrationAccount,
-  problem: unknown,
-): Promise<number> {
+async function afterFault(run: RunContext, fault: Fault): Promise<number> {
   const { database, tenant } = run
+  const { account } = fault
   const tries = account.tries + 1
-  told(account, tries, problem)
-  if (tries >= MOST_TRIES) {
-    await givenUp(
-      run,
-      account,
-      tries,
-      `The service failed ${tries} times; recover the migration to try again.`,
-    )
-    return 0
+  logFault(fault)
+  if (tries < MOST_TRIES) {
+    const changes = { tries, updatedAt: tenantNow(tenant) }
+    await database.batch([store.changeAccountQuery(database, account, changes)])
+    return RETRY_MS[account.tries] ?? 0
   }
-  await database.batch([store.changeAccountQuery(database, account, { tries, updatedAt: tenantNow(tenant) })])
-  return RETRY_MS[account.tries] ?? 0
+  const reason = `The service failed ${tries} times; recover the migration to try again.`
+  await giveUp(run, { ...account, tries }, reason)
+  return 0
 }
 
-/** Tells whoever runs the service; a client sees what comes of it. */
-function told({ migrationLocator, ordinal }: store.MigrationAccount, tries: number, problem: unknown): void {
+/** For whoever runs the service; a client sees what comes of it. */
+function logFault({ account: { migrationLocator, ordinal, tries }, problem }: Fault): void {
   const text = problem instanceof Error ? (problem.stack ?? problem.message) : String(problem)
-  console.error(
-    JSON.stringify({
-      ...{ at: 'migration', migration: migrationLocator, account: ordinal },
-      ...{ tries, problem: text },
-    }),
-  )
+  const place = { at: 'migration', migration: migrationLocator, account: ordinal }
+  console.error(JSON.stringify({ ...place, tries: tries + 1, problem: text }))
 }
 
 /** The account is in error, unless it was recorded after all; the others go on. */
-async function givenUp(
-  run: RunContext,
-  account: store.MigrationAccount,
-  tries: number,
-  said: string,
-): Promise<void> {
-  const { database, shard } = run
+async function giveUp(run: RunContext, account: store.MigrationAccount, reason: string): Promise<void> {
+  const { database, shard, locator } = run
+  const { accountLocator, originalId, tries, totalItems, processedItems } = account
   const context = contextOf(run)
+  const errorItems = totalItems - processedItems
   await unlessChanged(async () => {
     await commit(context, database, {
-      shard,
-      guards: [store.accountGuard(account, 'processing')],
+      ...{ shard, events: [], timers: [], answer: { status: 200, text: '' }, subject: accountLocator },
+      guards: [store.accountsGuard(locator, [account], 'processing')],
       facts: [
         store.changeAccountQuery(database, account, {
-          tries,
-          updatedAt: context.now,
-          state: 'error',
-          errorItems: account.totalItems - account.processedItems,
+          ...{ state: 'error', tries, errorItems, updatedAt: context.now },
         }),
-        ...store.replacedFailures(database, account, [itemFailure('account', account.originalId, [said])]),
+        ...store.replacedFailures(database, account, [itemFailure('account', originalId, [reason])]),
       ],
-      events: [],
-      timers: [],
-      answer: { status: 200, text: '' },
-      subject: account.accountLocator,
     })
   })
 }
 
 /** No account waits any more: the state that it comes to, with its event. */
-async function ended(run: RunContext): Promise<number | undefined> {
-  const { database, migration } = run
-  const { locator } = migration
+async function finish(run: RunContext): Promise<number> {
+  const { database, migration, locator } = run
   const [rows] = await database.batch([store.countsQuery(database, locator)])
   const counts = store.readCounts(rows)
   const action = outcomeOf(counts)
   const context = contextOf(run)
   const state = MIGRATION_TRANSITIONS[action].to as store.Migration['state']
+  const { completed, failed, error } = counts
   await unlessChanged(async () => {
-    await commitChange(context, migrationPlace(context, locator), migration, action, {
-      facts: [store.migrationStateQuery(database, locator, state, context.now)],
+    await commitChange(context, run, migration, action, {
+      facts: [store.migrationStateQuery(run, state, context.now)],
       guards: [store.nothingWaitsGuard(locator)],
       data: {
-        completedAccounts: String(counts.completed),
-        failedAccounts: String(counts.failed),
-        erroredAccounts: String(counts.error),
+        ...{ completedAccounts: `${completed}`, failedAccounts: `${failed}`, erroredAccounts: `${error}` },
       },
     })
   })

@@ -7,9 +7,9 @@
 //
 // A gap ends segments and cuts no run, as a cancellation. The same coverage after it restores what it ended; any other has new runs.
 
-import type { CancellationLocator, DisplayId, EndorsementLocator } from '../../../../kernel/locators.ts'
+import type { CancellationLocator, DisplayId, EndorsementLocator, Uuid } from '../../../../kernel/locators.ts'
 import { sumOf } from '../../../../kernel/money.ts'
-import { later, type Span } from '../../../../kernel/time.ts'
+import { type Instant, later } from '../../../../kernel/time.ts'
 import { segmentsInForce, standingCancellations } from '../../../../policy/fold/line.ts'
 import { premiumChangeOf } from '../../../../policy/fold/pieces.ts'
 import type { Modification, PolicySegment } from '../../../../policy/records/aggregate.ts'
@@ -20,7 +20,6 @@ import {
   beginCarrying,
   type Carrying,
   changeModification,
-  countReach,
   findReach,
   type Given,
   inReach,
@@ -65,7 +64,7 @@ export function carryOut(given: Given): Carried {
   return {
     modification: modificationOf(carrying),
     billed: billedThings(carrying),
-    work: (tree?.elements.size ?? 0) + countReach(carrying),
+    work: (tree?.elements.size ?? 0) + [...carrying.reached.values()].flat().length,
   }
 }
 
@@ -84,7 +83,7 @@ function setEndAndChange(carrying: Carrying): void {
 
 // Segments of the policy: a transaction ends those of its term from its time on, and puts others there.
 /** Segments of the term that are in force from the transaction's time on, and how much of it they cover, in milliseconds. */
-export function replacedSegments(carrying: Carrying): { replaced: PolicySegment[]; covered: number } {
+function replacedSegments(carrying: Carrying): { replaced: PolicySegment[]; covered: number } {
   const { from, isFirstOfTerm } = carrying.transaction
   const replaced = isFirstOfTerm
     ? []
@@ -93,33 +92,27 @@ export function replacedSegments(carrying: Carrying): { replaced: PolicySegment[
 }
 
 /** Segments end at the time; where there is coverage after it, with other data. */
-export function cutSegments(
+function cutSegments(
   { making: { segments }, transaction: { from, term }, by, made, quote, supply }: Carrying,
   replaced: readonly PolicySegment[],
   root: ReadElement | undefined,
 ): void {
-  const part = (span: Span, data: PolicySegment['data'], predecessor?: PolicySegment): void => {
-    const segment: PolicySegment = {
-      ...made,
-      ...span,
-      locator: supply.uuid(),
-      quoteLocator: quote.locator,
-      data,
-      ...(predecessor && { predecessor: predecessor.locator }),
-    }
-    segments.set(segment.locator, segment)
+  const part = (start: Instant, end: Instant, data: PolicySegment['data'], predecessor?: Uuid): void => {
+    const locator = supply.uuid()
+    const segment = { ...made, start, end, locator, quoteLocator: quote.locator, data }
+    segments.set(locator, predecessor ? { ...segment, predecessor } : segment)
   }
   let end = from
   for (const segment of replaced) {
     segments.set(segment.locator, { ...segment, replacedBy: by })
-    if (segment.start < from) part({ start: segment.start, end: from }, segment.data, segment)
+    if (segment.start < from) part(segment.start, from, segment.data, segment.locator)
     if (!root) continue
     const start = later(segment.start, from)
-    if (end < start) part({ start: end, end: start }, root.data)
-    part({ start, end: segment.end }, root.data, segment)
+    if (end < start) part(end, start, root.data)
+    part(start, segment.end, root.data, segment.locator)
     end = segment.end
   }
-  if (root && end < term.endTime) part({ start: end, end: term.endTime }, root.data)
+  if (root && end < term.endTime) part(end, term.endTime, root.data)
 }
 
 // The modification that a transaction becomes, with the record of what it carries out.
@@ -133,75 +126,63 @@ const NAMES: Partial<Readonly<Record<ModificationKind, string>>> = {
 }
 
 /** `undone`: the cancellations that a reinstatement undoes. Takes two digits, but one of a creation and a reinstatement. */
-export function recordModification(
+function recordModification(
   carrying: Carrying,
   kind: ModificationKind,
   undone: readonly Modification[],
 ): void {
-  carrying.making.modifications.set(carrying.by, recorded(carrying, kind, undone))
-}
-
-function recorded(carrying: Carrying, kind: ModificationKind, undone: readonly Modification[]): Modification {
-  const { making, supply, by, made, quote, product } = carrying
+  const { making, supply, by, made } = carrying
   const { request, from, term } = carrying.transaction
   const { issuedTime: issuedAt, transactionType } = request
   const dates = { createdAt: made.createdAt, updatedAt: issuedAt, issuedAt }
   const modification: Modification = {
-    locator: by,
-    kind,
-    displayId: supply.digits() as DisplayId,
-    number: making.modifications.size,
+    ...{ locator: by, kind, displayId: supply.digits() as DisplayId, number: making.modifications.size },
     name: NAMES[kind] ?? transactionType,
     effectiveAt: from,
     policyEnd: kind === 'renewal' || kind === 'creation' ? term.endTime : making.policy.effectiveEnd,
-    ...dates,
-    acceptedAt: issuedAt,
+    ...{ ...dates, acceptedAt: issuedAt },
   }
-  if (kind === 'creation') return { ...modification, quoteLocator: quote.locator }
-  const common = { modificationLocator: by, ...dates }
+  making.modifications.set(by, { ...modification, ...recordOf(carrying, kind, undone, dates) })
+}
+
+type Dates = Pick<Modification, 'createdAt' | 'updatedAt' | 'issuedAt'>
+
+/** Makes the record of what the modification carries out. Returns what the modification has of it. */
+function recordOf(
+  { making, supply, by, quote, product, transaction }: Carrying,
+  kind: ModificationKind,
+  undone: readonly Modification[],
+  dates: Dates,
+): Partial<Modification> {
+  const { from, term } = transaction
+  const { transactionType } = transaction.request
+  if (kind === 'creation') return { quoteLocator: quote.locator }
+  const common = { modificationLocator: by, ...dates, state: 'issued' as const }
   if (kind === 'cancellation') {
     const locator = supply.digits() as CancellationLocator
-    making.cancellations.set(locator, {
-      ...common,
-      locator,
-      name: transactionType,
-      state: 'issued',
-      effectiveAt: from,
-      conflictHandling: 'block',
-    })
-    return {
-      ...modification,
-      transactionLocator: String(locator),
-      ...(isCancellationName(transactionType, product) && { cancellationName: transactionType }),
-    }
+    const terms = { name: transactionType, effectiveAt: from, conflictHandling: 'block' as const }
+    making.cancellations.set(locator, { ...common, ...terms, locator })
+    const isNamed = isCancellationName(transactionType, product)
+    return { transactionLocator: String(locator), ...(isNamed && { cancellationName: transactionType }) }
   }
   if (kind === 'reinstatement') {
-    const own = [...making.cancellations.values()].filter(one =>
-      undone.some(cancellation => cancellation.locator === one.modificationLocator),
-    )
-    const records = own.map(one => ({
-      ...common,
-      locator: supply.uuid(),
-      cancellationLocator: one.locator,
-      state: 'issued' as const,
-      effectiveAt: from,
-    }))
+    const ended = new Set(undone.map(one => one.locator))
+    const records = [...making.cancellations.values()]
+      .filter(one => ended.has(one.modificationLocator!))
+      .map(({ locator: cancellationLocator }) => ({
+        ...{ ...common, locator: supply.uuid(), cancellationLocator, effectiveAt: from },
+      }))
     for (const one of records) making.reinstatements.set(one.locator, one)
-    return { ...modification, transactionLocator: records.at(-1)!.locator, undoes: undone.at(-1)!.locator }
+    return { transactionLocator: records.at(-1)!.locator, undoes: undone.at(-1)!.locator }
   }
   const locator = supply.digits() as EndorsementLocator
   making.endorsements.set(locator, {
-    ...common,
-    kind: kind === 'renewal' ? 'renewal' : 'endorsement',
-    locator,
-    name: kind === 'renewal' ? 'renewal' : transactionType,
-    state: 'issued',
-    startAt: from,
-    ...(kind === 'renewal' && { endAt: term.endTime }),
-    changes: {},
-    basedOn: making.modifications.size,
+    ...{ ...common, locator, startAt: from, changes: {}, basedOn: making.modifications.size },
+    ...(kind === 'renewal'
+      ? { kind, name: 'renewal', endAt: term.endTime }
+      : { kind: 'endorsement', name: transactionType }),
   })
-  return { ...modification, transactionLocator: String(locator) }
+  return { transactionLocator: String(locator) }
 }
 
 // Which kind of modification a transaction becomes: by what it does, whatever it is called (rule 4 of resources brief 9.3).
@@ -216,7 +197,7 @@ const KINDS: Readonly<Record<Category, ModificationKind>> = {
 }
 
 /** `endsGap`: it covers what a cancellation left uncovered. */
-export function kindOf({ transaction, isCreation }: Carrying, endsGap: boolean): ModificationKind {
+function kindOf({ transaction, isCreation }: Carrying, endsGap: boolean): ModificationKind {
   const { isGap, isFirstOfTerm, category, tree } = transaction
   if (isCreation) return 'creation'
   if (isFirstOfTerm) return 'renewal'

@@ -2,19 +2,12 @@
 
 import type { LocatorSupply, Uuid } from '../../../../kernel/locators.ts'
 import { addTo } from '../../../../kernel/maps.ts'
-import { type Money, sumOf } from '../../../../kernel/money.ts'
 import { earlier, type Instant } from '../../../../kernel/time.ts'
 import { chargesOf } from '../../../../policy/bills/amounts-due.ts'
 import type { Charge } from '../../../../policy/bills/charge.ts'
 import { type Line, lineOf } from '../../../../policy/fold/line.ts'
 import { type Piece, piecesOf } from '../../../../policy/fold/pieces.ts'
-import type {
-  Modification,
-  PerilRun,
-  PolicyAggregate,
-  PolicySegment,
-  Quote,
-} from '../../../../policy/records/aggregate.ts'
+import type { Modification, PerilRun, PolicyAggregate, Quote } from '../../../../policy/records/aggregate.ts'
 import type { ProductDefinition } from '../../../../product/configuration.ts'
 import { idOf, keyInTerm, type ReadTransaction } from '../history.ts'
 
@@ -37,7 +30,7 @@ export type Carrying = Given & {
   readonly made: { madeBy: Uuid; createdAt: Instant; updatedAt: Instant }
   /** New runs by the ids of their elements. */
   readonly newRuns: Map<string, Uuid>
-  /** Charges of fees in the fold (`keyOfCharge`), by what the transaction says of them. */
+  /** Keys of fees in the fold, by the keys of what the transaction says of them. */
   readonly feesFor: Map<string, string>
   /** Its runs in reach by their perils. */
   readonly reached: Map<Uuid, Uuid[]>
@@ -48,15 +41,12 @@ export function beginCarrying(given: Given): Carrying {
   const { making, quote, transaction, supply } = given
   const isCreation = making.modifications.size === 0
   const by = supply.uuid()
-  const { issuedTime, createdAt } = transaction.request
+  const { issuedTime, createdAt = issuedTime } = transaction.request
   return {
-    ...given,
-    ...{ isCreation, by },
+    ...{ ...given, isCreation, by },
     before: isCreation ? [] : lineOf(making, quote),
-    made: { madeBy: by, createdAt: earlier(createdAt ?? issuedTime, issuedTime), updatedAt: issuedTime },
-    newRuns: new Map(),
-    feesFor: new Map(),
-    reached: new Map(),
+    made: { madeBy: by, createdAt: earlier(createdAt, issuedTime), updatedAt: issuedTime },
+    ...{ newRuns: new Map(), feesFor: new Map(), reached: new Map() },
   }
 }
 
@@ -95,17 +85,15 @@ export function runsOf(carrying: Carrying, id: string): PerilRun[] {
 }
 
 /** The last run that was made of an element in the transaction's term. */
-export function lastRunOf({ making, known, transaction }: Carrying, id: string): PerilRun {
-  const peril = known.perils.get(keyInTerm(transaction.termAt, id))!
+export function lastRunOf(carrying: Carrying, id: string): PerilRun {
+  const { making, known } = carrying
+  const peril = known.perils.get(keyOfElement(carrying, id))!
   return making.perilRuns.get(known.reach.lastOf.get(peril)!)!
 }
 
 /** What a modification left of a piece before its time. */
 export const keptOf = (pieces: readonly Piece[], { segment, start }: Piece, by: Uuid): Piece | undefined =>
   pieces.find(one => one.madeBy === by && one.segment.predecessor === segment.locator && one.start === start)
-
-export const totalOf = (list: readonly { amount: Money }[], currency: Money['currency']): Money =>
-  sumOf(list, one => one.amount, currency)
 
 // The runs in reach of a transaction: those in segments from its time on. A policy with 200 changes has thousands of runs, and a
 // change must not take longer the more changes came before it.
@@ -123,12 +111,10 @@ const inOrder = ({ numbers }: Known['reach'], making: Making, locators: Iterable
 
 /** Looks for the runs in reach: once the transaction's segments are there. */
 export function findReach({ making, known, by, reached }: Carrying): void {
-  const touched: Uuid[] = []
-  const touches = ({ locator, madeBy, replacedBy, predecessor }: PolicySegment): void => {
-    if (replacedBy === by) touched.push(locator)
-    if (madeBy === by && predecessor !== undefined) touched.push(predecessor)
-  }
-  for (const segment of making.segments.values()) touches(segment)
+  const touched = [...making.segments.values()].flatMap(({ locator, madeBy, replacedBy, predecessor }) => [
+    ...(replacedBy === by ? [locator] : []),
+    ...(madeBy === by && predecessor !== undefined ? [predecessor] : []),
+  ])
   reached.clear()
   for (const { perilLocator, locator } of runsIn(known, making, touched))
     addTo(reached, perilLocator, locator)
@@ -142,11 +128,6 @@ export function reachNew({ making, known: { reach }, reached }: Carrying, run: P
   addTo(reached, run.perilLocator, run.locator)
 }
 
-/** A run of which something is held back: its charges name it, whether or not anything else of it changes. */
-export const reachHeld = ({ known }: Carrying, run: Uuid): void => {
-  known.reach.held.add(run)
-}
-
 /** The policy with no runs of perils but those in reach. */
 export function inReach({ making, known, reached }: Carrying): PolicyAggregate {
   const locators = new Set([...reached.values()].flat())
@@ -154,10 +135,6 @@ export function inReach({ making, known, reached }: Carrying): PolicyAggregate {
   const runs = inOrder(known.reach, making, locators)
   return { ...making, perilRuns: new Map(runs.map(run => [run.locator, run])) }
 }
-
-/** How many runs are in reach. */
-export const countReach = ({ reached }: Carrying): number =>
-  [...reached.values()].reduce((count, runs) => count + runs.length, 0)
 
 /** Keeps where the runs in reach lie by now, for the transactions to come. */
 export function keepReach(carrying: Carrying): void {

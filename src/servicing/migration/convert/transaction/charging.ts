@@ -3,43 +3,54 @@
 
 import type { Uuid } from '../../../../kernel/locators.ts'
 import { addTo } from '../../../../kernel/maps.ts'
-import { decimal, type Money, minus, plus, RATE_PLACES, toDecimal, zero } from '../../../../kernel/money.ts'
-import { months } from '../../../../kernel/time.ts'
+import {
+  decimal,
+  type Money,
+  minus,
+  negated,
+  plus,
+  RATE_PLACES,
+  sumOf,
+  toDecimal,
+  zero,
+} from '../../../../kernel/money.ts'
+import { type Instant, later, months } from '../../../../kernel/time.ts'
 import type { Charge } from '../../../../policy/bills/charge.ts'
+import { type FeeInForce, feeInForce } from '../../../../policy/fold/line.ts'
 import { type Piece, piecesOf } from '../../../../policy/fold/pieces.ts'
-import type { Amounts, Holdback, PerilPrice, PerilRun } from '../../../../policy/records/aggregate.ts'
-import type { SaidCharge } from '../charges.ts'
-import type { ReadElement } from '../elements.ts'
+import type {
+  Amounts,
+  Fee,
+  FeePart,
+  Holdback,
+  PerilPrice,
+  PerilRun,
+} from '../../../../policy/records/aggregate.ts'
+import type { ReadElement, SaidCharge } from '../elements.ts'
 import {
   type Carrying,
   changeModification,
   chargesNow,
   idsOfPerils,
+  isInTerm,
   keptOf,
   lastRunOf,
   lineNow,
   modificationOf,
-  reachHeld,
   runsOf,
-  totalOf,
 } from './carrying.ts'
-import { chargeFees } from './fees.ts'
 
 export function charge(carrying: Carrying): void {
   chargeFees(carrying)
   addTechnicalPremiums(carrying)
+  const { perilRuns } = carrying.making
   for (const [id, amounts] of missingAmounts(carrying)) {
-    const run = carrying.newRuns.get(id)
-    if (run) addToPrice(carrying, run, amounts)
+    const locator = carrying.newRuns.get(id)
+    const run = locator && perilRuns.get(locator)
+    if (run) perilRuns.set(locator, { ...run, price: amounts.reduce(changedPrice, run.price!) })
     else keep(carrying, id, amounts)
   }
   for (const [id, run] of carrying.newRuns) rate(carrying, run, carrying.transaction.tree!.elements.get(id)!)
-}
-
-function addToPrice({ making }: Carrying, locator: Uuid, amounts: readonly More[]): void {
-  const run = making.perilRuns.get(locator)!
-  const price = amounts.reduce((all, { key, by }) => changedPrice(all, readKey(key), by), run.price!)
-  making.perilRuns.set(locator, { ...run, price })
 }
 
 /** An element that ends keeps that much more of its cost: in the part before the time, if there is one; else as a holdback. */
@@ -47,30 +58,25 @@ function keep(carrying: Carrying, id: string, amounts: readonly More[]): void {
   const { transaction, by } = carrying
   const { perilRuns } = carrying.making
   const target = splitOf(carrying, id)?.run ?? lastRunOf(carrying, id)
-  const price = amounts.map(({ key }) => readKey(key)).reduce(withPlace, target.price!)
+  const price = amounts.reduce(withPlace, target.price!)
   perilRuns.set(target.locator, { ...target, price })
   const split = splitOf(carrying, id)
   if (split) {
     const { run, gone, kept } = split
-    const before = amounts.reduce(
-      (all, { key, by: more }) => changedAmounts(all, price, readKey(key), more),
-      kept,
-    )
-    const told = { by, segment: gone.segment.locator, at: transaction.from, before }
-    perilRuns.set(run.locator, { ...run, splits: [...(run.splits ?? []), told] })
+    const before = amounts.reduce((all, more) => changedAmounts(all, price, more), kept)
+    const stated = { by, segment: gone.segment.locator, at: transaction.from, before }
+    perilRuns.set(run.locator, { ...run, splits: [...(run.splits ?? []), stated] })
     return
   }
-  const held = amounts.map(({ key, by: amount }): Holdback => {
-    const { kind, name } = readKey(key)
-    const perilRunLocator = target.locator
+  const perilRunLocator = target.locator
+  const held = amounts.map((more): Holdback => {
+    const { kind, name, by: amount } = more
     if (kind === 'tax') return { type: 'tax', perilRunLocator, taxName: name, amount }
-    if (kind === 'commission') {
-      const position = price.commissions.findIndex(one => one.recipient === name)
-      return { type: 'commission', perilRunLocator, position, amount }
-    }
-    return { type: 'premium', perilRunLocator, amount }
+    if (kind === 'premium') return { type: 'premium', perilRunLocator, amount }
+    return { type: 'commission', perilRunLocator, position: positionOf(price, more), amount }
   })
-  reachHeld(carrying, target.locator)
+  // The charges of the run name it, whether or not anything else of it changes.
+  carrying.known.reach.held.add(perilRunLocator)
   changeModification(carrying, { holdbacks: [...(modificationOf(carrying).holdbacks ?? []), ...held] })
 }
 
@@ -112,16 +118,14 @@ export function unpriced({ making }: Carrying, { charges }: ReadElement, was: Uu
 }
 
 /** Rates a month of a new run that nothing was said of: what the amount is of the months. */
-export function rate({ making }: Carrying, locator: Uuid, { charges }: ReadElement): void {
+function rate({ making }: Carrying, locator: Uuid, { charges }: ReadElement): void {
   const run = making.perilRuns.get(locator)!
   const count = months(run.start, run.end, making.policy.timeZone)
-  const rated = <R extends { month: string; amount: Money }>(one: R): R =>
-    one.month !== ''
-      ? one
-      : {
-          ...one,
-          month: count.eq(0) ? '0' : toDecimal(one.amount).div(count).round(RATE_PLACES, 1).toFixed(),
-        }
+  const rated = <R extends { month: string; amount: Money }>(one: R): R => {
+    if (one.month !== '') return one
+    const month = count.eq(0) ? '0' : toDecimal(one.amount).div(count).round(RATE_PLACES, 1).toFixed()
+    return { ...one, month }
+  }
   const price = run.price!
   making.perilRuns.set(locator, {
     ...run,
@@ -141,7 +145,7 @@ export function rate({ making }: Carrying, locator: Uuid, { charges }: ReadEleme
 }
 
 /** The technical premiums of new runs: said as items it is a difference, as a rate the run's own. */
-export function addTechnicalPremiums(carrying: Carrying): void {
+function addTechnicalPremiums(carrying: Carrying): void {
   const { making, transaction, by, newRuns } = carrying
   const line = lineNow(carrying)
   const { currency, timeZone } = making.policy
@@ -150,32 +154,24 @@ export function addTechnicalPremiums(carrying: Carrying): void {
     if (!run.price?.technicalPremium) continue
     const said = transaction.tree!.elements.get(id)!.charges.filter(one => one.kind === 'technicalPremium')
     const isWhole = said.length > 0 && said.every(one => one.items.length === 0)
+    const others = isWhole ? [] : runsOf(carrying, id).filter(one => one.locator !== locator)
     let gone = zero(currency)
-    if (!isWhole)
-      for (const piece of runsOf(carrying, id).flatMap(one =>
-        one.locator === locator ? [] : piecesOf(one, line, timeZone),
-      )) {
-        const amount = piece.amounts?.technicalPremium
-        if (!amount) continue
-        if (piece.replacedBy === by) gone = plus(gone, amount)
-        else if (piece.madeBy === by) gone = minus(gone, amount)
-      }
+    for (const piece of others.flatMap(one => piecesOf(one, line, timeZone))) {
+      const amount = piece.amounts?.technicalPremium
+      if (!amount) continue
+      if (piece.replacedBy === by) gone = plus(gone, amount)
+      else if (piece.madeBy === by) gone = minus(gone, amount)
+    }
     const technicalPremium = { ...run.price.technicalPremium, amount: plus(gone, totalOf(said, currency)) }
     making.perilRuns.set(locator, { ...run, price: { ...run.price, technicalPremium } })
   }
 }
 
-// Places of amounts in a peril's price: which element, which kind of charge, under which name.
-export type Priced = 'premium' | 'tax' | 'commission' | 'fee'
+// Places of amounts in a peril's price: which kind of charge, under which name.
+export type Place = { readonly kind: 'premium' | 'tax' | 'commission'; readonly name: string }
 
-/** Ids may be any text: the kind and the name stand first. */
-export const keyOf = (id: string, kind: SaidCharge['kind'], name: string): string =>
-  JSON.stringify([kind, name, id])
-
-export function readKey(key: string): { kind: Priced; name: string; id: string } {
-  const [kind, name, id] = JSON.parse(key) as [Priced, string, string]
-  return { kind, name, id }
-}
+/** By how much more something is to be charged. */
+export type More = Place & { readonly by: Money }
 
 /** Whether the element says another rate of its premium than the price has. */
 export const hasOtherRate = ({ premium }: PerilPrice, { charges }: ReadElement): boolean =>
@@ -183,10 +179,17 @@ export const hasOtherRate = ({ premium }: PerilPrice, { charges }: ReadElement):
     ({ kind, month }) => kind === 'premium' && month !== undefined && !decimal(month).eq(premium.month),
   )
 
-export type Place = { kind: Priced; name: string }
+/** Where the tax or the commission stands in the price; -1 where it has none. */
+const positionOf = ({ taxes, commissions }: PerilPrice, { kind, name }: Place): number =>
+  kind === 'tax'
+    ? taxes.findIndex(one => one.name === name)
+    : commissions.findIndex(one => one.recipient === name)
+
+export const hasPlace = (price: PerilPrice, place: Place): boolean =>
+  place.kind === 'premium' || positionOf(price, place) >= 0
 
 /** The price with an amount of that kind and name, zero included. */
-export function withPlace(price: PerilPrice, place: Place): PerilPrice {
+function withPlace(price: PerilPrice, place: Place): PerilPrice {
   if (hasPlace(price, place)) return price
   const amount = zero(price.premium.amount.currency)
   return place.kind === 'tax'
@@ -194,90 +197,68 @@ export function withPlace(price: PerilPrice, place: Place): PerilPrice {
     : { ...price, commissions: [...price.commissions, { recipient: place.name, month: '0', amount }] }
 }
 
-export const hasPlace = ({ taxes, commissions }: PerilPrice, { kind, name }: Place): boolean =>
-  kind === 'premium' ||
-  (kind === 'tax' && taxes.some(one => one.name === name)) ||
-  (kind === 'commission' && commissions.some(one => one.recipient === name))
-
-export function changedPrice(price: PerilPrice, { kind, name }: Place, by: Money): PerilPrice {
-  const more = <R extends { amount: Money }>(one: R): R => ({ ...one, amount: plus(one.amount, by) })
-  if (kind === 'premium') return { ...price, premium: more(price.premium) }
-  if (kind === 'tax')
-    return { ...price, taxes: price.taxes.map(one => (one.name === name ? more(one) : one)) }
-  const at = price.commissions.findIndex(one => one.recipient === name)
-  return { ...price, commissions: price.commissions.map((one, index) => (index === at ? more(one) : one)) }
+function changedPrice(price: PerilPrice, more: More): PerilPrice {
+  const add = <R extends { amount: Money }>(one: R): R => ({ ...one, amount: plus(one.amount, more.by) })
+  if (more.kind === 'premium') return { ...price, premium: add(price.premium) }
+  const position = positionOf(price, more)
+  return more.kind === 'tax'
+    ? { ...price, taxes: price.taxes.map((one, at) => (at === position ? add(one) : one)) }
+    : { ...price, commissions: price.commissions.map((one, at) => (at === position ? add(one) : one)) }
 }
 
-export function changedAmounts(
-  amounts: Amounts,
-  price: PerilPrice,
-  { kind, name }: Place,
-  by: Money,
-): Amounts {
-  if (kind === 'premium') return { ...amounts, premium: plus(amounts.premium, by) }
-  const add = (list: readonly Money[], at: number): Money[] =>
-    list.map((one, index) => (index === at ? plus(one, by) : one))
-  return kind === 'tax'
-    ? {
-        ...amounts,
-        taxes: add(
-          amounts.taxes,
-          price.taxes.findIndex(one => one.name === name),
-        ),
-      }
-    : {
-        ...amounts,
-        commissions: add(
-          amounts.commissions,
-          price.commissions.findIndex(one => one.recipient === name),
-        ),
-      }
+export function changedAmounts(amounts: Amounts, price: PerilPrice, more: More): Amounts {
+  if (more.kind === 'premium') return { ...amounts, premium: plus(amounts.premium, more.by) }
+  const position = positionOf(price, more)
+  const add = (one: Money, at: number): Money => (at === position ? plus(one, more.by) : one)
+  return more.kind === 'tax'
+    ? { ...amounts, taxes: amounts.taxes.map(add) }
+    : { ...amounts, commissions: amounts.commissions.map(add) }
 }
 
-// What a transaction is said to charge, held against what the fold says that it charges.
-/** An amount that something is to cost more: what (`keyOf`), and how much. */
-export type More = { readonly key: string; readonly by: Money }
+// What a transaction is said to charge, held against what the fold says that it charges, thing by thing.
+/** The key of a thing that is charged: of a fee its locator, of anything else its place and the element. Ids may be any text. */
+const keyOf = (kind: SaidCharge['kind'], name: string, id = ''): string => JSON.stringify([kind, name, id])
 
-/** The element and the kind and name that a charge of the fold is of. */
-export function keyOfCharge(charge: Charge, ids: ReadonlyMap<Uuid, string>): string {
-  if ('feeLocator' in charge) return keyOfFee(charge.feeLocator)
+/** Of a charge of the fold. */
+function keyOfCharge(charge: Charge, ids: ReadonlyMap<Uuid, string>): string {
+  if ('feeLocator' in charge) return keyOf('fee', charge.feeLocator)
   const id = ids.get(charge.perilLocator)!
-  if ('commissionRecipient' in charge) return keyOf(id, 'commission', charge.commissionRecipient)
-  if ('taxName' in charge && charge.taxName !== undefined) return keyOf(id, 'tax', charge.taxName)
-  return keyOf(id, 'premium', '')
+  if ('commissionRecipient' in charge) return keyOf('commission', charge.commissionRecipient, id)
+  if ('taxName' in charge && charge.taxName !== undefined) return keyOf('tax', charge.taxName, id)
+  return keyOf('premium', '', id)
 }
 
-export const keyOfFee = (locator: Uuid): string => `fee ${locator}`
+/** Both by the things that are charged. */
+function chargesByThing(carrying: Carrying) {
+  const ids = idsOfPerils(carrying)
+  const said = new Map<string, SaidCharge[]>()
+  for (const { id, charges } of carrying.transaction.tree?.elements.values() ?? [])
+    for (const charge of charges) {
+      if (charge.kind === 'technicalPremium') continue
+      const key = keyOf(charge.kind, charge.name, id)
+      addTo(said, carrying.feesFor.get(key) ?? key, charge)
+    }
+  return { said, charged: Map.groupBy(chargesNow(carrying), charge => keyOfCharge(charge, ids)) }
+}
 
-/** By element, how much more it is said to charge of each thing than the fold says. */
+const totalOf = (list: readonly { amount: Money }[] | undefined, currency: Money['currency']): Money =>
+  sumOf(list ?? [], one => one.amount, currency)
+
+/** By element, how much more it is said to charge of each thing than the fold says; fees left out. */
 export function missingAmounts(carrying: Carrying): Map<string, More[]> {
   const { currency } = carrying.making.policy
-  const said = new Map<string, Money>()
-  for (const element of carrying.transaction.tree?.elements.values() ?? [])
-    for (const charge of element.charges) {
-      if (charge.kind === 'fee' || charge.kind === 'technicalPremium') continue
-      const key = keyOf(element.id, charge.kind, charge.name)
-      said.set(key, plus(said.get(key) ?? zero(currency), charge.amount))
-    }
-  const ids = idsOfPerils(carrying)
-  const net = new Map<string, Money>()
-  for (const charge of chargesNow(carrying)) {
-    if ('feeLocator' in charge) continue
-    const key = keyOfCharge(charge, ids)
-    net.set(key, plus(net.get(key) ?? zero(currency), charge.amount))
-  }
+  const { said, charged } = chargesByThing(carrying)
   const missing = new Map<string, More[]>()
-  for (const key of new Set([...said.keys(), ...net.keys()])) {
-    const by = minus(said.get(key) ?? zero(currency), net.get(key) ?? zero(currency))
-    if (by.minor === 0) continue
-    const { id } = readKey(key)
-    addTo(missing, id, { key, by })
+  for (const key of new Set([...said.keys(), ...charged.keys()])) {
+    const [kind, name, id] = JSON.parse(key) as [Place['kind'] | 'fee', string, string]
+    if (kind === 'fee') continue
+    const by = minus(totalOf(said.get(key), currency), totalOf(charged.get(key), currency))
+    if (by.minor !== 0) addTo(missing, id, { kind, name, by })
   }
   return missing
 }
 
-// What a transaction charges, thing by thing: what was said of it, and the charges of the fold.
-/** One thing that is charged, and all charges of the fold that it is made of. */
+/** One thing that is charged: what was said of it, and all charges of the fold that it is made of. */
 export type Billed = {
   readonly said: readonly SaidCharge[]
   readonly charges: readonly Charge[]
@@ -286,22 +267,123 @@ export type Billed = {
 
 /** Of a transaction that is carried out. Throws where the two differ: that would be a fault of ours. */
 export function billedThings(carrying: Carrying): Billed[] {
-  const { transaction, making, feesFor } = carrying
-  const ids = idsOfPerils(carrying)
-  const charges = Map.groupBy(chargesNow(carrying), charge => keyOfCharge(charge, ids))
-  const said = new Map<string, SaidCharge[]>()
-  for (const element of transaction.tree?.elements.values() ?? [])
-    for (const charge of element.charges) {
-      if (charge.kind === 'technicalPremium') continue
-      const own = keyOf(element.id, charge.kind, charge.name)
-      const key = feesFor.get(own) ?? own
-      addTo(said, key, charge)
-    }
-  const { currency } = making.policy
-  return [...new Set([...charges.keys(), ...said.keys()])].map(key => {
-    const one = { said: said.get(key) ?? [], charges: charges.get(key) ?? [] }
-    if (totalOf(one.said, currency).minor !== totalOf(one.charges, currency).minor)
-      throw new Error(`${transaction.path} does not charge of '${key}' what it says.`)
-    return { ...one, name: one.said[0]?.name || 'premium' }
+  const { currency } = carrying.making.policy
+  const { said, charged } = chargesByThing(carrying)
+  return [...new Set([...charged.keys(), ...said.keys()])].map(key => {
+    const own = said.get(key) ?? []
+    const charges = charged.get(key) ?? []
+    if (totalOf(own, currency).minor !== totalOf(charges, currency).minor)
+      throw new Error(`${carrying.transaction.path} does not charge of '${key}' what it says.`)
+    return { said: own, charges, name: own[0]?.name || 'premium' }
   })
+}
+
+// Fees that a transaction charges, and gives back.
+function chargeFees(carrying: Carrying): void {
+  const { transaction, making, feesFor } = carrying
+  for (const { id, charges } of transaction.tree?.elements.values() ?? []) {
+    const fees = charges.filter(one => one.kind === 'fee')
+    for (const [name, said] of Map.groupBy(fees, one => one.name)) {
+      const fee = feeFor(carrying, name, totalOf(said, making.policy.currency))
+      if (fee) feesFor.set(keyOf('fee', name, id), keyOf('fee', fee))
+    }
+  }
+  if (transaction.isGap) endFees(carrying)
+}
+
+/** The fee that is charged; one that is given back shrinks a fee of that name in the term, if there is so much of it. */
+function feeFor(carrying: Carrying, name: string, amount: Money): Uuid | undefined {
+  if (amount.minor === 0) return undefined
+  const { making, quote, product, supply, by, transaction } = carrying
+  const { from, term, isGap } = transaction
+  const taken = feeTakenBack(carrying, name, amount)
+  if (taken) return taken
+  const known = amount.minor < 0 ? feeOfAtLeast(carrying, name, negated(amount)) : undefined
+  if (known) {
+    const { fee, parts } = known
+    const change = { by, ...shrunk(parts, negated(amount), from, isGap) }
+    making.fees.set(fee.locator, { ...fee, changes: [...fee.changes, change] })
+    return fee.locator
+  }
+  const fee: Fee = {
+    ...{ locator: supply.uuid(), quoteLocator: quote.locator, madeBy: by, name, amount },
+    description: product.fees.find(one => one.name === name)?.displayName ?? name,
+    ...{ start: from, end: term.endTime, changes: [] },
+  }
+  making.fees.set(fee.locator, fee)
+  return fee.locator
+}
+
+/** A reinstatement brings back a fee that its cancellation took, if it took so much of it. */
+function feeTakenBack(carrying: Carrying, name: string, amount: Money): Uuid | undefined {
+  const { making, by, transaction } = carrying
+  if (modificationOf(carrying).kind !== 'reinstatement' || amount.minor < 0) return undefined
+  const own = [...making.reinstatements.values()].filter(one => one.modificationLocator === by)
+  const undone = new Set(
+    own.map(one => making.cancellations.get(one.cancellationLocator)!.modificationLocator),
+  )
+  const line = lineNow(carrying)
+  for (const fee of making.fees.values()) {
+    const removed = fee.changes.find(change => undone.has(change.by))?.removed ?? []
+    if (fee.name !== name || totalOf(removed, amount.currency).minor < amount.minor) continue
+    if (fee.changes.some(change => change.by === by)) continue
+    const { start, end } = removed[0]!
+    const back = { start: later(start, transaction.from), end, amount }
+    const parts = [...feeInForce(fee, line).parts, back].sort((a, b) => a.start - b.start)
+    making.fees.set(fee.locator, { ...fee, changes: [...fee.changes, { by, parts, removed: [] }] })
+    return fee.locator
+  }
+  return undefined
+}
+
+function feeOfAtLeast(carrying: Carrying, name: string, least: Money): FeeInForce | undefined {
+  const { making, by, isCreation } = carrying
+  if (isCreation) return undefined
+  const line = lineNow(carrying)
+  return [...making.fees.values()]
+    .filter(fee => fee.name === name && fee.madeBy !== by && isInTerm(carrying, fee.start))
+    .filter(fee => !fee.changes.some(change => change.by === by))
+    .map(fee => feeInForce(fee, line))
+    .findLast(({ amount }) => amount.minor >= least.minor)
+}
+
+/** Of fees of which nothing is said to be given back, what is left lies before the time, but for those that are never split. */
+function endFees(carrying: Carrying): void {
+  const { making, product, by, transaction } = carrying
+  const { from } = transaction
+  const line = lineNow(carrying)
+  for (const fee of [...making.fees.values()]) {
+    const isFlat = product.fees.find(one => one.name === fee.name)?.proration === 'flat'
+    if (!isInTerm(carrying, fee.start) || fee.changes.some(change => change.by === by)) continue
+    if (isFlat && fee.start < from) continue
+    const { parts } = feeInForce(fee, line)
+    const change = shrunk(parts, zero(fee.amount.currency), from, true)
+    if (change.removed.length > 0)
+      making.fees.set(fee.locator, { ...fee, changes: [...fee.changes, { by, ...change }] })
+  }
+}
+
+/** A fee's parts after giving an amount back, from the last part on. Where the cover ends, the rest lies before that time. */
+export function shrunk(
+  parts: readonly FeePart[],
+  by: Money,
+  from: Instant,
+  isGap: boolean,
+): { parts: FeePart[]; removed: FeePart[] } {
+  const kept: FeePart[] = []
+  const removed: FeePart[] = []
+  let left = by
+  for (const part of [...parts].reverse()) {
+    const { start, end, amount } = part
+    // Of what was given back as a fee of its own, nothing is to be taken.
+    const own = amount.minor < 0 ? zero(amount.currency) : left.minor < amount.minor ? left : amount
+    left = minus(left, own)
+    const rest = minus(amount, own)
+    const endsThere = isGap && start < from && from < end
+    const isTaken = own.minor !== 0 || endsThere || (isGap && from <= start && amount.minor === 0)
+    if (isTaken) removed.unshift({ start: endsThere ? from : start, end, amount: own })
+    if (rest.minor !== 0 || endsThere || !isTaken)
+      kept.unshift({ start, end: endsThere ? from : end, amount: rest })
+  }
+  return { parts: kept, removed }
 }

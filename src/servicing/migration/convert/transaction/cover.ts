@@ -32,7 +32,7 @@ import {
   runsIn,
   runsOf,
 } from './carrying.ts'
-import { changedAmounts, hasOtherRate, hasPlace, missingAmounts, readKey, unpriced } from './charging.ts'
+import { changedAmounts, hasOtherRate, hasPlace, missingAmounts, unpriced } from './charging.ts'
 
 /** `covered`: how much of its term is covered without it from its time on, in milliseconds. */
 export function cover(carrying: Carrying, covered: number): void {
@@ -121,25 +121,25 @@ export function goesOn(carrying: Carrying, was: KnownRun, element: ReadElement, 
 function isSameThroughout(carrying: Carrying, { id, level, data, amounts }: ReadElement): boolean {
   const { transaction, making, known, before } = carrying
   const { from, term } = transaction
+  const content = canonical(level === 'exposure' ? [data] : [data, amounts])
   let covered = 0
-  const isSame = ({ start, end }: Span, own: unknown, other: unknown): boolean => {
+  const isSame = ({ start, end }: Span, ...own: unknown[]): boolean => {
     if (end <= from) return true
     covered += end - later(start, from)
-    return canonical(own) === canonical(other)
+    return canonical(own) === content
   }
   if (level === 'exposure') {
     const counted = new Set(before.map(step => step.modification.locator))
     const exposure = known.exposures.get(id)
-    const own = (exposure && known.exposureRuns.get(exposure)) ?? []
-    for (const run of own.map(locator => making.exposureRuns.get(locator)!)) {
+    for (const locator of (exposure && known.exposureRuns.get(exposure)) ?? []) {
+      const run = making.exposureRuns.get(locator)!
       const span = { start: run.start, end: endOfRun(run, counted) }
-      if (run.end !== term.endTime || span.end <= span.start) continue
-      if (!isSame(span, run.data, data)) return false
+      if (run.end === term.endTime && span.end > span.start && !isSame(span, run.data)) return false
     }
   } else
     for (const run of runsOf(carrying, id))
       for (const piece of inForce(piecesOf(run, before, making.policy.timeZone)))
-        if (!isSame(piece, [run.data, run.amounts], [data, amounts])) return false
+        if (!isSame(piece, run.data, run.amounts)) return false
   return covered === term.endTime - from
 }
 
@@ -164,13 +164,8 @@ export function exposureOf(
   const found = known.exposures.get(id)
   if (found) return found
   const { createdAt, updatedAt } = made
-  const exposure: Exposure = {
-    locator: supply.uuid(),
-    displayId: supply.digits() as DisplayId,
-    quoteLocator: quote.locator,
-    name: type,
-    ...{ createdAt, updatedAt },
-  }
+  const ids = { locator: supply.uuid(), displayId: supply.digits() as DisplayId, quoteLocator: quote.locator }
+  const exposure: Exposure = { ...ids, name: type, createdAt, updatedAt }
   making.exposures.set(exposure.locator, exposure)
   known.exposures.set(id, exposure.locator)
   return exposure.locator
@@ -239,12 +234,8 @@ function isAsBefore(carrying: Carrying, cancellation: Modification): boolean {
   }
   const ids = idsOfPerils(carrying)
   const ended = [...making.segments.values()].filter(one => one.replacedBy === cancellation.locator)
-  const runs = runsIn(
-    known,
-    making,
-    ended.map(one => one.locator),
-  )
-  for (const run of runs)
+  const segments = ended.map(one => one.locator)
+  for (const run of runsIn(known, making, segments))
     for (const piece of piecesOf(run, before, policy.timeZone)) {
       if (piece.replacedBy !== cancellation.locator || piece.end <= from) continue
       const content = canonical([run.data, run.amounts])
@@ -298,18 +289,18 @@ function chargesWhatComesBack(carrying: Carrying, back: readonly PolicySegment[]
       .find(({ pieces }) => pieces.some(one => one.madeBy === by && one.segment === back[0]))
     if (!found) return false
     const { run, pieces } = found
-    if (amounts.some(({ key }) => !hasPlace(run.price!, readKey(key)))) return false
+    if (amounts.some(more => !hasPlace(run.price!, more))) return false
     const own = pieces.find(one => one.madeBy === by && one.segment === back[0])
     const source = own && pieces.find(one => one.segment.locator === own.segment.predecessor)
     const kept = source && keptOf(pieces, source, source.replacedBy!)
     if (!own?.amounts || !source?.amounts || own.start === (kept?.end ?? source.start)) return false
     const taken = kept?.amounts ? minusAmounts(source.amounts, kept.amounts) : source.amounts
     const before = amounts.reduce(
-      (all, { key, by: more }) => changedAmounts(all, run.price!, readKey(key), negated(more)),
+      (all, more) => changedAmounts(all, run.price!, { ...more, by: negated(more.by) }),
       minusAmounts(taken, own.amounts),
     )
-    const told = { by, segment: source.segment.locator, at: own.start, before }
-    splits.push({ ...run, splits: [...(run.splits ?? []), told] })
+    const stated = { by, segment: source.segment.locator, at: own.start, before }
+    splits.push({ ...run, splits: [...(run.splits ?? []), stated] })
   }
   for (const run of splits) making.perilRuns.set(run.locator, run)
   return true

@@ -1,23 +1,29 @@
 // Whether invoices are what payments and credit make of them: rules 8 and 9 of resources brief 9.3.
-import { type Money, minus, negated, plus, sum, sumOf, toText } from '../../../../kernel/money.ts'
-import { POLICY_LIMITS } from '../../../../policy/records/aggregate.ts'
-import { type DisbursementMigrationRequest, toldTotals } from '../../contract-request.ts'
-import { readAmount } from '../charges.ts'
+import { type Money, minus, negated, plus, sum, sumOf, toText } from '../../../kernel/money.ts'
+import { POLICY_LIMITS } from '../../../policy/records/aggregate.ts'
+import { controlTotalsIn, type DisbursementMigrationRequest } from '../contract-request.ts'
 import {
   accountIdOf,
+  assertCurrency,
   type ControlTotals,
   type ConvertedDisbursement,
   type CreditMove,
+  type InvoiceItem,
+  liveInvoices,
+  livePayments,
   type Work,
-} from '../converted.ts'
-import { assertCurrency, balanceOf, type InvoiceItem, type Invoices, partsOf } from './invoices.ts'
-import { livePayments, missingCredit, type Payments } from './payments.ts'
+} from './converted.ts'
+import { readAmount } from './elements.ts'
+import { balanceOf, missingCredit, partsOf } from './invoices.ts'
 
 /** Checks what is left against the rules; failures block more, until the rest holds. Returns the movements of the account's credit. */
-export function balance(work: Work, invoices: Invoices, payments: Payments): CreditMove[] {
+export function balance(work: Work): CreditMove[] {
   for (;;) {
-    tally(work, invoices, payments)
-    const moves = checked(work, invoices, payments)
+    const amounts = livePayments(work).flatMap(({ byInvoice }) => [...byInvoice])
+    const byInvoice = Map.groupBy(amounts, ([invoice]) => invoice)
+    for (const item of work.invoices.values())
+      item.received = (byInvoice.get(item.id) ?? []).map(([, amount]) => amount)
+    const moves = checkInvoices(work)
     const isBlocked = work.findings.block()
     if (moves && !isBlocked) return moves
   }
@@ -27,45 +33,39 @@ export function balance(work: Work, invoices: Invoices, payments: Payments): Cre
 export const creditLeft = ({ context, none }: Work, moves: readonly CreditMove[]): Money =>
   moves.reduce((all, { by }) => plus(all, by), context.existing?.credit ?? none)
 
-function tally(work: Work, invoices: Invoices, payments: Payments): void {
-  const amounts = livePayments(work, payments).flatMap(({ byInvoice }) => [...byInvoice])
-  const byInvoice = Map.groupBy(amounts, ([invoice]) => invoice)
-  for (const item of invoices.values())
-    item.received = (byInvoice.get(item.id) ?? []).map(([, amount]) => amount)
-}
-
 /** Undefined where something is found to fail. Each invoice is looked at by itself first, then at what credit has to cover. */
-function checked(work: Work, invoices: Invoices, payments: Payments): CreditMove[] | undefined {
-  const { findings } = work
-  const live = [...invoices.values()].filter(({ id }) => !findings.fails('invoices', id))
-  if (!hasCreditPlace(work, live, payments)) return undefined
+function checkInvoices(work: Work): CreditMove[] | undefined {
+  const { findings, none } = work
+  const live = liveInvoices(work)
+  if (live.length === 0 && !work.context.existing?.lastInvoice && failCreditWithoutInvoice(work))
+    return undefined
   for (const item of live) {
-    const wrong = wrongWith(item, work.none)
+    const wrong = wrongWith(item, none)
     if (wrong !== undefined) fail(work, item, wrong)
   }
   if (live.some(({ id }) => findings.fails('invoices', id))) return undefined
-  const moves = received(work, payments)
-  return coverFromCredit(work, live, payments, moves) ? moves : undefined
+  // What payments bring that no invoice asks for.
+  const moves = livePayments(work)
+    .filter(({ credit }) => credit.minor > 0)
+    .map(({ request, credit }): CreditMove => ({ at: request.paymentTime, by: credit }))
+  return coverFromCredit(work, live, moves) ? moves : undefined
 }
 
 const fail = ({ findings }: Work, { id, earlier }: InvoiceItem, rule: string): void =>
   findings.wrong('invoices', id, earlier ? `invoiceId '${id}' was migrated before: ${rule}` : rule)
 
-function hasCreditPlace(work: Work, live: readonly InvoiceItem[], payments: Payments): boolean {
-  if (live.length > 0 || work.context.existing?.lastInvoice) return true
-  const homeless = livePayments(work, payments).filter(
+/** Fails payments that are all credit, in an account without an invoice that it could stand with. Returns whether any fails. */
+function failCreditWithoutInvoice(work: Work): boolean {
+  const homeless = livePayments(work).filter(
     ({ byInvoice, credit }) => byInvoice.size === 0 && credit.minor > 0,
   )
   const failing = work.findings.failing('invoices')
-  for (const { request } of homeless)
-    work.findings.wrong(
-      'payments',
-      request.id,
-      failing === undefined
-        ? 'paymentItems without invoiceId must stand in an account with an invoice: credit is kept with its last one.'
-        : `blocked by ${failing}`,
-    )
-  return homeless.length === 0
+  const rule =
+    failing === undefined
+      ? 'paymentItems without invoiceId must stand in an account with an invoice: credit is kept with its last one.'
+      : `blocked by ${failing}`
+  for (const { request } of homeless) work.findings.wrong('payments', request.id, rule)
+  return homeless.length > 0
 }
 
 /** Which rule the invoice breaks; undefined where it holds. */
@@ -91,37 +91,26 @@ function wrongWith(item: InvoiceItem, none: Money): string | undefined {
     : undefined
 }
 
-/** What payments bring that no invoice asks for. */
-const received = (work: Work, payments: Payments): CreditMove[] =>
-  livePayments(work, payments)
-    .filter(({ credit }) => credit.minor > 0)
-    .map(({ request, credit }) => ({ at: request.paymentTime, by: credit }))
-
 type Short = { readonly item: InvoiceItem; readonly total: Money; readonly paid: Money; readonly rest: Money }
 
 /**
  * Adds what settled invoices take from credit, after the refunds that add to it; false if credit falls short. A failing invoice
  * neither takes nor adds, so earlier ones may fall short then: it looks again until all that do are found.
  */
-function coverFromCredit(
-  work: Work,
-  live: readonly InvoiceItem[],
-  payments: Payments,
-  moves: CreditMove[],
-): boolean {
+function coverFromCredit(work: Work, live: readonly InvoiceItem[], moves: CreditMove[]): boolean {
   const short = live
     .filter(({ state }) => state === 'settled')
     .map((item): Short => ({ item, ...balanceOf(item, work.none) }))
     .filter(({ rest }) => rest.minor !== 0)
     .sort(
       (a, b) =>
-        (a.total.minor < 0 ? 0 : 1) - (b.total.minor < 0 ? 0 : 1) ||
+        Number(a.total.minor >= 0) - Number(b.total.minor >= 0) ||
         a.item.times.createdAt - b.item.times.createdAt,
     )
-  const credits = new Map(livePayments(work, payments).map(one => [one.request.id, one.credit]))
+  const credits = new Map(livePayments(work).map(one => [one.request.id, one.credit]))
   const fallen = new Set<string>()
   const covered = new Map<string, Money>()
-  let missing = missingCredit(work, payments)
+  let missing = missingCredit(work)
   let brought = creditLeft(work, moves)
   let left = brought
   for (let at = 0; at < short.length; at += 1) {
@@ -135,7 +124,7 @@ function coverFromCredit(
     }
     if (missing !== undefined) work.findings.wrong('invoices', id, `blocked by ${missing}`)
     else fail(work, one.item, uncovered(one, left))
-    const together = work.findings.togetherWith(id)
+    const together = work.findings.links.around(id)
     for (const other of together.invoices) {
       fallen.add(other)
       left = plus(left, covered.get(other) ?? work.none)
@@ -167,7 +156,7 @@ export type PaidOut = {
 }
 
 /** Those that the credit of their time does for, in the order of time. */
-export function payDisbursements(work: Work, payments: Payments, before: readonly CreditMove[]): PaidOut {
+export function payDisbursements(work: Work, before: readonly CreditMove[]): PaidOut {
   const { request, context, findings, warnings, none } = work
   const { existing, supply } = context
   const moves = [...before]
@@ -189,7 +178,7 @@ export function payDisbursements(work: Work, payments: Payments, before: readonl
       available = plus(available, incoming[seen]!.by)
     if (!findings.fails('disbursements', id) && amount.minor > Math.min(available.minor, left.minor)) {
       // None of these fails because of a disbursement, so that one look is enough.
-      missing ??= { id: missingMoney(work, payments) }
+      missing ??= { id: missingMoney(work) }
       findings.wrong(
         'disbursements',
         id,
@@ -209,16 +198,15 @@ export function payDisbursements(work: Work, payments: Payments, before: readonl
 }
 
 /** What fails and may have brought credit: of payments more than an invoice asked for, of invoices a refund. */
-const missingMoney = (work: Work, payments: Payments): string | undefined =>
-  missingCredit(work, payments) ?? work.findings.failing('payments') ?? work.findings.failing('invoices')
+const missingMoney = (work: Work): string | undefined =>
+  missingCredit(work) ?? work.findings.failing('payments') ?? work.findings.failing('invoices')
 
 /** What its sources come to; those that are wrong, nothing. */
-export function amountOf(work: Work, { id, sources, currency: own }: DisbursementMigrationRequest): Money {
+export function amountOf(work: Work, { id, sources, currency }: DisbursementMigrationRequest): Money {
   const { findings, none } = work
-  const { currency } = work.context.configuration
-  assertCurrency(work, 'disbursements', id, own)
+  assertCurrency(work, 'disbursements', id, currency)
   const amounts = sources.map(({ amount }, index) => {
-    const exact = readAmount(amount, currency)
+    const exact = readAmount(amount, none.currency)
     const wrong = (rule: string): void =>
       findings.wrong('disbursements', id, `sources[${index}].amount ${rule}`)
     if (typeof exact === 'string') wrong(exact)
@@ -226,57 +214,44 @@ export function amountOf(work: Work, { id, sources, currency: own }: Disbursemen
     return typeof exact === 'string' ? none : exact
   })
   if (sources.length === 0) findings.wrong('disbursements', id, 'sources must have at least one source.')
-  return sum(amounts, currency)
+  return sum(amounts, none.currency)
 }
 
-// What an account comes to, held against what the other system says that it comes to (rule 10 of resources brief 9.3).
-export function totalsOf(
-  work: Work,
-  invoices: Invoices,
-  payments: Payments,
-  { disbursements, moves }: PaidOut,
-): ControlTotals {
-  const { currency } = work.context.configuration
-  const live = [...invoices.values()].filter(({ id }) => !work.findings.fails('invoices', id))
+/** What the account comes to (rule 10 of resources brief 9.3). */
+export function totalsOf(work: Work, { disbursements, moves }: PaidOut): ControlTotals {
+  const { currency } = work.none
+  const billed = liveInvoices(work).filter(({ state }) => state !== 'discarded')
+  const received = livePayments(work).flatMap(({ byInvoice, credit }) => [...byInvoice.values(), credit])
   return {
-    invoiced: sum(
-      live.flatMap(({ state, added }) => (state === 'discarded' ? [] : added.map(part => part.due))),
+    invoiced: sumOf(
+      billed.flatMap(({ added }) => added),
+      part => part.due,
       currency,
     ),
-    paid: sum(
-      livePayments(work, payments).flatMap(({ byInvoice, credit }) => [...byInvoice.values(), credit]),
-      currency,
-    ),
+    paid: sum(received, currency),
     credit: creditLeft(work, moves),
     disbursed: sumOf(disbursements, one => one.amount, currency),
   }
 }
 
-/** What the other system says that there is, and is not, fails the account: nothing of it is kept. */
-export function controlTotals(work: Work, totals: ControlTotals): void {
-  const { request, context, findings } = work
-  const told = toldTotals(request)
-  if (told.length === 0) return
+/** Compares the totals with the control totals of the request. A difference fails the account: nothing of it is kept. */
+export function checkControlTotals(work: Work, totals: ControlTotals): void {
+  const { request, findings, none } = work
+  const expected = controlTotalsIn(request)
+  if (expected.length === 0) return
   const id = accountIdOf(work)
+  const wrong = (sentence: string): void => findings.wrong('account', id, sentence)
   const failing = findings.failing()
   if (failing !== undefined) {
-    if (!findings.fails('account', id)) findings.wrong('account', id, `blocked by ${failing}`)
+    if (!findings.fails('account', id)) wrong(`blocked by ${failing}`)
     return
   }
-  const { currency } = context.configuration
-  for (const [name, text] of told) {
+  for (const [name, text] of expected) {
     const own = Object.hasOwn(totals, name) ? totals[name as keyof ControlTotals] : undefined
     const place = `accounting.originalAccountBalances.${name}`
-    if (!own) {
-      findings.wrong('account', id, `${place} must be one of ${Object.keys(totals).join(', ')}.`)
-      continue
-    }
-    const amount = readAmount(text, currency)
-    if (typeof amount === 'string' || amount.minor !== own.minor)
-      findings.wrong(
-        'account',
-        id,
-        `${place} is ${text}, but what was sent comes to ${toText(own)} ${currency}.`,
-      )
+    const amount = readAmount(text, none.currency)
+    if (!own) wrong(`${place} must be one of ${Object.keys(totals).join(', ')}.`)
+    else if (typeof amount === 'string' || amount.minor !== own.minor)
+      wrong(`${place} is ${text}, but what was sent comes to ${toText(own)} ${none.currency}.`)
   }
 }
