@@ -101,7 +101,7 @@ export function* conversionOf(request: AccountRequest, context: ConvertContext):
     auxData: [
       ...(account ? originRows(context.accountLocator, { ...request.accountData, data: undefined }) : []),
       ...kept.flatMap(({ auxData }) => auxData),
-      // A payment of several invoices is several, each with what was said of it.
+      // A payment of several invoices is several, each with what was sent of it.
       ...[...paid].flatMap(([id, locators]) => {
         const { paymentType, createdBy } = payments.get(id)!.request
         return locators.flatMap(locator => originRows(locator, { paymentType, createdBy }))

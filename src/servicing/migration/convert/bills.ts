@@ -11,9 +11,9 @@ import {
 } from '../../../policy/records/invoice.ts'
 import { INVOICED_TRANSACTIONS } from '../../../policy/records/transactions.ts'
 import type { ReadTransaction } from './history.ts'
-import type { Carried } from './transaction/carry-out.ts'
-import type { Making } from './transaction/carrying.ts'
+import type { Applied } from './transaction/apply.ts'
 import type { Billed } from './transaction/charging.ts'
+import type { Making } from './transaction/context.ts'
 
 // The bills of a migrated policy: what each installment of the other system billed of each charge, in the form of plans of plugins
 // (policy/records/invoice.ts). An invoice bills one installment. Installments of one transaction on the same invoice are joined;
@@ -36,7 +36,7 @@ function recorded(items: ReadonlyMap<string, number>): Record<string, number> {
 export function planBills(
   making: Making,
   { request: { installments }, term }: ReadTransaction,
-  { modification, billed }: Carried,
+  { modification, billed }: Applied,
   { supply, now }: { readonly supply: LocatorSupply; readonly now: Instant },
 ): readonly Uuid[] {
   const plans = installments.map((): Plan => ({ items: new Map(), fees: [] }))
@@ -83,13 +83,13 @@ const feeOf = (supply: LocatorSupply, name: string, amount: Money): InstallmentF
 
 /** Lays the installments' amounts on the fold's charges. All but the last charge lie on the first installment. */
 function lay(
-  { said, charges, name }: Billed,
+  { stated, charges, name }: Billed,
   plans: readonly Plan[],
   supply: LocatorSupply,
   currency: Money['currency'],
 ): void {
   if (plans.length === 0) return
-  const items = said.flatMap(one => one.items)
+  const items = stated.flatMap(one => one.items)
   const parts = plans.map(() => 0)
   for (const { at, amount } of items) parts[at]! += amount.minor
   const first = items[0]?.at ?? 0
@@ -97,7 +97,7 @@ function lay(
   if (!main) {
     // Nothing in all, but something at a time: each installment asks for its part, which belongs to it alone.
     for (const [at, minor] of parts.entries())
-      if (minor !== 0 && said.some(one => one.kind !== 'commission'))
+      if (minor !== 0 && stated.some(one => one.kind !== 'commission'))
         plans[at]!.fees.push(feeOf(supply, name, fromMinor(minor, currency)))
     return
   }
@@ -142,7 +142,7 @@ export function joinPlanned(making: Making, invoiced: ReadonlySet<Uuid>): void {
   const planned = [...making.installments.values()].filter(one => !invoiced.has(one.locator))
   for (const [, sameTime] of Map.groupBy(planned, one => `${one.issueAt} ${one.dueAt}`)) {
     const owners = Map.groupBy(sameTime, one => one.modificationLocator)
-    // Of each transaction one: those that it plans for one time itself stay as they were said.
+    // Of each transaction one: those that it plans for one time itself stay as they were stated.
     const firsts = [...owners.values()].map(([first]) => first!.locator)
     if (firsts.length > 1) joinInstallments(making, firsts)
   }
@@ -217,7 +217,7 @@ function nameOf(charge: Charge): string | undefined {
 export function billOfNothing(
   making: Making,
   { request: { issuedTime }, from, term }: ReadTransaction,
-  { modification, billed }: Carried,
+  { modification, billed }: Applied,
   supply: LocatorSupply,
 ): void {
   const charges = billed.flatMap(one => one.charges)

@@ -18,7 +18,7 @@ import {
   type StoredProblem,
 } from '../item.ts'
 import type { InvoiceTimes } from './bills.ts'
-import type { Making } from './transaction/carrying.ts'
+import type { Making } from './transaction/context.ts'
 
 export type ConvertContext = {
   readonly configuration: Configuration
@@ -203,7 +203,7 @@ export function assertCurrency(work: Work, kind: ItemKind, id: string, currency:
 /** The key of auxiliary data that keeps what the other system said of a record and the record has no place for. */
 export const ORIGIN_KEY = 'migration.origin'
 
-/** One row, or none where nothing was said. */
+/** One row, or none where there is nothing to keep. */
 export function originRows(locator: string, origin: Readonly<Record<string, unknown>>): AuxRow[] {
   const value = JSON.stringify(origin)
   return value === '{}' ? [] : [{ locator, key: ORIGIN_KEY, value }]

@@ -46,7 +46,7 @@ export type ReadElement = {
   readonly fingerprint: string
   readonly data: FieldData
   readonly amounts: PerilAmounts
-  readonly charges: readonly SaidCharge[]
+  readonly charges: readonly StatedCharge[]
   /** It is not covered: of a gap, or said to have ended. Only its charges count. */
   readonly isEnded: boolean
   readonly path: string
@@ -262,9 +262,9 @@ const CATEGORIES: Readonly<Record<string, ChargeKind>> = {
 }
 
 /** How much of it is on which installment, counted from 0. */
-export type SaidItem = { readonly at: number; readonly amount: Money; readonly id: string }
+export type StatedItem = { readonly at: number; readonly amount: Money; readonly id: string }
 
-export type SaidCharge = {
+export type StatedCharge = {
   readonly kind: ChargeKind
   /** Of the tax, the fee or the recipient; of a premium empty. */
   readonly name: string
@@ -272,7 +272,7 @@ export type SaidCharge = {
   readonly month?: string
   /** The sum of its items. */
   readonly amount: Money
-  readonly items: readonly SaidItem[]
+  readonly items: readonly StatedItem[]
 }
 
 export type Duration = NonNullable<PolicyMigrationRequest['durationBasis']>
@@ -283,7 +283,7 @@ function readCharges(
   path: string,
   isCoverage: boolean,
   reading: ElementReading,
-): SaidCharge[] {
+): StatedCharge[] {
   return charges.flatMap((charge, at) => {
     const place = `${path}/charges[${at}]`
     const read = readCharge(charge, place, reading)
@@ -301,7 +301,7 @@ function readCharge(
   { chargeType, tag, rate, installmentItems }: ChargeMigrationRequest,
   place: string,
   reading: ElementReading,
-): SaidCharge | undefined {
+): StatedCharge | undefined {
   const { product, problems, currency, installments } = reading
   const wrong = (sentence: string): void => problems.add('charge', place, sentence)
   const isNamed = (one: { readonly name: string }): boolean => one.name === chargeType
@@ -314,7 +314,7 @@ function readCharge(
     return undefined
   }
   const items = installmentItems.flatMap(
-    ({ id, amount: text, installmentNumber: number }, at): SaidItem[] => {
+    ({ id, amount: text, installmentNumber: number }, at): StatedItem[] => {
       const amount = readAmount(text, currency)
       if (typeof amount === 'string') wrong(`installmentItems[${at}].amount ${amount}`)
       if (number > installments)

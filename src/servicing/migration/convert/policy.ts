@@ -23,8 +23,8 @@ import { billOfNothing, joinPlanned, planBills } from './bills.ts'
 import { type AuxRow, type ConvertContext, ORIGIN_KEY, originRows, type Work } from './converted.ts'
 import type { ReadElement } from './elements.ts'
 import { keyInTerm, type ReadTransaction, readHistory } from './history.ts'
-import { type Carried, carryOut } from './transaction/carry-out.ts'
-import { type Known, type Making, nothingKnown } from './transaction/carrying.ts'
+import { type Applied, applyTransaction } from './transaction/apply.ts'
+import { type Known, type Making, nothingKnown } from './transaction/context.ts'
 
 export type ConvertedPolicy = {
   readonly making: Making
@@ -143,21 +143,21 @@ export function* convertPolicy(
   const invoiced = new Map<string, Uuid[]>()
   const transactions = new Map<string, MappingNode[]>()
   const origins: AuxRow[] = []
-  const unplanned: { transaction: ReadTransaction; carried: Carried }[] = []
+  const unplanned: { transaction: ReadTransaction; applied: Applied }[] = []
   for (const transaction of history) {
-    const carried = carryOut({ making, quote, transaction, known, product, supply })
+    const applied = applyTransaction({ making, quote, transaction, known, product, supply })
     const { createdBy, preferences, installments } = transaction.request
-    origins.push(...originRows(carried.modification.locator, { createdBy, preferences }))
-    const planned = planBills(making, transaction, carried, { supply, now })
+    origins.push(...originRows(applied.modification.locator, { createdBy, preferences }))
+    const planned = planBills(making, transaction, applied, { supply, now })
     const byInvoice = new Map(installments.map(({ invoiceId }, at) => [invoiceId, planned[at]!]))
     for (const [id, installment] of byInvoice) if (id !== undefined) addTo(invoiced, id, installment)
-    if (installments.length === 0) unplanned.push({ transaction, carried })
-    const node = transactionNode(transaction, carried, known, planned, { shard, supply })
+    if (installments.length === 0) unplanned.push({ transaction, applied })
+    const node = transactionNode(transaction, applied, known, planned, { shard, supply })
     addTo(transactions, `terms[${transaction.termAt}]`, node)
-    yield carried.work
+    yield applied.work
   }
   joinPlanned(making, new Set([...invoiced.values()].flat()))
-  for (const { transaction, carried } of unplanned) billOfNothing(making, transaction, carried, supply)
+  for (const { transaction, applied } of unplanned) billOfNothing(making, transaction, applied, supply)
   const name = String(locator)
   return {
     making,
@@ -205,7 +205,7 @@ function auxRowsOf(
 
 function transactionNode(
   { tree, at, termAt, request }: ReadTransaction,
-  { modification }: Carried,
+  { modification }: Applied,
   known: Known,
   installments: readonly Uuid[],
   { shard, supply }: Pick<ConvertContext, 'shard' | 'supply'>,

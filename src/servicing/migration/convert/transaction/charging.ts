@@ -1,5 +1,5 @@
-// Makes what the fold says that a transaction charges what was said. New runs cost what is missing; what ends without a
-// successor keeps it.
+// Makes the fold charge for a transaction what the transaction states. New runs cost what is missing; an element that ends without
+// a successor keeps it.
 
 import type { Uuid } from '../../../../kernel/locators.ts'
 import { addTo } from '../../../../kernel/maps.ts'
@@ -26,9 +26,9 @@ import type {
   PerilPrice,
   PerilRun,
 } from '../../../../policy/records/aggregate.ts'
-import type { ReadElement, SaidCharge } from '../elements.ts'
+import type { ReadElement, StatedCharge } from '../elements.ts'
 import {
-  type Carrying,
+  type Context,
   changeModification,
   chargesNow,
   idsOfPerils,
@@ -38,29 +38,29 @@ import {
   lineNow,
   modificationOf,
   runsOf,
-} from './carrying.ts'
+} from './context.ts'
 
-export function charge(carrying: Carrying): void {
-  chargeFees(carrying)
-  addTechnicalPremiums(carrying)
-  const { perilRuns } = carrying.making
-  for (const [id, amounts] of missingAmounts(carrying)) {
-    const locator = carrying.newRuns.get(id)
+export function charge(context: Context): void {
+  chargeFees(context)
+  addTechnicalPremiums(context)
+  const { perilRuns } = context.making
+  for (const [id, amounts] of missingAmounts(context)) {
+    const locator = context.newRuns.get(id)
     const run = locator && perilRuns.get(locator)
     if (run) perilRuns.set(locator, { ...run, price: amounts.reduce(changedPrice, run.price!) })
-    else keep(carrying, id, amounts)
+    else keep(context, id, amounts)
   }
-  for (const [id, run] of carrying.newRuns) rate(carrying, run, carrying.transaction.tree!.elements.get(id)!)
+  for (const [id, run] of context.newRuns) rate(context, run, context.transaction.tree!.elements.get(id)!)
 }
 
 /** An element that ends keeps that much more of its cost: in the part before the time, if there is one; else as a holdback. */
-function keep(carrying: Carrying, id: string, amounts: readonly More[]): void {
-  const { transaction, by } = carrying
-  const { perilRuns } = carrying.making
-  const target = splitOf(carrying, id)?.run ?? lastRunOf(carrying, id)
+function keep(context: Context, id: string, amounts: readonly More[]): void {
+  const { transaction, by } = context
+  const { perilRuns } = context.making
+  const target = splitOf(context, id)?.run ?? lastRunOf(context, id)
   const price = amounts.reduce(withPlace, target.price!)
   perilRuns.set(target.locator, { ...target, price })
-  const split = splitOf(carrying, id)
+  const split = splitOf(context, id)
   if (split) {
     const { run, gone, kept } = split
     const before = amounts.reduce((all, more) => changedAmounts(all, price, more), kept)
@@ -76,18 +76,18 @@ function keep(carrying: Carrying, id: string, amounts: readonly More[]): void {
     return { type: 'commission', perilRunLocator, position: positionOf(price, more), amount }
   })
   // The charges of the run name it, whether or not anything else of it changes.
-  carrying.known.reach.held.add(perilRunLocator)
-  changeModification(carrying, { holdbacks: [...(modificationOf(carrying).holdbacks ?? []), ...held] })
+  context.known.reach.held.add(perilRunLocator)
+  changeModification(context, { holdbacks: [...(modificationOf(context).holdbacks ?? []), ...held] })
 }
 
 /** The run of the element of which something lies before the time and something after it, with what is left of it. */
-function splitOf(carrying: Carrying, id: string): { run: PerilRun; gone: Piece; kept: Amounts } | undefined {
-  const { from } = carrying.transaction
-  const line = lineNow(carrying)
-  for (const run of runsOf(carrying, id)) {
-    const pieces = piecesOf(run, line, carrying.making.policy.timeZone)
-    const gone = pieces.find(one => one.replacedBy === carrying.by && one.start < from && from < one.end)
-    const kept = gone && keptOf(pieces, gone, carrying.by)?.amounts
+function splitOf(context: Context, id: string): { run: PerilRun; gone: Piece; kept: Amounts } | undefined {
+  const { from } = context.transaction
+  const line = lineNow(context)
+  for (const run of runsOf(context, id)) {
+    const pieces = piecesOf(run, line, context.making.policy.timeZone)
+    const gone = pieces.find(one => one.replacedBy === context.by && one.start < from && from < one.end)
+    const kept = gone && keptOf(pieces, gone, context.by)?.amounts
     if (kept) return { run, gone, kept }
   }
   return undefined
@@ -95,10 +95,10 @@ function splitOf(carrying: Carrying, id: string): { run: PerilRun; gone: Piece; 
 
 // What new runs cost: all that is charged of them, the monthly rates, and the technical premium, which nobody is charged.
 /** A price of nothing that has a place for all that is charged of the element. `was`: the run before. */
-export function unpriced({ making }: Carrying, { charges }: ReadElement, was: Uuid | undefined): PerilPrice {
+export function unpriced({ making }: Context, { charges }: ReadElement, was: Uuid | undefined): PerilPrice {
   const none = zero(making.policy.currency)
   const old = was && making.perilRuns.get(was)!.price
-  const namesOf = (kind: SaidCharge['kind'], known: readonly string[]): string[] => [
+  const namesOf = (kind: StatedCharge['kind'], known: readonly string[]): string[] => [
     ...new Set([...known, ...charges.filter(one => one.kind === kind).map(one => one.name)]),
   ]
   const month = charges.find(one => one.kind === 'premium' && one.month !== undefined)?.month
@@ -117,8 +117,8 @@ export function unpriced({ making }: Carrying, { charges }: ReadElement, was: Uu
   }
 }
 
-/** Rates a month of a new run that nothing was said of: what the amount is of the months. */
-function rate({ making }: Carrying, locator: Uuid, { charges }: ReadElement): void {
+/** Monthly rates of a new run for which none is stated: its amount divided by its months. */
+function rate({ making }: Context, locator: Uuid, { charges }: ReadElement): void {
   const run = making.perilRuns.get(locator)!
   const count = months(run.start, run.end, making.policy.timeZone)
   const rated = <R extends { month: string; amount: Money }>(one: R): R => {
@@ -132,7 +132,7 @@ function rate({ making }: Carrying, locator: Uuid, { charges }: ReadElement): vo
     price: {
       ...price,
       premium: rated(price.premium),
-      // A tax of which all is given back is none of it any more; one that is said to come to nothing is.
+      // A tax that is given back in full is dropped; one that is stated as zero is kept.
       taxes: price.taxes.filter(
         tax =>
           tax.amount.minor !== 0 ||
@@ -144,17 +144,17 @@ function rate({ making }: Carrying, locator: Uuid, { charges }: ReadElement): vo
   })
 }
 
-/** The technical premiums of new runs: said as items it is a difference, as a rate the run's own. */
-function addTechnicalPremiums(carrying: Carrying): void {
-  const { making, transaction, by, newRuns } = carrying
-  const line = lineNow(carrying)
+/** The technical premiums of new runs: stated as items it is a difference, as a rate the run's own. */
+function addTechnicalPremiums(context: Context): void {
+  const { making, transaction, by, newRuns } = context
+  const line = lineNow(context)
   const { currency, timeZone } = making.policy
   for (const [id, locator] of newRuns) {
     const run = making.perilRuns.get(locator)!
     if (!run.price?.technicalPremium) continue
-    const said = transaction.tree!.elements.get(id)!.charges.filter(one => one.kind === 'technicalPremium')
-    const isWhole = said.length > 0 && said.every(one => one.items.length === 0)
-    const others = isWhole ? [] : runsOf(carrying, id).filter(one => one.locator !== locator)
+    const stated = transaction.tree!.elements.get(id)!.charges.filter(one => one.kind === 'technicalPremium')
+    const isWhole = stated.length > 0 && stated.every(one => one.items.length === 0)
+    const others = isWhole ? [] : runsOf(context, id).filter(one => one.locator !== locator)
     let gone = zero(currency)
     for (const piece of others.flatMap(one => piecesOf(one, line, timeZone))) {
       const amount = piece.amounts?.technicalPremium
@@ -162,7 +162,7 @@ function addTechnicalPremiums(carrying: Carrying): void {
       if (piece.replacedBy === by) gone = plus(gone, amount)
       else if (piece.madeBy === by) gone = minus(gone, amount)
     }
-    const technicalPremium = { ...run.price.technicalPremium, amount: plus(gone, totalOf(said, currency)) }
+    const technicalPremium = { ...run.price.technicalPremium, amount: plus(gone, totalOf(stated, currency)) }
     making.perilRuns.set(locator, { ...run, price: { ...run.price, technicalPremium } })
   }
 }
@@ -215,9 +215,9 @@ export function changedAmounts(amounts: Amounts, price: PerilPrice, more: More):
     : { ...amounts, commissions: amounts.commissions.map(add) }
 }
 
-// What a transaction is said to charge, held against what the fold says that it charges, thing by thing.
+// What a transaction states that it charges, compared with what the fold charges, thing by thing.
 /** The key of a thing that is charged: of a fee its locator, of anything else its place and the element. Ids may be any text. */
-const keyOf = (kind: SaidCharge['kind'], name: string, id = ''): string => JSON.stringify([kind, name, id])
+const keyOf = (kind: StatedCharge['kind'], name: string, id = ''): string => JSON.stringify([kind, name, id])
 
 /** Of a charge of the fold. */
 function keyOfCharge(charge: Charge, ids: ReadonlyMap<Uuid, string>): string {
@@ -229,76 +229,76 @@ function keyOfCharge(charge: Charge, ids: ReadonlyMap<Uuid, string>): string {
 }
 
 /** Both by the things that are charged. */
-function chargesByThing(carrying: Carrying) {
-  const ids = idsOfPerils(carrying)
-  const said = new Map<string, SaidCharge[]>()
-  for (const { id, charges } of carrying.transaction.tree?.elements.values() ?? [])
+function chargesByThing(context: Context) {
+  const ids = idsOfPerils(context)
+  const stated = new Map<string, StatedCharge[]>()
+  for (const { id, charges } of context.transaction.tree?.elements.values() ?? [])
     for (const charge of charges) {
       if (charge.kind === 'technicalPremium') continue
       const key = keyOf(charge.kind, charge.name, id)
-      addTo(said, carrying.feesFor.get(key) ?? key, charge)
+      addTo(stated, context.feesFor.get(key) ?? key, charge)
     }
-  return { said, charged: Map.groupBy(chargesNow(carrying), charge => keyOfCharge(charge, ids)) }
+  return { stated, charged: Map.groupBy(chargesNow(context), charge => keyOfCharge(charge, ids)) }
 }
 
 const totalOf = (list: readonly { amount: Money }[] | undefined, currency: Money['currency']): Money =>
   sumOf(list ?? [], one => one.amount, currency)
 
-/** By element, how much more it is said to charge of each thing than the fold says; fees left out. */
-export function missingAmounts(carrying: Carrying): Map<string, More[]> {
-  const { currency } = carrying.making.policy
-  const { said, charged } = chargesByThing(carrying)
+/** By element, how much more is stated of each thing than the fold charges; fees left out. */
+export function missingAmounts(context: Context): Map<string, More[]> {
+  const { currency } = context.making.policy
+  const { stated, charged } = chargesByThing(context)
   const missing = new Map<string, More[]>()
-  for (const key of new Set([...said.keys(), ...charged.keys()])) {
+  for (const key of new Set([...stated.keys(), ...charged.keys()])) {
     const [kind, name, id] = JSON.parse(key) as [Place['kind'] | 'fee', string, string]
     if (kind === 'fee') continue
-    const by = minus(totalOf(said.get(key), currency), totalOf(charged.get(key), currency))
+    const by = minus(totalOf(stated.get(key), currency), totalOf(charged.get(key), currency))
     if (by.minor !== 0) addTo(missing, id, { kind, name, by })
   }
   return missing
 }
 
-/** One thing that is charged: what was said of it, and all charges of the fold that it is made of. */
+/** One thing that is charged: what is stated of it, and all charges of the fold that it is made of. */
 export type Billed = {
-  readonly said: readonly SaidCharge[]
+  readonly stated: readonly StatedCharge[]
   readonly charges: readonly Charge[]
   readonly name: string
 }
 
-/** Of a transaction that is carried out. Throws where the two differ: that would be a fault of ours. */
-export function billedThings(carrying: Carrying): Billed[] {
-  const { currency } = carrying.making.policy
-  const { said, charged } = chargesByThing(carrying)
-  return [...new Set([...charged.keys(), ...said.keys()])].map(key => {
-    const own = said.get(key) ?? []
+/** Of a transaction that is applied. Throws where the two differ: that would be a fault of ours. */
+export function billedThings(context: Context): Billed[] {
+  const { currency } = context.making.policy
+  const { stated, charged } = chargesByThing(context)
+  return [...new Set([...charged.keys(), ...stated.keys()])].map(key => {
+    const own = stated.get(key) ?? []
     const charges = charged.get(key) ?? []
     if (totalOf(own, currency).minor !== totalOf(charges, currency).minor)
-      throw new Error(`${carrying.transaction.path} does not charge of '${key}' what it says.`)
-    return { said: own, charges, name: own[0]?.name || 'premium' }
+      throw new Error(`${context.transaction.path} does not charge of '${key}' what it says.`)
+    return { stated: own, charges, name: own[0]?.name || 'premium' }
   })
 }
 
 // Fees that a transaction charges, and gives back.
-function chargeFees(carrying: Carrying): void {
-  const { transaction, making, feesFor } = carrying
+function chargeFees(context: Context): void {
+  const { transaction, making, feesFor } = context
   for (const { id, charges } of transaction.tree?.elements.values() ?? []) {
     const fees = charges.filter(one => one.kind === 'fee')
-    for (const [name, said] of Map.groupBy(fees, one => one.name)) {
-      const fee = feeFor(carrying, name, totalOf(said, making.policy.currency))
+    for (const [name, stated] of Map.groupBy(fees, one => one.name)) {
+      const fee = feeFor(context, name, totalOf(stated, making.policy.currency))
       if (fee) feesFor.set(keyOf('fee', name, id), keyOf('fee', fee))
     }
   }
-  if (transaction.isGap) endFees(carrying)
+  if (transaction.isGap) endFees(context)
 }
 
 /** The fee that is charged; one that is given back shrinks a fee of that name in the term, if there is so much of it. */
-function feeFor(carrying: Carrying, name: string, amount: Money): Uuid | undefined {
+function feeFor(context: Context, name: string, amount: Money): Uuid | undefined {
   if (amount.minor === 0) return undefined
-  const { making, quote, product, supply, by, transaction } = carrying
+  const { making, quote, product, supply, by, transaction } = context
   const { from, term, isGap } = transaction
-  const taken = feeTakenBack(carrying, name, amount)
+  const taken = feeTakenBack(context, name, amount)
   if (taken) return taken
-  const known = amount.minor < 0 ? feeOfAtLeast(carrying, name, negated(amount)) : undefined
+  const known = amount.minor < 0 ? feeOfAtLeast(context, name, negated(amount)) : undefined
   if (known) {
     const { fee, parts } = known
     const change = { by, ...shrunk(parts, negated(amount), from, isGap) }
@@ -315,14 +315,14 @@ function feeFor(carrying: Carrying, name: string, amount: Money): Uuid | undefin
 }
 
 /** A reinstatement brings back a fee that its cancellation took, if it took so much of it. */
-function feeTakenBack(carrying: Carrying, name: string, amount: Money): Uuid | undefined {
-  const { making, by, transaction } = carrying
-  if (modificationOf(carrying).kind !== 'reinstatement' || amount.minor < 0) return undefined
+function feeTakenBack(context: Context, name: string, amount: Money): Uuid | undefined {
+  const { making, by, transaction } = context
+  if (modificationOf(context).kind !== 'reinstatement' || amount.minor < 0) return undefined
   const own = [...making.reinstatements.values()].filter(one => one.modificationLocator === by)
   const undone = new Set(
     own.map(one => making.cancellations.get(one.cancellationLocator)!.modificationLocator),
   )
-  const line = lineNow(carrying)
+  const line = lineNow(context)
   for (const fee of making.fees.values()) {
     const removed = fee.changes.find(change => undone.has(change.by))?.removed ?? []
     if (fee.name !== name || totalOf(removed, amount.currency).minor < amount.minor) continue
@@ -336,25 +336,25 @@ function feeTakenBack(carrying: Carrying, name: string, amount: Money): Uuid | u
   return undefined
 }
 
-function feeOfAtLeast(carrying: Carrying, name: string, least: Money): FeeInForce | undefined {
-  const { making, by, isCreation } = carrying
+function feeOfAtLeast(context: Context, name: string, least: Money): FeeInForce | undefined {
+  const { making, by, isCreation } = context
   if (isCreation) return undefined
-  const line = lineNow(carrying)
+  const line = lineNow(context)
   return [...making.fees.values()]
-    .filter(fee => fee.name === name && fee.madeBy !== by && isInTerm(carrying, fee.start))
+    .filter(fee => fee.name === name && fee.madeBy !== by && isInTerm(context, fee.start))
     .filter(fee => !fee.changes.some(change => change.by === by))
     .map(fee => feeInForce(fee, line))
     .findLast(({ amount }) => amount.minor >= least.minor)
 }
 
-/** Of fees of which nothing is said to be given back, what is left lies before the time, but for those that are never split. */
-function endFees(carrying: Carrying): void {
-  const { making, product, by, transaction } = carrying
+/** Fees of which nothing is given back end at the time, except those that are never split. */
+function endFees(context: Context): void {
+  const { making, product, by, transaction } = context
   const { from } = transaction
-  const line = lineNow(carrying)
+  const line = lineNow(context)
   for (const fee of [...making.fees.values()]) {
     const isFlat = product.fees.find(one => one.name === fee.name)?.proration === 'flat'
-    if (!isInTerm(carrying, fee.start) || fee.changes.some(change => change.by === by)) continue
+    if (!isInTerm(context, fee.start) || fee.changes.some(change => change.by === by)) continue
     if (isFlat && fee.start < from) continue
     const { parts } = feeInForce(fee, line)
     const change = shrunk(parts, zero(fee.amount.currency), from, true)

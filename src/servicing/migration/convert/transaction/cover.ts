@@ -1,5 +1,4 @@
-// What a transaction says that is covered from its time on: elements that it changes are cut there, and new runs take their
-// place.
+// What a transaction covers from its time on: elements that it changes are cut there, and new runs take their place.
 
 import type { DisplayId, Uuid } from '../../../../kernel/locators.ts'
 import { addTo } from '../../../../kernel/maps.ts'
@@ -19,8 +18,9 @@ import type {
 } from '../../../../policy/records/aggregate.ts'
 import { canonical, type ReadElement } from '../elements.ts'
 import { idOf } from '../history.ts'
+import { changedAmounts, hasOtherRate, hasPlace, missingAmounts, unpriced } from './charging.ts'
 import {
-  type Carrying,
+  type Context,
   findReach,
   idsOfPerils,
   type Known,
@@ -31,27 +31,26 @@ import {
   reachNew,
   runsIn,
   runsOf,
-} from './carrying.ts'
-import { changedAmounts, hasOtherRate, hasPlace, missingAmounts, unpriced } from './charging.ts'
+} from './context.ts'
 
 /** `covered`: how much of its term is covered without it from its time on, in milliseconds. */
-export function cover(carrying: Carrying, covered: number): void {
-  const { transaction, known } = carrying
+export function cover(context: Context, covered: number): void {
+  const { transaction, known } = context
   const { tree, termAt, from } = transaction
   // Across a gap no run of a peril goes on: what ended there has ended.
-  const isWhole = covered === lengthOf(carrying)
+  const isWhole = covered === lengthOf(context)
   const end = (id: string): void => {
-    known.runs.delete(keyOfElement(carrying, id))
-    endElement(carrying, id)
+    known.runs.delete(keyOfElement(context, id))
+    endElement(context, id)
   }
   for (const element of tree!.elements.values()) {
     if (element.level === 'policy' || element.isEnded) continue
     const { id, fingerprint } = element
-    const key = keyOfElement(carrying, id)
+    const key = keyOfElement(context, id)
     const was = known.runs.get(key)
-    if (was && goesOn(carrying, was, element, isWhole)) continue
+    if (was && goesOn(context, was, element, isWhole)) continue
     end(id)
-    known.runs.set(key, { locator: beginRun(carrying, element, was?.locator), start: from, fingerprint })
+    known.runs.set(key, { locator: beginRun(context, element, was?.locator), start: from, fingerprint })
   }
   // All that the term ever had: an earlier run may still hold up to a later change.
   const ids = [...known.perils.keys()].filter(key => key.startsWith(`${termAt} `)).map(idOf)
@@ -60,30 +59,30 @@ export function cover(carrying: Carrying, covered: number): void {
 }
 
 /** `was`: the run before it. */
-function beginRun(carrying: Carrying, element: ReadElement, was: Uuid | undefined): Uuid {
-  const { transaction, making, known, made, supply, newRuns } = carrying
+function beginRun(context: Context, element: ReadElement, was: Uuid | undefined): Uuid {
+  const { transaction, making, known, made, supply, newRuns } = context
   const { from, term } = transaction
   const locator = supply.uuid()
   const run = { ...made, start: from, end: term.endTime, locator, data: element.data, cuts: [] }
   if (element.level === 'exposure') {
-    const exposureLocator = exposureOf(carrying, element)
+    const exposureLocator = exposureOf(context, element)
     making.exposureRuns.set(locator, { ...run, exposureLocator } satisfies ExposureRun)
     addTo(known.exposureRuns, exposureLocator, locator)
     return locator
   }
-  reachNew(carrying, {
+  reachNew(context, {
     ...run,
-    perilLocator: perilOf(carrying, element),
+    perilLocator: perilOf(context, element),
     amounts: element.amounts,
-    price: unpriced(carrying, element, was),
+    price: unpriced(context, element, was),
   } satisfies PerilRun)
   newRuns.set(element.id, locator)
   return locator
 }
 
 /** Cuts what of the element is in force from the transaction's time on: of several runs those that a change put there. */
-function endElement(carrying: Carrying, id: string): void {
-  const { transaction, making, known, by, before, newRuns } = carrying
+function endElement(context: Context, id: string): void {
+  const { transaction, making, known, by, before, newRuns } = context
   const { from, term } = transaction
   const { exposureRuns, perilRuns, policy } = making
   const cut = { by, from }
@@ -96,7 +95,7 @@ function endElement(carrying: Carrying, id: string): void {
         exposureRuns.set(run.locator, { ...run, cuts: [...run.cuts, cut] })
     return
   }
-  for (const run of runsOf(carrying, id)) {
+  for (const run of runsOf(context, id)) {
     if (newRuns.get(id) === run.locator) continue
     const pieces = inForce(piecesOf(run, before, policy.timeZone))
     if (pieces.some(piece => piece.end > from))
@@ -108,18 +107,18 @@ function endElement(carrying: Carrying, id: string): void {
 type KnownRun = NonNullable<ReturnType<Known['runs']['get']>>
 
 /** `isWhole`: all of the term from the time on is covered already. */
-export function goesOn(carrying: Carrying, was: KnownRun, element: ReadElement, isWhole: boolean): boolean {
+export function goesOn(context: Context, was: KnownRun, element: ReadElement, isWhole: boolean): boolean {
   if (was.fingerprint !== element.fingerprint) return false
   if (element.level !== 'exposure') {
-    const { price } = carrying.making.perilRuns.get(was.locator)!
+    const { price } = context.making.perilRuns.get(was.locator)!
     if (!isWhole || isRepriced(price!, element)) return false
   }
-  return was.start <= carrying.transaction.from || isSameThroughout(carrying, element)
+  return was.start <= context.transaction.from || isSameThroughout(context, element)
 }
 
-/** Whether all that is in force of the element from the time on, put there by several changes, is what is said of it. */
-function isSameThroughout(carrying: Carrying, { id, level, data, amounts }: ReadElement): boolean {
-  const { transaction, making, known, before } = carrying
+/** Whether all that is in force of the element from the time on, put there by several changes, is what is stated of it. */
+function isSameThroughout(context: Context, { id, level, data, amounts }: ReadElement): boolean {
+  const { transaction, making, known, before } = context
   const { from, term } = transaction
   const content = canonical(level === 'exposure' ? [data] : [data, amounts])
   let covered = 0
@@ -137,7 +136,7 @@ function isSameThroughout(carrying: Carrying, { id, level, data, amounts }: Read
       if (run.end === term.endTime && span.end > span.start && !isSame(span, run.data)) return false
     }
   } else
-    for (const run of runsOf(carrying, id))
+    for (const run of runsOf(context, id))
       for (const piece of inForce(piecesOf(run, before, making.policy.timeZone)))
         if (!isSame(piece, run.data, run.amounts)) return false
   return covered === term.endTime - from
@@ -157,10 +156,7 @@ const isRepriced = (price: PerilPrice, { charges }: ReadElement): boolean =>
 
 // Exposures and perils that elements become: an exposure by its id for good, a peril once in each term.
 /** Takes a digit if the exposure is new. */
-export function exposureOf(
-  { making, known, made, supply, quote }: Carrying,
-  { id, type }: ReadElement,
-): Uuid {
+export function exposureOf({ making, known, made, supply, quote }: Context, { id, type }: ReadElement): Uuid {
   const found = known.exposures.get(id)
   if (found) return found
   const { createdAt, updatedAt } = made
@@ -172,10 +168,10 @@ export function exposureOf(
 }
 
 /** Takes a digit if the peril is new in its term. */
-export function perilOf(carrying: Carrying, { id, type, exposureId, parentId }: ReadElement): Uuid {
-  const { making, made, supply } = carrying
-  const { perils, renewalGroups, exposures } = carrying.known
-  const key = keyOfElement(carrying, id)
+export function perilOf(context: Context, { id, type, exposureId, parentId }: ReadElement): Uuid {
+  const { making, made, supply } = context
+  const { perils, renewalGroups, exposures } = context.known
+  const key = keyOfElement(context, id)
   const found = perils.get(key)
   if (found) return found
   const { createdAt, updatedAt } = made
@@ -187,7 +183,7 @@ export function perilOf(carrying: Carrying, { id, type, exposureId, parentId }: 
     name: type,
     renewalGroup: renewalGroups.get(id) ?? locator,
     // What an element lies in is covered first.
-    ...(parentId !== undefined && { parentLocator: perils.get(keyOfElement(carrying, parentId))! }),
+    ...(parentId !== undefined && { parentLocator: perils.get(keyOfElement(context, parentId))! }),
     ...{ createdAt, updatedAt },
   }
   making.perils.set(locator, peril)
@@ -198,23 +194,23 @@ export function perilOf(carrying: Carrying, { id, type, exposureId, parentId }: 
 
 // A reinstatement of exactly the cover that its cancellation ended restores the same segments and runs, as a live one.
 /** Whether the coverage that the transaction says is the very one that the cancellation ended. */
-export const isUndone = (carrying: Carrying, cancellation: Modification): boolean =>
-  comingBack(carrying, cancellation) !== undefined && isAsBefore(carrying, cancellation)
+export const isUndone = (context: Context, cancellation: Modification): boolean =>
+  comingBack(context, cancellation) !== undefined && isAsBefore(context, cancellation)
 
 /** Brings back what it ended; false, and nothing done, where what the transaction charges is not what comes back. */
-export function restore(carrying: Carrying, cancellation: Modification): boolean {
-  const back = comingBack(carrying, cancellation)!
-  const { segments } = carrying.making
+export function restore(context: Context, cancellation: Modification): boolean {
+  const back = comingBack(context, cancellation)!
+  const { segments } = context.making
   for (const segment of back) segments.set(segment.locator, segment)
-  findReach(carrying)
-  if (chargesWhatComesBack(carrying, back)) return true
+  findReach(context)
+  if (chargesWhatComesBack(context, back)) return true
   for (const { locator } of back) segments.delete(locator)
   return false
 }
 
 /** Whether what the cancellation ended is the very same elements, each with the same data at the same rate throughout. */
-function isAsBefore(carrying: Carrying, cancellation: Modification): boolean {
-  const { transaction, making, known, before } = carrying
+function isAsBefore(context: Context, cancellation: Modification): boolean {
+  const { transaction, making, known, before } = context
   const { tree, from, term } = transaction
   const { exposureRuns, policy } = making
   const covers = new Map<string, number>()
@@ -232,7 +228,7 @@ function isAsBefore(carrying: Carrying, cancellation: Modification): boolean {
     if (!isSame(exposureIds.get(run.exposureLocator)!, span, one => canonical(one.data) === data))
       return false
   }
-  const ids = idsOfPerils(carrying)
+  const ids = idsOfPerils(context)
   const ended = [...making.segments.values()].filter(one => one.replacedBy === cancellation.locator)
   const segments = ended.map(one => one.locator)
   for (const run of runsIn(known, making, segments))
@@ -243,13 +239,13 @@ function isAsBefore(carrying: Carrying, cancellation: Modification): boolean {
         canonical([element.data, element.amounts]) === content && !hasOtherRate(run.price!, element)
       if (!isSame(ids.get(run.perilLocator)!, piece, isLike)) return false
     }
-  const said = [...tree!.elements.values()].filter(one => one.level !== 'policy' && !one.isEnded)
-  return said.every(({ id }) => covers.get(id) === term.endTime - from)
+  const stated = [...tree!.elements.values()].filter(one => one.level !== 'policy' && !one.isEnded)
+  return stated.every(({ id }) => covers.get(id) === term.endTime - from)
 }
 
 /** The segments that the cancellation ended, from the time on; undefined where they do not reach to the term's end. */
 function comingBack(
-  { making, transaction: { from, term, tree }, made, supply }: Carrying,
+  { making, transaction: { from, term, tree }, made, supply }: Context,
   cancellation: Modification,
 ): PolicySegment[] | undefined {
   const segments = [...making.segments.values()]
@@ -278,13 +274,13 @@ function comingBack(
   return end === term.endTime && lost.every(one => canonical(one.data) === data) ? back : undefined
 }
 
-/** Says of each run what does not come back, where that is another part than the fold's; false where it cannot be said. */
-function chargesWhatComesBack(carrying: Carrying, back: readonly PolicySegment[]): boolean {
-  const { by, making } = carrying
-  const line = lineNow(carrying)
+/** States for each run how much does not come back, where that differs from the fold's part; false where it cannot. */
+function chargesWhatComesBack(context: Context, back: readonly PolicySegment[]): boolean {
+  const { by, making } = context
+  const line = lineNow(context)
   const splits: PerilRun[] = []
-  for (const [id, amounts] of missingAmounts(carrying)) {
-    const found = runsOf(carrying, id)
+  for (const [id, amounts] of missingAmounts(context)) {
+    const found = runsOf(context, id)
       .map(run => ({ run, pieces: piecesOf(run, line, making.policy.timeZone) }))
       .find(({ pieces }) => pieces.some(one => one.madeBy === by && one.segment === back[0]))
     if (!found) return false

@@ -1,4 +1,4 @@
-// A transaction that is being carried out, as all that has a part in it sees it.
+// A transaction that is being applied to its policy, as each step sees it.
 
 import type { LocatorSupply, Uuid } from '../../../../kernel/locators.ts'
 import { addTo } from '../../../../kernel/maps.ts'
@@ -11,8 +11,8 @@ import type { Modification, PerilRun, PolicyAggregate, Quote } from '../../../..
 import type { ProductDefinition } from '../../../../product/configuration.ts'
 import { idOf, keyInTerm, type ReadTransaction } from '../history.ts'
 
-/** What is given of it; what is in the maps is written into. */
-export type Given = {
+/** The transaction and its policy. The maps of `making` and `known` are written to. */
+export type Input = {
   readonly making: Making
   readonly quote: Quote
   readonly transaction: ReadTransaction
@@ -21,7 +21,7 @@ export type Given = {
   readonly supply: LocatorSupply
 }
 
-export type Carrying = Given & {
+export type Context = Input & {
   /** The line as it was before it. */
   readonly before: Line
   readonly isCreation: boolean
@@ -37,57 +37,56 @@ export type Carrying = Given & {
 }
 
 /** Takes a UUID. */
-export function beginCarrying(given: Given): Carrying {
-  const { making, quote, transaction, supply } = given
+export function newContext(input: Input): Context {
+  const { making, quote, transaction, supply } = input
   const isCreation = making.modifications.size === 0
   const by = supply.uuid()
   const { issuedTime, createdAt = issuedTime } = transaction.request
   return {
-    ...{ ...given, isCreation, by },
+    ...{ ...input, isCreation, by },
     before: isCreation ? [] : lineOf(making, quote),
     made: { madeBy: by, createdAt: earlier(createdAt, issuedTime), updatedAt: issuedTime },
     ...{ newRuns: new Map(), feesFor: new Map(), reached: new Map() },
   }
 }
 
-/** The line with the transaction, as far as it is carried out. */
-export const lineNow = ({ making, quote }: Carrying): Line => lineOf(making, quote)
+/** The line with the transaction, as far as it is applied. */
+export const lineNow = ({ making, quote }: Context): Line => lineOf(making, quote)
 
-export const modificationOf = ({ making, by }: Carrying): Modification => making.modifications.get(by)!
+export const modificationOf = ({ making, by }: Context): Modification => making.modifications.get(by)!
 
-export function changeModification(carrying: Carrying, change: Partial<Modification>): void {
-  carrying.making.modifications.set(carrying.by, { ...modificationOf(carrying), ...change })
+export function changeModification(context: Context, change: Partial<Modification>): void {
+  context.making.modifications.set(context.by, { ...modificationOf(context), ...change })
 }
 
-/** What the fold says that it charges, as far as it is carried out. */
-export const chargesNow = (carrying: Carrying): Charge[] =>
-  chargesOf(inReach(carrying), modificationOf(carrying))
+/** What the fold charges for it, as far as it is applied. */
+export const chargesNow = (context: Context): Charge[] => chargesOf(inReach(context), modificationOf(context))
 
-export function isInTerm({ transaction: { term } }: Carrying, at: Instant): boolean {
+export function isInTerm({ transaction: { term } }: Context, at: Instant): boolean {
   return term.startTime <= at && at < term.endTime
 }
 
 /** From its time to the end of its term, in milliseconds. */
-export const lengthOf = ({ transaction: { term, from } }: Carrying): number => term.endTime - from
+export const lengthOf = ({ transaction: { term, from } }: Context): number => term.endTime - from
 
 /** The element's key in what is known of the term. */
-export const keyOfElement = ({ transaction }: Carrying, id: string): string =>
+export const keyOfElement = ({ transaction }: Context, id: string): string =>
   keyInTerm(transaction.termAt, id)
 
-export const idsOfPerils = ({ known }: Carrying): Map<Uuid, string> =>
+export const idsOfPerils = ({ known }: Context): Map<Uuid, string> =>
   new Map([...known.perils].map(([key, locator]) => [locator, idOf(key)]))
 
 /** The runs of an element in the transaction's term that are in its reach. */
-export function runsOf(carrying: Carrying, id: string): PerilRun[] {
-  const peril = carrying.known.perils.get(keyOfElement(carrying, id))
-  const runs = peril === undefined ? undefined : carrying.reached.get(peril)
-  return (runs ?? []).map(run => carrying.making.perilRuns.get(run)!)
+export function runsOf(context: Context, id: string): PerilRun[] {
+  const peril = context.known.perils.get(keyOfElement(context, id))
+  const runs = peril === undefined ? undefined : context.reached.get(peril)
+  return (runs ?? []).map(run => context.making.perilRuns.get(run)!)
 }
 
 /** The last run that was made of an element in the transaction's term. */
-export function lastRunOf(carrying: Carrying, id: string): PerilRun {
-  const { making, known } = carrying
-  const peril = known.perils.get(keyOfElement(carrying, id))!
+export function lastRunOf(context: Context, id: string): PerilRun {
+  const { making, known } = context
+  const peril = known.perils.get(keyOfElement(context, id))!
   return making.perilRuns.get(known.reach.lastOf.get(peril)!)!
 }
 
@@ -110,7 +109,7 @@ const inOrder = ({ numbers }: Known['reach'], making: Making, locators: Iterable
     .map(locator => making.perilRuns.get(locator)!)
 
 /** Looks for the runs in reach: once the transaction's segments are there. */
-export function findReach({ making, known, by, reached }: Carrying): void {
+export function findReach({ making, known, by, reached }: Context): void {
   const touched = [...making.segments.values()].flatMap(({ locator, madeBy, replacedBy, predecessor }) => [
     ...(replacedBy === by ? [locator] : []),
     ...(madeBy === by && predecessor !== undefined ? [predecessor] : []),
@@ -121,7 +120,7 @@ export function findReach({ making, known, by, reached }: Carrying): void {
 }
 
 /** A new run of the transaction's own. */
-export function reachNew({ making, known: { reach }, reached }: Carrying, run: PerilRun): void {
+export function reachNew({ making, known: { reach }, reached }: Context, run: PerilRun): void {
   making.perilRuns.set(run.locator, run)
   reach.numbers.set(run.locator, reach.numbers.size)
   reach.lastOf.set(run.perilLocator, run.locator)
@@ -129,7 +128,7 @@ export function reachNew({ making, known: { reach }, reached }: Carrying, run: P
 }
 
 /** The policy with no runs of perils but those in reach. */
-export function inReach({ making, known, reached }: Carrying): PolicyAggregate {
+export function inReach({ making, known, reached }: Context): PolicyAggregate {
   const locators = new Set([...reached.values()].flat())
   for (const run of known.reach.held) locators.add(run)
   const runs = inOrder(known.reach, making, locators)
@@ -137,10 +136,10 @@ export function inReach({ making, known, reached }: Carrying): PolicyAggregate {
 }
 
 /** Keeps where the runs in reach lie by now, for the transactions to come. */
-export function keepReach(carrying: Carrying): void {
-  const { making, known, by, reached } = carrying
+export function keepReach(context: Context): void {
+  const { making, known, by, reached } = context
   const { bySegment } = known.reach
-  const line = lineNow(carrying)
+  const line = lineNow(context)
   for (const locator of [...reached.values()].flat())
     for (const { madeBy, segment } of piecesOf(
       making.perilRuns.get(locator)!,

@@ -16,23 +16,23 @@ import type { Modification, PolicySegment } from '../../../../policy/records/agg
 import type { ModificationKind } from '../../../../policy/records/transactions.ts'
 import type { ReadElement } from '../elements.ts'
 import { type Category, isCancellationName } from '../history.ts'
+import { type Billed, billedThings, charge } from './charging.ts'
 import {
-  beginCarrying,
-  type Carrying,
+  type Context,
   changeModification,
   findReach,
-  type Given,
+  type Input,
   inReach,
   isInTerm,
   keepReach,
   lengthOf,
   lineNow,
   modificationOf,
-} from './carrying.ts'
-import { type Billed, billedThings, charge } from './charging.ts'
+  newContext,
+} from './context.ts'
 import { cover, isUndone, restore } from './cover.ts'
 
-export type Carried = {
+export type Applied = {
   readonly modification: Modification
   readonly billed: readonly Billed[]
   /** Its elements, and the runs that it could do anything to. */
@@ -40,60 +40,60 @@ export type Carried = {
 }
 
 /** Applies the transaction to `making` and `known`. Takes two digits, and one for each exposure and peril of a new term. */
-export function carryOut(given: Given): Carried {
-  const carrying = beginCarrying(given)
-  const { transaction, making } = carrying
+export function applyTransaction(input: Input): Applied {
+  const context = newContext(input)
+  const { transaction, making } = context
   const { isGap, tree } = transaction
-  const standing = standingCancellations(making).filter(one => isInTerm(carrying, one.effectiveAt))
-  const { replaced, covered } = replacedSegments(carrying)
-  const endsGap = !isGap && tree !== undefined && standing.length > 0 && covered < lengthOf(carrying)
-  const kind = kindOf(carrying, endsGap)
-  const undone = kind === 'reinstatement' ? standing.findLast(one => isUndone(carrying, one)) : undefined
-  recordModification(carrying, kind, undone ? [undone] : standing)
+  const standing = standingCancellations(making).filter(one => isInTerm(context, one.effectiveAt))
+  const { replaced, covered } = replacedSegments(context)
+  const endsGap = !isGap && tree !== undefined && standing.length > 0 && covered < lengthOf(context)
+  const kind = kindOf(context, endsGap)
+  const undone = kind === 'reinstatement' ? standing.findLast(one => isUndone(context, one)) : undefined
+  recordModification(context, kind, undone ? [undone] : standing)
   if (isGap) {
-    cutSegments(carrying, replaced, undefined)
-    findReach(carrying)
-  } else if (tree && !(undone && restore(carrying, undone))) {
-    cutSegments(carrying, replaced, tree.root)
-    findReach(carrying)
-    cover(carrying, covered)
+    cutSegments(context, replaced, undefined)
+    findReach(context)
+  } else if (tree && !(undone && restore(context, undone))) {
+    cutSegments(context, replaced, tree.root)
+    findReach(context)
+    cover(context, covered)
   }
-  charge(carrying)
-  setEndAndChange(carrying)
-  keepReach(carrying)
+  charge(context)
+  setEndAndChange(context)
+  keepReach(context)
   return {
-    modification: modificationOf(carrying),
-    billed: billedThings(carrying),
-    work: (tree?.elements.size ?? 0) + [...carrying.reached.values()].flat().length,
+    modification: modificationOf(context),
+    billed: billedThings(context),
+    work: (tree?.elements.size ?? 0) + [...context.reached.values()].flat().length,
   }
 }
 
 /** Where the policy ends by now, and by how much its premium changed. */
-function setEndAndChange(carrying: Carrying): void {
-  const { making, transaction, isCreation, quote } = carrying
-  const end = segmentsInForce(lineNow(carrying)).at(-1)?.end ?? transaction.from
+function setEndAndChange(context: Context): void {
+  const { making, transaction, isCreation, quote } = context
+  const end = segmentsInForce(lineNow(context)).at(-1)?.end ?? transaction.from
   const policyEnd = isCreation ? transaction.term.endTime : end
   making.policy = { ...making.policy, effectiveEnd: policyEnd }
-  changeModification(carrying, { policyEnd })
+  changeModification(context, { policyEnd })
   const premiumChange = isCreation
     ? sumOf(making.perilRuns.values(), run => run.price!.premium.amount, making.policy.currency)
-    : premiumChangeOf(inReach(carrying), quote, modificationOf(carrying))
-  changeModification(carrying, { premiumChange })
+    : premiumChangeOf(inReach(context), quote, modificationOf(context))
+  changeModification(context, { premiumChange })
 }
 
 // Segments of the policy: a transaction ends those of its term from its time on, and puts others there.
 /** Segments of the term that are in force from the transaction's time on, and how much of it they cover, in milliseconds. */
-function replacedSegments(carrying: Carrying): { replaced: PolicySegment[]; covered: number } {
-  const { from, isFirstOfTerm } = carrying.transaction
+function replacedSegments(context: Context): { replaced: PolicySegment[]; covered: number } {
+  const { from, isFirstOfTerm } = context.transaction
   const replaced = isFirstOfTerm
     ? []
-    : segmentsInForce(carrying.before).filter(one => isInTerm(carrying, one.start) && one.end > from)
+    : segmentsInForce(context.before).filter(one => isInTerm(context, one.start) && one.end > from)
   return { replaced, covered: replaced.reduce((all, one) => all + one.end - later(one.start, from), 0) }
 }
 
 /** Segments end at the time; where there is coverage after it, with other data. */
 function cutSegments(
-  { making: { segments }, transaction: { from, term }, by, made, quote, supply }: Carrying,
+  { making: { segments }, transaction: { from, term }, by, made, quote, supply }: Context,
   replaced: readonly PolicySegment[],
   root: ReadElement | undefined,
 ): void {
@@ -126,13 +126,9 @@ const NAMES: Partial<Readonly<Record<ModificationKind, string>>> = {
 }
 
 /** `undone`: the cancellations that a reinstatement undoes. Takes two digits, but one of a creation and a reinstatement. */
-function recordModification(
-  carrying: Carrying,
-  kind: ModificationKind,
-  undone: readonly Modification[],
-): void {
-  const { making, supply, by, made } = carrying
-  const { request, from, term } = carrying.transaction
+function recordModification(context: Context, kind: ModificationKind, undone: readonly Modification[]): void {
+  const { making, supply, by, made } = context
+  const { request, from, term } = context.transaction
   const { issuedTime: issuedAt, transactionType } = request
   const dates = { createdAt: made.createdAt, updatedAt: issuedAt, issuedAt }
   const modification: Modification = {
@@ -142,14 +138,14 @@ function recordModification(
     policyEnd: kind === 'renewal' || kind === 'creation' ? term.endTime : making.policy.effectiveEnd,
     ...{ ...dates, acceptedAt: issuedAt },
   }
-  making.modifications.set(by, { ...modification, ...recordOf(carrying, kind, undone, dates) })
+  making.modifications.set(by, { ...modification, ...recordOf(context, kind, undone, dates) })
 }
 
 type Dates = Pick<Modification, 'createdAt' | 'updatedAt' | 'issuedAt'>
 
 /** Makes the record of what the modification carries out. Returns what the modification has of it. */
 function recordOf(
-  { making, supply, by, quote, product, transaction }: Carrying,
+  { making, supply, by, quote, product, transaction }: Context,
   kind: ModificationKind,
   undone: readonly Modification[],
   dates: Dates,
@@ -197,7 +193,7 @@ const KINDS: Readonly<Record<Category, ModificationKind>> = {
 }
 
 /** `endsGap`: it covers what a cancellation left uncovered. */
-function kindOf({ transaction, isCreation }: Carrying, endsGap: boolean): ModificationKind {
+function kindOf({ transaction, isCreation }: Context, endsGap: boolean): ModificationKind {
   const { isGap, isFirstOfTerm, category, tree } = transaction
   if (isCreation) return 'creation'
   if (isFirstOfTerm) return 'renewal'
