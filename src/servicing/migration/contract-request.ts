@@ -306,7 +306,7 @@ export const AccountMigrationRequest = component('AccountMigrationRequest', {
 })
 export type AccountMigrationRequest = z.output<typeof AccountMigrationRequest>
 
-/** Items by their ids. Each is checked by itself, so that the answer tells where it does not fit. */
+/** Items by their ids. Each is checked by itself, so that the answer says where it does not fit. */
 const byId = (item: string) =>
   z
     .preprocess<unknown, z.ZodRecord<z.ZodString, z.ZodUnknown>, Record<string, unknown> | null | undefined>(
@@ -319,7 +319,7 @@ const byId = (item: string) =>
       description: 'Left out: none of them is sent anew.',
     })
 
-/** Failed items anew, by their original ids; each takes the place of what failed, whole. */
+/** Corrections of failed items, by their original ids; each replaces the failed item as a whole. */
 export const PatchAccountMigrationRequest = component('PatchAccountMigrationRequest', {
   accountLocator: z.string().min(1).max(64),
   defaultCreatedBy: createdBy('that of the request before.'),

@@ -126,7 +126,7 @@ export const AccountMigrationIdMappingsResponse = z.object({
 })
 export type AccountMigrationIdMappingsResponse = z.output<typeof AccountMigrationIdMappingsResponse>
 
-/** A page with what tells whether it was the last; with `extended=false` the list alone. */
+/** A page that says whether it is the last; with `extended=false` only the list. */
 const listOf = <S extends z.ZodType>(item: S, name: string) =>
   z.union([z.object({ listCompleted: Flag, items: z.array(item) }).openapi(name), z.array(item)])
 

@@ -147,7 +147,7 @@ function scrubbed(value: unknown, scrub: Scrub): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, scrubbed(one, scrub)]))
 }
 
-/** Times that the body is written anew when somebody else has just done so. */
+/** Attempts to write the body when others change it at the same time. */
 const MOST_WRITES = 5
 
 /** Puts blanks in the place of the account in the body: places of the others stay as they are. */

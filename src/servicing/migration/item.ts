@@ -1,4 +1,4 @@
-// What an account brings, and what is said of it: items by their original ids, what they became, why they failed.
+// The items of an account by their original ids: what they became, why they failed.
 import { addTo } from '../../kernel/maps.ts'
 
 /** Kinds of items that stand in maps by their ids. */
@@ -162,17 +162,17 @@ export class Findings {
     return this.#found.get(`${kind} ${id}`)?.problems.any ?? false
   }
 
-  /** An item that fails, of that kind where one is told: the first that fails by itself, or is blocked where all are. */
+  /** An item that fails, of that kind if given: the first that fails by itself, or the first if all are blocked. */
   failing(kind?: ItemKind): string | undefined {
     return firstOf([...this.#before, ...this.list()], kind)
   }
 
-  /** The same of those that were found to fail before. */
+  /** The same of items that failed before the conversion. */
   failedBefore(kind: ItemKind): string | undefined {
     return firstOf(this.#before, kind)
   }
 
-  /** The items without those whose id another one before them has, which fails. */
+  /** The items without repeated ids, which fail. */
   singles<T extends { id: string }>(kind: ItemKind, items: readonly T[]): T[] {
     const seen = new Set<string>()
     return items.filter(({ id }) => {
@@ -196,7 +196,7 @@ export class Findings {
     )
   }
 
-  /** What becomes of an invoice that is there already is told with those that name it. */
+  /** The problem of an earlier invoice is reported with the items that name it. */
   #reasonOf(invoice: string): string {
     const [problem] = this.#there.has(invoice) ? this.of('invoices', invoice).list() : []
     return problem?.errors[0] ?? `blocked by ${invoice}`

@@ -36,7 +36,7 @@ import {
 } from './store.ts'
 import { assertAccountAllows, assertMigrationAllows } from './tables.ts'
 
-/** Answers the failures that are known at once, of which nothing is queued; empty maps: the account is tried again. */
+/** Returns the failures that are known at once, and then queues nothing; empty maps mean that the account is tried again. */
 export async function patchAccount(
   context: RequestContext,
   text: string,

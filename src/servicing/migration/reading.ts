@@ -77,7 +77,7 @@ export async function listAccounts(
   const { database, locator } = migrationPlace(context, text)
   const [migrations, accounts] = await database.batch([
     store.migrationQuery(database, locator),
-    // One more tells whether it was the last page.
+    // One more shows whether this is the last page.
     database.build
       .select()
       .from(migrationAccounts)

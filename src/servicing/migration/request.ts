@@ -26,7 +26,7 @@ const ITEM_SCHEMAS = {
   disbursements: contract.DisbursementMigrationRequest,
 } as const satisfies Record<ListedKind, z.ZodType>
 
-/** A failure of the item itself, said in sentences. */
+/** A failure of the item itself, in sentences. */
 export const itemFailure = (kind: ItemKind, originalId: string, errors: readonly string[]): ItemFailure => ({
   kind,
   originalId,
@@ -100,7 +100,7 @@ export function readAccount(
         ...(taken.has(`${kind} ${id}`)
           ? wrong(`'id' must be unique within the account: '${id}' was migrated by an earlier migration.`)
           : []),
-        // Nobody can tell which of them is meant: neither is taken, until one of them takes the place of all.
+        // It is not known which of them is meant: none is taken until a correction replaces them all.
         ...(sent.length > 1 ? wrong(`'id' must be unique: '${id}' stands in '${kind}' more than once.`) : []),
         ...reads.flatMap((read, at) =>
           read.success ? [] : placedProblems(read.error, ELEMENT_TYPES[kind], id, sent[at]!.item),
@@ -183,7 +183,7 @@ export function parsed<S extends z.ZodType>(
   return undefined
 }
 
-// What does not fit the contract within an item, told at the path of original ids where it is (resources brief 9.4).
+// What does not fit the contract within an item, reported at the path of original ids where it is (resources brief 9.4).
 /** Lists within a policy whose entries are places of their own, by the property that they stand in. */
 const PLACES: Readonly<Record<string, string>> = {
   terms: 'term',
@@ -227,7 +227,7 @@ function placedProblems(error: z.ZodError, elementType: string, id: string, item
     const place = placeOf({ elementType, locator: id }, item, path)
     const key = `${place.elementType} ${place.locator}`
     const known = places.get(key) ?? { ...place, errors: [] }
-    // What is wrong with the item as a whole is told of the request as a whole by its schema.
+    // The schema calls the item as a whole the request.
     known.errors.push(path.length === 0 ? message.replace(/^The request/, `The ${elementType}`) : message)
     places.set(key, known)
   }
@@ -256,7 +256,7 @@ const STAND_INS_OF: Partial<Readonly<Record<ItemKind, Readonly<Record<string, un
 /** Stand-ins that break no rule themselves, wherever they stand. */
 const HARMLESS: ReadonlySet<string> = new Set(['amount', 'installmentNumber'])
 
-/** Properties by which parts of a policy are told apart: where one does not fit, what holds over time cannot be checked. */
+/** Properties that identify parts of a policy: where one does not fit, what holds over time cannot be checked. */
 const STRUCTURE: ReadonlySet<string> = new Set([
   ...['id', 'elementType', 'segment', 'segmentType', 'rootElement', 'elements', 'terms', 'transactions'],
 ])

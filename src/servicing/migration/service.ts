@@ -136,7 +136,7 @@ async function discardUnlessRecorded(
   if (!rows[0]) await deleteSource(context, locator, BODY)
 }
 
-/** Keys of migrations are the tenant's, whoever sends them (resources brief 9.4). */
+/** Idempotency keys of migrations belong to the tenant, not to the caller (resources brief 9.4). */
 function ofTenant(context: RequestContext): RequestContext {
   const { idempotency } = context
   if (!idempotency) return context
@@ -187,7 +187,7 @@ export async function resumeMigration(context: RequestContext, text: string): Pr
   await change(context, text, 'resume', (place, counts) => [runningQuery(context, place, counts)])
 }
 
-/** Accounts that a fault of the system stopped are tried again; those that failed on their data are not. */
+/** Accounts that a system error stopped are tried again; those that failed on their data are not. */
 export async function recoverMigration(context: RequestContext, text: string): Promise<void> {
   await change(context, text, 'recover', (place, counts) => [
     store.recoverQuery(place, context.now),

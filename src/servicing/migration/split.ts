@@ -128,7 +128,7 @@ const EXPECTED = {
   end: 'nothing more',
 } as const
 
-// What a request brings, as far as it is known without its meaning: which accounts, where each lies, how many items.
+// What is known of a request before it is read: which accounts, where each lies, how many items.
 /** An account of the request. `start` and `length` are bytes of the body. */
 export type SubmittedAccount = {
   readonly originalId: string

@@ -208,7 +208,7 @@ export const mappingsGuard = (account: Uuid, count: number): Guard => ({
   holds: sql`(select count(*) from ${migrationMappings} where ${migrationMappings.accountLocator} = ${account}) = ${count}`,
 })
 
-/** Puts the failures of the account in the place of those of an earlier attempt. */
+/** Replaces the failures of an earlier attempt at the account. */
 export const replacedFailures = (
   database: Database,
   { migrationLocator, accountLocator }: Pick<MigrationAccount, 'migrationLocator' | 'accountLocator'>,
@@ -271,7 +271,7 @@ type Claim = Pick<MigrationAccount, 'originalId' | 'accountLocator'>
 const claimsJson = (claims: readonly Claim[]): string =>
   JSON.stringify(claims.map(({ originalId, accountLocator }) => [originalId, accountLocator]))
 
-/** The ids are the accounts' from now on, if they are nobody's. */
+/** The ids belong to the accounts from now on, unless others have them. */
 export const claimQuery = ({ build }: Database, claims: readonly Claim[]): Query =>
   build.run(sql`
     insert into ${migratedAccounts} (original_id, account_locator)
@@ -289,7 +289,7 @@ export const claimGuard = (claims: readonly Claim[]): Guard => ({
 /** Migrations of one tenant that run at a time; others wait. */
 export const MOST_RUNNING = 4
 
-/** Takes a place for the migration, if it has none and one is free; `placeQuery` tells. Of the home shard. */
+/** Takes a place for the migration, if it has none and one is free; `placeQuery` shows. Of the home shard. */
 export const takePlaceQuery = ({ build }: Database, locator: Uuid): Query =>
   build.run(sql`
     insert into ${migrationSlots} (number, migration_locator)

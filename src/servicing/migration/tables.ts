@@ -40,7 +40,7 @@ export const migrationAccounts = sqliteTable(
     errorItems: integer().notNull(),
     /** What is odd about it and was taken all the same. */
     warnings: text({ mode: 'json' }).$type<readonly StoredProblem[]>().notNull(),
-    /** Attempts that were begun since it was last told to begin; one that is recorded is the last. */
+    /** Attempts begun since it was last queued; a recorded attempt is the last. */
     tries: integer().notNull(),
     updatedAt: integer().notNull(),
   },

@@ -37,7 +37,7 @@ import {
 } from './invoices.ts'
 import { type ConvertedPolicy, convertPolicy, readPolicy } from './policy.ts'
 
-/** Digit locators that converting the account takes, at most. `before`: invoices of before that it names. */
+/** Digit locators that converting the account takes, at most. `before`: earlier invoices that it names. */
 export function digitsNeeded(
   { policies, invoices, payments }: AccountRequest,
   before: Existing['invoices'] = new Map(),

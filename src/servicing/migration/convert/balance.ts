@@ -201,7 +201,7 @@ export function payDisbursements(work: Work, before: readonly CreditMove[]): Pai
 const missingMoney = (work: Work): string | undefined =>
   missingCredit(work) ?? work.findings.failing('payments') ?? work.findings.failing('invoices')
 
-/** What its sources come to; those that are wrong, nothing. */
+/** The sum of its sources; a wrong source counts as nothing. */
 export function amountOf(work: Work, { id, sources, currency }: DisbursementMigrationRequest): Money {
   const { findings, none } = work
   assertCurrency(work, 'disbursements', id, currency)

@@ -19,10 +19,10 @@ import type { Making } from './transaction/context.ts'
 // (policy/records/invoice.ts). An invoice bills one installment. Installments of one transaction on the same invoice are joined;
 // among those of several transactions the last one absorbs the others.
 
-/** A map while amounts are added up: ids are long texts, and as names of properties each would be looked up anew. */
+/** A map while amounts are added up: ids are long texts, and looking each up as a property name is slow. */
 type Plan = { readonly items: Map<string, number>; readonly fees: InstallmentFee[] }
 
-/** Without a prototype: ids are others in each installment, and an object of any other kind has its shape worked out for them. */
+/** Without a prototype: each installment has different ids, and the engine would derive a shape for any other kind of object. */
 function recorded(items: ReadonlyMap<string, number>): Record<string, number> {
   const named: Record<string, number> = Object.create(null)
   for (const [id, minor] of items) named[id] = minor
@@ -142,7 +142,7 @@ export function joinPlanned(making: Making, invoiced: ReadonlySet<Uuid>): void {
   const planned = [...making.installments.values()].filter(one => !invoiced.has(one.locator))
   for (const [, sameTime] of Map.groupBy(planned, one => `${one.issueAt} ${one.dueAt}`)) {
     const owners = Map.groupBy(sameTime, one => one.modificationLocator)
-    // Of each transaction one: those that it plans for one time itself stay as they were stated.
+    // One of each transaction: what a transaction itself plans twice for the same time stays as stated.
     const firsts = [...owners.values()].map(([first]) => first!.locator)
     if (firsts.length > 1) joinInstallments(making, firsts)
   }
@@ -204,7 +204,7 @@ export function keepOpposites(making: Making, supply: LocatorSupply): void {
   }
 }
 
-/** What a charge is called; of one that nobody pays, undefined. */
+/** The name of a charge; undefined if nobody pays it. */
 function nameOf(charge: Charge): string | undefined {
   if (!isPayable(charge)) return undefined
   if ('feeName' in charge) return charge.feeName

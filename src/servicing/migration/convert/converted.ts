@@ -25,7 +25,7 @@ export type ConvertContext = {
   /** The tenant's newest version, whose configuration that is. */
   readonly configVersion: number
   readonly now: Instant
-  /** Its digits are as many as `digitsNeeded` tells; its UUIDs carry the account's shard. */
+  /** Has as many digits as `digitsNeeded` returns; its UUIDs carry the account's shard. */
   readonly supply: LocatorSupply
   readonly shard: number
   /** The locator that the account gets as a policyholder, or has. */
@@ -82,12 +82,12 @@ export type ControlTotals = {
   readonly invoiced: Money
   /** What was received, less what was paid out on refund invoices. */
   readonly paid: Money
-  /** What is left of it that nobody asked for, and was not paid out. */
+  /** What no invoice asked for and was not paid out. */
   readonly credit: Money
   readonly disbursed: Money
 }
 
-/** A policy that was there already, of which invoices were paid. */
+/** A policy that existed before and whose invoices the request pays. */
 export type PolicyChange = {
   readonly before: PolicyAggregate
   readonly after: PolicyAggregate
@@ -165,10 +165,10 @@ export type Work = {
   readonly warnings: Problems
   /** Nothing, in the tenant's currency. */
   readonly none: Money
-  /** Invoices of the request, and those of before that it names, by their ids. */
+  /** Invoices of the request and the earlier ones that it names, by id. */
   readonly invoices: Map<string, InvoiceItem>
   readonly payments: Map<string, PaymentItem>
-  /** Policies of before whose invoices the request names, with copies of the records that payments change. */
+  /** Earlier policies whose invoices the request names, with copies of the records that payments change. */
   readonly copies: Map<
     EarlierPolicy,
     { readonly making: Payable; readonly dueOf: (invoice: Invoice) => Money }
@@ -200,7 +200,7 @@ export function assertCurrency(work: Work, kind: ItemKind, id: string, currency:
     work.findings.wrong(kind, id, `currency must be ${own}, the currency of the tenant.`)
 }
 
-/** The key of auxiliary data that keeps what the other system said of a record and the record has no place for. */
+/** The key of auxiliary data with what the other system sent of a record and the record has no place for. */
 export const ORIGIN_KEY = 'migration.origin'
 
 /** One row, or none where there is nothing to keep. */

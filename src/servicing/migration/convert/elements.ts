@@ -47,7 +47,7 @@ export type ReadElement = {
   readonly data: FieldData
   readonly amounts: PerilAmounts
   readonly charges: readonly StatedCharge[]
-  /** It is not covered: of a gap, or said to have ended. Only its charges count. */
+  /** It is not covered: it lies in a gap or has ended. Only its charges count. */
   readonly isEnded: boolean
   readonly path: string
   /** Ids of the elements in it. */

@@ -62,7 +62,7 @@ function restOf({ making, invoice, due }: Part): Money {
   return minus(due, sumOf(posted, applied, due.currency))
 }
 
-/** Reads those of the request and those of before that it names. */
+/** Reads the invoices of the request and the earlier ones that it names. */
 export function readInvoices(work: Work): void {
   const { request, context, findings, warnings, invoices } = work
   for (const [id, earlier] of context.existing?.invoices ?? []) {
@@ -71,7 +71,7 @@ export function readInvoices(work: Work): void {
   }
   for (const invoice of findings.singles('invoices', request.invoices)) {
     const { id, currency, timezone, startTime, endTime, generateTime, dueTime, invoiceState } = invoice
-    // It is there: where nobody says since when, that is not later than now.
+    // The invoice exists: without generateTime it is not created later than now.
     const createdAt = generateTime ?? earlier(startTime, context.now)
     const times = { createdAt, start: startTime, end: endTime, dueAt: dueTime }
     invoices.set(id, { id, state: invoiceState, times, added: [], received: [] })
@@ -179,7 +179,7 @@ function earlierItem(work: Work, id: string, { parts, isToldSettled }: EarlierIn
 const isDiscarded = ({ createdAt, statuses }: Invoice): boolean =>
   statuses.at(-1)!.status === 'writtenOff' && statuses.at(-1)!.at === createdAt
 
-/** What became of the policies of before whose invoices were paid. */
+/** The earlier policies whose invoices were paid, before and after. */
 export const changesOf = ({ copies, context: { now, supply } }: Work): PolicyChange[] =>
   [...copies].flatMap(
     ([
@@ -210,7 +210,7 @@ export const changesOf = ({ copies, context: { now, supply } }: Work): PolicyCha
     },
   )
 
-/** The invoices that policies of the request add to those of before. */
+/** The invoices that policies of the request add to earlier ones. */
 export const addedParts = (work: Work): AddedParts[] =>
   liveInvoices(work).flatMap(({ id, earlier, added }) =>
     earlier && added.length > 0 ? [{ originalId: id, parts: added.map(part => part.invoice) }] : [],
@@ -249,7 +249,7 @@ export function readPayments(work: Work): void {
   }
 }
 
-/** A payment that fails and brings credit, or of which nobody can tell: what that credit would cover is blocked by it. */
+/** A payment that fails and has, or may have, credit: it blocks what that credit would cover. */
 export function missingCredit({ findings, payments }: Work): string | undefined {
   const lost = [...payments.values()].find(
     ({ credit, request }) => credit.minor > 0 && findings.fails('payments', request.id),
@@ -311,7 +311,7 @@ function recordPayment(
   return made
 }
 
-/** Settles the invoice, or the parts of it that ask for nothing any more: nobody's cover is to rest on what is paid. */
+/** Settles the invoice, or the parts of it that ask for nothing any more: no cover may depend on what is paid already. */
 function settleInvoice(work: Work, item: InvoiceItem): void {
   const { state, times } = item
   const parts = partsOf(item)

@@ -175,7 +175,7 @@ export function* convertPolicy(
   }
 }
 
-/** Static data and auxiliary data, key by key, and what else the other system said of the policy. */
+/** Static data and auxiliary data, key by key, and what else the other system sent of the policy. */
 function auxRowsOf(
   request: PolicyMigrationRequest,
   wrong: (sentence: string) => void,
@@ -309,7 +309,7 @@ function scheduleOf(
   return schedule ?? first
 }
 
-// How often a policy is billed, read off the installments that it came with, where nobody says it.
+// How often a policy is billed, derived from its installments where the request does not say.
 const DAY_MS = 86_400_000
 
 /** The least and the most days from one due date to the next. */

@@ -61,7 +61,7 @@ async function outcomeOf(
   const isNew = isFull && !known?.done.has(`account ${originalId}`)
   const { request, failures } = readAccount(sent, originalId, isNew, known)
   const isAccountWrong = failures.some(({ kind }) => kind === 'account')
-  // What is wrong with its items is told too; what they add up to says nothing then.
+  // Problems of its items are reported too; their totals mean nothing then.
   const checked = isAccountWrong ? { ...request, accounting: undefined } : request
   const earlier = known && !isNew ? await earlierOf(run, known, checked, sent) : undefined
   try {
@@ -151,7 +151,7 @@ function wholeIfBalanced(
   return { ...outcome, converted: undefined, failures: [...account, ...failures, ...waiting] }
 }
 
-// Times that may be others than were meant: nobody can tell, so it is said.
+// Times that may not be what was meant; a warning says so.
 const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?$/i
 const IS_TIME = /(?:Time|^createdAt)$/
 

@@ -63,7 +63,7 @@ export type Known = MigratedItems & {
   readonly preferences: Preferences | undefined
 }
 
-/** Of an account of which something was migrated before, or that was here: one round trip. */
+/** What is known of an account that existed or was partly migrated before: one round trip. */
 export async function knownOf(
   { database, configuration }: ConfiguredRunContext,
   { accountLocator, migrationLocator }: store.MigrationAccount,
@@ -109,7 +109,7 @@ export type Earlier = {
   readonly policies: ReadonlyMap<PolicyLocator, { policy: EarlierPolicy; configuration: LoadedConfiguration }>
 }
 
-/** One round trip more where the request names invoices of before, or has credit that stands with one. */
+/** One more round trip if the request names earlier invoices, or has credit that stands with one. */
 export async function earlierOf(
   run: ConfiguredRunContext,
   known: Known,
@@ -188,7 +188,7 @@ async function readPolicies(
   )
 }
 
-/** What was read is as it was: nothing was paid or done meanwhile, and nothing migrated by somebody else. */
+/** What was read has not changed: no payment, no transaction, no other migration. */
 export function earlierGuards(account: Uuid, { known, policies: read }: Earlier): Guard[] {
   const mappings = store.mappingsGuard(account, known.mappings.length)
   if (read.size === 0) return [mappings]
@@ -298,7 +298,7 @@ export type ConfiguredRunContext = RunContext & {
   readonly claimedBy: ReadonlyMap<string, string>
 }
 
-/** The context of one commit. Nobody calls then: what is told of it is the service's own doing (resources brief 8.1). */
+/** The context of one commit. There is no caller: its events are the service's own (resources brief 8.1). */
 export const contextOf = ({ env, tenant, calls, shard }: RunContext): RequestContext => ({
   env,
   tenant,

@@ -50,7 +50,7 @@ export type Outcome = {
 export type PreparedAccount = {
   readonly account: store.MigrationAccount
   readonly outcome: store.AccountOutcome
-  /** Whether it becomes a policyholder, whose id nobody else may have. */
+  /** Whether it becomes a policyholder, whose id must be unique. */
   readonly isMade: boolean
   readonly rows: TableRows
   readonly auxData: readonly AuxRow[]
@@ -243,7 +243,7 @@ export async function record(
     ],
     facts: [
       ...(claimsHere.length > 0 ? [store.claimQuery(database, claimsHere)] : []),
-      // Before the rows, which have those that are told now.
+      // Before the rows, which include the current failures.
       store.forgetFailuresQuery(database, locator, accountLocators),
       ...rows.queries(database),
       ...(auxData.length > 0 ? putAuxData(database, auxData, at) : []),

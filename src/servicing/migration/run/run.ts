@@ -27,7 +27,7 @@ import { type PreparedAccount, record } from './prepared.ts'
 const MOST_ACCOUNTS_AT_ONCE = 128
 const MOST_ITEMS_AT_ONCE = 4_000
 
-/** Attempts at an account, the last of which a fault of the system ends: then it is in error, until it is recovered. */
+/** Attempts at an account that system errors end; after the last it is in error, until it is recovered. */
 const MOST_TRIES = 3
 
 /**
@@ -42,7 +42,7 @@ const RETRY_MS = [500, 2_000]
 /** How long it waits for its turn while others run. */
 const TURN_MS = 2_000
 
-/** Milliseconds until the next look is due; undefined when there is nothing to do until somebody says so. */
+/** Milliseconds until the next look is due; undefined when there is nothing to do until it is woken. */
 export async function workOn(
   env: Env,
   shard: ShardName,
@@ -67,7 +67,7 @@ export async function workOn(
   return await workOnAccounts(run)
 }
 
-/** Whoever waits for its turn may have it; what was sent goes once all of it is migrated, or nobody went on with it. */
+/** Gives up its turn; deletes what was sent once all of it is migrated, or it has rested for too long. */
 async function rest(run: RunContext): Promise<undefined> {
   const { home, migration, locator, tenant } = run
   await home.batch([store.leavePlaceQuery(home, locator)])
@@ -76,7 +76,7 @@ async function rest(run: RunContext): Promise<undefined> {
   return undefined
 }
 
-/** Whether it is processing now; false when somebody else changed its state. */
+/** Whether it is processing now; false if its state was changed at the same time. */
 async function start(run: RunContext): Promise<boolean> {
   const { database, migration, locator } = run
   const [rows] = await database.batch([store.countsQuery(database, locator)])
@@ -169,7 +169,7 @@ async function prepare(
   const prepared: PreparedAccount[] = []
   for (const account of portion) {
     if (run.isHalted()) break
-    // A turn for whoever else waits: where a database answers at once, nothing between accounts would let others in.
+    // Let other requests run: if a database answers at once, nothing else between accounts would.
     await scheduler.wait(0)
     try {
       prepared.push(await preparedAccount(run, context, account))
@@ -180,13 +180,13 @@ async function prepare(
   return { prepared }
 }
 
-/** Nothing of them is recorded. Which of several is to blame nobody can tell: from now on each goes by itself. */
+/** None of them is recorded. It is not known which of several is to blame, so from now on each is recorded alone. */
 async function afterFailedRecord(
   run: RunContext,
   [first, ...others]: readonly PreparedAccount[],
   problem: unknown,
 ): Promise<number> {
-  // What they rest on has changed: one was patched, or the configuration deployed anew.
+  // What they depend on has changed: one was patched, or a new configuration was deployed.
   if (problem instanceof GuardTripped) return 0
   const fault = { account: first!.account, problem }
   if (others.length === 0) return await afterFault(run, fault)
@@ -210,7 +210,7 @@ async function afterFault(run: RunContext, fault: Fault): Promise<number> {
   return 0
 }
 
-/** For whoever runs the service; a client sees what comes of it. */
+/** For operators; a client sees the outcome. */
 function logFault({ account: { migrationLocator, ordinal, tries }, problem }: Fault): void {
   const text = problem instanceof Error ? (problem.stack ?? problem.message) : String(problem)
   const place = { at: 'migration', migration: migrationLocator, account: ordinal }

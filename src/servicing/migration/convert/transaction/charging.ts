@@ -314,7 +314,7 @@ function feeFor(context: Context, name: string, amount: Money): Uuid | undefined
   return fee.locator
 }
 
-/** A reinstatement brings back a fee that its cancellation took, if it took so much of it. */
+/** A reinstatement restores a fee that its cancellation took, if the cancellation took that much. */
 function feeTakenBack(context: Context, name: string, amount: Money): Uuid | undefined {
   const { making, by, transaction } = context
   if (modificationOf(context).kind !== 'reinstatement' || amount.minor < 0) return undefined

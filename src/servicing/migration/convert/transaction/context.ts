@@ -182,7 +182,7 @@ type Reach = {
   readonly numbers: Map<Uuid, number>
   /** By perils, the last one that was made. */
   readonly lastOf: Map<Uuid, Uuid>
-  /** Those of which something was ever held back. */
+  /** Runs with holdbacks. */
   readonly held: Set<Uuid>
 }
 
