@@ -88,7 +88,7 @@ async function submit(context: RequestContext, upload: Upload, submitted: Submit
     const response = migrationResponse(migration, counts, now())
     const answer: JsonAnswer = { status: 200, text: JSON.stringify(response) }
     const committed = await commit(keyed, database, {
-      ...{ shard, guards: [], events: [], answer, subject: locator },
+      ...{ shard, answer, subject: locator },
       facts: [
         ...store.newMigrationQueries(database, migration, accounts),
         ...auditOf(context, { database, shard, locator }, 'submit'),
@@ -253,7 +253,7 @@ export function commitChange(
     facts: [...change.facts, ...(ASKED_FOR.has(action) ? auditOf(context, place, action) : [])],
     events: [{ type: MIGRATION_TRANSITIONS[action].event as NewEvent['type'], data }],
     timers: action === 'start' ? [] : [runTimer(locator, dueAt)],
-    answer: change.answer ?? { status: 200, text: '' },
+    ...(change.answer && { answer: change.answer }),
     subject: locator,
   })
 }

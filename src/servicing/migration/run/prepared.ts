@@ -252,9 +252,7 @@ export async function record(
       ...(next.length > 0 ? [store.beginQuery(run, next, at)] : []),
       ...(left.length > 0 ? [store.waitAgainQuery(run, left, false)] : []),
     ],
-    events: [],
     timers: accounts.flatMap(({ timers }) => timers),
-    answer: { status: 200, text: '' },
     subject: locator,
   })
 }

@@ -225,7 +225,7 @@ async function giveUp(run: RunContext, account: store.MigrationAccount, reason: 
   const errorItems = totalItems - processedItems
   await unlessChanged(async () => {
     await commit(context, database, {
-      ...{ shard, events: [], timers: [], answer: { status: 200, text: '' }, subject: accountLocator },
+      ...{ shard, subject: accountLocator },
       guards: [store.accountsGuard(locator, [account], 'processing')],
       facts: [
         store.changeAccountQuery(database, account, {
