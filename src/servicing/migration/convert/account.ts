@@ -199,7 +199,6 @@ function withGrace(
   return { ...policy, invoices: putRecords(policy.invoices, changed) }
 }
 
-// The account itself, as a policyholder.
 /** The account's data as values of a policyholder, with every problem. */
 export const accountValues = (
   { policyholderFields, timeZone }: Pick<Configuration, 'policyholderFields' | 'timeZone'>,

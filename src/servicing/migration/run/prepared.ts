@@ -210,10 +210,9 @@ function billingTimers({ policy, installments, invoices }: PolicyAggregate, now:
   }))
 }
 
-// One batch: what became of some accounts, with their states. It is written whole or not at all.
 /**
- * Records the accounts. The same batch begins the `next` ones, and lets those wait again that were begun and `left`. Throws
- * `GuardTripped` where what one of them rests on has changed.
+ * Records what became of the accounts, with their states, in one batch. It also begins the `next` accounts, and lets those that
+ * were begun and `left` wait again. Throws `GuardTripped` if something that one of them depends on has changed.
  */
 export async function record(
   run: ConfiguredRunContext,

@@ -81,7 +81,6 @@ function setEndAndChange(context: Context): void {
   changeModification(context, { premiumChange })
 }
 
-// Segments of the policy: a transaction ends those of its term from its time on, and puts others there.
 /** Segments of the term that are in force from the transaction's time on, and how much of it they cover, in milliseconds. */
 function replacedSegments(context: Context): { replaced: PolicySegment[]; covered: number } {
   const { from, isFirstOfTerm } = context.transaction
@@ -114,8 +113,6 @@ function cutSegments(
   }
   if (root && end < term.endTime) part(end, term.endTime, root.data)
 }
-
-// The modification that a transaction becomes, with the record of what it carries out.
 
 /** Names of what is no endorsement: of that, its type. */
 const NAMES: Partial<Readonly<Record<ModificationKind, string>>> = {

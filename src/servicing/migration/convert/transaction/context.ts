@@ -153,10 +153,9 @@ export function keepReach(context: Context): void {
     }
 }
 
-// A policy in the making: its records so far, and which of them the elements of its transactions became.
 type Writable<T> = T extends ReadonlyMap<infer K, infer V> ? Map<K, V> : never
 
-/** A policy in the making. */
+/** A policy in the making: its records so far. */
 export type Making = {
   policy: PolicyAggregate['policy']
 } & { readonly [K in Exclude<keyof PolicyAggregate, 'policy'>]: Writable<PolicyAggregate[K]> }

@@ -103,10 +103,9 @@ function endElement(context: Context, id: string): void {
   }
 }
 
-// Whether a transaction leaves an element as it is.
 type KnownRun = NonNullable<ReturnType<Known['runs']['get']>>
 
-/** `isWhole`: all of the term from the time on is covered already. */
+/** Whether the transaction leaves the element as it is. `isWhole`: all of the term from the time on is covered already. */
 export function goesOn(context: Context, was: KnownRun, element: ReadElement, isWhole: boolean): boolean {
   if (was.fingerprint !== element.fingerprint) return false
   if (element.level !== 'exposure') {
