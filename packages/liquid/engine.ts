@@ -25,13 +25,7 @@ import {
 } from './context.ts'
 import { operators, registerFilters } from './evaluation.ts'
 import { listFilters } from './filters/lists.ts'
-import {
-  arithmeticFilters,
-  dateFilters,
-  documentFilters,
-  numberFormatFilters,
-  textFilters,
-} from './filters/scalars.ts'
+import { scalarFilters } from './filters/scalars.ts'
 import { type Finding, reportOf, TooManyErrors } from './findings.ts'
 import { LARGEST_SOURCE_CHARACTERS, TemplateError } from './limits.ts'
 import { TemplateParser } from './syntax/parser.ts'
@@ -99,16 +93,7 @@ export function libraryEngine(dialect: Dialect): Liquid {
   const engine = new Liquid({ operators, groupedExpressions: true, ownPropertyOnly: true, locale: 'en-US' })
   Object.assign(engine, { tags: Object.assign(Object.create(null), TAGS), filters: Object.create(null) })
   Object.assign(engine.renderer, { renderTemplates })
-  for (const filters of [
-    textFilters,
-    arithmeticFilters,
-    listFilters,
-    dateFilters,
-    numberFormatFilters,
-    documentFilters,
-    dialect.filters,
-  ])
-    registerFilters(engine, filters)
+  registerFilters(engine, { ...scalarFilters, ...listFilters, ...dialect.filters })
   return engine
 }
 
@@ -162,15 +147,10 @@ export function createLiquid<Environment extends RenderingEnvironment, Effects>(
     const report = reportOf(text, path, findings, dialect.suggestion)
     try {
       const nodes = new TemplateParser(engine, report).parse(tidySource(text, report), path)
+      const render = (data: unknown, environment: Environment) =>
+        rendered(engine, dialect, nodes, data, environment)
       if (findings.every(finding => finding.severity === 'WARNING'))
-        return {
-          template: {
-            path,
-            nodes,
-            render: (data, environment) => rendered(engine, dialect, nodes, data, environment),
-          },
-          findings: inOrder(findings),
-        }
+        return { template: { path, nodes, render }, findings: inOrder(findings) }
     } catch (error) {
       if (!(error instanceof TooManyErrors)) {
         const message = `This template cannot be read: ${error instanceof Error ? error.message : error}.`
@@ -224,16 +204,14 @@ const CUT = '…'
 function plainVariables(scope: object): Record<string, unknown> {
   let values = 0
   let characters = 0
-  const entries = (map: object, depth: number): [string, unknown][] => {
+  const object = (map: object, depth: number): Record<string, unknown> => {
     const made: [string, unknown][] = []
     for (const name of Object.keys(map)) {
-      if (values >= MOST_VALUES) {
-        made.push([CUT, CUT])
-        break
-      }
-      made.push([name, plain((map as Record<string, unknown>)[name], depth)])
+      const isFull = values >= MOST_VALUES
+      made.push(isFull ? [CUT, CUT] : [name, plain((map as Record<string, unknown>)[name], depth)])
+      if (isFull) break
     }
-    return made
+    return Object.fromEntries(made)
   }
   const plain = (given: unknown, depth: number): unknown => {
     values += 1
@@ -254,9 +232,9 @@ function plainVariables(scope: object): Record<string, unknown> {
       }
       return items
     }
-    return typeof value === 'object' ? Object.fromEntries(entries(value, depth + 1)) : null
+    return typeof value === 'object' ? object(value, depth + 1) : null
   }
-  return Object.fromEntries(entries(scope, 1))
+  return object(scope, 1)
 }
 
 function plainNumber(value: Parameters<typeof dataNumber>[0] | LiquidNumber): number | string {

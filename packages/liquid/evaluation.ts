@@ -45,8 +45,7 @@ function filterEvaluation(applied: object): Filtering {
   const { token } = applied as { token: FilterToken }
   const args = token.args.map(argumentEvaluation)
   return (input, context) => {
-    const values: unknown[] = []
-    for (const evaluate of args) values.push(evaluate(context))
+    const values = args.map(evaluate => evaluate(context))
     return carriedOut(filter, token, input, values, context)
   }
 }

@@ -66,10 +66,8 @@ export class RenderBudget {
 }
 
 function exceeded(limit: string): TemplateError {
-  return new TemplateError(
-    'templateLimit',
-    `The template needs more than ${limit}. Shorten its loops or what they build.`,
-  )
+  const message = `The template needs more than ${limit}. Shorten its loops or what they build.`
+  return new TemplateError('templateLimit', message)
 }
 
 function utf8Bytes(text: string): number {
@@ -105,4 +103,21 @@ export class TemplateError extends Error {
     this.line = at?.line
     this.column = at?.column
   }
+}
+
+/** The snippet of that name, to be rendered within those of `chain`; an unknown one, a cycle and one too deep fail. */
+export function includedSnippet<Snippet>(
+  name: unknown,
+  find: ((name: string) => Snippet | undefined) | undefined,
+  chain: readonly string[],
+  { includeDepth }: Pick<RenderLimits, 'includeDepth'>,
+): { name: string; snippet: Snippet } {
+  const snippet = typeof name === 'string' ? find?.(name) : undefined
+  const unknown = `There is no snippet '${String(name)}'. Correct its name or add it.`
+  if (typeof name !== 'string' || !snippet) throw new TemplateError('templateFailed', unknown)
+  const circle = `The snippet '${name}' includes itself: ${chain.join(' → ')} → ${name}.`
+  if (chain.includes(name)) throw new TemplateError('templateFailed', circle)
+  if (chain.length >= includeDepth)
+    throw new TemplateError('templateLimit', `Snippets nest deeper than ${includeDepth}.`)
+  return { name, snippet }
 }

@@ -24,7 +24,7 @@ import {
 } from 'liquidjs/dist/liquid.browser.mjs'
 import type { RenderingContext } from './context.ts'
 import { equal, evaluationOf, isTrue, plainEvaluation, RENDERED, tokenEvaluation } from './evaluation.ts'
-import { ITEM_WORK, TemplateError } from './limits.ts'
+import { ITEM_WORK, includedSnippet } from './limits.ts'
 import { asInteger, LiquidNumber, printed } from './values.ts'
 
 /** What a loop runs over. A range is never built, so that its length costs nothing. */
@@ -65,14 +65,8 @@ function part(turns: Turns, offset: unknown, limit: unknown, reversed = false): 
 }
 
 function forloopOf(length: number, index: number, parentloop: unknown): object {
-  const loop = {
-    length,
-    index: index + 1,
-    index0: index,
-    rindex: length - index,
-    rindex0: length - index - 1,
-  }
-  return { ...loop, first: index === 0, last: index === length - 1, parentloop }
+  const [rindex, first, last] = [length - index, index === 0, index === length - 1]
+  return { length, index: index + 1, index0: index, rindex, rindex0: rindex - 1, first, last, parentloop }
 }
 
 /** `for`: `offset`, then `limit`, then `reversed`, in whatever order they are written. */
@@ -180,32 +174,37 @@ export class GroupedCycleTag extends Tag {
   }
 }
 
-/** `if`, whose every condition counts: a long chain is no single node. */
-export class CountedIfTag extends IfTag {
-  readonly #branches = this.branches.map(({ value, templates }) => ({ test: evaluationOf(value), templates }))
-
-  override render(outer: Context, emitter: Emitter): ReturnType<IfTag['render']> {
+/** Chooses among the branches of a condition, of which each counts: a long chain is no single node. */
+function conditional(
+  branches: IfTag['branches'],
+  isNegated: boolean,
+): (outer: Context) => Template[] | undefined {
+  const tests = branches.map(({ value, templates }, at) => {
+    return { test: evaluationOf(value), wanted: !isNegated || at > 0, templates }
+  })
+  return outer => {
     const context = outer as RenderingContext
-    context.budget.countWork(this.branches.length * ITEM_WORK)
-    const holding = this.#branches.find(({ test }) => isTrue(test(context)))
-    this.liquid.renderer.renderTemplates(holding?.templates ?? this.elseTemplates ?? [], context, emitter)
+    context.budget.countWork(branches.length * ITEM_WORK)
+    return tests.find(({ test, wanted }) => isTrue(test(context)) === wanted)?.templates
+  }
+}
+
+export class CountedIfTag extends IfTag {
+  readonly #chosen = conditional(this.branches, false)
+
+  override render(context: Context, emitter: Emitter): ReturnType<IfTag['render']> {
+    const templates = this.#chosen(context) ?? this.elseTemplates ?? []
+    this.liquid.renderer.renderTemplates(templates, context, emitter)
     return RENDERED
   }
 }
 
-/** `unless`, counted as `if` is. Its own condition must not hold; those of its `elsif` must. */
+/** Its own condition must not hold; those of its `elsif` must. */
 export class CountedUnlessTag extends UnlessTag {
-  readonly #branches = this.branches.map(({ value, templates }, at) => ({
-    test: evaluationOf(value),
-    wanted: at > 0,
-    templates,
-  }))
+  readonly #chosen = conditional(this.branches, true)
 
-  override render(outer: Context, emitter: Emitter): ReturnType<UnlessTag['render']> {
-    const context = outer as RenderingContext
-    context.budget.countWork(this.branches.length * ITEM_WORK)
-    const chosen = this.#branches.find(({ test, wanted }) => isTrue(test(context)) === wanted)
-    this.liquid.renderer.renderTemplates(chosen?.templates ?? this.elseTemplates, context, emitter)
+  override render(context: Context, emitter: Emitter): ReturnType<UnlessTag['render']> {
+    this.liquid.renderer.renderTemplates(this.#chosen(context) ?? this.elseTemplates, context, emitter)
     return RENDERED
   }
 }
@@ -230,13 +229,12 @@ export class FirstMatchCaseTag extends CaseTag {
 }
 
 /** What the library keeps to itself of `assign` and `echo`. */
-type Assigned = { readonly key: string; readonly value: Value }
-type Echoed = { readonly value: Value | undefined }
+type Kept = { readonly key: string; readonly value: Value | undefined }
 
 /** `assign`: as the library has it, evaluated at once. */
 export class DirectAssignTag extends AssignTag {
-  readonly #key = (this as unknown as Assigned).key
-  readonly #value = evaluationOf((this as unknown as Assigned).value)
+  readonly #key = (this as unknown as Kept).key
+  readonly #value = evaluationOf((this as unknown as Kept).value!)
 
   override render(context: Context): ReturnType<AssignTag['render']> {
     const value = this.#value(context as RenderingContext)
@@ -247,17 +245,12 @@ export class DirectAssignTag extends AssignTag {
 
 /** `echo`: what an output prints, as a tag. */
 export class DirectEchoTag extends EchoTag {
-  readonly #value = echoed(this)
+  readonly #value = (this as unknown as Kept).value && evaluationOf((this as unknown as Kept).value!)
 
   override render(context: Context, emitter: Emitter): ReturnType<EchoTag['render']> {
     if (this.#value) emitter.write(this.#value(context as RenderingContext))
     return RENDERED
   }
-}
-
-function echoed(tag: object) {
-  const { value } = tag as Echoed
-  return value && evaluationOf(value)
 }
 
 /**
@@ -325,20 +318,8 @@ export class SnippetTag extends Tag {
   render(outer: Context, emitter: Emitter): void {
     const context = outer as RenderingContext
     const { snippets, environment, budget } = context.state
-    const name = toValueSync(evalTokenValue(this.#name, context))
-    const snippet = typeof name === 'string' ? environment.templates?.(name) : undefined
-    if (typeof name !== 'string' || !snippet)
-      throw new TemplateError(
-        'templateFailed',
-        `There is no snippet '${String(name)}'. Correct its name or add it.`,
-      )
-    if (snippets.includes(name))
-      throw new TemplateError(
-        'templateFailed',
-        `The snippet '${name}' includes itself: ${snippets.join(' → ')} → ${name}.`,
-      )
-    if (snippets.length >= budget.limits.includeDepth)
-      throw new TemplateError('templateLimit', `Snippets nest deeper than ${budget.limits.includeDepth}.`)
+    const given = toValueSync(evalTokenValue(this.#name, context))
+    const { name, snippet } = includedSnippet(given, environment.templates, snippets, budget.limits)
     budget.countWork(Object.keys(this.#pairs.hash).length * ITEM_WORK)
     const isolated = this.name === 'render'
     const scope: Record<string, unknown> = Object.assign(

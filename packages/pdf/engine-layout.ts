@@ -23,13 +23,8 @@ prototype.getAscenderHeight = function (this: EngineLine): number {
 }
 
 prototype.getHeight = function (this: EngineLine): number {
-  let [above, below] = [0, 0]
-  for (const inline of this.inlines) {
-    const own = extentOf(inline)
-    above = Math.max(above, own.above)
-    below = Math.max(below, own.below)
-  }
-  return Math.max(0, above + below)
+  const below = this.inlines.reduce((most, inline) => Math.max(most, extentOf(inline).below), 0)
+  return Math.max(0, this.getAscenderHeight() + below)
 }
 
 /** What is in a list begins where its padding ends; the marker stands before it. */
@@ -125,30 +120,23 @@ function inVisualOrder(placed: EngineLine): void {
 }
 
 // Widths of the columns of tables, which the layout engine (pdfmake 0.3) works out in its own way: mended on its calculator.
-type Column = (typeof columnCalculator.default)['buildColumnWidths'] extends (
-  columns: (infer C)[],
-  ...rest: never[]
-) => void
-  ? C
-  : never
-type Table = NonNullable<Parameters<(typeof columnCalculator.default)['buildColumnWidths']>[3]>
-
 const ofColumns = columnCalculator.default.buildColumnWidths
+type Column = Parameters<typeof ofColumns>[0][number]
+type Table = NonNullable<Parameters<typeof ofColumns>[3]>
 
 /** Columns of blocks beside one another are the engine's; those of tables have the widths of CSS's `auto` layout. */
 columnCalculator.default.buildColumnWidths = (columns, available, offsets = 0, table) =>
   table ? tableWidths(columns, available, offsets, table) : ofColumns(columns, available, offsets)
 
-columnCalculator.default.measureMinMax = columns => {
-  const points = ({ width }: Column): number | undefined => (typeof width === 'number' ? width : undefined)
-  return {
-    min: columns.reduce((sum, column) => sum + Math.max(points(column) ?? 0, column._minWidth), 0),
-    max: columns.reduce(
-      (sum, column) => sum + Math.max(points(column) ?? column._maxWidth, column._minWidth),
-      0,
-    ),
-  }
-}
+columnCalculator.default.measureMinMax = columns => ({
+  min: sumOf(columns, column => Math.max(pointsOf(column) ?? 0, column._minWidth)),
+  max: sumOf(columns, column => Math.max(pointsOf(column) ?? column._maxWidth, column._minWidth)),
+})
+
+const sumOf = <Item>(items: readonly Item[], of: (item: Item, at: number) => number): number =>
+  items.reduce((sum, item, at) => sum + of(item, at), 0)
+
+const pointsOf = ({ width }: Column): number | undefined => (typeof width === 'number' ? width : undefined)
 
 const percentOf = ({ width }: Column): number | undefined =>
   typeof width === 'string' && width.endsWith('%') ? Number.parseFloat(width) : undefined
@@ -164,12 +152,7 @@ function tableWidths(columns: Column[], available: number, offsets: number, tabl
   const open: { column: Column; edge: number }[] = []
   for (const [at, column] of columns.entries()) {
     const percent = percentOf(column)
-    const asked =
-      percent === undefined
-        ? typeof column.width === 'number'
-          ? column.width
-          : undefined
-        : (outer * percent) / 100 - edges[at]!
+    const asked = percent === undefined ? pointsOf(column) : (outer * percent) / 100 - edges[at]!
     if (asked === undefined) open.push({ column, edge: edges[at]! })
     else {
       column._calcWidth = Math.max(asked, column._minWidth)
@@ -184,21 +167,18 @@ function tableWidths(columns: Column[], available: number, offsets: number, tabl
 }
 
 function share(open: { column: Column; edge: number }[], rest: number, fills: boolean): void {
-  const least = open.reduce((sum, { column }) => sum + column._minWidth, 0)
-  const most = open.reduce((sum, { column }) => sum + column._maxWidth, 0)
+  const least = sumOf(open, ({ column }) => column._minWidth)
+  const most = sumOf(open, ({ column }) => column._maxWidth)
   const outerMost = open.reduce((sum, { column, edge }) => sum + column._maxWidth + edge, 0)
   const outerRest = rest + outerMost - most
-  for (const { column, edge } of open)
-    if (rest >= most)
-      column._calcWidth = fills
-        ? outerMost === 0
-          ? rest / open.length
-          : Math.max(column._minWidth, (outerRest * (column._maxWidth + edge)) / outerMost - edge)
-        : column._maxWidth
-    else
-      column._calcWidth =
-        column._minWidth +
-        (rest <= least ? 0 : ((rest - least) * (column._maxWidth - column._minWidth)) / (most - least))
+  for (const { column, edge } of open) {
+    const { _minWidth: min, _maxWidth: max } = column
+    if (rest <= least && rest < most) column._calcWidth = min
+    else if (rest < most) column._calcWidth = min + ((rest - least) * (max - min)) / (most - least)
+    else if (!fills) column._calcWidth = max
+    else if (outerMost === 0) column._calcWidth = rest / open.length
+    else column._calcWidth = Math.max(min, (outerRest * (max + edge)) / outerMost - edge)
+  }
 }
 
 /** All have a width, and together less than the table: each more by its share. */
@@ -226,7 +206,7 @@ function outerWidth(columns: Column[], edges: readonly number[], most: number, t
   let [wide, others, percents] = [0, 0, 0]
   for (const [at, column] of columns.entries()) {
     const percent = percentOf(column)
-    const own = (typeof column.width === 'number' ? column.width : column._maxWidth) + edges[at]!
+    const own = (pointsOf(column) ?? column._maxWidth) + edges[at]!
     if (percent === undefined) others += own
     else {
       percents += percent

@@ -39,16 +39,13 @@ function blocksIn(children: readonly HtmlNode[], style: Style, flow: Flow): Bloc
       else {
         const own = styleOf(node, around, flow.sheet, flow.budget)
         if (own.display === 'none') continue
-        if (node.tag === 'img' || node.drawing) {
-          const image = imageBlock(node, own, flow)
-          if (image) {
-            end()
-            blocks.push(image)
-          } else addText(paragraph, node.attributes.alt ?? '', own, flow)
-        } else if (own.display === 'inline') take(node.children, own)
+        const isImage = node.tag === 'img' || node.drawing !== undefined
+        const image = isImage ? imageBlock(node, own, flow) : undefined
+        if (isImage && !image) addText(paragraph, node.attributes.alt ?? '', own, flow)
+        else if (!image && own.display === 'inline') take(node.children, own)
         else {
           end()
-          blocks.push(...blockElement(node, own, flow))
+          blocks.push(...(image ? [image] : blockElement(node, own, flow)))
         }
       }
     }
@@ -116,10 +113,12 @@ function collapsed(blocks: Block[]): Block[] {
   })
 }
 
+const MOST_HEIGHT = 700
+
 const spacer = (height: number): Block => ({
   text: [],
   lineHeight: 0.01,
-  margin: [0, Math.min(height, 700), 0, 0],
+  margin: [0, Math.min(height, MOST_HEIGHT), 0, 0],
 })
 
 const pageBreak = (): Block => ({ text: [], lineHeight: 0.01, pageBreak: 'after' })
@@ -135,14 +134,8 @@ export function placed(block: Block, style: Style, width: Width | undefined): Bl
     width: width === undefined ? 'auto' : 'percent' in width ? `${width.percent}%` : width.points,
   } as Block
   const rest = (): Block => ({ stack: [], width: '*' })
-  return {
-    columns: [
-      ...(style.autoLeft ? [rest()] : []),
-      own,
-      ...(style.autoRight || !style.autoLeft ? [rest()] : []),
-    ],
-    columnGap: 0,
-  }
+  const [before, after] = [style.autoLeft, style.autoRight || !style.autoLeft]
+  return { columns: [...(before ? [rest()] : []), own, ...(after ? [rest()] : [])], columnGap: 0 }
 }
 
 const ONE_CELL = { widths: ['auto'], fills: true, headerRows: 0, keepWithHeaderRows: 0 }
@@ -153,21 +146,13 @@ function boxBlock(element: HtmlElement, style: Style, flow: Flow): Block {
   const { borders, padding, background } = style
   const [left, top, right, bottom] = borders
   const stack = flowOf(element, style, flow)
+  const cell: Cell = {
+    stack: stack.length > 0 ? stack : [spacer(0)],
+    ...bordered(borders),
+    ...(background !== undefined && { fillColor: background }),
+  }
   return {
-    table: {
-      ...ONE_CELL,
-      dontBreakRows: false,
-      heights: () => style.height ?? 'auto',
-      body: [
-        [
-          {
-            stack: stack.length > 0 ? stack : [spacer(0)],
-            ...bordered(borders),
-            ...(background !== undefined && { fillColor: background }),
-          },
-        ],
-      ],
-    },
+    table: { ...ONE_CELL, dontBreakRows: false, heights: () => style.height ?? 'auto', body: [[cell]] },
     layout: {
       hLineWidth: line => (line === 0 ? top : bottom)?.width ?? 0,
       vLineWidth: line => (line === 0 ? left : right)?.width ?? 0,
@@ -201,21 +186,14 @@ export function dashes(border: Border | undefined): LineStyle {
 
 function ruleBlock(style: Style): Block {
   const line = style.borders[1] ?? { width: 0.75, colour: '#888888', dash: undefined }
+  const cell: Cell = {
+    stack: [spacer(0)],
+    border: [false, true, false, false],
+    borderColor: sides(() => line.colour),
+  }
   return {
     margin: [...style.margin] as Margin,
-    table: {
-      ...ONE_CELL,
-      dontBreakRows: true,
-      body: [
-        [
-          {
-            stack: [spacer(0)],
-            border: [false, true, false, false],
-            borderColor: [line.colour, line.colour, line.colour, line.colour],
-          },
-        ],
-      ],
-    },
+    table: { ...ONE_CELL, dontBreakRows: true, body: [[cell]] },
     layout: {
       hLineWidth: at => (at === 0 ? line.width : 0),
       vLineWidth: none,
@@ -229,24 +207,17 @@ function ruleBlock(style: Style): Block {
 }
 
 const BULLETS = new Set(['disc', 'circle', 'square', 'none'])
-const NUMBERS: Readonly<Record<string, string>> = {
-  decimal: 'decimal',
+const NUMBERS = new Set(['decimal', 'lower-alpha', 'upper-alpha', 'lower-roman', 'upper-roman', 'none'])
+/** The engine's names of numberings that have another in CSS, and those of the attribute `type`. */
+const NUMBER_NAMES = {
   'decimal-leading-zero': 'decimal',
-  'lower-alpha': 'lower-alpha',
   'lower-latin': 'lower-alpha',
-  'upper-alpha': 'upper-alpha',
   'upper-latin': 'upper-alpha',
-  'lower-roman': 'lower-roman',
-  'upper-roman': 'upper-roman',
-  none: 'none',
 }
-const TYPE_ATTRIBUTE: Readonly<Record<string, string>> = {
-  '1': 'decimal',
-  a: 'lower-alpha',
-  A: 'upper-alpha',
-  i: 'lower-roman',
-  I: 'upper-roman',
-}
+const TYPE_NAMES = { 1: 'decimal', a: 'lower-alpha', A: 'upper-alpha', i: 'lower-roman', I: 'upper-roman' }
+
+const nameIn = (names: Readonly<Record<string, string>>, given: string): string | undefined =>
+  Object.hasOwn(names, given) ? names[given] : undefined
 
 function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
   const items = element.children
@@ -258,14 +229,14 @@ function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
       return content.length === 0 ? [] : [content.length === 1 ? content[0]! : { stack: content }]
     })
   if (items.length === 0) return []
-  const named = TYPE_ATTRIBUTE[element.attributes.type ?? ''] ?? style.listType
+  const named = nameIn(TYPE_NAMES, element.attributes.type ?? '') ?? style.listType
+  const numbering = nameIn(NUMBER_NAMES, named) ?? named
   const look = { indent: style.padding[0], markerColor: style.colour, fontSize: style.fontSize }
-  if (element.tag === 'ul' && !Object.hasOwn(NUMBERS, named === 'none' ? '' : named))
+  if (element.tag === 'ul' && (named === 'none' || !NUMBERS.has(numbering)))
     return [{ ul: items, type: BULLETS.has(named) ? named : 'disc', ...look }]
-  const start = Math.trunc(Number(element.attributes.start ?? 1))
-  return [
-    { ol: items, type: NUMBERS[named] ?? 'decimal', start: Number.isSafeInteger(start) ? start : 1, ...look },
-  ]
+  const given = Math.trunc(Number(element.attributes.start ?? 1))
+  const start = Number.isSafeInteger(given) ? given : 1
+  return [{ ol: items, type: NUMBERS.has(numbering) ? numbering : 'decimal', start, ...look }]
 }
 
 /**
@@ -287,7 +258,7 @@ function imageBlock({ attributes, drawing }: HtmlElement, style: Style, flow: Fl
   const block: Block = {
     ...source,
     width,
-    height: Math.min(height, 700),
+    height: Math.min(height, MOST_HEIGHT),
     alignment: alignmentOf(style, style.direction === 'rtl'),
   }
   if (style.display === 'block') return { ...block, margin }

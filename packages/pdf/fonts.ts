@@ -79,11 +79,7 @@ const UNSEEN = /^(?:[\s\u00a0\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|\p{V
  * The text in pieces, each with the font that has its characters: that of its family, then the service's, then any
  * other of the configuration. A character that none has stays with the main one, and is noted.
  */
-export function byFont(
-  text: string,
-  fonts: DocumentFonts,
-  family: Font | undefined,
-): { text: string; font: string }[] {
+export function byFont(text: string, fonts: DocumentFonts, family: Font | undefined) {
   const pieces: { text: string; font: string }[] = []
   for (const character of text) {
     const last = pieces.at(-1)
@@ -98,11 +94,8 @@ export function byFont(
   return pieces
 }
 
-function fontOf(
-  character: string,
-  { main, other, own, missing }: DocumentFonts,
-  family: Font | undefined,
-): Font {
+function fontOf(character: string, fonts: DocumentFonts, family: Font | undefined): Font {
+  const { main, other, own, missing } = fonts
   const code = character.codePointAt(0)!
   if (family && covers(family.coverage, code)) return family
   if (code <= 0x7e || covers(main.coverage, code)) return main

@@ -1,8 +1,8 @@
 // The HTML as a tree of what the renderer reads: elements, texts, style sheets. Parsed by the rules of browsers, so
 // that a row is never lost over a missing end tag.
-import { type DefaultTreeAdapterMap, defaultTreeAdapter, Parser } from 'parse5'
+import { type DefaultTreeAdapterMap, Parser } from 'parse5'
 import { ConversionBudget } from './limits.ts'
-import { type Drawing, drawingOf } from './svg.ts'
+import { countingAdapter, type Drawing, drawingOf } from './svg.ts'
 
 export type HtmlElement = {
   readonly tag: string
@@ -59,37 +59,26 @@ export function readHtml(html: string, budget: ConversionBudget): HtmlDocument {
     if (tag === 'style') sheets.push(textOf(node))
     if (tag === 'title' && parent.tag === 'head') title ??= textOf(node).trim()
     if (tag === 'style' || (IGNORED.has(tag) && tag !== 'head')) return undefined
-    const element = tag === 'svg' ? drawn(node, parent) : make(node, parent, depth)
+    const element = make(node, parent, depth)
     parent.size += 1
     if (tag !== HEADER_TAG && tag !== FOOTER_TAG) return element
     found[tag] = element
     return undefined
   }
-  const drawn = (node: Element, parent: Growing): HtmlElement => ({
-    tag: 'svg',
-    ...attributesOf(node),
-    children: [],
-    parent,
-    index: parent.size,
-    size: 0,
-    drawing: drawingOf(node, budget),
-  })
   const make = (node: Element, parent: HtmlElement | undefined, depth: number): HtmlElement => {
-    budget.count('elements')
-    budget.check('depth', depth)
-    const children: HtmlNode[] = []
+    const tag = node.tagName
     const element: Growing = {
-      tag: node.tagName,
+      tag,
       ...attributesOf(node),
-      children,
+      children: [],
       parent,
       index: parent?.size ?? 0,
       size: 0,
     }
-    for (const child of node.childNodes) {
-      const one = read(child, element, depth + 1)
-      if (one !== undefined) children.push(one)
-    }
+    if (tag === 'svg') return { ...element, drawing: drawingOf(node, budget) }
+    budget.count('elements')
+    budget.check('depth', depth)
+    element.children = node.childNodes.flatMap(child => read(child, element, depth + 1) ?? [])
     return element
   }
   const root = parsed(html, new ConversionBudget()).childNodes.find(
@@ -109,19 +98,9 @@ function attributesOf({ attrs }: Element): Pick<HtmlElement, 'attributes' | 'cla
 
 type WithAttributes = { currentToken: { attrs: unknown[] }; _leaveAttrName(): void }
 
-/**
- * The HTML as a tree. The parser makes elements that nobody wrote, and many of few, and compares each attribute with
- * all before it; so both are counted while it works.
- */
+/** The HTML as a tree. The parser compares each attribute with all before it, so they are counted while it works. */
 function parsed(html: string, budget: ConversionBudget): DefaultTreeAdapterMap['document'] {
-  const treeAdapter: typeof defaultTreeAdapter = {
-    ...defaultTreeAdapter,
-    createElement(...made) {
-      budget.count('elements')
-      return defaultTreeAdapter.createElement(...made)
-    },
-  }
-  const parser = new Parser<DefaultTreeAdapterMap>({ treeAdapter })
+  const parser = new Parser<DefaultTreeAdapterMap>({ treeAdapter: countingAdapter(budget) })
   const tokenizer = parser.tokenizer as unknown as WithAttributes
   const leave = tokenizer._leaveAttrName
   tokenizer._leaveAttrName = function () {

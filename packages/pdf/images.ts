@@ -19,9 +19,10 @@ export class Images {
 
   /** Data addresses by the keys that content names. */
   get dictionary(): Record<string, string> {
-    return Object.fromEntries(
-      [...this.#known].flatMap(([address, image]) => ('key' in image ? [[image.key, address]] : [])),
+    const pictures = [...this.#known].flatMap(([address, image]) =>
+      'key' in image ? [[image.key, address]] : [],
     )
+    return Object.fromEntries(pictures)
   }
 
   /** The image of the address, its size in pixels; undefined for an address that leads out of the document. */
@@ -40,22 +41,21 @@ export class Images {
     if (known) return known
     this.#budget.count('images')
     this.#budget.count('imageBytes', Math.floor((address.length * 3) / 4))
-    const drawing = /^data:image\/svg\+xml/i.test(address)
-      ? drawingOfText(textOf(source), this.#budget)
-      : undefined
-    if (drawing) {
-      this.#known.set(address, drawing)
-      return drawing
-    }
+    const isSvg = /^data:image\/svg\+xml/i.test(address)
+    const drawing = isSvg ? drawingOfText(textOf(source), this.#budget) : undefined
+    const image = drawing ?? this.#picture(address)
+    this.#known.set(address, image)
+    return image
+  }
+
+  #picture(address: string): DocumentImage {
     const base64 = /^data:[^,]*;base64,([A-Za-z0-9+/=]+)$/.exec(address)?.[1]
     const bytes = base64 === undefined ? undefined : Buffer.from(base64, 'base64')
     const size = bytes && (isPng(bytes) ? this.#pngSize(bytes) : jpegSize(bytes))
     if (!size)
       throw new ConversionError('An image is neither PNG nor JPEG in base64, nor SVG; use one of them.')
     this.#budget.check('imagePixels', size.width * size.height)
-    const image = { key: `image${this.#known.size}`, ...size }
-    this.#known.set(address, image)
-    return image
+    return { key: `image${this.#known.size}`, ...size }
   }
 
   /**
@@ -136,30 +136,20 @@ function readPng(bytes: Buffer): Png | undefined {
     const body = bytes.subarray(at + 8, at + 8 + length)
     if (body.length < length) return undefined
     if (type === 'IHDR' && length >= 13) {
-      width = body.readUInt32BE(0)
-      height = body.readUInt32BE(4)
-      bits = body[8]!
-      colourType = body[9]!
-      interlaced = body[12]!
+      ;[width, height] = [body.readUInt32BE(0), body.readUInt32BE(4)]
+      ;[bits, colourType, interlaced] = [body[8]!, body[9]!, body[12]!]
     } else if (type === 'tRNS') isTransparent = colourType === 3
     else if (type === 'IDAT') data.push(body)
     else if (type === 'IEND') {
       const samples = SAMPLES[colourType]
-      if (
-        samples === undefined ||
-        ![1, 2, 4, 8, 16].includes(bits) ||
-        width < 1 ||
-        height < 1 ||
-        data.length === 0
-      )
-        return undefined
+      if (samples === undefined || ![1, 2, 4, 8, 16].includes(bits)) return undefined
+      if (width < 1 || height < 1 || data.length === 0) return undefined
       const ofPixel = bits * samples
       return {
         width,
         height,
         isUnpacked: colourType === 4 || colourType === 6 || isTransparent || interlaced === 1,
-        unpackedBytes:
-          interlaced === 1 ? interlacedBytes(width, height, ofPixel) : rowsBytes(width, height, ofPixel),
+        unpackedBytes: (interlaced === 1 ? interlacedBytes : rowsBytes)(width, height, ofPixel),
         data: Buffer.concat(data),
       }
     }
@@ -183,13 +173,8 @@ const PASSES = [
 ] as const
 
 const interlacedBytes = (width: number, height: number, bitsOfPixel: number): number =>
-  PASSES.reduce(
-    (sum, [left, top, across, down]) =>
-      sum +
-      rowsBytes(
-        Math.max(0, Math.ceil((width - left) / across)),
-        Math.max(0, Math.ceil((height - top) / down)),
-        bitsOfPixel,
-      ),
-    0,
-  )
+  PASSES.reduce((sum, [left, top, across, down]) => {
+    const columns = Math.max(0, Math.ceil((width - left) / across))
+    const rows = Math.max(0, Math.ceil((height - top) / down))
+    return sum + rowsBytes(columns, rows, bitsOfPixel)
+  }, 0)

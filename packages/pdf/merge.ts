@@ -39,10 +39,8 @@ export async function mergePdfs(
   merged.setCreationDate(new Date(madeAt))
   for (const source of sources) {
     for (const page of await pagesOf(source, merged)) merged.addPage(page)
-    if (merged.getPageCount() > MERGE_LIMITS.pages)
-      throw new ConversionError(
-        `With '${source.name}' the document has more than ${MERGE_LIMITS.pages} pages.`,
-      )
+    const message = `With '${source.name}' the document has more than ${MERGE_LIMITS.pages} pages.`
+    if (merged.getPageCount() > MERGE_LIMITS.pages) throw new ConversionError(message)
   }
   // Pages that were copied wait to be written until then.
   await merged.flush()
@@ -63,9 +61,8 @@ async function pagesOf({ name, bytes }: NamedPdf, merged: PDFDocument) {
     budget.assertWithin(name)
     // What the library says of a broken file is about its own code.
     const isEncrypted = problem instanceof Error && /encrypted/i.test(problem.message)
-    throw new ConversionError(
-      `'${name}' cannot be merged: it is ${isEncrypted ? 'encrypted' : 'no PDF that can be read'}.`,
-    )
+    const reason = isEncrypted ? 'encrypted' : 'no PDF that can be read'
+    throw new ConversionError(`'${name}' cannot be merged: it is ${reason}.`)
   }
 }
 
@@ -130,20 +127,18 @@ const WORDS: Readonly<Record<keyof typeof MERGE_LIMITS, string>> = {
 /** What one source has used up. Once a limit is passed every count throws: the library goes on after most errors. */
 class MergeBudget {
   readonly #used = { unpackedBytes: 0, values: 0, pages: 0 }
-  #passed: keyof typeof MERGE_LIMITS | undefined
+  #passed: string | undefined
 
   count(what: keyof typeof MERGE_LIMITS, units = 1): void {
     this.#used[what] += units
-    if (this.#used[what] > MERGE_LIMITS[what]) this.#passed ??= what
-    if (this.#passed) throw new RangeError(`more than ${MERGE_LIMITS[what]} ${WORDS[what]}`)
+    if (this.#used[what] > MERGE_LIMITS[what])
+      this.#passed ??= `more than ${MERGE_LIMITS[what]} ${WORDS[what]}`
+    if (this.#passed) throw new RangeError(this.#passed)
   }
 
   /** Throws a ConversionError where the source, by its name, has passed a limit. */
   assertWithin(name: string): void {
-    if (this.#passed)
-      throw new ConversionError(
-        `'${name}' cannot be merged: it has more than ${MERGE_LIMITS[this.#passed]} ${WORDS[this.#passed]}.`,
-      )
+    if (this.#passed) throw new ConversionError(`'${name}' cannot be merged: it has ${this.#passed}.`)
   }
 }
 
@@ -151,6 +146,7 @@ const budgets = new WeakMap<PDFContext, MergeBudget>()
 /** Of the source whose objects are being unpacked, which nothing interrupts. */
 let unpacking: MergeBudget | undefined
 
+/** Of the source that is being opened. */
 let opening: MergeBudget | undefined
 
 const { create } = PDFContext

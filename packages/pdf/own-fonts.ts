@@ -3,8 +3,7 @@
 import { type Coverage, coverageOf, type Font, type OwnFontFiles } from './fonts.ts'
 import { ConversionError } from './page.ts'
 import type { FontFace } from './sheet.ts'
-import { plainFont } from './web-fonts/plain-font.ts'
-import { FontError, viewOf } from './web-fonts/sfnt.ts'
+import { damaged, FontError, plainFont, tagsOf, viewOf } from './web-fonts.ts'
 
 /** The four faces of a family, by the names of their files. */
 type FamilyFaces = Record<'normal' | 'bold' | 'italics' | 'bolditalics', string>
@@ -51,8 +50,7 @@ function readable(file: string, bytes: Uint8Array, mostBytes: number): Uint8Arra
   try {
     return plainFont(bytes, mostBytes)
   } catch (problem) {
-    if (!(problem instanceof FontError)) throw problem
-    throw new ConversionError(`The font '${file}' cannot be used: ${problem.message}.`)
+    throw problem instanceof FontError ? unusable(file, problem) : problem
   }
 }
 
@@ -60,6 +58,34 @@ function coverageIn(file: string, bytes: Uint8Array): Coverage {
   try {
     return coverageOf(viewOf(bytes))
   } catch {
-    throw new ConversionError(`The font '${file}' cannot be used: it is damaged.`)
+    throw unusable(file, damaged())
+  }
+}
+
+const unusable = (file: string, { message }: FontError): ConversionError =>
+  new ConversionError(`The font '${file}' cannot be used: ${message}.`)
+
+/** Tables without which no letter has a shape or a place, by their tags. */
+const NEEDED = ['cmap', 'head', 'hhea', 'hmtx', 'maxp'] as const
+/** Outlines: TrueType's, or those of PostScript. */
+const OUTLINES = ['glyf', 'CFF ', 'CFF2'] as const
+
+/**
+ * Why the font cannot be used, as the end of a sentence; undefined for one that can. `mostBytes`: once it is unpacked. Asked
+ * when a font is uploaded: one that is damaged should not be found when a document fails.
+ */
+export function fontProblem(bytes: Uint8Array, mostBytes: number): string | undefined {
+  try {
+    const plain = plainFont(bytes, mostBytes)
+    const tags = tagsOf(plain)
+    const missing = NEEDED.filter(tag => !tags.has(tag))
+    if (missing.length > 0) return `it lacks ${missing.map(tag => `'${tag}'`).join(', ')}`
+    if (!OUTLINES.some(tag => tags.has(tag))) return 'it has no outlines of letters'
+    return coverageOf(viewOf(plain)).length === 0 ? 'it says of no character which letter it is' : undefined
+  } catch (problem) {
+    if (problem instanceof FontError) return problem.message
+    // A place that it names lies behind its end.
+    if (problem instanceof RangeError) return damaged().message
+    throw problem
   }
 }

@@ -65,11 +65,8 @@ const CONTENT = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|counter\(\s*(page|pages
 const contentOf = (text: string): string =>
   [...text.matchAll(CONTENT)]
     .map(([, double, single, counter]) => {
-      if (counter === undefined)
-        return escaped((double ?? single ?? '').replace(/\\a\s?/gi, '\n').replace(/\\(.)/g, '$1')).replaceAll(
-          '\n',
-          '<br>',
-        )
+      const words = (double ?? single ?? '').replace(/\\a\s?/gi, '\n').replace(/\\(.)/g, '$1')
+      if (counter === undefined) return escaped(words).replaceAll('\n', '<br>')
       const tag = counter.toLowerCase() === 'page' ? PAGE_NUMBER_TAG : PAGE_COUNT_TAG
       return `<${tag}></${tag}>`
     })

@@ -82,10 +82,7 @@ function transformed(text: string, transform: Style['transform']): string {
 }
 
 function runStyle(style: Style): Omit<Run, 'text'> {
-  const decoration = [
-    ...(style.underline ? (['underline'] as const) : []),
-    ...(style.lineThrough ? (['lineThrough'] as const) : []),
-  ]
+  const decoration = (['underline', 'lineThrough'] as const).filter(line => style[line])
   return {
     fontSize: style.fontSize,
     line: style.fontSize * style.lineHeight,

@@ -27,11 +27,9 @@ let fonts: Fonts | undefined
 /** Fonts are read once in an isolate. */
 function readFonts(files: FontFiles): Fonts {
   if (fonts) return fonts
-  const all = new Map(
-    Object.entries(files).map(([name, bytes]) => [name, new Uint8Array(bytes as ArrayBuffer)]),
-  )
+  const bytes = (name: string) => new Uint8Array(files[name as keyof FontFiles])
   fonts = {
-    files: all,
+    files: new Map(Object.keys(files).map(name => [name, bytes(name)])),
     main: { name: MAIN_FONT, coverage: coverageOf(new DataView(files.regular)) },
     other: { name: OTHER_FONT, coverage: coverageOf(new DataView(files.otherRegular)) },
   }
@@ -43,21 +41,14 @@ function readFonts(files: FontFiles): Fonts {
  * in milliseconds. `bindery-header` and `bindery-footer` stand in the margins of every page, which grow where
  * they need more. Throws a ConversionError past a limit, and for images that cannot be read.
  */
-export async function renderPdf(
-  html: string,
-  page: Page,
-  files: FontFiles,
-  ownFiles: OwnFontFiles,
-  madeAt: number,
-): Promise<RenderedPdf> {
+export async function renderPdf(...given: Parameters<typeof pdfOf>): Promise<RenderedPdf> {
   try {
-    return await pdfOf(html, page, files, ownFiles, madeAt)
+    return await pdfOf(...given)
   } catch (problem) {
     if (problem instanceof ConversionError) throw problem
     // Nothing but the HTML decides what comes of it: another try would fail in the same way.
-    throw new ConversionError(
-      `It could not be laid out: ${problem instanceof Error ? problem.message : problem}`,
-    )
+    const reason = problem instanceof Error ? problem.message : problem
+    throw new ConversionError(`It could not be laid out: ${reason}`)
   }
 }
 
@@ -105,36 +96,27 @@ async function pdfOf(
     marginElements += size
   }
   const marginContent = (element: HtmlElement, pageNumber: number, pages: number): Block[] => {
-    const own = new ConversionBudget()
-    const style = styleOf(element, bodyStyle, flow.sheet, own)
-    return flowOf(
-      element,
-      { ...style, margin: [0, 0, 0, 0] },
-      { ...flow, budget: own, page: pageNumber, pages },
-    )
+    const own = { ...flow, budget: new ConversionBudget(), page: pageNumber, pages }
+    const style = styleOf(element, bodyStyle, flow.sheet, own.budget)
+    return flowOf(element, { ...style, margin: [0, 0, 0, 0] }, own)
   }
+  const title = document.title || undefined
+  const info = { title, creator: 'Bindery', producer: 'Bindery', creationDate: new Date(madeAt) }
   const define = (content: Block[], more: Partial<ContentDefinition>): ContentDefinition => ({
     pageSize: { width: across, height: down },
     pageMargins: [margins.left, margins.top, margins.right, margins.bottom],
     defaultStyle: { font: MAIN_FONT, fontSize: ROOT_SIZE },
     images: flow.images.dictionary,
     version: '1.7',
-    info: {
-      title: document.title || undefined,
-      creator: 'Bindery',
-      producer: 'Bindery',
-      creationDate: new Date(madeAt),
-    },
+    info,
     content,
     ...more,
   })
   const heightOf = async (element: HtmlElement | undefined): Promise<number> => {
     if (!element) return 0
     const content = marginContent(element, 888, 888)
-    const measured = define(content, {
-      pageSize: { width: flow.width, height: 'auto' },
-      pageMargins: [0, 0, 0, 0],
-    })
+    const pageSize = { width: flow.width, height: 'auto' as const }
+    const measured = define(content, { pageSize, pageMargins: [0, 0, 0, 0] })
     return content.length === 0 ? 0 : await engine.heightOf(measured)
   }
   const headerHeight = await heightOf(document.header)

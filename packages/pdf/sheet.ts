@@ -104,23 +104,17 @@ export const familyName = (text: string): string =>
     .trim()
     .toLowerCase()
 
+/** Each pair of braces: what stands before it, and what it holds. */
 function* blocks(text: string): Generator<[string, string]> {
   let at = 0
-  while (at < text.length) {
-    const open = text.indexOf('{', at)
-    if (open < 0) return
-    let depth = 1
-    let end = open + 1
-    for (; end < text.length && depth > 0; end += 1) {
-      if (text[end] === '{') depth += 1
-      else if (text[end] === '}') depth -= 1
-    }
+  for (let open = text.indexOf('{'); open >= 0; open = text.indexOf('{', at)) {
     const prelude = text.slice(at, open)
-    yield [
-      prelude.slice(prelude.lastIndexOf(';') + 1).trim(),
-      text.slice(open + 1, depth === 0 ? end - 1 : end),
-    ]
-    at = end
+    let depth = 1
+    for (at = open + 1; at < text.length && depth > 0; at += 1)
+      if (text[at] === '{') depth += 1
+      else if (text[at] === '}') depth -= 1
+    const body = text.slice(open + 1, depth === 0 ? at - 1 : at)
+    yield [prelude.slice(prelude.lastIndexOf(';') + 1).trim(), body]
   }
 }
 
@@ -165,7 +159,8 @@ function selectorOf(text: string): Selector | undefined {
     }
     const read = word === '' ? undefined : simpleOf(word)
     if (!read) return undefined
-    if (parts.length > 0) parts[parts.length - 1]!.parent = parent
+    const before = parts.at(-1)
+    if (before) before.parent = parent
     parts.push({ simple: read.simple, parent: false })
     weight += read.weight
     parent = false
@@ -193,13 +188,8 @@ function findDeclared(element: HtmlElement, sheet: Sheet, budget: ConversionBudg
       put(all, rule.declarations)
       put(important, rule.important)
     }
-  const own = element.attributes.style
-  if (own !== undefined) {
-    const { plain, important: insists } = declarationsOf(own)
-    put(all, plain)
-    put(all, important)
-    put(all, insists)
-  } else put(all, important)
+  const own = declarationsOf(element.attributes.style ?? '')
+  for (const declarations of [own.plain, important, own.important]) put(all, declarations)
   return all
 }
 
@@ -272,18 +262,18 @@ const SIDES = ['top', 'right', 'bottom', 'left'] as const
 
 function longhands(name: string, value: string): [string, string][] {
   const words = wordsOf(value)
+  const [, part = ''] = /^border-(.*)$/.exec(name) ?? []
   if (name === 'margin' || name === 'padding')
     return SIDES.map((side, at) => [`${name}-${side}`, ofFour(words, at)])
   if (name === 'background')
     return [['background-color', words.find(word => !word.startsWith('url(')) ?? value]]
-  if (/^border-(width|style|color)$/.test(name))
-    return SIDES.map((side, at) => [`border-${side}-${name.slice(7)}`, ofFour(words, at)])
-  if (name === 'border' || /^border-(top|right|bottom|left)$/.test(name)) {
-    const sides = name === 'border' ? SIDES : [name.slice(7)]
+  if (['width', 'style', 'color'].includes(part))
+    return SIDES.map((side, at) => [`border-${side}-${part}`, ofFour(words, at)])
+  const sides = name === 'border' ? SIDES : SIDES.filter(side => side === part)
+  if (sides.length > 0)
     return sides.flatMap(side =>
-      borderParts(words).map(([part, text]): [string, string] => [`border-${side}-${part}`, text]),
+      borderParts(words).map(([own, text]) => [`border-${side}-${own}`, text] as [string, string]),
     )
-  }
   if (name === 'font') return fontParts(value)
   if (name === 'list-style') return [['list-style-type', words[0] ?? '']]
   if (name === 'text-decoration-line') return [['text-decoration', value]]
@@ -326,11 +316,11 @@ function borderParts(words: readonly string[]): [string, string][] {
 function fontParts(value: string): [string, string][] {
   const size = /(?:^|\s)([\d.]+(?:pt|px|em|rem|mm|cm|in|pc|%))(?:\s*\/\s*([\d.]+[a-z%]*))?/i.exec(value)
   const before = size ? value.slice(0, size.index) : value
-  return [
+  const parts: [string, string][] = [
     ['font-style', /italic|oblique/i.test(before) ? 'italic' : 'normal'],
     ['font-weight', /\b(bold|bolder|[1-9]00)\b/i.exec(before)?.[1] ?? 'normal'],
-    ...(size ? [['font-size', size[1]!] as [string, string]] : []),
-    ...(size?.[2] !== undefined ? [['line-height', size[2]] as [string, string]] : []),
-    ...(size ? [['font-family', value.slice(size.index + size[0].length)] as [string, string]] : []),
   ]
+  if (size) parts.push(['font-size', size[1]!], ['font-family', value.slice(size.index + size[0].length)])
+  if (size?.[2] !== undefined) parts.push(['line-height', size[2]])
+  return parts
 }

@@ -131,10 +131,7 @@ const OF_TAGS: Readonly<Record<string, Record<string, string>>> = {
 }
 
 /** A list within a list has no margins of its own. */
-const INNER_LIST: [string, string][] = [
-  ['margin-top', '0'],
-  ['margin-bottom', '0'],
-]
+const INNER_LIST = Object.entries({ 'margin-top': '0', 'margin-bottom': '0' })
 const isInnerList = ({ tag, parent }: HtmlElement): boolean =>
   (tag === 'ul' || tag === 'ol') && parent?.tag === 'li'
 
@@ -168,15 +165,17 @@ function ofAttributes({ tag, attributes }: HtmlElement): [string, string][] {
 
 const FONT_SIZES = ['1em', '.63em', '.82em', '1em', '1.13em', '1.5em', '2em', '3em']
 
-const SIZE_WORDS: Readonly<Record<string, number>> = {
-  'xx-small': 7,
-  'x-small': 7.5,
-  small: 10,
-  medium: 12,
-  large: 13.5,
-  'x-large': 18,
-  'xx-large': 24,
-}
+const SIZE_WORDS: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    'xx-small': 7,
+    'x-small': 7.5,
+    small: 10,
+    medium: 12,
+    large: 13.5,
+    'x-large': 18,
+    'xx-large': 24,
+  }),
+)
 
 /** The element's style; `parent` is that of the element around it. */
 export function styleOf(element: HtmlElement, parent: Style, sheet: Sheet, budget: ConversionBudget): Style {
@@ -201,13 +200,13 @@ export function styleOf(element: HtmlElement, parent: Style, sheet: Sheet, budge
     italic: /italic|oblique/i.test(said.get('font-style') ?? (parent.italic ? 'italic' : '')),
     align:
       oneOf(said.get('text-align'), ['start', 'end', 'left', 'center', 'right', 'justify']) ?? parent.align,
-    direction: directionOf(element, said.get('direction'), parent.direction),
+    direction: directionOf(said.get('direction') ?? element.attributes.dir, parent.direction),
     families: familiesOf(said.get('font-family')) ?? parent.families,
     lineHeight: lineHeightOf(said.get('line-height'), fontSize) ?? parent.lineHeight,
     whiteSpace: whiteSpaceOf(said.get('white-space')) ?? parent.whiteSpace,
     transform:
       oneOf(said.get('text-transform'), ['none', 'uppercase', 'lowercase', 'capitalize']) ?? parent.transform,
-    letterSpacing: lengthOf(said.get('letter-spacing') ?? '', fontSize) ?? parent.letterSpacing,
+    letterSpacing: lengthIn(said, 'letter-spacing', fontSize) ?? parent.letterSpacing,
     listType: said.get('list-style-type')?.toLowerCase() ?? parent.listType,
     underline: decoration.includes('underline') || (decoration !== 'none' && parent.underline),
     lineThrough: decoration.includes('line-through') || (decoration !== 'none' && parent.lineThrough),
@@ -216,24 +215,24 @@ export function styleOf(element: HtmlElement, parent: Style, sheet: Sheet, budge
     link: tag === 'a' ? linkOf(element.attributes.href) : parent.link,
     verticalAlign: oneOf(vertical, ['top', 'middle', 'bottom']) ?? parent.verticalAlign,
     display,
-    margin:
-      isBlock || tag === 'img' || tag === 'svg'
-        ? sides(side => lengthOf(said.get(`margin-${side}`) ?? '', fontSize) ?? 0)
-        : [0, 0, 0, 0],
+    margin: sides(side =>
+      isBlock || tag === 'img' || tag === 'svg' ? (lengthIn(said, `margin-${side}`, fontSize) ?? 0) : 0,
+    ),
     autoLeft: said.get('margin-left') === 'auto',
     autoRight: said.get('margin-right') === 'auto',
-    padding: sides(side =>
-      Math.max(0, lengthOf(said.get(`padding-${side}`) ?? '', fontSize) ?? defaultPadding(tag)),
-    ),
+    padding: sides(side => Math.max(0, lengthIn(said, `padding-${side}`, fontSize) ?? defaultPadding(tag))),
     borders: isBlock ? sides(side => borderOf(side, said, fontSize, colour)) : [],
     background: isBlock ? background : undefined,
     width: widthOf(said.get('width') ?? said.get('max-width'), fontSize),
-    height: lengthOf(said.get('height') ?? '', fontSize),
+    height: lengthIn(said, 'height', fontSize),
     breakBefore: isForced(said.get('page-break-before')),
     breakAfter: isForced(said.get('page-break-after')),
     keepTogether: /^avoid/.test(said.get('page-break-inside') ?? ''),
   }
 }
+
+const lengthIn = (said: Declarations, property: string, fontSize: number): number | undefined =>
+  lengthOf(said.get(property) ?? '', fontSize)
 
 const sides = <T>(of: (side: Side) => T): [T, T, T, T] => SIDES.map(of) as [T, T, T, T]
 
@@ -257,18 +256,14 @@ function fontSizeOf(text: string | undefined, parent: number): number {
   const word = text.trim().toLowerCase()
   const percent = percentageOf(word)
   const size =
-    SIZE_WORDS[word] ??
+    SIZE_WORDS.get(word) ??
     (word === 'smaller' ? parent * 0.83 : word === 'larger' ? parent * 1.2 : undefined) ??
     (percent === undefined ? lengthOf(word, parent) : (parent * percent) / 100)
   return size === undefined || size <= 0 ? parent : Math.min(size, 300)
 }
 
-function directionOf(
-  { attributes }: HtmlElement,
-  said: string | undefined,
-  parent: Style['direction'],
-): Style['direction'] {
-  const asked = (said ?? attributes.dir)?.toLowerCase()
+function directionOf(text: string | undefined, parent: Style['direction']): Style['direction'] {
+  const asked = text?.toLowerCase()
   if (asked === 'auto') return undefined
   return asked === 'ltr' || asked === 'rtl' ? asked : parent
 }

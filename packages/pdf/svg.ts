@@ -31,17 +31,22 @@ export function drawingOf(element: Element, budget: ConversionBudget): Drawing {
   return { svg, ...size, weight: weightOf(element, svg.length) }
 }
 
+/** Makes the parser's elements, of which each counts: it makes some that nobody wrote, and many of few. */
+export const countingAdapter = (budget: ConversionBudget): typeof defaultTreeAdapter => ({
+  ...defaultTreeAdapter,
+  createElement(...given) {
+    budget.count('elements')
+    return defaultTreeAdapter.createElement(...given)
+  },
+})
+
 /** The drawing of a file's text; undefined when it is none. */
 export function drawingOfText(text: string, budget: ConversionBudget): Drawing | undefined {
   budget.check('drawingCharacters', text.length)
-  const made = { ...defaultTreeAdapter }
-  made.createElement = (...of) => {
-    budget.count('elements')
-    return defaultTreeAdapter.createElement(...of)
-  }
-  const found = parseFragment(text.replace(/^[\s\S]*?(?=<svg[\s>])/i, ''), {
-    treeAdapter: made,
-  }).childNodes.find((node): node is Element => node.nodeName === 'svg')
+  const { childNodes } = parseFragment(text.replace(/^[\s\S]*?(?=<svg[\s>])/i, ''), {
+    treeAdapter: countingAdapter(budget),
+  })
+  const found = childNodes.find((node): node is Element => node.nodeName === 'svg')
   return found && drawingOf(found, budget)
 }
 
@@ -52,10 +57,8 @@ function clean(element: Element, budget: ConversionBudget, depth: number): void 
     if (node.nodeName === '#text') return true
     if (!('tagName' in node)) return false
     const tag = node.tagName.toLowerCase()
-    if (REFUSED.has(tag))
-      throw new ConversionError(
-        `A drawing (SVG) holds <${node.tagName}>, which is not drawn; draw it without.`,
-      )
+    const message = `A drawing (SVG) holds <${node.tagName}>, which is not drawn; draw it without.`
+    if (REFUSED.has(tag)) throw new ConversionError(message)
     if (LEFT_OUT.has(tag)) return false
     clean(node, budget, depth + 1)
     return true
@@ -99,19 +102,16 @@ function weightOf(drawing: Element, length: number): number {
 
 /** Its width and height, else those of its view box; pixels become points as those of images do. */
 function sizeOf({ attrs }: Element): { width: number; height: number } {
-  const said = new Map(attrs.map(({ name, value }) => [name.toLowerCase(), value]))
+  const attributes = new Map(attrs.map(({ name, value }) => [name.toLowerCase(), value]))
   const points = (text: string | undefined): number | undefined =>
     text === undefined || text.endsWith('%')
       ? undefined
       : lengthOf(/[a-z]$/i.test(text) ? text : `${text}px`, 12)
-  const box = (said.get('viewbox') ?? '')
-    .trim()
-    .split(/[\s,]+/)
-    .map(Number)
-  const [boxWidth, boxHeight] =
-    box.length === 4 && box.every(Number.isFinite) ? [box[2]!, box[3]!] : [undefined, undefined]
+  const viewBox = (attributes.get('viewbox') ?? '').trim().split(/[\s,]+/)
+  const box = viewBox.length === 4 ? viewBox.map(Number) : []
+  const [, , boxWidth, boxHeight] = box.every(Number.isFinite) ? box : []
   const ratio = boxWidth && boxHeight ? boxHeight / boxWidth : undefined
-  const [width, height] = [points(said.get('width')), points(said.get('height'))]
+  const [width, height] = [points(attributes.get('width')), points(attributes.get('height'))]
   const across = width ?? (height !== undefined && ratio ? height / ratio : boxWidth && boxWidth * 0.75)
   const down = height ?? (across !== undefined && ratio ? across * ratio : boxHeight && boxHeight * 0.75)
   if (!across || !down || across < 0 || down < 0)

@@ -27,17 +27,14 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
   const heads = rows.findIndex(row => !row.isHead)
   const headerRows = Math.max(heads, 0)
   const lines = bordersOf(rows, columns.length, style)
-  const longest = rows.reduce(
-    (most, row) => row.cells.reduce((of, cell) => Math.max(of, charactersOf(cell.element)), most),
-    0,
-  )
+  const isShort = ({ element: cell }: GridCell): boolean => charactersOf(cell) <= UNBROKEN_CHARACTERS
   const block: Block = {
     table: {
       widths: columns.map(width => width ?? 'auto'),
       fills: style.width !== undefined,
       headerRows,
       keepWithHeaderRows: headerRows > 0 ? 1 : 0,
-      dontBreakRows: longest <= UNBROKEN_CHARACTERS,
+      dontBreakRows: rows.every(row => row.cells.every(isShort)),
       heights: row => rows[row]?.height ?? 'auto',
       body: bodyOf(rows, columns.length, style, flow),
     },
@@ -49,7 +46,8 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
   return [isPlaced ? placed(whole, style, style.width) : block]
 }
 
-type Grid = { rows: Row[]; captions: Block[]; columns: (string | number | undefined)[] }
+type ColumnWidth = string | number | undefined
+type Grid = { rows: Row[]; captions: Block[]; columns: ColumnWidth[] }
 
 const elementsOf = (children: readonly HtmlNode[]): HtmlElement[] =>
   children.filter((child): child is HtmlElement => typeof child !== 'string')
@@ -60,44 +58,30 @@ function gridOf(table: HtmlElement, tableStyle: Style, flow: Flow): Grid {
   const around = { ...tableStyle, background: undefined }
   const [head, body, foot]: [Row[], Row[], Row[]] = [[], [], []]
   const captions: Block[] = []
-  const columns: (string | number | undefined)[] = []
+  const columns: ColumnWidth[] = []
   const cellDefaults = cellAttributes(table)
-  const takeRow = (
-    row: HtmlElement,
-    section: Style,
-    sectionBackground: string | undefined,
-    into: Row[],
-    isHead: boolean,
-  ) => {
+  const takeRow = (row: HtmlElement, section: Style, into: Row[]) => {
     const style = styleOf(row, section, sheet, budget)
     if (style.display === 'none') return
     const cells = elementsOf(row.children).flatMap((cell): GridCell[] => {
       const own = styleOf(cell, style, sheet, budget)
-      return own.display === 'none'
-        ? []
-        : [
-            {
-              element: cell,
-              style: cellDefaults(own),
-              column: 0,
-              columnSpan: span(cell.attributes.colspan, CONVERSION_LIMITS.columns),
-              rowSpan: span(cell.attributes.rowspan, 1_000),
-              background: own.background ?? style.background ?? sectionBackground,
-            },
-          ]
+      if (own.display === 'none') return []
+      const columnSpan = span(cell.attributes.colspan, CONVERSION_LIMITS.columns)
+      const rowSpan = span(cell.attributes.rowspan, 1_000)
+      const background = own.background ?? style.background ?? section.background
+      return [{ element: cell, style: cellDefaults(own), column: 0, columnSpan, rowSpan, background }]
     })
-    into.push({ cells, isHead, height: style.height })
+    into.push({ cells, isHead: into === head, height: style.height })
   }
   for (const child of elementsOf(table.children)) {
     const style = styleOf(child, around, sheet, budget)
     if (style.display === 'none' && child.tag !== 'colgroup') continue
     if (child.tag === 'caption') captions.push(...flowOf(child, style, flow))
     else if (child.tag === 'colgroup') columns.push(...columnWidths(child, around, flow))
-    else if (child.tag === 'tr') takeRow(child, around, undefined, body, false)
+    else if (child.tag === 'tr') takeRow(child, around, body)
     else if (/^(?:thead|tbody|tfoot)$/.test(child.tag)) {
       const into = child.tag === 'thead' ? head : child.tag === 'tfoot' ? foot : body
-      for (const row of elementsOf(child.children))
-        if (row.tag === 'tr') takeRow(row, style, style.background, into, child.tag === 'thead')
+      for (const row of elementsOf(child.children)) if (row.tag === 'tr') takeRow(row, style, into)
     }
   }
   const rows = [...head, ...body, ...foot].filter(row => row.cells.length > 0)
@@ -116,29 +100,29 @@ function cellAttributes({ attributes }: HtmlElement): (style: Style) => Style {
   const padding = lengthOf(`${attributes.cellpadding ?? ''}px`, 0)
   const width = lengthOf(`${attributes.border ?? ''}px`, 0)
   const border: Border | undefined = width ? { width: 0.75, colour: '#808080', dash: undefined } : undefined
-  return style => ({
-    ...style,
-    ...(padding !== undefined &&
-      style.padding.every(one => one === 0.75) && { padding: [padding, padding, padding, padding] }),
-    ...(border &&
-      style.borders.every(one => one === undefined) && { borders: [border, border, border, border] }),
-  })
+  return style => {
+    const isPlain = style.padding.every(one => one === 0.75)
+    const isOpen = style.borders.every(one => one === undefined)
+    return {
+      ...style,
+      ...(padding !== undefined && isPlain && { padding: [padding, padding, padding, padding] }),
+      ...(border && isOpen && { borders: [border, border, border, border] }),
+    }
+  }
 }
 
-function columnWidths(
-  group: HtmlElement,
-  around: Style,
-  { sheet, budget }: Flow,
-): (string | number | undefined)[] {
-  return elementsOf(group.children).flatMap(column => {
-    const { width } = styleOf(column, around, sheet, budget)
-    const text = width && ('percent' in width ? `${width.percent}%` : width.points)
-    return new Array(span(column.attributes.span, CONVERSION_LIMITS.columns)).fill(text)
+/** The width as the engine takes it. */
+const widthOf = ({ width }: Style): ColumnWidth =>
+  width && ('percent' in width ? `${width.percent}%` : width.points)
+
+const columnWidths = (group: HtmlElement, around: Style, { sheet, budget }: Flow): ColumnWidth[] =>
+  elementsOf(group.children).flatMap(column => {
+    const width = widthOf(styleOf(column, around, sheet, budget))
+    return new Array(span(column.attributes.span, CONVERSION_LIMITS.columns)).fill(width)
   })
-}
 
 /** Each cell gets its column; places that a cell above reaches into are left out. */
-function place(rows: Row[], given: (string | number | undefined)[], flow: Flow): Omit<Grid, 'captions'> {
+function place(rows: Row[], given: ColumnWidth[], flow: Flow): Omit<Grid, 'captions'> {
   const reached: number[] = []
   let most = 0
   const placedRows = rows.map((row, at): Row => {
@@ -158,8 +142,7 @@ function place(rows: Row[], given: (string | number | undefined)[], flow: Flow):
   const columns = Array.from({ length: most }, (_, at) => given[at])
   for (const row of placedRows)
     for (const { style, column, columnSpan } of row.cells)
-      if (columnSpan === 1 && style.width && columns[column] === undefined)
-        columns[column] = 'percent' in style.width ? `${style.width.percent}%` : style.width.points
+      if (columnSpan === 1) columns[column] ??= widthOf(style)
   return { rows: placedRows, columns }
 }
 
@@ -185,11 +168,8 @@ function bodyOf(rows: readonly Row[], width: number, style: Style, flow: Flow): 
   const each = { ...flow, width: flow.width / width }
   for (const [at, row] of rows.entries())
     for (const cell of row.cells) {
-      const stack = flowOf(
-        cell.element,
-        { ...cell.style, background: undefined },
-        { ...each, width: each.width * cell.columnSpan },
-      )
+      const within = { ...each, width: each.width * cell.columnSpan }
+      const stack = flowOf(cell.element, { ...cell.style, background: undefined }, within)
       const fill = cell.background ?? style.background
       const [only] = stack
       body[at]![cell.column] = {
@@ -234,17 +214,22 @@ function bordersOf(rows: readonly Row[], width: number, { borders }: Style): Lin
   const widen = (list: (Border | undefined)[], at: number, border: Border | undefined): void => {
     if (border && (list[at]?.width ?? 0) < border.width) list[at] = border
   }
+  const put = (
+    [left, top, right, bottom]: Style['borders'],
+    column: number,
+    row: number,
+    across: number,
+    down: number,
+  ) => {
+    widen(lines.down, column, left)
+    widen(lines.across, row, top)
+    widen(lines.down, column + across, right)
+    widen(lines.across, row + down, bottom)
+  }
   for (const [at, row] of rows.entries())
-    for (const { style, column, columnSpan, rowSpan } of row.cells) {
-      widen(lines.down, column, style.borders[0])
-      widen(lines.across, at, style.borders[1])
-      widen(lines.down, column + columnSpan, style.borders[2])
-      widen(lines.across, at + rowSpan, style.borders[3])
-    }
-  widen(lines.down, 0, borders[0])
-  widen(lines.across, 0, borders[1])
-  widen(lines.down, width, borders[2])
-  widen(lines.across, rows.length, borders[3])
+    for (const { style, column, columnSpan, rowSpan } of row.cells)
+      put(style.borders, column, at, columnSpan, rowSpan)
+  put(borders, 0, 0, width, rows.length)
   return lines
 }
 

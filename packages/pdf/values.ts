@@ -1,14 +1,7 @@
 // Values of CSS properties: lengths in points, colours as #rrggbb.
 
-const ABSOLUTE: Readonly<Record<string, number>> = {
-  px: 0.75,
-  pt: 1,
-  mm: 72 / 25.4,
-  cm: 72 / 2.54,
-  in: 72,
-  pc: 12,
-  q: 72 / 101.6,
-}
+/** Points of each unit. */
+const UNITS = { px: 0.75, pt: 1, mm: 72 / 25.4, cm: 72 / 2.54, in: 72, pc: 12, q: 72 / 101.6 } as const
 
 /** The font size of the root, which `rem` refers to: that of browsers, 16 px. */
 export const ROOT_SIZE = 12
@@ -23,8 +16,7 @@ export function lengthOf(text: string, fontSize: number): number | undefined {
   if (unit === 'em') return value * fontSize
   if (unit === 'rem') return value * ROOT_SIZE
   if (unit === 'ex' || unit === 'ch') return (value * fontSize) / 2
-  const factor = ABSOLUTE[unit]
-  return factor === undefined ? undefined : value * factor
+  return Object.hasOwn(UNITS, unit) ? value * UNITS[unit as keyof typeof UNITS] : undefined
 }
 
 /** `40%` as 40. */
@@ -51,20 +43,15 @@ const hex = (part: number): string =>
     .toString(16)
     .padStart(2, '0')
 
+const RGB = /^rgba?\(\s*([\d.]+%?)[\s,]+([\d.]+%?)[\s,]+([\d.]+%?)(?:[\s,/]+([\d.]+%?))?\s*\)$/
+
 /** The colour as #rrggbb; undefined for what is none, `transparent` included. Alpha is laid over white. */
 export function colourOf(text: string): string | undefined {
   const value = text.trim().toLowerCase()
   if (Object.hasOwn(NAMED, value)) return `#${NAMED[value]}`
-  const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])$/.exec(value)
-  if (short)
-    return `#${short
-      .slice(1)
-      .map(one => one + one)
-      .join('')}`
+  if (/^#[0-9a-f]{3}$/.test(value)) return value.replace(/[0-9a-f]/g, '$&$&')
   if (/^#[0-9a-f]{6}$/.test(value)) return value
-  const parts = /^rgba?\(\s*([\d.]+%?)[\s,]+([\d.]+%?)[\s,]+([\d.]+%?)(?:[\s,/]+([\d.]+%?))?\s*\)$/.exec(
-    value,
-  )
+  const parts = RGB.exec(value)
   if (!parts) return undefined
   const number = (part: string, of: number): number =>
     part.endsWith('%') ? (Number.parseFloat(part) * of) / 100 : Number(part)

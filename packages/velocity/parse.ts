@@ -1,7 +1,16 @@
 // Reads a Velocity template: text, references and directives. Every problem is reported, and reading goes on behind
 // it. Each character is read once or twice, whatever the template is made of.
-import { Cursor, readExpression, readReference, Unreadable } from './expression.ts'
-import type { Call, Expression, Macro, Node, Reference } from './nodes.ts'
+import {
+  type Call,
+  Cursor,
+  type Expression,
+  type Macro,
+  type Node,
+  type Reference,
+  readExpression,
+  readReference,
+  Unreadable,
+} from './expression.ts'
 
 type Parsed = { readonly nodes: readonly Node[]; readonly macros: ReadonlyMap<string, Macro> }
 
@@ -24,11 +33,8 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
     cursor.match(/[ \t]*/y)
     const open = cursor.at
     try {
-      if (!cursor.take('('))
-        throw cursor.problem(
-          `'${source.slice(begin, open).trim()}' needs its arguments in parentheses`,
-          begin,
-        )
+      const name = source.slice(begin, open).trim()
+      if (!cursor.take('(')) throw cursor.problem(`'${name}' needs its arguments in parentheses`, begin)
       const made = read()
       cursor.expect(')', 'behind the arguments')
       return made
@@ -96,17 +102,14 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
       // `#break($foreach)` is `#break`.
       if (WITHOUT.has(name)) cursor.match(/[ \t]*\([ \t]*(?:\$foreach[ \t]*)?\)/y)
       if (name === 'end' || name === 'else' || name === 'elseif') {
-        if (
-          opener &&
-          (name === 'end' || opener.name === 'if' || (opener.name === 'foreach' && name === 'else'))
-        ) {
+        const isOfIf = opener?.name === 'if' || (opener?.name === 'foreach' && name === 'else')
+        if (opener && (name === 'end' || isOfIf)) {
           if (name !== 'elseif') cursor.match(LINE_END)
           if (text !== '') nodes.push(text)
           return { nodes, ended: name }
         }
-        report(
-          cursor.problem(`This '#${name}' belongs to no block; remove it, or add what it belongs to`, begin),
-        )
+        const message = `This '#${name}' belongs to no block; remove it, or add what it belongs to`
+        report(cursor.problem(message, begin))
         continue
       }
       const node = found![1] === '@' ? macroCall(name, begin, true) : directive(name, begin)
@@ -114,10 +117,8 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
       cursor.match(LINE_END)
     }
     if (text !== '') nodes.push(text)
-    if (opener)
-      report(
-        cursor.problem(`The '#${opener.name}' that begins here is never closed; add '#end'`, opener.offset),
-      )
+    const unclosed = `The '#${opener?.name}' that begins here is never closed; add '#end'`
+    if (opener) report(cursor.problem(unclosed, opener.offset))
     return { nodes, ended: 'source' }
   }
 
@@ -134,10 +135,8 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
   }
 
   /** A name that is no directive is a macro's, if it is called; else it is text, as in a colour of a style sheet. */
-  function isDirective(name: string): boolean {
-    if (WITH_ARGUMENTS.has(name) || WITHOUT.has(name)) return true
-    return cursor.peek('(')
-  }
+  const isDirective = (name: string): boolean =>
+    WITH_ARGUMENTS.has(name) || WITHOUT.has(name) || cursor.peek('(')
 
   /** What stands here, if it is a comment or text that is not to be read: the text. */
   function skipComment(): string | undefined {
@@ -146,24 +145,20 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
       if (!cursor.match(/[^\n]*\n?/y)) cursor.at = cursor.end
       return ''
     }
-    for (const [opening, closing] of [
-      ['#*', '*#'],
-      ['#[[', ']]#'],
-    ] as const) {
-      if (!cursor.take(opening)) continue
-      const close = source.indexOf(closing, cursor.at)
-      const from = cursor.at
-      if (close === -1 || close >= cursor.end) {
-        report(cursor.problem(`The '${opening}' that begins here is never closed by '${closing}'`, begin))
-        cursor.at = cursor.end
-        return ''
-      }
-      cursor.at = close + closing.length
-      if (opening === '#[[') return source.slice(from, close)
-      cursor.match(LINE_END)
+    const opening = (['#*', '#[['] as const).find(sign => cursor.take(sign))
+    if (opening === undefined) return undefined
+    const closing = opening === '#*' ? '*#' : ']]#'
+    const from = cursor.at
+    const close = source.indexOf(closing, from)
+    if (close === -1 || close >= cursor.end) {
+      report(cursor.problem(`The '${opening}' that begins here is never closed by '${closing}'`, begin))
+      cursor.at = cursor.end
       return ''
     }
-    return undefined
+    cursor.at = close + closing.length
+    if (opening === '#[[') return source.slice(from, close)
+    cursor.match(LINE_END)
+    return ''
   }
 
   function directive(name: string, offset: number): Node | undefined {
@@ -197,12 +192,12 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
       case 'macro':
         macro(offset)
         return undefined
-      case 'evaluate':
-        report(
-          cursor.problem("'#evaluate' is not available: a template cannot be made by a template", offset),
-        )
+      case 'evaluate': {
+        const message = "'#evaluate' is not available: a template cannot be made by a template"
+        report(cursor.problem(message, offset))
         withArguments(offset, listed)
         return undefined
+      }
       default:
         return macroCall(name, offset, false)
     }

@@ -4,13 +4,14 @@ import { positionAt } from '../liquid/findings.ts'
 import {
   FILTER_WORK,
   ITEM_WORK,
+  includedSnippet,
   type RenderBudget,
   type RenderLimits,
   STEP_WORK,
   TemplateError,
 } from '../liquid/limits.ts'
 import { asInteger, literalNumber } from '../liquid/values.ts'
-import type { Call, Expression, Macro, Node, Reference, Step } from './nodes.ts'
+import type { Call, Expression, Macro, Node, Reference, Step } from './expression.ts'
 import type { VelocityTemplate } from './parse.ts'
 import { isTool, type ToolSurroundings, toolCalled } from './tools.ts'
 import {
@@ -36,6 +37,8 @@ const LONGEST_NAME = 200
 const DEEPEST_CALLS = 30
 /** What a loop sets beside its own variable; the last two are what Velocity 1 has. */
 const LOOP_NAMES = ['foreach', 'velocityCount', 'velocityHasNext']
+
+const failed = (message: string): TemplateError => new TemplateError('templateFailed', message)
 
 type Output = { write(text: string): void }
 type Running = 'on' | 'break' | 'stop'
@@ -109,11 +112,9 @@ export class VelocityRun {
   #node(node: Exclude<Node, string>, out: Output): Running {
     switch (node.kind) {
       case 'reference':
-        this.#print(node, out)
-        return 'on'
+        return this.#print(node, out)
       case 'set':
-        this.#set(node.target, this.#value(node.value))
-        return 'on'
+        return this.#set(node.target, this.#value(node.value))
       case 'if':
         for (const { condition, body } of node.branches) {
           this.#budget.countWork(ITEM_WORK)
@@ -128,34 +129,26 @@ export class VelocityRun {
       case 'call':
         return this.#call(node, out)
       case 'parse':
-        for (const name of node.names) {
-          const running = this.#snippet(this.#value(name), (snippet, deeper) =>
-            deeper(() => this.file(snippet, out)),
-          )
-          if (running === 'stop') return running
-        }
+        for (const name of node.names) if (this.#parsed(this.#value(name), out) === 'stop') return 'stop'
         return 'on'
       case 'include':
-        for (const name of node.names)
-          this.#snippet(this.#value(name), snippet => {
-            out.write(snippet.source)
-            return 'on'
-          })
+        for (const name of node.names) out.write(this.#snippet(this.#value(name)).snippet.source)
         return 'on'
       default:
         return node.kind
     }
   }
 
-  #print(reference: Reference, out: Output): void {
+  #print(reference: Reference, out: Output): Running {
     const block = reference.steps.length === 0 ? this.#defined.get(reference.name) : undefined
-    if (block && !this.#variables.has(reference.name)) {
+    if (block && !this.#variables.has(reference.name))
       this.#deeper(() => this.#in(block.file, () => this.#nodes(block.body, out)))
-      return
+    else {
+      const value = this.#value(reference)
+      if (value !== undefined && value !== null) out.write(printed(value, this.#budget))
+      else if (!reference.quiet) out.write(reference.source)
     }
-    const value = this.#value(reference)
-    if (value !== undefined && value !== null) out.write(printed(value, this.#budget))
-    else if (!reference.quiet) out.write(reference.source)
+    return 'on'
   }
 
   #loop(node: Extract<Node, { kind: 'foreach' }>, out: Output): Running {
@@ -163,39 +156,34 @@ export class VelocityRun {
     const items = Array.isArray(over) ? over : isMap(over) ? Object.keys(over).map(key => over[key]) : []
     if (items.length === 0) return this.#nodes(node.otherwise, out)
     this.#budget.countMemory(isMap(over) ? items.length : 0)
-    const before = [node.variable, ...LOOP_NAMES].map(name => this.#kept(name))
     const parent = this.#variables.get('foreach')
     const topmost = (isMap(parent) ? parent.topmost : undefined) ?? parent
-    let running: Running = 'on'
     // The body may change a list of the template's own; the loop has as many turns as it had items.
     const { length } = items
-    for (let index = 0; index < length; index += 1) {
-      this.#budget.countNode()
-      const item = items[index]
-      this.#variables.set(node.variable, readable(item))
-      this.#variables.set('foreach', {
-        index,
-        count: index + 1,
-        hasNext: index + 1 < length,
-        first: index === 0,
-        last: index + 1 === length,
-        parent,
-        topmost,
-      })
-      this.#variables.set('velocityCount', index + 1)
-      this.#variables.set('velocityHasNext', index + 1 < length)
-      running = this.#nodes(node.body, out)
-      if (running !== 'on') break
-    }
-    for (const restore of before) restore()
-    return running === 'stop' ? 'stop' : 'on'
+    return this.#restoring([node.variable, ...LOOP_NAMES], () => {
+      let running: Running = 'on'
+      for (let index = 0; index < length && running === 'on'; index += 1) {
+        this.#budget.countNode()
+        const [count, hasNext] = [index + 1, index + 1 < length]
+        this.#variables.set(node.variable, readable(items[index]))
+        const position = { index, count, hasNext, first: index === 0, last: !hasNext, parent, topmost }
+        this.#variables.set('foreach', position)
+        this.#variables.set('velocityCount', count)
+        this.#variables.set('velocityHasNext', hasNext)
+        running = this.#nodes(node.body, out)
+      }
+      return running
+    })
   }
 
-  /** Gives the name back the value that it has now. */
-  #kept(name: string): () => void {
-    if (!this.#variables.has(name)) return () => void this.#variables.delete(name)
-    const value = this.#variables.get(name)
-    return () => void this.#variables.set(name, value)
+  /** Runs a body of its own, behind which the names have the values again that they had before; a `#break` ends there. */
+  #restoring(names: readonly string[], run: () => Running): Running {
+    const before = names.map(name => [name, this.#variables.has(name), this.#variables.get(name)] as const)
+    const running = run()
+    for (const [name, had, value] of before)
+      if (had) this.#variables.set(name, value)
+      else this.#variables.delete(name)
+    return running === 'stop' ? 'stop' : 'on'
   }
 
   #call({ name, args, body, source }: Call, out: Output): Running {
@@ -210,13 +198,12 @@ export class VelocityRun {
     this.#budget.countWork(args.length * ITEM_WORK)
     const values = macro.parameters.map((_, index) => args[index] && this.#value(args[index]))
     const content = body && this.#captured(body)
-    const names = [...macro.parameters, 'bodyContent']
-    const before = names.map(one => this.#kept(one))
-    for (const [index, parameter] of macro.parameters.entries()) this.#variables.set(parameter, values[index])
-    this.#variables.set('bodyContent', content)
-    const running = this.#deeper(() => this.#in(file, () => this.#nodes(macro.body, out)))
-    for (const restore of before) restore()
-    return running === 'stop' ? 'stop' : 'on'
+    return this.#restoring([...macro.parameters, 'bodyContent'], () => {
+      for (const [index, parameter] of macro.parameters.entries())
+        this.#variables.set(parameter, values[index])
+      this.#variables.set('bodyContent', content)
+      return this.#deeper(() => this.#in(file, () => this.#nodes(macro.body, out)))
+    })
   }
 
   #deeper<T>(run: () => T): T {
@@ -230,56 +217,37 @@ export class VelocityRun {
     }
   }
 
-  #snippet(
-    name: unknown,
-    use: (snippet: VelocityTemplate, deeper: (run: () => Running) => Running) => Running,
-  ): Running {
-    const snippet = typeof name === 'string' ? this.#environment.snippets?.(name) : undefined
-    if (typeof name !== 'string' || !snippet)
-      throw new TemplateError(
-        'templateFailed',
-        `There is no snippet '${String(name)}'. Correct its name or add it.`,
-      )
-    const chain = this.#snippets
-    if (chain.includes(name))
-      throw new TemplateError(
-        'templateFailed',
-        `The snippet '${name}' includes itself: ${chain.join(' → ')} → ${name}.`,
-      )
-    const { includeDepth } = this.#budget.limits
-    if (chain.length >= includeDepth)
-      throw new TemplateError('templateLimit', `Snippets nest deeper than ${includeDepth}.`)
-    return use(snippet, run => {
-      chain.push(name)
-      const running = run()
-      chain.pop()
-      return running
-    })
+  #snippet(name: unknown): { name: string; snippet: VelocityTemplate } {
+    return includedSnippet(name, this.#environment.snippets, this.#snippets, this.#budget.limits)
+  }
+
+  #parsed(given: unknown, out: Output): Running {
+    const { name, snippet } = this.#snippet(given)
+    this.#snippets.push(name)
+    const running = this.file(snippet, out)
+    this.#snippets.pop()
+    return running
   }
 
   #captured(nodes: readonly Node[]): string {
     const parts: string[] = []
-    const budget = this.#budget
-    this.#nodes(nodes, {
-      write(text) {
-        budget.countMemory(text.length)
-        parts.push(text)
-      },
-    })
+    const write = (text: string): void => {
+      this.#budget.countMemory(text.length)
+      parts.push(text)
+    }
+    this.#nodes(nodes, { write })
     return parts.join('')
   }
 
-  #set({ name, steps, source }: Reference, value: unknown): void {
-    const path = [...steps]
-    const last = path.pop()
+  #set({ name, steps, source }: Reference, value: unknown): Running {
+    const last = steps.at(-1)
     if (!last) {
       this.#variables.set(name, value)
-      return
+      return 'on'
     }
-    const owner = this.#stepped(this.#variables.get(name), path)
+    const owner = this.#stepped(this.#variables.get(name), steps.slice(0, -1))
     if (typeof owner !== 'object' || owner === null || !this.#made.has(owner) || last.kind === 'method')
-      throw new TemplateError(
-        'templateFailed',
+      throw failed(
         `'${source}' cannot be set: only maps and lists that the template made itself can be changed.`,
       )
     const key = last.kind === 'property' ? last.name : this.#value(last.index)
@@ -287,9 +255,10 @@ export class VelocityRun {
     if (Array.isArray(owner)) {
       const index = asInteger(key)
       if (index === undefined || index < 0 || index >= owner.length)
-        throw new TemplateError('templateFailed', `'${source}' is outside of the list.`)
+        throw failed(`'${source}' is outside of the list.`)
       owner[index] = value
     } else (owner as Record<string, unknown>)[printed(key, this.#budget)] = value
+    return 'on'
   }
 
   #value(expression: Expression): unknown {
@@ -380,8 +349,7 @@ export class VelocityRun {
   /** Calls what changes a list or map, which must be the template's own. */
   #changed(owner: object, { name }: { name: string }, args: readonly unknown[]): unknown {
     if (!this.#made.has(owner))
-      throw new TemplateError(
-        'templateFailed',
+      throw failed(
         `'${name}' cannot be called: only maps and lists that the template made itself can be changed.`,
       )
     return changed(owner, name, args, this.#budget)

@@ -2,7 +2,7 @@
 import Big from 'big.js'
 import { ITEM_WORK, type RenderBudget, TemplateError } from '../liquid/limits.ts'
 import { asInteger, asNumber, dataNumber, isDataNumber, LiquidNumber, simplest } from '../liquid/values.ts'
-import type { Operator } from './nodes.ts'
+import type { Operator } from './expression.ts'
 
 /** An item of a list or map counts as so many characters. */
 export const ITEM_MEMORY = 4
@@ -45,6 +45,14 @@ function order(left: unknown, right: unknown): number | undefined {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
+/** Whether the operator holds for an order of its two sides; of the operators that ask for one. */
+const ORDERED: Partial<Record<Operator, (difference: number) => boolean>> = {
+  '<': difference => difference < 0,
+  '>': difference => difference > 0,
+  '<=': difference => difference <= 0,
+  '>=': difference => difference >= 0,
+}
+
 /** Decimal places that a quotient is rounded to. */
 const QUOTIENT_PLACES = 16
 
@@ -55,12 +63,10 @@ const QUOTIENT_PLACES = 16
 export function calculated(operator: Operator, left: unknown, right: unknown, budget: RenderBudget): unknown {
   if (operator === '==') return equal(left, right)
   if (operator === '!=') return !equal(left, right)
-  if (operator === '<' || operator === '>' || operator === '<=' || operator === '>=') {
+  const holds = ORDERED[operator]
+  if (holds) {
     const difference = order(left, right)
-    if (difference === undefined) return false
-    if (operator === '<') return difference < 0
-    if (operator === '>') return difference > 0
-    return operator === '<=' ? difference <= 0 : difference >= 0
+    return difference !== undefined && holds(difference)
   }
   if (operator === '+' && (typeof left === 'string' || typeof right === 'string')) {
     const text = printed(left, budget) + printed(right, budget)
@@ -106,14 +112,13 @@ export function printed(value: unknown, budget: RenderBudget, depth = 0): string
 // What may be called on a value (resources brief 12.2): this list and nothing else. What a value inherits is out of
 // reach, so that `getClass` and its like give nothing.
 type Method<Owner> = (owner: Owner, args: readonly unknown[], budget: RenderBudget) => unknown
-
-const text = (value: unknown, budget: RenderBudget): string => printed(value, budget)
+type Methods<Owner> = Readonly<Record<string, Method<Owner>>>
 
 /** Between the two, whichever way they stand. */
 const within = (index: unknown, length: number, otherwise: number): number =>
   Math.min(length, Math.max(0, asInteger(index) ?? otherwise))
 
-const TEXT: Readonly<Record<string, Method<string>>> = {
+const TEXT: Methods<string> = {
   substring: (owner, [from, to]) =>
     owner.substring(within(from, owner.length, 0), within(to, owner.length, owner.length)),
   length: owner => owner.length,
@@ -121,27 +126,27 @@ const TEXT: Readonly<Record<string, Method<string>>> = {
   toLowerCase: owner => owner.toLowerCase(),
   trim: owner => owner.trim(),
   replace: (owner, [from, to], budget) => {
-    const sought = text(from, budget)
+    const sought = printed(from, budget)
     if (sought === '') return owner
     const parts = owner.split(sought)
-    const by = text(to, budget)
+    const by = printed(to, budget)
     budget.countMemory(parts.length * by.length)
     return parts.join(by)
   },
   /** By the text itself, which is no pattern but for a sign behind a backslash; empty parts at the end are left out. */
   split: (owner, [separator], budget) => {
-    const parts = owner.split(text(separator, budget).replace(/^\\([^\w\s])$/, '$1'))
+    const parts = owner.split(printed(separator, budget).replace(/^\\([^\w\s])$/, '$1'))
     budget.countMemory(parts.length)
     while (parts.length > 1 && parts.at(-1) === '') parts.pop()
     return parts
   },
-  contains: (owner, [part], budget) => owner.includes(text(part, budget)),
-  startsWith: (owner, [part], budget) => owner.startsWith(text(part, budget)),
-  endsWith: (owner, [part], budget) => owner.endsWith(text(part, budget)),
-  indexOf: (owner, [part], budget) => owner.indexOf(text(part, budget)),
-  lastIndexOf: (owner, [part], budget) => owner.lastIndexOf(text(part, budget)),
+  contains: (owner, [part], budget) => owner.includes(printed(part, budget)),
+  startsWith: (owner, [part], budget) => owner.startsWith(printed(part, budget)),
+  endsWith: (owner, [part], budget) => owner.endsWith(printed(part, budget)),
+  indexOf: (owner, [part], budget) => owner.indexOf(printed(part, budget)),
+  lastIndexOf: (owner, [part], budget) => owner.lastIndexOf(printed(part, budget)),
   charAt: (owner, [index]) => owner[asInteger(index) ?? -1],
-  concat: (owner, [other], budget) => owner + text(other, budget),
+  concat: (owner, [other], budget) => owner + printed(other, budget),
   equals: (owner, [other]) => owner === other,
   equalsIgnoreCase: (owner, [other]) =>
     typeof other === 'string' && owner.toLowerCase() === other.toLowerCase(),
@@ -149,18 +154,17 @@ const TEXT: Readonly<Record<string, Method<string>>> = {
   toString: (owner: string) => owner,
 }
 
-const LIST: Readonly<Record<string, Method<readonly unknown[]>>> = {
+function indexOf(list: readonly unknown[], item: unknown, budget: RenderBudget): number {
+  budget.countWork(list.length * ITEM_WORK)
+  return list.findIndex(one => equal(readable(one), item))
+}
+
+const LIST: Methods<readonly unknown[]> = {
   get: (owner, [index]) => readable(owner[asInteger(index) ?? -1]),
   size: owner => owner.length,
   isEmpty: owner => owner.length === 0,
-  contains: (owner, [item], budget) => {
-    budget.countWork(owner.length * ITEM_WORK)
-    return owner.some(one => equal(readable(one), item))
-  },
-  indexOf: (owner, [item], budget) => {
-    budget.countWork(owner.length * ITEM_WORK)
-    return owner.findIndex(one => equal(readable(one), item))
-  },
+  contains: (owner, [item], budget) => indexOf(owner, item, budget) >= 0,
+  indexOf: (owner, [item], budget) => indexOf(owner, item, budget),
   equals: (owner, [other]) => owner === other,
 }
 
@@ -173,15 +177,15 @@ const keys = (map: MapValue, budget: RenderBudget): string[] => {
   return found
 }
 
-const MAP: Readonly<Record<string, Method<MapValue>>> = {
-  get: (owner, [key], budget) => own(owner, text(key, budget)),
-  getOrDefault: (owner, [key, otherwise], budget) => own(owner, text(key, budget)) ?? otherwise,
+const MAP: Methods<MapValue> = {
+  get: (owner, [key], budget) => own(owner, printed(key, budget)),
+  getOrDefault: (owner, [key, otherwise], budget) => own(owner, printed(key, budget)) ?? otherwise,
   containsValue: (owner, [value], budget) => {
     const all = keys(owner, budget)
     budget.countWork(all.length * ITEM_WORK)
     return all.some(key => equal(own(owner, key), value))
   },
-  containsKey: (owner, [key], budget) => Object.hasOwn(owner, text(key, budget)),
+  containsKey: (owner, [key], budget) => Object.hasOwn(owner, printed(key, budget)),
   keySet: (owner, _args, budget) => keys(owner, budget),
   values: (owner, _args, budget) => keys(owner, budget).map(key => own(owner, key)),
   entrySet: (owner, _args, budget) => keys(owner, budget).map(key => ({ key, value: own(owner, key) })),
@@ -193,12 +197,12 @@ const MAP: Readonly<Record<string, Method<MapValue>>> = {
   getValue: owner => own(owner, 'value'),
 }
 
-const OTHER: Readonly<Record<string, Method<unknown>>> = {
+const OTHER: Methods<unknown> = {
   equals: (owner, [other]) => equal(owner, other),
-  toString: (owner: unknown, _args: readonly unknown[], budget: RenderBudget) => text(owner, budget),
+  toString: (owner: unknown, _args: readonly unknown[], budget: RenderBudget) => printed(owner, budget),
 }
 
-const NUMBER: Readonly<Record<string, Method<unknown>>> = {
+const NUMBER: Methods<unknown> = {
   ...OTHER,
   intValue: owner => asInteger(owner),
   longValue: owner => asInteger(owner),
@@ -211,13 +215,9 @@ function getter(owner: MapValue, name: string, args: readonly unknown[]): unknow
   return property && own(owner, property[0]!.toLowerCase() + property.slice(1))
 }
 
-export function called(
-  owner: unknown,
-  name: string,
-  args: readonly unknown[],
-  budget: RenderBudget,
-): unknown {
-  const use = <Owner>(methods: Readonly<Record<string, Method<Owner>>>, value: Owner): unknown => {
+/** Calls a method that changes nothing; undefined for one that the value has not. */
+export function called(owner: unknown, name: string, args: readonly unknown[], budget: RenderBudget) {
+  const use = <Owner>(methods: Methods<Owner>, value: Owner): unknown => {
     if (!Object.hasOwn(methods, name)) return undefined
     if (typeof value === 'string') budget.countWork(value.length)
     const made = methods[name]!(value, args, budget)
@@ -233,10 +233,8 @@ export function called(
 }
 
 // Methods that change a list or map which the template made itself.
-type Change<Owner> = (owner: Owner, args: readonly unknown[], budget: RenderBudget) => unknown
-
 /** As in Java: `add` says true, `put`, `set` and `remove` give what was there before. */
-const LIST_CHANGES: Readonly<Record<string, Change<unknown[]>>> = {
+const LIST_CHANGES: Methods<unknown[]> = {
   add: (owner, [item], budget) => {
     budget.countMemory(ITEM_MEMORY)
     owner.push(item)
@@ -264,7 +262,7 @@ const LIST_CHANGES: Readonly<Record<string, Change<unknown[]>>> = {
 
 type OwnMap = Record<string, unknown>
 
-const MAP_CHANGES: Readonly<Record<string, Change<OwnMap>>> = {
+const MAP_CHANGES: Methods<OwnMap> = {
   put: (owner, [key, value], budget) => {
     const name = printed(key, budget)
     budget.countMemory(ITEM_MEMORY + name.length)
@@ -294,12 +292,7 @@ export const changes = (owner: unknown, name: string): owner is object =>
   Array.isArray(owner) ? Object.hasOwn(LIST_CHANGES, name) : isMap(owner) && Object.hasOwn(MAP_CHANGES, name)
 
 /** Calls it; `owner` is a list or map of the template's own, which has no prototype that a key could reach. */
-export const changed = (
-  owner: object,
-  name: string,
-  args: readonly unknown[],
-  budget: RenderBudget,
-): unknown =>
-  Array.isArray(owner)
-    ? LIST_CHANGES[name]!(owner, args, budget)
-    : MAP_CHANGES[name]!(owner as OwnMap, args, budget)
+export function changed(owner: object, name: string, args: readonly unknown[], budget: RenderBudget) {
+  if (Array.isArray(owner)) return LIST_CHANGES[name]!(owner, args, budget)
+  return MAP_CHANGES[name]!(owner as OwnMap, args, budget)
+}

@@ -2,7 +2,7 @@
 
 import { ArchiveRefused } from '../../packages/zip/refusal.ts'
 import { loadSandbox } from '../bundles/load.ts'
-import { type ArchiveFile, readArchive } from './archive/read.ts'
+import { type ArchiveFile, ROOT_FOLDERS, readArchive } from './archive/read.ts'
 import { checkLeftOver, indexFiles } from './check/archive.ts'
 import { compileBootstrap } from './check/bootstrap.ts'
 import { checkFunctions, checkRequires, checkScripts, type ScriptCheck } from './check/product/plugins.ts'
@@ -30,8 +30,6 @@ export type Compilation = {
   /** All problems, by path and line. */
   findings: Finding[]
 }
-
-const KNOWN_FOLDERS = new Set(['products', 'payment', 'policyholder', 'security', 'scripts', 'bootstrap'])
 
 /**
  * Checks the files of an archive wholly and compiles them (brief 5, resources brief 10.4). Never throws for what
@@ -82,7 +80,7 @@ export function compileConfiguration(
     tables: Object.fromEntries(tables.ofTenant),
     scripts,
   }
-  checkLeftOver(archive, KNOWN_FOLDERS)
+  checkLeftOver(archive, ROOT_FOLDERS)
   const { findings, failed } = report.close()
   return failed ? { findings } : { configuration, findings }
 }

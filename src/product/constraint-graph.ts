@@ -72,29 +72,22 @@ function graphOf(elements: readonly NamedScope[]): ConstraintGraph {
 /** Circles in which constrained fields govern one another, each as the paths on its way round. */
 export function constraintCircles({ nodes }: ConstraintGraph): string[][] {
   const alone = nodes.filter(({ path, governors }) => [...governors.values()].includes(path))
-  const others = conditionCircles(
-    new Map(
-      nodes.map(({ path, governors }) => [
-        path,
-        { name: path, conditions: [...governors.values()].flatMap(field => (field ? [{ field }] : [])) },
-      ]),
-    ),
-  )
-  return [...alone.map(({ path }) => [path]), ...others]
+  const dependents = nodes.map(({ path, governors }): [string, Dependent] => {
+    const conditions = [...governors.values()].flatMap(field => (field ? [{ field }] : []))
+    return [path, { name: path, conditions }]
+  })
+  return [...alone.map(({ path }) => [path]), ...conditionCircles(new Map(dependents))]
 }
 
 const known = new WeakMap<object, ConstraintGraph>()
 
 /** The graph of a product, compiled once for as long as its configuration is in memory. */
 export function graphOfProduct(
-  configuration: Pick<Configuration, 'policyholderFields'>,
+  { policyholderFields }: Pick<Configuration, 'policyholderFields'>,
   product: ProductDefinition,
 ): ConstraintGraph {
-  let graph = known.get(product)
-  if (!graph) {
-    graph = constraintGraph(product, configuration.policyholderFields)
-    known.set(product, graph)
-  }
+  const graph = known.get(product) ?? constraintGraph(product, policyholderFields)
+  known.set(product, graph)
   return graph
 }
 
@@ -185,14 +178,13 @@ export function conditionCircles(fields: ReadonlyMap<string, Dependent>): string
   const openDependencies = new Map<string, Set<string>>()
   const dependents = new Map<string, string[]>()
   for (const { name, conditions } of fields.values()) {
-    const dependencies = new Set(
-      conditions.map(({ field }) => field).filter(field => field !== name && fields.has(field)),
-    )
+    const others = conditions.map(({ field }) => field).filter(field => field !== name && fields.has(field))
+    const dependencies = new Set(others)
     openDependencies.set(name, dependencies)
     for (const dependency of dependencies) {
-      const known = dependents.get(dependency)
-      if (known) known.push(name)
-      else dependents.set(dependency, [name])
+      const names = dependents.get(dependency) ?? []
+      names.push(name)
+      dependents.set(dependency, names)
     }
   }
   takeAwayDecided(openDependencies, dependents)

@@ -54,10 +54,12 @@ function inOrder(
   return keyed.sort(compared).map(({ item }) => item)
 }
 
-const sort: Filter = (input, [property], context) => {
-  const keyed = itemsOf(input).map(item => ({ item, key: memberOf(item, property, context) }))
-  return inOrder(keyed, naturalOrder, context)
-}
+const sort: Filter = (input, [property], context) =>
+  inOrder(
+    itemsOf(input).map(item => ({ item, key: memberOf(item, property, context) })),
+    naturalOrder,
+    context,
+  )
 
 const sortNatural: Filter = (input, [property], context) => {
   const keyed = itemsOf(input).map(item => {
@@ -92,11 +94,9 @@ const join: Filter = (input, args, context) => {
 
 const sum: Filter = (input, [property], context) => {
   const numbers = itemsOf(input).map(item => asOperand(memberOf(item, property, context)))
-  const total = numbers.reduce((all, each) => all.plus(each.value), asOperand(0).value)
-  return simplest(
-    total,
-    numbers.every(each => each.whole),
-  )
+  const total = numbers.reduce((all, { value }) => all.plus(value), asOperand(0).value)
+  const isWhole = numbers.every(({ whole }) => whole)
+  return simplest(total, isWhole)
 }
 
 /** Equal values once, the first of each; maps and lists are compared by what they hold. */
@@ -105,11 +105,8 @@ const uniq: Filter = (input, [property], context) => {
   for (const item of itemsOf(input)) {
     const key = memberOf(item, property, context)
     const number = asNumber(key)
-    const identity = number
-      ? `n${number}`
-      : typeof key === 'object'
-        ? `o${JSON.stringify(key)}`
-        : `t${printed(key)}`
+    const text = typeof key === 'object' ? `o${JSON.stringify(key)}` : `t${printed(key)}`
+    const identity = number ? `n${number}` : text
     context.budget.countWork(identity.length)
     if (!seen.has(identity)) seen.set(identity, item)
   }

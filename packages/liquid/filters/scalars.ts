@@ -81,27 +81,26 @@ const fallback: Filter = (input, args) => {
   return isTrue(input) && !empty ? input : args[0]
 }
 
-/** A filter as the library has it; it reads nothing but text. */
-function fromLibrary(
-  name: 'strip_html' | 'url_encode' | 'url_decode' | 'base64_encode' | 'base64_decode',
-): Filter {
-  const filter = libraryFilters[name] as unknown as (
-    this: { context: RenderingContext },
-    input: string,
-  ) => unknown
-  return (input, _args, context) => {
-    try {
-      return filter.call({ context }, printed(input))
-    } catch (error) {
-      return context.reject(
-        `${name} cannot read its text: ${error instanceof Error ? error.message : error}.`,
-      )
+type LibraryFilter = (this: { context: RenderingContext }, input: string) => unknown
+
+/** Filters as the library has them; they read nothing but text. */
+const fromLibrary: Filters = Object.fromEntries(
+  (['strip_html', 'url_encode', 'url_decode', 'base64_encode', 'base64_decode'] as const).map(name => {
+    const filter = libraryFilters[name] as unknown as LibraryFilter
+    const guarded: Filter = (input, _args, context) => {
+      try {
+        return filter.call({ context }, printed(input))
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : error
+        return context.reject(`${name} cannot read its text: ${reason}.`)
+      }
     }
-  }
-}
+    return [name, guarded]
+  }),
+)
 
 /** Standard filters of text. `capitalize` leaves the rest of the text as it is, as Liquid on Java does. */
-export const textFilters: Filters = {
+const textFilters: Filters = {
   append: text((input, suffix = '') => input + suffix),
   prepend: text((input, prefix = '') => prefix + input),
   capitalize: text(input => input.charAt(0).toUpperCase() + input.slice(1)),
@@ -115,11 +114,7 @@ export const textFilters: Filters = {
   newline_to_br: text(input => input.replace(/\r?\n/g, '<br />\n')),
   escape: text(escapeHtml),
   escape_once: text(input => input.replace(KNOWN_ENTITY, escapeHtml)),
-  strip_html: fromLibrary('strip_html'),
-  url_encode: fromLibrary('url_encode'),
-  url_decode: fromLibrary('url_decode'),
-  base64_encode: fromLibrary('base64_encode'),
-  base64_decode: fromLibrary('base64_decode'),
+  ...fromLibrary,
   remove: (input, [pattern], context) => replaceAll(input, [pattern, ''], context),
   remove_first: text((input, part = '') => replaceAt(input, input.indexOf(part), part.length, '')),
   remove_last: text((input, part = '') => replaceAt(input, input.lastIndexOf(part), part.length, '')),
@@ -135,7 +130,7 @@ export const textFilters: Filters = {
 }
 
 /** Filters of documents. The page elements are filled in by the PDF stage, which alone knows the pages. */
-export const documentFilters: Filters = {
+const documentFilters: Filters = {
   page_number: () => '<bindery-page-number></bindery-page-number>',
   page_count: () => '<bindery-page-count></bindery-page-count>',
   image_url: (input, _args, context) =>
@@ -148,11 +143,9 @@ const ofTime =
   (input, args, context) => {
     if (input === undefined || input === null || input === '') return undefined
     const at = timestampOf(input, context)
-    if (at === undefined)
-      return context.reject(
-        `'${printed(input)}' is no time. Give milliseconds, "now" or a date such as "2026-01-31".`,
-      )
-    return compute(at, args, context)
+    if (at !== undefined) return compute(at, args, context)
+    const message = `'${printed(input)}' is no time. Give milliseconds, "now" or a date such as "2026-01-31".`
+    return context.reject(message)
   }
 
 function printedBy(format: typeof formatDate): Filter {
@@ -177,10 +170,9 @@ const addTime = ofTime((at, [unitName, count], context) => {
     return context.reject(`'${printed(unitName)}' is no unit of time. Write one of ${[...UNITS].join(', ')}.`)
   if (steps === undefined) return context.reject('timestamp_millis_add needs a whole number after the unit.')
   try {
-    const { calendar } = context.state.dialect
-    const moved = calendar.instant(
-      calendar.add(at, steps, unit as CalendarUnit, context.state.environment.timeZone),
-    )
+    const { dialect, environment } = context.state
+    const reached = dialect.calendar.add(at, steps, unit as CalendarUnit, environment.timeZone)
+    const moved = dialect.calendar.instant(reached)
     if (moved !== undefined) return moved
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
@@ -207,7 +199,7 @@ const standardDate: Filter = (input, args, context) => {
 }
 
 /** Times are milliseconds, calendar arithmetic and printing happen in the tenant's zone. */
-export const dateFilters: Filters = {
+const dateFilters: Filters = {
   date: standardDate,
   timestamp_millis_print: printedBy(formatDate),
   timestamp_millis_add: addTime,
@@ -302,7 +294,7 @@ const bound =
   }
 
 /** Arithmetic on exact decimals, never on binary floats. */
-export const arithmeticFilters: Filters = {
+const arithmeticFilters: Filters = {
   plus: binary((a, b) => a.plus(b)),
   minus: binary((a, b) => a.minus(b)),
   times: binary((a, b) => a.times(b)),
@@ -346,8 +338,17 @@ const currency: Filter = ofNumber((value, args, context) => {
   return formatCurrency(value, localeOf(args), context.state.environment.currency)
 })
 
-export const numberFormatFilters: Filters = {
+const numberFormatFilters: Filters = {
   format_number: ofNumber((value, args) => formatNumber(value, localeOf(args))),
   format_number_currency: currency,
   format_number_pattern: ofNumber((value, [pattern]) => formatPattern(value, printed(pattern))),
+}
+
+/** Filters of text, numbers and times, and those of documents. */
+export const scalarFilters: Filters = {
+  ...textFilters,
+  ...arithmeticFilters,
+  ...dateFilters,
+  ...numberFormatFilters,
+  ...documentFilters,
 }

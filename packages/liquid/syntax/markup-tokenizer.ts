@@ -14,7 +14,7 @@ export type Markup = {
   range: [number, number]
   report: Report
   isFilter(name: string): boolean
-  filterNames(): readonly string[]
+  filterNames: readonly string[]
   /** The tag lacks its end and ran into the text behind it: what follows a readable expression is ignored. */
   cut?: boolean
   isCondition?: boolean
@@ -39,9 +39,6 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^["']/, 'Text stands between two quotes: add the one that is missing.'],
   [/^;/, "Remove the ';'."],
 ]
-
-const adviceFor = (text: string): string =>
-  ADVICE.find(([pattern]) => pattern.test(text))?.[1] ?? 'Correct it.'
 
 /** How far the neighbourhood of a place is looked at. */
 const NEIGHBOURHOOD = 40
@@ -70,11 +67,8 @@ export class MarkupTokenizer extends Tokenizer {
     this.skipBlank()
     this.#skipSecondEqualsSign()
     if (this.peek() === '|') {
-      if (!WITHOUT_INPUT.test(this.input.slice(this.p, this.p + NEIGHBOURHOOD)))
-        this.#warn(
-          'missingInput',
-          'A filter without a value before it: it is given nothing. Write one, if it matters.',
-        )
+      const message = 'A filter without a value before it: it is given nothing. Write one, if it matters.'
+      if (!WITHOUT_INPUT.test(this.#ahead())) this.#warn('missingInput', message)
       return new Expression([new Tokenizer('nil').readLiteral()!])
     }
     const tokens: Token[] = []
@@ -82,16 +76,11 @@ export class MarkupTokenizer extends Tokenizer {
     for (;;) {
       const begin = this.p
       const operator = this.readOperator()
-      if (operator) {
-        if (!complete) throw this.error(`'${operator.operator}' has no value before it`, begin)
-        tokens.push(operator)
-        complete = false
-        continue
-      }
-      const value = complete ? undefined : this.readValue()
-      if (!value) break
-      tokens.push(value)
-      complete = true
+      if (operator && !complete) throw this.error(`'${operator.operator}' has no value before it`, begin)
+      const next = operator ?? (complete ? undefined : this.readValue())
+      if (!next) break
+      tokens.push(next)
+      complete = !operator
     }
     if (tokens.length > 0 && !complete) throw this.error('a value is missing behind the operator')
     if (this.#isNegation(tokens))
@@ -105,11 +94,8 @@ export class MarkupTokenizer extends Tokenizer {
     const token = super.readOperator()
     const synonym = token && OPERATOR_SYNONYMS[token.operator]
     if (synonym) {
-      this.#warn(
-        'unusualOperator',
-        `'${token.operator}' is read as '${synonym}'. Write '${synonym}'.`,
-        token.begin,
-      )
+      const message = `'${token.operator}' is read as '${synonym}'. Write '${synonym}'.`
+      this.#warn('unusualOperator', message, token.begin)
       token.operator = synonym
     }
     return token
@@ -129,7 +115,7 @@ export class MarkupTokenizer extends Tokenizer {
       if (!this.readValue()) throw this.#unreadable()
       this.skipBlank()
       if (this.end()) return
-      const separator = /^(?:,|or(?![\w.-]))/.exec(this.input.slice(this.p, this.p + NEIGHBOURHOOD))?.[0]
+      const separator = /^(?:,|or(?![\w.-]))/.exec(this.#ahead())?.[0]
       if (separator === undefined) throw this.#unreadable()
       this.p += separator.length
       this.skipBlank()
@@ -152,18 +138,17 @@ export class MarkupTokenizer extends Tokenizer {
       return null
     }
     const filter = super.readFilter()
-    if (filter && !this.#markup.isFilter(filter.name))
-      this.#markup.report.error(
-        'unknownFilter',
-        `There is no filter '${filter.name}'. Correct its name or remove it.${this.#markup.report.suggestion(filter.name, this.#markup.filterNames())}`,
-        filter.begin,
-      )
-    if (filter && ARITHMETIC.has(filter.name) && filter.args.length > 1)
-      this.#markup.report.error(
-        'tooManyValues',
-        `'${filter.name}' takes one value and is given ${filter.args.length}. A number has no comma in it: write 1000, not 1,000.`,
-        filter.begin,
-      )
+    if (!filter) return filter
+    const { name, args, begin } = filter
+    const { report, isFilter, filterNames } = this.#markup
+    if (!isFilter(name)) {
+      const message = `There is no filter '${name}'. Correct its name or remove it.${report.suggestion(name, filterNames)}`
+      report.error('unknownFilter', message, begin)
+    }
+    if (ARITHMETIC.has(name) && args.length > 1) {
+      const message = `'${name}' takes one value and is given ${args.length}. A number has no comma in it: write 1000, not 1,000.`
+      report.error('tooManyValues', message, begin)
+    }
     return filter
   }
 
@@ -175,19 +160,25 @@ export class MarkupTokenizer extends Tokenizer {
 
   /** `||` with anything but a filter behind it. */
   #isDoubleBar(): boolean {
-    const name = /^\|\|\s*([\w.]+)/.exec(this.input.slice(this.p, this.p + NEIGHBOURHOOD))?.[1]
+    const name = /^\|\|\s*([\w.]+)/.exec(this.#ahead())?.[1]
     return name !== undefined && !this.#markup.isFilter(name)
   }
 
   #unreadable() {
-    const text = this.input.slice(this.p, Math.min(this.N, this.p + NEIGHBOURHOOD))
-    return this.error(`cannot read ${this.snapshot()} here. ${adviceFor(text)}`)
+    const text = this.#ahead(this.N)
+    const advice = ADVICE.find(([pattern]) => pattern.test(text))?.[1] ?? 'Correct it.'
+    return this.error(`cannot read ${this.snapshot()} here. ${advice}`)
+  }
+
+  /** What stands behind the place, as far as it is looked at. */
+  #ahead(end = this.input.length): string {
+    return this.input.slice(this.p, Math.min(end, this.p + NEIGHBOURHOOD))
   }
 
   /** `assign a = = b`, as an archive of the world has it. */
   #skipSecondEqualsSign(): void {
-    if (this.peek() !== '=' || !/=\s+$/.test(this.input.slice(Math.max(0, this.p - NEIGHBOURHOOD), this.p)))
-      return
+    const before = this.input.slice(Math.max(0, this.p - NEIGHBOURHOOD), this.p)
+    if (this.peek() !== '=' || !/=\s+$/.test(before)) return
     this.#warn('doubledEqualsSign', "The second '=' does nothing. Remove it.")
     this.p += 1
     this.skipBlank()
@@ -217,7 +208,7 @@ export class MarkupTokenizer extends Tokenizer {
 
   /** `.5`, which the library would take for a path of nothing, and so for 0. */
   #readShortNumber(): NumberToken | undefined {
-    const short = SHORT_NUMBER.exec(this.input.slice(this.p, Math.min(this.N, this.p + NEIGHBOURHOOD)))
+    const short = SHORT_NUMBER.exec(this.#ahead(this.N))
     if (!short) return undefined
     const [text, sign, places] = short as unknown as [string, string, string]
     this.p += text.length

@@ -20,6 +20,7 @@ import { type Markup, MarkupTokenizer } from './markup-tokenizer.ts'
 import { missingEnd, SourceTokenizer } from './source.ts'
 
 type Options = ConstructorParameters<typeof TagToken>[3]
+type Content = TopLevelToken & { contentRange: [number, number] }
 
 /** Tags with a body, which `end<name>` closes. `comment` and `raw` are closed where the source is cut. */
 const BLOCKS = new Set(['if', 'unless', 'case', 'for', 'tablerow', 'capture', 'header', 'footer'])
@@ -42,13 +43,9 @@ function balanced(tokens: TopLevelToken[], options: Options, report: Report): To
   const result: TopLevelToken[] = []
   const open: TagToken[] = []
   const close = (block: TagToken): void => {
-    const unclosedCase = block.name === 'case'
-    report[unclosedCase ? 'warn' : 'error'](
-      'blockNotClosed',
-      `'${block.name}' is not closed${unclosedCase ? '; it ends with what surrounds it' : ''}. Add '{% end${block.name} %}'.`,
-      block.begin,
-    )
     const text = `{% end${block.name} %}`
+    const message = `'${block.name}' is not closed${block.name === 'case' ? '; it ends with what surrounds it' : ''}. Add '${text}'.`
+    report[block.name === 'case' ? 'warn' : 'error']('blockNotClosed', message, block.begin)
     result.push(new TagToken(text, 0, text.length, options, block.file))
   }
   for (const token of tokens) {
@@ -57,11 +54,8 @@ function balanced(tokens: TopLevelToken[], options: Options, report: Report): To
     else if (name.startsWith('end') && BLOCKS.has(name.slice(3))) {
       const opening = open.findLastIndex(block => block.name === name.slice(3))
       if (opening < 0) {
-        report.error(
-          'endWithoutBlock',
-          `There is no '${name.slice(3)}' for this '${name}'. Remove it.`,
-          token.begin,
-        )
+        const message = `There is no '${name.slice(3)}' for this '${name}'. Remove it.`
+        report.error('endWithoutBlock', message, token.begin)
         continue
       }
       for (const block of open.splice(opening).slice(1).reverse()) close(block)
@@ -92,7 +86,7 @@ const LONGEST_MARKUP = 50_000
  * `MarkupTokenizer` mends. Where something cannot be read the error is reported and parsing goes on behind it.
  */
 export class TemplateParser extends Parser {
-  #filterNames: readonly string[] | undefined
+  readonly #filterNames: readonly string[]
   readonly #engine: Liquid
   readonly #report: Report
   #depth = 0
@@ -100,13 +94,13 @@ export class TemplateParser extends Parser {
   constructor(engine: Liquid, report: Report) {
     super(engine)
     this.#engine = engine
+    this.#filterNames = Object.keys(engine.filters)
     this.#report = report
   }
 
   override parse(source: string, path: string): Template[] {
-    return this.parseTokens(
-      new SourceTokenizer(source, path, this.#report).readTopLevelTokens(this.#engine.options),
-    )
+    const tokenizer = new SourceTokenizer(source, path, this.#report)
+    return this.parseTokens(tokenizer.readTopLevelTokens(this.#engine.options))
   }
 
   override parseTokens(tokens: TopLevelToken[]): Template[] {
@@ -128,24 +122,17 @@ export class TemplateParser extends Parser {
       if (!tag && TypeGuards.isOutputToken(token)) return this.#output(token) as unknown as Output
       if (TypeGuards.isHTMLToken(token)) return textNode(token) as unknown as Output
       if (tag && !Object.hasOwn(this.#engine.tags, tag.name)) {
-        this.#report.error(
-          'unknownTag',
-          unknownTag(tag.name, Object.keys(this.#engine.tags), this.#report),
-          tag.begin,
-        )
+        const message = unknownTag(tag.name, Object.keys(this.#engine.tags), this.#report)
+        this.#report.error('unknownTag', message, tag.begin)
         return nothing(token) as unknown as Output
       }
       return super.parseToken(token, remaining)
     } catch (error) {
       if (error instanceof TooManyErrors) throw error
-      const openText = TypeGuards.isTagToken(token) && (token.name === 'comment' || token.name === 'raw')
-      if (openText)
-        this.#report.error(
-          'blockNotClosed',
-          `'${token.name}' is not closed. Add '{% end${token.name} %}'.`,
-          token.begin,
-        )
-      else this.#report.error('templateUnreadable', reason(error), offsetOf(error, token))
+      if (TypeGuards.isTagToken(token) && (token.name === 'comment' || token.name === 'raw')) {
+        const message = `'${token.name}' is not closed. Add '{% end${token.name} %}'.`
+        this.#report.error('blockNotClosed', message, token.begin)
+      } else this.#report.error('templateUnreadable', reason(error), offsetOf(error, token))
       if (TypeGuards.isTagToken(token) && BLOCKS.has(token.name)) skipBlock(token.name, remaining)
       return nothing(token) as unknown as Output
     } finally {
@@ -153,7 +140,7 @@ export class TemplateParser extends Parser {
     }
   }
 
-  #output(token: TopLevelToken & { contentRange: [number, number] }): Template {
+  #output(token: Content): Template {
     const tokenizer = new MarkupTokenizer(this.#markup(token, '{{', '}}'))
     tokenizer.skipBlank()
     if (tokenizer.end()) {
@@ -162,22 +149,14 @@ export class TemplateParser extends Parser {
     }
     const value = evaluationOf(new Value(tokenizer.readFilteredValue(), this.#engine))
     if (!tokenizer.end()) throw tokenizer.error(`cannot read ${tokenizer.snapshot()}`)
-    return {
-      token,
-      render(context: Context, emitter: Emitter): void {
-        emitter.write(value(context as RenderingContext))
-      },
-    }
+    return writing(token, context => value(context as RenderingContext))
   }
 
   #prepareTag(token: TagToken): void {
     const markup = this.#markup(token, '{%', '%}')
     markup.range[0] = Math.min(token.tokenizer.p, markup.range[1])
-    token.tokenizer = new MarkupTokenizer({
-      ...markup,
-      isList: token.name === 'cycle',
-      isCondition: CONDITIONS.has(token.name),
-    })
+    const [isList, isCondition] = [token.name === 'cycle', CONDITIONS.has(token.name)]
+    token.tokenizer = new MarkupTokenizer({ ...markup, isList, isCondition })
     if (token.name === 'when' && !markup.cut) this.#checkWhen(new MarkupTokenizer(markup))
     const takesNothing = /^(?:end|else$)/.test(token.name)
     const text = markup.input.slice(...markup.range).trim()
@@ -197,29 +176,18 @@ export class TemplateParser extends Parser {
     }
   }
 
-  #markup(
-    token: TopLevelToken & { contentRange: [number, number] },
-    opening: string,
-    closing: string,
-  ): Markup {
+  #markup(token: Content, opening: string, closing: string): Markup {
     const [begin, end] = token.contentRange
     const cut = missingEnd(token.input, begin, end)
-    if (cut !== undefined)
-      this.#report.warn(
-        'markupNotClosed',
-        `'${opening}' has no '${closing}' of its own: what follows up to the next '${closing}' is lost. Add it.`,
-        token.begin,
-      )
+    const message = `'${opening}' has no '${closing}' of its own: what follows up to the next '${closing}' is lost. Add it.`
+    if (cut !== undefined) this.#report.warn('markupNotClosed', message, token.begin)
     return {
       input: token.input,
       path: token.file ?? '',
       range: [begin, cut ?? end],
       report: this.#report,
       isFilter: name => Object.hasOwn(this.#engine.filters, name),
-      filterNames: () => {
-        this.#filterNames ??= Object.keys(this.#engine.filters)
-        return this.#filterNames
-      },
+      filterNames: this.#filterNames,
       cut: cut !== undefined,
     }
   }
@@ -238,14 +206,17 @@ const unexpectedValue = (name: string, text: string): string =>
     ? "'else' takes no condition. Write 'elsif'."
     : `'${name}' takes no value. Remove ${JSON.stringify(text.length > 32 ? `${text.slice(0, 31)}…` : text)}.`
 
+/** A node that writes what `textOf` gives. */
+const writing = (token: Token, textOf: (context: Context) => unknown): Template => ({
+  token,
+  render(context: Context, emitter: Emitter): void {
+    emitter.write(textOf(context))
+  },
+})
+
 function textNode(token: Token & { getContent(): string }): Template {
   const text = token.getContent()
-  return {
-    token,
-    render(_context: Context, emitter: Emitter): void {
-      emitter.write(text)
-    },
-  }
+  return writing(token, () => text)
 }
 
 const nothing = (token: TopLevelToken): Template => ({ token, render: () => undefined })
@@ -264,10 +235,8 @@ function unknownTag(name: string, known: readonly string[], report: Report): str
 function reason(error: unknown): string {
   if (error instanceof RangeError) return 'This is nested too deeply to be read. Split it with assign.'
   const cause = error instanceof Error && 'originalError' in error ? error.originalError : error
-  const text = (cause instanceof Error ? cause.message : String(cause)).replace(
-    /(, file:.*)?, line:\d+, col:\d+$/s,
-    '',
-  )
+  const whole = cause instanceof Error ? cause.message : String(cause)
+  const text = whole.replace(/(, file:.*)?, line:\d+, col:\d+$/s, '')
   if (text.startsWith('illegal tag: {% for'))
     return "This cannot be read: a loop has a name and a list. Write '{% for name in list %}'."
   return `This cannot be read: ${text}${text.endsWith('.') ? '' : '. Correct it.'}`

@@ -88,44 +88,26 @@ function notClosed(opening: string): string {
  * markup begins. Undefined when `[begin, end)` holds no other markup outside of quotes, so nothing is missing.
  */
 export function missingEnd(input: string, begin: number, end: number): number | undefined {
-  let at = begin
-  while (at < end) {
-    const character = input[at]
-    if (character === '"' || character === "'") {
-      const close = input.indexOf(character, at + 1)
-      at = close > 0 && close < end ? close + 1 : at + 1
-    } else if (character === '{' && (input[at + 1] === '{' || input[at + 1] === '%')) {
-      const swallowed = input.slice(begin, at)
-      const line = swallowed.indexOf('\n', swallowed.search(/\S|$/))
-      const text = line < 0 ? swallowed : swallowed.slice(0, line)
-      const stop = text.search(/\}|<[a-z/!]/i)
-      return begin + (stop < 0 ? text.length : stop)
-    } else at += 1
+  for (let at = begin; at < end; at = nextUnquoted(input, at, end)) {
+    if (input[at] !== '{' || (input[at + 1] !== '{' && input[at + 1] !== '%')) continue
+    const swallowed = input.slice(begin, at)
+    const line = swallowed.indexOf('\n', swallowed.search(/\S|$/))
+    const text = line < 0 ? swallowed : swallowed.slice(0, line)
+    const stop = text.search(/\}|<[a-z/!]/i)
+    return begin + (stop < 0 ? text.length : stop)
   }
   return undefined
 }
 
 /** Characters of HTML that editors write in the place of those that a tag needs. */
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&lt;': '<',
-  '&gt;': '>',
-  '&amp;': '&',
-  '&nbsp;': ' ',
-  '&quot;': '"',
-  '&#34;': '"',
-  '&#39;': "'",
-  '&apos;': "'",
-}
+const ENTITIES: Readonly<Record<string, string>> = Object.fromEntries([
+  ...[['&lt;', '<'] as const, ['&gt;', '>'] as const, ['&amp;', '&'] as const, ['&nbsp;', ' '] as const],
+  ...['&quot;', '&#34;'].map(entity => [entity, '"'] as const),
+  ...['&#39;', '&apos;'].map(entity => [entity, "'"] as const),
+])
 
-/** Quotes of word processors, each with the plain one. */
-const CURLY_QUOTES: Readonly<Record<string, string>> = {
-  '“': '"',
-  '”': '"',
-  '„': '"',
-  '‘': "'",
-  '’': "'",
-  '‚': "'",
-}
+/** The plain quote in the place of one of a word processor. */
+const plainQuote = (quote: string): string => ('“”„'.includes(quote) ? '"' : "'")
 
 const OPENING = /\{[{%]/g
 const ENDING = /%\}|\}\}/g
@@ -208,15 +190,16 @@ const warnOfBrace = (report: Report, offset: number): void =>
 
 /** Where the output ends, `}}` in quotes aside; negative when it does not end. */
 function endOfOutput(source: string, begin: number): number {
-  for (let at = begin; at < source.length; ) {
-    const character = source[at]
-    if (character === '"' || character === "'") {
-      const close = source.indexOf(character, at + 1)
-      at = close < 0 ? at + 1 : close + 1
-    } else if (character === '}' && source[at + 1] === '}') return at
-    else at += 1
-  }
+  for (let at = begin; at < source.length; at = nextUnquoted(source, at, source.length))
+    if (source[at] === '}' && source[at + 1] === '}') return at
   return -1
+}
+
+/** The place behind `at`; behind the quote that closes, where one opens there. A quote that nothing closes is a character. */
+function nextUnquoted(source: string, at: number, end: number): number {
+  const character = source[at]!
+  const close = character === '"' || character === "'" ? source.indexOf(character, at + 1) : -1
+  return close < 0 || close >= end ? at + 1 : close + 1
 }
 
 /**
@@ -226,7 +209,7 @@ function endOfOutput(source: string, begin: number): number {
 function tidyContent(source: string, begin: number, end: number, repairs: Repair[], report: Report): number {
   const found = untidyPlaces(source, begin, end)
   const first = found[0]
-  if (!first || runsIntoText(source, begin, end, found)) return end
+  if (!first || runsIntoText(source, begin, found)) return end
   const said = new Set<string>()
   const warn = (code: string, message: string, offset: number): void => {
     if (!said.has(code)) report.warn(code, message, offset)
@@ -234,30 +217,29 @@ function tidyContent(source: string, begin: number, end: number, repairs: Repair
   }
   let isOpen = false
   for (const { at, text } of found) {
-    const length = text.length
+    const { length } = text
+    const repair = (plain: string): void => {
+      repairs.push({ begin: at, end: at + length, text: plain })
+    }
     if (text === '{' || text === '}') {
       warn('bracesInMarkup', 'Braces inside of a tag or output are ignored. Write the name without them.', at)
-      repairs.push({ begin: at, end: at + 1, text: ' ' })
+      repair(' ')
       continue
     }
     if (text === '\uFEFF') {
-      warn(
-        'invisibleCharacter',
-        'A byte-order mark inside of a tag or output is read as a blank. Remove it.',
-        at,
-      )
-      repairs.push({ begin: at, end: at + 1, text: ' ' })
+      const message = 'A byte-order mark inside of a tag or output is read as a blank. Remove it.'
+      warn('invisibleCharacter', message, at)
+      repair(' ')
       continue
     }
-    const plain = CURLY_QUOTES[text] ?? text.replaceAll(/&#?\w+;/g, entity => ENTITIES[entity]!)
-    if (text.startsWith('&'))
-      warn('htmlEntity', `'${text}' is HTML for '${plain}' and is read so. Write '${plain}'.`, at)
+    const isEntity = text.startsWith('&')
+    const plain = isEntity ? text.replaceAll(/&#?\w+;/g, entity => ENTITIES[entity]!) : plainQuote(text)
+    if (isEntity) warn('htmlEntity', `'${text}' is HTML for '${plain}' and is read so. Write '${plain}'.`, at)
     else warn('curlyQuote', `'${text}' is read as ${plain}. Write straight quotes.`, at)
     const isQuote = plain === '"' || plain === "'"
     if (isQuote) isOpen = !isOpen
     // Blanks that fill the place stand outside of quotes, and before an operator that may go on, such as '&gt;='.
-    const isEnd = isQuote && !isOpen
-    repairs.push({ begin: at, end: at + length, text: isEnd ? plain.padEnd(length) : plain.padStart(length) })
+    repair(isQuote && !isOpen ? plain.padEnd(length) : plain.padStart(length))
   }
   return end
 }
@@ -279,28 +261,15 @@ function untidyPlaces(source: string, begin: number, end: number): Place[] {
 /** Past all quoted text that begins before the place; more than the place when it stands in quotes. */
 function afterQuotes(source: string, from: number, place: number, end: number): number {
   let at = from
-  while (at < place) {
-    const character = source[at]
-    if (character !== '"' && character !== "'") {
-      at += 1
-      continue
-    }
-    const close = source.indexOf(character, at + 1)
-    at = close < 0 || close >= end ? at + 1 : close + 1
-  }
+  while (at < place) at = nextUnquoted(source, at, end)
   return at
 }
 
 /** Whether the markup lacks its end: it holds a tag, or it goes on in another line before the first brace. */
-function runsIntoText(source: string, begin: number, end: number, found: readonly Place[]): boolean {
+function runsIntoText(source: string, begin: number, found: readonly Place[]): boolean {
   const brace = found.find(({ text }) => text === '{' || text === '}')
   if (!brace) return false
   if (found.some(({ at, text }) => text === '{' && source[at + 1] === '%')) return true
-  const content = source.slice(begin, end)
-  return (
-    content
-      .slice(0, brace.at - begin)
-      .trim()
-      .includes('\n') || /<[a-z/!]/i.test(content.slice(0, found.at(-1)!.at - begin))
-  )
+  const beforeBrace = source.slice(begin, brace.at).trim()
+  return beforeBrace.includes('\n') || /<[a-z/!]/i.test(source.slice(begin, found.at(-1)!.at))
 }

@@ -1,7 +1,7 @@
 // Fonts packed as WOFF and WOFF2, with what the platform has: no outline is written in another way. A library that does
 // that too packs those of web-fonts.domain.test.ts.
 import { brotliCompressSync, deflateSync } from 'node:zlib'
-import { viewOf } from '../web-fonts/sfnt.ts'
+import { viewOf } from '../web-fonts.ts'
 
 type Own = { readonly tag: number; readonly bytes: Uint8Array }
 

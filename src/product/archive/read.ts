@@ -7,7 +7,7 @@ import {
   readDirectory,
 } from '../../../packages/zip/directory.ts'
 import { entryPath, isArchiveName, isJunk, isOfficeName } from '../../../packages/zip/entry-path.ts'
-import { ArchiveRefused } from '../../../packages/zip/refusal.ts'
+import { ArchiveRefused, type RefusalCode } from '../../../packages/zip/refusal.ts'
 import type { Finding } from '../configuration.ts'
 
 /** Below it a file may shrink a thousandfold: a table full of blanks is no bomb. */
@@ -55,34 +55,21 @@ export function readArchive(zip: Uint8Array): Archive {
     refuseEntry(entry, path, isFolder)
     if (entry.compressedBytes > 0) unread.set(entry, path)
     if (isFolder) continue
-    if (entries.has(path))
-      throw new ArchiveRefused(
-        'duplicateEntry',
-        `'${path}' is in the zip more than once. Keep one of the two.`,
-        path,
-      )
+    const repeated = `'${path}' is in the zip more than once. Keep one of the two.`
+    if (entries.has(path)) throw new ArchiveRefused('duplicateEntry', repeated, path)
     entries.set(path, entry)
     ranges.push({ ...entryRange(zip, entry, path), path })
+    const message = "The zip separates folders by '\\' instead of '/'; they are read as folders all the same."
     if (hadBackslashes && findings.length === 0)
-      findings.push({
-        severity: 'WARNING',
-        path,
-        code: 'backslashInPath',
-        message: "The zip separates folders by '\\' instead of '/'; they are read as folders all the same.",
-      })
+      findings.push({ severity: 'WARNING', path, code: 'backslashInPath', message })
   }
   refuseOverlaps(ranges)
   const kept = [...entries.keys()].filter(path => !isJunk(path)).sort()
   for (const [index, path] of kept.entries())
     refuseNestedArchive(zip, entries.get(path)!, path, index < MOST_LOOKED_INTO)
   const { prefix, outside } = configurationRoot(kept)
-  for (const path of outside)
-    findings.push({
-      severity: 'WARNING',
-      path,
-      code: 'outsideRoot',
-      message: `The configuration is in the folder '${prefix.slice(0, -1)}'; this file beside it is ignored.`,
-    })
+  const message = `The configuration is in the folder '${prefix.slice(0, -1)}'; this file beside it is ignored.`
+  for (const path of outside) findings.push({ severity: 'WARNING', path, code: 'outsideRoot', message })
   const budget = textBudget()
   const files = kept
     .filter(path => path.startsWith(prefix))
@@ -121,42 +108,35 @@ const FILE_TYPE = 0xf000
 const ORDINARY_TYPES = new Set([0x0000, 0x8000, 0x4000])
 
 function refuseEntry(entry: DirectoryEntry, path: string, isFolder: boolean): void {
-  if (entry.flags & ENCRYPTED)
-    throw new ArchiveRefused(
-      'encryptedEntry',
-      `'${path}' is encrypted. Pack the archive without a password.`,
-      path,
-    )
-  if (!ORDINARY_TYPES.has(entry.mode & FILE_TYPE))
-    throw new ArchiveRefused('link', `'${path}' is a link or device. Put the file itself in its place.`, path)
+  const refuse = (code: RefusalCode, message: string): never => {
+    throw new ArchiveRefused(code, `'${path}' ${message}`, path)
+  }
+  const { flags, mode, method, sizeBytes, compressedBytes } = entry
+  if (flags & ENCRYPTED) refuse('encryptedEntry', 'is encrypted. Pack the archive without a password.')
+  if (!ORDINARY_TYPES.has(mode & FILE_TYPE))
+    refuse('link', 'is a link or device. Put the file itself in its place.')
   if (isFolder) return
-  if (entry.method !== 0 && entry.method !== 8)
-    throw new ArchiveRefused(
+  if (method !== 0 && method !== 8)
+    refuse(
       'unsupportedCompression',
-      `'${path}' is compressed by method ${entry.method}. Pack the archive with the usual method, deflate.`,
-      path,
+      `is compressed by method ${method}. Pack the archive with the usual method, deflate.`,
     )
-  if (
-    entry.sizeBytes > RATIO_COUNTS_FROM_BYTES &&
-    entry.sizeBytes > LARGEST_RATIO * Math.max(1, entry.compressedBytes)
-  )
-    throw new ArchiveRefused(
+  if (sizeBytes > RATIO_COUNTS_FROM_BYTES && sizeBytes > LARGEST_RATIO * Math.max(1, compressedBytes))
+    refuse(
       'suspiciousRatio',
-      `'${path}' unpacks to more than ${LARGEST_RATIO} times its size. Leave it out, or take out its repeated content.`,
-      path,
+      `unpacks to more than ${LARGEST_RATIO} times its size. Leave it out, or take out its repeated content.`,
     )
 }
 
 /** Entries that share bytes are how a small zip declares honest sizes and still unpacks to a huge whole. */
 function refuseOverlaps(ranges: { start: number; end: number; path: string }[]): void {
   ranges.sort((a, b) => a.start - b.start)
-  for (let index = 1; index < ranges.length; index += 1)
-    if (ranges[index]!.start < ranges[index - 1]!.end)
-      throw new ArchiveRefused(
-        'damagedArchive',
-        `'${ranges[index]!.path}' overlaps '${ranges[index - 1]!.path}' in the zip. Make the archive again and upload that.`,
-        ranges[index]!.path,
-      )
+  for (const [index, { start, path }] of ranges.entries()) {
+    const before = ranges[index - 1]
+    if (!before || start >= before.end) continue
+    const message = `'${path}' overlaps '${before.path}' in the zip. Make the archive again and upload that.`
+    throw new ArchiveRefused('damagedArchive', message, path)
+  }
 }
 
 /** Unpacking the beginning of a file has its cost too; beyond so many files only the name tells. */
@@ -168,12 +148,9 @@ function refuseNestedArchive(
   path: string,
   isLookedInto: boolean,
 ): void {
+  const message = `'${path}' is an archive inside the archive. Put its files in the folders where they belong, or leave it out.`
   if (isArchiveName(path) || (isLookedInto && !isOfficeName(path) && beginsLikeZip(zip, entry, path)))
-    throw new ArchiveRefused(
-      'nestedArchive',
-      `'${path}' is an archive inside the archive. Put its files in the folders where they belong, or leave it out.`,
-      path,
-    )
+    throw new ArchiveRefused('nestedArchive', message, path)
 }
 
 /** Counts a file's text once, however often it is read. */
@@ -202,12 +179,8 @@ function archiveFile(
     sizeBytes: entry.sizeBytes,
     bytes,
     text: () => {
-      if (!withinBudget(entry))
-        throw new ArchiveRefused(
-          'tooMuchText',
-          `With '${path}' the configuration holds more than ${LARGEST_TEXT_BYTES} bytes of text. Upload large tables as resources.`,
-          path,
-        )
+      const message = `With '${path}' the configuration holds more than ${LARGEST_TEXT_BYTES} bytes of text. Upload large tables as resources.`
+      if (!withinBudget(entry)) throw new ArchiveRefused('tooMuchText', message, path)
       try {
         return utf8.decode(bytes()).replace(/\r\n?/g, '\n')
       } catch (error) {
@@ -225,16 +198,13 @@ export const LARGEST_RATIO = 100
 /** Of all files read as text together: what an isolate can hold beside its other work. */
 export const LARGEST_TEXT_BYTES = 24 * 1024 * 1024
 
+/** Folders at the root of a configuration. */
+export const ROOT_FOLDERS: ReadonlySet<string> = new Set(
+  'products payment policyholder security scripts bootstrap'.split(' '),
+)
+
 /** What only the root of a configuration has. */
-const ROOT_NAMES = new Set([
-  'config.json',
-  'products',
-  'payment',
-  'policyholder',
-  'security',
-  'scripts',
-  'bootstrap',
-])
+const ROOT_NAMES = new Set(['config.json', ...ROOT_FOLDERS])
 
 const firstSegment = (path: string): string => path.split('/', 1)[0]!
 

@@ -99,11 +99,8 @@ function unknownGroup(fieldName: string, locator: string): FieldError {
 function listedGroups(groups: FieldGroup[], values: FieldValues): Map<string, FieldGroup> {
   const listed = new Map<string, Set<string>>()
   const isListed = ({ fieldName, locator }: FieldGroup): boolean => {
-    let locators = listed.get(fieldName)
-    if (!locators) {
-      locators = new Set(valuesOf(values, fieldName))
-      listed.set(fieldName, locators)
-    }
+    const locators = listed.get(fieldName) ?? new Set(valuesOf(values, fieldName))
+    listed.set(fieldName, locators)
     return locators.has(locator)
   }
   return new Map(groups.filter(isListed).map(group => [group.locator, group]))

@@ -15,6 +15,7 @@ import {
   LARGEST_VALUE_LENGTH,
   plainDecimal,
   shown,
+  TOO_LONG,
   valuesOf,
 } from './values.ts'
 
@@ -112,22 +113,15 @@ function checkScope(scope: Scope, alreadyReported: Set<string>): FieldError[] {
   return errors
 }
 
-function checkField(
-  definition: FieldDefinition,
-  { values, fields, checks, requireMissing }: Scope,
-): FieldError[] {
+function checkField(definition: FieldDefinition, scope: Scope): FieldError[] {
+  const { values, fields, checks, requireMissing } = scope
   const { name, type, optional } = definition
   const present = valuesOf(values, name)
   if (!fields.applies(definition)) {
     if (present.length === 0) return []
     const condition = conditionsInWords(definition.conditions)
-    return [
-      fieldError(
-        name,
-        'INVALID_FIELD',
-        `may have a value only while ${condition}; send null for it to remove it`,
-      ),
-    ]
+    const rule = `may have a value only while ${condition}; send null for it to remove it`
+    return [fieldError(name, 'INVALID_FIELD', rule)]
   }
   if (present.length === 0) {
     if (optional || !requireMissing) return []
@@ -149,12 +143,8 @@ function checkValues(
   const check = valueCheck(definition, checks)
   const errors: FieldError[] = []
   for (const [index, value] of present.entries()) {
-    const breach = isLongerThan(value, LARGEST_VALUE_LENGTH)
-      ? {
-          code: 'INVALID_VALUE' as const,
-          rule: `must be at most ${LARGEST_VALUE_LENGTH} characters long; shorten it`,
-        }
-      : check(value)
+    const isTooLong = isLongerThan(value, LARGEST_VALUE_LENGTH)
+    const breach = isTooLong ? { code: 'INVALID_VALUE' as const, rule: TOO_LONG } : check(value)
     if (!breach) continue
     const which = present.length > 1 && definition.type !== 'group' ? `(value ${index + 1}) ` : ''
     errors.push(fieldError(name, breach.code, which + breach.rule))

@@ -91,64 +91,46 @@ function boundsAt(definition: FieldDefinition, now: Instant, zone: TimeZone): Da
   const { earliest, latest, earliestOffset, latestOffset } = definition
   const first = earliest === undefined ? undefined : readDate(earliest, zone)
   const last = latest === undefined ? undefined : readDate(latest, zone)
-  const bound = (at: Instant | undefined, wholeDay: boolean): DateBound[] =>
-    at === undefined
-      ? []
-      : [
-          {
-            at,
-            get name() {
-              return printed(at, wholeDay, zone)
-            },
-          },
-        ]
+  const bound = (find: () => Instant, wholeDay: boolean, within?: Instant): DateBound => ({
+    get at() {
+      return find()
+    },
+    get name() {
+      return printed(find(), wholeDay, zone)
+    },
+    ...(within !== undefined && { within }),
+  })
+  const fixed = (at: Instant | undefined, wholeDay: boolean): DateBound[] =>
+    at === undefined ? [] : [bound(() => at, wholeDay)]
+  /** Where now itself is within the bound that an offset gives, the calendar is walked for other values only. */
+  const moving = (offset: DateOffset | undefined, round: Rounding, isWithin: boolean): DateBound[] => {
+    if (!offset) return []
+    let found: Instant | undefined
+    const find = (): Instant => {
+      found ??= offsetFrom(now, offset, round, zone)
+      return found
+    }
+    return [bound(find, !!offset.roundToDay, isWithin ? now : undefined)]
+  }
+  const end = last !== undefined && isDay(latest) ? endOfDay(last, zone) : last
   return {
     earliest: [
-      ...bound(first, isDay(earliest)),
-      ...offsetBounds(now, earliestOffset, startOfDay, zone, amount => amount < 0),
+      ...fixed(first, isDay(earliest)),
+      ...moving(earliestOffset, startOfDay, (earliestOffset?.amount ?? 0) < 0),
     ],
     latest: [
-      ...bound(last !== undefined && isDay(latest) ? endOfDay(last, zone) : last, isDay(latest)),
-      ...offsetBounds(now, latestOffset, endOfDay, zone, amount => amount > 0),
+      ...fixed(end, isDay(latest)),
+      ...moving(latestOffset, endOfDay, (latestOffset?.amount ?? 0) > 0),
     ],
   }
 }
 
-/** The bound that an offset from now gives. Where now itself is within it, the calendar is walked for other values only. */
-function offsetBounds(
-  now: Instant,
-  offset: DateOffset | undefined,
-  round: (at: Instant, zone: TimeZone) => Instant,
-  zone: TimeZone,
-  isWithin: (amount: number) => boolean,
-): DateBound[] {
-  if (!offset) return []
-  let found: Instant | undefined
-  const find = (): Instant => {
-    found ??= offsetFrom(now, offset, round, zone)
-    return found
-  }
-  return [
-    {
-      get at() {
-        return find()
-      },
-      get name() {
-        return printed(find(), !!offset.roundToDay, zone)
-      },
-      ...(isWithin(offset.amount) && { within: now }),
-    },
-  ]
-}
+type Rounding = (at: Instant, zone: TimeZone) => Instant
 
 const isDay = (text: string | undefined): boolean => text?.includes('-', 1) ?? false
 
-function offsetFrom(
-  now: Instant,
-  { amount, unit, roundToDay }: DateOffset,
-  round: (at: Instant, zone: TimeZone) => Instant,
-  zone: TimeZone,
-): Instant {
+function offsetFrom(now: Instant, offset: DateOffset, round: Rounding, zone: TimeZone): Instant {
+  const { amount, unit, roundToDay } = offset
   let at: Instant
   try {
     at = add(now, amount, unit, zone)
@@ -305,9 +287,8 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
     return value => {
       if (!table)
         return wrongValue(`cannot be checked: the configuration has no table '${tableName}'; deploy it`)
-      return isTableKey(table, name, value)
-        ? undefined
-        : wrongValue(`must be exactly one of the keys in the table '${tableName}'`)
+      if (isTableKey(table, name, value)) return undefined
+      return wrongValue(`must be exactly one of the keys in the table '${tableName}'`)
     }
   },
 
@@ -361,7 +342,8 @@ function isPhoneNumber(text: string): boolean {
   return digits >= 3 && digits <= 20
 }
 
-const columnKeys = new WeakMap<LookupTable, Map<number, Set<string>>>()
+/** The keys of a table by column, which are collected when the first value is looked for. */
+const columnKeys = memoByObject((_table: LookupTable) => new Map<number, Set<string>>())
 
 /**
  * Whether the value is a key of the table: a cell of the column that bears the field's name, so that one table of
@@ -369,15 +351,8 @@ const columnKeys = new WeakMap<LookupTable, Map<number, Set<string>>>()
  */
 function isTableKey(table: LookupTable, fieldName: string, value: string): boolean {
   const column = Math.max(0, table.columns.indexOf(fieldName))
-  let columns = columnKeys.get(table)
-  if (!columns) {
-    columns = new Map()
-    columnKeys.set(table, columns)
-  }
-  let keys = columns.get(column)
-  if (!keys) {
-    keys = new Set(table.rows.flatMap(row => row[column] ?? []))
-    columns.set(column, keys)
-  }
+  const known = columnKeys(table)
+  const keys = known.get(column) ?? new Set(table.rows.flatMap(row => row[column] ?? []))
+  known.set(column, keys)
   return keys.has(value)
 }

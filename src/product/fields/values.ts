@@ -3,7 +3,7 @@ import { type Decimal, decimal } from '../../kernel/money.ts'
 import { isLongerThan, isStorable } from '../../kernel/text.ts'
 import { type Instant, instant, localParts, type TimeZone } from '../../kernel/time.ts'
 import type { Search, SearchTerm } from '../../platform/search.ts'
-import type { FieldDefinition } from '../configuration.ts'
+import type { FieldDefinition, FieldType } from '../configuration.ts'
 import type { FieldData } from './groups.ts'
 import { readDate } from './value-checks.ts'
 
@@ -32,6 +32,9 @@ export function nameProblem(name: string): FieldError | undefined {
   return undefined
 }
 
+/** The rule of a value that is longer than any may be. */
+export const TOO_LONG = `must be at most ${LARGEST_VALUE_LENGTH} characters long; shorten it`
+
 /** A scalar of the wire as text; undefined when it is none. Numbers become decimal text without exponent. */
 function scalarText(item: unknown): string | undefined {
   if (typeof item === 'string') return item
@@ -48,24 +51,15 @@ function readField(name: string, wire: unknown): string[] | FieldError {
   for (const item of items) {
     if (item === null || item === undefined || item === '') continue
     const text = scalarText(item)
-    if (text === undefined)
-      return fieldError(
-        name,
-        'INVALID_TYPE',
-        'must be a text, a number, a boolean or a list of these; send no nested list or object',
-      )
-    if (isLongerThan(text, LARGEST_VALUE_LENGTH))
-      return fieldError(
-        name,
-        'INVALID_VALUE',
-        `must be at most ${LARGEST_VALUE_LENGTH} characters long; shorten it`,
-      )
-    if (!isStorable(text))
-      return fieldError(
-        name,
-        'INVALID_VALUE',
-        'has a character that cannot be stored (NUL or half of a surrogate pair); remove it',
-      )
+    if (text === undefined) {
+      const rule = 'must be a text, a number, a boolean or a list of these; send no nested list or object'
+      return fieldError(name, 'INVALID_TYPE', rule)
+    }
+    if (isLongerThan(text, LARGEST_VALUE_LENGTH)) return fieldError(name, 'INVALID_VALUE', TOO_LONG)
+    if (!isStorable(text)) {
+      const rule = 'has a character that cannot be stored (NUL or half of a surrogate pair); remove it'
+      return fieldError(name, 'INVALID_VALUE', rule)
+    }
     texts.push(text)
   }
   return texts
@@ -77,30 +71,16 @@ function readField(name: string, wire: unknown): string[] | FieldError {
  * A field with a problem has no entry, so that what is stored stays comparable. null and undefined mean no fields.
  */
 export function readFieldValues(wire: unknown): { values: FieldValues; problems: FieldError[] } {
+  const refused = (code: FieldErrorCode, rule: string) => ({
+    values: {},
+    problems: [{ fieldName: ALL_VALUES, code, message: `Field values must be ${rule}.` }],
+  })
   if (wire === null || wire === undefined) return { values: {}, problems: [] }
   if (typeof wire !== 'object' || Array.isArray(wire))
-    return {
-      values: {},
-      problems: [
-        {
-          fieldName: ALL_VALUES,
-          code: 'INVALID_TYPE',
-          message: 'Field values must be an object of field names and their values.',
-        },
-      ],
-    }
+    return refused('INVALID_TYPE', 'an object of field names and their values')
   const fields = Object.entries(wire)
   if (fields.length > LARGEST_FIELD_COUNT)
-    return {
-      values: {},
-      problems: [
-        {
-          fieldName: ALL_VALUES,
-          code: 'INVALID_VALUE',
-          message: `Field values must be at most ${LARGEST_FIELD_COUNT} fields; send fewer.`,
-        },
-      ],
-    }
+    return refused('INVALID_VALUE', `at most ${LARGEST_FIELD_COUNT} fields; send fewer`)
   const read: [string, string[]][] = []
   const problems: FieldError[] = []
   for (const [name, value] of fields) {
@@ -150,16 +130,13 @@ export function normaliseFieldValues(
   zone: TimeZone,
 ): FieldValues {
   const types = new Map(definitions.map(definition => [definition.name, definition.type]))
-  const stored = (name: string): string[] =>
-    valuesOf(values, name).map(value => {
-      const type = types.get(name)
-      if (type === 'date') return String(readDate(value, zone) ?? value)
-      return type === 'media' ? value.toLowerCase() : value
-    })
+  const stored = (value: string, type: FieldType | undefined): string => {
+    if (type === 'date') return String(readDate(value, zone) ?? value)
+    return type === 'media' ? value.toLowerCase() : value
+  }
+  const entries = Object.entries(values).filter(([, list]) => list.length > 0)
   return Object.fromEntries(
-    Object.keys(values)
-      .map(name => [name, stored(name)] as const)
-      .filter(([, list]) => list.length > 0),
+    entries.map(([name, list]) => [name, list.map(value => stored(value, types.get(name)))]),
   )
 }
 
@@ -287,11 +264,7 @@ export function searchOf(query: {
 /** Refuses (400) a search in a field that is not searchable, naming those that are. */
 export function assertSearchable(name: string, searchable: readonly string[]): void {
   if (searchable.includes(name)) return
-  throw new Refusal(
-    'invalidParameter',
-    `'searchField' '${shown(name)}' is not searchable; ${
-      searchable.length === 0 ? 'no field is' : `these fields are: ${searchable.join(', ')}`
-    }.`,
-    { searchableFields: searchable },
-  )
+  const known = searchable.length === 0 ? 'no field is' : `these fields are: ${searchable.join(', ')}`
+  const message = `'searchField' '${shown(name)}' is not searchable; ${known}.`
+  throw new Refusal('invalidParameter', message, { searchableFields: searchable })
 }

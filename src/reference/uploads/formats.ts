@@ -122,7 +122,7 @@ const MOST_UNPACKED_BYTES = 24_000_000
 export async function fontFile({ bytes }: { bytes: Uint8Array }): Promise<{ mediaType: string }> {
   const mediaType = fontMediaType(bytes)
   // Code that nothing but an upload of a font needs.
-  const { fontProblem } = await import('../../../packages/pdf/web-fonts/plain-font.ts')
+  const { fontProblem } = await import('../../../packages/pdf/own-fonts.ts')
   const problem = fontProblem(bytes, MOST_UNPACKED_BYTES)
   if (problem !== undefined) throw invalidRequest(`The font cannot be used: ${problem}. Send a whole font.`)
   return { mediaType }
