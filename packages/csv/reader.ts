@@ -57,13 +57,12 @@ export class CsvReader {
     let at = 0
     while (at < text.length) {
       const code = text.charCodeAt(at)
-      if (this.#afterReturn) {
-        this.#afterReturn = false
-        if (code === LF) {
-          if (this.#state === 'quoted') this.#cell += '\n'
-          at += 1
-          continue
-        }
+      const isOfReturn = this.#afterReturn && code === LF
+      this.#afterReturn = false
+      if (isOfReturn) {
+        if (this.#state === 'quoted') this.#cell += '\n'
+        at += 1
+        continue
       }
       switch (this.#state) {
         case 'start':
@@ -100,11 +99,8 @@ export class CsvReader {
   }
 
   end(): void {
-    if (this.#state === 'quoted')
-      throw new CsvFault(
-        this.#quoteLine,
-        'A quote is opened in this line and never closed; close or double it.',
-      )
+    const unclosed = 'A quote is opened in this line and never closed; close or double it.'
+    if (this.#state === 'quoted') throw new CsvFault(this.#quoteLine, unclosed)
     if (this.#state !== 'start' || this.#cells.length > 0 || this.#cell !== '') this.#endRow()
   }
 
@@ -146,12 +142,10 @@ export class CsvReader {
 
   #append(text: string): void {
     this.#cell += text
-    if (this.#cell.length > LONGEST_CELL)
-      throw new CsvFault(
-        this.#state === 'quoted' ? this.#quoteLine : this.#line,
-        `A cell has more than ${LONGEST_CELL} characters${this.#state === 'quoted' ? ', or its quote is not closed' : ''}; shorten it.`,
-        this.#state !== 'quoted',
-      )
+    if (this.#cell.length <= LONGEST_CELL) return
+    const isQuoted = this.#state === 'quoted'
+    const message = `A cell has more than ${LONGEST_CELL} characters${isQuoted ? ', or its quote is not closed' : ''}; shorten it.`
+    throw new CsvFault(isQuoted ? this.#quoteLine : this.#line, message, !isQuoted)
   }
 
   #endCell(): void {
@@ -183,9 +177,11 @@ export class NotUtf8 extends Error {
   }
 }
 
+const decoder = (): TextDecoder => new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+
 /** Decodes pieces one after the other, with or without a byte-order mark. */
 export class Utf8Text {
-  readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+  readonly #decoder = decoder()
 
   /** Throws `NotUtf8`. */
   read(piece: Uint8Array): string {
@@ -214,9 +210,7 @@ function badLine(piece: Uint8Array): number {
     const end = piece.indexOf(LF, from)
     const to = end < 0 ? piece.length : end
     try {
-      new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(piece.subarray(from, to), {
-        stream: end < 0,
-      })
+      decoder().decode(piece.subarray(from, to), { stream: end < 0 })
     } catch {
       return line
     }

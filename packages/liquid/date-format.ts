@@ -30,21 +30,18 @@ type Local = LocalParts & { at: number; zone: string }
 const padded = (value: number, width: number): string =>
   value < 0 ? `-${padded(-value, width)}` : String(value).padStart(width, '0')
 
-const names = new Map<string, string[]>()
+const names = new Map<string, string>()
 
 /** English names, as the reference prints them. Months from January, days from Monday. */
 function nameOf(kind: 'month' | 'weekday', style: 'long' | 'short', number: number): string {
-  const key = `${kind} ${style}`
-  let list = names.get(key)
-  if (!list) {
-    const format = new Intl.DateTimeFormat('en-US', { [kind]: style, timeZone: 'UTC' })
-    // 2024 begins on a Monday.
-    const day = (i: number): Date =>
-      new Date(kind === 'month' ? Date.UTC(2024, i, 1) : Date.UTC(2024, 0, 1 + i))
-    list = Array.from({ length: kind === 'month' ? 12 : 7 }, (_, i) => format.format(day(i)))
-    names.set(key, list)
-  }
-  return list[number - 1]!
+  const key = `${kind} ${style} ${number}`
+  const known = names.get(key)
+  if (known !== undefined) return known
+  const format = new Intl.DateTimeFormat('en-US', { [kind]: style, timeZone: 'UTC' })
+  // 2024 begins on a Monday.
+  const name = format.format(kind === 'month' ? Date.UTC(2024, number - 1, 1) : Date.UTC(2024, 0, number))
+  names.set(key, name)
+  return name
 }
 
 const text = (kind: 'month' | 'weekday', number: number, width: number): string =>
@@ -114,37 +111,19 @@ export function formatDate(at: number, pattern: string, zone: string, calendar: 
       if (run === "''") return "'"
       if (quoted !== undefined) return quoted.replaceAll("''", "'")
       const print = LETTERS[letter!]
-      if (!print)
-        throw new DatePatternError(
-          `date pattern '${pattern}' has the letter '${letter}', which means nothing`,
-        )
+      const message = `date pattern '${pattern}' has the letter '${letter}', which means nothing`
+      if (!print) throw new DatePatternError(message)
       return print(local, Math.min(run.length, 20))
     },
   )
 }
 
-const DIRECTIVES: Record<string, string> = {
-  a: 'E',
-  A: 'EEEE',
-  b: 'MMM',
-  B: 'MMMM',
-  d: 'dd',
-  e: 'd',
-  H: 'HH',
-  I: 'hh',
-  j: 'DDD',
-  L: 'SSS',
-  m: 'MM',
-  M: 'mm',
-  p: 'a',
-  S: 'ss',
-  y: 'YY',
-  Y: 'YYYY',
-  z: 'Z',
-  Z: 'z',
-  F: 'YYYY-MM-dd',
-  T: 'HH:mm:ss',
-}
+/** The Joda pattern of each letter of the standard `date` filter. */
+const DIRECTIVES: ReadonlyMap<string, string> = new Map(
+  `a E,A EEEE,b MMM,B MMMM,d dd,e d,H HH,I hh,j DDD,L SSS,m MM,M mm,p a,S ss,y YY,Y YYYY,z Z,Z z,F YYYY-MM-dd,T HH:mm:ss`
+    .split(',')
+    .map(pair => pair.split(' ') as [letter: string, pattern: string]),
+)
 
 /** The instant in the zone by a pattern of the standard `date` filter, `%d %b %Y`; `%-d` drops leading zeros. */
 export function formatDirectives(at: number, pattern: string, zone: string, calendar: Calendar): string {
@@ -152,7 +131,7 @@ export function formatDirectives(at: number, pattern: string, zone: string, cale
   return pattern.replace(/%(-?)([a-zA-Z%])/g, (directive: string, bare: string, letter: string) => {
     if (letter === '%') return '%'
     if (letter === 's') return String(Math.floor(at / 1000))
-    const joda = DIRECTIVES[letter]
+    const joda = DIRECTIVES.get(letter)
     if (!joda) return directive
     const printed = formatDate(at, joda, zone, calendar)
     if (letter === 'e' && bare === '') return printed.padStart(2, ' ')

@@ -8,20 +8,17 @@ const LONGEST_PATTERN = 100
 
 function formatOf(locale: string, currency: string | undefined): Intl.NumberFormat {
   const key = `${locale} ${currency}`
-  let format = formats.get(key)
-  if (!format) {
-    try {
-      format = new Intl.NumberFormat(
-        locale,
-        currency ? { style: 'currency', currency } : { minimumFractionDigits: 0, maximumFractionDigits: 3 },
-      )
-    } catch {
-      throw new NumberFormatError(`'${locale}' is no language and country`)
-    }
+  const known = formats.get(key)
+  if (known) return known
+  const plain = { minimumFractionDigits: 0, maximumFractionDigits: 3 }
+  try {
+    const format = new Intl.NumberFormat(locale, currency ? { style: 'currency', currency } : plain)
     if (formats.size >= MOST_FORMATS) formats.clear()
     formats.set(key, format)
+    return format
+  } catch {
+    throw new NumberFormatError(`'${locale}' is no language and country`)
   }
-  return format
 }
 
 const exactText = (value: Big): `${number}` => value.toFixed() as `${number}`
@@ -41,8 +38,8 @@ export function formatCurrency(value: Big, locale: string, currency: string): st
   const parts = format.formatToParts(exactText(rounded.abs()))
   const symbol = parts.find(part => part.type === 'currency')?.value ?? currency
   const digits = parts
-    .filter(part => part.type !== 'currency' && part.type !== 'literal')
-    .map(part => part.value)
+    .filter(({ type }) => type !== 'currency' && type !== 'literal')
+    .map(({ value }) => value)
   return `${rounded.lt(0) ? '-' : ''}${symbol}${digits.join('')}`
 }
 
@@ -50,11 +47,12 @@ type Pattern = { prefix: string; digits: string; suffix: string }
 
 /** Prefix, digits and suffix; quoted text belongs to the outer two. */
 function patternOf(text: string): Pattern {
-  const found = /^((?:'[^']*'|[^#0,.'])*)([#0,.]+)((?:'[^']*'|[^#0,.'])*)$/.exec(text)
-  if (!found || !/[#0]/.test(found[2]!))
-    throw new NumberFormatError(`'${text}' is no number pattern such as '#,##0.00'`)
-  return { prefix: found[1]!, digits: found[2]!, suffix: found[3]! }
+  const [, prefix = '', digits = '', suffix = ''] = PATTERN.exec(text) ?? []
+  if (!/[#0]/.test(digits)) throw new NumberFormatError(`'${text}' is no number pattern such as '#,##0.00'`)
+  return { prefix, digits, suffix }
 }
+
+const PATTERN = /^((?:'[^']*'|[^#0,.'])*)([#0,.]+)((?:'[^']*'|[^#0,.'])*)$/
 
 const unquoted = (affix: string): string => affix.replace(/'([^']*)'/g, (_, text: string) => text || "'")
 

@@ -79,24 +79,15 @@ class BlockStyles implements StyleStack {
 
 /** What a word takes from its run, its blocks or, where neither says anything, from here. */
 const STYLES: readonly (readonly [keyof MeasuredInline, unknown])[] = [
-  ['alignment', 'left'],
-  ['fontSize', 12],
-  ['fontFeatures', null],
-  ['characterSpacing', 0],
-  ['color', 'black'],
-  ['decoration', null],
-  ['decorationColor', null],
-  ['decorationStyle', null],
-  ['decorationThickness', null],
-  ['background', null],
-  ['link', null],
-  ['linkToPage', null],
-  ['linkToDestination', null],
-  ['noWrap', null],
-  ['opacity', 1],
-  ['sup', false],
-  ['sub', false],
+  ...Object.entries({ alignment: 'left', fontSize: 12, characterSpacing: 0, color: 'black', opacity: 1 }),
+  ...['sup', 'sub'].map(name => [name, false] as const),
+  ...['fontFeatures', 'background', 'link', 'linkToPage', 'linkToDestination', 'noWrap'].map(asNull),
+  ...['decoration', 'decorationColor', 'decorationStyle', 'decorationThickness'].map(asNull),
 ]
+
+function asNull(name: string): readonly [string, null] {
+  return [name, null]
+}
 
 /** Of the font size; as the engine has it. */
 const SCRIPT_SIZE = 0.58

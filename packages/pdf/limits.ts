@@ -65,9 +65,8 @@ export class ConversionBudget {
   }
 
   check(what: Limited, used: number): void {
-    if (used > LIMITS[what][0])
-      throw new ConversionError(
-        `The document has more than ${LIMITS[what][0]} ${LIMITS[what][1]}; make it smaller.`,
-      )
+    const [most, words] = LIMITS[what]
+    if (used > most)
+      throw new ConversionError(`The document has more than ${most} ${words}; make it smaller.`)
   }
 }

@@ -40,11 +40,8 @@ const damaged = (what: string): ArchiveRefused =>
 export function readDirectory(zip: Uint8Array, before = 0): DirectoryEntry[] {
   const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength)
   const end = findEnd(view, before)
-  if (end.entries > LARGEST_ENTRY_COUNT)
-    throw new ArchiveRefused(
-      'tooManyEntries',
-      `The zip has ${end.entries} entries; at most ${LARGEST_ENTRY_COUNT} are read. Leave out what the configuration does not use.`,
-    )
+  const tooMany = `The zip has ${end.entries} entries; at most ${LARGEST_ENTRY_COUNT} are read. Leave out what the configuration does not use.`
+  if (end.entries > LARGEST_ENTRY_COUNT) throw new ArchiveRefused('tooManyEntries', tooMany)
   const entries: DirectoryEntry[] = []
   let at = end.offset - before
   if (at < 0) throw damaged('its table of contents is not where its end says')
@@ -104,12 +101,10 @@ function findEnd(view: DataView, before: number): DirectoryEnd {
       at + END_BYTES + view.getUint16(at + 20, true) <= view.byteLength
     )
       return readEnd(view, at, before)
-  if (view.byteLength >= 4 && view.getUint32(0, true) === 0x04034b50)
+  if (view.byteLength >= 4 && view.getUint32(0, true) === LOCAL_SIGNATURE)
     throw damaged('its end, with the table of contents, is missing')
-  throw new ArchiveRefused(
-    'notAZip',
-    'The file is not a zip archive. Upload the configuration folder packed as .zip.',
-  )
+  const message = 'The file is not a zip archive. Upload the configuration folder packed as .zip.'
+  throw new ArchiveRefused('notAZip', message)
 }
 
 function readEnd(view: DataView, at: number, before: number): DirectoryEnd {

@@ -9,7 +9,6 @@ import { type Database, putRows, type Query, statement } from '../platform/datab
 import { filePlace } from '../platform/http/body/bytes.ts'
 import { fileKey, HOME_SHARD, shardDatabase, type Tenant, tenantFiles } from '../platform/tenancy.ts'
 import type { ArchiveFile } from './archive/read.ts'
-import type { Compilation } from './compile.ts'
 import { type Configuration, isLookupTable, type LookupTable, type TemplateSource } from './configuration.ts'
 import { loadPatternEngine } from './fields/value-checks.ts'
 import { configurationVersions, deployments } from './tables.ts'
@@ -73,7 +72,11 @@ export function loadedConfiguration(
     configuration,
     hash,
     template(source) {
-      const template = templates.get(source.path) ?? compiledTemplate(compileTemplate(source), source)
+      const known = templates.get(source.path)
+      if (known) return known
+      const { template, findings } = compileTemplate(source)
+      if (!template)
+        throw new Error(`${source.path} was deployed and does not compile: ${findings[0]?.message}`)
       templates.set(source.path, template)
       return template
     },
@@ -99,14 +102,6 @@ function indexTable({ columns, rows }: LookupTable): ReadonlyMap<string, string>
   const index = new Map<string, string>()
   for (const row of rows) if (!index.has(row[key]!)) index.set(row[key]!, row[value]!)
   return index
-}
-
-function compiledTemplate(
-  { template, findings }: ReturnType<TemplateCompiler>,
-  source: TemplateSource,
-): CompiledTemplate {
-  if (template) return template
-  throw new Error(`${source.path} was deployed and does not compile: ${findings[0]?.message}`)
 }
 
 /** The latest version's row; undefined before the first deploy. */
@@ -147,34 +142,28 @@ export async function putConfiguration(
   { zip, hash, configuration }: { zip: Uint8Array; hash: string; configuration: Configuration },
   calls: Calls,
 ): Promise<void> {
+  const options = { sha256: hash, httpMetadata: { contentType: 'application/zip' } }
   await Promise.all([
-    put(
-      tenantFiles(env, tenant),
-      archiveKey(tenant, hash),
-      zip,
-      { sha256: hash, type: 'application/zip' },
-      calls,
-    ),
+    put(tenantFiles(env, tenant), archiveKey(tenant, hash), zip, options, calls),
     putCompiled(env, tenant, hash, compiledText(configuration), calls),
   ])
 }
 
-const putCompiled = (env: Env, tenant: Tenant, hash: string, text: string, calls: Calls): Promise<void> =>
-  put(tenantFiles(env, tenant), compiledKey(tenant, hash), text, { type: 'application/json' }, calls)
+function putCompiled(env: Env, tenant: Tenant, hash: string, text: string, calls: Calls): Promise<void> {
+  const options = { httpMetadata: { contentType: 'application/json' } }
+  return put(tenantFiles(env, tenant), compiledKey(tenant, hash), text, options, calls)
+}
 
 async function put(
   bucket: R2Bucket,
   key: string,
   content: Uint8Array | string,
-  { sha256, type }: { sha256?: string; type: string },
+  options: R2PutOptions,
   calls: Calls,
 ): Promise<void> {
   calls.r2 += 1
   try {
-    await bucket.put(key, content, {
-      ...(sha256 && { sha256 }),
-      httpMetadata: { contentType: type },
-    })
+    await bucket.put(key, content, options)
   } catch (problem) {
     // R2 refuses writes of one key that follow too fast; another request may have put the same just now.
     calls.r2 += 1
@@ -199,10 +188,11 @@ export async function getConfiguration(
     const text = await kept.text()
     return { configuration: readCompiledText(text), characters: text.length }
   }
-  calls.r2 += 1
-  const archive = await tenantFiles(env, tenant).get(archiveKey(tenant, hash))
-  if (!archive) throw new ConfigurationUnreadable(`The archive ${hash} is not kept any more.`)
-  const { configuration, findings } = await compiledFrom(archive)
+  const { configuration, findings } = await withZip(env, tenant, hash, calls, async zip => {
+    // Seldom needed, and much code: loaded when it is.
+    const { compileArchive } = await import('./compile.ts')
+    return await compileArchive(zip)
+  })
   if (!configuration) {
     const first = findings.find(({ severity }) => severity === 'ERROR')
     throw new ConfigurationUnreadable(`The archive ${hash} compiles no more: ${first?.path} ${first?.code}`)
@@ -212,13 +202,13 @@ export async function getConfiguration(
   return { configuration, characters: text.length }
 }
 
-/** What `use` makes of the files of an archive that is kept. Throws `ConfigurationUnreadable` where it is not. */
-export async function withArchive<T>(
+/** What `use` makes of an archive that is kept. Throws `ConfigurationUnreadable` where it is not. */
+async function withZip<T>(
   env: Env,
   tenant: Tenant,
   hash: string,
   calls: Calls,
-  use: (files: readonly ArchiveFile[]) => Promise<T>,
+  use: (zip: Uint8Array) => Promise<T>,
 ): Promise<T> {
   const place = filePlace()
   try {
@@ -226,25 +216,25 @@ export async function withArchive<T>(
     const archive = await tenantFiles(env, tenant).get(archiveKey(tenant, hash))
     if (!archive) throw new ConfigurationUnreadable(`The archive ${hash} is not kept any more.`)
     place.reach(archive.size)
-    // Seldom needed, and much code: loaded when it is.
-    const { readArchive } = await import('./archive/read.ts')
-    return await use(readArchive(new Uint8Array(await archive.arrayBuffer())).files)
+    return await use(new Uint8Array(await archive.arrayBuffer()))
   } finally {
     place.leave()
   }
 }
 
-async function compiledFrom(archive: R2ObjectBody): Promise<Compilation> {
-  const place = filePlace()
-  try {
-    place.reach(archive.size)
+/** What `use` makes of the files of an archive that is kept. Throws `ConfigurationUnreadable` where it is not. */
+export const withArchive = <T>(
+  env: Env,
+  tenant: Tenant,
+  hash: string,
+  calls: Calls,
+  use: (files: readonly ArchiveFile[]) => Promise<T>,
+): Promise<T> =>
+  withZip(env, tenant, hash, calls, async zip => {
     // Seldom needed, and much code: loaded when it is.
-    const { compileArchive } = await import('./compile.ts')
-    return await compileArchive(new Uint8Array(await archive.arrayBuffer()))
-  } finally {
-    place.leave()
-  }
-}
+    const { readArchive } = await import('./archive/read.ts')
+    return await use(readArchive(zip).files)
+  })
 
 /**
  * Part of the name that a compiled configuration is kept under. Raised whenever `compileConfiguration` makes
@@ -259,9 +249,7 @@ type Kept = Omit<Configuration, 'tables'> & { tables: Record<string, string> }
 export function compiledText(configuration: Configuration): string {
   const products = Object.values(configuration.products)
   const holderOf = (name: string, table: LookupTable): string => {
-    const holder = products.find(
-      product => Object.hasOwn(product.tables, name) && product.tables[name] === table,
-    )
+    const holder = products.find(({ tables }) => Object.hasOwn(tables, name) && tables[name] === table)
     if (!holder) throw new Error(`The table '${name}' of the tenant is none of a product.`)
     return holder.name
   }
@@ -273,10 +261,8 @@ export function compiledText(configuration: Configuration): string {
 /** The configuration of a text that `compiledText` made. */
 export function readCompiledText(text: string): Configuration {
   const kept = JSON.parse(text) as Kept
-  const tables = Object.entries(kept.tables).map(([name, product]) => [
-    name,
-    kept.products[product]!.tables[name]!,
-  ])
+  const tableOf = (name: string, product: string) => kept.products[product]!.tables[name]!
+  const tables = Object.entries(kept.tables).map(([name, product]) => [name, tableOf(name, product)])
   return { ...kept, tables: Object.fromEntries(tables) }
 }
 
@@ -296,23 +282,11 @@ export function staticFiles(
 ): StaticFiles {
   let files: Promise<Map<string, () => Uint8Array>> | undefined
   const folder = `products/${productName}/policy/static_documents/`
-  const read = async (): Promise<Map<string, () => Uint8Array>> => {
-    calls.r2 += 1
-    const archive = await tenantFiles(env, tenant).get(fileKey(tenant, ...archivePath(archiveHash)))
-    if (!archive) throw new Error(`The archive ${archiveHash} is not kept any more.`)
-    const place = filePlace()
-    try {
-      place.reach(archive.size)
-      const { readArchive } = await import('./archive/read.ts')
-      const { files: all } = readArchive(new Uint8Array(await archive.arrayBuffer()))
-      const own = all.filter(file => file.path.startsWith(folder))
-      return new Map(own.map(file => [file.path.slice(folder.length), file.bytes]))
-    } finally {
-      place.leave()
-    }
-  }
   return async name => {
-    files ??= read()
+    files ??= withArchive(env, tenant, archiveHash, calls, async archive => {
+      const own = archive.filter(file => file.path.startsWith(folder))
+      return new Map(own.map(file => [file.path.slice(folder.length), file.bytes]))
+    })
     const all = await files
     return (all.get(name) ?? all.get(`${name}.pdf`))?.()
   }

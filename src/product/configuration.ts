@@ -72,14 +72,16 @@ export type FieldConstraint = {
  */
 type ConstraintCondition = { column: string; key?: string; values: string[] }
 
+export const PERIL_AMOUNTS = [
+  'indemnityPerItem',
+  'indemnityPerEvent',
+  'indemnityInAggregate',
+  'deductible',
+  'lumpSumPayment',
+] as const
+
 /** Amounts as decimal text; indemnities also `unlimited`. Used when the request leaves them out. */
-export type PerilDefaults = {
-  indemnityPerItem?: string
-  indemnityPerEvent?: string
-  indemnityInAggregate?: string
-  deductible?: string
-  lumpSumPayment?: string
-}
+export type PerilDefaults = { [amount in (typeof PERIL_AMOUNTS)[number]]?: string }
 
 /** A Liquid source with the path it has in the archive, for error messages. */
 export type TemplateSource = { path: string; source: string }
@@ -100,14 +102,16 @@ export type ExposureDefinition = {
   perils: PerilDefinition[]
 }
 
-export type PaymentScheduleType =
-  | 'total'
-  | 'annually'
-  | 'semiannually'
-  | 'quarterly'
-  | 'monthly'
-  | 'every_two_weeks'
-  | 'every_week'
+export const PAYMENT_SCHEDULE_TYPES = [
+  'total',
+  'annually',
+  'semiannually',
+  'quarterly',
+  'monthly',
+  'every_two_weeks',
+  'every_week',
+] as const
+export type PaymentScheduleType = (typeof PAYMENT_SCHEDULE_TYPES)[number]
 
 export type DocumentDefinition = {
   displayName: string

@@ -92,14 +92,12 @@ export function clashes<R extends Selectable & { readonly staticName: string }>(
   for (const alike of byStaticName.values())
     for (const [at, one] of alike.entries())
       for (const other of alike.slice(at + 1))
-        if (
-          one.jurisdictions.length === 0
-            ? other.jurisdictions.length === 0
-            : one.jurisdictions.some(place => other.jurisdictions.includes(place))
-        )
-          found.push([one, other])
+        if (overlap(one.jurisdictions, other.jurisdictions)) found.push([one, other])
   return found
 }
+
+const overlap = (places: readonly string[], others: readonly string[]): boolean =>
+  places.length === 0 ? others.length === 0 : places.some(place => others.includes(place))
 
 const MOST_HOSTS = 50
 const LABEL = '[a-z\\d]([a-z\\d-]{0,61}[a-z\\d])?'
@@ -113,11 +111,9 @@ export const normalHosts = (wanted: readonly string[]): string[] => [
 /** What is wrong with the list and how to fix it; undefined when all are hosts. */
 export function hostsProblem(hosts: readonly string[]): string | undefined {
   const wrong = hosts.filter(host => host.length > 253 || !HOST.test(host))
+  const shown = wrong.slice(0, 5).map(host => `'${host.slice(0, 80).toWellFormed()}'`)
   if (wrong.length > 0)
-    return `${wrong
-      .slice(0, 5)
-      .map(host => `'${host.slice(0, 80).toWellFormed()}'`)
-      .join(', ')}: write host names without scheme, port and path, or *.example.com for every name below`
+    return `${shown.join(', ')}: write host names without scheme, port and path, or *.example.com for every name below`
   return hosts.length > MOST_HOSTS ? `${hosts.length} hosts, more than ${MOST_HOSTS}` : undefined
 }
 

@@ -2,20 +2,16 @@
 // its account type (brief 7), unless roles.json lists permissions.
 import type { Configuration, TestUser } from './configuration.ts'
 
-/** Account types that a role can name. */
-export type TestUserType =
-  | 'account.tenant.admin'
-  | 'account.tenant.employee'
-  | 'account.tenant.read.only.user'
-  | 'account.tenant.claims.only.user'
-
 /** Each type may do what those after it may, so that several roles together give the rights of all (resources brief 11). */
-const FROM_MOST_TO_LEAST: readonly TestUserType[] = [
+const FROM_MOST_TO_LEAST = [
   'account.tenant.admin',
   'account.tenant.employee',
   'account.tenant.claims.only.user',
   'account.tenant.read.only.user',
-]
+] as const
+
+/** Account types that a role can name. */
+export type TestUserType = (typeof FROM_MOST_TO_LEAST)[number]
 
 /** By the role's letters and digits, without `account.tenant.` before them and `user` after them. */
 const TYPE_OF_ROLE: Readonly<Record<string, TestUserType>> = {
@@ -47,13 +43,16 @@ export function typeOfRole(role: string): TestUserType | undefined {
   return Object.hasOwn(TYPE_OF_ROLE, bare) ? TYPE_OF_ROLE[bare] : undefined
 }
 
+/** A role of the author's own is an employee's. */
+const typeOrEmployee = (role: string): TestUserType => typeOfRole(role) ?? 'account.tenant.employee'
+
 /**
  * The type of a user's account: the highest that one of the roles names. Roles of the author's own, and none at
  * all, make an employee, who has full access to policy data: so published archives mean their users, who have
  * no roles (resources brief 10.3).
  */
 export function accountType({ roles }: Pick<TestUser, 'roles'>): TestUserType {
-  const types = roles.map(role => typeOfRole(role) ?? 'account.tenant.employee')
+  const types = roles.map(typeOrEmployee)
   return FROM_MOST_TO_LEAST.find(type => types.includes(type)) ?? 'account.tenant.employee'
 }
 
@@ -92,10 +91,6 @@ function grantOf(
     Object.hasOwn(rolePermissions, role) && typeOfRole(role) === undefined
   const own = roles.filter(isOwn)
   if (own.length === 0) return []
-  const types = roles
-    .filter(role => !isOwn(role))
-    .map((role): TestUserType => typeOfRole(role) ?? 'account.tenant.employee')
-  return [
-    [username, { types: [...new Set(types)], permissions: own.flatMap(role => rolePermissions[role]!) }],
-  ]
+  const types = new Set(roles.filter(role => !isOwn(role)).map(typeOrEmployee))
+  return [[username, { types: [...types], permissions: own.flatMap(role => rolePermissions[role]!) }]]
 }

@@ -54,11 +54,9 @@ const recording =
   (name: string, record: (effects: RatingEffects, amount: Decimal, args: string[]) => void): Filter =>
   (input, args, context) => {
     const number = asNumber(input)
-    if (number) record(effectsOf(context), toDecimal(number), args.map(printed))
-    else
-      context.reject(
-        `${name} needs a number, not ${input === undefined || input === null ? 'nothing' : `'${printed(input)}'`}.`,
-      )
+    if (number) return record(effectsOf(context), toDecimal(number), args.map(printed))
+    const given = input === undefined || input === null ? 'nothing' : `'${printed(input)}'`
+    return context.reject(`${name} needs a number, not ${given}.`)
   }
 
 type PremiumKind = 'yearly' | 'monthly' | 'exact'
@@ -71,18 +69,18 @@ function premium(name: string, of: 'premium' | 'technicalPremium', kind: Premium
   }
 }
 
-function commission(name: string, kind: PremiumKind): Filters {
-  const record = recording(name, (effects, amount, [recipient]) => {
+const commission = (name: string, kind: PremiumKind): Filters => ({
+  [name]: recordingNamed(name, 'recipient', (effects, amount, [recipient]) => {
     effects.commissions.push({ recipient: recipient!, [kind]: amount })
-  })
-  return { [name]: named(name, 'recipient', record) }
-}
+  }),
+})
 
-/** The first argument must be there: a recipient, the name of a fee. */
-const named =
-  (name: string, what: string, record: Filter): Filter =>
-  (input, args, context) =>
-    printed(args[0]).trim() === '' ? context.reject(`${name} needs a ${what}.`) : record(input, args, context)
+/** As `recording`; the first argument must be there: a recipient, the name of a fee. */
+function recordingNamed(name: string, what: string, record: Parameters<typeof recording>[1]): Filter {
+  const filter = recording(name, record)
+  return (input, args, context) =>
+    printed(args[0]).trim() === '' ? context.reject(`${name} needs a ${what}.`) : filter(input, args, context)
+}
 
 const described = (description: string | undefined) => (description ? { description } : {})
 
@@ -128,13 +126,9 @@ export const effectFilters: Filters = {
       ...described(description),
     }
   }),
-  add_fee: named(
-    'add_fee',
-    'fee name',
-    recording('add_fee', (effects, amount, [name, description]) => {
-      effects.fees.push({ name: name!, amount, ...described(description) })
-    }),
-  ),
+  add_fee: recordingNamed('add_fee', 'fee name', (effects, amount, [name, description]) => {
+    effects.fees.push({ name: name!, amount, ...described(description) })
+  }),
   set_underwriting_decision: decide,
   add_underwriting_note: note,
   render_static_document: staticDocument,
@@ -167,15 +161,11 @@ const environmentOf = (context: RenderingContext): TemplateEnvironment =>
 /** The value as text, or a failure that says how to write it: a number is no key, since `7` and `07` differ. */
 function asText(value: unknown, what: string, context: RenderingContext): string | undefined {
   if (typeof value === 'string') return value
-  if (asNumber(value))
-    return context.reject(
-      `The ${what} of a look-up must be text, and ${printed(value)} is a number. Write "${printed(value)}", or add '| append: ""' before.`,
-    )
-  return context.reject(
-    value === undefined || value === null
-      ? `The ${what} of a look-up is missing or nothing.`
-      : `The ${what} of a look-up must be text.`,
-  )
+  if (value === undefined || value === null)
+    return context.reject(`The ${what} of a look-up is missing or nothing.`)
+  if (!asNumber(value)) return context.reject(`The ${what} of a look-up must be text.`)
+  const message = `The ${what} of a look-up must be text, and ${printed(value)} is a number. Write "${printed(value)}", or add '| append: ""' before.`
+  return context.reject(message)
 }
 
 /** An argument with a name, as the library gives it: `column: "rate"`. */
@@ -193,12 +183,7 @@ function keyOf(args: readonly unknown[], context: RenderingContext): string | un
 }
 
 /** `args`: the keys, of which most tables have one, and perhaps `column: "rate"`. */
-function lookUp(
-  tableName: unknown,
-  args: readonly unknown[],
-  context: RenderingContext,
-  at?: Instant,
-): unknown {
+function lookUp(tableName: unknown, args: readonly unknown[], context: RenderingContext, at?: Instant) {
   const table = asText(tableName, 'table', context)
   const [only] = args
   const key =
@@ -206,10 +191,8 @@ function lookUp(
   if (table === undefined || key === undefined) return undefined
   const found = environmentOf(context).lookup(table, key, at)
   if (typeof found === 'object') return found.value
-  if (found === 'noSuchTable')
-    return context.reject(
-      `There is no table '${table}'. Add ${table}.csv to the product's tables, or put a resource of that static name in force.`,
-    )
+  const unknown = `There is no table '${table}'. Add ${table}.csv to the product's tables, or put a resource of that static name in force.`
+  if (found === 'noSuchTable') return context.reject(unknown)
   if (found === 'noSuchKey')
     return context.reject(`The table '${table}' has no key '${shownLookUpKey(key)}'. Add a row for it.`)
   const missing: MissingKey = at === undefined ? { table, key } : { table, key, at }

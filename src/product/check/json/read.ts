@@ -28,7 +28,7 @@ class Malformed extends Error {
 
 /** Reads JSON (RFC 8259) and keeps the position of every value. */
 export function readJson(text: string): JsonDocument | JsonProblem {
-  const positions = new Map<object, Map<PropertyKey, number>>()
+  const positions: Positions = new Map()
   const duplicates: JsonPath[] = []
   const textPosition = lineIndex(text)
   try {
@@ -40,7 +40,7 @@ export function readJson(text: string): JsonDocument | JsonProblem {
   }
 }
 
-function offsetOf(root: unknown, positions: Map<object, Map<PropertyKey, number>>, path: JsonPath): number {
+function offsetOf(root: unknown, positions: Positions, path: JsonPath): number {
   let offset = 0
   let value = root
   for (const key of path) {
@@ -75,11 +75,10 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const BLANKS = /[ \t\n\r]*/y
 const WORDS = { true: true, false: false, null: null } as const
 
-function parse(
-  text: string,
-  positions: Map<object, Map<PropertyKey, number>>,
-  duplicates: JsonPath[],
-): unknown {
+/** Where the members of each list and object stand, by their keys. */
+type Positions = Map<object, Map<PropertyKey, number>>
+
+function parse(text: string, positions: Positions, duplicates: JsonPath[]): unknown {
   let at = 0
   let values = 0
   const path: PropertyKey[] = []
@@ -124,47 +123,46 @@ function parse(
       if (text[at] === '\\') at += 1
     }
     at += 1
-    const literal = text.slice(start, at)
     try {
-      return JSON.parse(literal) as string
+      return JSON.parse(text.slice(start, at)) as string
     } catch {
-      throw new Malformed(
-        start,
-        "The text that begins here has a '\\' that JSON does not know; write '\\\\'.",
-      )
+      const message = "The text that begins here has a '\\' that JSON does not know; write '\\\\'."
+      throw new Malformed(start, message)
     }
   }
 
-  /** After a member: true if another follows. */
-  function another(close: string): boolean {
-    skipBlanks()
-    if (text[at] === close) {
-      at += 1
-      return false
-    }
-    if (text[at] !== ',') throw new Malformed(at, `',' or '${close}' is expected here, not ${shown()}.`)
+  /** Reads the members of a list or an object up to its end, each by `read`. */
+  function readMembers(close: string, read: () => void): void {
     at += 1
     skipBlanks()
-    if (text[at] === close) throw new Malformed(at, `The comma before this '${close}' must go.`)
-    return true
+    while (text[at] !== close) {
+      read()
+      skipBlanks()
+      if (text[at] === close) break
+      if (text[at] !== ',') throw new Malformed(at, `',' or '${close}' is expected here, not ${shown()}.`)
+      at += 1
+      skipBlanks()
+      if (text[at] === close) throw new Malformed(at, `The comma before this '${close}' must go.`)
+    }
+    at += 1
+  }
+
+  function readMember(places: Map<PropertyKey, number>, key: PropertyKey, keyAt: number): unknown {
+    path.push(key)
+    if (places.has(key)) duplicates.push([...path])
+    places.set(key, keyAt)
+    const value = readValue()
+    path.pop()
+    return value
   }
 
   function readArray(): unknown[] {
     const array: unknown[] = []
     const places = new Map<PropertyKey, number>()
     positions.set(array, places)
-    at += 1
-    skipBlanks()
-    if (text[at] === ']') {
-      at += 1
-      return array
-    }
-    do {
-      places.set(array.length, at)
-      path.push(array.length)
-      array.push(readValue())
-      path.pop()
-    } while (another(']'))
+    readMembers(']', () => {
+      array.push(readMember(places, array.length, at))
+    })
     return array
   }
 
@@ -172,13 +170,7 @@ function parse(
     const object: Record<string, unknown> = Object.create(null)
     const places = new Map<PropertyKey, number>()
     positions.set(object, places)
-    at += 1
-    skipBlanks()
-    if (text[at] === '}') {
-      at += 1
-      return object
-    }
-    do {
+    readMembers('}', () => {
       if (text[at] !== '"')
         throw new Malformed(at, `A name in double quotes is expected here, not ${shown()}.`)
       const keyAt = at
@@ -187,12 +179,8 @@ function parse(
       if (text[at] !== ':') throw new Malformed(at, `':' is expected here, not ${shown()}.`)
       at += 1
       skipBlanks()
-      path.push(key)
-      if (places.has(key)) duplicates.push([...path])
-      places.set(key, keyAt)
-      object[key] = readValue()
-      path.pop()
-    } while (another('}'))
+      object[key] = readMember(places, key, keyAt)
+    })
     return object
   }
 

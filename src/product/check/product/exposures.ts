@@ -1,15 +1,16 @@
-import type {
-  ExposureDefinition,
-  PerilDefaults,
-  PerilDefinition,
-  TemplateSource,
+import {
+  type ExposureDefinition,
+  PERIL_AMOUNTS,
+  type PerilDefaults,
+  type PerilDefinition,
+  type TemplateSource,
 } from '../../configuration.ts'
 import type { Archive } from '../archive.ts'
 import { compileFields, type TableNames } from '../fields/fields.ts'
 import { decodeFile } from '../json/decode.ts'
 import { displayNameOf } from '../json/scalars.ts'
 import type { ValueReport } from '../report.ts'
-import { exposureFile, type PerilFile, perilFile } from './files.ts'
+import { exposureFile, perilFile } from './files.ts'
 import { checkSets } from './templates.ts'
 
 type ExposureContext = TableNames & {
@@ -108,7 +109,7 @@ function compilePeril(folder: string, stem: string, context: ExposureContext): P
   if (decoded === undefined) return undefined
   const { value, report } = decoded
   const defaults: PerilDefaults = {}
-  for (const amount of AMOUNTS) {
+  for (const amount of PERIL_AMOUNTS) {
     const given = value[amount]
     const message = `'${amount}' is ${given}; it must not be below 0. Correct the amount.`
     if (given?.startsWith('-')) report.at(amount).error('badBounds', message)
@@ -122,14 +123,6 @@ function compilePeril(folder: string, stem: string, context: ExposureContext): P
     ...(premium !== undefined && { premium }),
   }
 }
-
-const AMOUNTS = [
-  'indemnityPerItem',
-  'indemnityPerEvent',
-  'indemnityInAggregate',
-  'deductible',
-  'lumpSumPayment',
-] as const satisfies readonly (keyof PerilFile)[]
 
 /** The name inside the file counts; where it is missing, that of the file or folder. */
 function checkedName(inside: string | undefined, outside: string, report: ValueReport | undefined): string {

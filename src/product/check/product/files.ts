@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { PAYMENT_SCHEDULE_TYPES } from '../../configuration.ts'
 import { SELECTION_TIME_BASES } from '../../resources.ts'
 import { asUnit, fieldList } from '../fields/files.ts'
 import {
@@ -77,15 +78,7 @@ export const policyFile = z.strictObject({
   documents,
   paymentSchedules: list(
     z.strictObject({
-      type: choice([
-        'total',
-        'annually',
-        'semiannually',
-        'quarterly',
-        'monthly',
-        'every_two_weeks',
-        'every_week',
-      ]),
+      type: choice(PAYMENT_SCHEDULE_TYPES),
       name: name.optional(),
       displayName: text.optional(),
     }),
