@@ -82,10 +82,7 @@ const UNTIMED = { use: () => {}, check: () => {} } as unknown as Context['render
 /** The library counts the items of a range that it builds; each takes several bytes. */
 const RANGE_ITEM_MEMORY = 4
 
-/**
- * The variables of one template. Reads own members of data only, never calls anything in it and never writes to
- * it: `increment` and `decrement` count in a scope of their own.
- */
+/** The variables of one template. Reads own members of data only, never calls anything in it and never writes to it. */
 export class RenderingContext extends Context {
   readonly state: RenderState
   readonly #engine: Liquid
@@ -98,12 +95,8 @@ export class RenderingContext extends Context {
       use: (units: number) => state.budget.countMemory(units * RANGE_ITEM_MEMORY),
       check: () => {},
     } as unknown as Context['memoryLimit']
-    super(
-      Object.create(null),
-      engine.options,
-      { sync: true, globals },
-      { memoryLimit, renderLimit: UNTIMED, liquid: engine },
-    )
+    const limits = { memoryLimit, renderLimit: UNTIMED, liquid: engine }
+    super(Object.create(null), engine.options, { sync: true, globals }, limits)
     this.state = state
     this.#engine = engine
   }

@@ -108,10 +108,7 @@ export type Rendering<Effects = unknown> = {
   variables(): Record<string, unknown>
 }
 
-/**
- * A template that was read once. It holds no state: any number of renderings may use it. Callers cache it, render it,
- * and read nothing from it but the path.
- */
+/** A template that was read once. It holds no state, so any number of renderings may use it. */
 export type CompiledTemplate<Environment = RenderingEnvironment, Effects = unknown> = {
   readonly path: string
   readonly nodes: Template[]

@@ -3,10 +3,7 @@ export const LARGEST_SOURCE_CHARACTERS = 5_000_000
 
 /** Limits of one rendering. All are counted, none is timed: the clock stands still on the platform. */
 export type RenderLimits = {
-  /**
-   * Tags, outputs, pieces of text and loop turns. Work inside of them counts in parts: a filter half a node, a
-   * comparison a quarter, 256 characters read one.
-   */
+  /** Tags, outputs, texts and loop turns. A filter counts as half a node, a comparison a quarter, 256 characters one. */
   nodes: number
   outputBytes: number
   /** Characters and list items that filters, captures and ranges make. */

@@ -253,10 +253,7 @@ export class DirectEchoTag extends EchoTag {
   }
 }
 
-/**
- * `header … endheader` and `footer … endfooter` of documents. They print as elements `<bindery-header>` and
- * `<bindery-footer>`, which the PDF stage moves to the margin of every page.
- */
+/** `header … endheader` and `footer … endfooter` print elements that the PDF stage moves to the margins of every page. */
 export class PageBlockTag extends Tag {
   readonly #templates: Template[] = []
 

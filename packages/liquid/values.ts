@@ -58,9 +58,7 @@ export function asNumber(value: unknown): LiquidNumber | undefined {
 }
 
 /** As `asNumber`, with 0 for what is no number: what Liquid's arithmetic does with blank and with other text. */
-export function asOperand(value: unknown): LiquidNumber {
-  return asNumber(value) ?? ZERO
-}
+export const asOperand = (value: unknown): LiquidNumber => asNumber(value) ?? ZERO
 
 const ZERO = new LiquidNumber(new Exact(0), true)
 
@@ -110,9 +108,7 @@ export function simplest(value: Big, whole: boolean): number | LiquidNumber {
 }
 
 /** The exact decimal for callers. */
-export function toDecimal(value: LiquidNumber): Big {
-  return new Big(value.toString())
-}
+export const toDecimal = (value: LiquidNumber): Big => new Big(value.toString())
 
 /** The number without its fraction, or undefined when the value is no number or too large to count with. */
 export function asInteger(value: unknown): number | undefined {
@@ -139,6 +135,7 @@ const ENTITIES: Record<string, string> = {
   '"': '&quot;',
   "'": '&#39;',
 }
+
 /** Text as HTML has it, in attributes too. */
 export const escapeHtml = (input: string): string =>
   input.replace(/[&<>"']/g, character => ENTITIES[character]!)

@@ -1,7 +1,7 @@
 // Texts that are read from the right: which pieces of a paragraph go which way (Unicode's bidirectional algorithm). The
 // lines are ordered when their words are known (engine-layout.ts).
 import bidiFactory from 'bidi-js'
-import type { Run } from './content.ts'
+import type { Run } from './engine.ts'
 
 const FROM_THE_RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u
 

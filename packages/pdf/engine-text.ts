@@ -81,13 +81,13 @@ class BlockStyles implements StyleStack {
 const STYLES: readonly (readonly [keyof MeasuredInline, unknown])[] = [
   ...Object.entries({ alignment: 'left', fontSize: 12, characterSpacing: 0, color: 'black', opacity: 1 }),
   ...['sup', 'sub'].map(name => [name, false] as const),
-  ...['fontFeatures', 'background', 'link', 'linkToPage', 'linkToDestination', 'noWrap'].map(asNull),
-  ...['decoration', 'decorationColor', 'decorationStyle', 'decorationThickness'].map(asNull),
+  ...['fontFeatures', 'background', 'link', 'linkToPage', 'linkToDestination', 'noWrap'].map(
+    name => [name, null] as const,
+  ),
+  ...['decoration', 'decorationColor', 'decorationStyle', 'decorationThickness'].map(
+    name => [name, null] as const,
+  ),
 ]
-
-function asNull(name: string): readonly [string, null] {
-  return [name, null]
-}
 
 /** Of the font size; as the engine has it. */
 const SCRIPT_SIZE = 0.58

@@ -1,6 +1,6 @@
 // Elements as content of the layout engine: texts flow into paragraphs, blocks follow one another with their margins
 // collapsed, boxes become tables of one cell.
-import type { Block, Cell, LineStyle, Margin } from './content.ts'
+import type { Block, Cell, LineStyle, Margin } from './engine.ts'
 import { type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
 import {
   addPageNumber,
@@ -123,10 +123,7 @@ const spacer = (height: number): Block => ({
 
 const pageBreak = (): Block => ({ text: [], lineHeight: 0.01, pageBreak: 'after' })
 
-/**
- * A block of a width of its own, or as wide as it needs; what is left of the line stays empty, on the side that `auto`
- * margins say.
- */
+/** A block of its own width, or as wide as it needs; `auto` margins say on which side the rest of the line stays empty. */
 export function placed(block: Block, style: Style, width: Width | undefined): Block {
   if (width && 'percent' in width && width.percent >= 100) return block
   const own = {
@@ -239,10 +236,7 @@ function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
   return [{ ol: items, type: NUMBERS.has(numbering) ? numbering : 'decimal', start, ...look }]
 }
 
-/**
- * Pixels become points as on screens; what is wider than there is room shrinks. It stands on the base line of a line
- * of its own, unless it is a block.
- */
+/** An image of pixels as points, shrunk to the room that there is. Unless it is a block, it stands on a line's base line. */
 function imageBlock({ attributes, drawing }: HtmlElement, style: Style, flow: Flow): Block | undefined {
   const image = drawing ?? flow.images.take(attributes.src ?? '')
   if (!image) return undefined

@@ -58,10 +58,7 @@ export class Images {
     return { key: `image${this.#known.size}`, ...size }
   }
 
-  /**
-   * A PNG that has to be unpacked is unpacked here first, to no more than its size: what the PDF library would make of
-   * a broken one, or of one that holds more than it says, is seen by nobody.
-   */
+  /** Unpacks a PNG that the library has to unpack, to no more than its size: the library reports no broken or oversized one. */
   #pngSize(bytes: Buffer): { width: number; height: number } {
     this.#budget.check('pngBytes', bytes.length)
     const png = readPng(bytes)

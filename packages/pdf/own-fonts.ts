@@ -70,10 +70,7 @@ const NEEDED = ['cmap', 'head', 'hhea', 'hmtx', 'maxp'] as const
 /** Outlines: TrueType's, or those of PostScript. */
 const OUTLINES = ['glyf', 'CFF ', 'CFF2'] as const
 
-/**
- * Why the font cannot be used, as the end of a sentence; undefined for one that can. `mostBytes`: once it is unpacked. Asked
- * when a font is uploaded: one that is damaged should not be found when a document fails.
- */
+/** Why an uploaded font cannot be used, as the end of a sentence; undefined if it can. `mostBytes`: once unpacked. */
 export function fontProblem(bytes: Uint8Array, mostBytes: number): string | undefined {
   try {
     const plain = plainFont(bytes, mostBytes)

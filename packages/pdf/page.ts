@@ -26,7 +26,7 @@ export type PageSize = keyof typeof PAGE_SIZES
 /** 20 mm. */
 const DEFAULT_MARGIN = 56.69
 
-type PageLayout = {
+export type PageLayout = {
   readonly [side in `margin${'Left' | 'Right' | 'Top' | 'Bottom'}`]?: string
 } & { readonly orientation?: 'portrait' | 'landscape'; readonly pageSize?: PageSize }
 

@@ -1,5 +1,5 @@
 import { directed } from './bidi.ts'
-import type { Block, Run } from './content.ts'
+import type { Block, Run } from './engine.ts'
 import { byFont, type DocumentFonts, MAIN_FONT, MAIN_FONT_EXTENT } from './fonts.ts'
 import type { Images } from './images.ts'
 import type { ConversionBudget } from './limits.ts'
@@ -55,10 +55,7 @@ export function addRun(paragraph: Paragraph, given: string, style: Style, flow: 
       })
 }
 
-/**
- * A word longer than any line in parts, and as many blanks: the engine measures all that is left of them for each line
- * that they fill.
- */
+/** Cuts very long words and runs of blanks: the engine measures the whole rest of them for each line that they fill. */
 const inParts = (text: string): string[] =>
   /[^ \n]{400}| {400}/.test(text) ? text.match(/[^ \n]{1,200}[ \n]{0,200}|[ \n]{1,200}/gu)! : [text]
 

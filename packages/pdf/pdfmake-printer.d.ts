@@ -40,7 +40,7 @@ declare module 'pdfmake/js/Line.js' {
     readonly fontSize: number
     /** Of the text itself. */
     readonly height: number
-    /** Height of its line (content.ts); markers of lists have none. */
+    /** Height of its line (engine.ts); markers of lists have none. */
     readonly line?: number
     readonly level?: number
     readonly width: number

@@ -1,8 +1,7 @@
 // HTML to PDF without a browser. This module and what it needs (parse5, pdfmake) are built into one file of their own,
 // renderer.bundle.mjs, which the service loads when it makes its first document (scripts/bundles.ts).
 import { createHash } from 'node:crypto'
-import type { Block, ContentDefinition, Margin } from './content.ts'
-import { Engine } from './engine.ts'
+import { type Block, type ContentDefinition, Engine, type Margin } from './engine.ts'
 import { flowOf } from './flow.ts'
 import { coverageOf, type Font, type FontFiles, MAIN_FONT, OTHER_FONT, type OwnFontFiles } from './fonts.ts'
 import { type HtmlElement, PAGE_COUNT_TAG, readHtml } from './html.ts'

@@ -20,8 +20,8 @@ export type Width = { readonly percent: number } | { readonly points: number }
 
 type Display = 'block' | 'inline' | 'list-item' | 'table' | 'none'
 
-export type Style = {
-  // Taken over by what is within.
+/** What elements take over from those around them. */
+type Inherited = {
   readonly fontSize: number
   readonly bold: boolean
   readonly italic: boolean
@@ -44,7 +44,9 @@ export type Style = {
   readonly script: 'sub' | 'super' | undefined
   readonly link: string | undefined
   readonly verticalAlign: 'top' | 'middle' | 'bottom'
-  // The element's own.
+}
+
+export type Style = Inherited & {
   readonly display: Display
   readonly margin: Sides
   /** `margin-left: auto`, `margin-right: auto`. */
@@ -60,7 +62,7 @@ export type Style = {
   readonly keepTogether: boolean
 }
 
-export const ROOT_STYLE: Style = {
+export const ROOT_STYLE: Inherited = {
   fontSize: ROOT_SIZE,
   bold: false,
   italic: false,
@@ -79,18 +81,6 @@ export const ROOT_STYLE: Style = {
   script: undefined,
   link: undefined,
   verticalAlign: 'top',
-  display: 'block',
-  margin: [0, 0, 0, 0],
-  autoLeft: false,
-  autoRight: false,
-  padding: [0, 0, 0, 0],
-  borders: [],
-  background: undefined,
-  width: undefined,
-  height: undefined,
-  breakBefore: false,
-  breakAfter: false,
-  keepTogether: false,
 }
 
 const OF_TAGS: Readonly<Record<string, Record<string, string>>> = {
@@ -178,7 +168,12 @@ const SIZE_WORDS: ReadonlyMap<string, number> = new Map(
 )
 
 /** The element's style; `parent` is that of the element around it. */
-export function styleOf(element: HtmlElement, parent: Style, sheet: Sheet, budget: ConversionBudget): Style {
+export function styleOf(
+  element: HtmlElement,
+  parent: Inherited,
+  sheet: Sheet,
+  budget: ConversionBudget,
+): Style {
   const { tag } = element
   const said = new Map<string, string>([
     ...Object.entries(OF_TAGS[tag] ?? {}),

@@ -1,5 +1,5 @@
 // Tables: the grid with its spans, widths of columns, borders by the collapsing model, heads that repeat on every page.
-import type { Block, Cell, TableLayout } from './content.ts'
+import type { Block, Cell, TableLayout } from './engine.ts'
 import { bordered, dashes, flowOf, placed } from './flow.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
 import { CONVERSION_LIMITS } from './limits.ts'

@@ -13,7 +13,6 @@ import {
 import { asInteger, literalNumber } from '../liquid/values.ts'
 import type { Call, Expression, Macro, Node, Reference, Step } from './expression.ts'
 import type { VelocityTemplate } from './parse.ts'
-import { isTool, type ToolSurroundings, toolCalled } from './tools.ts'
 import {
   calculated,
   called,
@@ -21,9 +20,12 @@ import {
   changes,
   ITEM_MEMORY,
   isMap,
+  isTool,
   isTrue,
   printed,
   readable,
+  type ToolSurroundings,
+  toolCalled,
 } from './values.ts'
 
 export type VelocityEnvironment = ToolSurroundings & {

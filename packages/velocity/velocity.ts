@@ -37,10 +37,7 @@ export function compileVelocity({ path, source }: { readonly path: string; reado
   return { findings }
 }
 
-/**
- * Renders `data`, which the template sees as `$data` and which is never written to. What has no value prints as its
- * source, or with `$!` as nothing. Throws `TemplateError` with path, line and column.
- */
+/** Renders `data`, which is never written to, as `$data`. Throws `TemplateError` with path, line and column. */
 export function renderVelocity(
   template: VelocityTemplate,
   data: unknown,

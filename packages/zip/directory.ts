@@ -152,10 +152,7 @@ function dataStart(zip: Uint8Array, entry: DirectoryEntry, path: string): number
   return at + LOCAL_BYTES + view.getUint16(at + 26, true) + view.getUint16(at + 28, true)
 }
 
-/**
- * The unpacked bytes. Stops as soon as more come out than the directory declares, so memory and work are bounded
- * by the sizes that were checked. Throws `ArchiveRefused`.
- */
+/** The unpacked bytes. Stops once there are more than the directory declares. Throws `ArchiveRefused`. */
 export function entryContent(zip: Uint8Array, entry: DirectoryEntry, path: string): Uint8Array {
   const packed = packedBytes(zip, entry, path)
   const content = entry.method === 0 ? packed : inflate(packed, entry.sizeBytes, path)
@@ -164,10 +161,7 @@ export function entryContent(zip: Uint8Array, entry: DirectoryEntry, path: strin
   return content
 }
 
-/**
- * Throws `ArchiveRefused` unless the entry unpacks to as many bytes as the directory declares. Holds none of them,
- * and stops as `entryContent` does.
- */
+/** As `entryContent`, but keeps nothing: throws `ArchiveRefused` unless the entry has the size that the directory declares. */
 export function checkSize(zip: Uint8Array, entry: DirectoryEntry, path: string): void {
   const packed = packedBytes(zip, entry, path)
   let length = packed.byteLength

@@ -32,10 +32,7 @@ const configurations = new BoundedCache<LoadedConfiguration>(MOST_CACHED_CHARACT
 
 type TemplateCompiler = typeof import('./templates/liquid.ts').compileTemplate
 
-/**
- * The configuration of that archive: from memory, else from R2. What its templates and patterns need comes with
- * it; so both are there with every configuration and are no part of an isolate's start-up.
- */
+/** The configuration of that archive, from memory or R2, with what templates and patterns need (no part of the start-up). */
 export async function loadConfiguration(
   env: Env,
   tenant: Tenant,

@@ -1,6 +1,6 @@
 // The compiled configuration: what an archive says, checked and with every reference resolved. It is plain
 // data: kept in R2 as JSON under the archive's hash, cached in the isolate, handed to domain functions.
-import type { PageSize } from '../../packages/pdf/page.ts'
+import type { PageLayout } from '../../packages/pdf/page.ts'
 import type { CurrencyCode } from '../kernel/money.ts'
 import type { TimeZone } from '../kernel/time.ts'
 import type { CustomEventDefinition } from './custom-events.ts'
@@ -66,10 +66,7 @@ export type FieldConstraint = {
   where: ConstraintCondition[]
 }
 
-/**
- * `key` names the field whose values the column is held against (product/constraint-graph.ts); `values` stand for it
- * while it has none, and always where there is no key.
- */
+/** `key` names the field that the column is compared with; `values` stand for it while it has none, or without a key. */
 type ConstraintCondition = { column: string; key?: string; values: string[] }
 
 export const PERIL_AMOUNTS = [
@@ -133,14 +130,7 @@ export type DocumentDefinition = {
   scope?: 'transaction' | 'policy' | 'invoice'
   /** Where the archive says it: when it is made, in the newer words. */
   trigger?: 'validated' | 'priced' | 'underwritten' | 'accepted' | 'issued' | 'generated'
-  pageLayout?: {
-    marginLeft?: string
-    marginRight?: string
-    marginTop?: string
-    marginBottom?: string
-    orientation?: 'portrait' | 'landscape'
-    pageSize?: PageSize
-  }
+  pageLayout?: PageLayout
 }
 
 export type EndorsementType = {
@@ -169,10 +159,7 @@ export type TaxDefinition = { name: string; displayName: string; premium?: Templ
 /** A plugin function and the script that exports it. */
 export type PluginReference = { path: string; enabled: boolean }
 
-/**
- * A table of the archive. `key,value` tables have `columns: ['key', 'value']`. Cells are text, trimmed on the
- * right; `rows[i][j]` belongs to `columns[j]`.
- */
+/** A table of the archive: `rows[i][j]` belongs to `columns[j]`. Cells are text, trimmed on the right. */
 export type LookupTable = { path: string; columns: string[]; rows: string[][] }
 
 export type ProductDefinition = {

@@ -1,10 +1,7 @@
 import type { ArchiveRefused } from '../../packages/zip/refusal.ts'
 import type { Finding } from './configuration.ts'
 
-/**
- * The log of a deploy (resources brief 10.4): a summary, one finding a line, and what came of it. `outcome` is
- * absent when nothing was deployed.
- */
+/** The log of a deploy (resources brief 10.4). `outcome` is absent when nothing was deployed. */
 export function formatLog(
   findings: readonly Finding[],
   outcome: { version: number; hostname: string } | undefined,

@@ -80,10 +80,7 @@ export type SnippetDeclaration = { selectionTimeBasis: SelectionTimeBasis }
 
 export type Selectable = { readonly name: string; readonly jurisdictions: readonly string[] }
 
-/**
- * Pairs of resources that must not be in one group: they have the same static name, and share a jurisdiction or both have
- * none (resources brief 2).
- */
+/** Pairs that cannot be in one group: they share a static name and a jurisdiction, or have none (resources brief 2). */
 export function clashes<R extends Selectable & { readonly staticName: string }>(
   members: readonly R[],
 ): (readonly [R, R])[] {

@@ -26,10 +26,7 @@ const TYPE_OF_ROLE: Readonly<Record<string, TestUserType>> = {
   viewonly: 'account.tenant.read.only.user',
 }
 
-/**
- * The account type that a role names, however it is spelt: `read.only.user`, `account.tenant.read.only.user`,
- * `read-only`, `readOnly`, `READ_ONLY`, `reader`; undefined for the author's own, as `agent`.
- */
+/** The account type that a role names, as `read.only.user`, `read-only`, `readOnly`, `reader`; undefined for the author's own. */
 export function typeOfRole(role: string): TestUserType | undefined {
   const dotted = role
     .replace(/([a-z])([A-Z])/g, '$1.$2')

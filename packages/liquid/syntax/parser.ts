@@ -25,10 +25,7 @@ type Content = TopLevelToken & { contentRange: [number, number] }
 /** Tags with a body, which `end<name>` closes. `comment` and `raw` are closed where the source is cut. */
 const BLOCKS = new Set(['if', 'unless', 'case', 'for', 'tablerow', 'capture', 'header', 'footer'])
 
-/**
- * Tokens to be taken with `shift`, as the library does, kept back to front: shifting a long array moves all of it.
- * Only `shift` and `length` mean what they say.
- */
+/** Tokens in reverse order, so that `shift` need not move a long array. Only `shift` and `length` mean what they say. */
 class TokenQueue extends Array<TopLevelToken> {
   override shift(): TopLevelToken | undefined {
     return this.pop()

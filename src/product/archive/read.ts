@@ -27,10 +27,7 @@ type Archive = {
   /** Sorted by path. */
   files: ArchiveFile[]
   findings: Finding[]
-  /**
-   * Throws `ArchiveRefused` when an entry that nobody has read, be it junk or a folder, is not as long as it says:
-   * the archive is kept, and whoever downloads it unpacks all of it.
-   */
+  /** Throws `ArchiveRefused` when an entry that was not read has another size than it says: downloads unpack it too. */
   checkUnread: () => void
 }
 
@@ -39,11 +36,8 @@ type Archive = {
  * duplicates, nested archives (issue 2, resources brief 10.3). Throws `ArchiveRefused`.
  */
 export function readArchive(zip: Uint8Array): Archive {
-  if (zip.byteLength > LARGEST_ARCHIVE_BYTES)
-    throw new ArchiveRefused(
-      'archiveTooLarge',
-      `The zip has ${zip.byteLength} bytes; at most ${LARGEST_ARCHIVE_BYTES} are read. Upload large tables as resources.`,
-    )
+  const tooLarge = `The zip has ${zip.byteLength} bytes; at most ${LARGEST_ARCHIVE_BYTES} are read. Upload large tables as resources.`
+  if (zip.byteLength > LARGEST_ARCHIVE_BYTES) throw new ArchiveRefused('archiveTooLarge', tooLarge)
   const directory = readDirectory(zip)
   refuseBombs(zip, directory)
   const findings: Finding[] = []
@@ -89,16 +83,11 @@ export function readArchive(zip: Uint8Array): Archive {
 
 function refuseBombs(zip: Uint8Array, directory: DirectoryEntry[]): void {
   const unpacked = directory.reduce((total, entry) => total + entry.sizeBytes, 0)
-  if (unpacked > LARGEST_UNPACKED_BYTES)
-    throw new ArchiveRefused(
-      'unpackedTooLarge',
-      `The zip unpacks to ${unpacked} bytes; at most ${LARGEST_UNPACKED_BYTES} are read. Leave out what the configuration does not use.`,
-    )
+  const tooLarge = `The zip unpacks to ${unpacked} bytes; at most ${LARGEST_UNPACKED_BYTES} are read. Leave out what the configuration does not use.`
+  if (unpacked > LARGEST_UNPACKED_BYTES) throw new ArchiveRefused('unpackedTooLarge', tooLarge)
+  const suspicious = `The zip unpacks to more than ${LARGEST_RATIO} times its size. Leave out files of repeated content.`
   if (unpacked > RATIO_COUNTS_FROM_BYTES && unpacked > LARGEST_RATIO * zip.byteLength)
-    throw new ArchiveRefused(
-      'suspiciousRatio',
-      `The zip unpacks to more than ${LARGEST_RATIO} times its size. Leave out files of repeated content.`,
-    )
+    throw new ArchiveRefused('suspiciousRatio', suspicious)
 }
 
 /** Bits of the general-purpose flag: encrypted, strong encryption, encrypted directory. */
@@ -208,10 +197,7 @@ const ROOT_NAMES = new Set(['config.json', ...ROOT_FOLDERS])
 
 const firstSegment = (path: string): string => path.split('/', 1)[0]!
 
-/**
- * Where the configuration begins: at the top, or in the one folder wrapped around it (brief 0.8). `prefix` is empty
- * or ends with `/`; `outside` are the files beside the wrapping folder.
- */
+/** Where the configuration begins: at the top or in one folder around it (brief 0.8). `prefix` is empty or ends with `/`. */
 export function configurationRoot(paths: string[]): { prefix: string; outside: string[] } {
   if (paths.some(path => ROOT_NAMES.has(firstSegment(path)))) return { prefix: '', outside: [] }
   const wrapping = new Set(

@@ -8,10 +8,7 @@ export type Place = { path: string; line?: number; column?: number }
 /** Most findings kept of each severity; more would not be read, and the log travels in one answer. */
 export const LARGEST_FINDING_COUNT = 2_000
 
-/**
- * What the checks of one archive may cost, counted, since in production no clock runs: cells of all tables, the
- * compiled size of all patterns, and names that were looked through for the one that was meant.
- */
+/** Limits of the work on one archive, counted since no clock runs in production; `comparisons` are of names to suggest. */
 export const LARGEST_WORK = { tableCells: 1_000_000, patternSize: 2_000_000, comparisons: 1_000_000 } as const
 
 /** What checks may use up of the archive's work. */

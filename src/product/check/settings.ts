@@ -57,10 +57,7 @@ const NEEDED = {
   currency: `"currency" with a code of ISO 4217, like "EUR"`,
 } as const
 
-/**
- * config.json. A time zone and a currency are never guessed, since amounts and days of policies hang on them;
- * an archive without products has no use for either.
- */
+/** Reads config.json. Amounts and days depend on time zone and currency, so an archive with products must name both. */
 export function compileSettings(archive: Archive, productNames: readonly string[]): Settings {
   const hasProducts = productNames.length > 0
   const path = 'config.json'

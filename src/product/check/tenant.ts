@@ -6,21 +6,15 @@ import type { Configuration, FieldDefinition, TestUser } from '../configuration.
 import { typeOfRole } from '../roles.ts'
 import { type Archive, readText } from './archive.ts'
 import { compileFields } from './fields/fields.ts'
-import { fieldList } from './fields/files.ts'
+import { type FieldFiles, fieldList } from './fields/files.ts'
 import { decodeFile, readJsonFile } from './json/decode.ts'
 import type { JsonPath } from './json/read.ts'
 import { list, name, present, text, textList } from './json/scalars.ts'
 
-/** payment/payment.json */
-const paymentFile = z.strictObject({ fields: fieldList.default([]) })
-
-const listedFields = fieldList.transform(fields => ({ fields, path: [] as JsonPath }))
-const wrappedFields = z
-  .strictObject({ fields: fieldList.default([]) })
-  .transform(({ fields }) => ({ fields, path: ['fields'] as JsonPath }))
-
-/** policyholder/policyholder.dictionary.json: the list of fields, or an object around it; `path` leads to the list. */
-const dictionaryFile = (root: unknown) => (Array.isArray(root) ? listedFields : wrappedFields)
+/** payment/payment.json, and policyholder/policyholder.dictionary.json, which may also be the list alone. */
+const fieldsFile = z.strictObject({ fields: fieldList.default([]) })
+const dictionaryFile = (root: unknown): z.ZodType<FieldFiles | z.infer<typeof fieldsFile>> =>
+  Array.isArray(root) ? fieldList : fieldsFile
 
 const user = {
   name: text.optional(),
@@ -64,7 +58,7 @@ const rolesFile = z.record(
 const NO_TABLES = { hasTable: (): boolean => false, tableNames: [] }
 
 export function compilePaymentFields({ take, report: archive }: Archive): FieldDefinition[] {
-  const decoded = decodeFile(take('payment/payment.json'), paymentFile, archive)
+  const decoded = decodeFile(take('payment/payment.json'), fieldsFile, archive)
   if (decoded === undefined) return []
   return compileFields(decoded.value.fields, 'payment', decoded.report.at('fields'), NO_TABLES)
 }
@@ -78,7 +72,8 @@ export function compilePolicyholderFields({ take, report: archive }: Archive): F
   const decoded = decodeFile(file, dictionaryFile, archive)
   if (decoded === undefined) return []
   const { value, report } = decoded
-  return compileFields(value.fields, 'policyholder', report.at(...value.path), NO_TABLES)
+  if ('fields' in value) return compileFields(value.fields, 'policyholder', report.at('fields'), NO_TABLES)
+  return compileFields(value, 'policyholder', report, NO_TABLES)
 }
 
 /** security/roles.json. All permissions that are none are named, each at its place. */
@@ -133,10 +128,7 @@ export function readScripts({ pathsBelow, take, report }: Archive): Record<strin
   return Object.fromEntries(scripts)
 }
 
-/**
- * The form and the card of a policyholder bind screens only, so they are read loosely: what is checked is that
- * the fields they show are in the dictionary. The card may show the policyholder's locator, too.
- */
+/** The form and the card of a policyholder configure screens only: their fields must be in the dictionary, nothing more. */
 export function checkScreens({ take, report: archive }: Archive, fields: readonly FieldDefinition[]): void {
   const defined = fields.map(field => field.name)
   const screens = [

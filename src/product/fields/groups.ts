@@ -16,10 +16,7 @@ import {
 /** One group of values, e.g. one driver of a vehicle. An update keeps its locator (brief 2.3). */
 export type FieldGroup = { locator: string; fieldName: string; values: FieldValues }
 
-/**
- * The values of one owner (policy, exposure, peril …). The entry of a group field in `values` lists the locators
- * of its groups; every group in `groups` is listed by its field.
- */
+/** The values of one owner (policy, exposure …). A group field's entry in `values` lists the locators of its groups. */
 export type FieldData = { values: FieldValues; groups: FieldGroup[] }
 
 export const NO_FIELD_DATA: FieldData = { values: {}, groups: [] }

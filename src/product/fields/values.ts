@@ -212,10 +212,7 @@ export function fieldError(fieldName: string, code: FieldErrorCode, rule: string
 /** Code points of a term: of longer texts only the beginning is indexed (brief 5.2). */
 const LONGEST_TERM = 2_700
 
-/**
- * Text as it is compared: upper case first, where `ß` is `SS`, then lower case letter by letter, since that of a
- * word depends on where a letter stands (`ς`).
- */
+/** Text as it is compared: first in upper case (`ß` is `SS`), then in lower case letter by letter (`ς` depends on its place). */
 export function folded(text: string): string {
   if (isAscii(text)) return text.toLowerCase()
   const lower = Array.from(text.normalize('NFKC').toUpperCase(), letter => letter.toLowerCase())

@@ -135,10 +135,7 @@ export const effectFilters: Filters = {
 }
 
 // `lookup` and its like: rows of tables, and records beyond a template's data.
-/**
- * What a look-up answers. `notLoaded`: the key goes to `missing`, rendering goes on with blank; the caller fetches
- * all missing keys at once and renders again.
- */
+/** The result of a look-up. `notLoaded`: the caller fetches all missing keys at once and renders again. */
 export type LookupResult = { value: string } | 'noSuchTable' | 'noSuchKey' | 'notLoaded'
 
 /** What a template of the service may ask for beyond its data. */

@@ -133,10 +133,7 @@ const valueAt = (root: unknown, path: JsonPath): unknown =>
     root,
   )
 
-/**
- * Takes out the value that the issue is about, or the nearest one around it that is there. Undefined when that
- * would be the whole file.
- */
+/** Removes the value that the issue is about, or the nearest one around it; undefined when that is the whole file. */
 function removalOf(root: unknown, issue: Issue): (() => void) | undefined {
   if (issue.code === 'unrecognized_keys') {
     const object = valueAt(root, issue.path) as Record<string, unknown>

@@ -43,36 +43,33 @@ export function plainDecimal(value: string): string | undefined {
   ).toFixed()
 }
 
-/** An amount as decimal text in its shortest form. */
-export const amount = z.preprocess(
-  asText,
+/** Text that `read` makes something of; `expected` says in a finding what it must be. */
+const textAs = (expected: string, read: (value: string) => string | undefined) =>
   z.string().transform((value, context) => {
-    const plain = plainDecimal(value)
-    if (plain === undefined) context.addIssue('a plain decimal number')
-    return plain ?? z.NEVER
-  }),
+    const result = read(value)
+    if (result === undefined) context.addIssue(expected)
+    return result ?? z.NEVER
+  })
+
+/** An amount as decimal text in its shortest form. */
+export const amount = z.preprocess(asText, textAs('a plain decimal number', plainDecimal))
+
+/** An amount or `unlimited`. */
+export const indemnity = z.preprocess(
+  asText,
+  textAs("a plain decimal number or 'unlimited'", value =>
+    value.trim().toLowerCase() === 'unlimited' ? 'unlimited' : plainDecimal(value),
+  ),
+)
+
+const length = textAs("a length like '20mm', in mm, cm, in, pt, pc or px", value =>
+  MARGIN.test(value) ? value : undefined,
 )
 
 /** A margin of a page; blank is as if it were left out. */
 export const margin = z.preprocess(
   value => (asText(value) === '' ? undefined : asText(value)),
-  z
-    .string()
-    .transform((value, context) => {
-      if (!MARGIN.test(value)) context.addIssue("a length like '20mm', in mm, cm, in, pt, pc or px")
-      return value
-    })
-    .optional(),
-)
-
-/** An amount or `unlimited`. */
-export const indemnity = z.preprocess(
-  asText,
-  z.string().transform((value, context) => {
-    const plain = value.trim().toLowerCase() === 'unlimited' ? 'unlimited' : plainDecimal(value)
-    if (plain === undefined) context.addIssue("a plain decimal number or 'unlimited'")
-    return plain ?? z.NEVER
-  }),
+  length.optional(),
 )
 
 /** As the schema reads it; blank is as if it were left out. */

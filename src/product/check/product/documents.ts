@@ -16,10 +16,7 @@ export type TemplateNames = {
 const FIXED_NAMES = ['invoice', 'cancellation', 'gracePeriod', 'lapse', 'reinstatement']
 const SUFFIXES = ['', '.liquid', '.template.liquid', '.vm', '.template.vm', '.velocity', '.template.velocity']
 
-/**
- * The policy's documents as those of a renewal: made when it is accepted, where they do not say when. Those of invoices are
- * made with every invoice already.
- */
+/** The policy's documents as those of a renewal: made on acceptance by default. Invoices bring their own documents. */
 export const documentsOfRenewals = (
   files: DocumentFiles,
   compiled: readonly DocumentDefinition[],

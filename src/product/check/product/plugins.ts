@@ -86,10 +86,7 @@ export function checkFunctions(
     }
 }
 
-/**
- * Reports scripts that do not parse: an error where a plugin that is switched on needs the script, else a warning,
- * since archives hold scripts that nothing runs.
- */
+/** Reports scripts that do not parse: errors where an enabled plugin needs them, else warnings. */
 export function checkScripts(
   scripts: Record<string, string>,
   products: readonly ProductDefinition[],

@@ -118,10 +118,7 @@ function withoutComments(source: string): string {
   return code + source.slice(kept)
 }
 
-/**
- * Reports names of the list that no snippet can have, and snippets of the template that the list has not. `report` is of the
- * list.
- */
+/** Reports names that no snippet can have, and snippets of the template that the list lacks. `report` is of the list. */
 export function checkSnippetNames(
   names: readonly string[],
   { path, source }: TemplateSource,

@@ -69,21 +69,11 @@ export function compileTaxes(
   return taxes
 }
 
-type Terms = Pick<
-  ProductDefinition,
-  | 'paymentSchedules'
-  | 'defaultPaymentTerms'
-  | 'lapse'
-  | 'invoicing'
-  | 'legacyCancellationProration'
-  | 'endReminders'
->
-
 /** 30/360 and calendar months were one behaviour on the reference platform (brief 1.7). */
 const prorations = { '30E360': 'monthly', actual: 'monthly', actualMilliseconds: 'linear' } as const
 
 /** What policy.json says about paying, lapsing and reminding. */
-export function compileTerms(policy: Decoded<PolicyFile>): Terms {
+export function compileTerms(policy: Decoded<PolicyFile>) {
   const { defaultPaymentTerms, lapse, invoicing, cancellations } = policy.value
   return {
     paymentSchedules: paymentSchedules(policy),
@@ -124,10 +114,7 @@ function endReminders({ value, report }: Decoded<PolicyFile>): ProductDefinition
   return reminders
 }
 
-/**
- * Documents of endorsements and renewals that do not say when they are made (brief 5.1). A reinstatement has its documents
- * when it is accepted, too (brief 1.6).
- */
+/** When documents of endorsements, renewals (brief 5.1) and reinstatements (brief 1.6) are made by default. */
 const WHEN_ACCEPTED = ['transaction', 'accept'] as const
 
 export function compileEndorsements(
