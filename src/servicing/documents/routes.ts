@@ -21,7 +21,7 @@ export const documentRoutes: readonly Route[] = [
   post('/policy/{policyLocator}/addDocument', {
     summary: 'Upload a document to a policy',
     description:
-      'A PDF or HTML file of at most 25 MiB; what it is, is told by its bytes. `displayName` and `documentType` stand in the query or are parts of the form. It causes no transaction.',
+      'A PDF or HTML file of at most 25 MiB; its bytes decide which of the two it is. `displayName` and `documentType` stand in the query or are parts of the form. It causes no transaction.',
     permission: 'policies.write',
     query: AddDocumentQuery,
     form: { schema: AddDocumentForm, file: 'document', largestFileBytes: LARGEST_UPLOAD_BYTES },

@@ -1,7 +1,7 @@
 // Erasing values of a policyholder outside its own records: logs of plugins, calls of services, stored responses, documents, and
 // texts that templates printed.
 //
-// Logs may hold values in any form, so they are deleted, also those without a policy, which cannot be told apart. Documents of
+// Logs may hold values in any form, so they are deleted, also those without a policy, which cannot be attributed. Documents of
 // templates are made again of the policy as it was and the policyholder as it is now; one whose sources are gone loses its file.
 // Uploaded files stay: only the uploader knows what they hold.
 

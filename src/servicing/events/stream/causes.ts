@@ -1,5 +1,5 @@
-// What emits which types: every operation that tells of anything, and all that is due by the clock. A cause that is not
-// here tells of nothing: configuration, resources, webhooks, integrations and what is only shown.
+// What emits which types of events: operations, and what is due by the clock. A cause that is not listed emits none:
+// configuration, resources, webhooks, integrations and all that only reads.
 import type { EventType } from '../../../platform/events/catalogue.ts'
 
 /** What the cause itself does, and what may follow from it: bills, payments from credit, others taken back. */

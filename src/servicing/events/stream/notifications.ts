@@ -89,7 +89,7 @@ export function eventNotifications(): Notification[] {
     {
       name: 'custom.*',
       summary: 'An event of a plugin’s own making.',
-      description: 'Also told when the operation failed: then its data has `operationFailed` `true`.',
+      description: 'Also sent when the operation failed: then its data has `operationFailed` `true`.',
       deprecated: false,
       schema: WebhookEvent,
     },

@@ -271,7 +271,7 @@ export type DeliveryAttemptResponse = z.infer<typeof DeliveryAttemptResponse>
 export const DeliveryResponse = record('DeliveryResponse', {
   eventLocator: Text.describe('Also the `webhook-id` of every attempt.'),
   requestLocator: Text,
-  eventType: Text.describe('By the name that the webhook is told.'),
+  eventType: Text.describe('The name that the webhook knows the event by.'),
   eventTimestamp: DateTime,
   sequence: Integer,
   state: z

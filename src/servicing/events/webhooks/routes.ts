@@ -5,11 +5,11 @@ import * as deliveries from './deliveries.ts'
 import * as webhooks from './service.ts'
 
 const DELIVERY = `Events of the types (by either of their names, which decides how they read: see the section \`webhooks\`) are posted
-to the endpoint at least once; \`docs/webhooks.md\` tells all of it. \`webhook-id\` is the same on every attempt. Events of one policy come in order, each after the one before it was taken
+to the endpoint at least once; \`docs/webhooks.md\` has all of it. \`webhook-id\` is the same on every attempt. Events of one policy come in order, each after the one before it was taken
 or given up, and \`sequence\` rises from one to the next. An answer of 2xx within 15 seconds is success; redirects are not followed.
 What \`triggers\` names (no connection counts as \`timeout\`) is tried again by \`retryStrategy\`; given without one, the first attempt
 is the last; without \`failureHandling\` it is tried for most of a day. What is given up is put aside with \`divert\`, suspends the
-webhook with \`suspend\`, and is told to \`alertEndpoint\`, once. 410 suspends at once. The secret is told in this answer only.`
+webhook with \`suspend\`, and is reported to \`alertEndpoint\`, once. 410 suspends at once. Only this answer shows the secret.`
 
 const MASKED = 'Headers and parts of the address that look secret are shown as `********`.'
 
@@ -48,7 +48,7 @@ export const webhookRoutes: readonly Route[] = [
   patch(WEBHOOK, {
     summary: 'Change a webhook',
     description:
-      'What is left out stays as it is. Removals are applied first, then additions; a removal of what is not there is passed over. A new secret lets the old one sign beside it for 24 hours. A secret that the service makes, for an endpoint that signs and has none, is told in this answer only. What waits for a webhook that is not enabled waits on.',
+      'What is left out stays as it is. Removals are applied first, then additions; a removal of what is not there is passed over. A new secret lets the old one sign beside it for 24 hours. A secret that the service makes, for an endpoint that signs and has none, is shown in this answer only. What waits for a webhook that is not enabled waits on.',
     permission: 'webhooks.write',
     body: { schema: contract.UpdateWebhookRequest, required: true },
     answer: webhook,
