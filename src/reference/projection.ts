@@ -82,7 +82,7 @@ export function explained(
 const outcomeOf = ({ group, outcome }: Considered): string =>
   `Group '${group.name}' from ${dateTime(group.selectionStart)}: ${REASONS[outcome]}.`
 
-/** Why no resource of the static name is in force: what is to be said of every group that has one of them. */
+/** Why no resource of the static name is in force: a reason for every group that has one of them. */
 export function nothingInForce(
   staticName: string,
   groups: readonly ResourceGroup[],
@@ -147,7 +147,7 @@ export const staticNameOf = (templateName: string): string => templateName.repla
 export const isOfDocuments = ({ type }: Resource): boolean =>
   type === 'documentTemplate' || type === 'staticDocument'
 
-/** Reads the configuration, of which `newest` is the latest version, only where a resource is used for documents. */
+/** Reads the configuration (`newest` is its latest version) only when a resource is used for documents. */
 export async function documentUses(
   { env, tenant, calls }: RequestContext,
   newest: VersionRow | undefined,
@@ -173,6 +173,6 @@ function usesIn({ products }: Pick<Configuration, 'products'>): DocumentUses {
 
 /** What all documents say that say anything of it; nothing where they differ. */
 function agreed(name: keyof DocumentUse, documents: readonly DocumentDefinition[]): DocumentUse {
-  const said = new Set(documents.flatMap(one => one[name] ?? []))
-  return said.size === 1 ? { [name]: [...said][0] } : {}
+  const values = new Set(documents.flatMap(one => one[name] ?? []))
+  return values.size === 1 ? { [name]: [...values][0] } : {}
 }

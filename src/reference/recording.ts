@@ -72,7 +72,6 @@ export const resourceWrite = (
   subject: resource.name,
 })
 
-/** The names of a new resource, and where it is for. */
 export type NewResource = {
   readonly name: string
   readonly staticName: string

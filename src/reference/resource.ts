@@ -15,9 +15,8 @@ export type Resource = {
   readonly jurisdictions: readonly string[]
   readonly createdAt: Instant
   readonly createdBy: Uuid
-  /** Names the contents in force: the locator that answers tell, new with every replacement. */
+  /** Names the contents in force: the locator in answers, new with every replacement. */
   readonly revision: Uuid
-  /** Of templates and snippets. */
   readonly templateFormat?: TemplateFormat | null
   /** Of static documents: `pdf`, `docx` … */
   readonly format?: string | null
@@ -103,7 +102,7 @@ const newestFirst = (a: ResourceGroup, b: ResourceGroup): number =>
   b.createdAt - a.createdAt ||
   (a.locator < b.locator ? 1 : a.locator > b.locator ? -1 : 0)
 
-/** The 404 of a static name of which no resource is in force. */
+/** The 404 for a static name without a resource in force. */
 export const notInForce = (name: string, { at, jurisdiction }: Selecting): Refusal =>
   new Refusal(
     'resourceNotInForce',
@@ -112,7 +111,7 @@ export const notInForce = (name: string, { at, jurisdiction }: Selecting): Refus
     }; put one into a resource group that begins by then.`,
   )
 
-/** Look-ups of tables read a name as a static name where the request does not say, which surprises. */
+/** Look-ups of tables take a name as a static name by default, which surprises; the message says how to name a table. */
 export const unknownStaticName = (what: string, name: string): Refusal =>
   new Refusal(
     'notFound',

@@ -133,7 +133,7 @@ export const updateGroup = (
     return { group: updatedGroup(read, request), read }
   })
 
-/** Never selected again, for good; retiring it twice changes nothing. */
+/** A retired group is never selected again. Retiring it twice changes nothing. */
 export const retireGroup = (locator: string, context: RequestContext): Promise<JsonText> =>
   changedGroup(context, async database => {
     const read = await groupAt(database, locator)
@@ -215,7 +215,7 @@ function updatedGroup(group: ResourceGroup, request: contract.ResourceGroupUpdat
   }
 }
 
-/** Refuses names that no resource has (400), and two resources of which it would be open which is meant (409). */
+/** Refuses names that no resource has (400), and two resources that could be meant by the same look-up (409). */
 function checkMembers({ resourceNames }: ResourceGroup, members: readonly Resource[]): void {
   const known = new Set(members.map(one => one.name))
   const unknown = resourceNames.filter(one => !known.has(one))

@@ -34,18 +34,16 @@ export const findResource = async (database: Database, name: string): Promise<Re
 export const resourceQuery = (database: Database, name: string) =>
   resourcesWhere(database, eq(resources.name, name))
 
-/** The resources of these names that exist. */
 export const findResources = (database: Database, wanted: readonly string[]): Promise<Resource[]> =>
   readResources(database, sql`${resources.name} in ${names(wanted)}`)
 
-/** The resources that have the name or the static name. */
 export const nameTakenBy = (
   database: Database,
   { name, staticName }: Pick<Resource, 'name' | 'staticName'>,
 ): Promise<Resource[]> =>
   readResources(database, or(eq(resources.name, name), eq(resources.staticName, staticName)))
 
-/** Those of a list, in the order of their creation; one more than `count`, when there are more. */
+/** A page of resources in the order of their creation; one more than `count` when there are more. */
 export const listQuery = (
   database: Database,
   { type, offset, count }: { type?: ResourceType; offset: number; count: number },
@@ -58,7 +56,7 @@ export const listQuery = (
     .limit(count + 1)
     .offset(offset)
 
-/** All resources of the static names, with all groups that have one of them: what `selectInForce` asks for. One round trip. */
+/** All resources of the static names, with all groups that have one of them, for `selectInForce`. One round trip. */
 export async function findCandidates(
   database: Database,
   staticNames: readonly string[],
@@ -66,7 +64,7 @@ export async function findCandidates(
   return candidatesOf(await database.batch(candidateQueries(database, staticNames)))
 }
 
-/** The queries of `findCandidates`, for who reads more in the same round trip. */
+/** The queries of `findCandidates`, for callers that read more in the same round trip. */
 export function candidateQueries(database: Database, staticNames: readonly string[]) {
   const values = { names: JSON.stringify(staticNames) }
   return [
@@ -104,7 +102,6 @@ const MEMBERS_OF_CANDIDATES = statement(build =>
     .where(ofNames),
 )
 
-/** What the queries found. */
 export const candidatesOf = ([found, groups, members]: readonly [
   readonly (typeof resources.$inferSelect)[],
   readonly GroupRow[],
@@ -163,7 +160,6 @@ export async function findWithContents(
     : undefined
 }
 
-/** A revision by its locator. */
 export async function findRevision(database: Database, locator: Uuid): Promise<ResourceRevision | undefined> {
   const [rows] = await database.batch([
     database.build.select().from(resourceRevisions).where(eq(resourceRevisions.locator, locator)),

@@ -77,7 +77,6 @@ export async function deleteFile({ env, tenant, calls }: TenantPlace, revision: 
   await tenantFiles(env, tenant).delete(revisionKey(tenant, revision))
 }
 
-/** The whole file of the resource's contents. */
 export async function revisionFile(
   { tenant, env, calls }: TenantPlace,
   { name, revision }: Pick<Resource, 'name' | 'revision'>,

@@ -91,11 +91,10 @@ export const tableRows = sqliteTable(
     contents: integer().notNull(),
     /** Canonical texts of the keys, joined by U+001F. */
     key: text().notNull(),
-    /** Of range tables: a sortable decimal (data-tables/decimals.ts); else empty. */
+    /** Of range tables: a sortable decimal (data-tables/values.ts); else empty. */
     start: text().notNull(),
     /** Null: without bound. */
     end: text(),
-    /** In the file. */
     line: integer().notNull(),
     /** The cells' texts, a JSON list in the order of the file. */
     cells: text().notNull(),
@@ -110,7 +109,6 @@ export const tableUses = sqliteTable(
     policyLocator: integer().notNull(),
     modificationLocator: text().notNull(),
     staticName: text().notNull(),
-    /** The resource's own name. */
     name: text().notNull(),
     revision: text().notNull(),
     at: integer().notNull(),
@@ -118,7 +116,7 @@ export const tableUses = sqliteTable(
   table => [primaryKey({ columns: [table.policyLocator, table.modificationLocator, table.revision] })],
 )
 
-/** Items of secrets, in the home shard. Only those in force are kept: what was replaced shall be gone. */
+/** Items of secrets, in the home shard. Replaced items are deleted. */
 export const secrets = sqliteTable('secret', {
   resourceName: text().primaryKey(),
   /** `SecretItems` as JSON, sealed (platform/sealed) for the tenant and the name. */

@@ -58,11 +58,9 @@ export const auxKeysQuery = ({ build }: Database, locator: string, page: number)
     .limit(AUX_PAGE)
     .offset(page * AUX_PAGE)
 
-/** At most `most` rows of the locator. */
 export const auxRowsQuery = ({ build }: Database, locator: string, most: number) =>
   build.select().from(auxData).where(eq(auxData.locator, locator)).orderBy(asc(auxData.key)).limit(most)
 
-/** Rows of these locators and keys. */
 export const auxPairsQuery = (
   { build }: Database,
   pairs: readonly { readonly locator: string; readonly key: string }[],

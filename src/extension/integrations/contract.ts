@@ -91,7 +91,6 @@ export const ExternalServiceIntegrationUpdateRequest = component(
 )
 export type ExternalServiceIntegrationUpdateRequest = z.infer<typeof ExternalServiceIntegrationUpdateRequest>
 
-/** The secret is shown as `********`. */
 const SecuritySpecResponse = component('SecuritySpecResponse', {
   hmacEnabled: Flag,
   secret: OptionalText,
@@ -155,7 +154,6 @@ const call = {
 export const IntegrationCallResponse = component('IntegrationCallResponse', call)
 export type IntegrationCallResponse = z.infer<typeof IntegrationCallResponse>
 
-/** Oldest first. */
 export const IntegrationCallPageResponse = component('IntegrationCallPageResponse', {
   calls: z.array(IntegrationCallResponse),
   pagingToken: OptionalText,

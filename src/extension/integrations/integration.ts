@@ -17,7 +17,6 @@ export type Connection = {
   readonly security?: Security
 }
 
-/** An external service that the tenant has registered. */
 export type Integration = Connection & {
   readonly locator: Uuid
   /** Unique in the tenant. */

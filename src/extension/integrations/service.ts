@@ -166,7 +166,6 @@ const isNameTaken = (problem: unknown): boolean =>
   problem instanceof Error &&
   `${problem.message} ${String(problem.cause)}`.includes('UNIQUE constraint failed: integration.name')
 
-/** All integrations without their secrets. */
 const integrationsResponse = (
   tenant: Tenant,
   integrations: Iterable<Integration>,
@@ -248,7 +247,6 @@ function connectionOf(
   }
 }
 
-/** The 400 for a mask without a stored value. */
 export const nothingKept = (what: string): Refusal =>
   invalidRequest(`'${what}' is ${MASK}, which stands for a value that is kept, and none is; send the value.`)
 

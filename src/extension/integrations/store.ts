@@ -61,7 +61,6 @@ async function integrationOf(env: Env, tenant: Tenant, row: Row): Promise<Integr
   }
 }
 
-/** Queries that write the integration as it is. */
 export async function putIntegration(
   { env, tenant }: TenantPlace,
   database: Database,

@@ -47,9 +47,7 @@ export const integrationCalls = sqliteTable(
     responseHash: text(),
     /** Why the answer was unusable; null when it was used. */
     failure: text(),
-    /** The parts of the answer that were ignored. */
     warnings: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
-    /** The call that this one repeats. */
     replayOf: text(),
   },
   table => [

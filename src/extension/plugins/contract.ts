@@ -56,7 +56,7 @@ const Timestamp = z.union([z.number(), z.string()], INSTANT).transform((wire, ct
 
 // ------------------------------------------------------------------------------------------------ input
 
-/** A response in the form for plugins: its numbers are text (input.ts). */
+/** A response in the form for plugins: its numbers are text (translation.ts). */
 export type Textual<T> = T extends number ? string : T extends object ? { [K in keyof T]: Textual<T[K]> } : T
 
 export type PluginPolicy = Textual<PolicyResponse>

@@ -56,7 +56,6 @@ export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunne
 /** The names of isolates that replace abandoned ones, by program. */
 const instead = new Map<string, string>()
 
-/** How many are remembered. */
 const MOST_REMEMBERED = 1_000
 
 /** A fresh isolate is unspoiled unless a simultaneous call spoils it again. */
@@ -69,7 +68,6 @@ function leave(usual: string, name: string): void {
   instead.set(usual, `${usual}/${crypto.randomUUID()}`)
 }
 
-/** The end of a call. */
 type Ending =
   | { readonly kind: 'answered'; readonly outcome: CallOutcome }
   /** An earlier call changed the language there for good, or no answer came in time. */

@@ -6,7 +6,6 @@ export const MOST_INTERRUPTS = 10_000
 /** Bytes of memory under QuickJS; a production isolate has 128 MiB. */
 export const MOST_MEMORY_BYTES = 96 * 1024 * 1024
 
-/** Bytes of its stack under QuickJS. */
 export const MOST_STACK_BYTES = 256 * 1024
 
 /** Promise jobs that QuickJS carries out in one call. */

@@ -62,7 +62,6 @@ type LoggedCall = {
 /** What a call wrote, and its function. */
 type PluginWrite = AuxWrite & { readonly plugin: PluginFunction }
 
-/** The tenant, and the time that plugins see. */
 export type SessionContext = Pick<RequestContext, 'tenant' | 'now'>
 
 export class PluginSession {
@@ -182,7 +181,7 @@ export class PluginSession {
           tables ?? tablesOfConfiguration(configuration.lookup(product.name)),
           name,
         )
-        // A call that asks twice asks in a loop, for example for a row of each vehicle.
+        // A call that asks again asks in a loop, for example for a row of each vehicle.
         gathers = mayGather
         continue
       }

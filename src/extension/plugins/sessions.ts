@@ -120,15 +120,11 @@ const fetchingFor =
     return { ...found, entities: records, rows: [], secrets: items }
   }
 
-async function readerNamed(entity: string): Promise<Reader> {
-  const reader = READERS[entity]
-  return reader ?? readerOf((await transactionRecords())[entity]!)
-}
-
 /** The record in the form for plugins; null for none. */
 async function recordOf(context: RequestContext, entity: string, locator: string): Promise<unknown> {
   try {
-    return asPluginInput(await (await readerNamed(entity))(context, locator))
+    const read = READERS[entity] ?? readerOf((await transactionRecords())[entity]!)
+    return asPluginInput(await read(context, locator))
   } catch (problem) {
     if (problem instanceof Refusal && problem.code === 'notFound') return null
     throw problem

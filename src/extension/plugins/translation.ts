@@ -88,7 +88,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** How many problems of an answer are reported: a plugin that is wrong for one peril is wrong for a thousand. */
-const MOST_TOLD = 5
+const MOST_LISTED = 5
 
 /**
  * The plugin's answer, read by its contract. Refuses (422) a wrong answer, with the place and the reason; `path` is the
@@ -123,9 +123,9 @@ export function problemOf({ path, message }: Issue, ...within: string[]): string
 
 /** Refuses the answer of the function of that file for these reasons. */
 export function nonsense(name: PluginFunction, problems: readonly string[], path: string): Refusal {
-  const told = problems.slice(0, MOST_TOLD).join('; ')
-  const more = problems.length > MOST_TOLD ? `; and ${problems.length - MOST_TOLD} more` : ''
-  return new Refusal('pluginFailed', `Plugin ${name} (${path}) answered what it may not: ${told}${more}.`)
+  const listed = problems.slice(0, MOST_LISTED).join('; ')
+  const more = problems.length > MOST_LISTED ? `; and ${problems.length - MOST_LISTED} more` : ''
+  return new Refusal('pluginFailed', `Plugin ${name} (${path}) answered what it may not: ${listed}${more}.`)
 }
 
 // The input of plugins: responses with every number as text (brief 5.5), so that no digit is lost.

@@ -1,4 +1,4 @@
-// The rows of constraint tables: short ones stay in the isolate's memory, long ones are read anew from R2, piece by piece,
+// The rows of constraint tables: short ones stay in the isolate's memory, long ones are read from R2 again, piece by piece,
 // for each pass over them; answers from those are remembered (`force.ts`). Contents never change under their
 // revision.
 

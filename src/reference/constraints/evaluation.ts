@@ -209,7 +209,7 @@ export type Question = {
   readonly where: readonly Filter[]
 }
 
-/** The text that all equal ones share. */
+/** The text that all equal texts share. */
 export function comparable(text: string, by: Comparison): string {
   if (by === 'number') return canonicalDecimal(text.trim()) ?? text
   return by === 'truth' ? text.toLowerCase() : text

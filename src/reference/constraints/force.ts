@@ -19,7 +19,7 @@ import { type Contents, openContents } from './contents.ts'
 import { type AskableTable, type Question, type TableOf, TableScan } from './evaluation.ts'
 
 export type TablesInForce = {
-  /** Refuses (404 `resourceNotInForce`) a table of which none is in force. */
+  /** Refuses (404 `resourceNotInForce`) a static name without a table in force. */
   readonly tableOf: TableOf
   readonly has: (staticName: string) => boolean
 }

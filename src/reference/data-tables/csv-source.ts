@@ -7,7 +7,7 @@ import { entryPath, isJunk } from '../../../packages/zip/entry-path.ts'
 import { ArchiveRefused } from '../../../packages/zip/refusal.ts'
 import { Refusal, tooLarge } from '../../kernel/errors.ts'
 
-/** A file of which parts can be read. */
+/** A file that is read by ranges. */
 export type RangedFile = {
   readonly sizeBytes: number
   read(offset: number, length: number): Promise<Uint8Array>

@@ -26,7 +26,7 @@ type Side = { readonly name: string; readonly contents: TableContents }
 
 /**
  * The differences in the order of their keys, a page at a time. A side that is a time is what is in force then; one that
- * is a locator is what a table of the name had, be it replaced since. Refuses (400) sides whose keys are others.
+ * is a locator is contents that a table of the name had or has. Refuses (400) sides with different keys.
  */
 export async function tableDiff(
   name: string,

@@ -14,7 +14,6 @@ import type { TableKind } from './layout.ts'
 import type { TableContents } from './store.ts'
 import { TYPE_RULES } from './values.ts'
 
-/** A row of a table. */
 export type FoundRow = {
   readonly start: string
   readonly end: string | null
@@ -50,7 +49,7 @@ const foundRow = ({ start, end, line, cells }: Row): FoundRow => ({
   cells: JSON.parse(cells) as string[],
 })
 
-/** Contents of the resources of which `which` is so that can be looked up. */
+/** Loaded contents of the resources that `which` selects. */
 const contentsInForce = ({ build }: Database, which: SQL | undefined) =>
   build
     .select()

@@ -38,7 +38,6 @@ export type Resolved<H extends Headers> =
 const TRUST_MS = 5_000
 
 type Cached = { readonly secret: SecretContents | undefined; readonly readAt: Instant }
-/** By tenant, then by static name. */
 const cached = new BoundedCache<Map<string, Cached>>(1_000)
 
 /** Called after a change: this isolate reads them again. */
@@ -166,7 +165,6 @@ export async function secretsForPlugin(
   return given
 }
 
-/** Where headers are sent to. */
 export type Sender = {
   readonly url: string
   readonly headers: Readonly<Record<string, string | readonly string[]>>

@@ -60,7 +60,7 @@ export async function readContentsOf(
   return new Map(rows.map(({ name, items }) => [name, () => opened(context, name, items)]))
 }
 
-/** Takes the secret away, with what is known of its revisions, and out of its groups. */
+/** Deletes the secret and its revisions, and removes it from its groups. */
 export const secretDeletion = (database: Database, name: string): Query[] => [
   database.build.delete(secrets).where(eq(secrets.resourceName, name)),
   database.build.delete(resources).where(eq(resources.name, name)),

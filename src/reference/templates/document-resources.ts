@@ -16,35 +16,31 @@ import { findCandidates } from '../store.ts'
 import { revisionFile } from '../stored-files.ts'
 import type { RenderedTemplate } from './rendering.ts'
 
-export type DocumentResources = {
-  /** Tells beforehand which templates will be asked for: their names are read in one round trip. */
-  expect(templateNames: readonly string[]): Promise<void>
-  /** The template in force; undefined where there is none of the name, which then is the configuration's. */
-  template(name: string, where: TimeAndPlace): Promise<TemplateText | undefined>
-  /**
-   * The rendering, or why it failed. `whereOf` says for which time and place a snippet is read; `snippets` are the static
-   * names that it may include, any where undefined.
-   */
-  rendered(
-    template: TemplateText,
-    whereOf: (snippet: string) => TimeAndPlace,
-    data: object,
-    environment: Omit<TemplateEnvironment, 'templates'>,
-    snippets: readonly string[] | undefined,
-  ): Promise<RenderedTemplate | { readonly failure: string; readonly isLimit: boolean }>
-  files(where: TimeAndPlace, configured: StaticFiles): StaticFiles
-}
+export type DocumentResources = ReturnType<typeof documentResources>
 
 /** Names are read once for all documents that are made together. */
-export function documentResources(context: TenantPlace): DocumentResources {
+export function documentResources(context: TenantPlace) {
   const named = new NamedResources(homeDatabase(context))
   return {
-    expect: names => named.expect(names.map(staticNameOf)),
-    async template(name, where) {
+    /** Names templates before they are asked for: their names are read in one round trip. */
+    expect: (templateNames: readonly string[]): Promise<void> =>
+      named.expect(templateNames.map(staticNameOf)),
+    /** The template in force; undefined where there is none of the name, which then is the configuration's. */
+    async template(name: string, where: TimeAndPlace): Promise<TemplateText | undefined> {
       const resource = await named.inForce(staticNameOf(name), 'documentTemplate', where)
       return resource && (await textOf(context, resource))
     },
-    async rendered(template, whereOf, data, environment, allowed) {
+    /**
+     * The rendering, or why it failed. `whereOf` says for which time and place a snippet is read; `allowed` are the static names that
+     * the template may include, any where undefined.
+     */
+    async rendered(
+      template: TemplateText,
+      whereOf: (snippet: string) => TimeAndPlace,
+      data: object,
+      environment: Omit<TemplateEnvironment, 'templates'>,
+      allowed: readonly string[] | undefined,
+    ): Promise<RenderedTemplate | { readonly failure: string; readonly isLimit: boolean }> {
       // The engines are much code, which requests that make no document never need.
       const { renderedTemplate } = await import('./rendering.ts')
       const snippets = new Snippets(context, named, whereOf, allowed)
@@ -56,7 +52,8 @@ export function documentResources(context: TenantPlace): DocumentResources {
         throw problem
       }
     },
-    files: (where, configured) => filesInForce(context, named, where, configured),
+    files: (where: TimeAndPlace, configured: StaticFiles): StaticFiles =>
+      filesInForce(context, named, where, configured),
   }
 }
 
@@ -183,7 +180,6 @@ export class Snippets {
     return this.#read.has(name)
   }
 
-  /** Those in force. */
   used(): Resource[] {
     return [...this.#read.values()].flatMap(one => one?.resource ?? [])
   }

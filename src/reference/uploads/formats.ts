@@ -42,7 +42,7 @@ const NAMES = Object.keys(FORMATS) as DocumentFormat[]
 /** A PDF may have up to this much before its mark. */
 const MARK_WITHIN = 1_024
 
-/** What clients send when nobody told them what the file is. */
+/** What clients send when they do not know what the file is. */
 const SAYS_NOTHING = new Set(['application/octet-stream', 'application/x-www-form-urlencoded'])
 
 export type UploadedFile = {
@@ -54,7 +54,7 @@ export type UploadedFile = {
 /** What a file is found to be. Static documents have a format. */
 type FileContents = { readonly mediaType: string; readonly format?: string }
 
-/** Refuses a file that is of no use. */
+/** Refuses an unusable file. */
 export type ReadFile = (
   file: UploadedFile,
   templateFormat: TemplateFormat | undefined,
@@ -62,7 +62,7 @@ export type ReadFile = (
 
 /**
  * The format, and the media type that the document is given out with. Refuses with `unsupportedMediaType` what is of
- * none of the formats, with `invalidRequest` what is not what it is said to be.
+ * none of the formats, with `invalidRequest` bytes that are not of the declared format.
  */
 export function documentFormat(file: UploadedFile): { format: DocumentFormat; mediaType: string } {
   const head = Buffer.from(file.bytes.subarray(0, MARK_WITHIN)).toString('latin1')

@@ -157,7 +157,7 @@ function outcomeOf<T>(
   const { status, bytes } = ending
   if (status >= 300 && status < 400) return failed(`it answered ${status}, and redirects are not followed`)
   const parsed = parsedJson(bytes)
-  if (status < 200 || status > 299) return failed(`it answered ${status}${saidBy(parsed, shown)}`)
+  if (status < 200 || status > 299) return failed(`it answered ${status}${errorIn(parsed, shown)}`)
   if ('problem' in parsed) return failed(parsed.problem)
   try {
     return { value: read(parsed.value) }
@@ -193,14 +193,14 @@ function parsedJson(bytes: Uint8Array): Parsed {
 const withoutProto = (name: string, value: unknown): unknown => (name === '__proto__' ? undefined : value)
 
 /** How many characters of a service's error a client sees. */
-const LONGEST_TOLD = 300
+const LONGEST_SHOWN_ERROR = 300
 
 /** The form in which raters report a failure: `{"error": …}` (resources brief 6.3). */
-function saidBy(parsed: Parsed, shown: (text: string) => string): string {
+function errorIn(parsed: Parsed, shown: (text: string) => string): string {
   const value = 'value' in parsed ? parsed.value : undefined
-  const said = typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined
-  return typeof said === 'string' && said !== ''
-    ? `: ${shown(said).slice(0, LONGEST_TOLD).toWellFormed()}`
+  const error = typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined
+  return typeof error === 'string' && error !== ''
+    ? `: ${shown(error).slice(0, LONGEST_SHOWN_ERROR).toWellFormed()}`
     : ''
 }
 
@@ -208,7 +208,6 @@ function saidBy(parsed: Parsed, shown: (text: string) => string): string {
 // a service that is down. After a while one call tries whether it is up. Each isolate has its own circuits, which cost no round
 // trip: each finds out by itself, and the policies of a tenant run in a handful of isolates.
 
-/** How many failed calls in a row open it. */
 export const OPENING_FAILURES = 5
 
 /** How long it stays open before one call tries again. */

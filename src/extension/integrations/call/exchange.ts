@@ -10,7 +10,6 @@ import type { Connection } from '../integration.ts'
 /** The time limit of a call with its retry. */
 export const CALL_TIMEOUT_MS = 20_000
 
-/** The most bytes of a request or answer body. */
 export const LARGEST_BODY = 10_000_000
 
 /** The wait before the retry, or what the answer asks for if that is no more than the second value. */
@@ -26,14 +25,12 @@ type Ending =
 /** An attempt for the log: its HTTP status, or the word for its end. */
 export type AttemptMade = { readonly outcome: string; readonly durationMs: number }
 
-/** The end of the call, by its last attempt. */
 export type Exchanged = {
   readonly ending: Ending
   readonly attempts: readonly AttemptMade[]
   readonly durationMs: number
 }
 
-/** A call that was not made. */
 export const notSent = (reason: string): Exchanged => ({
   ending: { kind: 'secretMissing', reason },
   attempts: [],

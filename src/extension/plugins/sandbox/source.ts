@@ -111,6 +111,6 @@ function tidyGlobals(): void {
   if (!('captureStackTrace' in Error))
     define(Error, 'captureStackTrace', (on: object) => define(on, 'stack', new Error().stack))
   // `RegExp.$1` and the like, which reveal another call's last match and are not in every engine.
-  const told = new Set<PropertyKey>(['prototype', 'length', 'name', 'escape', Symbol.species])
-  for (const key of Reflect.ownKeys(RegExp)) if (!told.has(key)) Reflect.deleteProperty(RegExp, key)
+  const kept = new Set<PropertyKey>(['prototype', 'length', 'name', 'escape', Symbol.species])
+  for (const key of Reflect.ownKeys(RegExp)) if (!kept.has(key)) Reflect.deleteProperty(RegExp, key)
 }
