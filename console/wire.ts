@@ -1,7 +1,10 @@
 // Answers of the interface as the console reads them: the service's own contracts, with every number as its digits.
 
-import type { CheckInvoicesResponse, PolicyholderCreditsResponse } from '../src/policy/contract/billing.ts'
-import type { PolicyPriceResponse } from '../src/policy/contract/prices.ts'
+import type {
+  CheckInvoicesResponse,
+  PolicyholderCreditsResponse,
+  PolicyPriceResponse,
+} from '../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../src/policy/contract/response.ts'
 import type { PolicyListResponse } from '../src/policy/list/contract.ts'
 import type { PolicyholderPageResponse, PolicyholderResponse } from '../src/policyholders/contract.ts'

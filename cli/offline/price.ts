@@ -8,14 +8,14 @@ import type { RequestContext } from '../../src/platform/context.ts'
 import type {
   AutomatedUnderwritingResultResponse,
   PolicyPriceResponse,
-} from '../../src/policy/contract/prices.ts'
+} from '../../src/policy/contract/billing.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import { requestedDraft } from '../../src/policy/draft/draft.ts'
 import { isIssued } from '../../src/policy/fold/line.ts'
 import { underwritingResponse } from '../../src/policy/projection/characteristics.ts'
 import { policyView } from '../../src/policy/projection/policy.ts'
 import { selectedQuote } from '../../src/policy/records/aggregate.ts'
-import { assertWithinLimits, type Ground, type Loaded } from '../../src/policy/surroundings.ts'
+import { assertWithinLimits, type Loaded, type NewPolicyContext } from '../../src/policy/surroundings.ts'
 import { changePolicyholderValues } from '../../src/policyholders/values.ts'
 import { loadedConfiguration } from '../../src/product/cache.ts'
 import type { Configuration, ProductDefinition } from '../../src/product/configuration.ts'
@@ -100,7 +100,7 @@ function groundOf(
   configuration: Configuration,
   { policy, values }: PolicyCase,
   now: RequestContext['now'],
-): Ground {
+): NewPolicyContext {
   const { timeZone, currency, policyholderFields } = configuration
   const context = { completed: true, timeZone, now }
   const holder = changePolicyholderValues(policyholderFields, {}, values, context)
@@ -139,7 +139,7 @@ function productNamed({ products }: Configuration, name: unknown): ProductDefini
   )
 }
 
-function requestOf({ policy }: PolicyCase, { policyholder, product }: Ground): PolicyCreateRequest {
+function requestOf({ policy }: PolicyCase, { policyholder, product }: NewPolicyContext): PolicyCreateRequest {
   const read = PolicyCreateRequest.safeParse({
     ...policy,
     policyholderLocator: policyholder.locator,
@@ -149,7 +149,11 @@ function requestOf({ policy }: PolicyCase, { policyholder, product }: Ground): P
   throw new Refusal('invalidRequest', read.error.issues.map(({ message }) => message).join(' '))
 }
 
-function unknownHere(product: ProductDefinition, { resources }: Configuration, ground: Ground): string[] {
+function unknownHere(
+  product: ProductDefinition,
+  { resources }: Configuration,
+  ground: NewPolicyContext,
+): string[] {
   const tables = Object.keys(resources?.tables ?? {})
   return [
     ...(product.externalRater === undefined

@@ -27,7 +27,7 @@ import type { Endorsement } from './records/transactions.ts'
 export type Version = { configuration: LoadedConfiguration; configVersion: number }
 
 /** The surroundings of a policy that is yet to be made. */
-export type Ground = Version & {
+export type NewPolicyContext = Version & {
   policyholder: Policyholder
   timeZone: TimeZone
   currency: CurrencyCode

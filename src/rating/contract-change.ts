@@ -3,7 +3,7 @@
 // fees; commissions are outside it. Every amount has its currency beside it (brief 3.4).
 import { z } from '@hono/zod-openapi'
 import { Amount, Currency, component, OptionalAmount, Text, withCurrency } from '../platform/wire.ts'
-import { FeeResponse, HoldbackResponse } from '../policy/contract/prices.ts'
+import { FeeResponse, HoldbackResponse } from '../policy/contract/billing.ts'
 
 /** What becomes of one recipient's commissions. */
 const CommissionChangeResponse = component('CommissionChangeResponse', {

@@ -19,7 +19,7 @@ import {
 import type { Instant } from '../kernel/time.ts'
 import { each, type Prorated } from '../policy/fold/shares.ts'
 import {
-  type Followed,
+  type FollowingRun,
   mayHoldBack,
   type SplitOfFee,
   type SplitOfRun,
@@ -186,7 +186,7 @@ function itemsOfRun(split: SplitOfRun): Item[] {
   const item = (
     names: Item['names'],
     amount: Money,
-    followingAmount: (followed: Followed) => Money | undefined,
+    followingAmount: (followed: FollowingRun) => Money | undefined,
     holding: Item['holding'],
   ): Item => {
     const more = following.flatMap(one => followingAmount(one) ?? [])
@@ -223,9 +223,9 @@ function itemsOfRun(split: SplitOfRun): Item[] {
   ]
 }
 
-const taxNames = ({ run }: Followed): string[] => run.price!.taxes.map(one => one.name)
+const taxNames = ({ run }: FollowingRun): string[] => run.price!.taxes.map(one => one.name)
 
-const recipients = ({ run }: Followed): string[] => run.price!.commissions.map(one => one.recipient)
+const recipients = ({ run }: FollowingRun): string[] => run.price!.commissions.map(one => one.recipient)
 
 /** The amount of that name in another price; of several of one name, that in the same place. */
 function amountNamed(

@@ -8,7 +8,7 @@ import type {
   HoldbackResponse,
   PolicyPriceResponse,
   TaxGroupResponse,
-} from '../policy/contract/prices.ts'
+} from '../policy/contract/billing.ts'
 import { feesOf, feeTotal, holdbacksInForce, holdbackTotal } from '../policy/fold/line.ts'
 import { inForce } from '../policy/fold/pieces.ts'
 import { feeResponse, named } from '../policy/projection/characteristics.ts'

@@ -1,7 +1,7 @@
 // Requests filled in by the product's plugin, through HTTP: where it runs, what it is given, what it may answer.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PluginLogPageResponse } from '../../src/extension/plugins/contract-log.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'

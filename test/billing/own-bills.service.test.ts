@@ -9,8 +9,8 @@ import type {
   FinancialTransactionResponse,
   FutureInvoiceResponse,
   PolicyInvoiceResponse,
+  PolicyPriceResponse,
 } from '../../src/policy/contract/billing.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'

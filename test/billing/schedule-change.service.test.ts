@@ -2,8 +2,11 @@
 // the change itself charges too, and no minor unit is lost or made (brief 0.11, 4.2, 10.2).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, endOfDay, type Instant, type TimeZone } from '../../src/kernel/time.ts'
-import type { FutureInvoiceResponse, PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type {
+  FutureInvoiceResponse,
+  PolicyInvoiceResponse,
+  PolicyPriceResponse,
+} from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import { type Boats, boatTenant } from '../support/boat.ts'

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { money, toNumber } from '../../src/kernel/money.ts'
 import { add, type Instant, months, type TimeZone } from '../../src/kernel/time.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type {
   CancellationValueResponse,

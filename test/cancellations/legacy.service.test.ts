@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Instant } from '../../src/kernel/time.ts'
 import { type Migration, readMigrations } from '../../src/platform/database/migrations.ts'
-import type { PolicyFeeSummaryResponse, PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyFeeSummaryResponse, PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyListResponse } from '../../src/policy/list/contract.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'

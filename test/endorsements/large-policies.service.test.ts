@@ -3,7 +3,7 @@
 import { evictAllDurableObjects } from 'cloudflare:test'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'

@@ -1,7 +1,7 @@
 // Endorsing in one step, as clients of the legacy routes do, and its preview (brief 0.10).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'

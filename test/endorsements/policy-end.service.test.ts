@@ -4,8 +4,7 @@
 
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, dayStart, type Instant, startOfDay, type TimeZone } from '../../src/kernel/time.ts'
-import type { CheckInvoicesResponse } from '../../src/policy/contract/billing.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { CheckInvoicesResponse, PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'

@@ -1,7 +1,7 @@
 // Endorsements and renewals that underwriting does not accept, and what a person makes of them (brief 1.4).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
-import type { AutomatedUnderwritingResultResponse } from '../../src/policy/contract/prices.ts'
+import type { AutomatedUnderwritingResultResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'

@@ -9,7 +9,7 @@ import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
 import { pluginRated } from '../support/plugin-rated.ts'
 import { settledMigration } from '../support/settled-migration.ts'
 import { administrator } from '../support/sign-in.ts'
-import { ACCEPTED, type Accepted, type Ground } from './accepted.ts'
+import { ACCEPTED, type Accepted, type NewPolicyContext } from './accepted.ts'
 import { type Cost, DOUBLINGS, stepsOutOfProportion } from './proportion.ts'
 
 const PRODUCT = 'products/private_motor/policy'
@@ -96,7 +96,7 @@ async function costsOf({ run }: Accepted, size: number): Promise<Map<string, Cos
     const before = costs.get(name) ?? { rows: 0, ms: 0 }
     costs.set(name, { rows: before.rows + rows, ms: before.ms + ms })
   }
-  const step: Ground['step'] = async (name, ...call) => {
+  const step: NewPolicyContext['step'] = async (name, ...call) => {
     // What an object happens to remember of the policy would make rows of no two sizes comparable.
     await evictAllDurableObjects()
     const begun = performance.now()
@@ -111,7 +111,7 @@ async function costsOf({ run }: Accepted, size: number): Promise<Map<string, Cos
       vehicle: (policy.exposures as object[])[0]!,
       driver: (policy.fieldGroups as object[])[0]!,
       migratedAccount,
-      migratedPolicy: migratedPolicy as Ground['migratedPolicy'],
+      migratedPolicy: migratedPolicy as NewPolicyContext['migratedPolicy'],
       newName: () => {
         names += 1
         return `growth${names}`

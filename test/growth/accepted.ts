@@ -2,7 +2,7 @@
 // inner work begins; every request of this table must succeed.
 
 /** What a case works with: the motor example, with larger limits, constraints and a lambda. */
-export type Ground = {
+export type NewPolicyContext = {
   readonly tenantLocator: string
   /** A policy that can be created, with a policyholder, one vehicle of four perils, and one driver. */
   readonly policy: Readonly<Record<string, unknown>>
@@ -33,7 +33,7 @@ export type Accepted = {
   readonly name: string
   /** The size that is doubled three times. */
   readonly smallest: number
-  readonly run: (ground: Ground, size: number) => Promise<void>
+  readonly run: (ground: NewPolicyContext, size: number) => Promise<void>
 }
 
 const times = <T>(size: number, one: (at: number) => T): T[] =>
@@ -44,13 +44,18 @@ const repeated = (size: number, text: (at: number) => string): string => times(s
 const DAY_MS = 86_400_000
 const MONTH_MS = 30 * DAY_MS
 
-async function issuedPolicy({ call, policy }: Ground, changes: object = {}): Promise<Body> {
+async function issuedPolicy({ call, policy }: NewPolicyContext, changes: object = {}): Promise<Body> {
   const { locator } = await call('POST', '/policy', { ...policy, ...changes })
   return await call('POST', `/policy/${locator}/issue`)
 }
 
 /** Previewed, created, priced, and taken through every state. */
-async function endorsed({ step }: Ground, what: string, policy: Body, changes: object): Promise<void> {
+async function endorsed(
+  { step }: NewPolicyContext,
+  what: string,
+  policy: Body,
+  changes: object,
+): Promise<void> {
   const request = {
     endorsementName: 'change_of_risk',
     startTimestamp: Number(policy.originalContractStartTimestamp) + MONTH_MS,

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { IntegrationCallPageResponse } from '../../src/extension/integrations/contract.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import { callApi, callOk } from '../support/api.ts'

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import { add, type Instant } from '../../src/kernel/time.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import { isIssued, lineOf, segmentsInForce, standingCancellations } from '../../src/policy/fold/line.ts'
 import { policyView } from '../../src/policy/projection/policy.ts'
 import { boundQuote, type PolicyAggregate } from '../../src/policy/records/aggregate.ts'

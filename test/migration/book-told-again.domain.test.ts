@@ -8,7 +8,7 @@ import type { Instant } from '../../src/kernel/time.ts'
 import { restDue } from '../../src/policy/bills/amounts-due.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { isOutstanding, isSilent } from '../../src/policy/records/invoice.ts'
-import type { Ground } from '../../src/policy/surroundings.ts'
+import type { NewPolicyContext } from '../../src/policy/surroundings.ts'
 import type { Converted } from '../../src/servicing/migration/convert/converted.ts'
 import { creditChange, creditOf } from '../../src/transactions/payments/settling.ts'
 import { accountsOf } from '../../tools/book/requests.ts'
@@ -23,7 +23,7 @@ import { Untellable } from '../support/told-history.ts'
 const SEED = 20261122
 
 const requestOf = (
-  { policyholder, product }: Ground,
+  { policyholder, product }: NewPolicyContext,
   policies: readonly PolicyAggregate[],
   disbursements: LiveBook['disbursements'] = [],
 ) =>
@@ -41,7 +41,7 @@ const creditIn = (policies: readonly PolicyAggregate[]): number =>
     .reduce((all, payment) => all + creditOf(payment).minor, 0)
 
 function isTheSame(
-  { product }: Ground,
+  { product }: NewPolicyContext,
   before: readonly PolicyAggregate[],
   { policies, failures }: Pick<Converted, 'policies' | 'failures'>,
 ): void {

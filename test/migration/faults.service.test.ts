@@ -1,8 +1,7 @@
 // Faults of 25 kinds in one migration: exactly the accounts that have one fail, each told at its path with its rule; once
 // its items are corrected all is there, and comes to what an undisturbed migration comes to.
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { CheckInvoicesResponse } from '../../src/policy/contract/billing.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { CheckInvoicesResponse, PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type {
   AccountMigrationIdMappingsResponse,

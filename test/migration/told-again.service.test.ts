@@ -6,8 +6,8 @@ import type {
   PaymentResponse,
   PolicyholderCreditsResponse,
   PolicyInvoiceResponse,
+  PolicyPriceResponse,
 } from '../../src/policy/contract/billing.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type {
   AccountMigrationIdMappingsResponse,

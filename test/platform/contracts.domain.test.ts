@@ -11,7 +11,6 @@ import * as pluginLogs from '../../src/extension/plugins/contract-log.ts'
 import * as errors from '../../src/platform/http/error-contract.ts'
 import * as billing from '../../src/policy/contract/billing.ts'
 import * as documents from '../../src/policy/contract/documents.ts'
-import * as rating from '../../src/policy/contract/prices.ts'
 import * as policies from '../../src/policy/contract/requests.ts'
 import * as policyResponses from '../../src/policy/contract/response.ts'
 import * as policyholders from '../../src/policyholders/contract.ts'
@@ -31,7 +30,7 @@ const SEED = 20261121
 
 const exported: [string, z.ZodType][] = [
   ...[accounts, billing, configuration, documents, events, webhooks, errors],
-  ...[policies, policyResponses, policyholders, rating, priceChanges],
+  ...[policies, policyResponses, policyholders, priceChanges],
   ...[cancellations, endorsements, reinstatements, renewals, tenants, lapses, auxData, pluginLogs],
   ...[audit, calculations, integrations],
 ].flatMap(contract =>

@@ -13,7 +13,7 @@ import { toText, zero } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
-import type { Ground } from '../../src/policy/surroundings.ts'
+import type { NewPolicyContext } from '../../src/policy/surroundings.ts'
 import { changePolicyholderValues } from '../../src/policyholders/values.ts'
 import { loadedConfiguration } from '../../src/product/cache.ts'
 import { compileConfiguration } from '../../src/product/compile.ts'
@@ -30,7 +30,7 @@ const SEED = 20261121
 
 await loadPatternEngine()
 
-function groundOf(files: ArchiveFiles): Ground {
+function groundOf(files: ArchiveFiles): NewPolicyContext {
   const archive = Object.entries(files).map(([path, content]) => {
     const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
     const text = () => new TextDecoder().decode(bytes)
@@ -69,7 +69,11 @@ function groundOf(files: ArchiveFiles): Ground {
 
 let sequence = 3_000_000
 
-async function priced(ground: Ground, request: object, runner?: PluginRunner): Promise<PolicyAggregate> {
+async function priced(
+  ground: NewPolicyContext,
+  request: object,
+  runner?: PluginRunner,
+): Promise<PolicyAggregate> {
   const supply = () =>
     locatorSupply(
       0,

@@ -4,7 +4,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { ProrationInput } from '../../src/extension/plugins/contract.ts'
 import type { PluginLogPageResponse } from '../../src/extension/plugins/contract-log.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type {
   CancellationValueResponse,

@@ -1,6 +1,6 @@
 // Rating and underwriting by plugins, through HTTP: the motor example with its plugins switched on.
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, workedOf } from '../support/motor.ts'
 import { pluginRated } from '../support/plugin-rated.ts'

@@ -1,7 +1,7 @@
 // Plugins in transactions, through HTTP: what they are given, what they may answer, and what of them is kept.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PluginLogPageResponse } from '../../src/extension/plugins/contract-log.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import type { PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'

@@ -1,7 +1,7 @@
 // Clients that change one issued policy at the same moment: one after the other, none lost, each told what came of it.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Plain, plainTenant } from '../support/plain-product.ts'

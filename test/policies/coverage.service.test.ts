@@ -1,7 +1,7 @@
 // What a policy covers at a time: perils on risk with their limits, and what they cost (brief 2.1.2, 3.5).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { CoverageSummaryResponse, PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
 import { callOk } from '../support/api.ts'

@@ -6,7 +6,7 @@ import type {
   GetPolicyPriceResponse,
   PolicyFeeSummaryResponse,
   PolicyPriceResponse,
-} from '../../src/policy/contract/prices.ts'
+} from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import type { Answer } from '../support/api.ts'

@@ -1,7 +1,7 @@
 // Policies that move to another version of the configuration, through HTTP (brief 5.1, resources brief 10.5).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyListResponse } from '../../src/policy/list/contract.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'

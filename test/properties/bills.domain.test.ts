@@ -19,7 +19,7 @@ import {
   standingInvoices,
 } from '../../src/policy/bills/amounts-due.ts'
 import { installmentItems } from '../../src/policy/bills/items.ts'
-import { FeeUpdateRequest } from '../../src/policy/contract/prices.ts'
+import { FeeUpdateRequest } from '../../src/policy/contract/billing.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import { feesOf, isStanding, lineOf } from '../../src/policy/fold/line.ts'
 import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'

@@ -1,6 +1,6 @@
 // Quotes: several on a policy, one selected; priced, accepted, taken back (brief 1.3).
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyQuoteResponse } from '../../src/transactions/quotes/contract-quote.ts'
 import { type Answer, callApi } from '../support/api.ts'

@@ -2,7 +2,7 @@
 // its dates and its jurisdiction call for, all of them the same.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
-import type { TableUseResponse } from '../../src/policy/contract/prices.ts'
+import type { TableUseResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { EvaluationResponse } from '../../src/reference/constraints/contract.ts'
 import type { CalculationResponse } from '../../src/servicing/calculations/contract.ts'

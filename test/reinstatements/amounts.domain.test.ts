@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Instant, later } from '../../src/kernel/time.ts'
-import { FeeUpdateRequest } from '../../src/policy/contract/prices.ts'
+import { FeeUpdateRequest } from '../../src/policy/contract/billing.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import { policyView } from '../../src/policy/projection/policy.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'

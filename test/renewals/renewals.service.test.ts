@@ -1,7 +1,7 @@
 // Renewals through HTTP: another term with perils of its own, priced, billed by the schedule, and told of (brief 1.4).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
 import type { RenewalResponse } from '../../src/transactions/renewals/contract.ts'

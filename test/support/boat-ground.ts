@@ -4,7 +4,7 @@ import { compileScript } from '../../src/extension/plugins/script.ts'
 import { newUuid } from '../../src/kernel/locators.ts'
 import { zero } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'
-import type { Ground } from '../../src/policy/surroundings.ts'
+import type { NewPolicyContext } from '../../src/policy/surroundings.ts'
 import { compileConfiguration } from '../../src/product/compile.ts'
 import { loadPatternEngine } from '../../src/product/fields/value-checks.ts'
 import { compileTemplate } from '../../src/product/templates/liquid.ts'
@@ -18,7 +18,7 @@ export function boatGround(
   now: Instant,
   own: Record<string, string> = {},
   taxed = true,
-): Ground {
+): NewPolicyContext {
   const files = Object.entries({ ...boatFiles(currency, taxed), ...own }).map(([path, content]) => {
     const bytes = new TextEncoder().encode(content)
     return { path, sizeBytes: bytes.length, bytes: () => bytes, text: () => content }

@@ -2,7 +2,7 @@
 
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
-import type { Ground } from '../../src/policy/surroundings.ts'
+import type { NewPolicyContext } from '../../src/policy/surroundings.ts'
 import { AccountMigrationRequest } from '../../src/servicing/migration/contract-request.ts'
 import { convertAccount, digitsNeeded } from '../../src/servicing/migration/convert/account.ts'
 import type { Converted } from '../../src/servicing/migration/convert/converted.ts'
@@ -13,7 +13,7 @@ let sequence = 100_000
 /** What becomes of the account, for the policyholder that it is of. */
 export function carriedAgain(
   account: object,
-  { configuration, policyholder }: Pick<Ground, 'configuration' | 'policyholder'>,
+  { configuration, policyholder }: Pick<NewPolicyContext, 'configuration' | 'policyholder'>,
   now: Instant,
 ): Converted {
   const request = AccountMigrationRequest.parse(JSON.parse(JSON.stringify(account)))

@@ -5,7 +5,7 @@ import { compileScript } from '../../src/extension/plugins/script.ts'
 import { locatorSupply, newUuid } from '../../src/kernel/locators.ts'
 import { zero } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'
-import type { Ground } from '../../src/policy/surroundings.ts'
+import type { NewPolicyContext } from '../../src/policy/surroundings.ts'
 import { changePolicyholderValues, type Policyholder } from '../../src/policyholders/values.ts'
 import { compileConfiguration } from '../../src/product/compile.ts'
 import type { Configuration, TemplateSource } from '../../src/product/configuration.ts'
@@ -51,7 +51,12 @@ export const workedPolicies = (example: Example): WorkedPolicy[] =>
   ) as WorkedPolicy[]
 
 /** What a policy of the product stands on, as `loadGround` reads it in the service. */
-export function groundOf(example: Example, productName: string, values: unknown, now: Instant): Ground {
+export function groundOf(
+  example: Example,
+  productName: string,
+  values: unknown,
+  now: Instant,
+): NewPolicyContext {
   const configuration = exampleConfiguration(example)
   const product = configuration.products[productName]
   if (!product) throw new Error(`Example ${example} has no product ${productName}.`)

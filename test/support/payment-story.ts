@@ -10,7 +10,7 @@ import { futureInstallments, restDue } from '../../src/policy/bills/amounts-due.
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import { selectedQuote } from '../../src/policy/records/aggregate.ts'
 import { isOutstanding, paymentState } from '../../src/policy/records/invoice.ts'
-import type { Ground, Loaded } from '../../src/policy/surroundings.ts'
+import type { Loaded, NewPolicyContext } from '../../src/policy/surroundings.ts'
 import type { Planned } from '../../src/policy/transitions.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
 import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
@@ -24,7 +24,7 @@ import { type Example, groundOf, workedPolicies } from './configurations.ts'
 import { attemptAt, inState, STORY_BEGINS } from './policy-story.ts'
 
 export type Book = {
-  readonly ground: Ground
+  readonly ground: NewPolicyContext
   readonly policies: readonly Loaded[]
   readonly now: Instant
   /** As the service carries it on from step to step. */

@@ -6,7 +6,7 @@ import { add, type Instant, startOfDay } from '../../src/kernel/time.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import { selectedQuote } from '../../src/policy/records/aggregate.ts'
 import type { Reinstatement } from '../../src/policy/records/transactions.ts'
-import type { Ground, Loaded } from '../../src/policy/surroundings.ts'
+import type { Loaded, NewPolicyContext } from '../../src/policy/surroundings.ts'
 import type { Attempt } from '../../src/rating/rate.ts'
 import { decideCreation, decideIssue } from '../../src/transactions/new-business/decision.ts'
 import { type Example, groundOf, plentyOfLocators, workedPolicies } from './configurations.ts'
@@ -46,7 +46,7 @@ export async function beginStory(
   const accepted = workedPolicies(example).filter(one => one.expected.decision === 'accept')
   const { policy: request, policyholder } = accepted[which % accepted.length]!.request
   const now = STORY_BEGINS
-  const ground: Ground = groundOf(example, request.productName, policyholder.values, now)
+  const ground: NewPolicyContext = groundOf(example, request.productName, policyholder.values, now)
   const schedules = ground.product.paymentSchedules
   const start = add(startOfDay(now, ground.timeZone), 70 + startDays, 'day', ground.timeZone)
   const created = await decideCreation(

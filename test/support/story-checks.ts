@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { toNumber } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import { amountsDue, isAbsorbed, planOf, standingInvoices } from '../../src/policy/bills/amounts-due.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyModificationResponse, PolicyResponse } from '../../src/policy/contract/response.ts'
 import {
   type Counting,

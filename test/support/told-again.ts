@@ -2,8 +2,11 @@
 // system: what is written through the live interface can so be migrated, and held against itself.
 
 import type { DisbursementResponse } from '../../src/billing/credit/contract.ts'
-import type { CheckInvoicesResponse, PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type {
+  CheckInvoicesResponse,
+  PolicyInvoiceResponse,
+  PolicyPriceResponse,
+} from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { toldBills, toldTerms, Untellable } from './told-history.ts'
 

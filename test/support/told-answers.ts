@@ -1,8 +1,11 @@
 // Answers of a policy that is told again, without what no migration request can tell, and in a form that is the same for the
 // same policy.
 import { checkedInvoices } from '../../src/billing/payments.ts'
-import type { CheckInvoicesResponse, PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
-import type { PolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type {
+  CheckInvoicesResponse,
+  PolicyInvoiceResponse,
+  PolicyPriceResponse,
+} from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { isIssued } from '../../src/policy/fold/line.ts'
 import { policyResponse, policyView } from '../../src/policy/projection/policy.ts'

@@ -6,7 +6,7 @@ import { add, endOfDay, type Instant, startOfDay, type TimeZone } from '../../sr
 import { noCalls } from '../../src/platform/calls.ts'
 import { dispatcherObject } from '../../src/platform/objects.ts'
 import { forgetTenants, readTenant, shardName, type Tenant, tenantNow } from '../../src/platform/tenancy.ts'
-import type { GetPolicyPriceResponse } from '../../src/policy/contract/prices.ts'
+import type { GetPolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { workOff } from '../../src/servicing/events/dispatch.ts'
 import type { ClockResponse } from '../../src/tenants/routes.ts'

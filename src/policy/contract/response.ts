@@ -16,9 +16,13 @@ import {
   TimestampIfAny,
   withCurrency,
 } from '../../platform/wire.ts'
-import { PolicyInvoiceResponse } from './billing.ts'
+import {
+  AutomatedUnderwritingResultResponse,
+  FeeResponse,
+  PolicyInvoiceResponse,
+  TaxGroupResponse,
+} from './billing.ts'
 import { Media, PolicyDocumentResponse } from './documents.ts'
-import { AutomatedUnderwritingResultResponse, FeeResponse, TaxGroupResponse } from './prices.ts'
 
 // Characteristics: what holds of a policy, an exposure, a peril over a span of time (brief 2.1). A segment is in
 // force when it has an issuedTimestamp and no replacedTimestamp. Spans are half-open.

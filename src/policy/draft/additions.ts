@@ -14,7 +14,7 @@ import type {
   PerilAmountsCreate,
   PerilAmountsUpdate,
   PerilCreate,
-} from '../records/changes.ts'
+} from '../records/transactions.ts'
 import { type ChangeContext, changedData, report } from './changes.ts'
 
 export type AddedPeril = {

@@ -17,7 +17,7 @@ import type {
   Quote,
 } from '../records/aggregate.ts'
 import { putRecords, quoteParts } from '../records/aggregate.ts'
-import type { DraftChanges, ExposureCreate, ExposureUpdate, PerilUpdate } from '../records/changes.ts'
+import type { DraftChanges, ExposureCreate, ExposureUpdate, PerilUpdate } from '../records/transactions.ts'
 import type { AddedPeril, AdditionContext } from './additions.ts'
 import { addedExposure, addedPeril, updatePerilAmounts } from './additions.ts'
 import type { DraftContext, DraftResult, ReportedProblems } from './draft.ts'

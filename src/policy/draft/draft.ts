@@ -8,8 +8,8 @@ import type { FieldErrors } from '../../product/fields/values.ts'
 import type { PolicyCreateRequest } from '../contract/requests.ts'
 import type { Modification, Peril, PolicyAggregate, PolicySegment, Quote } from '../records/aggregate.ts'
 import { noRecords, putRecords, quoteParts } from '../records/aggregate.ts'
-import type { ExposureCreate, GroupCreate } from '../records/changes.ts'
-import { contractSpan, type Ground, paymentSchedule } from '../surroundings.ts'
+import type { ExposureCreate, GroupCreate } from '../records/transactions.ts'
+import { contractSpan, type NewPolicyContext, paymentSchedule } from '../surroundings.ts'
 import { changeDraft } from './changes.ts'
 
 export type NewDraft = {
@@ -137,7 +137,7 @@ export function withParents(anew: ReadonlyMap<Uuid, Peril>): Peril[] {
 /** The draft that a request asks for, as it is made at that time; what was wrong with the asking is beside it. */
 export const requestedDraft = (
   request: PolicyCreateRequest,
-  { product, timeZone, currency, policyholder, configVersion }: Ground,
+  { product, timeZone, currency, policyholder, configVersion }: NewPolicyContext,
   { now, supply }: { now: Instant; supply: LocatorSupply },
 ): DraftResult =>
   newDraft(

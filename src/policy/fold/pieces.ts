@@ -15,7 +15,7 @@ import type {
   Quote,
 } from '../records/aggregate.ts'
 import { isIssued, type Line, lineOf, type Step, withIssued } from './line.ts'
-import type { Measure, Same } from './shares.ts'
+import type { AmountOf, Measure } from './shares.ts'
 import {
   amountsOf,
   each,
@@ -152,9 +152,9 @@ function advance(course: Course, step: Step, timeZone: TimeZone): void {
     const split = splitsIn(run, by, piece.segment.locator)
     const amounts =
       piece.amounts &&
-      splitAmounts(piece.amounts, (one, same) => {
-        const told = split && ((at: Instant) => split(at, same))
-        return shares(one, piece, spansOf(parts), measure, told)
+      splitAmounts(piece.amounts, (one, amountOf) => {
+        const stated = split && ((at: Instant) => split(at, amountOf))
+        return shares(one, piece, spansOf(parts), measure, stated)
       })
     made.push(...parts.map((part, index) => pieceOf(part, by, amounts?.[index])))
     if (cut === run.end) removals.push(...removalFrom(piece, parts, amounts, by))
@@ -229,9 +229,9 @@ function restored(
     return within(segment, removal.span).map(part => {
       const { start } = part.span
       const split = splitsIn(run, by, removal.segment)
-      const share = (amount: Money, same: Same): Money => {
+      const share = (amount: Money, amountOf: AmountOf): Money => {
         if (start === removal.span.start) return amount
-        const before = split?.(start, same)
+        const before = split?.(start, amountOf)
         return before
           ? minus(amount, before)
           : portion(amount, measure(start, removal.span.end), measure(removal.span.start, removal.span.end))

@@ -61,7 +61,7 @@ export function portion({ minor, currency }: Money, part: bigint, whole: bigint)
 }
 
 /** What was said to lie before a time of what is left then; undefined where it is shared out in proportion. */
-export type Told = (at: Instant) => Money | undefined
+export type StatedShare = (at: Instant) => Money | undefined
 
 /**
  * The shares of an amount over `whole` that the parts get, which lie within it in the order of time. What lies
@@ -72,13 +72,13 @@ export function shares(
   whole: Span,
   parts: readonly Span[],
   measure: Measure,
-  told: Told = () => undefined,
+  stated: StatedShare = () => undefined,
 ): Money[] {
   let rest = amount
   let from = whole.start
   const taken = (to: Instant): Money => {
     const share =
-      to >= whole.end ? rest : (told(to) ?? portion(rest, measure(from, to), measure(from, whole.end)))
+      to >= whole.end ? rest : (stated(to) ?? portion(rest, measure(from, to), measure(from, whole.end)))
     rest = minus(rest, share)
     from = to
     return share
@@ -98,13 +98,13 @@ export const amountsOf = (price: PerilPrice): Amounts => ({
 })
 
 /** The same amount of other amounts of the same price. */
-export type Same = (of: Amounts) => Money
+export type AmountOf = (of: Amounts) => Money
 
-const premiumOf: Same = of => of.premium
-const technicalOf: Same = of => of.technicalPremium!
+const premiumOf: AmountOf = of => of.premium
+const technicalOf: AmountOf = of => of.technicalPremium!
 
 /** `change` on every amount: premium, technical premium, taxes, commissions, in this order. */
-export const each = (amounts: Amounts, change: (amount: Money, same: Same) => Money): Amounts => ({
+export const each = (amounts: Amounts, change: (amount: Money, amountOf: AmountOf) => Money): Amounts => ({
   premium: change(amounts.premium, premiumOf),
   technicalPremium: amounts.technicalPremium && change(amounts.technicalPremium, technicalOf),
   taxes: amounts.taxes.map((tax, at) => change(tax, of => of.taxes[at]!)),
@@ -112,7 +112,10 @@ export const each = (amounts: Amounts, change: (amount: Money, same: Same) => Mo
 })
 
 /** The amounts of several parts: `split` divides one amount among them, in order. */
-export function splitAmounts(amounts: Amounts, split: (amount: Money, same: Same) => Money[]): Amounts[] {
+export function splitAmounts(
+  amounts: Amounts,
+  split: (amount: Money, amountOf: AmountOf) => Money[],
+): Amounts[] {
   const premium = split(amounts.premium, premiumOf)
   const technical = amounts.technicalPremium && split(amounts.technicalPremium, technicalOf)
   const taxes = amounts.taxes.map((tax, at) => split(tax, of => of.taxes[at]!))
@@ -224,11 +227,11 @@ export function splitsIn(
   { splits }: PerilRun,
   by: Uuid,
   segment: Uuid,
-): ((at: Instant, same: Same) => Money | undefined) | undefined {
+): ((at: Instant, amountOf: AmountOf) => Money | undefined) | undefined {
   const own = splits?.filter(split => split.by === by && split.segment === segment)
   if (!own || own.length === 0) return undefined
-  return (at, same) => {
+  return (at, amountOf) => {
     const split = own.find(one => one.at === at)
-    return split && same(split.before)
+    return split && amountOf(split.before)
   }
 }

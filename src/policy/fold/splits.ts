@@ -24,10 +24,10 @@ export type SplitOfRun = Span & {
   readonly at: Instant
   readonly amounts: Amounts
   /** What of the same peril comes after it and changes with it: it is taken, replaced or brought back whole. */
-  readonly following: readonly Followed[]
+  readonly following: readonly FollowingRun[]
 }
 
-export type Followed = { readonly run: PerilRun; readonly amounts: Amounts }
+export type FollowingRun = { readonly run: PerilRun; readonly amounts: Amounts }
 
 export type SplitOfFee = Span & {
   readonly fee: Fee
@@ -60,7 +60,7 @@ export function openSplits(
   }
 }
 
-type Touched = Span & Followed
+type Touched = Span & FollowingRun
 
 function splitRuns({ perilRuns, policy }: PolicyAggregate, line: Line, modification: Modification) {
   const { locator: by } = modification
@@ -129,15 +129,15 @@ function firstOpen(
   { start, end, segment, amounts, parts }: Stretch,
   modification: Modification,
 ): Omit<SplitOfRun, 'following'> | undefined {
-  const told = splitsIn(run, modification.locator, segment)
+  const stated = splitsIn(run, modification.locator, segment)
   let left = amounts
   let from = start
   const times = parts.flatMap(part => [part.start, part.end]).filter(at => start < at && at < end)
   for (const at of new Set(times)) {
-    if (!told?.(at, of => of.premium)) return { run, segment, start: from, end, at, amounts: left }
+    if (!stated?.(at, of => of.premium)) return { run, segment, start: from, end, at, amounts: left }
     left = minusAmounts(
       left,
-      each(left, (_, same) => told(at, same)!),
+      each(left, (_, amountOf) => stated(at, amountOf)!),
     )
     from = at
   }

@@ -8,7 +8,7 @@ import type {
   FeeResponse,
   PolicyFeeSummaryResponse,
   TaxGroupResponse,
-} from '../contract/prices.ts'
+} from '../contract/billing.ts'
 import type {
   ExposureCharacteristicsResponse,
   ExposureResponse,

@@ -7,7 +7,6 @@ import type { CurrencyCode, Money } from '../../kernel/money.ts'
 import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import type { QuoteState } from '../contract/response.ts'
-import type { PerilAmounts } from './changes.ts'
 import type { Invoice, Payment, PlannedInstallment } from './invoice.ts'
 import type {
   Cancellation,
@@ -17,6 +16,7 @@ import type {
   LapseReinstatement,
   Medium,
   ModificationKind,
+  PerilAmounts,
   PolicyDocument,
   Reinstatement,
   UnderwritingResult,

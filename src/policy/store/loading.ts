@@ -16,7 +16,7 @@ import type { ProductDefinition } from '../../product/configuration.ts'
 import { configurationVersions } from '../../product/tables.ts'
 import type { PolicyCreateRequest } from '../contract/requests.ts'
 import type { CollectionName, PolicyAggregate } from '../records/aggregate.ts'
-import type { Ground, Loaded, Part, Unread, Version } from '../surroundings.ts'
+import type { Loaded, NewPolicyContext, Part, Unread, Version } from '../surroundings.ts'
 import { READ_WHOLE_PERILS } from '../surroundings.ts'
 import { disbursements, MOVES_CREDIT, payments } from '../tables/billing.ts'
 import { endorsements, perils, policies } from '../tables/policies.ts'
@@ -32,11 +32,11 @@ import {
 import { COLLECTION_NAMES, COLLECTIONS } from './rows.ts'
 
 /** What a create request names; refuses with 404 or 400 what is unknown. */
-export async function loadGround(
+export async function loadNewPolicyContext(
   context: RequestContext,
   database: Database,
   request: PolicyCreateRequest,
-): Promise<Ground> {
+): Promise<NewPolicyContext> {
   const locator = readLocator(request.policyholderLocator)
   const [holders, versions, credits] = await database.batch([
     policyholderQuery(database, locator),

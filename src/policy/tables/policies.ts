@@ -6,14 +6,15 @@ import type { Uuid } from '../../kernel/locators.ts'
 import type { Money } from '../../kernel/money.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import type { Cut, FeeChange, PerilPrice, Proration, RunSplit, Upgrade } from '../records/aggregate.ts'
-import type { EndorsementChanges, PerilAmounts } from '../records/changes.ts'
 import type {
   CancellationState,
   ConflictHandling,
+  EndorsementChanges,
   EndorsementState,
   GracePeriodState,
   LapseReinstatement,
   ModificationKind,
+  PerilAmounts,
   ReinstatementState,
   UnderwritingResult,
 } from '../records/transactions.ts'

@@ -15,7 +15,7 @@ import {
   Text,
 } from '../../platform/wire.ts'
 import { breaks } from '../../platform/wire-problem.ts'
-import { CommissionResponse, TaxGroupResponse } from '../../policy/contract/prices.ts'
+import { CommissionResponse, TaxGroupResponse } from '../../policy/contract/billing.ts'
 import { PerilCreateRequest } from '../../policy/contract/requests.ts'
 import { record } from '../contract.ts'
 

@@ -17,7 +17,7 @@ import {
   quoteParts,
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
-import type { Ground, Loaded } from '../../policy/surroundings.ts'
+import type { Loaded, NewPolicyContext } from '../../policy/surroundings.ts'
 import { contractSpan, paymentSchedule } from '../../policy/surroundings.ts'
 import type {
   FieldDefinition,

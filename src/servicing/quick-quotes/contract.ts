@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Currency, FieldGroupValues, FieldValueLists, Integer, Text, Timestamp } from '../../platform/wire.ts'
-import { PolicyPriceResponse } from '../../policy/contract/prices.ts'
+import { PolicyPriceResponse } from '../../policy/contract/billing.ts'
 import { record } from '../contract.ts'
 
 // Quick quotes: the price of a policy that does not exist (contract 2, Constraints, which names them without a shape).

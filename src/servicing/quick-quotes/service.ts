@@ -22,14 +22,14 @@ import {
 import type { RequestContext } from '../../platform/context.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { recordPlace, shardDatabase } from '../../platform/tenancy.ts'
-import type { PolicyPriceResponse } from '../../policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../policy/contract/billing.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import { requestedDraft } from '../../policy/draft/draft.ts'
 import { isIssued, lineUpTo } from '../../policy/fold/line.ts'
 import { policyView } from '../../policy/projection/policy.ts'
 import { type PolicyAggregate, quoteParts, selectedQuote } from '../../policy/records/aggregate.ts'
-import { loadGround } from '../../policy/store/loading.ts'
-import type { Ground, Loaded } from '../../policy/surroundings.ts'
+import { loadNewPolicyContext } from '../../policy/store/loading.ts'
+import type { Loaded, NewPolicyContext } from '../../policy/surroundings.ts'
 import { assertWithinLimits, selectionBasis } from '../../policy/surroundings.ts'
 import { placeOf } from '../../policyholders/store.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
@@ -100,7 +100,7 @@ async function stored(context: RequestContext, text: string): Promise<QuickQuote
 export async function quickQuoteContent(context: RequestContext, text: string): Promise<Constrainable> {
   const { request, configVersion, createdAt, locator } = await stored(context, text)
   const { database } = recordPlace(context, locator, 'quick quote')
-  const ground = await loadGround(context, database, { ...request, configVersion })
+  const ground = await loadNewPolicyContext(context, database, { ...request, configVersion })
   const supply = locatorsOf(locator as Uuid)
   const aggregate = quickDraft(request, ground, { now: createdAt as Instant, supply })
   const quote = selectedQuote(aggregate)
@@ -123,7 +123,7 @@ async function priced(
 ): Promise<QuickQuote> {
   const { env, tenant, calls, now } = context
   const database = shardDatabase(env, tenant, shard, calls)
-  const ground = await loadGround(context, database, asked)
+  const ground = await loadNewPolicyContext(context, database, asked)
   const supply = locatorsOf(locator)
   const policy = transientLocators(shard).digits() as PolicyLocator
   const sessions = new PluginSessions({ context, database, shard }, policy)
@@ -231,7 +231,7 @@ export function locatorsOf(quickQuote: Uuid): LocatorSupply {
 /** The draft at that time. Values are not checked, but those that nothing could read or that fit no part are refused (400). */
 function quickDraft(
   request: PolicyCreateRequest,
-  ground: Ground,
+  ground: NewPolicyContext,
   attempt: { now: Instant; supply: LocatorSupply },
 ): PolicyAggregate {
   const { aggregate, reported } = requestedDraft(request, ground, attempt)

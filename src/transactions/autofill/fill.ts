@@ -12,13 +12,13 @@ import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
 import { selectedQuote } from '../../policy/records/aggregate.ts'
-import { type EndorsementChanges, namedExposures } from '../../policy/records/changes.ts'
+import { type EndorsementChanges, namedExposures } from '../../policy/records/transactions.ts'
 import {
   basisOfNewPolicy,
   basisOfRequest,
-  type Ground,
   type Loaded,
   NeedsWholePolicy,
+  type NewPolicyContext,
 } from '../../policy/surroundings.ts'
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import { hasPlugin } from '../../product/configuration.ts'

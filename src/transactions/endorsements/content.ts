@@ -31,7 +31,7 @@ import type {
   EndorsementChanges,
   ExposureCreate,
   PerilUpdate,
-} from '../../policy/records/changes.ts'
+} from '../../policy/records/transactions.ts'
 import type { PerilDefinition, ProductDefinition } from '../../product/configuration.ts'
 import type { FieldChanges, FieldData } from '../../product/fields/groups.ts'
 import { fieldErrors } from '../../product/fields/values.ts'

@@ -21,9 +21,12 @@ import {
   TimestampIfAny,
 } from '../../platform/wire.ts'
 import { breaks } from '../../platform/wire-problem.ts'
-import { FutureInvoiceResponse, PolicyInvoiceResponse } from '../../policy/contract/billing.ts'
+import {
+  AutomatedUnderwritingResultResponse,
+  FutureInvoiceResponse,
+  PolicyInvoiceResponse,
+} from '../../policy/contract/billing.ts'
 import { PolicyDocumentResponse } from '../../policy/contract/documents.ts'
-import { AutomatedUnderwritingResultResponse } from '../../policy/contract/prices.ts'
 import {
   ExposureCreateRequest,
   fieldGroupChanges,

@@ -9,7 +9,7 @@ import type {
   ExposureCreate,
   PerilCreate,
   PerilUpdate,
-} from '../../policy/records/changes.ts'
+} from '../../policy/records/transactions.ts'
 import type { FieldChanges } from '../../product/fields/groups.ts'
 
 type Names = Pick<LocatorSupply, 'uuid'>

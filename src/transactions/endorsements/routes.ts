@@ -5,7 +5,7 @@ import { forTenant, type Route } from '../../platform/http/route.ts'
 import {
   AutomatedUnderwritingResultResponse,
   UnderwritingDecisionRequest,
-} from '../../policy/contract/prices.ts'
+} from '../../policy/contract/billing.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
 import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'

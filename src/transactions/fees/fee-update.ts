@@ -8,7 +8,7 @@ import { invalidRequest, wrongState } from '../../kernel/errors.ts'
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, decimal, type Money, minorDigits, money, zero } from '../../kernel/money.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
-import type { FeeCreateRequest, FeeUpdateRequest } from '../../policy/contract/prices.ts'
+import type { FeeCreateRequest, FeeUpdateRequest } from '../../policy/contract/billing.ts'
 import { type FeeInForce, feesOf, isIssued, isReversedByHand, isStanding } from '../../policy/fold/line.ts'
 import { feeSummary } from '../../policy/projection/characteristics.ts'
 import {

@@ -9,7 +9,7 @@ import type { JsonAnswer } from '../../platform/commit.ts'
 import type {
   AutomatedUnderwritingResultResponse,
   PolicyPriceResponse,
-} from '../../policy/contract/prices.ts'
+} from '../../policy/contract/billing.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
 import {
   type DraftContext,
@@ -55,7 +55,7 @@ import { termEndTimers } from '../term-end.ts'
 
 export async function decideCreation(
   request: PolicyCreateRequest,
-  ground: Ground,
+  ground: NewPolicyContext,
   attempt: Attempt,
 ): Promise<Planned> {
   const { aggregate, reported } = requestedDraft(request, ground, attempt)

@@ -1,8 +1,8 @@
 // The kinds of operations on a policy until it is issued.
 import { locatorSupply, type PolicyLocator, shardOfDigits, supplyOf } from '../../kernel/locators.ts'
 import type { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
-import { digitsForChanges, digitsForNewDraft } from '../../policy/records/changes.ts'
-import { loadGround } from '../../policy/store/loading.ts'
+import { digitsForChanges, digitsForNewDraft } from '../../policy/records/transactions.ts'
+import { loadNewPolicyContext } from '../../policy/store/loading.ts'
 import { defineKind, type FirstKind, json, showNothing, showPolicy } from '../mechanism/kind.ts'
 import {
   decideCreation,
@@ -32,7 +32,7 @@ declare module '../mechanism/kind.ts' {
 const creation: FirstKind<'create'> = {
   name: 'create',
   async begin(operation, { context, database, autofill, lease, attemptWith }) {
-    const ground = await loadGround(context, database, operation.request)
+    const ground = await loadNewPolicyContext(context, database, operation.request)
     const request = await autofill.creation(operation.request, ground)
     const { digits } = operation
     const more = await lease(digitsForNewDraft(request.exposures) - digits.length)

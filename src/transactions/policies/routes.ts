@@ -7,7 +7,7 @@ import {
   PolicyFeeSummaryResponse,
   PolicyPriceResponse,
   TableUseResponse,
-} from '../../policy/contract/prices.ts'
+} from '../../policy/contract/billing.ts'
 import {
   PaymentScheduleChangeRequest,
   PolicyCreateRequest,

@@ -3,8 +3,11 @@
 import { z } from '@hono/zod-openapi'
 import { Amount, Currency, optionalRecord } from '../../platform/wire.ts'
 import { breaks } from '../../platform/wire-problem.ts'
-import { FutureInvoiceResponse, InvoiceType } from '../../policy/contract/billing.ts'
-import { AutomatedUnderwritingResultResponse } from '../../policy/contract/prices.ts'
+import {
+  AutomatedUnderwritingResultResponse,
+  FutureInvoiceResponse,
+  InvoiceType,
+} from '../../policy/contract/billing.ts'
 import { ConflictResponse } from '../../policy/contract/requests.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
 import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'

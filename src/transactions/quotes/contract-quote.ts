@@ -16,9 +16,12 @@ import {
   TimestampIfAny,
 } from '../../platform/wire.ts'
 import { breaks } from '../../platform/wire-problem.ts'
-import { FinancialTransactionResponse } from '../../policy/contract/billing.ts'
+import {
+  AutomatedUnderwritingResultResponse,
+  FeeResponse,
+  FinancialTransactionResponse,
+} from '../../policy/contract/billing.ts'
 import { PolicyDocumentResponse } from '../../policy/contract/documents.ts'
-import { AutomatedUnderwritingResultResponse, FeeResponse } from '../../policy/contract/prices.ts'
 import {
   DraftPolicyExposureUpdateRequest,
   ExposureCreateRequest,

@@ -17,8 +17,7 @@ import {
   type Quote,
   quoteParts,
 } from '../../policy/records/aggregate.ts'
-import type { DraftChanges } from '../../policy/records/changes.ts'
-import type { UnderwritingResult } from '../../policy/records/transactions.ts'
+import type { DraftChanges, UnderwritingResult } from '../../policy/records/transactions.ts'
 import { paymentSchedule, validSpan } from '../../policy/surroundings.ts'
 import { type Planned, quoteEvent } from '../../policy/transitions.ts'
 import { hasPlugin } from '../../product/configuration.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FeeCreateRequest, FeeUpdateRequest } from '../../../src/policy/contract/prices.ts'
+import { FeeCreateRequest, FeeUpdateRequest } from '../../../src/policy/contract/billing.ts'
 
 test('fees may be added alone, or taken back alone', () => {
   const fee = { feeName: 'inspection', amount: '25.10', startTimestamp: 1, endTimestamp: '2' }

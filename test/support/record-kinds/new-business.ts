@@ -1,7 +1,7 @@
 // Policies and quotes.
 
 import type { QuoteLocator } from '../../../src/kernel/locators.ts'
-import { FeeUpdateRequest } from '../../../src/policy/contract/prices.ts'
+import { FeeUpdateRequest } from '../../../src/policy/contract/billing.ts'
 import { PolicyUpdateRequest } from '../../../src/policy/contract/requests.ts'
 import type { QuoteState } from '../../../src/policy/contract/response.ts'
 import { selectedQuote } from '../../../src/policy/records/aggregate.ts'
