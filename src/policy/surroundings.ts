@@ -1,6 +1,6 @@
 // A policy as an operation reads it, whole or in part, with its policyholder and the configuration of its version.
 
-import { Refusal } from '../kernel/errors.ts'
+import { invalidRequest, Refusal } from '../kernel/errors.ts'
 import type { EndorsementLocator, Uuid } from '../kernel/locators.ts'
 import type { CurrencyCode, Money } from '../kernel/money.ts'
 import { add, type Instant, later, type Span, startOfDay, type TimeZone } from '../kernel/time.ts'
@@ -36,7 +36,6 @@ export type NewPolicyContext = Version & {
   credit: Money
 }
 
-/** A policy with its surroundings. */
 export type Loaded = {
   aggregate: PolicyAggregate
   /** Set where a part of the policy was read: exposures with all that is theirs are missing. */
@@ -57,7 +56,6 @@ export const READ_WHOLE_PERILS = 200
 /** The exposures that are enough: those named here, and those that the endorsement touches. */
 export type Part = { readonly exposures: readonly string[]; readonly endorsement?: EndorsementLocator }
 
-/** How much of the policy was left unread. */
 export type Unread = { readonly exposures: number; readonly perils: number }
 
 export const NOTHING_UNREAD: Unread = { exposures: 0, perils: 0 }
@@ -121,10 +119,7 @@ export function contractSpan(
 /** The span if its end lies after its start; else refuses with 400. */
 export function validSpan(span: Span): Span {
   if (span.end > span.start) return span
-  throw new Refusal(
-    'invalidRequest',
-    `policyEndTimestamp ${span.end} must lie after policyStartTimestamp ${span.start}.`,
-  )
+  throw invalidRequest(`policyEndTimestamp ${span.end} must lie after policyStartTimestamp ${span.start}.`)
 }
 
 /** The name of the payment schedule, which the product must have; without a name, its first. */
@@ -133,10 +128,7 @@ export function paymentSchedule(product: ProductDefinition, name: string | undef
   const found = name === undefined ? paymentSchedules[0] : paymentSchedules.find(one => one.name === name)
   if (found) return found.name
   const known = paymentSchedules.map(one => `'${one.name}'`).join(', ')
-  throw new Refusal(
-    'invalidRequest',
-    `Product '${product.name}' has no payment schedule '${name}'; it has ${known}.`,
-  )
+  throw invalidRequest(`Product '${product.name}' has no payment schedule '${name}'; it has ${known}.`)
 }
 
 /**

@@ -1,5 +1,5 @@
 // What a request makes of a policyholder. Pure; every problem of the request is found before it is refused.
-import { Refusal } from '../kernel/errors.ts'
+import { Refusal, tooLarge } from '../kernel/errors.ts'
 import { readUuid, type Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { WireFieldValues } from '../platform/wire.ts'
@@ -117,14 +117,13 @@ function assertNumberOfChanges({ added, updated }: SubEntityChange): void {
 }
 
 const tooManySubEntities = (count: number): Refusal =>
-  new Refusal('tooLarge', `A policyholder has at most ${MOST_SUB_ENTITIES} sub-entities; these are ${count}.`)
+  tooLarge(`A policyholder has at most ${MOST_SUB_ENTITIES} sub-entities; these are ${count}.`)
 
 function assertWithinLimits(entity: Entity): void {
   if (entity.subEntities.length > MOST_SUB_ENTITIES) throw tooManySubEntities(entity.subEntities.length)
   const bytes = new TextEncoder().encode(JSON.stringify(entity)).length
   if (bytes > LARGEST_ENTITY_BYTES)
-    throw new Refusal(
-      'tooLarge',
+    throw tooLarge(
       `The values of a policyholder and its sub-entities take at most ${LARGEST_ENTITY_BYTES} bytes as JSON; this would make them ${bytes}.`,
     )
 }

@@ -1,4 +1,4 @@
-import { Refusal } from '../kernel/errors.ts'
+import { tooLarge } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant, TimeZone } from '../kernel/time.ts'
 import type { SearchTerm } from '../platform/search.ts'
@@ -114,8 +114,7 @@ export function searchTerms({ fields, timeZone }: Dictionary, values: FieldValue
     .filter(field => field.searchable)
     .flatMap(field => termsOf(field, valuesOf(values, field.name), timeZone))
   if (found.length > MOST_SEARCH_TERMS)
-    throw new Refusal(
-      'tooLarge',
+    throw tooLarge(
       `A policyholder has at most ${MOST_SEARCH_TERMS} values in searchable fields; these are ${found.length}.`,
     )
   return found

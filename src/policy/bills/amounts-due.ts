@@ -22,7 +22,6 @@ import {
 } from './charge.ts'
 import { isContinued, restOf, restsByInstallment, totalsDue } from './items.ts'
 
-/** All that the modification charges. */
 export function chargesOf(aggregate: PolicyAggregate, modification: Modification): Charge[] {
   const { kind, locator } = modification
   const fees = [...aggregate.fees.values()]
@@ -54,7 +53,6 @@ export const planOf = (aggregate: PolicyAggregate, modification: Modification): 
     (a, b) => a.number - b.number,
   )
 
-/** The installment that the invoice bills. */
 export const installmentOf = (
   aggregate: PolicyAggregate,
   { policyModificationLocator, installmentNumber }: Invoice,
@@ -144,7 +142,6 @@ export function totalsDueOf(aggregate: PolicyAggregate): (invoice: Invoice) => M
   return invoice => totalOf(invoice.policyModificationLocator, invoice.installmentNumber)
 }
 
-/** What the invoice bills: the sum of its items. */
 export const totalDueOf = (aggregate: PolicyAggregate, invoice: Invoice): Money =>
   totalsDueOf(aggregate)(invoice)
 

@@ -52,7 +52,6 @@ export function perilCharges(run: PerilRun, perilName: string): Charge[] {
   return runCharges(run, total, run.madeBy, { id: run.locator, perilName }).filter(isCharged)
 }
 
-/** The id of a fee's own charge. */
 export const feeChargeId = ({ locator }: Pick<Fee, 'locator'>): string => `${locator}/fee`
 
 type ChargedFee = Pick<Fee, 'locator' | 'name'>
@@ -88,7 +87,6 @@ export const installmentFeeCharges = (plan: Iterable<PlannedInstallment>): Charg
     ),
   )
 
-/** The refunds for fees of installments that a modification reversed. */
 export const installmentFeeReversals = (installments: Iterable<PlannedInstallment>, by: Uuid): Charge[] =>
   Array.from(installments).flatMap(installment =>
     (installment.fees ?? [])
@@ -96,11 +94,9 @@ export const installmentFeeReversals = (installments: Iterable<PlannedInstallmen
       .map(fee => feeReversal(fee, by, fee.amount, installment)),
   )
 
-/** The charges of fees, in their order. */
 export const feeCharges = (fees: readonly Fee[]): Charge[] =>
   fees.map(fee => feeCharge(fee, fee.madeBy, fee.amount, fee)).filter(isCharged)
 
-/** The refunds for fees that a modification reversed. */
 export const feeReversals = (fees: readonly Fee[], by: Uuid): Charge[] =>
   fees
     .flatMap(fee =>

@@ -1,7 +1,7 @@
 // The line of a policy's modifications, and what each did to its segments. What is in force is the fold of the
 // line; leaving out its last modifications gives the policy as it was before them, or as it is known without them.
 import type { Uuid } from '../../kernel/locators.ts'
-import { type CurrencyCode, type Money, plus, sum } from '../../kernel/money.ts'
+import { type CurrencyCode, type Money, plus, sumOf } from '../../kernel/money.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
 import type {
   ExposureRun,
@@ -154,10 +154,7 @@ export function feeInForce(fee: Fee, line: Line): FeeInForce {
   const parts = last ? joined(last.parts) : [{ start, end, amount }]
   return {
     fee,
-    amount: sum(
-      parts.map(part => part.amount),
-      amount.currency,
-    ),
+    amount: sumOf(parts, part => part.amount, amount.currency),
     reversed: parts.length === 0,
     parts,
   }
@@ -192,8 +189,9 @@ export const feesOf = (
 
 /** The total of the fees; reversed ones count nothing. */
 export const feeTotal = (fees: readonly FeeInForce[], currency: Money['currency']): Money =>
-  sum(
-    fees.filter(one => !one.reversed).map(one => one.amount),
+  sumOf(
+    fees.filter(one => !one.reversed),
+    one => one.amount,
     currency,
   )
 
@@ -217,7 +215,8 @@ export function holdbacksInForce(line: Line): Holdback[] {
 
 /** The part that the policyholder pays: commissions are outside it and all totals (brief 3.4). */
 export const holdbackTotal = (holdbacks: readonly Holdback[], currency: CurrencyCode): Money =>
-  sum(
-    holdbacks.filter(one => one.type !== 'commission').map(one => one.amount),
+  sumOf(
+    holdbacks.filter(one => one.type !== 'commission'),
+    one => one.amount,
     currency,
   )

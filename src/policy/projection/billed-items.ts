@@ -110,7 +110,6 @@ export type ChargeSource = Pick<
   | 'commissionRecipient'
 >
 
-/** The items, posted at that time. */
 export function financialTransactions(
   { policy }: PolicyAggregate,
   items: readonly InstallmentItem[],

@@ -31,38 +31,27 @@ import type { UnderwritingResult } from '../records/transactions.ts'
 import { allPieces, type ExposureView, type PerilView, type PolicyView, type RunPiece } from './policy.ts'
 import { mediaByLocator as mediaOf } from './records.ts'
 
-/** Every segment of the policy, those replaced since too, in creation order. */
+/**
+ * Every segment of the policy, those replaced since too, in creation order. The amounts of each are worked out when they are first
+ * read. Unpriced, there are none.
+ */
 export function policyCharacteristics(view: PolicyView): PolicyCharacteristicsResponse[] {
-  const piecesOf = piecesBySegment(view)
-  return segmentsOf(view).map(segment => ({
-    ...policySegment(view, segment),
-    ...segmentAmounts(view, piecesOf.get(segment.locator) ?? []),
-  }))
-}
-
-/** As `policyCharacteristics`, with the amounts of each worked out when they are first read. Unpriced, there are none. */
-export function characteristicsToRead(view: PolicyView): PolicyCharacteristicsResponse[] {
   const shared = withLazy({}, 'pieces', () => piecesBySegment(view))
   const names = AMOUNTS.filter(name => isPriced(view) || !OF_PRICED.has(name))
-  return segmentsOf(view).map(segment => {
-    const own = withLazy({}, 'amounts', () => segmentAmounts(view, shared.pieces.get(segment.locator) ?? []))
-    const read = policySegment(view, segment)
-    for (const name of names) withLazy(read, name, () => own.amounts[name])
-    return read as PolicyCharacteristicsResponse
-  })
+  return view.line
+    .flatMap(({ made }) => made)
+    .map(segment => {
+      const own = withLazy({}, 'amounts', () =>
+        segmentAmounts(view, shared.pieces.get(segment.locator) ?? []),
+      )
+      const read = policySegment(view, segment)
+      for (const name of names) withLazy(read, name, () => own.amounts[name])
+      return read as PolicyCharacteristicsResponse
+    })
 }
 
-const segmentsOf = ({ line }: PolicyView): PolicySegment[] => line.flatMap(step => step.made)
-
-function piecesBySegment(view: PolicyView): ReadonlyMap<Uuid, RunPiece[]> {
-  const piecesOf = new Map<Uuid, RunPiece[]>()
-  for (const one of allPieces(view)) {
-    const list = piecesOf.get(one.piece.segment.locator)
-    if (list) list.push(one)
-    else piecesOf.set(one.piece.segment.locator, [one])
-  }
-  return piecesOf
-}
+const piecesBySegment = (view: PolicyView): ReadonlyMap<Uuid, RunPiece[]> =>
+  Map.groupBy(allPieces(view), one => one.piece.segment.locator)
 
 const AMOUNTS = [
   'grossPremium',
@@ -330,7 +319,6 @@ export const named = <T extends object>(name: T, amount: Money) => ({
   amountCurrency: amount.currency,
 })
 
-/** Taxes summed by name. */
 export function taxGroupResponses(taxes: readonly { name: string; amount: Money }[]): TaxGroupResponse[] {
   const sums = new Map<string, Money>()
   for (const { name, amount } of taxes) {

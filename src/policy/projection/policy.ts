@@ -7,17 +7,16 @@ import type { CancellationInfo, PolicyResponse } from '../contract/response.ts'
 import type { Counting, FeeInForce, Line } from '../fold/line.ts'
 import { feesOf, feeTotal, isIssued, isStanding, lineOf, standingCancellations } from '../fold/line.ts'
 import { type ExposurePiece, exposurePieces, type Piece, piecesOf } from '../fold/pieces.ts'
-import {
-  type Exposure,
-  type Peril,
-  type PerilRun,
-  type PolicyAggregate,
-  type PolicySegment,
-  type Quote,
-  selectedQuoteIfAny,
+import type {
+  Exposure,
+  Peril,
+  PerilRun,
+  PolicyAggregate,
+  PolicySegment,
+  Quote,
 } from '../records/aggregate.ts'
+import { recordsWhere, selectedQuoteIfAny } from '../records/aggregate.ts'
 import {
-  characteristicsToRead,
   exposureResponses,
   feeResponse,
   policyCharacteristics,
@@ -69,7 +68,7 @@ export function policyToRead(
   const fees = (): FeeInForce[] => feesInForce(aggregate, quote, counts)
   const own = { ...ownProperties(aggregate, product), grossFeesCurrency: policy.currency }
   const making: Partial<{ [Name in keyof PolicyResponse]: () => PolicyResponse[Name] }> = {
-    characteristics: () => characteristicsToRead(view),
+    characteristics: () => policyCharacteristics(view),
     modifications: () => modificationResponses(view),
     exposures: () => exposureResponses(view),
     grossFees: () => toNumber(feeTotal(fees(), policy.currency)),
@@ -201,17 +200,14 @@ function exposureViews({
     ofExposure.set(peril.locator, pieces)
     for (const piece of piecesOf(run, line, timeZone)) pieces.push(runPiece(run, piece, shard))
   }
-  const runsOf = new Map<Uuid, ExposurePiece[]>()
-  for (const run of aggregate.exposureRuns.values())
-    if (order.has(run.madeBy))
-      runsOf.set(run.exposureLocator, [
-        ...(runsOf.get(run.exposureLocator) ?? []),
-        ...exposurePieces(run, order, shard),
-      ])
-  for (const pieces of runsOf.values()) pieces.sort((a, b) => byMaking(order, a, b))
+  const exposureRuns = recordsWhere(aggregate.exposureRuns, run => order.has(run.madeBy))
+  const runsOf = Map.groupBy(exposureRuns, run => run.exposureLocator)
   return [...aggregate.exposures.values()].flatMap(exposure => {
-    const runs = runsOf.get(exposure.locator)
-    if (!runs || exposure.quoteLocator !== quote.locator) return []
+    if (!runsOf.has(exposure.locator) || exposure.quoteLocator !== quote.locator) return []
+    const runs = runsOf
+      .get(exposure.locator)!
+      .flatMap(run => exposurePieces(run, order, shard))
+      .sort((a, b) => byMaking(order, a, b))
     const perils = [...(perilsOf.get(exposure.locator) ?? [])].map(([locator, pieces]) => ({
       peril: aggregate.perils.get(locator)!,
       pieces: pieces.sort((a, b) => byMaking(order, a.piece, b.piece)),
@@ -239,6 +235,5 @@ type Made = Pick<Piece, 'madeBy' | 'start'>
 const byMaking = (order: ReadonlyMap<Uuid, number>, a: Made, b: Made): number =>
   order.get(a.madeBy)! - order.get(b.madeBy)! || a.start - b.start
 
-/** All pieces of all perils. */
 export const allPieces = ({ exposures }: Pick<PolicyView, 'exposures'>): RunPiece[] =>
   exposures.flatMap(exposure => exposure.perils.flatMap(peril => peril.pieces))

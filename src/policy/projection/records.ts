@@ -45,7 +45,6 @@ export function invoiceResponses(
 
 /** What an answer says of an invoice beyond the invoice itself. */
 export type InvoiceSurroundings = {
-  /** The sum of its items. */
   readonly totalDue: Money
   /** What of it is not paid; shown while the invoice is outstanding. */
   readonly outstanding: Money
@@ -56,7 +55,6 @@ export type InvoiceSurroundings = {
   readonly documents: PolicyDocumentResponse[]
 }
 
-/** An invoice as answers carry it (brief 4.1). */
 export function policyInvoiceResponse(
   invoice: Invoice,
   { totalDue, outstanding, transactionIssued, premiumReportName, payments, documents }: InvoiceSurroundings,
@@ -88,7 +86,6 @@ export function policyInvoiceResponse(
   }
 }
 
-/** A payment as answers carry it (brief 4.1). */
 export const paymentResponse = (
   { media }: Pick<PolicyAggregate, 'media'>,
   { amount, credited, ...payment }: Payment,
@@ -196,30 +193,26 @@ export const mediaByLocator = (data: FieldData, media: ReadonlyMap<string, Mediu
 // add up to that of their modification, to the cent.
 /** Numbered as they are listed, so that what is not listed leaves no gap. */
 export function modificationResponses(view: PolicyView): PolicyModificationResponse[] {
-  const brought = mediaBrought(view)
+  const newMedia = newMediaOf(view)
   return view.line
     .filter(step => isListed(step.modification))
     .map((step, number) => ({
       ...modificationResponse(view, step, number),
-      mediaByLocator: brought.get(step.modification.locator) ?? {},
+      mediaByLocator: newMedia.get(step.modification.locator) ?? {},
     }))
 }
 
 /** By modification the media that its segments, exposures and perils name, and that none before it named. */
-function mediaBrought({ aggregate, line }: PolicyView): ReadonlyMap<Uuid, Record<string, Media>> {
+function newMediaOf({ aggregate, line }: PolicyView): ReadonlyMap<Uuid, Record<string, Media>> {
   const { media, segments, exposureRuns, perilRuns } = aggregate
   if (media.size === 0) return new Map()
-  const dataOf = new Map<Uuid, Set<FieldData>>()
-  for (const records of [segments, exposureRuns, perilRuns])
-    for (const { madeBy, data } of records.values()) {
-      const made = dataOf.get(madeBy)
-      if (made) made.add(data)
-      else dataOf.set(madeBy, new Set([data]))
-    }
+  const records = [segments, exposureRuns, perilRuns].flatMap(all => [...all.values()])
+  const made = Map.groupBy(records, record => record.madeBy)
   const known = new Set<string>()
   return new Map(
     line.map(({ modification: { locator } }) => {
-      const named = [...(dataOf.get(locator) ?? [])].flatMap(data => mediaIn(data, media))
+      const data = new Set(made.get(locator)?.map(record => record.data))
+      const named = [...data].flatMap(one => mediaIn(one, media))
       const fresh = named.filter(one => !known.has(one.locator))
       for (const one of fresh) known.add(one.locator)
       return [locator, Object.fromEntries(fresh.map(one => [one.locator, mediaResponse(one)]))]

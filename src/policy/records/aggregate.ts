@@ -1,7 +1,7 @@
 // A policy as the domain sees it: the line of its modifications and the records that they made. Values never change: a
 // transaction makes a new aggregate that shares every untouched record with the old one, so that recording writes only what
 // differs by identity.
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { notFound, wrongState } from '../../kernel/errors.ts'
 import type { DisplayId, PolicyLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { CurrencyCode, Money } from '../../kernel/money.ts'
 import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
@@ -114,7 +114,6 @@ export type Modification = Stamped & {
   readonly transactionLocator?: string
   /** Of a reinstatement: the modification whose removals it brings back. */
   readonly undoes?: Uuid
-  /** The parts that a cancellation does not give back. */
   readonly holdbacks?: readonly Holdback[]
   readonly cancellationName?: string
   /** The schedule that a change of it alone changed to; an endorsement has it among its changes. */
@@ -124,7 +123,6 @@ export type Modification = Stamped & {
 type Made = Stamped & {
   readonly locator: Uuid
   readonly madeBy: Uuid
-  /** The modification that replaced it. */
   readonly replacedBy?: Uuid
 }
 
@@ -296,16 +294,13 @@ export function selectedQuoteIfAny({ quotes }: PolicyAggregate): Quote | undefin
 export function selectedQuote(aggregate: PolicyAggregate): Quote {
   const quote = selectedQuoteIfAny(aggregate)
   if (quote) return quote
-  throw new Refusal(
-    'wrongState',
+  throw wrongState(
     `Policy ${aggregate.policy.locator} has no selected quote: the one that it followed is discarded. ${SELECT_FIRST}`,
   )
 }
 
-/** The advice for a policy that follows no quote. */
 export const SELECT_FIRST = 'Select one of its quotes with PATCH /quotes/{quoteLocator}/select first.'
 
-/** The records of a map that satisfy `test`, in insertion order. */
 export function recordsWhere<K, V>(records: ReadonlyMap<K, V>, test: (record: V) => boolean): V[] {
   return [...records.values()].filter(test)
 }
@@ -335,7 +330,6 @@ export type Amounts = {
   readonly commissions: readonly Money[]
 }
 
-/** The policy's accepted quote, if it has one. */
 export const acceptedQuote = ({ quotes }: PolicyAggregate): Quote | undefined =>
   [...quotes.values()].find(quote => quote.state === 'accepted')
 
@@ -346,7 +340,6 @@ export function boundQuote(aggregate: PolicyAggregate): Quote {
   return quote
 }
 
-/** The version of the configuration that the policy had at that time. */
 export const configVersionAt = ({ configVersion, upgrades = [] }: Policy, at: Instant): number =>
   upgrades.find(one => one.at > at)?.from ?? configVersion
 

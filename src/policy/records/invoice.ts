@@ -41,12 +41,6 @@ export type Invoice = Span &
     readonly isRefund?: boolean
   }
 
-/** The name and owner of a new invoice. */
-export type InvoiceIdentity = Pick<
-  Invoice,
-  'locator' | 'displayId' | 'policyLocator' | 'policyModificationLocator'
->
-
 /**
  * The invoice of an installment, made `at`. With nothing due it is settled at once (brief 4.4).
  */
@@ -54,7 +48,7 @@ export function invoiceOf(
   installment: Installment,
   totalDue: Money,
   type: InvoicedTransaction,
-  identity: InvoiceIdentity,
+  identity: Pick<Invoice, 'locator' | 'displayId' | 'policyLocator' | 'policyModificationLocator'>,
   at: Instant,
 ): Invoice {
   const statuses: InvoiceStatusEntry[] = [{ at, status: 'unfulfilled' }]
@@ -136,7 +130,6 @@ const settling =
     return settled(invoice, status, at)
   }
 
-/** The invoice made void. */
 export const invalidated = settling('invalidate', 'invalidated')
 
 /** The invoice written off: the rest of it is no longer expected. */
@@ -187,7 +180,6 @@ export const paymentOf = recordFinder('payments', 'payment')
 export const paymentsOf = ({ payments }: WithPayments, { locator }: Pick<Invoice, 'locator'>): Payment[] =>
   [...payments.values()].filter(payment => payment.invoiceLocator === locator)
 
-/** Payments of the invoice that are not reversed. */
 export const standingPayments = (aggregate: WithPayments, invoice: Invoice): Payment[] =>
   paymentsOf(aggregate, invoice).filter(payment => paymentState(payment) === 'posted')
 

@@ -13,7 +13,6 @@ export type GracePeriodState = 'open' | 'settled' | 'lapsed'
 
 export type GracePeriod = Stamped & {
   readonly locator: Uuid
-  /** The invoice that began it. */
   readonly invoiceLocator: Uuid
   readonly state: GracePeriodState
   readonly startAt: Instant
@@ -21,7 +20,6 @@ export type GracePeriod = Stamped & {
   /** When the policy would lapse, instead of at the end. */
   readonly cancelEffectiveAt?: Instant
   readonly settledAt?: Instant
-  /** The cancellation that it ended in. */
   readonly cancellationLocator?: CancellationLocator
 }
 
@@ -70,7 +68,6 @@ export type Endorsement = Stamped & {
   readonly endAt?: Instant
   readonly state: EndorsementState
   readonly startAt: Instant
-  /** Its changes as requested. */
   readonly changes: EndorsementChanges
   /** The exposures that it can change anything of; absent where that is the whole policy. */
   readonly touches?: readonly Uuid[]
@@ -114,7 +111,6 @@ export type Reinstatement = Stamped & {
 
 export type UnderwritingDecision = 'accept' | 'reject' | 'none'
 
-/** The result of underwriting, and its time. */
 export type UnderwritingResult = {
   readonly decision: UnderwritingDecision
   readonly notes: readonly string[]
@@ -183,7 +179,6 @@ export type PolicyDocument = Stamped & {
   readonly subject: DocumentSubject
   /** Locator of the quote, endorsement, invoice …; of the policy for its own. */
   readonly subjectLocator: string
-  /** The transaction that it was made for. */
   readonly modificationLocator?: Uuid
   readonly displayName: string
   readonly fileName: string
@@ -204,7 +199,6 @@ export type PolicyDocument = Stamped & {
   readonly failure?: string
 }
 
-/** A document without its owner. */
 export type UnplacedDocument = Omit<PolicyDocument, 'subject' | 'subjectLocator'>
 
 export const isUploaded = ({ templateName, sources }: PolicyDocument): boolean =>
@@ -318,7 +312,6 @@ const digitsForExposures = (exposures: readonly ExposureCreate[]): number =>
 /** Digit locators that carrying out an endorsement takes: those of its changes, and its modification. */
 export const digitsForEndorsement = (changes: EndorsementChanges): number => 1 + digitsForChanges(changes)
 
-/** Locators of the exposures that the changes name. */
 export const namedExposures = ({ updateExposures, endExposures }: EndorsementChanges): string[] => [
   ...new Set([...(updateExposures ?? []).map(one => one.exposureLocator), ...(endExposures ?? [])]),
 ]

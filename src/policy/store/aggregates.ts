@@ -1,7 +1,7 @@
 // The rows of policies: read whole in one batch, written by what differs.
 import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { Refusal } from '../../kernel/errors.ts'
+import { invalidRequest } from '../../kernel/errors.ts'
 import type {
   CancellationLocator,
   DisplayId,
@@ -288,10 +288,7 @@ export async function withMedia(
   const found = await readMedia(context, wanted)
   const missing = wanted.find(locator => !found.some(one => one.locator === locator))
   if (missing)
-    throw new Refusal(
-      'invalidRequest',
-      `There is no medium '${missing}'; upload the file with POST /media first.`,
-    )
+    throw invalidRequest(`There is no medium '${missing}'; upload the file with POST /media first.`)
   return { ...after, media: putRecords(after.media, found) }
 }
 

@@ -1,7 +1,7 @@
 // What an operation on a policy needs to know, read in one batch: the policy, its policyholder, and which
 // configuration its version stands for today.
 import { type SQL, sql } from 'drizzle-orm'
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { invalidRequest, notFound, Refusal } from '../../kernel/errors.ts'
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, fromMinor, type Money } from '../../kernel/money.ts'
 import type { Guard } from '../../platform/commit.ts'
@@ -87,10 +87,7 @@ export function productOf({ configuration }: LoadedConfiguration, name: string):
   const known = Object.keys(configuration.products)
     .map(one => `'${one}'`)
     .join(', ')
-  throw new Refusal(
-    'invalidRequest',
-    `There is no product '${name}'; the configuration has ${known || 'none'}.`,
-  )
+  throw invalidRequest(`There is no product '${name}'; the configuration has ${known || 'none'}.`)
 }
 
 /** The policy with its surroundings, of its own locator or of a quote's; 404 when the tenant has none such. */

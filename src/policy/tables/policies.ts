@@ -115,7 +115,6 @@ export const modifications = policyTable('modification', {
   newPaymentScheduleName: text(),
 })
 
-/** What a modification made. */
 const made = {
   locator: text().primaryKey(),
   ...times,
