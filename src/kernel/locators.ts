@@ -1,9 +1,9 @@
 // Locators. Digits for what clients parse as numbers (policy, quote, endorsement, renewal, cancellation, and
-// every displayId), UUIDs for all else (brief 0.9); both tell the shard that holds the record.
+// every displayId), UUIDs for all else (brief 0.9); both name the shard that holds the record.
 import { sha1 } from '@noble/hashes/legacy.js'
 import { now } from './time.ts'
 
-/** Shards that a digit locator can tell apart: `sequence × 64 + shard`. */
+/** Shards that a digit locator can distinguish: `sequence × 64 + shard`. */
 export const SHARDS = 64
 
 /** The first sequence number: locators lie above 100,000,000 (brief 0.9). */
@@ -38,10 +38,10 @@ export function readUuid(text: string): Uuid | undefined {
   return UUID.test(lower) ? (lower as Uuid) : undefined
 }
 
-const hexByte = (value: number): string => value.toString(16).padStart(2, '0')
+const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0')
 
 /** A random (version 4) UUID that carries the shard in its last byte. */
-export const newUuid = (shard: number): Uuid => (crypto.randomUUID().slice(0, 34) + hexByte(shard)) as Uuid
+export const newUuid = (shard: number): Uuid => (crypto.randomUUID().slice(0, 34) + hex(shard, 2)) as Uuid
 
 /** Counts that one millisecond has room for: those of UUIDs of version 7 fill twelve bits, those of version 8 nineteen. */
 const COUNTS_OF_TIME = 2 ** 12
@@ -72,18 +72,16 @@ function risingCounts(room: number): () => { time: number; count: number } {
 const countOfTime = risingCounts(COUNTS_OF_TIME)
 const countOfPolicy = risingCounts(COUNTS_OF_POLICY)
 
-const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0')
-
 /** The UUID of the version whose first digits are the time's, with `head` and `tail` behind it: 3 digits, and 14 that begin with the variant. */
 function timedUuid(time: number, version: 7 | 8, head: string, tail: string, shard: number): Uuid {
   const digits = hex(time, 12)
-  return `${digits.slice(0, 8)}-${digits.slice(8)}-${version}${head}-${tail.slice(0, 4)}-${tail.slice(4)}${hexByte(shard)}` as Uuid
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-${version}${head}-${tail.slice(0, 4)}-${tail.slice(4)}${hex(shard, 2)}` as Uuid
 }
 
 /**
  * A version-7 UUID that carries the shard in its last byte: milliseconds since 1970, a count, then 54 random bits. An isolate's rise in
  * the order in which they are made, so rows lie in that order too, and those of a write together. Its first digits are those of others
- * of the same minute; where an id is told by its beginning, `newUuid` is meant.
+ * of the same minute; use `newUuid` for ids that people recognise by their beginning.
  */
 export function orderedUuid(shard: number): Uuid {
   const { time, count } = countOfTime()
@@ -97,8 +95,8 @@ const LOW = 2 ** 21
 const VARIANT = 0x8000
 
 /**
- * A version-8 UUID that names its policy: milliseconds since 1970, the policy's sequence, a count that tells apart what one commit makes,
- * and the shard. So whoever is given the locator of an invoice or a payment knows its policy. An isolate's rise, as those of
+ * A version-8 UUID that names its policy: milliseconds since 1970, the policy's sequence, a count that distinguishes what one commit makes,
+ * and the shard. So the locator of an invoice or a payment gives its policy. An isolate's rise, as those of
  * `orderedUuid`.
  */
 export function uuidOfPolicy(policy: PolicyLocator): Uuid {

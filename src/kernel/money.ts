@@ -54,7 +54,6 @@ export function currencyCode(text: string): CurrencyCode | undefined {
 
 const powers = new Memo<number, Decimal>(100)
 
-/** Ten to the power of so many digits. */
 const powerOfTen = (digits: number): Decimal => powers.getOrMake(digits, () => new Big(10).pow(digits))
 
 /** `value` rounded half-up (away from zero at .5) to the currency's minor units. */
@@ -67,7 +66,7 @@ export function money(value: Decimal | string | number, currency: CurrencyCode):
 /** Text of which the whole and the decimal digits are so few that they are exact as one whole number. */
 const SHORT_DECIMAL = /^(-?)(\d{1,12})(?:\.(\d{1,3}))?$/
 
-/** Minor units of short plain text; undefined where only exact decimals can tell. */
+/** Minor units of short plain text; undefined where exact decimals are needed. */
 function shortMinor(text: string, digits: number): number | undefined {
   const [, sign, whole, decimals = ''] = SHORT_DECIMAL.exec(text) ?? []
   if (whole === undefined || decimals.length > digits) return undefined

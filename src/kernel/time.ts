@@ -148,7 +148,7 @@ function rememberDay(day: Day, zone: TimeZone): void {
     days.set(date, [...(days.get(date) ?? []), day])
 }
 
-/** The day that `at` falls on, where it has 24 hours: whatever else lies in it falls on it too. */
+/** The day that `at` falls on, where it has 24 hours: every other time within it falls on it too. */
 export function plainDay(at: Instant, zone: TimeZone): Span | undefined {
   const day = dayOf(at, zone)
   return isPlain(day, at) ? day : undefined

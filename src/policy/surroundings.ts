@@ -48,8 +48,8 @@ export type Loaded = {
 }
 
 // A part of a policy: an operation that touches a few exposures of a large policy reads those alone, so that its
-// work grows with the change (docs/design.md, section 1). Whatever finds that it needs more says so, and the
-// operation begins again with the whole policy.
+// work grows with the change (docs/design.md, section 1). Code that needs more throws `NeedsWholePolicy`, and the
+// operation starts over with the whole policy.
 /** Policies with at most this many perils are read whole, and kept in memory for the next operation. */
 export const READ_WHOLE_PERILS = 200
 

@@ -48,7 +48,6 @@ export const quoteEvent = (
 ): NewEvent =>
   policyEvent(aggregate, type, { quoteLocator: String(quote.locator), quoteName: quote.name, ...data })
 
-/** An event of one of the policy's invoices. */
 export const invoiceEvent = (
   aggregate: PolicyAggregate,
   type: EventType,

@@ -232,7 +232,7 @@ const invalidAt = (path: string, message: string): ValidationFieldError => ({
 })
 
 // A policyholder's own values held against the constraint tables in force (resources brief 3). A draft is held to types only,
-// so tables do not bind it; completing it holds all of its values against them. A table that is not in force yet binds nobody:
+// so tables do not bind it; completing it holds all of its values against them. A table that is not in force yet binds no policyholder:
 // a policyholder may be there before the tables are uploaded. Sub-entities are not held against tables.
 /** Reads the tables of these static names that are in force. */
 export type ReadTables = (

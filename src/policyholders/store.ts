@@ -31,7 +31,6 @@ export const versionGuard = ({ locator, version }: Policyholder): Guard => ({
   holds: sql`exists (select 1 from ${policyholders} where locator = ${locator} and version = ${version})`,
 })
 
-/** Queries that write a new policyholder. */
 export const insertQueries = (
   database: Database,
   policyholder: Policyholder,
@@ -92,7 +91,6 @@ export function policyholderAt(
   return { ...policyholder, version, completed, entity }
 }
 
-/** What the policyholder is found by, as rows. */
 export const termRows = ({ locator }: Policyholder, terms: readonly SearchTerm[]) =>
   terms.map(term => ({ ...term, policyholderLocator: locator }))
 
@@ -137,7 +135,7 @@ export function pageQuery(database: Database, selection: PageSelection) {
     .orderBy(policyholders.createdAt, policyholders.locator)
 }
 
-/** The index first (`cross join` keeps the order), then the policyholders that it tells. */
+/** The index first (`cross join` keeps the order), then the policyholders that it names. */
 const foundByTerm = (search: Search): SQL => sql`(
     select distinct policyholder_locator from ${policyholderTerms} where ${termMatches(search)}) as hit
     cross join ${policyholders} on ${policyholders.locator} = hit.policyholder_locator`
@@ -150,7 +148,6 @@ export const readPage = (rows: readonly PageRow[]): ShardRows<Policyholder> => (
 })
 
 // What an operation on policyholders needs to know: where one lies, what is stored, and the newest dictionary.
-/** Where a policyholder lies. */
 export type Place = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
 
 /** A policyholder's locator from a request; 404 for text that cannot be one. */

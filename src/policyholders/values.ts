@@ -94,7 +94,6 @@ export function changePolicyholderValues(
   }
 }
 
-/** The problem as the contract shapes it. */
 export const validationFieldError = ({ fieldName, code, message }: FieldError): ValidationFieldError => ({
   ...VALIDATORS[code],
   ontologyUri: fieldName,

@@ -5,12 +5,7 @@ import { beforeAll, expect, it } from 'vitest'
 import type { PolicyLocator } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import type { Tenant } from '../../src/platform/tenancy.ts'
-import {
-  LISTED_STATES,
-  type ListedState,
-  PolicyListQuery,
-  type PolicySummaryResponse,
-} from '../../src/policy/list/contract.ts'
+import { ListedState, PolicyListQuery, type PolicySummaryResponse } from '../../src/policy/list/contract.ts'
 import { listPolicies } from '../../src/policy/list/service.ts'
 import { pageQuery } from '../../src/policy/list/store.ts'
 import { type PolicyAggregate, selectedQuoteIfAny } from '../../src/policy/records/aggregate.ts'
@@ -208,7 +203,7 @@ it('every policy is listed once, in order, with the state and premium that its a
 })
 
 it('each state finds the policies in it, and each policy is in one', async () => {
-  for (const state of LISTED_STATES) {
+  for (const state of ListedState.options) {
     const expected = those(aggregate => expectedState(aggregate) === state)
     expect(expected.length, state).toBeGreaterThan(0)
     expect(locators(await list({ state })), state).toEqual(expected)

@@ -156,7 +156,7 @@ export function billedCharges(
 ): Charge[] {
   const plan = planOf(aggregate, modification)
   const absorbed = recordsWhere(aggregate.installments, one => one.absorbedBy.includes(modification.locator))
-  // A lapse takes over what was invoiced too. Others take over what is open, whatever comes of that should they be void.
+  // A lapse takes over what was invoiced too. Others take over what is open, also where they become void.
   const isAsked = modification.kind === 'lapse' ? undefined : () => false
   if (isContinued(plan))
     return [
@@ -190,7 +190,7 @@ function unpaidPart(charges: readonly Charge[], paidMinor: number): Charge[] {
 type BilledCharges = Map<Uuid, Charge[]>
 
 /**
- * What the installments bill, as charges of which that is left; of their fees those of installments that an invoice asks
+ * What the installments bill, as the rests of charges. Of their fees it has those of installments that an invoice asks
  * for.
  */
 export function restsOf(
@@ -342,11 +342,11 @@ export function plannedTotals(aggregate: PolicyAggregate): Money[] {
   return futureInstallments(aggregate).map(one => totalOf(one.modificationLocator, one.number))
 }
 
-/** Installments of what is issued that start then or later and have no invoice that stands. */
+/** Open installments (see below) that start at that time or later. */
 export const openAfter = (aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] =>
   openInstallments(aggregate).filter(one => one.start >= at)
 
-/** Installments of what is issued that have no invoice that stands. Plans of other quotes are for show. */
+/** Installments of issued modifications without a standing invoice. Plans of other quotes are for show. */
 export const openInstallments = (aggregate: PolicyAggregate): PlannedInstallment[] => {
   const { installments, modifications } = aggregate
   const isIssuedPlan = (one: PlannedInstallment): boolean =>

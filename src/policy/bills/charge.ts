@@ -131,7 +131,7 @@ export const isPayable = (charge: Charge): boolean => charge.type !== 'commissio
 
 // What a later modification charges: what its pieces and fees cost, less what those cost that they replace. A
 // cancellation gives back, so its charges are negative. An endorsement takes back whole what it changes, and charges
-// anew what it keeps of it and what takes its place (brief 4.3): the first two pay for the time from the change on.
+// again what it keeps and charges what takes its place (brief 4.3): the first two pay for the time from the change on.
 export function netCharges(aggregate: PolicyAggregate, modification: Modification): Charge[] {
   const quote = acceptedQuote(aggregate)!
   const by = modification.locator

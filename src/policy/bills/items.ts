@@ -52,7 +52,7 @@ export function totalsDue(
 
 /**
  * What is left of the charges to be billed by the installments of these numbers: of each charge the sum of their
- * items, for the stretch that they pay for. Charges of which nothing is left are not among them.
+ * items, for the stretch that they pay for. Charges with nothing left are left out.
  */
 export const restOf = (
   plan: readonly PlannedInstallment[],
@@ -173,7 +173,7 @@ function weightsOver(plan: readonly Installment[], span: Span): bigint[] {
 // some that were planned, and bills what they billed. What the transaction takes back of a premium, tax or fee it takes
 // first from the installments that bill that very one for the time that is gone; the installment up to whose time it
 // stays bears the rest, so that it bills what is left of what is in force. What no installment bills is given back at
-// once. What the transaction charges anew is spread by time.
+// once. New charges of the transaction are spread by time.
 //
 // Amounts of issued invoices are derived by this formula whenever they are read: it may never change.
 export const isContinued = (plan: readonly Installment[]): boolean =>

@@ -24,7 +24,7 @@ export const DocumentState = z.enum(['draft', 'ready', 'dataError', 'renderError
 
 /**
  * `url` is signed and holds until `urlExpirationTimestamp`; both are absent until the document is made. `state` and
- * `failureMessage` tell how far that is and why it failed (resources brief 4.2); a document that is `ready` has a message
+ * `failureMessage` show how far that is and why it failed (resources brief 4.2); a document that is `ready` has a message
  * when letters in it are boxes since no font has them.
  */
 export const PolicyDocumentResponse = component('PolicyDocumentResponse', {

@@ -138,7 +138,7 @@ export const PolicyModificationResponse = component('PolicyModificationResponse'
   newPolicyCharacteristicsLocator: OptionalText.describe('The first of newPolicyCharacteristicsLocators.'),
   newPolicyCharacteristicsLocators: Texts,
   mediaByLocator: MediaByLocator.describe(
-    'Media that the modification brought: fields of the segments, exposures and perils that it made name them, and those of no modification before it do.',
+    'New media of the modification: fields of its segments, exposures and perils name them, and no earlier modification does.',
   ),
   cancellationName: OptionalText,
   endorsementLocator: OptionalText,

@@ -1,27 +1,31 @@
 // New business before it is priced: the aggregate that a create request makes, and its span.
 import type { DisplayId, LocatorSupply, PolicyLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
-import type { CurrencyCode } from '../../kernel/money.ts'
 import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { NO_FIELD_DATA } from '../../product/fields/groups.ts'
 import type { FieldErrors } from '../../product/fields/values.ts'
 import type { PolicyCreateRequest } from '../contract/requests.ts'
-import type { Modification, Peril, PolicyAggregate, PolicySegment, Quote } from '../records/aggregate.ts'
+import type {
+  Modification,
+  Peril,
+  Policy,
+  PolicyAggregate,
+  PolicySegment,
+  Quote,
+} from '../records/aggregate.ts'
 import { noRecords, putRecords, quoteParts } from '../records/aggregate.ts'
 import type { ExposureCreate, GroupCreate } from '../records/transactions.ts'
 import { contractSpan, type NewPolicyContext, paymentSchedule } from '../surroundings.ts'
 import { changeDraft } from './changes.ts'
 
-export type NewDraft = {
-  policyholderLocator: Uuid
-  configVersion: number
-  currency: CurrencyCode
-  contract: Span
-  paymentScheduleName: string
-  premiumReportName?: string
-  fieldValues?: unknown
-  fieldGroups?: GroupCreate[]
-  exposures: ExposureCreate[]
+type NewDraft = Pick<
+  Policy,
+  'policyholderLocator' | 'configVersion' | 'currency' | 'paymentScheduleName' | 'premiumReportName'
+> & {
+  readonly contract: Span
+  readonly fieldValues?: unknown
+  readonly fieldGroups?: GroupCreate[]
+  readonly exposures: ExposureCreate[]
 }
 
 /** A new policy with one selected draft quote and the modification that it will be issued as (brief 1.2). */
@@ -127,14 +131,14 @@ export function spanDraft(aggregate: PolicyAggregate, quote: Quote, contract: Sp
  * The perils that take the place of others, by the locators of those: each lies in the one that took the place of its parent;
  * in none, if none did.
  */
-export function withParents(anew: ReadonlyMap<Uuid, Peril>): Peril[] {
-  return [...anew.values()].map(({ parentLocator, ...peril }): Peril => {
-    const parent = parentLocator && anew.get(parentLocator)
+export function withParents(replacements: ReadonlyMap<Uuid, Peril>): Peril[] {
+  return [...replacements.values()].map(({ parentLocator, ...peril }): Peril => {
+    const parent = parentLocator && replacements.get(parentLocator)
     return parent ? { ...peril, parentLocator: parent.locator } : peril
   })
 }
 
-/** The draft that a request asks for, as it is made at that time; what was wrong with the asking is beside it. */
+/** The draft that a request asks for, as it is made at that time, with the problems of the request. */
 export const requestedDraft = (
   request: PolicyCreateRequest,
   { product, timeZone, currency, policyholder, configVersion }: NewPolicyContext,
@@ -155,8 +159,7 @@ export const requestedDraft = (
     { product, timeZone, now, supply },
   )
 
-// What requests ask of a draft's content, as the domain reads it, and what was wrong with the asking.
-/** What was wrong with the request itself, by the owner's locator; `strays` fit no owner. */
+/** Problems of the request itself, by the owner's locator; `strays` fit no owner. */
 export type ReportedProblems = {
   byOwner: Map<string, FieldErrors>
   strays: StrayProblem[]

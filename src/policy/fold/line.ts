@@ -107,7 +107,6 @@ function advance(inForce: Map<Uuid, PolicySegment>, { made, replaced }: Step): v
   for (const segment of made) inForce.set(segment.locator, segment)
 }
 
-/** The segments in force at the end of the line, in the order of time. */
 export function segmentsInForce(line: Line): PolicySegment[] {
   const inForce = new Map<Uuid, PolicySegment>()
   for (const step of line) advance(inForce, step)

@@ -49,7 +49,7 @@ export function reaches({ modification, made, replaced }: Step, run: PerilRun): 
   return modification.locator === run.madeBy || made.some(meets) || replaced.some(meets)
 }
 
-/** A run's pieces while it is brought over a line. */
+/** A run's pieces while the steps of a line are applied to it. */
 type Course = {
   readonly run: PerilRun
   /** All that there ever were. */
@@ -169,7 +169,7 @@ function advance(course: Course, step: Step, timeZone: TimeZone): void {
   )
 }
 
-/** The segments that a step replaced: the same for every run that is brought over it. */
+/** The segments that a step replaced: the same for every run. */
 const replacedIn = memoByObject(
   (step: Step): ReadonlySet<Uuid> => new Set(step.replaced.map(segment => segment.locator)),
 )
@@ -214,7 +214,7 @@ function removalFrom(piece: Piece, parts: readonly Part[], kept: Amounts[] | und
 
 /**
  * What a new segment brings back of what was removed from its predecessor: all of it from the same time on; from later
- * without what was said to lie before that time, else in proportion (brief 1.6). Nothing is rated anew.
+ * without the part that a plugin stated to lie before that time, else in proportion (brief 1.6). Nothing is rated again.
  */
 function restored(
   run: PerilRun,

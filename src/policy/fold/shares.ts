@@ -60,12 +60,12 @@ export function portion({ minor, currency }: Money, part: bigint, whole: bigint)
   return fromMinor(Math.sign(minor) * Number(share), currency)
 }
 
-/** What was said to lie before a time of what is left then; undefined where it is shared out in proportion. */
+/** The stated part of the rest that lies before a time; undefined where the rest is shared out in proportion. */
 export type StatedShare = (at: Instant) => Money | undefined
 
 /**
  * The shares of an amount over `whole` that the parts get, which lie within it in the order of time. What lies
- * between and after them is no one's: it is the difference to the amount. What was said of a split counts.
+ * between and after them is no one's: it is the difference to the amount. A stated split counts.
  */
 export function shares(
   amount: Money,
@@ -195,9 +195,9 @@ function remainder(minor: number, parts: readonly number[]): number {
   return rest
 }
 
-// What a plugin said of the amounts that a modification splits (brief 3.2, 5.6): facts of the modification, kept on the
+// What a plugin stated of the amounts that a modification splits (brief 3.2, 5.6): facts of the modification, kept on the
 // runs and fees that they are about. The fold takes them in the place of its own shares.
-/** What was said, before the modification has a locator. */
+/** A plugin's statement, before the modification has a locator. */
 export type Prorated = {
   readonly runs: ReadonlyMap<Uuid, readonly Omit<RunSplit, 'by'>[]>
   /** By fee, what lies before the time of the part that is split there. */
@@ -208,7 +208,7 @@ export type Prorated = {
 
 export const NOTHING_PRORATED: Prorated = { runs: new Map(), fees: new Map(), holdbacks: undefined }
 
-/** The policy with what was said of its runs, as facts of the modification. */
+/** The policy with the stated splits of its runs, as facts of the modification. */
 export function withSplits(
   aggregate: PolicyAggregate,
   prorated: Prorated | undefined,
@@ -222,7 +222,7 @@ export function withSplits(
   return { ...aggregate, perilRuns: putRecords(aggregate.perilRuns, runs) }
 }
 
-/** What was said of the modification's splits of the run in that segment; undefined where nothing was. */
+/** The stated splits of the run in that segment by the modification; undefined where none were stated. */
 export function splitsIn(
   { splits }: PerilRun,
   by: Uuid,

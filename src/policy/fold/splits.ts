@@ -43,8 +43,8 @@ export const mayHoldBack = ({ kind, cancellationName }: Modification): boolean =
   kind === 'cancellation' && cancellationName !== undefined
 
 /**
- * What the modification, carried out in `aggregate`, splits and nothing was said of yet; of several splits of one
- * stretch the first, since what the next ones split is what it leaves. What a cancellation that may hold back takes
+ * The splits of the modification, carried out in `aggregate`, that no plugin stated yet. Of several splits of one stretch it has
+ * the first, since the next ones split what that leaves. What a cancellation that may hold back takes
  * whole from its own time on is there too, split at its start: nothing is left of it, but a part may be kept.
  */
 export function openSplits(
@@ -123,7 +123,7 @@ const continuing = (pieces: readonly Piece[], { segment }: Piece, by: Uuid): Pie
     .filter(one => one.madeBy === by && one.segment.predecessor === segment.locator)
     .sort((a, b) => a.start - b.start)
 
-/** The first split of the stretch that nothing was said of, with what is left there to be split. */
+/** The first split of the stretch that no plugin stated, with what is left to split there. */
 function firstOpen(
   run: PerilRun,
   { start, end, segment, amounts, parts }: Stretch,

@@ -25,7 +25,7 @@ import {
  * issued and not reinstated, whenever it takes effect; else `pending` before the start, `expired` from the end on, and
  * `issued` between the two.
  */
-export const LISTED_STATES = [
+export const ListedState = z.enum([
   'created',
   'quoted',
   'declined',
@@ -38,9 +38,7 @@ export const LISTED_STATES = [
   'expired',
   'cancelled',
   'withdrawn',
-] as const
-
-export const ListedState = z.enum(LISTED_STATES)
+])
 export type ListedState = z.infer<typeof ListedState>
 
 /** Which policies: those that all the parameters hold for. Times after and before do not include themselves. */

@@ -133,7 +133,7 @@ function conditions(selection: PageSelection): SQL[] {
   ]
 }
 
-/** The index first (`cross join` keeps the order), then the policies that it tells. */
+/** The index first (`cross join` keeps the order), then the policies that it names. */
 const foundByTerm = (search: Search): SQL => sql`(
     select distinct policy_locator from ${policyTerms} where ${termMatches(search)}) as hit
     cross join ${policies} on ${policies.locator} = hit.policy_locator`

@@ -1,5 +1,5 @@
 // A policy as it was known at an earlier time: the aggregate without what came later. Nothing is stored for this;
-// it follows from the stamps of the records. What the stored records cannot tell is what was overwritten:
+// it follows from the stamps of the records. Stored records do not show what was overwritten:
 // - a draft before its last change: it appears with the content and the span that it has now, without the
 //   exposures and perils that were added since, those that were removed since are gone;
 // - a quote that a person decided on appears unpriced until that decision, whose stamp took the place of the first;
@@ -7,7 +7,7 @@
 //   was taken back, but for its void invoices: the quote that is selected now, or the first, stands in;
 // - since when a policy followed no quote, where it follows one again: that quote stands in;
 // - documents that were taken back since are gone; those that were asked for by then appear with their files;
-// - `updatedAt` of a record that changed again later: the latest time that other stamps still tell of.
+// - `updatedAt` of a record that changed again later: the latest time that other stamps still have.
 import type { Uuid } from '../../kernel/locators.ts'
 import { zero } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
@@ -95,7 +95,7 @@ const kept = <K, R extends Stamped & { readonly issuedAt?: Instant }>(
       : known
   })
 
-/** The records as `then` makes them, without those of which it makes none. */
+/** The records as `then` makes them; it may leave some out. */
 const mapped = <K, R>(
   records: ReadonlyMap<K, R>,
   then: (record: R) => R | false | undefined,
@@ -185,7 +185,7 @@ function lapseReinstatementThen(reinstatement: LapseReinstatement, asOf: Instant
 
 type Modifications = ReadonlyMap<Uuid, Modification>
 
-/** The transaction's modification that had not been taken back. Stored, it may be that of a later attempt. */
+/** The transaction's modification that had not been taken back. The record may name the modification of a later attempt. */
 const modificationOf = (modifications: Modifications, locator: string | number): Modification | undefined =>
   [...modifications.values()].find(
     one => one.transactionLocator === String(locator) && one.invalidatedAt === undefined,

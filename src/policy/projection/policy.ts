@@ -29,8 +29,8 @@ export type ProjectionOptions = { summarizeQuotes: boolean }
 
 /**
  * The policy as PolicyResponse; with its selected quote, unless another is asked for. Segments of accepted
- * transactions show, and their fees do not, unless it is told what counts. A policy that follows no quote shows what is
- * its own: no quote's segments, modifications, exposures and fees.
+ * transactions show, and their fees do not, unless `counts` is given. A policy that follows no quote shows
+ * only its own properties: no segments, modifications, exposures or fees of a quote.
  */
 export function policyResponse(
   aggregate: PolicyAggregate,
@@ -146,7 +146,7 @@ export type PolicyView = {
   readonly line: Line
   /** Places of the modifications in the line. */
   readonly order: ReadonlyMap<Uuid, number>
-  /** Folded when they are first looked at: what is read of a policy often has no need of them. */
+  /** Folded when they are first read: much that is read of a policy does not need them. */
   readonly exposures: readonly ExposureView[]
 }
 

@@ -191,7 +191,7 @@ export const mediaByLocator = (data: FieldData, media: ReadonlyMap<string, Mediu
 
 // What each modification changed, as answers show it (brief 2.1.3 to 2.1.5). The changes of the peril modifications
 // add up to that of their modification, to the cent.
-/** Numbered as they are listed, so that what is not listed leaves no gap. */
+/** Numbered as they are listed, without gaps. */
 export function modificationResponses(view: PolicyView): PolicyModificationResponse[] {
   const newMedia = newMediaOf(view)
   return view.line
@@ -292,11 +292,8 @@ function perilModificationsOf(
   { peril, pieces }: PerilView,
   exposureModificationLocator: string,
 ): PerilModificationResponse[] {
-  const { policyholderLocator, policyLocator, productLocator } = view.record
   return entriesOf(view, step, pieces).map(({ made, replaced, change }) => ({
-    policyholderLocator,
-    policyLocator,
-    productLocator,
+    ...view.record,
     locator: derivedUuid(view.shard, step.modification.locator, (made ?? replaced)!.locator),
     exposureModificationLocator,
     perilLocator: peril.locator,

@@ -285,10 +285,8 @@ export const recordFinder =
   }
 
 /** The quote that the policy follows. A policy whose selected quote was discarded follows none until one is selected. */
-export function selectedQuoteIfAny({ quotes }: PolicyAggregate): Quote | undefined {
-  for (const quote of quotes.values()) if (quote.selected) return quote
-  return undefined
-}
+export const selectedQuoteIfAny = ({ quotes }: PolicyAggregate): Quote | undefined =>
+  [...quotes.values()].find(quote => quote.selected)
 
 /** The quote that the policy follows. Refuses (409) when it follows none. */
 export function selectedQuote(aggregate: PolicyAggregate): Quote {
@@ -346,14 +344,14 @@ export const configVersionAt = ({ configVersion, upgrades = [] }: Policy, at: In
 /** The records of one quote of new business: its modification and everything that it made. */
 export function quoteParts(aggregate: PolicyAggregate, quote: Quote) {
   const modification = [...aggregate.modifications.values()].find(one => one.quoteLocator === quote.locator)
-  const segment = [...aggregate.segments.values()].find(one => one.madeBy === modification?.locator)
+  const byQuote = ({ madeBy }: { madeBy: Uuid }): boolean => madeBy === modification?.locator
+  const segment = [...aggregate.segments.values()].find(byQuote)
   if (!modification || !segment) throw new Error(`Quote ${quote.locator} has no modification or segment.`)
-  const byQuote = (run: { madeBy: Uuid }): boolean => run.madeBy === modification.locator
   return {
     modification,
     segment,
-    exposures: [...aggregate.exposures.values()].filter(one => one.quoteLocator === quote.locator),
-    exposureRuns: [...aggregate.exposureRuns.values()].filter(byQuote),
-    perilRuns: [...aggregate.perilRuns.values()].filter(byQuote),
+    exposures: recordsWhere(aggregate.exposures, one => one.quoteLocator === quote.locator),
+    exposureRuns: recordsWhere(aggregate.exposureRuns, byQuote),
+    perilRuns: recordsWhere(aggregate.perilRuns, byQuote),
   }
 }

@@ -222,7 +222,7 @@ export type Installment = Span & {
    */
   readonly items?: Readonly<Record<string, number>>
   readonly fees?: readonly InstallmentFee[]
-  /** Its invoice is written off as soon as it is made: the plan says that nobody is asked for it (brief 4.4). */
+  /** Its invoice is written off as soon as it is made: its plan asks nobody for it (brief 4.4). */
   readonly writeOff?: boolean
   readonly replans?: Replanned
 }

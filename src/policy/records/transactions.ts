@@ -51,7 +51,7 @@ export const reinstatementStatus = ({ statuses }: LapseReinstatement): LapseRein
   statuses.at(-1)!.status
 
 /** When it came into the state; undefined when it never did. */
-export const since = (
+export const enteredAt = (
   { statuses }: LapseReinstatement,
   state: LapseReinstatementState,
 ): Instant | undefined => statuses.find(one => one.status === state)?.at
@@ -195,7 +195,7 @@ export type PolicyDocument = Stamped & {
   /** The kind that the uploader gave it. */
   readonly documentType?: string
   readonly state: DocumentState
-  /** Why it could not be made; for a ready one, what is wrong with it nevertheless. */
+  /** Why it could not be made; for a ready one, a warning. */
   readonly failure?: string
 }
 

@@ -41,7 +41,6 @@ import {
 } from '../tables/policies.ts'
 import { COLLECTION_NAMES, COLLECTIONS, policyRow, readPolicy } from './rows.ts'
 
-/** What policies can be chosen by. */
 type Choices = {
   locator: PolicyLocator
   quoteLocator: QuoteLocator
@@ -107,7 +106,6 @@ const CONDITIONS: Readonly<Record<Choice, SQL>> = {
   invoiceLocators: sql`in (select policy_locator from ${invoices} where locator in (select value from json_each(${chosen})))`,
 }
 
-/** The statements of one query, for each choice. */
 export type ByChoice = Readonly<Record<Choice, Statement<Query>>>
 
 /** `make` gets the condition on a policy's locator, to stand after the column. */
@@ -144,7 +142,6 @@ const LOCATOR = byChoice((build, condition) =>
   build.select({ policy: policies.locator }).from(policies).where(sql`${policies.locator} ${condition}`),
 )
 
-/** The locator of the policy that the selection names. */
 export const policyLocatorQuery = (database: Database, selection: PolicySelection): Query =>
   chosenQueries(database, selection, LOCATOR)[0]
 
@@ -208,7 +205,7 @@ export function differenceQueries(
   return queries
 }
 
-/** The locator of the policy that bears the displayId, which is its locator or that of one of its quotes. */
+/** The locator of the policy with the displayId, which is its locator or that of one of its quotes. */
 export const displayIdQuery = (database: Database, displayId: number) =>
   database.build
     .select({ locator: policies.locator })
@@ -276,7 +273,7 @@ export async function readMedia(context: RequestContext, locators: readonly Uuid
   return rows as Medium[]
 }
 
-/** `after` with what it shows of media that its fields name since the change; refuses those that nobody uploaded. */
+/** `after` with what it shows of media that its fields name since the change; refuses media that nobody uploaded. */
 export async function withMedia(
   context: RequestContext,
   before: PolicyAggregate | undefined,

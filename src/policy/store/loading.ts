@@ -90,7 +90,7 @@ export function productOf({ configuration }: LoadedConfiguration, name: string):
   throw invalidRequest(`There is no product '${name}'; the configuration has ${known || 'none'}.`)
 }
 
-/** The policy with its surroundings, of its own locator or of a quote's; 404 when the tenant has none such. */
+/** The policy with its surroundings, of its own locator or of a quote's; 404 when the tenant has no such policy. */
 export async function loadPolicy(
   context: RequestContext,
   database: Database,

@@ -40,7 +40,7 @@ export const documentJobs = sqliteTable(
   },
   table => [
     index('document_job_due').on(table.dueAt),
-    // Those that are being made are counted; rows that nobody makes are not in it.
+    // Counts documents that are being made; it has no other rows.
     index('document_job_lease').on(table.leaseUntil).where(sql`${table.leaseUntil} > 0`),
   ],
 )
