@@ -50,7 +50,7 @@ export const workedPolicies = (example: Example): WorkedPolicy[] =>
     readFileSync(join(import.meta.dirname, '../../examples', example, 'worked.json'), 'utf8'),
   ) as WorkedPolicy[]
 
-/** What a policy of the product stands on, as `loadGround` reads it in the service. */
+/** What a policy of the product stands on, as `loadNewPolicyContext` reads it in the service. */
 export function groundOf(
   example: Example,
   productName: string,

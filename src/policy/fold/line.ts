@@ -114,16 +114,11 @@ export function segmentsInForce(line: Line): PolicySegment[] {
 }
 
 /** Cancellations and withdrawals that are carried out and not reinstated, in their order. */
-export function standingCancellations({
-  modifications,
-  cancellations,
-  reinstatements,
-}: PolicyAggregate): Modification[] {
-  const back = new Set(
-    [...reinstatements.values()].filter(one => one.state === 'issued').map(one => one.cancellationLocator),
-  )
+export function standingCancellations(aggregate: PolicyAggregate): Modification[] {
+  const { modifications, cancellations, reinstatements } = aggregate
+  const issued = [...reinstatements.values()].filter(one => one.state === 'issued')
   const undone = new Set(
-    [...cancellations.values()].filter(one => back.has(one.locator)).map(one => one.modificationLocator),
+    issued.map(({ cancellationLocator }) => cancellations.get(cancellationLocator)?.modificationLocator),
   )
   return [...modifications.values()]
     .filter(one => one.kind === 'cancellation' || one.kind === 'withdrawal')

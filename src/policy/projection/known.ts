@@ -264,14 +264,8 @@ function selectedThen(
 }
 
 /** The policy as its selected quote and the transactions that are left make it. */
-function policyThen({
-  policy,
-  quotes,
-  modifications,
-  cancellations,
-  reinstatements,
-  endorsements,
-}: PolicyAggregate): Policy {
+function policyThen(known: PolicyAggregate): Policy {
+  const { policy, quotes, modifications, cancellations, reinstatements, endorsements } = known
   const quote = [...quotes.values()].find(one => one.selected)
   const transactions = [...cancellations.values(), ...reinstatements.values(), ...endorsements.values()]
   const issued = [...modifications.values()]

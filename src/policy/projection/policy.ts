@@ -182,37 +182,27 @@ export function policyView(
   }
 }
 
-function exposureViews({
-  aggregate,
-  quote,
-  shard,
-  line,
-  order,
-}: Omit<PolicyView, 'exposures'>): ExposureView[] {
-  const { timeZone } = aggregate.policy
-  const perilsOf = new Map<Uuid, Map<Uuid, RunPiece[]>>()
-  for (const run of aggregate.perilRuns.values()) {
-    const peril = order.has(run.madeBy) ? aggregate.perils.get(run.perilLocator) : undefined
-    if (!peril) continue
-    const ofExposure = perilsOf.get(peril.exposureLocator) ?? new Map<Uuid, RunPiece[]>()
-    perilsOf.set(peril.exposureLocator, ofExposure)
-    const pieces = ofExposure.get(peril.locator) ?? []
-    ofExposure.set(peril.locator, pieces)
-    for (const piece of piecesOf(run, line, timeZone)) pieces.push(runPiece(run, piece, shard))
+function exposureViews(view: Omit<PolicyView, 'exposures'>): ExposureView[] {
+  const { aggregate, quote, shard, line, order } = view
+  const { perils, policy } = aggregate
+  const isCounted = ({ madeBy }: { readonly madeBy: Uuid }): boolean => order.has(madeBy)
+  const runsOf = Map.groupBy(recordsWhere(aggregate.exposureRuns, isCounted), run => run.exposureLocator)
+  const runsOfPeril = Map.groupBy(recordsWhere(aggregate.perilRuns, isCounted), run => run.perilLocator)
+  const counted = [...runsOfPeril.keys()].flatMap(locator => perils.get(locator) ?? [])
+  const perilsOf = Map.groupBy(counted, peril => peril.exposureLocator)
+  const perilView = (peril: Peril): PerilView => {
+    const pieces = runsOfPeril
+      .get(peril.locator)!
+      .flatMap(run => piecesOf(run, line, policy.timeZone).map(piece => runPiece(run, piece, shard)))
+    return { peril, pieces: pieces.sort((a, b) => byMaking(order, a.piece, b.piece)) }
   }
-  const exposureRuns = recordsWhere(aggregate.exposureRuns, run => order.has(run.madeBy))
-  const runsOf = Map.groupBy(exposureRuns, run => run.exposureLocator)
   return [...aggregate.exposures.values()].flatMap(exposure => {
-    if (!runsOf.has(exposure.locator) || exposure.quoteLocator !== quote.locator) return []
-    const runs = runsOf
-      .get(exposure.locator)!
+    const exposureRuns = runsOf.get(exposure.locator)
+    if (!exposureRuns || exposure.quoteLocator !== quote.locator) return []
+    const runs = exposureRuns
       .flatMap(run => exposurePieces(run, order, shard))
       .sort((a, b) => byMaking(order, a, b))
-    const perils = [...(perilsOf.get(exposure.locator) ?? [])].map(([locator, pieces]) => ({
-      peril: aggregate.perils.get(locator)!,
-      pieces: pieces.sort((a, b) => byMaking(order, a.piece, b.piece)),
-    }))
-    return [{ exposure, runs, perils }]
+    return [{ exposure, runs, perils: (perilsOf.get(exposure.locator) ?? []).map(perilView) }]
   })
 }
 

@@ -137,11 +137,9 @@ function perilCoverage(
     deductibleCurrency: currency,
     lumpSumPayment: lumpSumPayment === undefined ? undefined : Number(lumpSumPayment),
     lumpSumPaymentCurrency: currency,
-    indemnityInAggregate: limits.indemnityInAggregate,
+    ...limits,
     indemnityInAggregateCurrency: currency,
-    indemnityPerEvent: limits.indemnityPerEvent,
     indemnityPerEventCurrency: currency,
-    indemnityPerItem: limits.indemnityPerItem,
     indemnityPerItemCurrency: currency,
   }
 }

@@ -120,11 +120,7 @@ export type Modification = Stamped & {
   readonly newPaymentScheduleName?: string
 }
 
-type Made = Stamped & {
-  readonly locator: Uuid
-  readonly madeBy: Uuid
-  readonly replacedBy?: Uuid
-}
+type Made = Stamped & { readonly locator: Uuid; readonly madeBy: Uuid; readonly replacedBy?: Uuid }
 
 /** The policy's own data over a span: the characteristics that the contract calls PolicyCharacteristics. */
 export type PolicySegment = Made &

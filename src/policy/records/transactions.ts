@@ -299,12 +299,11 @@ export const digitsForNewDraft = (exposures: readonly ExposureCreate[]): number 
   3 + digitsForExposures(exposures)
 
 /** Digit locators that an update needs: one for each exposure and peril that it adds. */
-export const digitsForChanges = ({
-  addExposures,
-  updateExposures,
-}: Pick<EndorsementChanges, 'addExposures' | 'updateExposures'>): number =>
-  digitsForExposures(addExposures ?? []) +
-  (updateExposures ?? []).reduce((count, update) => count + (update.addPerils?.length ?? 0), 0)
+export const digitsForChanges = (
+  changes: Pick<EndorsementChanges, 'addExposures' | 'updateExposures'>,
+): number =>
+  digitsForExposures(changes.addExposures ?? []) +
+  (changes.updateExposures ?? []).reduce((count, update) => count + (update.addPerils?.length ?? 0), 0)
 
 const digitsForExposures = (exposures: readonly ExposureCreate[]): number =>
   exposures.reduce((count, exposure) => count + 1 + (exposure.perils?.length ?? 0), 0)
