@@ -42,7 +42,7 @@ class Draft {
   readonly reported: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
   readonly #before: PolicyAggregate
   readonly #quote: Quote
-  readonly #context: DraftContext
+  readonly #context: AdditionContext
   readonly #modification: Modification
   #segment: PolicySegment
   readonly #exposures: Map<Uuid, Exposure>
@@ -56,7 +56,7 @@ class Draft {
     const parts = quoteParts(aggregate, quote)
     this.#before = aggregate
     this.#quote = quote
-    this.#context = context
+    this.#context = { ...context, quoteLocator: quote.locator, reported: this.reported }
     this.#modification = parts.modification
     this.#segment = parts.segment
     this.#exposures = new Map(aggregate.exposures)
@@ -69,12 +69,13 @@ class Draft {
 
   changePolicyData(changes: FieldChanges): void {
     const { product } = this.#context
-    const data = this.#changed(this.#segment.locator, product.fields, this.#segment.data, changes)
+    const { locator, data: current } = this.#segment
+    const data = changedData(locator, product.fields, current, changes, this.#context)
     if (data) this.#segment = { ...this.#segment, data, updatedAt: this.#context.now }
   }
 
   addExposure(creation: ExposureCreate, index: number): void {
-    const added = addedExposure(creation, index, this.#changing())
+    const added = addedExposure(creation, index, this.#context)
     if (!added) return
     const { exposure, data, perils } = added
     const run: ExposureRun = { ...this.#newRun(), exposureLocator: exposure.locator, data }
@@ -91,12 +92,12 @@ class Draft {
       this.#strayExposure(update.exposureLocator, index)
       return
     }
-    const data = this.#changed(exposure.locator, definition.fields, run.data, update)
+    const data = changedData(exposure.locator, definition.fields, run.data, update, this.#context)
     if (data) this.#exposureRuns.set(run.locator, { ...run, data, updatedAt: this.#context.now })
     for (const locator of update.removePerils ?? []) this.#removePeril(exposure, locator, index)
     for (const peril of update.updatePerils ?? []) this.#updatePeril(exposure, definition, peril, index)
     for (const peril of update.addPerils ?? []) {
-      const added = addedPeril(exposure, definition, peril, index, this.#changing())
+      const added = addedPeril(exposure, definition, peril, index, this.#context)
       if (added) this.#addPeril(added)
     }
   }
@@ -148,10 +149,15 @@ class Draft {
       this.#strayPeril(exposure, update.perilLocator, index)
       return
     }
-    const data = this.#changed(run.perilLocator, peril.fields, run.data, update) ?? run.data
+    const data = changedData(run.perilLocator, peril.fields, run.data, update, this.#context)
     const { amounts, problems } = updatePerilAmounts(run.amounts, update)
     report(this.reported, run.perilLocator, fieldErrors(problems))
-    this.#perilRuns.set(run.locator, { ...run, data, amounts, updatedAt: this.#context.now })
+    this.#perilRuns.set(run.locator, {
+      ...run,
+      data: data ?? run.data,
+      amounts,
+      updatedAt: this.#context.now,
+    })
   }
 
   #removePeril(exposure: Exposure, locator: string, index: number): void {
@@ -201,19 +207,6 @@ class Draft {
       end: this.#quote.contractEnd,
       cuts: [],
     }
-  }
-
-  #changed(
-    owner: string,
-    fields: ProductDefinition['fields'],
-    data: FieldData,
-    changes: FieldChanges,
-  ): FieldData | undefined {
-    return changedData(owner, fields, data, changes, this.#changing())
-  }
-
-  #changing(): AdditionContext {
-    return { ...this.#context, quoteLocator: this.#quote.locator, reported: this.reported }
   }
 }
 

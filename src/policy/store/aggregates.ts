@@ -230,15 +230,10 @@ export function tableUseRows(
   return putRows(
     database,
     tableUses,
-    priced.flatMap(({ locator }) =>
-      used.map(({ staticName, name, revision }) => ({
-        policyLocator: after.policy.locator,
-        modificationLocator: locator,
-        staticName,
-        name,
-        revision,
-        at,
-      })),
+    priced.flatMap(({ locator: modificationLocator }) =>
+      used.map(({ staticName, name, revision }) => {
+        return { policyLocator: after.policy.locator, modificationLocator, staticName, name, revision, at }
+      }),
     ),
   )
 }

@@ -100,12 +100,7 @@ export async function loadPolicy(
     ...aggregateQueries(database, selection),
     ...chosenQueries(database, selection, HOLDERS, VERSIONS, CREDITS),
   ])) as unknown[]
-  return await loadedFrom(
-    context,
-    selection,
-    results.slice(0, AGGREGATE_QUERIES),
-    results.slice(AGGREGATE_QUERIES),
-  )
+  return await loadedFrom(context, selection, results)
 }
 
 /** As `loadPolicy`; of a large policy only the exposures of the part, with `unread` set. */
@@ -124,11 +119,12 @@ export async function loadPart(
   return { ...loaded, unread: unreadOf(joined, loaded.aggregate) }
 }
 
+/** The policy of these results; those of `HOLDERS`, `VERSIONS` and `CREDITS` are the last of them, or given apart. */
 async function loadedFrom(
   context: RequestContext,
   selection: PolicySelection,
   rows: readonly unknown[],
-  surroundings: readonly unknown[],
+  surroundings = rows.slice(-3),
 ): Promise<Loaded> {
   const [aggregate] = readAggregates(rows)
   if (!aggregate) throw notFoundAs(selection)
