@@ -11,7 +11,7 @@ import type {
 } from '../policy/contract/billing.ts'
 import { feesOf, feeTotal, holdbacksInForce, holdbackTotal } from '../policy/fold/line.ts'
 import { inForce } from '../policy/fold/pieces.ts'
-import { feeResponse, named } from '../policy/projection/characteristics.ts'
+import { feeResponse, withAmount } from '../policy/projection/characteristics.ts'
 import type { ExposureView, PerilView, PolicyView } from '../policy/projection/policy.ts'
 import type { Holdback, PolicyAggregate } from '../policy/records/aggregate.ts'
 import type { ExposurePriceChangeResponse, PolicyPriceChangeResponse } from './contract-change.ts'
@@ -87,9 +87,9 @@ const gross = (totals: Totals, currency: CurrencyCode) => ({
 const taxesAndCommissions = (totals: Totals, currency: CurrencyCode) => ({
   ...amountIn('grossTaxes', totalTaxes(totals, currency)),
   ...amountIn('grossCommissions', totalCommissions(totals, currency)),
-  taxGroups: [...totals.taxes].map(([name, amount]): TaxGroupResponse => named({ name }, amount)),
+  taxGroups: [...totals.taxes].map(([name, amount]): TaxGroupResponse => withAmount({ name }, amount)),
   commissions: [...totals.commissions].map(
-    ([recipient, amount]): CommissionResponse => named({ recipient }, amount),
+    ([recipient, amount]): CommissionResponse => withAmount({ recipient }, amount),
   ),
 })
 
@@ -99,7 +99,7 @@ const holdbackResponses = (
   holdbacks: readonly Holdback[],
 ): HoldbackResponse[] =>
   holdbacks.map(one => ({
-    ...named({ type: one.type }, one.amount),
+    ...withAmount({ type: one.type }, one.amount),
     ...(one.type === 'fee'
       ? { feeName: fees.get(one.feeLocator)!.name }
       : { perilName: perils.get(perilRuns.get(one.perilRunLocator)!.perilLocator)!.name }),

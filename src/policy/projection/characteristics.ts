@@ -313,7 +313,7 @@ export const underwritingResponse = (result: UnderwritingResult): AutomatedUnder
   notes: [...result.notes],
 })
 
-export const named = <T extends object>(name: T, amount: Money) => ({
+export const withAmount = <T extends object>(name: T, amount: Money) => ({
   ...name,
   amount: toNumber(amount),
   amountCurrency: amount.currency,
@@ -325,7 +325,7 @@ export function taxGroupResponses(taxes: readonly { name: string; amount: Money 
     const earlier = sums.get(name)
     sums.set(name, earlier ? plus(earlier, amount) : amount)
   }
-  return [...sums].map(([name, amount]) => named({ name }, amount))
+  return [...sums].map(([name, amount]) => withAmount({ name }, amount))
 }
 
 /** All fees of the policy, the reversed ones too. */
