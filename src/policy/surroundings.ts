@@ -104,7 +104,6 @@ export function* unshared<K, R>(
   for (const [locator, record] of records) if (before?.get(locator) !== record) yield record
 }
 
-// The terms of a policy beside its content: span, payment schedule, size.
 /** The contract's span; by default from midnight today for a calendar year (brief 7). */
 export function contractSpan(
   start: Instant | undefined,

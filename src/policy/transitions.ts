@@ -71,7 +71,6 @@ export const invoiceEvents = (aggregate: PolicyAggregate, invoice: Invoice, tota
     : []),
 ]
 
-// The result of a decision, and the modification that a transaction adds to the policy's line.
 /** The result of an action: the aggregate after it, its events in the order of the state changes, and timers. */
 export type Planned = {
   readonly aggregate: PolicyAggregate

@@ -171,7 +171,6 @@ export const PolicyLocatorQuery = z.object({ displayId: Locator })
 export const PolicyLocatorResponse = component('PolicyLocatorResponse', { locator: Text })
 export type PolicyLocatorResponse = z.infer<typeof PolicyLocatorResponse>
 
-// The legacy cancellation of a policy in one step, and what a cancellation would give back (brief 1.7, 3.4).
 /** POST /policy/{policyLocator}/cancel: coverage ends then; may lie in the past. */
 export const PolicyCancellationIssueRequest = component('PolicyCancellationIssueRequest', {
   coverageEndTimestamp: RequestTimestamp,

@@ -210,7 +210,6 @@ class Draft {
   }
 }
 
-// What a request makes of the field values of one owner: a policy, an exposure, a peril.
 /** Where problems go, and what values and new groups are made with. */
 export type ChangeContext = {
   readonly timeZone: TimeZone

@@ -132,7 +132,6 @@ export const endOfRun = (
   counted: ReadonlySet<Uuid>,
 ): Instant => cuts.reduce((first, cut) => (counted.has(cut.by) ? earlier(first, cut.from) : first), end)
 
-// A fee as the line of modifications left it.
 /** A fee at the end of the line. */
 export type FeeInForce = {
   readonly fee: Fee

@@ -272,7 +272,6 @@ export const lazyNames = (record: object): ReadonlySet<string> => lazyNamesOf.ge
 
 const NONE: ReadonlySet<string> = new Set()
 
-// Small records of answers.
 /** A number of an answer that is text there, if there is one. */
 export const textIfAny = (value: number | undefined): string | undefined =>
   value === undefined ? undefined : String(value)

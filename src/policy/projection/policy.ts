@@ -114,7 +114,6 @@ function quoteSummary(aggregate: PolicyAggregate): PolicyResponse['quoteSummary'
   }
 }
 
-// A policy's records as the line of its modifications made them: what answers show is read off here.
 /**
  * Locator of the characteristics that a peril's run has in one segment of its policy: always the same for the same
  * two, so that it needs no row.
