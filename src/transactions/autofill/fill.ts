@@ -43,7 +43,7 @@ type Filled<R> = {
   /** Reads the request with what was filled in. */
   readonly contract: z.ZodType<R>
   readonly filling: Omit<AutofillInput, 'updates' | 'tenantTimeZone'>
-  readonly ground: Pick<Ground, 'product' | 'configuration' | 'configVersion'>
+  readonly ground: Pick<NewPolicyContext, 'product' | 'configuration' | 'configVersion'>
   /** The time and place that the tables of a plugin are read by. */
   readonly basis: ReturnType<typeof basisOfRequest>
   readonly timeZone: string
@@ -70,7 +70,7 @@ export class Autofill {
   }
 
   /** A new policy's request, filled in. */
-  creation(request: PolicyCreateRequest, ground: Ground): Promise<PolicyCreateRequest> {
+  creation(request: PolicyCreateRequest, ground: NewPolicyContext): Promise<PolicyCreateRequest> {
     const { product, policyholder, timeZone } = ground
     const { now } = this.#context
     const { policyStartTimestamp, fieldValues } = request

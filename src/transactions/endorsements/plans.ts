@@ -18,11 +18,11 @@ import {
   type PolicyAggregate,
   putRecords,
 } from '../../policy/records/aggregate.ts'
-import { namedExposures } from '../../policy/records/changes.ts'
 import {
   type Endorsement,
   type EndorsementState,
   endorsementOf,
+  namedExposures,
   type UnderwritingResult,
 } from '../../policy/records/transactions.ts'
 import { type Loaded, type Part, scheduleOf } from '../../policy/surroundings.ts'

@@ -26,8 +26,8 @@ import {
   type PolicyAggregate,
   putRecords,
 } from '../../policy/records/aggregate.ts'
-import { digitsForEndorsement } from '../../policy/records/changes.ts'
 import {
+  digitsForEndorsement,
   type Endorsement,
   endorsementOf,
   type UnderwritingResult,

@@ -18,9 +18,14 @@ import {
   type PolicySegment,
   recordsWhere,
 } from '../../policy/records/aggregate.ts'
-import type { EndorsementChanges, PerilCreate, PerilUpdate } from '../../policy/records/changes.ts'
 import { isSilent } from '../../policy/records/invoice.ts'
-import { type Endorsement, endorsementOf } from '../../policy/records/transactions.ts'
+import {
+  type Endorsement,
+  type EndorsementChanges,
+  endorsementOf,
+  type PerilCreate,
+  type PerilUpdate,
+} from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { readFieldValues } from '../../product/fields/values.ts'
 import type { RecordKind } from '../mechanism/kind.ts'

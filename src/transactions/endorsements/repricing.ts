@@ -9,8 +9,11 @@ import { months, type Span, type TimeZone } from '../../kernel/time.ts'
 import type { Piece } from '../../policy/fold/pieces.ts'
 import { measureOf, portion } from '../../policy/fold/shares.ts'
 import type { PerilPrice, PerilRun, RatedAmount } from '../../policy/records/aggregate.ts'
-import { type EndorsementChanges, namedExposures } from '../../policy/records/changes.ts'
-import type { Endorsement } from '../../policy/records/transactions.ts'
+import {
+  type Endorsement,
+  type EndorsementChanges,
+  namedExposures,
+} from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 
 /** Whether continuing runs are rated again: never, when their data changed, or always (brief 2.5). */

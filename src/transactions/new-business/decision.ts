@@ -28,7 +28,7 @@ import {
   quoteParts,
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
-import { assertWithinLimits, type Ground, type Loaded } from '../../policy/surroundings.ts'
+import { assertWithinLimits, type Loaded, type NewPolicyContext } from '../../policy/surroundings.ts'
 import {
   assertPolicyAllows,
   chain,

@@ -12,12 +12,12 @@ import type { RequestContext } from '../../platform/context.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { takeLocators } from '../../platform/tenancy/sequence.ts'
 import { recordPlace, shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
-import type { FeeUpdateRequest, TableUseResponse } from '../../policy/contract/prices.ts'
+import type { FeeUpdateRequest, TableUseResponse } from '../../policy/contract/billing.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
 import { feeSummary } from '../../policy/projection/characteristics.ts'
 import { type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'
-import { digitsForNewDraft } from '../../policy/records/changes.ts'
+import { digitsForNewDraft } from '../../policy/records/transactions.ts'
 import {
   AGGREGATE_QUERIES,
   aggregateQueries,

@@ -3,7 +3,7 @@ import { type QuoteLocator, shardOfDigits } from '../../kernel/locators.ts'
 import { toNumber } from '../../kernel/money.ts'
 import { billedCharges, planOf } from '../../policy/bills/amounts-due.ts'
 import { installmentItems } from '../../policy/bills/items.ts'
-import type { PolicyPriceResponse } from '../../policy/contract/prices.ts'
+import type { PolicyPriceResponse } from '../../policy/contract/billing.ts'
 import { feesOf, feeTotal } from '../../policy/fold/line.ts'
 import { financialTransactions, MOST_ITEMISED, summedItems } from '../../policy/projection/billed-items.ts'
 import {
