@@ -46,7 +46,7 @@ export type Subject = {
 /** A policy of one exposure and one peril, as new business. Unknown names and wrong values are refused (400); missing ones may be. */
 export function madeUp(
   request: contract.CheckPerilPremiumRequest,
-  ground: Ground,
+  ground: NewPolicyContext,
   attempt: Attempt,
 ): Subject {
   const { product, timeZone, currency, policyholder, configVersion } = ground
