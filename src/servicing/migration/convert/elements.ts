@@ -16,7 +16,7 @@ import {
 } from '../../../kernel/money.ts'
 import { type Instant, months, type Span, type TimeZone } from '../../../kernel/time.ts'
 import { createPerilAmounts } from '../../../policy/draft/additions.ts'
-import type { PerilAmounts } from '../../../policy/records/changes.ts'
+import type { PerilAmounts } from '../../../policy/records/transactions.ts'
 import type {
   ExposureDefinition,
   FieldDefinition,
