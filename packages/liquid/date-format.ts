@@ -98,10 +98,7 @@ const LETTERS: Record<string, (local: Local, width: number) => string> = {
   Z: offset,
 }
 
-/**
- * The instant in the zone by a Joda pattern such as `d MMM YYYY` (resources brief 12.1). Text stands in single
- * quotes, `''` is a quote. Throws `DatePatternError` for a letter that Joda has not.
- */
+/** The instant by a Joda pattern such as `d MMM YYYY` (resources brief 12.1). Throws `DatePatternError` for other letters. */
 export function formatDate(at: number, pattern: string, zone: string, calendar: Calendar): string {
   if (pattern.length > LONGEST_PATTERN) throw new DatePatternError('date pattern is too long')
   const local = { ...calendar.localParts(at, zone), at, zone }

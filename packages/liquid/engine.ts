@@ -68,10 +68,7 @@ const TAGS: Liquid['tags'] = {
   '#': InlineCommentTag,
 }
 
-/**
- * Renders one node after the other, counting each. It stands in for the library's own renderer, which reads a clock
- * and counts nothing. Everything is synchronous, so it needs no generators.
- */
+/** Renders one node after the other and counts each. The library's own renderer reads a clock and counts nothing. */
 function renderTemplates(templates: Template[], context: Context, emitter?: Emitter): string {
   const { budget } = context as RenderingContext
   const out = emitter ?? new CountingEmitter(text => budget.countMemory(text.length))

@@ -122,10 +122,7 @@ function pathEvaluation(props: readonly Token[]): Evaluate {
 /** What a node gives that is rendered at once: nothing is left to be driven. */
 export const RENDERED = undefined as unknown as Generator<never, never, unknown>
 
-/**
- * A filter: its input and arguments are plain values (never a literal of the library), the context is that of the
- * template. What it makes is counted by `carriedOut`; one that could make far more than it was given counts first.
- */
+/** A filter of plain values. One that could make far more than it was given counts first; `carriedOut` counts the result. */
 export type Filter = (input: unknown, args: unknown[], context: RenderingContext) => unknown
 
 export type Filters = Record<string, Filter>
@@ -200,10 +197,7 @@ export function order(left: unknown, right: unknown): number | undefined {
   return undefined
 }
 
-/**
- * Equality of templates: numbers by value, also when they are text (`"5"`, `5`, `"5.0"` and `" 5 "` are equal);
- * other text by its characters; lists item by item; nothing equals only nothing.
- */
+/** Numbers are equal by value, also as text (`"5"`, `5`, `" 5.0 "`); lists item by item; nothing equals only nothing. */
 export function equal(left: unknown, right: unknown, work: Work): boolean {
   work.budget.countWork(ITEM_WORK)
   if (isComparable(left)) return toValueSync(left.equals(right)) === true

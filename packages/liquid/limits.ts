@@ -82,10 +82,7 @@ type TemplateErrorCode = 'templateFailed' | 'templateLimit'
 /** Where in a template: the path in the archive, line and column counted from 1. */
 type TemplatePosition = { path: string; line?: number; column?: number }
 
-/**
- * A template stopped. `templateFailed`: what it asks for cannot be done (a missing key, a division by zero);
- * `templateLimit`: it went past one of the counted limits. The service answers HTTP 422.
- */
+/** A template stopped: what it asks for cannot be done, or it passed a counted limit. The service answers HTTP 422. */
 export class TemplateError extends Error {
   readonly code: TemplateErrorCode
   readonly path?: string

@@ -28,10 +28,7 @@ export function formatNumber(value: Big, locale: string): string {
   return formatOf(locale, undefined).format(exactText(value.round(3, Big.roundHalfUp)))
 }
 
-/**
- * An amount as the locale writes it, with the minor digits of the currency, rounded half up. The symbol stands
- * before the digits whatever the locale (brief 5.4): 123456.7 in `de-DE` is `€123.456,70`.
- */
+/** An amount as the locale writes it, with the symbol before the digits (brief 5.4): 123456.7 in `de-DE` is `€123.456,70`. */
 export function formatCurrency(value: Big, locale: string, currency: string): string {
   const format = formatOf(locale, currency)
   const rounded = value.round(format.resolvedOptions().maximumFractionDigits ?? 2, Big.roundHalfUp)

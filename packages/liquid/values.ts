@@ -85,10 +85,7 @@ export class DataAmount {
 export const isDataNumber = (value: unknown): value is number | Big | DataAmount =>
   typeof value === 'number' || value instanceof DataAmount || value instanceof Big
 
-/**
- * A number from data: non-whole ones become exact decimals by their shortest text, so that 0.1 is one tenth. Amounts and
- * rates, which are `Big`, are no whole numbers even where they have no places.
- */
+/** A number from data. Amounts and rates, which are `Big`, are no whole numbers even where they have no places. */
 export function dataNumber(value: number | Big | DataAmount): unknown {
   if (typeof value === 'object')
     return simplest(new Exact(value instanceof DataAmount ? value.toJSON() : value), false)

@@ -75,10 +75,7 @@ export type DocumentFonts = {
 /** Characters that are seen in no font: joiners, marks of direction, variants, blanks. */
 const UNSEEN = /^(?:[\s\u00a0\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|\p{Variation_Selector})$/u
 
-/**
- * The text in pieces, each with the font that has its characters: that of its family, then the service's, then any
- * other of the configuration. A character that none has stays with the main one, and is noted.
- */
+/** The text in pieces, each in a font that has its characters; a character that no font has is noted as missing. */
 export function byFont(text: string, fonts: DocumentFonts, family: Font | undefined) {
   const pieces: { text: string; font: string }[] = []
   for (const character of text) {

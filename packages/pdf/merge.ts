@@ -25,10 +25,7 @@ export { ConversionError }
 /** A PDF, with the name by which messages speak of it. */
 type NamedPdf = { readonly name: string; readonly bytes: Uint8Array }
 
-/**
- * One PDF with all pages of the sources, in their order. `madeAt` is the time that it says it was made. Throws a
- * ConversionError that names the source which is no PDF that can be read, is encrypted, or passes a limit.
- */
+/** One PDF of all pages, made at `madeAt`. Throws a ConversionError that names a source which cannot be merged. */
 export async function mergePdfs(
   sources: readonly NamedPdf[],
   title: string,

@@ -79,10 +79,7 @@ export type RenderedPdf = {
   readonly bytes: Uint8Array
   /** Characters that no font has, each once; a box stands in their places. */
   readonly missing: string
-  /**
-   * Units of work that making it took, counted: elements, comparisons with style rules, glyphs, steps of the layout. It grows
-   * in proportion to the document, and the limits bound it (limits.ts). Undefined where a browser made it.
-   */
+  /** Counted units of work, in proportion to the document (limits.ts). Undefined where a browser made it. */
   readonly work?: number
 }
 

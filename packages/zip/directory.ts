@@ -33,10 +33,7 @@ const ZIP64_FIELD = 0x0001
 const damaged = (what: string): ArchiveRefused =>
   new ArchiveRefused('damagedArchive', `The zip is damaged: ${what}. Make the archive again and upload that.`)
 
-/**
- * The entries that the central directory lists, in its order. `before` bytes of the file are not among those given,
- * which must hold the directory whole. Throws `ArchiveRefused`.
- */
+/** The entries of the central directory. The file has `before` bytes ahead of those given. Throws `ArchiveRefused`. */
 export function readDirectory(zip: Uint8Array, before = 0): DirectoryEntry[] {
   const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength)
   const end = findEnd(view, before)

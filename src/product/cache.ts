@@ -233,10 +233,7 @@ export const withArchive = <T>(
     return await use(readArchive(zip).files)
   })
 
-/**
- * Part of the name that a compiled configuration is kept under. Raised whenever `compileConfiguration` makes
- * something else of the same archive: a newer Worker then compiles again instead of reading what an older one kept.
- */
+/** Raise it when `compileConfiguration` makes something else of the same archive: a newer Worker then compiles again. */
 const COMPILER_FORMAT = 3
 
 /** `tables` of the tenant are tables of its products: each only names the product that has it. */
@@ -263,10 +260,7 @@ export function readCompiledText(text: string): Configuration {
   return { ...kept, tables: Object.fromEntries(tables) }
 }
 
-/**
- * Files by name: the product's under static_documents, or before them the resources in force; undefined for a name that
- * there is not. `expect` tells beforehand which names will be asked for, where they can be looked up together.
- */
+/** Static documents by name: resources in force first, then the product's. `expect` lists names to look up together. */
 export type StaticFiles = ((name: string) => Promise<Uint8Array | undefined>) & {
   expect?(names: readonly string[]): Promise<void>
 }

@@ -170,10 +170,7 @@ const MOST_SHOWN = 20
 /** What has conditions: a field, or whatever else depends on others by their names. */
 type Dependent = { readonly name: string; readonly conditions: readonly { readonly field: string }[] }
 
-/**
- * Circles of conditions among the fields of one list, each as the names on its way round; one at least where there
- * are any. A field that depends on itself is none: it has a message of its own. Linear in the conditions.
- */
+/** Circles of conditions, each as the names on its way; fields that depend on themselves are reported elsewhere. Linear. */
 export function conditionCircles(fields: ReadonlyMap<string, Dependent>): string[][] {
   const openDependencies = new Map<string, Set<string>>()
   const dependents = new Map<string, string[]>()

@@ -73,10 +73,8 @@ export type ResourceDeclarations = {
   rangeTables: Record<string, RangeTableDeclaration>
   constraintTables: Record<string, ConstraintTableDeclaration>
   /** Snippets that are selected for another time than the template that includes them. */
-  templateSnippets?: Record<string, SnippetDeclaration>
+  templateSnippets?: Record<string, { selectionTimeBasis: SelectionTimeBasis }>
 }
-
-export type SnippetDeclaration = { selectionTimeBasis: SelectionTimeBasis }
 
 export type Selectable = { readonly name: string; readonly jurisdictions: readonly string[] }
 

@@ -202,10 +202,7 @@ function nextUnquoted(source: string, at: number, end: number): number {
   return close < 0 || close >= end ? at + 1 : close + 1
 }
 
-/**
- * Repairs what stands between the beginning and the end of a tag or output, and returns the end. One that has no end of its own, and
- * so runs into other markup on another line, is left as it is.
- */
+/** Repairs what stands inside a tag or output, and returns its end. One that runs into other markup stays as it is. */
 function tidyContent(source: string, begin: number, end: number, repairs: Repair[], report: Report): number {
   const found = untidyPlaces(source, begin, end)
   const first = found[0]

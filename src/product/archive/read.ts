@@ -31,10 +31,7 @@ type Archive = {
   checkUnread: () => void
 }
 
-/**
- * The files of a zip held in memory. Everything is checked before anything is unpacked: names, sizes, ratio, links,
- * duplicates, nested archives (issue 2, resources brief 10.3). Throws `ArchiveRefused`.
- */
+/** The files of a zip, checked before anything is unpacked (resources brief 10.3). Throws `ArchiveRefused`. */
 export function readArchive(zip: Uint8Array): Archive {
   const tooLarge = `The zip has ${zip.byteLength} bytes; at most ${LARGEST_ARCHIVE_BYTES} are read. Upload large tables as resources.`
   if (zip.byteLength > LARGEST_ARCHIVE_BYTES) throw new ArchiveRefused('archiveTooLarge', tooLarge)

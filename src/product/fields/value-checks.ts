@@ -60,10 +60,7 @@ const known = new WeakMap<FieldDefinition, KnownBounds>()
 /** Days of one field whose bounds are remembered; with more of them it begins anew. */
 const MOST_DAYS = 1_500
 
-/**
- * The bounds of a date field at the moment `now`, both inclusive. A bound that is a day, or an offset rounded to
- * the day, takes in the whole of that day: the earliest is its start, the latest its last millisecond.
- */
+/** The inclusive bounds of a date field at `now`. A bound that is a day takes in the whole of that day. */
 export function dateBounds(definition: FieldDefinition, now: Instant, zone: TimeZone): DateBounds {
   const found = known.get(definition)
   const last = found?.last
@@ -345,10 +342,7 @@ function isPhoneNumber(text: string): boolean {
 /** The keys of a table by column, which are collected when the first value is looked for. */
 const columnKeys = memoByObject((_table: LookupTable) => new Map<number, Set<string>>())
 
-/**
- * Whether the value is a key of the table: a cell of the column that bears the field's name, so that one table of
- * make, model and year serves three fields, or else of the first column. Exact match.
- */
+/** Whether the value is exactly a cell of the column that has the field's name, or else of the first column. */
 function isTableKey(table: LookupTable, fieldName: string, value: string): boolean {
   const column = Math.max(0, table.columns.indexOf(fieldName))
   const known = columnKeys(table)

@@ -120,10 +120,7 @@ export function plainDecimal(text: string): Decimal | undefined {
   return places > LARGEST_DIGIT_COUNT || whole > LARGEST_DIGIT_COUNT ? undefined : decimal(text)
 }
 
-/**
- * Values as they are stored: dates as milliseconds text, media locators in lower case, all else as sent (numbers
- * keep their decimal text), no empty entries. Values that do not fit their field stay as they are.
- */
+/** Values as they are stored: dates as milliseconds, media in lower case, all else as sent; wrong values stay as they are. */
 export function normaliseFieldValues(
   definitions: FieldDefinition[],
   values: FieldValues,

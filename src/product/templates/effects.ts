@@ -221,10 +221,7 @@ export const KEY_SEPARATOR = '\u001f'
 /** Between the keys and the column; neither has it. */
 const COLUMN_SEPARATOR = '\u001e'
 
-/**
- * What a template or plugin asks a table for, as one text: the keys, and the column if one is named. The sandbox of plugins
- * writes the same text (extension/plugins/sandbox/realm.ts).
- */
+/** The key of a look-up as one text. The sandbox of plugins writes the same (extension/plugins/sandbox/realm.ts). */
 export const lookUpKey = (keys: readonly string[], column: string | undefined): string =>
   keys.join(KEY_SEPARATOR) + (column === undefined ? '' : COLUMN_SEPARATOR + column)
 

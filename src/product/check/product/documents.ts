@@ -29,10 +29,7 @@ export const documentsOfRenewals = (
     )
     .filter(one => !one.isOfInvoices)
 
-/**
- * The documents of one list, with their templates' full names. `report` is of the list; `owner` is what they
- * belong to, whatever their `scope` says; `otherwise` is when those are made that do not say it.
- */
+/** The documents of one list. `owner`: what they belong to, whatever `scope` says; `otherwise`: when they are made by default. */
 export function compileDocuments(
   files: DocumentFiles,
   templates: TemplateNames,

@@ -131,8 +131,6 @@ export const perilFile = z.strictObject({
   lumpSumPayment: unlessBlank(amount),
 })
 
-export type PerilFile = z.infer<typeof perilFile>
-
 /** …/policy/endorsements.json */
 export const endorsementsFile = z.strictObject({
   endorsements: list(

@@ -47,10 +47,7 @@ export type ScriptCheck = (
 
 const REQUIRE = /(?<![.\w$])require\s*\(\s*(["'])([^"'\n]+)\1\s*\)/g
 
-/**
- * Warns of scripts that require a file which is not there; by a name without dots, as of a package, only of those that
- * plugins which are switched on need. `scripts` are the sources by path below `scripts/`.
- */
+/** Warns of required files that are missing; of packages (names without dots) only in scripts of enabled plugins. */
 export function checkRequires(
   scripts: Record<string, string>,
   products: readonly ProductDefinition[],
