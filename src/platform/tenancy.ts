@@ -131,14 +131,14 @@ const origins = new Snapshots<boolean>(1_000, TENANT_TRUST_MS)
 /** Whether any tenant lists the origin (PUT /tenant/allowedOrigins); read at most every 5 s in an isolate. */
 export async function isOriginListed(env: Env, origin: string, calls: Calls): Promise<boolean> {
   const database = controlDatabase(env, calls)
+  const { allowedOrigins } = control
+  const listed = database.build
+    .select()
+    .from(allowedOrigins)
+    .where(eq(allowedOrigins.origin, origin))
+    .limit(1)
   const { value } = await origins.find(origin, async () => {
-    const [rows] = await database.batch([
-      database.build
-        .select({ origin: control.allowedOrigins.origin })
-        .from(control.allowedOrigins)
-        .where(eq(control.allowedOrigins.origin, origin))
-        .limit(1),
-    ])
+    const [rows] = await database.batch([listed])
     return rows.length > 0
   })
   return value
@@ -377,28 +377,20 @@ export const SUSPENDED_LOOK_MS = 60_000
 /** What a queue message and a Durable Object's memory call a shard of a tenant. */
 export type ShardName = { tenantLocator: Uuid; generation: number; shard: number }
 
-export const shardName = (tenant: Tenant, shard: number): ShardName => ({
-  tenantLocator: tenant.locator,
-  generation: tenant.generation,
+export const shardName = ({ locator: tenantLocator, generation }: Tenant, shard: number): ShardName => ({
+  tenantLocator,
+  generation,
   shard,
 })
 
 /** The tenant that a shard name stands for; undefined when it is gone, suspended, or has been recreated since. */
-export async function servedTenantOfShard(
-  env: Env,
-  name: ShardName,
-  calls: Calls = noCalls(),
-): Promise<Tenant | undefined> {
+export async function servedTenantOfShard(env: Env, name: ShardName, calls: Calls = noCalls()) {
   const tenant = await tenantOfShard(env, name, calls)
   return tenant?.suspension ? undefined : tenant
 }
 
 /** The tenant that a shard name stands for, suspended or not; undefined when it is gone or has been recreated since. */
-export async function tenantOfShard(
-  env: Env,
-  name: ShardName,
-  calls: Calls = noCalls(),
-): Promise<Tenant | undefined> {
+export async function tenantOfShard(env: Env, name: ShardName, calls: Calls = noCalls()) {
   const tenant = await findTenant(env, { locator: name.tenantLocator }, calls)
   return tenant?.generation === name.generation && name.shard < tenant.shards.length ? tenant : undefined
 }

@@ -2,7 +2,7 @@
 
 import type { z } from '@hono/zod-openapi'
 import { version } from '../../../package.json'
-import { ERROR_KINDS, Refusal } from '../../kernel/errors.ts'
+import { ERROR_KINDS, Refusal, type RefusalDetails } from '../../kernel/errors.ts'
 import { now } from '../../kernel/time.ts'
 import { BOOKMARK_HEADER, serverTiming, writeBookmarks } from '../calls.ts'
 import { refusalOfFault } from '../faults.ts'
@@ -92,16 +92,7 @@ export function problemResponse(exchange: Exchange, problem: unknown, allow?: st
     requestUri: withoutAuthTokens(url.pathname),
     referenceId: requestId,
     version,
-    ...(refusal.details as Pick<
-      ExceptionResponse,
-      | 'fieldErrors'
-      | 'policyFieldErrors'
-      | 'paymentFieldErrors'
-      | 'tableErrors'
-      | 'searchableFields'
-      | 'currentETag'
-      | 'timestamp'
-    >),
+    ...(refusal.details as Pick<ExceptionResponse, keyof RefusalDetails>),
   }
   const response = jsonResponse(status, JSON.stringify(body))
   const { currentETag } = refusal.details
