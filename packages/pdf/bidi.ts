@@ -60,9 +60,9 @@ export function embeddingLevels(text: string, direction: Direction): { levels: U
 const isParagraphEnd = (character: string): boolean => bidi.getBidiCharTypeName(character) === 'B'
 
 /** Types of the characters that begin an embedding or an isolate, and of those that end one. */
-const BEGINS = new Set<string>(['LRE', 'RLE', 'LRO', 'RLO', 'LRI', 'RLI', 'FSI'])
-const ENDS = new Set<string>(['PDF', 'PDI'])
-const STRONG = new Set<string>(['L', 'R', 'AL'])
+const BEGINS = new Set(['LRE', 'RLE', 'LRO', 'RLO', 'LRI', 'RLI', 'FSI'])
+const ENDS = new Set(['PDF', 'PDI'])
+const STRONG = new Set(['L', 'R', 'AL'])
 
 /**
  * A place where the levels of what follows do not depend on what precedes: behind a paragraph, or between two letters outside of

@@ -129,36 +129,13 @@ declare module 'pdfmake/js/TextInlines.js' {
 }
 
 declare module 'bidi-js' {
-  type TypeName =
-    | 'L'
-    | 'R'
-    | 'AL'
-    | 'EN'
-    | 'AN'
-    | 'ES'
-    | 'ET'
-    | 'CS'
-    | 'NSM'
-    | 'BN'
-    | 'B'
-    | 'S'
-    | 'WS'
-    | 'ON'
-    | 'LRE'
-    | 'RLE'
-    | 'LRO'
-    | 'RLO'
-    | 'PDF'
-    | 'LRI'
-    | 'RLI'
-    | 'FSI'
-    | 'PDI'
   type Bidi = {
     getEmbeddingLevels(
       text: string,
       direction?: 'ltr' | 'rtl',
     ): { levels: Uint8Array; paragraphs: { start: number; end: number; level: number }[] }
-    getBidiCharTypeName(character: string): TypeName
+    /** Such as `L`, `AL`, `B`. */
+    getBidiCharTypeName(character: string): string
     /** Null for what is no bracket. */
     openingToClosingBracket(character: string): string | null
     closingToOpeningBracket(character: string): string | null

@@ -43,9 +43,8 @@ const replaceAll: Filter = (input, args, context) => {
   return parts.join(replacement)
 }
 
-function replaceAt(whole: string, index: number, length: number, replacement: string): string {
-  return index < 0 ? whole : whole.slice(0, index) + replacement + whole.slice(index + length)
-}
+const replaceAt = (whole: string, index: number, length: number, replacement: string): string =>
+  index < 0 ? whole : whole.slice(0, index) + replacement + whole.slice(index + length)
 
 const truncate: Filter = (input, args) => {
   const whole = printed(input)

@@ -18,9 +18,9 @@ import {
   customEventDeclarations,
   tableDeclarations,
 } from './declarations.ts'
+import type { PolicyFile } from './files.ts'
 import { type Decoded, decodeFile } from './json/decode.ts'
 import { choice, flag, name, text } from './json/scalars.ts'
-import type { PolicyFile } from './product/files.ts'
 import type { ValueReport } from './report.ts'
 
 /** `{"items": {"apiKey": {"dataType": "string"}}}`; an item without a type is a string. */

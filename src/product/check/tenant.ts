@@ -6,7 +6,7 @@ import type { Configuration, FieldDefinition, TestUser } from '../configuration.
 import { typeOfRole } from '../roles.ts'
 import { type Archive, readText } from './archive.ts'
 import { compileFields } from './fields/fields.ts'
-import { type FieldFiles, fieldList } from './fields/files.ts'
+import { type FieldFiles, fieldList } from './files.ts'
 import { decodeFile, readJsonFile } from './json/decode.ts'
 import type { JsonPath } from './json/read.ts'
 import { list, name, present, text, textList } from './json/scalars.ts'

@@ -27,9 +27,8 @@ import {
 } from './values.ts'
 
 /** A date value: milliseconds text, or an ISO day read as its start in the tenant's zone (brief 6.4). */
-export function readDate(text: string, zone: TimeZone): Instant | undefined {
-  return /^-?\d+$/.test(text) ? instant(Number(text) || 0) : dayStart(text, zone)
-}
+export const readDate = (text: string, zone: TimeZone): Instant | undefined =>
+  /^-?\d+$/.test(text) ? instant(Number(text) || 0) : dayStart(text, zone)
 
 /** A bound of a date field, with how a message names it. */
 type DateBound = {

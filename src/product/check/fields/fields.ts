@@ -1,11 +1,11 @@
 import type { FieldConstraint, FieldDefinition, FieldType } from '../../configuration.ts'
 import { conditionCircles } from '../../constraint-graph.ts'
 import { RESOURCE_NAME } from '../../resources.ts'
+import type { FieldFile, FieldFiles } from '../files.ts'
 import { pathText } from '../json/read.ts'
 import { displayNameOf, present } from '../json/scalars.ts'
 import type { ValueReport } from '../report.ts'
 import { boundsOf, checkRegex } from './bounds.ts'
-import type { FieldFile, FieldFiles } from './files.ts'
 
 /** Whose fields they are, and which types those must not have (brief 6.7). */
 const FORBIDDEN_TYPES = {

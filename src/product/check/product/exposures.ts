@@ -7,10 +7,10 @@ import {
 } from '../../configuration.ts'
 import type { Archive } from '../archive.ts'
 import { compileFields, type TableNames } from '../fields/fields.ts'
+import { exposureFile, perilFile } from '../files.ts'
 import { decodeFile } from '../json/decode.ts'
 import { displayNameOf } from '../json/scalars.ts'
 import type { ValueReport } from '../report.ts'
-import { exposureFile, perilFile } from './files.ts'
 import { checkSets } from './templates.ts'
 
 type ExposureContext = TableNames & {

@@ -6,9 +6,9 @@ import {
   type PluginReference,
   type ProductDefinition,
 } from '../../configuration.ts'
+import type { PolicyFile } from '../files.ts'
 import { lineIndex } from '../json/read.ts'
 import type { ArchiveReport, ValueReport } from '../report.ts'
-import type { PolicyFile } from './files.ts'
 
 /** Functions that speak of grace periods. */
 const OF_GRACE: ReadonlySet<string> = new Set<PluginFunction>(['getPreGraceResult', 'getPostPaymentReversal'])

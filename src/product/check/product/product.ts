@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { LookupTable, ProductDefinition, TemplateSource } from '../../configuration.ts'
 import type { Archive } from '../archive.ts'
 import { compileFields } from '../fields/fields.ts'
+import { policyFile } from '../files.ts'
 import { decodeFile } from '../json/decode.ts'
 import { displayNameOf } from '../json/scalars.ts'
 import type { ArchiveReport } from '../report.ts'
@@ -13,7 +14,6 @@ import {
   type TemplateNames,
 } from './documents.ts'
 import { compileExposures } from './exposures.ts'
-import { policyFile } from './files.ts'
 import { compilePlugins } from './plugins.ts'
 import { checkReferences, isLiquid, isVelocity, type LiquidCheck, readTemplate } from './templates.ts'
 import {

@@ -11,10 +11,6 @@ import type {
   TemplateSource,
 } from '../../configuration.ts'
 import type { Archive } from '../archive.ts'
-import { type Decoded, decodeFile } from '../json/decode.ts'
-import { displayNameOf, present } from '../json/scalars.ts'
-import { checkUniqueNames } from '../report.ts'
-import { compileDocuments, type TemplateNames } from './documents.ts'
 import {
   cancellationsFile,
   endorsementsFile,
@@ -22,7 +18,11 @@ import {
   type PolicyFile,
   renewalsFile,
   taxesFile,
-} from './files.ts'
+} from '../files.ts'
+import { type Decoded, decodeFile } from '../json/decode.ts'
+import { displayNameOf, present } from '../json/scalars.ts'
+import { checkUniqueNames } from '../report.ts'
+import { compileDocuments, type TemplateNames } from './documents.ts'
 import { checkSets } from './templates.ts'
 
 export function compileFees(path: string, archive: Archive): FeeDefinition[] {
