@@ -34,7 +34,7 @@ import {
 import type { Made } from '../../transactions/documents/kinds.ts'
 import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/upload.ts'
 import { askPolicy } from '../../transactions/mechanism/kind.ts'
-import { distinctMessages, followHint, isShardName } from '../hints.ts'
+import { distinctMessages, followHint, isShardName } from '../events/dispatch.ts'
 import { makeDocument, makingContext, type Product } from './make.ts'
 
 /** Documents that are made and recorded together; more of a policy wait for the next message. */

@@ -10,16 +10,18 @@ import type { Database, Query } from '../../platform/database.ts'
 import { deliveries } from '../../platform/events/tables.ts'
 import { earliestTimer, fireDue, type ShardPlace } from '../../platform/events/timers.ts'
 import { callObject, webhookObject } from '../../platform/objects.ts'
+import { about, observed } from '../../platform/observation.ts'
 import { writes } from '../../platform/tables.ts'
 import {
   type ShardName,
   SUSPENDED_LOOK_MS,
+  servedTenantOfShard,
   shardDatabase,
   shardName,
+  type Tenant,
   tenantOfShard,
 } from '../../platform/tenancy.ts'
 import { earliestJob, hintDueDocuments } from '../../transactions/documents/job-store.ts'
-import { distinctMessages, followHint, isShardName } from '../hints.ts'
 import { earliestDelivery, webhooksDue } from './delivery/store.ts'
 
 /** Deliveries that are due are handed on, and handed on again after this time when they still wait. */
@@ -114,6 +116,37 @@ async function wakeDue({ env, tenant, shard, calls }: ShardPlace): Promise<void>
       ),
     ),
   )
+}
+
+// Messages of queues that hint at work in a shard. A lost one costs a minute, until the dispatcher looks.
+/** Whether the message names a shard: one of another release may be anything. */
+export function isShardName(body: unknown): body is ShardName {
+  if (typeof body !== 'object' || body === null) return false
+  const { tenantLocator, generation, shard } = body as Partial<Record<keyof ShardName, unknown>>
+  return typeof tenantLocator === 'string' && typeof generation === 'number' && typeof shard === 'number'
+}
+
+/** One message of each text: several of one batch may hint at the same work. */
+export const distinctMessages = ({ messages }: MessageBatch<unknown>): Message<unknown>[] =>
+  [...Map.groupBy(messages, ({ body }) => JSON.stringify(body)).values()].map(([message]) => message!)
+
+/** Does the work of a hint while its tenant is served. The message comes again after a failure. Never throws. */
+export async function followHint<Hint extends ShardName>(
+  env: Env,
+  message: Message<unknown>,
+  hint: Hint,
+  { operation, consumer, retrySeconds }: { operation: string; consumer: string; retrySeconds: number },
+  work: (tenant: Tenant, calls: Calls) => Promise<void>,
+): Promise<void> {
+  try {
+    await observed(env, about(operation, hint), async calls => {
+      const tenant = await servedTenantOfShard(env, hint, calls)
+      if (tenant) await work(tenant, calls)
+    })
+  } catch (problem) {
+    console.error(JSON.stringify({ at: consumer, ...hint, problem: String(problem) }))
+    message.retry({ delaySeconds: retrySeconds })
+  }
 }
 
 const HINTS = { operation: 'announcements', consumer: 'consumeAnnouncements', retrySeconds: 5 }
