@@ -252,12 +252,11 @@ export function invoiceTimers(
   modification: Modification,
   now: Instant,
 ): NewTimer[] {
-  const times = new Set(
-    planOf(aggregate, modification)
-      .filter(one => !isSilent(one) && (one.issueAt > now || one.replans?.bill === 'planned'))
-      .map(one => later(one.issueAt, now)),
+  const toCome = planOf(aggregate, modification).filter(
+    one => !isSilent(one) && (one.issueAt > now || one.replans?.bill === 'planned'),
   )
-  return [...times].map(dueAt => timerAt(aggregate, dueAt))
+  const times = new Set(toCome.map(one => later(one.issueAt, now)))
+  return Array.from(times, dueAt => timerAt(aggregate, dueAt))
 }
 
 /** A timer for now where the time of installments came while the modification had taken them over, which is void. */

@@ -190,7 +190,7 @@ export type PayOut = {
 }
 
 /** `refusal`: nothing may be paid out. The plan is carried out nevertheless: the refund is written off. */
-export type PaidOut = { planned: Planned; payment?: Payment; refusal?: Refusal }
+type PaidOut = { planned: Planned; payment?: Payment; refusal?: Refusal }
 
 /**
  * Pays the refund out, or adds it to the policyholder's credit. Without an amount, as much as may go out, and the rest is

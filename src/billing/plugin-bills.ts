@@ -23,7 +23,12 @@ import {
   recordsWhere,
   selectedQuote,
 } from '../policy/records/aggregate.ts'
-import { type Installment, invoiceStatus, type PlannedInstallment } from '../policy/records/invoice.ts'
+import {
+  type Installment,
+  type Invoice,
+  invoiceStatus,
+  type PlannedInstallment,
+} from '../policy/records/invoice.ts'
 import { type Loaded, NeedsWholePolicy } from '../policy/surroundings.ts'
 import { hasPlugin } from '../product/configuration.ts'
 import { type Attempt, ratingContext } from '../rating/rate.ts'
@@ -231,21 +236,16 @@ export function withFeeReversed(
   locator: string,
   by: Uuid,
 ): PlannedInstallment {
-  const [installment] = recordsWhere(
-    installments,
-    one => one.fees?.some(fee => fee.locator === locator) === true,
-  )
-  const fee = installment?.fees?.find(one => one.locator === locator)
-  if (!installment || !fee) throw notFound('fee', locator)
-  if (fee.reversedBy) throw wrongState(`Fee '${locator}' (${fee.name}) is reversed already.`)
+  const feeOf = ({ fees = [] }: PlannedInstallment) => fees.find(one => one.locator === locator)
+  const [installment] = recordsWhere(installments, one => feeOf(one) !== undefined)
+  const fee = installment && feeOf(installment)
+  if (!fee) throw notFound('fee', locator)
+  const title = `Fee '${locator}' (${fee.name})`
+  if (fee.reversedBy) throw wrongState(`${title} is reversed already.`)
   if (aggregate.modifications.get(installment.modificationLocator)!.issuedAt === undefined)
-    throw wrongState(
-      `Fee '${locator}' (${fee.name}) is of a transaction that is not issued; issue or invalidate that first.`,
-    )
+    throw wrongState(`${title} is of a transaction that is not issued; issue or invalidate that first.`)
   if (!isAsked(aggregate, installment))
-    throw wrongState(
-      `Fee '${locator}' (${fee.name}) is of an installment that no invoice asks for: there is nothing to reverse.`,
-    )
+    throw wrongState(`${title} is of an installment that no invoice asks for: there is nothing to reverse.`)
   const fees = installment.fees!.map(one => (one === fee ? { ...one, reversedBy: by } : one))
   return { ...installment, fees }
 }
@@ -253,15 +253,9 @@ export function withFeeReversed(
 /** Whether an invoice of it, or of an installment that asks for it too, is paid or to be paid. */
 function isAsked(aggregate: PolicyAggregate, installment: PlannedInstallment): boolean {
   const { modificationLocator, number, locator } = installment
-  return (
-    standingInvoices(aggregate).some(
-      one =>
-        one.policyModificationLocator === modificationLocator &&
-        one.installmentNumber === number &&
-        invoiceStatus(one) !== 'writtenOff',
-    ) ||
-    recordsWhere(aggregate.installments, one => one.takesOver?.includes(locator) === true).some(one =>
-      isAsked(aggregate, one),
-    )
-  )
+  const isOwn = ({ policyModificationLocator, installmentNumber }: Invoice): boolean =>
+    policyModificationLocator === modificationLocator && installmentNumber === number
+  if (standingInvoices(aggregate).some(one => isOwn(one) && invoiceStatus(one) !== 'writtenOff')) return true
+  const takers = recordsWhere(aggregate.installments, one => one.takesOver?.includes(locator) === true)
+  return takers.some(one => isAsked(aggregate, one))
 }

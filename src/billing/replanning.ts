@@ -39,15 +39,8 @@ export function planAfterCancellation(change: BilledChange): BillPlan {
   const isToBear = reaching.length > 0 || charges.some(one => one.type === 'holdback')
   const bearing = containing ?? (isToBear ? remaining.pop() : undefined)
   const absorbed = bearing && bearing !== containing ? [bearing, ...reaching] : reaching
-  const planned = bearing
-    ? [
-        {
-          ...draftOf(bearing),
-          end: earlier(bearing.end, at),
-          replans: { bill: 'planned' as const, open: absorbed.map(one => one.locator), freesAfter: at },
-        },
-      ]
-    : []
+  const replans = { bill: 'planned' as const, open: absorbed.map(one => one.locator), freesAfter: at }
+  const planned = bearing ? [{ ...draftOf(bearing), end: earlier(bearing.end, at), replans }] : []
   return balanced(change, { absorbed, planned, remaining, atOnce: atOnceOf(change) })
 }
 

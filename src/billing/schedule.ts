@@ -105,7 +105,7 @@ const tooManyPeriods = (type: PaymentScheduleType): Refusal =>
     `The payment schedule '${type}' has more than ${LARGEST_PLAN_PERIODS} billing periods over the policy's span; choose longer periods.`,
   )
 
-export type PlanInput = {
+type PlanInput = {
   /** What is to be billed; a small total becomes a single installment. */
   readonly charges: Iterable<Charge>
   readonly schedule: PaymentScheduleType

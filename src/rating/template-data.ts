@@ -39,10 +39,8 @@ const templateScalar = (definition: FieldDefinition, value: string): string | nu
 function templateFields(definitions: readonly FieldDefinition[], values: FieldValues): TemplateFields {
   const fields: TemplateFields = {}
   for (const definition of definitions) {
-    const present = valuesOf(values, definition.name)
-    if (present.length === 0) continue
-    const scalars = present.map(value => templateScalar(definition, value))
-    fields[definition.name] = definition.repeatable ? scalars : scalars[0]!
+    const scalars = valuesOf(values, definition.name).map(value => templateScalar(definition, value))
+    if (scalars.length > 0) fields[definition.name] = definition.repeatable ? scalars : scalars[0]!
   }
   return fields
 }
@@ -187,15 +185,14 @@ function templateCharacteristics<T extends ResponseFields>(
 ) {
   return list.map(one => {
     const { fieldValues, fieldGroupsByLocator } = one
-    const groups = fields
-      .filter(definition => definition.type === 'group')
-      .flatMap(definition =>
-        valuesOf(fieldValues, definition.name).map(locator => ({
-          locator,
-          fieldName: definition.name,
-          values: fieldGroupsByLocator[locator] ?? {},
-        })),
-      )
+    const groups = fields.flatMap(({ type, name: fieldName }) =>
+      type !== 'group'
+        ? []
+        : valuesOf(fieldValues, fieldName).map(locator => {
+            const values = fieldGroupsByLocator[locator] ?? {}
+            return { locator, fieldName, values }
+          }),
+    )
     const data = templateRecord(one, FIELD_DATA)
     return Object.assign(data, templateFieldData(fields, { values: fieldValues, groups }))
   })

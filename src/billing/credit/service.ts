@@ -32,14 +32,12 @@ export async function disbursementsOf(
   return {
     listCompleted: last === undefined,
     items: items.map(disbursementResponse),
-    ...(last && {
-      pagingToken: writePagingToken(
-        [{ createdAt: last.disbursedAt as Instant, locator: last.locator as Uuid }],
-        UUID_FORM,
-      ),
-    }),
+    ...(last && { pagingToken: tokenAfter(last.disbursedAt, last.locator) }),
   }
 }
+
+const tokenAfter = (at: number, locator: string): string =>
+  writePagingToken([{ createdAt: at as Instant, locator: locator as Uuid }], UUID_FORM)
 
 const disbursementResponse = (row: typeof disbursements.$inferSelect): DisbursementResponse => ({
   locator: row.locator,
@@ -58,19 +56,18 @@ const disbursementsQuery = (
   holder: Uuid,
   position: Position<Uuid> | undefined,
   pageSize: number,
-) =>
-  build
+) => {
+  const { policyholderLocator, disbursedAt, locator } = disbursements
+  const after = position
+    ? sql`(${disbursedAt}, ${locator}) > (${position.createdAt}, ${position.locator})`
+    : sql`true`
+  return build
     .select()
     .from(disbursements)
-    .where(
-      sql`${disbursements.policyholderLocator} = ${holder} and ${
-        position
-          ? sql`(${disbursements.disbursedAt}, ${disbursements.locator}) > (${position.createdAt}, ${position.locator})`
-          : sql`true`
-      }`,
-    )
-    .orderBy(disbursements.disbursedAt, disbursements.locator)
+    .where(sql`${policyholderLocator} = ${holder} and ${after}`)
+    .orderBy(disbursedAt, locator)
     .limit(pageSize + 1)
+}
 
 /** A payment that made or used credit, as its row has it: amounts in minor units. */
 type Movement = {
@@ -112,13 +109,7 @@ export function policyholderCredits(
       postedTimestamp: String(one.postedAt),
       reversedTimestamp: textIfAny(one.reversedAt ?? undefined),
     })),
-    ...(last &&
-      movements.length > page.length && {
-        pagingToken: writePagingToken(
-          [{ createdAt: last.postedAt as Instant, locator: last.locator as Uuid }],
-          UUID_FORM,
-        ),
-      }),
+    ...(last && movements.length > page.length && { pagingToken: tokenAfter(last.postedAt, last.locator) }),
   }
 }
 

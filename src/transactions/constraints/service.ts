@@ -9,18 +9,13 @@ import {
 } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
-import { shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
+import { recordPlace, shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import { lineUpTo } from '../../policy/fold/line.ts'
-import {
-  boundQuote,
-  type Modification,
-  type PolicyAggregate,
-  type Quote,
-  quoteParts,
-} from '../../policy/records/aggregate.ts'
+import { boundQuote, type Quote, quoteParts } from '../../policy/records/aggregate.ts'
 import { type Endorsement, quoteOf } from '../../policy/records/transactions.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
 import { type Loaded, selectionBasis } from '../../policy/surroundings.ts'
+import type { Carried } from '../../policy/transitions.ts'
 import { placeOf, policyholderQuery, theOne } from '../../policyholders/store.ts'
 import { loadConfiguration, versionQuery } from '../../product/cache.ts'
 import type { Configuration } from '../../product/configuration.ts'
@@ -99,14 +94,13 @@ export async function quoteContent(context: RequestContext, text: string): Promi
 export async function transactionContent(context: RequestContext, text: string): Promise<Constrainable> {
   const uuid = readUuid(text)
   if (uuid) {
-    const shard = shardOfRecord(context.tenant, uuid, 'transaction')
-    const database = shardDatabase(context.env, context.tenant, shard, context.calls)
+    const { database } = recordPlace(context, text, 'transaction')
     const loaded = await loadPolicy(context, database, { modificationLocator: uuid })
     const { aggregate } = loaded
     const modification = aggregate.modifications.get(uuid)!
-    const { quoteLocator: ofQuote } = modification
-    const quote = ofQuote === undefined ? boundQuote(aggregate) : quoteOf(aggregate, ofQuote)
-    return contentOf(loaded, aggregate, quote, modification, context)
+    const { quoteLocator } = modification
+    const quote = quoteLocator === undefined ? boundQuote(aggregate) : quoteOf(aggregate, quoteLocator)
+    return contentOf(loaded, { aggregate, quote, modification }, context)
   }
   const digits = readDigits(text)
   if (digits === undefined) throw notFound('transaction', text)
@@ -124,7 +118,7 @@ const databaseOf = ({ env, tenant, calls }: RequestContext, locator: QuoteLocato
   shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls)
 
 const contentOfQuote = (loaded: Loaded, quote: Quote, context: RequestContext): Constrainable =>
-  contentOf(loaded, loaded.aggregate, quote, quoteParts(loaded.aggregate, quote).modification, context)
+  contentOf(loaded, { ...loaded, quote, ...quoteParts(loaded.aggregate, quote) }, context)
 
 function contentOfEndorsement(
   loaded: Loaded,
@@ -134,21 +128,19 @@ function contentOfEndorsement(
   const { aggregate, product } = loaded
   const { modificationLocator, kind, state, locator } = endorsement
   const modification = modificationLocator && aggregate.modifications.get(modificationLocator)
-  if (modification) return contentOf(loaded, aggregate, boundQuote(aggregate), modification, context)
+  if (modification)
+    return contentOf(loaded, { aggregate, quote: boundQuote(aggregate), modification }, context)
   if (state !== 'application')
     throw wrongState(`The ${kind} ${locator} is ${state}; it has no content any more.`)
   const supply = transientLocators(shardOfPolicy(context.tenant, aggregate.policy.locator))
   const carryOut = kind === 'renewal' ? renewed : endorsed
-  const carried = carryOut(aggregate, endorsement, { product, now: context.now, supply })
-  return contentOf(loaded, carried.aggregate, carried.quote, carried.modification, context)
+  return contentOf(loaded, carryOut(aggregate, endorsement, { product, now: context.now, supply }), context)
 }
 
 /** What the policy has at the modification's time, once it is carried out. Refuses (409) where it covers nothing then. */
-export function contentOf(
+function contentOf(
   loaded: Loaded,
-  aggregate: PolicyAggregate,
-  quote: Quote,
-  modification: Modification,
+  { aggregate, quote, modification }: Carried & { readonly quote: Quote },
   { now }: Pick<RequestContext, 'now'>,
 ): Constrainable {
   const line = lineUpTo(aggregate, quote, modification)

@@ -71,7 +71,8 @@ export async function withConstraints(
   const { product, configuration } = surroundings
   if (!readTables || graphOfProduct(configuration, product).tables.length === 0) return reported
   const line = lineUpTo(aggregate, quote, modification)
-  const earlier = lineBefore(line, modification)
+  // Of new business there is no line before.
+  const earlier = line.filter(step => step.modification.locator !== modification.locator)
   const { timeZone } = aggregate.policy
   const checked = startsOf(aggregate, modification).flatMap(at => {
     const before = elementsAt(aggregate, earlier, at, surroundings)
@@ -151,13 +152,13 @@ function withProblems(
   policyOwner: string,
 ): ReportedProblems {
   const byOwner = new Map(reported.byOwner)
-  const told = new Set<string>()
+  const reportedFields = new Set<string>()
   for (const [{ element, field }, errors] of problems) {
     const same = `${element.locator}\u0000${field.name}`
-    if (told.has(same)) continue
-    told.add(same)
-    const of = element.kind === 'group' ? element.outer! : element
-    const owner = of.kind === 'policy' ? policyOwner : of.locator
+    if (reportedFields.has(same)) continue
+    reportedFields.add(same)
+    const around = element.kind === 'group' ? element.outer! : element
+    const owner = around.kind === 'policy' ? policyOwner : around.locator
     const found = element.kind === 'group' ? inGroup(element, errors) : fieldErrors([...errors])
     byOwner.set(owner, joinFieldErrors(byOwner.get(owner) ?? fieldErrors([]), found))
   }
@@ -173,9 +174,9 @@ function inGroup({ locator, outer }: Element, errors: readonly FieldError[]): Fi
 
 // A policy's content at a time, as constraints see it: elements with their values, one around the other.
 /** An element of a policy, with the modification that its values are of. */
-export type PolicyElement = Element & { readonly madeBy: Uuid }
+type PolicyElement = Element & { readonly madeBy: Uuid }
 
-export type Surroundings = {
+type Surroundings = {
   readonly product: ProductDefinition
   readonly policyholder: Policyholder
   readonly configuration: Configuration
@@ -186,10 +187,6 @@ export const surroundingsOf = ({ product, policyholder, configuration }: Loaded)
   policyholder,
   configuration: configuration.configuration,
 })
-
-/** The line as it was before the modification; of new business, no line. */
-export const lineBefore = (line: Line, { locator }: Modification): Line =>
-  line.filter(({ modification }) => modification.locator !== locator)
 
 /** An account's own element, of which those of its policies stand. */
 export const policyholderElement = (
@@ -226,14 +223,8 @@ export function elementsAt(
     elements.push(element)
     for (const group of groups) {
       const inside = fields.find(one => one.name === group.fieldName)?.fields ?? []
-      elements.push({
-        kind: 'group',
-        locator: group.locator,
-        fields: inside,
-        values: group.values,
-        outer: element,
-        madeBy,
-      })
+      const { locator, values } = group
+      elements.push({ kind: 'group', locator, fields: inside, values, outer: element, madeBy })
     }
     return element
   }

@@ -18,7 +18,7 @@ import {
 } from '../../policy/records/transactions.ts'
 import { uploadedName } from './upload.ts'
 
-export type IssuanceOperation = 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
+type IssuanceOperation = 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
 
 /** Fees and a schedule that are changed by hand are nothing that is issued. */
 const OPERATIONS: Readonly<Partial<Record<ModificationKind, IssuanceOperation>>> = {
@@ -116,15 +116,17 @@ function ownerOf(
   { policy, endorsements, cancellations, reinstatements }: PolicyAggregate,
   { locator }: Modification,
 ): { subject: DocumentSubject; subjectLocator: string } {
-  const own = ({ modificationLocator }: { modificationLocator?: Uuid }): boolean =>
-    modificationLocator === locator
-  const [endorsement] = recordsWhere(endorsements, own)
-  if (endorsement) return { subject: endorsement.kind, subjectLocator: String(endorsement.locator) }
-  const [cancellation] = recordsWhere(cancellations, own)
-  if (cancellation) return { subject: 'cancellation', subjectLocator: String(cancellation.locator) }
-  const [reinstatement] = recordsWhere(reinstatements, own)
-  if (reinstatement) return { subject: 'reinstatement', subjectLocator: reinstatement.locator }
-  return { subject: 'policy', subjectLocator: String(policy.locator) }
+  const isOwn = (one: { modificationLocator?: Uuid }): boolean => one.modificationLocator === locator
+  const owner = (subject: DocumentSubject, record: { locator: number | string }) => ({
+    subject,
+    subjectLocator: String(record.locator),
+  })
+  const [endorsement] = recordsWhere(endorsements, isOwn)
+  if (endorsement) return owner(endorsement.kind, endorsement)
+  const [cancellation] = recordsWhere(cancellations, isOwn)
+  if (cancellation) return owner('cancellation', cancellation)
+  const [reinstatement] = recordsWhere(reinstatements, isOwn)
+  return reinstatement ? owner('reinstatement', reinstatement) : owner('policy', policy)
 }
 
 /** The documents without those whose place a consolidated one has taken; one that another still waits for stays. */

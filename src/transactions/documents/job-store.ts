@@ -55,9 +55,9 @@ export function jobQueries(
   after: PolicyAggregate,
   at: Instant,
 ): Query[] {
-  const { locator } = after.policy
+  const { locator: policyLocator } = after.policy
   const { build } = database
-  const mine = sql`policy_locator = ${locator}`
+  const mine = sql`policy_locator = ${policyLocator}`
   const dueAt = (at + HINT_AGAIN_MS) as Instant
   switch (jobChange(before, after)) {
     case 'more':
@@ -65,7 +65,7 @@ export function jobQueries(
       return [
         build
           .insert(documentJobs)
-          .values({ policyLocator: locator, attempts: 0, dueAt, leaseUntil: 0 })
+          .values({ policyLocator, attempts: 0, dueAt, leaseUntil: 0 })
           .onConflictDoUpdate({ target: documentJobs.policyLocator, set: { dueAt } }),
       ]
     case 'progress':
@@ -121,41 +121,22 @@ export async function postponeJob(
   policy: PolicyLocator,
   retryAt: Instant,
 ): Promise<void> {
+  const postponed = { dueAt: retryAt, leaseUntil: 0, retryAt }
   await database.batch([
-    database.build
-      .update(documentJobs)
-      .set({ dueAt: retryAt, leaseUntil: 0, retryAt })
-      .where(sql`policy_locator = ${policy}`),
+    database.build.update(documentJobs).set(postponed).where(sql`policy_locator = ${policy}`),
   ])
 }
 
-/** Ends the job of a policy none of whose documents waits. */
+/** Ends the job of a policy if none of its documents waits. */
 export async function endIdleJob(database: Database, policy: PolicyLocator): Promise<void> {
+  const isIdle = sql`not exists (select 1 from ${documents} where policy_locator = ${policy} and state = 'draft')`
   await database.batch([
-    database.build
-      .delete(documentJobs)
-      .where(
-        sql`policy_locator = ${policy} and not exists (select 1 from ${documents} where policy_locator = ${policy} and state = 'draft')`,
-      ),
+    database.build.delete(documentJobs).where(sql`policy_locator = ${policy} and ${isIdle}`),
   ])
 }
 
 /** Earliest time at which a job is due, as SQL for one value; null when there is none. */
 export const earliestJob = sql`(select min(due_at) from ${documentJobs})`
-
-/** Policies whose documents have waited longest, at most `most`; each is due again in a minute. */
-export async function takeDueJobs(database: Database, at: Instant, most: number): Promise<PolicyLocator[]> {
-  const [rows] = await database.batch([
-    database.build
-      .update(documentJobs)
-      .set({ dueAt: (at + HINT_AGAIN_MS) as Instant })
-      .where(
-        sql`policy_locator in (select policy_locator from ${documentJobs} where due_at <= ${at} order by due_at limit ${most})`,
-      )
-      .returning({ policyLocator: documentJobs.policyLocator }),
-  ])
-  return rows.map(row => row.policyLocator as PolicyLocator)
-}
 
 // Queue messages that say that a policy has documents to make. Each is only a hint (docs/design.md, section 5).
 export type DocumentHint = ShardName & { policyLocator: PolicyLocator }
@@ -192,10 +173,23 @@ export function hintDocuments(context: RequestContext, shard: number, policy: Po
   )
 }
 
-/** Hints again of what has waited for a minute, or is to be tried again: of no more than are made at once. */
+/**
+ * Hints again of documents that have waited for a minute, or are to be tried again: those that have waited longest, no more
+ * than are made at once. Each is due again in a minute.
+ */
 export async function hintDueDocuments(env: Env, tenant: Tenant, shard: number, calls: Calls): Promise<void> {
-  const due = await takeDueJobs(shardDatabase(env, tenant, shard, calls), now(), MADE_AT_ONCE)
-  await hintOf(env, shardName(tenant, shard), due, calls)
+  const database = shardDatabase(env, tenant, shard, calls)
+  const at = now()
+  const due = sql`select policy_locator from ${documentJobs} where due_at <= ${at} order by due_at limit ${MADE_AT_ONCE}`
+  const [rows] = await database.batch([
+    database.build
+      .update(documentJobs)
+      .set({ dueAt: (at + HINT_AGAIN_MS) as Instant })
+      .where(sql`policy_locator in (${due})`)
+      .returning({ policyLocator: documentJobs.policyLocator }),
+  ])
+  const policies = rows.map(row => row.policyLocator as PolicyLocator)
+  await hintOf(env, shardName(tenant, shard), policies, calls)
 }
 
 /** Hints that documents of these policies of the shard wait. A hint that is lost costs a minute. */
@@ -283,12 +277,7 @@ export async function withoutStoredFile(
 }
 
 /** Refuses (400) what is incomplete, and files that are neither PDF nor HTML or not what they are said to be. */
-function readUpload({ query, form, file }: Upload): {
-  file: FilePart
-  type: DocumentType
-  displayName: string
-  documentType: string
-} {
+function readUpload({ query, form, file }: Upload) {
   const named = (name: 'displayName' | 'documentType'): string => {
     const value = query[name] ?? form[name]
     if (value === undefined)

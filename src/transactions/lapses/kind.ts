@@ -136,7 +136,7 @@ export async function decideLapse(
 ): Promise<LapseDecision> {
   const { aggregate, product } = loaded
   const { now } = attempt
-  const context = async (digits: number) => ({ product, now, supply: await attempt.digits(digits) })
+  const context = async () => ({ product, now, supply: await attempt.digits(0) })
   const billed = (digits: number) => ({ digits, ownBills: ownBills('cancellation', loaded, attempt) })
   switch (operation.action) {
     case 'pastDue': {
@@ -147,7 +147,7 @@ export async function decideLapse(
       const before = notice ?? { aggregate, events: [] }
       const answer = await preGrace(loaded, start, tries, attempt)
       if ('again' in answer) return { planned: { ...before, timers: [answer.again] } }
-      return { planned: chain(before, planGraceStart(aggregate, start, await context(0), answer.terms)) }
+      return { planned: chain(before, planGraceStart(aggregate, start, await context(), answer.terms)) }
     }
     case 'graceEnd': {
       const grace = aggregate.gracePeriods.get(operation.gracePeriod)
@@ -167,43 +167,51 @@ export async function decideLapse(
       return { planned, shown: { gracePeriod } }
     }
     case 'open': {
-      const { reinstatement, ...planned } = planOpening(aggregate, await context(0))
+      const { reinstatement, ...planned } = planOpening(aggregate, await context())
       return { planned, shown: { reinstatement: reinstatement.locator } }
     }
-    case 'invoice': {
-      const { reinstatement, effectiveAt } = operation
-      const open = lapseReinstatementOf(aggregate, reinstatement)
-      const invoiced = await prorated(loaded, attempt, { digits: 2 }, context =>
-        planInvoicing(aggregate, open, effectiveAt, context),
-      )
-      const waiting = lapseReinstatementOf(invoiced.aggregate, reinstatement)
-      // With nothing to pay no payment will ever come.
-      const invoice = reinstatementInvoice(invoiced.aggregate, waiting)!
-      if (isOutstanding(invoice)) return { planned: invoiced, shown: { reinstatement } }
-      const issueContext = await context(digitsForIssue(invoiced.aggregate, waiting, now))
-      const issued = planIssue(invoiced.aggregate, waiting, issueContext)
-      return { planned: chain(invoiced, issued), shown: { reinstatement } }
+    case 'periodEnd': {
+      const reinstatement = aggregate.lapseReinstatements.get(operation.reinstatement)
+      return { planned: planPeriodEnd(aggregate, reinstatement, now) }
     }
-    case 'close': {
-      const { reinstatement } = operation
-      const planned = planClosing(aggregate, lapseReinstatementOf(aggregate, reinstatement), now)
-      return { planned, shown: { reinstatement } }
-    }
+    default:
+      return await decideReinstatement(loaded, operation, attempt)
+  }
+}
+
+/** The actions of clients on the reinstatement of a lapse. */
+async function decideReinstatement(
+  loaded: Loaded,
+  operation: Extract<LapseOperation, { action: 'invoice' | 'close' | 'addDocument' | 'removeDocument' }>,
+  attempt: Attempt,
+): Promise<LapseDecision> {
+  const { aggregate, product } = loaded
+  const { now } = attempt
+  const reinstatement = lapseReinstatementOf(aggregate, operation.reinstatement)
+  const shown = { reinstatement: reinstatement.locator }
+  switch (operation.action) {
+    case 'close':
+      return { planned: planClosing(aggregate, reinstatement, now), shown }
     case 'addDocument': {
-      const { reinstatement, document } = operation
-      const { subject, subjectLocator } = ownerOfUpload(lapseReinstatementOf(aggregate, reinstatement))
-      const upload = { ...document, subject, subjectLocator }
-      return { planned: planUpload(aggregate, upload, now), shown: { reinstatement } }
-    }
-    case 'removeDocument': {
-      const { reinstatement, document } = operation
-      const owner = asOwner(lapseReinstatementOf(aggregate, reinstatement))
-      return { planned: planRemoval(aggregate, owner, document), shown: { reinstatement } }
-    }
-    case 'periodEnd':
+      const { subject, subjectLocator } = ownerOfUpload(reinstatement)
       return {
-        planned: planPeriodEnd(aggregate, aggregate.lapseReinstatements.get(operation.reinstatement), now),
+        planned: planUpload(aggregate, { ...operation.document, subject, subjectLocator }, now),
+        shown,
       }
+    }
+    case 'removeDocument':
+      return { planned: planRemoval(aggregate, asOwner(reinstatement), operation.document), shown }
+    case 'invoice': {
+      const invoiced = await prorated(loaded, attempt, { digits: 2 }, context =>
+        planInvoicing(aggregate, reinstatement, operation.effectiveAt, context),
+      )
+      const after = invoiced.aggregate
+      const waiting = lapseReinstatementOf(after, reinstatement.locator)
+      // With nothing to pay no payment will ever come.
+      if (isOutstanding(reinstatementInvoice(after, waiting)!)) return { planned: invoiced, shown }
+      const supply = await attempt.digits(digitsForIssue(after, waiting, now))
+      return { planned: chain(invoiced, planIssue(after, waiting, { product, now, supply })), shown }
+    }
   }
 }
 

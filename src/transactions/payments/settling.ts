@@ -249,8 +249,6 @@ const reinstatementRestingOn = (before: PolicyAggregate, invoice: Invoice): Laps
 // What the product's plugin says of payments that a change takes back (brief 5.6, getPostPaymentReversal): when the grace
 // period ends that begins since the invoice is unpaid again; an open one ends then too. The payments are found at the
 // one place where changes are recorded, so that no transaction that takes back invoices forgets them.
-type OperationType = PostPaymentReversalInput['operationType']
-
 /**
  * The plan with the ends of grace periods that the plugin sets, called once for each payment that the plan takes
  * back: by itself (`payment_reversal`), or since its invoice is made void (`payment_invalidation`). Not called
@@ -270,7 +268,8 @@ export async function withGraceEnds(
     return plan
   let planned = plan
   for (const payment of takenBack(before, plan.aggregate)) {
-    const operationType = operationOf(payment, plan.aggregate)
+    const isVoid = invoiceStatus(plan.aggregate.invoices.get(payment.invoiceLocator)!) === 'invalidated'
+    const operationType = isVoid ? 'payment_invalidation' : 'payment_reversal'
     const asked = { ...loaded, aggregate: planned.aggregate }
     const answer = await askPlugin(asked, attempt, {
       name: 'getPostPaymentReversal',
@@ -287,7 +286,7 @@ export async function withGraceEnds(
       },
       onFailure: isAttended ? undefined : 'The end of grace stays as it is.',
     })
-    planned = withEnd(planned, payment, operationType, answer?.endAt, attempt.now)
+    planned = withEnd(planned, payment, isVoid, answer?.endAt, attempt.now)
   }
   return planned
 }
@@ -301,16 +300,10 @@ const takenBack = (before: PolicyAggregate, after: PolicyAggregate): Payment[] =
     return isReversed && !(payment.source === 'offset' && payment.amount.minor < 0)
   })
 
-function operationOf({ invoiceLocator }: Payment, after: PolicyAggregate): OperationType {
-  return invoiceStatus(after.invoices.get(invoiceLocator)!) === 'invalidated'
-    ? 'payment_invalidation'
-    : 'payment_reversal'
-}
-
 /** The invoice as it was until now: when it was due, and not when it is due again. */
 function inputOf(
   { locator, invoiceLocator }: Payment,
-  operationType: OperationType,
+  operationType: PostPaymentReversalInput['operationType'],
   before: PolicyAggregate,
   gracePeriodDays: number,
 ): PostPaymentReversalInput {
@@ -332,18 +325,14 @@ function inputOf(
 function withEnd(
   planned: Planned,
   { invoiceLocator }: Payment,
-  operationType: OperationType,
+  isVoid: boolean,
   endAt: Instant | undefined,
   now: Instant,
 ): Planned {
   const { aggregate } = planned
   const invoice = aggregate.invoices.get(invoiceLocator)!
-  const graceEndAt =
-    endAt === undefined || operationType === 'payment_invalidation' ? undefined : later(endAt, invoice.dueAt)
-  const changed: Invoice = { ...invoice, graceEndAt }
-  const set: Planned = {
-    aggregate: { ...aggregate, invoices: putRecords(aggregate.invoices, [changed]) },
-    events: [],
-  }
+  const graceEndAt = endAt === undefined || isVoid ? undefined : later(endAt, invoice.dueAt)
+  const invoices = putRecords(aggregate.invoices, [{ ...invoice, graceEndAt }])
+  const set: Planned = { aggregate: { ...aggregate, invoices }, events: [] }
   return chain(planned, set, endAt === undefined ? undefined : planGraceEndMove(set.aggregate, endAt, now))
 }
