@@ -254,7 +254,6 @@ export function paymentFieldValues(
   return normaliseFieldValues(paymentFields, values, timeZone)
 }
 
-// Shows what is billed and planned for a policy.
 /** The invoice of that locator; 404 when the policy has none such. */
 export function invoiceNamed({ invoices }: PolicyAggregate, locator: Uuid): Invoice {
   const invoice = invoices.get(locator)

@@ -225,9 +225,8 @@ function assertKeepable(plan: readonly Installment[]): void {
     )
 }
 
-// Reverses fees of installments by hand, like fees of the policy (brief 3.3).
 /**
- * The installment whose fee the locator names, with the fee reversed by the modification; `installments` are the policy's
+ * The installment whose fee the locator names, with the fee reversed by hand, by the modification (brief 3.3); `installments` are the policy's
  * as they are by then. Refuses with 404 an unknown fee, with 409 one that was reversed, or that no invoice asks for.
  */
 export function withFeeReversed(

@@ -136,7 +136,6 @@ function firstDue(
   return amountsDue({ ...before, installments }, modification)[0]!.minor
 }
 
-/** Installments that the cancellation took over. */
 const lostBy = ({ installments }: PolicyAggregate, { locator }: Modification): PlannedInstallment[] =>
   [...installments.values()].filter(one => one.absorbedBy.includes(locator))
 

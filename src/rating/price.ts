@@ -22,7 +22,6 @@ const amountIn = <K extends string>(name: K, amount: Money) =>
     [N in K]: number
   } & { [N in `${K}Currency`]: string }
 
-/** The price of the view's policy or quote, which is priced. */
 export function policyPriceResponse(view: PolicyView): PolicyPriceResponse {
   const { currency } = view.aggregate.policy
   const exposures = view.exposures.map(({ exposure, perils }) => {
@@ -217,23 +216,23 @@ const everyLevel = ({ before, after }: Change, currency: CurrencyCode) => ({
   ...changeOf('grossTaxes', totalTaxes(before, currency), totalTaxes(after, currency)),
   ...changeOf('grossCommissions', totalCommissions(before, currency), totalCommissions(after, currency)),
   ...changeOf('total', total(before, currency), total(after, currency)),
-  taxGroups: changesByName(before.taxes, after.taxes, currency).map(([name, amounts]) => ({
-    name,
-    ...amounts,
-  })),
-  commissions: changesByName(before.commissions, after.commissions, currency).map(([recipient, amounts]) => ({
-    recipient,
-    ...amounts,
-  })),
+  taxGroups: changesByName('name', before.taxes, after.taxes, currency),
+  commissions: changesByName('recipient', before.commissions, after.commissions, currency),
 })
 
 type AmountsByName = ReadonlyMap<string, Money>
 
-/** Every name of either side, with what becomes of its amount. */
-const changesByName = (before: AmountsByName, after: AmountsByName, currency: CurrencyCode) =>
+/** Every name of either side, as the property `key`, with what becomes of its amount. */
+const changesByName = <K extends string>(
+  key: K,
+  before: AmountsByName,
+  after: AmountsByName,
+  currency: CurrencyCode,
+) =>
   [...new Set([...before.keys(), ...after.keys()])].map(name => {
     const [was, is] = [before.get(name) ?? zero(currency), after.get(name) ?? zero(currency)]
-    return [name, { ...amountIn('newAmount', is), ...amountIn('amountChange', minus(is, was)) }] as const
+    const amounts = { ...amountIn('newAmount', is), ...amountIn('amountChange', minus(is, was)) }
+    return { [key]: name, ...amounts } as Record<K, string> & typeof amounts
   })
 
 // What perils cost at the end of a line: sums of amounts that are already rounded, never rounded again (brief 3.1).
@@ -259,7 +258,6 @@ function perilTotals({ pieces }: PerilView, currency: CurrencyCode): Totals {
   return sumTotals(totals, currency)
 }
 
-/** The sum of totals. */
 function sumTotals(list: readonly Totals[], currency: CurrencyCode): Totals {
   const premiums = list.map(totals => totals.premium)
   const technical = list.map(totals => totals.technicalPremium).filter(amount => amount !== undefined)

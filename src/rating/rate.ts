@@ -136,7 +136,6 @@ export async function underwriteQuote(
   return { decision: decision ?? 'none', notes, at: now }
 }
 
-// What a decision works with: time, locators, and what templates and checks need to know of the policy.
 /** Time and locators for one attempt. `digits` leases display ids whose number only a plan can tell. */
 export type Attempt = {
   now: Instant
@@ -286,11 +285,9 @@ export type EffectContext = {
   prorated?: Prorated
 }
 
-// What underwriting did not accept is referred to a person, whose decision takes its place.
-/** What a person decided; the notes, which are kept with the decision, say who and why. */
+/** A person's decision in place of underwriting's; the notes, which are kept with it, say who and why. */
 export type Referral = Pick<UnderwritingResult, 'decision' | 'notes'>
 
-/** The caller's decision, in the form in which it is kept. */
 export const referralBy = (
   { caller }: Pick<RequestContext, 'caller'>,
   { decision, note }: UnderwritingDecisionRequest,

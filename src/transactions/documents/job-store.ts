@@ -135,7 +135,7 @@ export async function endIdleJob(database: Database, policy: PolicyLocator): Pro
   ])
 }
 
-/** Earliest time at which a job is due, as SQL for one value; null when there is none. */
+/** SQL for the earliest time at which a job is due, or null. */
 export const earliestJob = sql`(select min(due_at) from ${documentJobs})`
 
 // Queue messages that say that a policy has documents to make. Each is only a hint (docs/design.md, section 5).
@@ -146,10 +146,8 @@ export const MOST_HINTS_A_MINUTE = 40
 
 const MINUTE_MS = 60_000
 
-/** By shard, for a minute. */
 const hinted = new Memo<string, { readonly since: Instant; hints: number }>(1_000)
 
-/** Counts a hint of the shard; whether it may be sent. */
 function hasShare({ tenantLocator, shard }: ShardName): boolean {
   const key = `${tenantLocator}/${shard}`
   const known = hinted.get(key)
@@ -310,7 +308,6 @@ const goneFileTimer = (document: Uuid, now: Instant): NewTimer & { locator: Uuid
   payload: {},
 })
 
-/** Timers for the files of documents that a change takes away. */
 export function goneFileTimers(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,

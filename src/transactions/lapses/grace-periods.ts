@@ -99,7 +99,6 @@ export const planGraceStart = (
     updatedAt: now,
   })
 
-/** The policy with the grace period, new or changed, its event and its timer. */
 function planGrace(
   before: PolicyAggregate,
   event: Parameters<typeof gracePeriodEvent>[1],
@@ -331,7 +330,6 @@ export function pastDueFrom({ modifications }: PolicyAggregate, invoice: Invoice
 export const isOwed = (aggregate: PolicyAggregate, invoice: Invoice): boolean =>
   totalDueOf(aggregate, invoice).minor > 0
 
-/** The policy's invoices that are owed and past due. */
 export function pastDueInvoices(aggregate: PolicyAggregate, now: Instant): Invoice[] {
   const totalDueOf = totalsDueOf(aggregate)
   return [...aggregate.invoices.values()].filter(invoice => {

@@ -123,11 +123,8 @@ export const amountDueKind = defineKind<'amountDue'>({
   },
 })
 
-/** What the answer shows. */
-type LapseSubject = { gracePeriod: Uuid } | { reinstatement: Uuid }
-
 /** What came of it (undefined: nothing was to be done); `shown` where a client asked. */
-type LapseDecision = { planned: Planned | undefined; shown?: LapseSubject }
+type LapseDecision = { planned: Planned | undefined; shown?: { gracePeriod: Uuid } | { reinstatement: Uuid } }
 
 export async function decideLapse(
   loaded: Loaded,

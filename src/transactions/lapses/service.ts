@@ -96,7 +96,6 @@ export async function updateGracePeriod(
   return await carryOut(context, policy, { action: 'updateGrace', gracePeriod, terms })
 }
 
-/** Begins to reinstate a lapsed policy. */
 export const openReinstatement = (context: RequestContext, policyText: string): Promise<JsonAnswer> =>
   carryOut(context, policyLocator(policyText), { action: 'open' })
 
@@ -125,7 +124,6 @@ export async function addReinstatementDocument(
   )
 }
 
-/** Takes an uploaded document off the reinstatement, and its file away. */
 export async function removeReinstatementDocument(
   context: RequestContext,
   text: string,
@@ -138,7 +136,6 @@ export async function removeReinstatementDocument(
   )
 }
 
-/** What the reinstatement would ask for, from that time on; nothing is stored. */
 export async function reinstatementAmountDue(
   context: RequestContext,
   text: string,

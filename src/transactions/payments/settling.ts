@@ -50,26 +50,19 @@ export function assertCredit(credit: Money, change: Money, holder: string): void
   )
 }
 
-type Credited = {
-  readonly planned: Planned
-  /** The credit that is left. */
-  readonly credit: Money
-  /** Whether the plan rests on the credit as it was read. */
-  readonly restsOnCredit: boolean
-}
-
 /**
  * The plan, with the invoices that settle each other (offsets.ts), and after that those that it makes paid from the
  * credit as far as it goes, those due first before the others.
  * Refuses (409) a plan that takes back credit which has been used; one of the clock's is tried again until it is not.
- * `loaded` is what the plan was made with.
+ * `loaded` is what the plan was made with. Returns the plan with the credit that is left, and whether it rests on the credit as
+ * it was read.
  */
 export async function withCredit(
   before: PolicyAggregate | undefined,
   loaded: Omit<Loaded, 'aggregate'>,
   decided: Planned,
   attempt: Attempt,
-): Promise<Credited> {
+) {
   const plan = await withOffsets(before, loaded, decided, attempt)
   const left = ({ aggregate }: Planned): Money => plus(loaded.credit, creditChange(before, aggregate))
   const { policyholderLocator } = plan.aggregate.policy
@@ -96,9 +89,10 @@ const madeBy = (before: PolicyAggregate | undefined, after: PolicyAggregate): In
     .filter(invoice => !before?.invoices.has(invoice.locator) && isOutstanding(invoice))
     .sort((a, b) => a.dueAt - b.dueAt)
 
-// Refunds settle what is open (brief 4.5): outstanding invoices of issued transactions of one policy whose amounts have
-// opposite signs settle each other, those due first before the others, and no money moves.
-/** The plan, with the invoices that settle each other once it is carried out. */
+/**
+ * The plan, with the invoices that settle each other once it is carried out (brief 4.5): outstanding invoices of issued
+ * transactions of one policy whose amounts have opposite signs, those due first before the others. No money moves.
+ */
 async function withOffsets(
   before: PolicyAggregate | undefined,
   loaded: Omit<Loaded, 'aggregate'>,
