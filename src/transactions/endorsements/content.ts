@@ -397,23 +397,18 @@ export class Content {
     return { ...this.#context, timeZone, quoteLocator: this.#quote.locator, reported: this.reported }
   }
 
-  #stray(locator: string, index: number): void {
-    this.reported.strays.push({
-      exposureName: '',
-      exposureLocator: locator,
-      index,
-      message: `The policy has no exposure '${locator}' that is covered then; send the locator of one of its exposures.`,
-    })
+  #stray(exposureLocator: string, index: number): void {
+    const message = `The policy has no exposure '${exposureLocator}' that is covered then; send the locator of one of its exposures.`
+    this.reported.strays.push({ exposureName: '', exposureLocator, index, message })
   }
 
-  #strayPeril(exposure: Exposure, locator: string, index: number): void {
-    this.reported.strays.push({
-      exposureName: exposure.name,
-      exposureLocator: exposure.locator,
-      index,
-      perilName: locator,
-      message: `Exposure '${exposure.locator}' has no peril '${locator}' that is covered then; send one of its perils.`,
-    })
+  #strayPeril(
+    { name: exposureName, locator: exposureLocator }: Exposure,
+    perilName: string,
+    index: number,
+  ): void {
+    const message = `Exposure '${exposureLocator}' has no peril '${perilName}' that is covered then; send one of its perils.`
+    this.reported.strays.push({ exposureName, exposureLocator, index, perilName, message })
   }
 }
 

@@ -177,11 +177,7 @@ function amountsOfBoth(first: PerilUpdate, second: PerilUpdate): Partial<PerilUp
   const later = said(second)
   const isSaid = (name: keyof typeof AMOUNTS): boolean => later[name] !== undefined
   const kept = (Object.keys(AMOUNTS) as (keyof typeof AMOUNTS)[]).filter(isSaid)
-  return {
-    ...said(first),
-    ...Object.fromEntries(kept.map(name => [AMOUNTS[name], undefined])),
-    ...later,
-  }
+  return { ...said(first), ...Object.fromEntries(kept.map(name => [AMOUNTS[name], undefined])), ...later }
 }
 
 /** Without missing values, which must not replace earlier ones. */

@@ -233,11 +233,7 @@ export function planEndorsementInvalidation(
   const modification = before.modifications.get(endorsement.modificationLocator!)!
   const voided = withoutModification(before, modification, now)
   const aggregate = withEndorsement(voided.aggregate, gone)
-  return {
-    ...voided,
-    aggregate,
-    events: [...voided.events, endorsementEvent(aggregate, 'invalidate', gone)],
-  }
+  return { ...voided, aggregate, events: [...voided.events, endorsementEvent(aggregate, 'invalidate', gone)] }
 }
 
 // The policy as GET /policy shows it once an accepted endorsement or renewal is issued: computed by the plan of issuing, and not

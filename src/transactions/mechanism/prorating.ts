@@ -83,9 +83,5 @@ const madeSince = (before: PolicyAggregate, after: PolicyAggregate): Modificatio
 const both = (known: Prorated, more: Prorated): Prorated => {
   const runs = new Map(known.runs)
   for (const [run, splits] of more.runs) runs.set(run, [...(runs.get(run) ?? []), ...splits])
-  return {
-    runs,
-    fees: new Map([...known.fees, ...more.fees]),
-    holdbacks: more.holdbacks ?? known.holdbacks,
-  }
+  return { runs, fees: new Map([...known.fees, ...more.fees]), holdbacks: more.holdbacks ?? known.holdbacks }
 }

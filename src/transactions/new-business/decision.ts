@@ -4,6 +4,7 @@
 import { bill, billOnAcceptance, showBills } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
 import { Refusal, wrongState } from '../../kernel/errors.ts'
+import { locatorSupply, type PolicyLocator, shardOfDigits, supplyOf } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { JsonAnswer } from '../../platform/commit.ts'
 import type {
@@ -28,6 +29,8 @@ import {
   quoteParts,
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
+import { digitsForChanges, digitsForNewDraft } from '../../policy/records/transactions.ts'
+import { loadNewPolicyContext } from '../../policy/store/loading.ts'
 import { assertWithinLimits, type Loaded, type NewPolicyContext } from '../../policy/surroundings.ts'
 import {
   assertPolicyAllows,
@@ -48,7 +51,7 @@ import {
 } from '../../rating/rate.ts'
 import type { RatingContext } from '../../rating/rater.ts'
 import { assertQuoteValid } from '../constraints/validation.ts'
-import { json } from '../mechanism/kind.ts'
+import { defineKind, type FirstKind, json, showNothing, showPolicy } from '../mechanism/kind.ts'
 import { changeQuote, planAcceptance, planQuoting } from '../quotes/plans.ts'
 import { isPriced } from '../quotes/projection.ts'
 import { termEndTimers } from '../term-end.ts'
@@ -244,3 +247,75 @@ function planDiscard(before: PolicyAggregate, now: Instant): Planned {
     ],
   }
 }
+
+declare module '../mechanism/kind.ts' {
+  interface PolicyOperations {
+    /** `digits` are the locators leased for it; the first is the policy's own. */
+    create: { request: PolicyCreateRequest; digits: number[]; summarizeQuotes: boolean }
+    update: { request: PolicyUpdateRequest }
+    finalize: object
+    issue: object
+    discard: object
+    /** Prices without storing anything; `due` in the form of GET. */
+    price: { due: boolean }
+    /** The decision as stored, or as it would be now. */
+    underwriting: object
+  }
+}
+
+const creation: FirstKind<'create'> = {
+  name: 'create',
+  async begin(operation, { context, database, autofill, lease, attemptWith }) {
+    const newPolicy = await loadNewPolicyContext(context, database, operation.request)
+    const request = await autofill.creation(operation.request, newPolicy)
+    const { digits } = operation
+    const more = await lease(digitsForNewDraft(request.exposures) - digits.length)
+    const locator = digits[0] as PolicyLocator
+    const supply = locatorSupply(shardOfDigits(locator), [...digits, ...more])
+    const attempt = attemptWith(supplyOf(locator, supply))
+    const planned = await autofill.explaining(decideCreation(request, newPolicy, attempt))
+    const loaded = { ...newPolicy, aggregate: planned.aggregate }
+    return { planned, loaded, attempt, response: showPolicy(operation) }
+  },
+}
+
+const update = defineKind<'update'>({
+  name: 'update',
+  fill: async (operation, loaded, autofill) => ({
+    ...operation,
+    request: await autofill.update(operation.request, loaded),
+  }),
+  locators: ({ request }) => digitsForChanges(request),
+  decide: async (loaded, { request }, { attempt }) => ({
+    planned: await decideUpdate(request, loaded, attempt),
+  }),
+})
+
+const finalization = defineKind<'finalize'>({
+  name: 'finalize',
+  decide: async (loaded, _, { attempt }) => ({ planned: await decideFinalization(loaded, attempt) }),
+})
+
+const issue = defineKind<'issue'>({
+  name: 'issue',
+  decide: async (loaded, _, { attempt }) => ({ planned: await decideIssue(loaded, attempt) }),
+})
+
+const discard = defineKind<'discard'>({
+  name: 'discard',
+  decide: (loaded, _, { attempt }) => ({ planned: decideDiscard(loaded, attempt), response: showNothing }),
+})
+
+const price = defineKind<'price'>({
+  name: 'price',
+  isReadOnly: () => true,
+  decide: async (loaded, { due }, { attempt }) => ({ answer: await priceAnswer(loaded, due, attempt) }),
+})
+
+const underwriting = defineKind<'underwriting'>({
+  name: 'underwriting',
+  isReadOnly: () => true,
+  decide: async (loaded, _, { attempt }) => ({ answer: json(await decideUnderwriting(loaded, attempt)) }),
+})
+
+export const newBusinessKinds = [creation, update, finalization, issue, discard, price, underwriting]

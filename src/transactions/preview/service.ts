@@ -34,15 +34,7 @@ export async function previewOf(
       const autofill = new Autofill(context, locator, plugins, tables)
       const request = await previewed(preview).fill?.(preview.request, loaded, autofill)
       const filled = request ? ({ ...preview, request } as PolicyPreview) : preview
-      const attempt = {
-        now,
-        supply,
-        digits: async () => supply,
-        plugins,
-        externalRater,
-        tables,
-        readTables,
-      }
+      const attempt = { now, supply, digits: async () => supply, plugins, externalRater, tables, readTables }
       return await autofill.explaining(decidePreview(loaded, filled, attempt))
     })
   } catch (problem) {

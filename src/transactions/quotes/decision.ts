@@ -8,6 +8,7 @@ import { assertWithinLimits, type Loaded } from '../../policy/surroundings.ts'
 import { chain, type Planned, policyState } from '../../policy/transitions.ts'
 import { type Attempt, type Referral, ratingContext } from '../../rating/rate.ts'
 import { assertQuoteValid } from '../constraints/validation.ts'
+import { defineKind, type Response, showNothing, showRecord } from '../mechanism/kind.ts'
 import type { PolicyQuoteUpdateRequest } from './contract-quote.ts'
 import {
   digitsForCopy,
@@ -20,6 +21,7 @@ import {
   planReferral,
   planSelection,
 } from './plans.ts'
+import { QUOTES, quotePrice } from './projection.ts'
 
 export type QuoteOperation =
   | { action: 'update'; request: PolicyQuoteUpdateRequest }
@@ -108,4 +110,30 @@ function assertCompleted({ policyholder }: Loaded): void {
       'policyholderIncomplete',
       `Policyholder '${policyholder.locator}' is not completed; update it with completed=true, then accept.`,
     )
+}
+
+declare module '../mechanism/kind.ts' {
+  interface PolicyOperations {
+    /** An action on one of the policy's quotes. */
+    quote: { quote: QuoteLocator; operation: QuoteOperation }
+  }
+}
+
+const showPrice =
+  (locator: QuoteLocator): Response =>
+  ({ aggregate, product }) =>
+    quotePrice(aggregate, quoteOf(aggregate, locator), product)
+
+export const quoteKind = defineKind<'quote'>({
+  name: 'quote',
+  record: ({ quote }) => showRecord(QUOTES, quote),
+  async decide(loaded, { quote: locator, operation }, { attempt }) {
+    const { planned, quote } = await decideQuote(loaded, locator, operation, attempt)
+    return { planned, response: responseTo(operation, quote), subject: String(quote) }
+  },
+})
+
+function responseTo({ action }: QuoteOperation, quote: QuoteLocator): Response {
+  if (action === 'select') return showNothing
+  return action === 'quote' ? showPrice(quote) : showRecord(QUOTES, quote)
 }

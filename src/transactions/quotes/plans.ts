@@ -39,12 +39,7 @@ const DECIDED = ['policy.quote.quoted', 'policy.quote.declined'] as const
 /** Everything but `copy` also needs a policy that is not issued. */
 export const QUOTE_TRANSITIONS: TransitionTable<QuoteAction, QuoteState> = {
   update: { from: ['draft'], to: 'draft', event: 'policy.quote.update', past: 'updated' },
-  quote: {
-    from: ['draft'],
-    to: ['quoted', 'declined'],
-    event: DECIDED,
-    past: 'quoted',
-  },
+  quote: { from: ['draft'], to: ['quoted', 'declined'], event: DECIDED, past: 'quoted' },
   accept: { from: ['quoted'], to: 'accepted', event: 'policy.quote.accept', past: 'accepted' },
   invalidate: { from: ['accepted'], to: 'quoted', event: 'policy.quote.update', past: 'invalidated' },
   /** An accepted quote must be invalidated first. */

@@ -14,9 +14,8 @@ import { undecided } from '../endorsements/application.ts'
 import { lapseInForce } from '../lapses/lapse.ts'
 import { conflictsOf, defineKind, json, withoutConflicts } from '../mechanism/kind.ts'
 import { endsNaturally, termEndTimers } from '../term-end.ts'
-import { type ConstraintProblems, constraintProblems } from './constraints.ts'
 import type { PolicyUpgradeRequest, PolicyUpgradeResponse } from './contract.ts'
-import { NO_PROBLEMS, upgradeProblems } from './problems.ts'
+import { type ConstraintProblems, constraintProblems, NO_PROBLEMS, upgradeProblems } from './problems.ts'
 
 export type UpgradeDecision = {
   readonly answer: PolicyUpgradeResponse

@@ -13,10 +13,12 @@ import {
   type PolicyValidationErrors,
   validateContent,
 } from '../../policy/draft/validation.ts'
+import { lineOf, lineUpTo, segmentsInForce } from '../../policy/fold/line.ts'
 import { holding } from '../../policy/list/store.ts'
-import { type PolicyAggregate, quoteParts, recordsWhere } from '../../policy/records/aggregate.ts'
-import type { Version } from '../../policy/surroundings.ts'
+import { type PolicyAggregate, type Quote, quoteParts, recordsWhere } from '../../policy/records/aggregate.ts'
+import { basisAt, type Loaded, selectionBasis, type Version } from '../../policy/surroundings.ts'
 import type { Configuration, FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
+import { graphOfProduct } from '../../product/constraint-graph.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import {
   type FieldError,
@@ -26,9 +28,10 @@ import {
   joinFieldErrors,
   valuesOf,
 } from '../../product/fields/values.ts'
-import { NOTHING_REPORTED } from '../../rating/rate.ts'
+import { type Attempt, NOTHING_REPORTED } from '../../rating/rate.ts'
+import { fieldsInUse } from '../../reference/constraints/answers.ts'
 import { LAPSE } from '../cancellations/decision.ts'
-import { type ConstraintProblems, NO_CONSTRAINTS } from './constraints.ts'
+import { elementsAt, withBreaches } from '../constraints/validation.ts'
 
 export const NO_PROBLEMS: PolicyValidationErrors = {
   hasErrors: false,
@@ -94,7 +97,7 @@ function joined(one: ReportedProblems, other: ReportedProblems): ReportedProblem
 /** Of an issued policy what holds; else all its quotes, which are drafts. */
 function checkedParts(aggregate: PolicyAggregate): Checked[] {
   if (aggregate.policy.issuedAt === undefined)
-    return recordsWhere(aggregate.quotes, one => one.state !== 'discarded').map(quote => {
+    return openQuotes(aggregate.quotes).map(quote => {
       const { segment, exposureRuns, perilRuns } = quoteParts(aggregate, quote)
       return { owner: segment.locator, policy: [segment.data], exposureRuns, perilRuns }
     })
@@ -203,36 +206,28 @@ function settingProblems(
   })
   if (!product)
     return [problem('productName', `Version ${configVersion} has no product '${policy.productName}'.`)]
-  const schedules = new Set([
-    policy.paymentScheduleName,
-    ...(policy.issuedAt === undefined
-      ? recordsWhere(quotes, one => one.state !== 'discarded').map(one => one.paymentScheduleName)
-      : []),
-  ])
+  const open = policy.issuedAt === undefined ? openQuotes(quotes) : []
+  const schedules = new Set([policy.paymentScheduleName, ...open.map(quote => quote.paymentScheduleName)])
+  const missing = [...schedules].filter(name => !product.paymentSchedules.some(one => one.name === name))
   return [
-    ...(policy.currency === currency
-      ? []
-      : [
-          problem(
-            'currency',
-            `The policy is in ${policy.currency}, and version ${configVersion} in ${currency}.`,
-          ),
-        ]),
-    ...(policy.timeZone === timeZone
-      ? []
-      : [
-          problem(
-            'timezone',
-            `Days and months of the policy are those of ${policy.timeZone}; version ${configVersion} has ${timeZone}.`,
-          ),
-        ]),
-    ...[...schedules]
-      .filter(name => !product.paymentSchedules.some(one => one.name === name))
-      .map(name =>
-        problem('paymentScheduleName', `Version ${configVersion} has no payment schedule '${name}'.`),
+    policy.currency !== currency &&
+      problem(
+        'currency',
+        `The policy is in ${policy.currency}, and version ${configVersion} in ${currency}.`,
       ),
-  ]
+    policy.timeZone !== timeZone &&
+      problem(
+        'timezone',
+        `Days and months of the policy are those of ${policy.timeZone}; version ${configVersion} has ${timeZone}.`,
+      ),
+    ...missing.map(name =>
+      problem('paymentScheduleName', `Version ${configVersion} has no payment schedule '${name}'.`),
+    ),
+  ].filter(found => found !== false)
 }
+
+const openQuotes = (quotes: PolicyAggregate['quotes']): Quote[] =>
+  recordsWhere(quotes, quote => quote.state !== 'discarded')
 
 /** Drafts that could not be issued any more. */
 const cancellationProblems = (
@@ -306,4 +301,73 @@ function siftedFields(errors: FieldErrors | undefined, place: string, keeps: Sie
     }),
   )
   return left.hasErrors ? left : undefined
+}
+
+/** Problems by the version that the policy would have, and by the one that it has. */
+export type ConstraintProblems = { readonly found: ReportedProblems; readonly known: ReportedProblems }
+
+const NO_CONSTRAINTS: ConstraintProblems = { found: NOTHING_REPORTED, known: NOTHING_REPORTED }
+
+/** One round trip and the files of the tables, where the version has constraints at all. */
+export async function constraintProblems(
+  loaded: Loaded,
+  target: Version,
+  attempt: Attempt,
+): Promise<ConstraintProblems> {
+  const { products } = target.configuration.configuration
+  const { name } = loaded.product
+  const product = Object.hasOwn(products, name) ? products[name] : undefined
+  if (!product) return NO_CONSTRAINTS
+  const found = await problemsBy(loaded, target, product, attempt)
+  if (found.byOwner.size === 0) return NO_CONSTRAINTS
+  return { found, known: await problemsBy(loaded, loaded, loaded.product, attempt) }
+}
+
+async function problemsBy(
+  { aggregate, policyholder }: Pick<Loaded, 'aggregate' | 'policyholder'>,
+  { configuration: { configuration } }: Pick<Version, 'configuration'>,
+  product: ProductDefinition,
+  { now, readTables }: Attempt,
+): Promise<ReportedProblems> {
+  if (!readTables || graphOfProduct(configuration, product).tables.length === 0) return NOTHING_REPORTED
+  const { timeZone } = aggregate.policy
+  const requireMissing = aggregate.policy.issuedAt !== undefined
+  let reported = NOTHING_REPORTED
+  for (const { owner, line, starts, basis } of partsOf(aggregate, product, now)) {
+    const surroundings = { product, policyholder, configuration }
+    const checked = starts.flatMap(at => fieldsInUse(elementsAt(aggregate, line, at, surroundings), timeZone))
+    reported = await withBreaches(
+      checked,
+      { configuration, basis, readTables, requireMissing },
+      reported,
+      owner,
+    )
+  }
+  return reported
+}
+
+/** Lines of the policy, with the times from which on other content is in force, and whom its own data is reported under. */
+function partsOf(aggregate: PolicyAggregate, product: ProductDefinition, now: Attempt['now']) {
+  const of = { aggregate, product }
+  const startsOf = (line: ReturnType<typeof lineOf>) => {
+    const segments = segmentsInForce(line)
+    const inForce = (at: number) => segments.some(one => one.start <= at && at < one.end)
+    const runs = [...aggregate.exposureRuns.values(), ...aggregate.perilRuns.values()]
+    return [...new Set([...segments, ...runs].map(one => one.start))].filter(inForce).sort((a, b) => a - b)
+  }
+  if (aggregate.policy.issuedAt === undefined)
+    return openQuotes(aggregate.quotes).map(quote => {
+      const { modification, segment } = quoteParts(aggregate, quote)
+      const line = lineUpTo(aggregate, quote, modification)
+      return {
+        owner: segment.locator,
+        line,
+        starts: startsOf(line),
+        basis: selectionBasis(of, modification, now),
+      }
+    })
+  const line = lineOf(aggregate, [...aggregate.quotes.values()].find(one => one.issuedAt !== undefined)!)
+  return [
+    { owner: String(aggregate.policy.locator), line, starts: startsOf(line), basis: basisAt(of, now, now) },
+  ]
 }
