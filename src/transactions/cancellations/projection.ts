@@ -7,7 +7,7 @@ import { isIssued, withIssued } from '../../policy/fold/line.ts'
 import { textIfAny } from '../../policy/projection/characteristics.ts'
 import { policyView } from '../../policy/projection/policy.ts'
 import { documentsOf } from '../../policy/projection/records.ts'
-import { boundQuote, type Modification, type PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { boundQuote, type PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { isOutstanding } from '../../policy/records/invoice.ts'
 import { type Cancellation, cancellationOf } from '../../policy/records/transactions.ts'
 import type { Carried } from '../../policy/transitions.ts'
@@ -33,7 +33,9 @@ export function cancellationResponse(
   cancellation: Cancellation,
   product: ProductDefinition,
 ): CancellationResponse {
-  const modification = modificationOf(aggregate, cancellation)
+  const { modificationLocator } = cancellation
+  const modification =
+    modificationLocator === undefined ? undefined : aggregate.modifications.get(modificationLocator)
   const reinstatements = [...aggregate.reinstatements.values()].filter(
     one => one.cancellationLocator === cancellation.locator,
   )
@@ -54,12 +56,6 @@ export function cancellationResponse(
     documents: documentsOf(aggregate, 'cancellation', cancellation.locator),
   }
 }
-
-const modificationOf = (
-  { modifications }: PolicyAggregate,
-  { modificationLocator }: { modificationLocator?: Modification['locator'] },
-): Modification | undefined =>
-  modificationLocator === undefined ? undefined : modifications.get(modificationLocator)
 
 /** What a cancellation gives back once carried out and billed, and what is owed then (brief 3.4, 4.5). */
 export function cancellationValue(

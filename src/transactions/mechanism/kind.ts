@@ -53,10 +53,6 @@ export type PlannedChange<Name extends keyof PlannedChanges = keyof PlannedChang
 // biome-ignore lint/suspicious/noEmptyInterface: kinds extend it.
 export interface Previews {}
 
-export type Preview<Name extends keyof Previews = keyof Previews> = {
-  [N in Name]: { kind: N; request: Previews[N] }
-}[Name]
-
 /** Shows a record of a policy as its GET answers it. Refuses (404) where the policy has none of that locator. */
 export type Response = (loaded: Loaded) => unknown
 

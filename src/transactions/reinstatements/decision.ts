@@ -9,12 +9,7 @@ import type { NewTimer } from '../../platform/commit.ts'
 import type { EventType } from '../../platform/events/catalogue.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
-import {
-  boundQuote,
-  type Modification,
-  type PolicyAggregate,
-  putRecords,
-} from '../../policy/records/aggregate.ts'
+import { boundQuote, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import {
   type Cancellation,
   cancellationOf,
@@ -253,15 +248,9 @@ function planReinstatementIssue(
   const modification = before.modifications.get(reinstatement.modificationLocator!)!
   const issued: Reinstatement = { ...reinstatement, state: 'issued', issuedAt: now, updatedAt: now }
   const end = Math.max(modification.policyEnd, before.policy.effectiveEnd) as Instant
-  const issuedModification: Modification = { ...modification, issuedAt: now, updatedAt: now }
-  const aggregate = withReinstatement(
-    {
-      ...before,
-      policy: { ...before.policy, effectiveEnd: end },
-      modifications: putRecords(before.modifications, [issuedModification]),
-    },
-    issued,
-  )
+  const policy = { ...before.policy, effectiveEnd: end }
+  const modifications = putRecords(before.modifications, [{ ...modification, issuedAt: now, updatedAt: now }])
+  const aggregate = withReinstatement({ ...before, policy, modifications }, issued)
   const more = { modificationLocator: modification.locator }
   return {
     aggregate,
