@@ -1,14 +1,32 @@
-// Cancellations and withdrawals as a kind of operation.
-import { type CancellationLocator, derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
+// Cancellations, withdrawals and reinstatements as kinds of operations, and the end of cover.
+
+import { notFound } from '../../kernel/errors.ts'
+import {
+  type CancellationLocator,
+  derivedUuid,
+  readDigits,
+  shardOfDigits,
+  type Uuid,
+} from '../../kernel/locators.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import type { Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
-import { cancellationOf } from '../../policy/records/transactions.ts'
+import { cancellationOf, reinstatementOf } from '../../policy/records/transactions.ts'
 import { assertPolicyAllows, type Planned, policyEvent } from '../../policy/transitions.ts'
 import { defineKind, pluginRecord, showNothing, showRecord } from '../mechanism/kind.ts'
 import { priceChangeOf } from '../mechanism/price-change.ts'
 import { prorated } from '../mechanism/prorating.ts'
+import type { ReinstatementPreviewRequest } from '../reinstatements/contract.ts'
+import {
+  decideReinstatement,
+  planReinstatementInvalidation,
+  previewReinstatement,
+  type ReinstatementOperation,
+  orderOf as reinstatementOrder,
+} from '../reinstatements/decision.ts'
+import { reinstated } from '../reinstatements/effect.ts'
+import { REINSTATEMENTS } from '../reinstatements/projection.ts'
 import type { CancellationCreateRequest } from './contract.ts'
 import {
   billedByProduct,
@@ -153,4 +171,64 @@ export const coverEndKind = defineKind<'coverEnd'>({
     const planned = planCoverEnd(aggregate, modification)
     return planned && { planned, response: showNothing }
   },
+})
+
+declare module '../mechanism/kind.ts' {
+  interface PolicyOperations {
+    reinstatement: { operation: ReinstatementOperation }
+  }
+  interface PlannedChanges {
+    reinstatement: { reinstatement: Uuid }
+  }
+  interface Previews {
+    reinstatement: ReinstatementPreviewRequest
+  }
+}
+
+export const reinstatementKind = defineKind<'reinstatement'>({
+  name: 'reinstatement',
+  record: ({ operation }) =>
+    operation.action === 'create'
+      ? showRecord(CANCELLATIONS, operation.cancellation)
+      : showRecord(REINSTATEMENTS, operation.reinstatement),
+  async decide(loaded, { operation }, { attempt }) {
+    const { planned, reinstatement } = await decideReinstatement(loaded, operation, attempt)
+    return planned && { planned, response: showRecord(REINSTATEMENTS, reinstatement), subject: reinstatement }
+  },
+  pending: ({ reinstatements }) =>
+    [...reinstatements.values()]
+      .filter(one => one.state === 'accepted')
+      .map(({ locator, createdAt }) => ({
+        kind: 'reinstatement',
+        locator,
+        state: 'accepted',
+        createdAt,
+        takeBack: (from, now) => planReinstatementInvalidation(from, from.reinstatements.get(locator)!, now),
+      })),
+  changes: {
+    reinstatement: {
+      async decide(loaded, { reinstatement: locator }, attempt) {
+        const { aggregate } = loaded
+        const reinstatement = reinstatementOf(aggregate, locator)
+        return await priceChangeOf(loaded, reinstatement, () =>
+          prorated(loaded, attempt, { digits: 1 }, context =>
+            reinstated(aggregate, reinstatementOrder(aggregate, reinstatement), context),
+          ),
+        )
+      },
+    },
+  },
+  previews: {
+    reinstatement: {
+      async carryOut(loaded, { cancellationLocator: text, ...request }, attempt) {
+        const cancellation = readDigits(text)
+        if (cancellation === undefined) throw notFound('cancellation', text)
+        const of = cancellation as CancellationLocator
+        const { planned, reinstatement } = await previewReinstatement(loaded, of, request, attempt)
+        const { modificationLocator } = reinstatementOf(planned.aggregate, reinstatement)
+        return { planned, modificationLocator: modificationLocator! }
+      },
+    },
+  },
+  pluginRecords: { Reinstatement: pluginRecord(REINSTATEMENTS) },
 })
