@@ -45,14 +45,17 @@ declare module '../mechanism/kind.ts' {
     cancellation: { operation: CancellationOperation }
     /** From the clock: the cover ends by a cancellation. */
     coverEnd: { modification: Uuid }
+    reinstatement: { operation: ReinstatementOperation }
   }
   interface PlannedChanges {
     cancellation: { cancellation: CancellationLocator }
+    reinstatement: { reinstatement: Uuid }
     /** A legacy cancellation at that time; by default now. */
     value: { coverageEndAt?: Instant }
   }
   interface Previews {
     cancellation: CancellationCreateRequest
+    reinstatement: ReinstatementPreviewRequest
   }
 }
 
@@ -172,18 +175,6 @@ export const coverEndKind = defineKind<'coverEnd'>({
     return planned && { planned, response: showNothing }
   },
 })
-
-declare module '../mechanism/kind.ts' {
-  interface PolicyOperations {
-    reinstatement: { operation: ReinstatementOperation }
-  }
-  interface PlannedChanges {
-    reinstatement: { reinstatement: Uuid }
-  }
-  interface Previews {
-    reinstatement: ReinstatementPreviewRequest
-  }
-}
 
 export const reinstatementKind = defineKind<'reinstatement'>({
   name: 'reinstatement',
