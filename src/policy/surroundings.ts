@@ -21,7 +21,6 @@ import type {
   Quote,
 } from './records/aggregate.ts'
 import { POLICY_LIMITS, selectedQuote } from './records/aggregate.ts'
-import type { Endorsement } from './records/transactions.ts'
 
 /** A version of the tenant's configuration, as it is now. */
 export type Version = { configuration: LoadedConfiguration; configVersion: number }
@@ -155,10 +154,6 @@ export function assertWithinLimits(
       `The policy with all its quotes would have ${problem}. Discard quotes, or split it into several policies.`,
     )
 }
-
-/** The payment schedule that the policy has once the endorsement or renewal is issued. */
-export const scheduleOf = ({ policy }: PolicyAggregate, { changes }: Endorsement): string =>
-  changes.newPaymentScheduleName ?? policy.paymentScheduleName
 
 // The time and place of a transaction decide which of the tenant's resources are in force for it (resources brief 1.1 and 2).
 // Rating, plugins, constraints and documents all use this file, so one transaction uses the same resources everywhere.

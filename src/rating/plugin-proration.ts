@@ -33,8 +33,7 @@ import type {
   PolicyAggregate,
   RunSplit,
 } from '../policy/records/aggregate.ts'
-import type { ModificationKind } from '../policy/records/transactions.ts'
-import { scheduleOf } from '../policy/surroundings.ts'
+import { type ModificationKind, scheduleOf } from '../policy/records/transactions.ts'
 import { policyInfo } from './rate.ts'
 import type { RatingContext } from './rater.ts'
 

@@ -5,7 +5,7 @@ import type { Instant } from '../../kernel/time.ts'
 import type { DocumentDefinition } from '../../product/configuration.ts'
 import type { FieldChanges, FieldData } from '../../product/fields/groups.ts'
 import type { DocumentType } from '../contract/documents.ts'
-import { recordFinder, type Stamped } from './aggregate.ts'
+import { type PolicyAggregate, recordFinder, type Stamped } from './aggregate.ts'
 import type { InvoicedTransaction, Payment } from './invoice.ts'
 
 /** `settled`: paid in time, or over without effect; `lapsed`: the policy was taken off risk at its end. */
@@ -314,3 +314,7 @@ export const digitsForEndorsement = (changes: EndorsementChanges): number => 1 +
 export const namedExposures = ({ updateExposures, endExposures }: EndorsementChanges): string[] => [
   ...new Set([...(updateExposures ?? []).map(one => one.exposureLocator), ...(endExposures ?? [])]),
 ]
+
+/** The payment schedule that the policy has once the endorsement or renewal is issued. */
+export const scheduleOf = ({ policy }: PolicyAggregate, { changes }: Endorsement): string =>
+  changes.newPaymentScheduleName ?? policy.paymentScheduleName

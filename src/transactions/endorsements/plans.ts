@@ -23,9 +23,10 @@ import {
   type EndorsementState,
   endorsementOf,
   namedExposures,
+  scheduleOf,
   type UnderwritingResult,
 } from '../../policy/records/transactions.ts'
-import { type Loaded, type Part, scheduleOf } from '../../policy/surroundings.ts'
+import type { Loaded, Part } from '../../policy/surroundings.ts'
 import { assertPolicyAllows, type Carried, type Planned, policyEvent } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { Referral } from '../../rating/rate.ts'
