@@ -20,7 +20,7 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
   const program = programOf(silent, async work => {
     code = await work({ terminal, json: isJson })
   })
-  const told = (error: string, exit: ExitCode): ExitCode => {
+  const failed = (error: string, exit: ExitCode): ExitCode => {
     if (isJson) terminal.out(`${JSON.stringify({ ok: false, error, exit })}\n`)
     return exit
   }
@@ -31,12 +31,12 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
   } catch (problem) {
     if (problem instanceof CommanderError) {
       if (problem.exitCode === 0) return EXIT.ok
-      return told(problem.message.replace(/^error: /, '').replaceAll('\n', ' '), EXIT.usage)
+      return failed(problem.message.replace(/^error: /, '').replaceAll('\n', ' '), EXIT.usage)
     }
     const failure = failureOf(problem)
     if (!failure) throw problem
     if (!isJson) terminal.err(`${terminal.colors.red('bindery:')} ${failure.message}\n`)
-    return told(failure.message, failure.exit)
+    return failed(failure.message, failure.exit)
   }
 }
 

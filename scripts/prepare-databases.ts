@@ -1,4 +1,4 @@
-// Brings databases up to the code's migrations, and tells the control database of it. Run again after a
+// Brings databases up to the code's migrations, and records that in the control database. Run again after a
 // failure, it goes on where it stopped.
 import {
   type MigrationTarget,
@@ -38,19 +38,19 @@ export async function prepareTenantDatabases(
     .map(({ binding }) => target(binding))
   const finished = new Set<string>()
   let changed = 0
-  const tell = (): void =>
+  const showProgress = (): void =>
     progress(
       databases.length - targets.length + finished.size,
       databases.length,
       `tenant databases at ${newest}, ${changed} migrated now`,
     )
-  if (targets.length === 0) return tell()
+  if (targets.length === 0) return showProgress()
   try {
     await migrateAll(targets, migrations, AT_ONCE, {
       done({ name }, applied) {
         finished.add(name)
         if (applied.length > 0) changed += 1
-        tell()
+        showProgress()
       },
     })
   } finally {

@@ -70,7 +70,7 @@ const isType = (type: string): type is 'test' | 'production' => type === 'test' 
 /** The tenant of that name, as the control database has it; an Error when there is none. */
 async function tenantNamed(env: Env, name: string): Promise<Tenant> {
   const tenant = await readTenant(env, { name }, noCalls())
-  if (!tenant) throw new Error(`There is no tenant '${name}'; npm run tenant -- list tells which there are.`)
+  if (!tenant) throw new Error(`There is no tenant '${name}'; npm run tenant -- list shows all.`)
   return tenant
 }
 

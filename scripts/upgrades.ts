@@ -1,5 +1,5 @@
 // The tenant databases of an environment: registered in its control database as they are made, and brought up to the migrations of this
-// checkout by the Worker that serves there (src/tenants/upgrades.ts), which is told of them here.
+// checkout by the Worker that serves there (src/tenants/upgrades.ts), which is informed of them here.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   bindingTarget,
@@ -86,10 +86,10 @@ export async function awaitUpgrades(
 ): Promise<boolean> {
   const newest = newestMigration(await migrationFiles('tenant'))
   const progress = progressBar(say)
-  let told = -1
+  let lastDone = -1
   for (let idleMs = 0; ; idleMs += POLL_MS) {
     const { all, done, underWay, problems } = await stateOf(control, newest, withNew)
-    if (done !== told) progress(done, all, `tenant databases at ${newest}`)
+    if (done !== lastDone) progress(done, all, `tenant databases at ${newest}`)
     const failures = problems.map(({ binding, problem }) => `${binding} could not be migrated: ${problem}`)
     if (done + problems.length >= all) {
       if (problems.length > 0) throw new SomeAreBehind(failures.join('\n'))
@@ -97,9 +97,9 @@ export async function awaitUpgrades(
     }
     if (problems.length >= MOST_FAILURES && underWay === 0)
       throw new Error(`${failures.join('\n')}\nAfter so many no further one is begun.`)
-    if (done !== told || underWay > 0) idleMs = 0
+    if (done !== lastDone || underWay > 0) idleMs = 0
     if (idleMs >= MOST_IDLE_MS) return false
-    told = done
+    lastDone = done
     await sleep(POLL_MS)
   }
 }

@@ -10,11 +10,11 @@ export async function check(folder: string, run: Run): Promise<ExitCode> {
   const shown = shownFindings(findings, root)
   const { colors } = run.terminal
   show(run, { ok: configuration !== undefined, ...countsOf(findings), findings: shown }, () => {
-    const told = shown.length === 0 ? '' : `${findingsText(shown, run.terminal)}\n`
+    const listed = shown.length === 0 ? '' : `${findingsText(shown, run.terminal)}\n`
     const outcome = configuration
       ? `${colors.green(countsText(findings))}: ${summary(configuration)}\n`
       : `${colors.red(countsText(findings))}: this would not be deployed\n`
-    return told + outcome
+    return listed + outcome
   })
   return configuration ? EXIT.ok : EXIT.refused
 }

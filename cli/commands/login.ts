@@ -23,8 +23,8 @@ export async function login(
   const others = kept?.address === address ? kept : undefined
   writeSignIns(env, { ...others, address, [kind]: signIn })
   const file = signInFile(env)
-  const { token: _, ...told } = signIn
-  show(run, { ok: true, address, account: kind, ...told, file }, () => {
+  const { token: _, ...shown } = signIn
+  show(run, { ok: true, address, account: kind, ...shown, file }, () => {
     const who =
       signIn.username ?? (kind === 'tenant' ? 'a long-lived token of the tenant' : 'a long-lived token')
     const where = signIn.tenant === undefined ? '' : ` of ${signIn.tenant}`

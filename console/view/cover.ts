@@ -152,14 +152,14 @@ const amountOrText = (text: string, currency: string): string =>
 
 function limits(one: SpannedPeril | undefined): string {
   if (!one) return '–'
-  const told = [
+  const facts = [
     one.deductible && `deductible ${money(one.deductible, one.deductibleCurrency)}`,
     one.indemnityPerEvent && `${amountOrText(one.indemnityPerEvent, one.indemnityPerEventCurrency)} an event`,
     one.indemnityPerItem && `${amountOrText(one.indemnityPerItem, one.indemnityPerItemCurrency)} an item`,
     one.indemnityInAggregate &&
       `${amountOrText(one.indemnityInAggregate, one.indemnityInAggregateCurrency)} in all`,
   ].filter(Boolean)
-  return told.join(', ') || '–'
+  return facts.join(', ') || '–'
 }
 
 const perilHistory = (peril: Peril, known: readonly SpannedPeril[]): Child => [

@@ -72,7 +72,7 @@ export async function restoreTenant(place: RestorePlace, name: string, to: numbe
   await fillShards(env, open, later, noCalls())
   const report = writeReport(place.folder, name, time, undone)
   await serveAgain(env, restored)
-  tell(say, name, time, undone, report)
+  summarize(say, name, time, undone, report)
   return undone
 }
 
@@ -109,7 +109,7 @@ async function noteAll(place: RestorePlace, tenant: Tenant, progress: Progress):
   for (const binding of tenant.shards) {
     if (progress.of(binding).bookmark) continue
     const { bookmark } = await travel(place, 'info', binding)
-    if (!bookmark) throw new Error(`The provider tells no bookmark of ${binding}.`)
+    if (!bookmark) throw new Error(`The provider has no bookmark of ${binding}.`)
     await progress.keep(binding, { bookmark })
   }
   for (const [shard, binding] of tenant.shards.entries())
@@ -241,7 +241,7 @@ function writeReport(folder: string, name: string, time: string, undone: Undone)
   return file
 }
 
-function tell(
+function summarize(
   say: (line: string) => void,
   name: string,
   time: string,

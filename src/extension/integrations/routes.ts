@@ -78,7 +78,7 @@ export const integrationRoutes: readonly Route[] = [
   post('/integrations/{integrationName}/calls/{callLocator}/replay', {
     summary: 'Make a call once more',
     description:
-      'Sends the logged body to where the integration is today, and answers the call that this was. Nothing else comes of it: a failure is told in the answer too.',
+      'Sends the logged body to where the integration is today, and answers the call that this was. It changes nothing else; the answer shows a failure, too.',
     permission: writing,
     answer: call,
     handle: async ({ params }, context) =>

@@ -166,7 +166,7 @@ const FILES = {
     segment: 'documents',
     noun: 'static document',
     largestBytes: 25 * 1_048_576,
-    form: 'The part `file` of a form, or the body itself with its Content-Type; at most 25 MiB. The format is told by the Content-Type, else by the ending of the file name, else by the bytes.',
+    form: 'The part `file` of a form, or the body itself with its Content-Type; at most 25 MiB. The Content-Type says which format it is, else the ending of the file name, else the bytes.',
     query: ResourceCreateQuery,
   },
   customFont: {
@@ -174,7 +174,7 @@ const FILES = {
     segment: 'fonts',
     noun: 'font',
     largestBytes: 10 * 1_048_576,
-    form: 'A TrueType, OpenType, WOFF or WOFF2 file of at most 10 MiB, as the part `file` of a form or as the body itself; what it is, is told by its bytes.',
+    form: 'A TrueType, OpenType, WOFF or WOFF2 file of at most 10 MiB, as the part `file` of a form or as the body itself; its bytes show which.',
     query: ResourceCreateQuery.extend({ staticName: ResourceName.max(LONGEST_FONT_STATIC_NAME) }),
   },
 } as const

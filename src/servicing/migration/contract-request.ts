@@ -326,7 +326,7 @@ export const PatchAccountMigrationRequest = component('PatchAccountMigrationRequ
   accountData: optional(z.unknown()).openapi({
     allOf: [
       { $ref: '#/components/schemas/AccountMigrationData' },
-      { description: 'In the place of what the account was told with.' },
+      { description: 'Replaces what the account was sent with.' },
     ],
   }),
   policies: byId('PolicyMigrationRequest'),

@@ -97,7 +97,7 @@ export const configurationRoutes: readonly Route[] = [
   signedIn.get('/deployments/{configVersion}', {
     summary: 'The archive of a version',
     description:
-      'For administrators: an archive has the passwords of its test users. What was deployed and when, GET /deployments/versions tells everybody.',
+      'For administrators: an archive has the passwords of its test users. Everybody can list what was deployed and when with GET /deployments/versions.',
     permission: 'deployments.download',
     query: contract.DeploymentQuery,
     answer: { schema: contract.DeploymentResponse, description: 'Where to download it, and its history.' },

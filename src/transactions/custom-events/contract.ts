@@ -28,7 +28,8 @@ export const EventScheduleResponse = component('EventScheduleResponse', {
   type: Text,
   state: z.enum(['active', 'failed']),
   nextTimestamp: DateTime.optional().openapi({
-    description: 'When it comes next; of a failed one, the time that was not told. None: it comes no more.',
+    description:
+      'When it is due next; of a failed one, the time that was missed. Absent: it is never due again.',
   }),
   failures: Integer.openapi({ description: 'Tries of that time that failed.' }),
   problem: OptionalText,

@@ -17,7 +17,7 @@ export const scheduleRoutes: readonly Route[] = [
   }),
   get(`${PATH}/failed-list`, {
     summary: 'List the schedules that have failed',
-    description: 'Their event could not be told, however often it was tried. They wait to be resumed.',
+    description: 'Every attempt to announce their event failed. They wait to be resumed.',
     permission: ['events.read', 'events.list'],
     query: ScheduleListQuery,
     answer: { schema: EventScheduleListResponse, description: 'The schedules.' },
@@ -25,7 +25,7 @@ export const scheduleRoutes: readonly Route[] = [
   }),
   patch(`${PATH}/{locator}/resume`, {
     summary: 'Resume a schedule that has failed',
-    description: 'The event that was not told is told at once; 409 for a schedule that has not failed.',
+    description: 'The missed event is announced at once; 409 for a schedule that has not failed.',
     permission: 'events.write',
     answer: { description: 'Resumed.' },
     handle: ({ params }, context) => resumeSchedule(params.locator, context),

@@ -130,7 +130,7 @@ export const lapseRoutes: readonly Route[] = [
     deprecated: true,
     summary: 'Upload a document to the reinstatement of a lapsed policy',
     description:
-      'A PDF or HTML file of at most 25 MiB; what it is, is told by its bytes. `displayName` and `documentType` stand in the query or are parts of the form. Not once it is closed.',
+      'A PDF or HTML file of at most 25 MiB; its bytes show which. `displayName` and `documentType` stand in the query or are parts of the form. Not once it is closed.',
     permission: 'lapses.write',
     query: AddDocumentQuery,
     form: { schema: AddDocumentForm, file: 'document', largestFileBytes: LARGEST_UPLOAD_BYTES },

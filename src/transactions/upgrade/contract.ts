@@ -11,7 +11,9 @@ export const PolicyUpgradeRequest = z
     configVersion: optional(requestInteger(1)).openapi({
       description: 'Left out: the latest version. An earlier one is taken too, by the same checks.',
     }),
-    dryRun: booleanOr(false).openapi({ description: 'Only tell what an upgrade would meet.' }),
+    dryRun: booleanOr(false).openapi({
+      description: 'Only list what would stand in the way of the upgrade.',
+    }),
     conflictHandling: OptionalConflictHandling,
   })
   .openapi('PolicyUpgradeRequest')
