@@ -22,44 +22,41 @@ import type {
 } from './records/aggregate.ts'
 import { POLICY_LIMITS, selectedQuote } from './records/aggregate.ts'
 
-/** A version of the tenant's configuration, as it is now. */
 export type Version = { configuration: LoadedConfiguration; configVersion: number }
 
-/** The surroundings of a policy that is yet to be made. */
 export type NewPolicyContext = Version & {
   policyholder: Policyholder
   timeZone: TimeZone
   currency: CurrencyCode
   product: ProductDefinition
-  /** The policyholder's credit in the policy's currency. */
+  /** In the policy's currency. */
   credit: Money
 }
 
 export type Loaded = {
   aggregate: PolicyAggregate
-  /** Set where a part of the policy was read: exposures with all that is theirs are missing. */
+  /** Set if only a part was read: other exposures and their records are missing. */
   unread?: Unread
   policyholder: Policyholder
   configuration: LoadedConfiguration
   product: ProductDefinition
-  /** What the policyholder has left of earlier payments, in the policy's currency. */
+  /** Credit from earlier payments, in the policy's currency. */
   credit: Money
 }
 
-// A part of a policy: an operation that touches a few exposures of a large policy reads those alone, so that its
-// work grows with the change (docs/design.md, section 1). Code that needs more throws `NeedsWholePolicy`, and the
-// operation starts over with the whole policy.
-/** Policies with at most this many perils are read whole, and kept in memory for the next operation. */
+// An operation on a few exposures of a large policy reads only those, so its work grows with the change (docs/design.md,
+// section 1). Code that needs more throws `NeedsWholePolicy`, and the operation starts over with the whole policy.
+/** Policies with at most this many perils are read whole, and cached for the next operation. */
 export const READ_WHOLE_PERILS = 200
 
-/** The exposures that are enough: those named here, and those that the endorsement touches. */
+/** The exposures to read: those named here, and those that the endorsement touches. */
 export type Part = { readonly exposures: readonly string[]; readonly endorsement?: EndorsementLocator }
 
 export type Unread = { readonly exposures: number; readonly perils: number }
 
 export const NOTHING_UNREAD: Unread = { exposures: 0, perils: 0 }
 
-/** Only a part of the policy was read, and that is not enough. */
+/** Only a part of the policy was read, but more is needed. */
 export class NeedsWholePolicy extends Error {
   constructor() {
     super('The operation needs the whole policy.')
@@ -67,13 +64,13 @@ export class NeedsWholePolicy extends Error {
   }
 }
 
-/** A record with field values of its own, and the fields that the product has for it. */
+/** A record with field values, and the product's fields for it. */
 export type FieldOwner = {
   readonly record: PolicySegment | ExposureRun | PerilRun
   readonly fields: readonly FieldDefinition[]
 }
 
-/** What has field values of its own: segments and runs of exposures and perils, but those that `before` shares. */
+/** Segments and runs of exposures and perils that `before` does not share. */
 export function* fieldOwners(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
@@ -94,7 +91,6 @@ export function* fieldOwners(
   }
 }
 
-/** The records that the collection before does not share. */
 export function* unshared<K, R>(
   records: ReadonlyMap<K, R>,
   before: ReadonlyMap<K, R> | undefined,
@@ -103,7 +99,7 @@ export function* unshared<K, R>(
   for (const [locator, record] of records) if (before?.get(locator) !== record) yield record
 }
 
-/** The contract's span; by default from midnight today for a calendar year (brief 7). */
+/** By default from midnight today for a calendar year (brief 7). */
 export function contractSpan(
   start: Instant | undefined,
   end: Instant | undefined,
@@ -114,13 +110,13 @@ export function contractSpan(
   return validSpan({ start: from, end: end ?? add(from, 1, 'year', timeZone) })
 }
 
-/** The span if its end lies after its start; else refuses with 400. */
+/** Refuses (400) a span that does not end after its start. */
 export function validSpan(span: Span): Span {
   if (span.end > span.start) return span
   throw invalidRequest(`policyEndTimestamp ${span.end} must lie after policyStartTimestamp ${span.start}.`)
 }
 
-/** The name of the payment schedule, which the product must have; without a name, its first. */
+/** Refuses a name that the product does not have; by default its first schedule. */
 export function paymentSchedule(product: ProductDefinition, name: string | undefined): string {
   const { paymentSchedules } = product
   const found = name === undefined ? paymentSchedules[0] : paymentSchedules.find(one => one.name === name)
@@ -129,10 +125,7 @@ export function paymentSchedule(product: ProductDefinition, name: string | undef
   throw invalidRequest(`Product '${product.name}' has no payment schedule '${name}'; it has ${known}.`)
 }
 
-/**
- * Refuses with 413 what would pass the limits of a policy. All its quotes count, and what of it was not read; what was
- * taken back does not.
- */
+/** Refuses (413) a policy over its limits. Counts all quotes and unread parts, but not what was taken back. */
 export function assertWithinLimits(
   { exposures, perils, quotes, fees, modifications }: PolicyAggregate,
   unread: Unread = NOTHING_UNREAD,
@@ -155,24 +148,22 @@ export function assertWithinLimits(
     )
 }
 
-// The time and place of a transaction decide which of the tenant's resources are in force for it (resources brief 1.1 and 2).
-// Rating, plugins, constraints and documents all use this file, so one transaction uses the same resources everywhere.
+// A transaction's time and jurisdiction decide which of the tenant's resources are in force for it (resources brief 1.1, 2).
+// Rating, plugins, constraints and documents all use this file, so they use the same resources.
 //
-// A transaction's jurisdiction is a value of the policy's own data: that of the field which policy.json names by
-// `jurisdictionField`, else of one that is called `jurisdiction`. So it is known wherever the policy is, and an endorsement
-// that changes the field moves the policy to other tables from its time on. A peril that is rated has the jurisdiction of
-// its own segment; all else of a transaction, that of the policy at the transaction's time: so a plugin's call too, which
-// rates all segments at once.
+// The jurisdiction is a value of the policy's own data: the product's `jurisdictionField`, else a field `jurisdiction`. An
+// endorsement of it moves the policy to other tables from then on. Rating uses the jurisdiction of each peril's segment;
+// all else, plugin calls too, uses the policy's at the transaction's time.
 type Of = { readonly aggregate: PolicyAggregate; readonly product: ProductDefinition }
 
-/** Undefined where the product has no field for it, or the field no value. */
+/** Undefined if the product has no such field, or the field no value. */
 export const jurisdictionOf = (
   { jurisdictionField }: ProductDefinition,
   { values }: Pick<FieldData, 'values'>,
 ): string | undefined =>
   jurisdictionField === undefined ? undefined : valuesOf(values, jurisdictionField)[0]
 
-/** Of a transaction of the policy. A renewal begins a term; a cancellation lies where the segment is that it ends. */
+/** A renewal is at the start of its term; a cancellation uses the segment that it ends. */
 export function selectionBasis(of: Of, modification: Modification, now: Instant): SelectionBasis {
   const { aggregate } = of
   const { quoteLocator } = modification
@@ -180,7 +171,7 @@ export function selectionBasis(of: Of, modification: Modification, now: Instant)
   return basisOf(of, quote, lineUpTo(aggregate, quote, modification), modification.effectiveAt, now)
 }
 
-/** For anything else, such as an invoice or a plugin call in between: by the issued policy. */
+/** For anything else, such as an invoice or a plugin call in between: uses the issued policy. */
 export function basisAt(of: Of, at: Instant, now: Instant): SelectionBasis {
   const quote = selectedQuote(of.aggregate)
   return basisOf(of, quote, lineOf(of.aggregate, quote), at, now)
@@ -205,16 +196,15 @@ function basisOf({ product }: Of, quote: Quote, line: Line, at: Instant, now: In
   }
 }
 
-/** The time of a request that is not carried out yet, and its values of the policy's own fields. */
+/** A request that is not executed yet, with its values of the policy's own fields. */
 type Request = {
-  /** When it takes effect. */
   readonly at: Instant
   readonly fieldValues?: unknown
-  /** New business begins the policy then, a renewal a term. */
+  /** New business begins the policy at that time, a renewal begins a term. */
   readonly begins?: 'policy' | 'term'
 }
 
-/** For a request that changes the policy: its values come before the policy's. */
+/** For a request that changes the policy: its values override the policy's. */
 export function basisOfRequest(of: Of, { at, fieldValues, begins }: Request, now: Instant): SelectionBasis {
   const basis = basisAt(of, at, now)
   const named = jurisdictionIn(of.product, fieldValues)
@@ -226,7 +216,6 @@ export function basisOfRequest(of: Of, { at, fieldValues, begins }: Request, now
   }
 }
 
-/** Of a request for a policy that is yet to be made. */
 export const basisOfNewPolicy = (
   product: ProductDefinition,
   { at, fieldValues }: Omit<Request, 'begins'>,
@@ -239,7 +228,7 @@ export const basisOfNewPolicy = (
   jurisdiction: jurisdictionIn(product, fieldValues)?.[0],
 })
 
-/** The values that field values of the wire have for it; undefined where they do not name the field. */
+/** The jurisdiction values in the request's field values; undefined if they do not name the field. */
 function jurisdictionIn(
   { jurisdictionField }: ProductDefinition,
   fieldValues: unknown,

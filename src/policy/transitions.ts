@@ -1,4 +1,4 @@
-// What an operation makes of a policy: transitions of its state, events as flat maps of text (brief 9), and the plan that is recorded.
+// State transitions of a policy, its events as flat maps of text (brief 9), and the plan to record.
 
 import type { DisplayId, LocatorSupply } from '../kernel/locators.ts'
 import { type Money, toText } from '../kernel/money.ts'
@@ -12,7 +12,7 @@ import type { Modification, PolicyAggregate, Quote } from './records/aggregate.t
 import { SELECT_FIRST, selectedQuoteIfAny } from './records/aggregate.ts'
 import { type Invoice, invoiceStatus } from './records/invoice.ts'
 
-/** An event of the policy; `data` is added to the properties of every policy event. */
+/** `data` is added to the properties of every policy event. */
 export function policyEvent(
   { policy }: PolicyAggregate,
   type: EventType | CustomEventType,
@@ -62,7 +62,7 @@ export const invoiceEvent = (
     invoiceType: invoice.type,
   })
 
-/** The events of a new invoice: its own with the legacy alias (brief 9), and the write-off where its plan says so. */
+/** Events of a new invoice: its own with the legacy alias (brief 9), and the write-off if its plan states one. */
 export const invoiceEvents = (aggregate: PolicyAggregate, invoice: Invoice, totalDue: Money): NewEvent[] => [
   invoiceEvent(aggregate, 'invoice.issue', invoice, totalDue),
   policyEvent(aggregate, 'policy.invoice', { invoiceLocator: invoice.locator }),
@@ -71,14 +71,14 @@ export const invoiceEvents = (aggregate: PolicyAggregate, invoice: Invoice, tota
     : []),
 ]
 
-/** The result of an action: the aggregate after it, its events in the order of the state changes, and timers. */
+/** The result of an action: the aggregate after it, its events in the order of state changes, and timers. */
 export type Planned = {
   readonly aggregate: PolicyAggregate
   readonly events: readonly NewEvent[]
   readonly timers?: readonly NewTimer[]
 }
 
-/** Several steps as one: the aggregate after the last, the events and timers of all. Undefined steps are none. */
+/** Combines steps: the aggregate after the last, the events and timers of all. Skips undefined steps. */
 export function chain(first: Planned, ...rest: (Planned | undefined)[]): Planned {
   const steps = [first, ...rest.filter(step => step !== undefined)]
   return {
@@ -90,7 +90,7 @@ export function chain(first: Planned, ...rest: (Planned | undefined)[]): Planned
 
 type Terms = Pick<Modification, 'kind' | 'name' | 'effectiveAt' | 'policyEnd'> & Partial<Modification>
 
-/** The policy's next modification, made now; issued, accepted and priced as the terms say. Takes one digit. */
+/** The policy's next modification; issued, accepted and priced as the terms state. Takes one digit. */
 export const newModification = (
   before: PolicyAggregate,
   { locator, ...terms }: Terms,
@@ -104,7 +104,7 @@ export const newModification = (
   ...terms,
 })
 
-/** The number of the policy's next modification: its place in the line. One that was taken back leaves its place. */
+/** A modification that was taken back keeps its number. */
 const nextNumber = ({ modifications }: PolicyAggregate): number =>
   [...modifications.values()].reduce(
     (next, one) => (one.invalidatedAt === undefined ? Math.max(next, one.number + 1) : next),
@@ -113,12 +113,9 @@ const nextNumber = ({ modifications }: PolicyAggregate): number =>
 
 export type Carried = { aggregate: PolicyAggregate; modification: Modification }
 
-// New business as data: which action a policy's state allows (brief 1.2). Finer states that clients derive
-// (lapsed, expired, pending …) follow from dates and later transactions (brief 1.1) and decide about no action here.
-/**
- * What the policy's selected quote and dates make of it. `quoted`: priced and locked, not accepted yet. `unselected`: its
- * selected quote was discarded, and it follows none.
- */
+// New business as data: which action a policy's state allows (brief 1.2). Finer states that clients derive (lapsed, expired,
+// pending …) follow from dates and later transactions (brief 1.1) and do not affect actions here.
+/** `quoted`: priced and locked, not accepted yet. `unselected`: its selected quote was discarded; no quote is selected. */
 export type PolicyState =
   | 'created'
   | 'quoted'
@@ -147,11 +144,11 @@ export const POLICY_TRANSITIONS = {
   endorse: { from: ['issued'], to: 'same', event: 'policy.endorse', past: 'endorsed' },
   renew: { from: ['issued'], to: 'same', event: 'policy.renew', past: 'renewed' },
   cancel: { from: ['issued'], to: 'issued', event: 'policy.cancel', past: 'cancelled' },
-  // Before it is issued, a policy's fees are those of its configuration, and its schedule changes with an update.
+  // Before issue, fees come from the configuration, and an update changes the schedule.
   changeFees: { from: ['issued'], to: 'same', event: 'policy.update', past: 'given other fees' },
   reschedule: { from: ['issued'], to: 'same', event: 'policy.update', past: 'given another schedule' },
   withdraw: { from: ['issued'], to: 'withdrawn', event: 'policy.cancel', past: 'withdrawn' },
-  /** To another version of the configuration. A price that is not issued yet keeps the former version. */
+  /** To another version of the configuration. An unissued price keeps the former version. */
   upgrade: { from: ['created', 'issued'], to: 'same', event: 'policy.upgrade', past: 'upgraded' },
 } satisfies TransitionTable<string, PolicyState>
 
@@ -165,7 +162,7 @@ export function policyState(aggregate: PolicyAggregate): PolicyState {
   return quote ? STATES_BY_QUOTE[quote.state] : 'unselected'
 }
 
-/** What the selected quote makes of a policy that is neither issued nor discarded. */
+/** State of a policy that is neither issued nor discarded, by its selected quote. */
 const STATES_BY_QUOTE: Readonly<Record<Quote['state'], PolicyState>> = {
   draft: 'created',
   quoted: 'quoted',
@@ -177,9 +174,7 @@ const STATES_BY_QUOTE: Readonly<Record<Quote['state'], PolicyState>> = {
 const isWithdrawn = ({ modifications }: PolicyAggregate): boolean =>
   [...modifications.values()].some(one => one.kind === 'withdrawal' && one.issuedAt !== undefined)
 
-/**
- * Refuses (409) an action that the policy's state does not allow; for a declined policy, with underwriting's notes.
- */
+/** Refuses (409) an action that the policy's state does not allow; for a declined policy, with underwriting's notes. */
 export function assertPolicyAllows(aggregate: PolicyAggregate, action: PolicyAction): void {
   const state = policyState(aggregate)
   const because = { declined: notedBy(aggregate), unselected: ` ${SELECT_FIRST}` }[state as string] ?? ''

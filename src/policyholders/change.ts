@@ -1,4 +1,4 @@
-// What a request makes of a policyholder. Pure; every problem of the request is found before it is refused.
+// Applies a request to a policyholder. Pure; finds every problem of the request before refusing it.
 import { Refusal, tooLarge } from '../kernel/errors.ts'
 import { readUuid, type Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
@@ -23,12 +23,12 @@ export const MOST_SUB_ENTITIES = 200
 /** Bytes of the JSON of one policyholder's values and sub-entities. */
 export const LARGEST_ENTITY_BYTES = 524_288
 
-/** Problems that one answer lists; the rest is counted. */
+/** Problems in one response; the rest are counted. */
 const MOST_PROBLEMS = 100
 
 export type PolicyholderIdentity = { readonly locator: Uuid; readonly accountLocator: Uuid }
 
-/** The policyholder that the request creates. Refuses with 400 `policyholderValidation` or 413 `tooLarge`. */
+/** Refuses with 400 `policyholderValidation` or 413 `tooLarge`. */
 export function newPolicyholder(
   { completed, values, subEntities }: PolicyholderCreateRequest,
   { locator, accountLocator }: PolicyholderIdentity,
@@ -48,8 +48,8 @@ export function newPolicyholder(
 }
 
 /**
- * The policyholder's next version. Refuses with 409 `versionConflict` when the request was made from another
- * one, else as `newPolicyholder`; a locator of no sub-entity is a problem of the request.
+ * Refuses (409 `versionConflict`) a request made from another version, else like `newPolicyholder`. An unknown sub-entity
+ * is a problem of the request.
  */
 export function updatedPolicyholder(
   current: Policyholder,
@@ -102,7 +102,7 @@ function changedEntity(
   return after
 }
 
-/** The refusal of values: the message has every problem, `fieldErrors` each by itself. */
+/** The message contains every problem; `fieldErrors` lists each. */
 export function invalid(problems: readonly ValidationFieldError[]): Refusal {
   const listed = problems.slice(0, MOST_PROBLEMS)
   const more = problems.length - listed.length
@@ -128,25 +128,23 @@ function assertWithinLimits(entity: Entity): void {
     )
 }
 
-// Sub-entities of a policyholder: added, changed and deleted by its requests.
 export type ChangeContext = {
   readonly dictionary: Dictionary
   readonly now: Instant
-  /** Fresh locators for sub-entities. */
   readonly newLocator: () => Uuid
 }
 
 export type SubEntityChange = {
-  /** With the name of the list in the request. */
+  /** `at` is the name of the list in the request. */
   readonly added: { readonly at: string; readonly list: readonly SubEntityCreateRequest[] }
   readonly updated: readonly SubEntityUpdateRequest[]
-  /** Locators; they beat an update of the same sub-entity. */
+  /** Locators; they override an update of the same sub-entity. */
   readonly deleted: readonly string[]
 }
 
 /**
- * Locators for the sub-entities that a request adds, in its order. Its values may name such a sub-entity by its `localId`, in the
- * field that has the name of the sub-entity's `ontologyUri`: `resolve` puts the locator in its place.
+ * Locators for added sub-entities, in request order. A value may refer to one by its `localId`, in the field named by the
+ * sub-entity's `ontologyUri`: `resolve` replaces that with the locator.
  */
 function newReferences({ at, list }: SubEntityChange['added'], newLocator: () => Uuid) {
   const locators = list.map(newLocator)
@@ -179,7 +177,7 @@ function newReferences({ at, list }: SubEntityChange['added'], newLocator: () =>
   return { locators, resolve, errors }
 }
 
-/** The sub-entities after the change, in the order in which they were added, with every problem. */
+/** The sub-entities after the change, in the order added, with every problem. */
 function changedSubEntities(
   current: readonly SubEntity[],
   { added, updated, deleted }: SubEntityChange,
@@ -231,10 +229,10 @@ const invalidAt = (path: string, message: string): ValidationFieldError => ({
   message,
 })
 
-// A policyholder's own values held against the constraint tables in force (resources brief 3). A draft is held to types only,
-// so tables do not bind it; completing it holds all of its values against them. A table that is not in force yet binds no policyholder:
-// a policyholder may be there before the tables are uploaded. Sub-entities are not held against tables.
-/** Reads the tables of these static names that are in force. */
+// Checks a policyholder's own values, not its sub-entities, against constraint tables in force (resources brief 3). A draft
+// is checked for types only; completing it checks all values. A table that is not in force does not apply, so policyholders
+// may exist before tables are uploaded.
+/** Reads the tables with these static names that are in force. */
 export type ReadTables = (
   configuration: Pick<Dictionary, 'resources'>,
   staticNames: readonly string[],
@@ -244,9 +242,8 @@ export type ReadTables = (
 type Checked = Pick<Policyholder, 'locator' | 'completed' | 'entity'>
 
 /**
- * What the tables find wrong with the policyholder. Of one that was completed `before`, only what the request `sent`, and
- * what a changed value governs: data of earlier days does not stand in the way of other changes. Reads no table where no
- * field to check has a value.
+ * Problems that the tables find. If the policyholder was completed `before`, checks only what the request `sent` and what a
+ * changed value governs, so old data blocks no other change. Reads no table if no field to check has a value.
  */
 export async function constraintErrors(
   after: Checked,
@@ -257,7 +254,7 @@ export async function constraintErrors(
 ): Promise<FieldError[]> {
   const checked = checkedFields(after, before, new Set(sent), dictionary)
   if (checked.length === 0) return []
-  // All tables of the dictionary, so that one reading serves every account of a migration.
+  // All tables of the dictionary, so that one read serves every account of a migration.
   const { tables: names } = policyholderGraph(dictionary.fields)
   const tables = await readTables(dictionary, names, allAt(now))
   return [...(await breachesOf(checked, tables)).values()].flat()

@@ -60,7 +60,7 @@ export const PolicyholderUpdateRequest = component('PolicyholderUpdateRequest', 
 })
 export type PolicyholderUpdateRequest = z.infer<typeof PolicyholderUpdateRequest>
 
-/** All policyholders, or those whose searchable field equals a value or begins with a prefix, in any case. */
+/** All policyholders, or those whose searchable field equals a value or begins with a prefix, ignoring case. */
 export const PolicyholderListQuery = z
   .object({
     createdAfterTimestamp: OptionalTimestamp,
@@ -74,7 +74,7 @@ export type PolicyholderListQuery = z.infer<typeof PolicyholderListQuery>
 
 const replacement = z.string().max(20_000)
 
-/** Field name to what replaces its value in every stored version. It cannot be undone. */
+/** New values by field name, for every stored version. Cannot be undone. */
 export const PolicyholderOverwriteDataRequest = component('PolicyholderOverwriteDataRequest', {
   overwrites: z.preprocess(wire => wire ?? {}, z.record(Text, replacement)),
 })
@@ -92,7 +92,7 @@ const EntityFlag = z.enum([
   'flag.entity.test',
 ])
 
-/** The values of a policyholder, or of one of its sub-entities. `accountLocator`: the account that made it. */
+/** Values of a policyholder or sub-entity. `accountLocator`: the account that made it. */
 export const EntityResponse = z
   .object({
     locator: Text,

@@ -25,7 +25,7 @@ const POLICYHOLDER = statement(build =>
 export const policyholderQuery = (database: Database, locator: Uuid) =>
   database.bind(POLICYHOLDER, { locator })
 
-/** Trips when the policyholder is not at the version that was read. */
+/** Fails the batch if the policyholder is not at the version that was read. */
 export const versionGuard = ({ locator, version }: Policyholder): Guard => ({
   name: 'guard_policyholder_version',
   holds: sql`exists (select 1 from ${policyholders} where locator = ${locator} and version = ${version})`,
@@ -40,7 +40,7 @@ export const insertQueries = (
   ...putRows(database, policyholderTerms, termRows(policyholder, terms)),
 ]
 
-/** Queries that put the next version in the place of the one that is stored, which is kept among the earlier ones. */
+/** Replaces the stored version, which moves to the earlier ones. */
 export const updateQueries = (
   database: Database,
   policyholder: Policyholder,
@@ -62,14 +62,14 @@ export const updateQueries = (
   ]
 }
 
-/** A query that copies the stored version to the earlier ones. */
+/** Copies the stored version to the earlier ones. */
 export const keepVersionQuery = (database: Database, locator: Uuid, replacedAt: Instant): Query =>
   database.build.run(
     sql`insert into ${policyholderVersions} (policyholder_locator, version, completed, entity, replaced_at)
       select locator, version, completed, entity, ${replacedAt} from ${policyholders} where locator = ${locator}`,
   )
 
-/** Versions that were replaced after the time, the earliest first; see `policyholderAt`. */
+/** Versions replaced after the time, earliest first; see `policyholderAt`. */
 export const replacedVersionsQuery = (database: Database, locator: Uuid, after: Instant) =>
   database.build
     .select()
@@ -79,7 +79,7 @@ export const replacedVersionsQuery = (database: Database, locator: Uuid, after: 
     )
     .orderBy(policyholderVersions.version)
 
-/** The policyholder as it was at the time, with what has been overwritten since: of the versions replaced after it, the first. */
+/** The first version replaced after the time, with what has been overwritten since. */
 export function policyholderAt(
   policyholder: Policyholder,
   replaced: readonly (typeof policyholderVersions.$inferSelect)[],
@@ -94,22 +94,21 @@ export function policyholderAt(
 export const termRows = ({ locator }: Policyholder, terms: readonly SearchTerm[]) =>
   terms.map(term => ({ ...term, policyholderLocator: locator }))
 
-/** Which policyholders a list has, and how many of them at most: both a number of rows and of characters. */
+/** Which policyholders to list; limited in rows and characters. */
 export type PageSelection = {
-  /** After this time, before that one: neither included. */
+  /** Both times are exclusive. */
   createdAfter: Instant | undefined
   createdBefore: Instant | undefined
   search: Search | undefined
   position: Position<Uuid> | undefined
   pageSize: number
-  /** Characters of JSON after which no further row is begun. */
+  /** Once the page has this many characters of JSON, it takes no further row. */
   largest: number
 }
 
 /**
- * A query for the first policyholders after the position, with the number `found`: at most one more than the
- * page size, and more than there are rows when `largest` left some out. `readPage` takes its result. The page is
- * found first, then its policyholders (`cross join` keeps the order): joined otherwise, SQLite reads them all.
+ * Selects at most one more policyholder than the page size; `found` exceeds the rows if `largest` omitted some. Finds the
+ * page first, then its policyholders (`cross join` keeps that order); otherwise SQLite reads them all.
  */
 export function pageQuery(database: Database, selection: PageSelection) {
   const { createdAfter, createdBefore, search, position, pageSize, largest } = selection
@@ -147,24 +146,23 @@ export const readPage = (rows: readonly PageRow[]): ShardRows<Policyholder> => (
   found: rows[0]?.found ?? 0,
 })
 
-// What an operation on policyholders needs to know: where one lies, what is stored, and the newest dictionary.
+// Loads what an operation needs: the policyholder's shard, its stored version and the newest dictionary.
 export type Place = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
 
-/** A policyholder's locator from a request; 404 for text that cannot be one. */
+/** 404 for text that cannot be a policyholder's locator. */
 export function readLocator(text: string): Uuid {
   const locator = readUuid(text)
   if (!locator) throw notFound('policyholder', text)
   return locator
 }
 
-/** Where the policyholder lies whose locator a request names. */
 export function placeOf({ env, tenant, calls }: RequestContext, text: string): Place {
   const locator = readLocator(text)
   const shard = shardOfRecord(tenant, locator, 'policyholder')
   return { locator, shard, database: shardDatabase(env, tenant, shard, calls) }
 }
 
-/** The policyholder as it is stored: one round trip. */
+/** One round trip. */
 export async function readStored({ database, locator }: Place): Promise<Policyholder> {
   const [rows] = await database.batch([policyholderQuery(database, locator)])
   return theOne(rows, locator)
@@ -182,13 +180,13 @@ export async function loadPolicyholder(
   return { policyholder: theOne(rows, locator), dictionary: await dictionaryOf(context, versions) }
 }
 
-/** The only row; 404 when the tenant has no such policyholder. */
+/** The only row; 404 if the tenant has no such policyholder. */
 export function theOne(rows: readonly Policyholder[], locator: Uuid): Policyholder {
   if (!rows[0]) throw notFound('policyholder', locator)
   return rows[0]
 }
 
-/** The dictionary of the version that `versionQuery` found; without configuration there is none. */
+/** The dictionary of the version that `versionQuery` found; `NO_DICTIONARY` without a configuration. */
 export async function dictionaryOf(
   { env, tenant, calls }: RequestContext,
   [version]: readonly { readonly hash: string }[],
@@ -199,12 +197,9 @@ export async function dictionaryOf(
   return { fields, timeZone, ...(resources && { resources }) }
 }
 
-// The shard that a new policyholder, or a migration with all that it brings, comes into.
-/**
- * By chance; with an idempotency key what follows from the key, so that a repeat finds the record of the first try. Where the
- * tenant has had more databases for less time than repeats are answered, the first try may lie where the key led before: one
- * round trip more, for such a tenant, to look there, and to keep a first try that is still under way from it.
- */
+// The shard of a new policyholder or migration: random, or derived from the idempotency key so that a repeat finds the first
+// try. If the tenant got more databases within the replay period, one extra round trip checks where the key led before,
+// and blocks a first try still under way there.
 export async function shardForCreate(context: RequestContext): Promise<number> {
   const { env, tenant, idempotency, calls } = context
   if (!idempotency) return shardForNewPolicyholder(tenant)
@@ -223,7 +218,7 @@ export async function shardForCreate(context: RequestContext): Promise<number> {
   return shard
 }
 
-/** Where the key leads now, and where else it led while repeats of then are still answered; each shard once. */
+/** Where the key leads now, and where it led while its repeats are still replayed; each shard once. */
 export function keyedShards(
   tenant: Pick<Tenant, 'shards' | 'opensAt' | 'closesAt'>,
   key: string,

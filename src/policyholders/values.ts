@@ -17,10 +17,7 @@ import {
 } from '../product/fields/values.ts'
 import type { EntityResponse, PolicyholderResponse } from './contract.ts'
 
-/**
- * A problem of a policyholder's value (brief 8): `ontologyUri` is the dictionary entry's name, `validatorUri` the
- * rule that was broken.
- */
+/** Brief 8: `ontologyUri` is the dictionary entry's name, `validatorUri` the broken rule. */
 export type ValidationFieldError = {
   code: number
   ontologyUri: string
@@ -37,24 +34,20 @@ export const VALIDATORS: Record<FieldErrorCode, { code: number; validatorUri: st
 }
 
 export type PolicyholderValuesContext = {
-  /** After the change. False: a draft, whose values need only be of the right type. */
+  /** After the change. False: a draft, whose values only need the right type. */
   completed: boolean
-  /** Before the change. What was stored by then does not block a request that leaves it alone. */
+  /** Before the change. A completed entity's stored values do not block a request that leaves them alone. */
   wasCompleted?: boolean
-  /**
-   * Of a sub-entity. The dictionary has the fields of policyholders: what a sub-entity has in common with them is
-   * held to it, and its other fields may hold anything.
-   */
+  /** For a sub-entity: only fields that it shares with policyholders are checked, because the dictionary has no others. */
   subEntity?: boolean
   timeZone: TimeZone
   now: Instant
 }
 
 /**
- * A policyholder's (or sub-entity's) values after a create (`current` empty) or update, with every problem; they
- * may be stored when there is none. `wire` is the request's `values`. Only what the request sends is held to the
- * dictionary, unless it completes a draft: then all is. So neither a stricter configuration nor overwritten data
- * stands in the way of other changes. A configuration without policyholder fields takes any name.
+ * Values after a create (`current` empty) or update, with every problem; store them only if there are none. Checks only what
+ * the request sends, or everything if it completes a draft: neither a stricter configuration nor overwritten data blocks
+ * other changes. A configuration without policyholder fields accepts any name. `wire` is the request's `values`.
  */
 export function changePolicyholderValues(
   definitions: readonly FieldDefinition[],
@@ -69,7 +62,7 @@ export function changePolicyholderValues(
     timeZone,
     now,
     requireMissing: false,
-    // Group, lookup and media are no types of a policyholder's dictionary (brief 6.7).
+    // A policyholder's dictionary has no groups, lookups or media (brief 6.7).
     table: () => undefined,
     reported: fieldErrors(read.problems),
   })
@@ -100,14 +93,13 @@ export const validationFieldError = ({ fieldName, code, message }: FieldError): 
   message,
 })
 
-/** Terms of one policyholder; each is a row of the index. */
+/** Per policyholder; each term is a row of the index. */
 export const MOST_SEARCH_TERMS = 1_000
 
-/** Names of the fields that policyholders are found by. */
 export const searchableNames = ({ fields }: Dictionary): string[] =>
   fields.filter(field => field.searchable).map(field => field.name)
 
-/** The terms of a policyholder's own values in searchable fields, each once. Refuses with 413 over 1,000. */
+/** The terms of a policyholder's own values in searchable fields, each once. Refuses (413) over 1,000. */
 export function searchTerms({ fields, timeZone }: Dictionary, values: FieldValues): SearchTerm[] {
   const found = fields
     .filter(field => field.searchable)
@@ -119,7 +111,7 @@ export function searchTerms({ fields, timeZone }: Dictionary, values: FieldValue
   return found
 }
 
-/** A policyholder as answers show it; sub-entities in the order in which they were added. */
+/** Sub-entities are in the order added. */
 export function policyholderResponse(policyholder: Policyholder): PolicyholderResponse {
   const { locator, version, completed, entity } = policyholder
   const times = timestamps(policyholder)
@@ -190,11 +182,11 @@ export type Policyholder = {
   readonly updatedAt: Instant
 }
 
-/** The fields of policyholders in the newest configuration, its zone, and the tables that it declares. */
+/** The policyholder fields, zone and declared tables of the newest configuration. */
 export type Dictionary = Pick<Configuration, 'resources'> & {
   readonly fields: readonly FieldDefinition[]
   readonly timeZone: TimeZone
 }
 
-/** Of a tenant without configuration: any field may hold anything. */
+/** For a tenant without configuration: fields accept any value. */
 export const NO_DICTIONARY: Dictionary = { fields: [], timeZone: 'UTC' as TimeZone }

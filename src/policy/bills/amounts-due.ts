@@ -1,7 +1,5 @@
-// What the bills of a policy come to, worked out whenever it is read: what a transaction charges, what its plan bills, and
-// what of that is still to be invoiced.
-//
-// Amounts of issued invoices follow from these formulas: they may never change.
+// Amounts due: what a transaction charges, its plan bills, and remains to be invoiced. Computed on every read.
+// Amounts of issued invoices follow from these formulas: never change them.
 import type { Uuid } from '../../kernel/locators.ts'
 import { fromMinor, type Money, minus, negated, plus, sum } from '../../kernel/money.ts'
 import { earlier, type Instant, later } from '../../kernel/time.ts'
@@ -47,7 +45,6 @@ export function chargesOf(aggregate: PolicyAggregate, modification: Modification
   }
 }
 
-/** The modification's plan, in its order. */
 export const planOf = (aggregate: PolicyAggregate, modification: Modification): PlannedInstallment[] =>
   recordsWhere(aggregate.installments, one => one.modificationLocator === modification.locator).sort(
     (a, b) => a.number - b.number,
@@ -59,7 +56,7 @@ export const installmentOf = (
 ): PlannedInstallment =>
   planOf(aggregate, aggregate.modifications.get(policyModificationLocator)!)[installmentNumber - 1]!
 
-/** What each installment of the modification's plan bills; nothing while there is no plan. */
+/** The amount of each installment of the plan; empty without a plan. */
 export function amountsDue(aggregate: PolicyAggregate, modification: Modification): Money[] {
   const plan = planOf(aggregate, modification)
   if (plan.length === 0) return []
@@ -68,7 +65,7 @@ export function amountsDue(aggregate: PolicyAggregate, modification: Modificatio
   const totalOf = installmentTotals(aggregate, known)
   const dueFor = (one: PlannedInstallment): Money => totalOf(one.modificationLocator, one.number)
   const totals = totalsDue(plan, billedCharges(aggregate, modification), currency)
-  // In the plan's order: an installment may ask for what an earlier one of it carried forward.
+  // In plan order: an installment may bill what an earlier one carried forward.
   known.set(modification.locator, totals)
   for (const [at, installment] of plan.entries()) {
     const { added, leftOut } = alsoBilled(aggregate, installment)
@@ -82,7 +79,7 @@ export function amountsDue(aggregate: PolicyAggregate, modification: Modificatio
   return totals
 }
 
-/** Other installments that this one asks for too, and those that it leaves out of what it asks for. */
+/** Other installments that this one also bills (`added`), and those that it leaves out (`leftOut`). */
 export function alsoBilled(
   { installments }: PolicyAggregate,
   { takesOver = [], leavesOut = [] }: PlannedInstallment,
@@ -91,7 +88,7 @@ export function alsoBilled(
   return { added: named(takesOver), leftOut: named(leavesOut) }
 }
 
-/** Fees that are gone when something else takes over what the installment bills: those that no invoice asks for. */
+/** Fees that lapse when another plan takes over the installment: those that no invoice bills. */
 export function feesThatGo(
   aggregate: PolicyAggregate,
   installment: PlannedInstallment,
@@ -106,16 +103,14 @@ export function feesThatGo(
   ]
 }
 
-/** Whether an invoice asks for an installment, by itself or with another. */
+/** Whether an invoice bills an installment, by itself or with another. */
 type Asked = (installment: PlannedInstallment) => boolean
 
-/** Of installments that this one asks for too. */
 const askedWith =
   (aggregate: PolicyAggregate, installment: PlannedInstallment, isAsked: Asked): Asked =>
   one =>
     isAsked(installment) || isInvoiced(aggregate, one)
 
-/** Whether an invoice that stands bills the installment. */
 const isInvoiced = (
   aggregate: PolicyAggregate,
   { modificationLocator, number }: PlannedInstallment,
@@ -124,7 +119,7 @@ const isInvoiced = (
     one => one.policyModificationLocator === modificationLocator && one.installmentNumber === number,
   )
 
-/** What installments of the policy bill, by modification and number. Worked out once for all of a modification. */
+/** Amounts of the policy's installments by modification and number, computed once per modification. */
 function installmentTotals(
   aggregate: PolicyAggregate,
   known = new Map<Uuid, Money[]>(),
@@ -136,7 +131,6 @@ function installmentTotals(
   }
 }
 
-/** What invoices of the policy bill, each the sum of its items. */
 export function totalsDueOf(aggregate: PolicyAggregate): (invoice: Invoice) => Money {
   const totalOf = installmentTotals(aggregate)
   return invoice => totalOf(invoice.policyModificationLocator, invoice.installmentNumber)
@@ -145,10 +139,7 @@ export function totalsDueOf(aggregate: PolicyAggregate): (invoice: Invoice) => M
 export const totalDueOf = (aggregate: PolicyAggregate, invoice: Invoice): Money =>
   totalsDueOf(aggregate)(invoice)
 
-/**
- * All that the modification's plan bills: what it charges, what is left of charges that it took over, and the fees of its
- * installments.
- */
+/** All that the plan bills: its own charges, rests of charges that it took over, and fees of its installments. */
 export function billedCharges(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -156,7 +147,7 @@ export function billedCharges(
 ): Charge[] {
   const plan = planOf(aggregate, modification)
   const absorbed = recordsWhere(aggregate.installments, one => one.absorbedBy.includes(modification.locator))
-  // A lapse takes over what was invoiced too. Others take over what is open, also where they become void.
+  // A lapse also takes over invoiced installments. Others take over only open ones, even when those become void.
   const isAsked = modification.kind === 'lapse' ? undefined : () => false
   if (isContinued(plan))
     return [
@@ -175,7 +166,7 @@ export function billedCharges(
   ]
 }
 
-/** The charges without what was paid of them, in proportion to what each asks the policyholder for. */
+/** The charges without the paid part, split in proportion to their payable amounts. */
 function unpaidPart(charges: readonly Charge[], paidMinor: number): Charge[] {
   const weights = charges.map(one => (isPayable(one) ? BigInt(Math.max(0, one.amount.minor)) : 0n))
   if (weights.every(weight => weight === 0n)) return [...charges]
@@ -186,13 +177,10 @@ function unpaidPart(charges: readonly Charge[], paidMinor: number): Charge[] {
     .filter(one => one.amount.minor !== 0)
 }
 
-/** What was worked out of other modifications already: a plan may have taken over from one that took over. */
+/** Memo for charges of other modifications: a plan may take over from a plan that itself took over. */
 type BilledCharges = Map<Uuid, Charge[]>
 
-/**
- * What the installments bill, as the rests of charges. Of their fees it has those of installments that an invoice asks
- * for.
- */
+/** What the installments bill, as rests of charges. Includes fees only of installments that an invoice bills. */
 export function restsOf(
   aggregate: PolicyAggregate,
   installments: readonly PlannedInstallment[],
@@ -207,7 +195,7 @@ export function restsOf(
   return [...rests.values()].filter(rest => rest.amount.minor !== 0)
 }
 
-/** As `restsOf`, of each installment by itself (`from`). */
+/** Like `restsOf`, with the rests of each installment kept apart (`from`). */
 export const restsApart = (
   aggregate: PolicyAggregate,
   installments: readonly PlannedInstallment[],
@@ -218,7 +206,7 @@ export const restsApart = (
     ({ rest, by }) => (by ? { ...rest, from: by.locator } : rest),
   )
 
-/** The rests of each plan by that function, and those of other installments that one asks for or leaves out (`by`). */
+/** Rests of each plan, as `by` computes them, with those of installments that one also bills or leaves out. */
 function* restsIn(
   aggregate: PolicyAggregate,
   installments: readonly PlannedInstallment[],
@@ -244,28 +232,26 @@ function* restsIn(
   }
 }
 
-/** Two rests of one charge, left by two plans. */
 const joined = (a: Charge, b: Charge): Charge => ({
   ...a,
   amount: plus(a.amount, b.amount),
   rest: { start: earlier(a.rest!.start, b.rest!.start), end: later(a.rest!.end, b.rest!.end) },
 })
 
-/** Whether a plan that counts took over what the installment bills. */
+/** Whether a plan that counts took over the installment. */
 export const isAbsorbed = (
   { modifications }: PolicyAggregate,
   { absorbedBy }: Pick<PlannedInstallment, 'absorbedBy'>,
 ): boolean => absorbedBy.some(locator => modifications.get(locator)?.invalidatedAt === undefined)
 
-/** The modification's invoices, void ones too. */
+/** Includes void invoices. */
 export const invoicesOf = (aggregate: PolicyAggregate, modification: Modification): Invoice[] =>
   recordsWhere(aggregate.invoices, one => one.policyModificationLocator === modification.locator)
 
-/** The policy's invoices that are not void. */
 export const standingInvoices = ({ invoices }: PolicyAggregate): Invoice[] =>
   recordsWhere(invoices, invoice => invoiceStatus(invoice) !== 'invalidated')
 
-/** What the invoice asks for beyond what is paid; of a refund invoice negative, or zero. `total`: its total, if known. */
+/** What the invoice bills beyond what is paid; zero or negative for a refund invoice. */
 export function restDue(
   aggregate: PolicyAggregate,
   invoice: Invoice,
@@ -274,7 +260,7 @@ export function restDue(
   return minus(total, sum(standingPayments(aggregate, invoice).map(applied), total.currency))
 }
 
-/** The invoice of what the transaction itself asks for or gives back at once; undefined where it makes none. */
+/** The invoice of what the transaction charges or refunds at once; undefined if it has none. */
 export const invoiceOfTransaction = (
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -283,17 +269,14 @@ export const invoiceOfTransaction = (
     invoice => installmentOf(aggregate, invoice).replans?.bill !== 'planned',
   )
 
-/** Installments of the plan whose time to be invoiced has come. One whose invoice became void is invoiced again. */
+/** Installments whose invoice date has come. One with a void invoice is invoiced again. */
 export const installmentsToInvoice = (
   aggregate: PolicyAggregate,
   modification: Modification,
   now: Instant,
 ): PlannedInstallment[] => notInvoiced(aggregate, modification).filter(one => one.issueAt <= now)
 
-/**
- * Installments of the plan that no invoice bills. Of the way back from a lapse only the first until it is issued, which
- * paying that one does: the others wait.
- */
+/** Installments that no invoice bills. Until a lapse's reinstatement is issued, only its first: paying that issues it. */
 export function notInvoiced(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -304,7 +287,7 @@ export function notInvoiced(
   return planOf(aggregate, modification).filter(one => isOpen(one) && !(waits && one.number > 1))
 }
 
-/** Whether an installment is still to be invoiced: no invoice that stands bills it, and no other plan took it over. */
+/** Whether an installment is still to be invoiced: no valid invoice bills it and no other plan took it over. */
 function openIn(aggregate: PolicyAggregate): (installment: PlannedInstallment) => boolean {
   const invoiced = new Set(
     standingInvoices(aggregate).map(one => keyOf(one.policyModificationLocator, one.installmentNumber)),
@@ -316,8 +299,8 @@ function openIn(aggregate: PolicyAggregate): (installment: PlannedInstallment) =
 const keyOf = (modification: Uuid, number: number): string => `${modification}/${number}`
 
 /**
- * Whether the modification is billed: its transaction stands. The plan of a quote is for show until it is accepted and
- * its first invoice is made, or, where a plugin has that made later, until it is issued.
+ * Whether the modification is billed. A quote's plan is only a preview until the quote is accepted and its first invoice
+ * is made, or until it is issued if a plugin delays that invoice.
  */
 export const isBilled = (aggregate: PolicyAggregate, modification: Modification): boolean =>
   modification.quoteLocator === undefined
@@ -328,7 +311,6 @@ export const isBilled = (aggregate: PolicyAggregate, modification: Modification)
           invoice => invoice.policyModificationLocator === modification.locator,
         ))
 
-/** What is planned to be invoiced, in the order of time. */
 export function futureInstallments(aggregate: PolicyAggregate): PlannedInstallment[] {
   const isOpen = openIn(aggregate)
   return recordsWhere(aggregate.modifications, modification => isBilled(aggregate, modification))
@@ -336,17 +318,16 @@ export function futureInstallments(aggregate: PolicyAggregate): PlannedInstallme
     .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start)
 }
 
-/** What each planned invoice will ask for, in the order of time. */
+/** The amount of each planned invoice, ordered by time. */
 export function plannedTotals(aggregate: PolicyAggregate): Money[] {
   const totalOf = installmentTotals(aggregate)
   return futureInstallments(aggregate).map(one => totalOf(one.modificationLocator, one.number))
 }
 
-/** Open installments (see below) that start at that time or later. */
 export const openAfter = (aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] =>
   openInstallments(aggregate).filter(one => one.start >= at)
 
-/** Installments of issued modifications without a standing invoice. Plans of other quotes are for show. */
+/** Installments of issued modifications without a valid invoice. Plans of other quotes are previews. */
 export const openInstallments = (aggregate: PolicyAggregate): PlannedInstallment[] => {
   const { installments, modifications } = aggregate
   const isIssuedPlan = (one: PlannedInstallment): boolean =>

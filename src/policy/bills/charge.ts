@@ -1,5 +1,5 @@
-// What a transaction charges, before it is known when it is paid. Charges follow from the priced perils and
-// the fees that the transaction made; neither changes later, so charges need no rows of their own.
+// What a transaction charges, before payment dates. Charges follow from priced perils and fees, which never change,
+// so charges have no rows.
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, minus, negated, plus, sumOf, zero } from '../../kernel/money.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
@@ -16,36 +16,34 @@ type PerilSource = {
   readonly perilName: string
 }
 
-/** One amount that a transaction charges over a span: of one peril run its premium, a tax or a commission, or a fee. */
+/** One amount that a transaction charges over a span: a premium, tax or commission of one peril run, or a fee. */
 export type Charge = Span & {
-  /** Unique in the policy; the same charge has the same id whenever it is derived. */
+  /** Unique in the policy, and stable whenever it is derived. */
   readonly id: string
-  /** Never zero. */
   readonly amount: Money
-  /** The transaction that made it. */
   readonly policyModificationLocator: Uuid
-  /** The stretch that it pays for, where that is not its whole span: of it the rest was billed, or stays as it was. */
+  /** The span that it pays for, if not the whole: the rest was already billed or is unchanged. */
   readonly rest?: Span
-  /** Of a rest that a plan keeps apart from others (continued-plan.ts): the installment that would have billed it. */
+  /** For a rest that a plan keeps apart (continued-plan.ts): the installment that would have billed it. */
   readonly from?: Uuid
-  /** Of a change of what was charged before: until when that stays as it was; 0 where nothing of it stays. */
+  /** For a change of an earlier charge: that charge is unchanged until then; 0 if none of it stays. */
   readonly keptUntil?: Instant
 } & (
     | (PerilSource & { readonly type: 'premium' })
     | (PerilSource & { readonly type: 'tax'; readonly taxName: string })
     | (PerilSource & { readonly type: 'commission'; readonly commissionRecipient: string })
     | { readonly type: 'fee'; readonly feeLocator: Uuid; readonly feeName: string }
-    /** Of a premium, of a tax where it names one, or of a fee. */
+    /** Held back from a premium, from a tax if named, or from a fee. */
     | (PerilSource & { readonly type: 'holdback'; readonly taxName?: string })
     | { readonly type: 'holdback'; readonly feeLocator: Uuid; readonly feeName: string }
   )
 
-/** `keptUntil` of a charge that takes everything back. */
+/** `keptUntil` of a charge that reverses everything. */
 export const NOTHING_KEPT = 0 as Instant
 
 const isCharged = (charge: Charge): boolean => charge.amount.minor !== 0
 
-/** The charges of a new peril run: premium, then taxes, then commissions. None while the run is not priced. */
+/** Charges of a new peril run: premium, taxes, commissions. Empty until the run is priced. */
 export function perilCharges(run: PerilRun, perilName: string): Charge[] {
   if (run.price === undefined) return []
   const total = { start: run.start, end: run.end, amounts: amountsOf(run.price) }
@@ -56,7 +54,6 @@ export const feeChargeId = ({ locator }: Pick<Fee, 'locator'>): string => `${loc
 
 type ChargedFee = Pick<Fee, 'locator' | 'name'>
 
-/** A fee's own charge, over the span. */
 const feeCharge = (fee: ChargedFee, by: Uuid, amount: Money, { start, end }: Span): Charge => ({
   id: feeChargeId(fee),
   type: 'fee',
@@ -68,7 +65,7 @@ const feeCharge = (fee: ChargedFee, by: Uuid, amount: Money, { start, end }: Spa
   feeName: fee.name,
 })
 
-/** As `feeCharge`, of a modification that changes a fee. */
+/** Like `feeCharge`, for a modification that changes a fee. */
 const feeChange = (fee: ChargedFee, by: Uuid, amount: Money, span: Span): Charge => ({
   ...feeCharge(fee, by, amount, span),
   id: `${fee.locator}/${by}/fee`,
@@ -79,7 +76,6 @@ const feeReversal = (fee: ChargedFee, by: Uuid, amount: Money, span: Span): Char
   keptUntil: NOTHING_KEPT,
 })
 
-/** The fees of the plan's installments, each as a charge of the transaction over the installment's span. */
 export const installmentFeeCharges = (plan: Iterable<PlannedInstallment>): Charge[] =>
   Array.from(plan).flatMap(installment =>
     (installment.fees ?? []).map(fee =>
@@ -113,7 +109,7 @@ export const feeReversals = (fees: readonly Fee[], by: Uuid): Charge[] =>
     )
     .filter(isCharged)
 
-/** The same for all charges of one premium, tax, commission or fee, whichever transactions make and change it. */
+/** Groups charges: one key for all charges of the same premium, tax, commission or fee. */
 export function lineOfCharge(charge: Charge): string {
   const source = charge.id.slice(0, charge.id.indexOf('/'))
   switch (charge.type) {
@@ -126,16 +122,15 @@ export function lineOfCharge(charge: Charge): string {
   }
 }
 
-/** Whether the policyholder pays it: commissions are itemised but belong to no total (brief 3.1). */
+/** Whether the policyholder pays it. Commissions are itemised but belong to no total (brief 3.1). */
 export const isPayable = (charge: Charge): boolean => charge.type !== 'commission'
 
-// What a later modification charges: what its pieces and fees cost, less what those cost that they replace. A
-// cancellation gives back, so its charges are negative. An endorsement takes back whole what it changes, and charges
-// again what it keeps and charges what takes its place (brief 4.3): the first two pay for the time from the change on.
+// Charges of a later modification: the cost of its pieces and fees minus the cost of what they replace. A cancellation's
+// are negative. An endorsement reverses the whole changed charge, then charges the kept part again and the new one
+// (brief 4.3): the first two pay for the time from the change on.
 export function netCharges(aggregate: PolicyAggregate, modification: Modification): Charge[] {
   const quote = acceptedQuote(aggregate)!
   const by = modification.locator
-  // Later transactions must not change what this one charged.
   const line = lineUpTo(aggregate, quote, modification)
   const { timeZone, currency } = aggregate.policy
   const makers = new Set(line.map(step => step.modification.locator))
@@ -156,7 +151,7 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
     const net = made ? plusAmounts(made.amounts, taken.amounts) : taken.amounts
     if (isNothing(net)) continue
     const keptUntil = made?.end ?? NOTHING_KEPT
-    // Its change of the run begins where the kept part ends.
+    // The change of the run begins where the kept part ends.
     const changed = { start: made?.end ?? gone.start, end: gone.end }
     const rest = changed.start < changed.end ? changed : { start: gone.start, end: gone.end }
     if (made && modification.kind === 'endorsement')
@@ -172,7 +167,7 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
     const was = fee.madeBy === by ? undefined : feeInForce(fee, before)
     const amount = minus(feeInForce(fee, line).amount, was?.amount ?? zero(currency))
     const { parts = [], removed: [removed] = [] } = fee.changes.find(change => change.by === by) ?? {}
-    // A flat fee comes back with all of its time, that in the gap too.
+    // A flat fee comes back for its whole span, including the gap.
     const back = parts.find(one => was && !was.parts.some(known => known.start === one.start))
     const begun = later(fee.start, modification.effectiveAt)
     const isBack = modification.kind === 'reinstatement' && back !== undefined
@@ -186,7 +181,6 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
   return charges.filter(isCharged)
 }
 
-/** The cost of some pieces of a run together, with their span. */
 type PieceTotal = Span & { readonly amounts: Amounts }
 
 function totalOfPieces(pieces: readonly Piece[]): PieceTotal | undefined {
@@ -206,10 +200,10 @@ function totalOfPieces(pieces: readonly Piece[]): PieceTotal | undefined {
 const isNothing = ({ premium, taxes, commissions }: Amounts): boolean =>
   [premium, ...taxes, ...commissions].every(amount => amount.minor === 0)
 
-/** `rest` and `keptUntil` for a run that was charged before: the span that is charged again, and until when the rest stays. */
+/** `rest` and `keptUntil` are for a run that was charged before: the recharged span, and the end of what stays. */
 type RunChargeSource = { id: string; perilName: string; rest?: Span; keptUntil?: Instant }
 
-/** What the modification charges of a run: premium, then taxes, then commissions, with `id` before each of their ids. */
+/** `id` prefixes the ids of the charges. */
 function runCharges(
   run: PerilRun,
   { start, end, amounts }: PieceTotal,
@@ -244,9 +238,9 @@ function runCharges(
   ]
 }
 
-// What a modification holds back of what it gives back, or no longer does, as charges (brief 1.6, 3.2). A commission that
-// is held back is so much less of it taken back: its recipient has it, and it is no charge of the policyholder's.
-/** `before` and `after` are the line without the modification and with it. Charges of nothing may be among them. */
+// Holdbacks that a modification adds or drops, as charges (brief 1.6, 3.2). A held-back commission reduces what is taken
+// back from its recipient; the policyholder is not charged. `before` and `after`: the line without and with the
+// modification. May include zero charges.
 function holdbackCharges(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -264,7 +258,7 @@ function holdbackCharges(
   return [...changes].map(([id, change]) => chargeOf(aggregate, modification, id, change))
 }
 
-/** Equal for the same source, whichever modification held it back. */
+/** The same for one source, whichever modification held it back. */
 function idOf(of: Holdback, by: Uuid): string {
   const id = `${of.type === 'fee' ? of.feeLocator : of.perilRunLocator}/${by}/holdback`
   if (of.type === 'tax') return `${id}/tax/${of.taxName}`

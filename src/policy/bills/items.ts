@@ -1,6 +1,5 @@
-// How the charges of a transaction lie on its installments. Items are not stored: they follow from the stored
-// plan and the charges. Plans of a policy at its limits (10,000 perils, monthly) have hundreds of thousands.
-// The plan of a plugin says of each charge what its installments bill; there the items are what it says.
+// How installments bill the charges of a transaction. Items are derived, not stored: large policies (10,000 perils,
+// monthly) have hundreds of thousands. A plugin's plan states the items itself.
 import { type CurrencyCode, fromMinor, type Money, plus, sumOf, zero } from '../../kernel/money.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
 import { splitBy } from '../fold/shares.ts'
@@ -11,8 +10,8 @@ import { type Charge, feeChargeId, isPayable, lineOfCharge } from './charge.ts'
 export type InstallmentItem = { readonly charge: Charge; readonly amount: Money }
 
 /**
- * The items of each installment of the plan, in the plan's order. The items of a charge over all installments
- * add up to it exactly, and none has the other sign. The plan is whole: installments already invoiced too.
+ * The items of each installment, in plan order. The items of a charge add up to it exactly and never have the opposite
+ * sign. Pass the whole plan, including invoiced installments.
  */
 export function installmentItems(
   plan: readonly Installment[],
@@ -26,7 +25,7 @@ export function installmentItems(
   return isContinued(plan) ? items.map(joinedByCharge) : items
 }
 
-/** The rests that several installments left of a charge are one item of the installment in their place. */
+/** Merges rests that several installments left of one charge into one item. */
 function joinedByCharge(items: readonly InstallmentItem[]): InstallmentItem[] {
   const joined = new Map<string, InstallmentItem>()
   for (const item of items) {
@@ -36,7 +35,7 @@ function joinedByCharge(items: readonly InstallmentItem[]): InstallmentItem[] {
   return [...joined.values()].filter(item => item.amount.minor !== 0)
 }
 
-/** The sum of each installment's items without commissions, in the plan's order. */
+/** The sum of each installment's items without commissions, in plan order. */
 export function totalsDue(
   plan: readonly Installment[],
   charges: readonly Charge[],
@@ -51,8 +50,8 @@ export function totalsDue(
 }
 
 /**
- * What is left of the charges to be billed by the installments of these numbers: of each charge the sum of their
- * items, for the stretch that they pay for. Charges with nothing left are left out.
+ * What the installments with these numbers still bill of each charge: the sum of their items, over the span they pay
+ * for. Omits charges with nothing left.
  */
 export const restOf = (
   plan: readonly PlannedInstallment[],
@@ -69,7 +68,7 @@ export const restOf = (
     return [{ ...charge, amount, rest: overlap(paid, charge.rest ?? charge) }]
   })
 
-/** As `restOf`, for each installment by itself, with its locator (`from`). */
+/** Like `restOf`, for each installment apart, with its locator (`from`). */
 export const restsByInstallment = (
   plan: readonly PlannedInstallment[],
   charges: readonly Charge[],
@@ -81,7 +80,7 @@ export const restsByInstallment = (
     }),
   )
 
-/** The parts of each charge that the installments of these numbers bill; none of them is zero. */
+/** The parts of each charge that these installments bill; never zero. */
 function openParts(
   plan: readonly PlannedInstallment[],
   charges: readonly Charge[],
@@ -96,14 +95,14 @@ function openParts(
   })
 }
 
-/** The overlap of the spans; the first of them when there is none. */
+/** The overlap of the spans; the first span if they do not overlap. */
 function overlap(first: Span, second: Span): Span {
   const start = later(first.start, second.start)
   const end = earlier(first.end, second.end)
   return start < end ? { start, end } : first
 }
 
-/** Splits charges over the plan, each to its parts on the plan's installments, in their order. */
+/** Splits charges over the plan: one part for each installment, in order. */
 const splitterOver = (
   plan: readonly Installment[],
   charges: readonly Charge[],
@@ -112,7 +111,7 @@ const splitterOver = (
   return plan.some(one => one.items) ? statedBy(plan) : splitByTime(plan)
 }
 
-/** The plan's items for each charge; none for a charge that it does not name. */
+/** The plan's stated items of a charge; empty for a charge that it does not name. */
 function statedBy(plan: readonly Installment[]): (charge: Charge) => Money[] {
   const stated = new Map<string, number[]>()
   const put = (id: string, at: number, minor: number): void => {
@@ -130,7 +129,7 @@ function statedBy(plan: readonly Installment[]): (charge: Charge) => Money[] {
   }
 }
 
-/** Charges mostly share one span, and the weights of a span are found once. */
+/** Finds the weights once per span: most charges share one. */
 function splitByTime(plan: readonly Installment[]): (charge: Charge) => Money[] {
   const splitBySpan = new Map<string, (amount: Money) => Money[]>()
   return charge => {
@@ -146,9 +145,9 @@ function splitByTime(plan: readonly Installment[]): (charge: Charge) => Money[] 
 }
 
 /**
- * How much of a span each installment pays for: 1 for every whole billing period, and of a period that is cut,
- * by the span or by the end of coverage, the share of its milliseconds. Brought to a common denominator, so
- * that the weights are whole numbers. A span that lies on no period is paid with the first installment.
+ * How much of a span each installment pays for: 1 per whole billing period, the share of milliseconds for a period that
+ * the span or the end of coverage cuts. Brought to a common denominator, so weights are whole numbers. The first
+ * installment bills a span outside all periods.
  */
 function weightsOver(plan: readonly Installment[], span: Span): bigint[] {
   const shares = plan.map(installment =>
@@ -169,17 +168,15 @@ function weightsOver(plan: readonly Installment[], span: Span): bigint[] {
   return weights.some(weight => weight > 0n) ? weights : plan.map((_, index) => (index === 0 ? 1n : 0n))
 }
 
-// How charges lie on a plan that continues what was planned (brief 4.5). Each of its installments stands in the place of
-// some that were planned, and bills what they billed. What the transaction takes back of a premium, tax or fee it takes
-// first from the installments that bill that very one for the time that is gone; the installment up to whose time it
-// stays bears the rest, so that it bills what is left of what is in force. What no installment bills is given back at
-// once. New charges of the transaction are spread by time.
+// A plan that continues an earlier one (brief 4.5) bills what the replaced installments billed. A reduction first takes
+// from installments that bill the same premium, tax or fee for the removed time; the installment up to `keptUntil` bears
+// the rest. What no installment bills is refunded at once; new charges are spread by time.
 //
-// Amounts of issued invoices are derived by this formula whenever they are read: it may never change.
+// Amounts of issued invoices are derived by this formula: it may never change.
 export const isContinued = (plan: readonly Installment[]): boolean =>
   plan.some(one => one.replans !== undefined)
 
-/** Splits charges over the plan. `charges` are all that it bills, with the rests that it took over apart (`from`). */
+/** `charges` are all that the plan bills; rests that it took over are apart (`from`). */
 function splitContinued(
   plan: readonly Installment[],
   charges: readonly Charge[],
@@ -189,13 +186,12 @@ function splitContinued(
   const planned = [...plan.keys()].filter(at => plan[at]!.replans?.bill === 'planned')
   const lastPlanned = planned.at(-1)
   const atOnce = plan.findIndex(one => one.replans?.bill === 'atOnce')
-  // Where the plan has none, nothing lies on it.
   const orAtOnce = (at: number | undefined): number => at ?? (atOnce >= 0 ? atOnce : plan.length - 1)
   const placeOf = ({ from }: Charge): number => orAtOnce(places.get(from!))
 
   /**
-   * What goes at once of a rest that gives back what a bill already made had charged (a dearer cover in the place of a
-   * cheaper one): the part for time after the cover's end, whether the bill that gave it goes or only shrinks.
+   * Refunded at once from a rest that refunds an invoiced charge (a dearer cover replaced a cheaper one): the part after
+   * the end of cover, whether the installment with the refund goes or only shrinks.
    */
   const freedOf = (charge: Charge): number => {
     if (charge.type === 'fee' || left.get(leftBy(charge))! >= 0 || firstOfLine.has(lineOfCharge(charge)))
@@ -209,7 +205,7 @@ function splitContinued(
     return splitBy([BigInt(freesAfter - start), BigInt(end - freesAfter)])(charge.amount)[1]!.minor
   }
 
-  /** What each installment would have billed of each line. */
+  /** What each installment would have billed of each line of charges. */
   const left = new Map<string, number>()
   const leftBy = (charge: Charge): string => `${lineOfCharge(charge)} ${charge.from}`
   const restsOnPlan = new Map<string, number[]>()
@@ -225,7 +221,7 @@ function splitContinued(
     } else if (!firstOfLine.has(line)) firstOfLine.set(line, charge)
   }
 
-  /** The installment that bears what a change leaves of a line which stays until then. */
+  /** The installment that bears what a change leaves of a line kept until then. */
   const bearerOf = (keptUntil: Instant): number => {
     const before = planned.findLast(at => plan[at]!.start < keptUntil)
     if (before !== undefined) return before
@@ -266,6 +262,6 @@ function splitContinued(
   }
 }
 
-/** A fee that the transaction adds is asked for at once; one that comes back is spread like the premium. */
+/** A fee that the transaction adds is billed at once; a restored fee is spread like the premium. */
 const isNewFee = (charge: Charge): boolean =>
   charge.type === 'fee' && charge.id === feeChargeId({ locator: charge.feeLocator })

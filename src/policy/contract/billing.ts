@@ -1,4 +1,4 @@
-// What a policy costs, and what of it is billed and paid, as answers show it. Every amount has its currency beside it (brief 3.4).
+// Cost, billing and payment of a policy in responses. Every amount has its currency beside it (brief 3.4).
 import { z } from '@hono/zod-openapi'
 import {
   Amount,
@@ -28,8 +28,7 @@ import {
 } from '../../platform/wire.ts'
 import { Media, PolicyDocumentResponse } from './documents.ts'
 
-// Prices: premium, taxes, fees and commissions of the whole term, and the underwriting decision. Total = premium +
-// taxes + fees; commissions are outside it.
+// Prices of the whole term. Total = premium + taxes + fees; commissions are outside it.
 
 export const AutomatedUnderwritingResultResponse = component('AutomatedUnderwritingResultResponse', {
   decisionTimestamp: Timestamp,
@@ -38,7 +37,7 @@ export const AutomatedUnderwritingResultResponse = component('AutomatedUnderwrit
 })
 export type AutomatedUnderwritingResultResponse = z.infer<typeof AutomatedUnderwritingResultResponse>
 
-/** A person's decision in place of underwriting's, on a quote, an endorsement or a renewal. */
+/** A person's decision that replaces underwriting's, on a quote, endorsement or renewal. */
 export const UnderwritingDecisionRequest = component('UnderwritingDecisionRequest', {
   decision: z.enum(['accept', 'reject', 'none']),
   note: OptionalLongName,
@@ -52,14 +51,13 @@ export const TaxGroupResponse = component('TaxGroupResponse', {
 })
 export type TaxGroupResponse = z.infer<typeof TaxGroupResponse>
 
-/** The sum of one recipient's commissions. */
 export const CommissionResponse = component('CommissionResponse', {
   recipient: Text,
   ...withCurrency(Amount, 'amount'),
 })
 export type CommissionResponse = z.infer<typeof CommissionResponse>
 
-/** What is kept of the remainder on a cancellation; other prices have none. */
+/** Amount kept on a cancellation; other prices have none. */
 export const HoldbackResponse = component('HoldbackResponse', {
   type: z.enum(['premium', 'tax', 'fee', 'commission']),
   ...withCurrency(Amount, 'amount'),
@@ -84,7 +82,7 @@ export type FeeResponse = z.infer<typeof FeeResponse>
 const taxGroups = z.array(TaxGroupResponse)
 const commissions = z.array(CommissionResponse)
 
-/** Technical premium is there only if every peril has one (brief 3.1). */
+/** Technical premium is present only if every peril has one (brief 3.1). */
 export const GetPerilPriceResponse = component('GetPerilPriceResponse', {
   locator: Text,
   name: Text,
@@ -122,7 +120,6 @@ const policyPrice = {
 
 const AmountByLocator = z.record(Text, Amount)
 
-/** Answer of GET /policy/{policyLocator}/price. */
 export const GetPolicyPriceResponse = component('GetPolicyPriceResponse', {
   ...policyPrice,
   ...withCurrency(Amount, 'totalDue'),
@@ -131,7 +128,7 @@ export const GetPolicyPriceResponse = component('GetPolicyPriceResponse', {
 })
 export type GetPolicyPriceResponse = z.infer<typeof GetPolicyPriceResponse>
 
-/** Answer of POST /policy/{policyLocator}/price and of the quotes' prices. */
+/** Also the response for prices of quotes. */
 export const PolicyPriceResponse = component('PolicyPriceResponse', {
   ...policyPrice,
   ...withCurrency(Amount, 'total'),
@@ -148,9 +145,9 @@ export const TableUseResponse = component('TableUseResponse', {
 
 export type TableUseResponse = z.output<typeof TableUseResponse>
 
-// Fees added to a policy and taken back, at any time (brief 3.3).
+// Fees may be added and reversed at any time (brief 3.3).
 
-/** `feeName` is one that the product declares; `amount` is in major units of the policy's currency. */
+/** `feeName` must be declared by the product; `amount` is in major units of the policy's currency. */
 export const FeeCreateRequest = component('FeeCreateRequest', {
   feeName: Name,
   amount: RequestDecimal,
@@ -160,14 +157,14 @@ export const FeeCreateRequest = component('FeeCreateRequest', {
 })
 export type FeeCreateRequest = z.infer<typeof FeeCreateRequest>
 
-/** PATCH /policy/{policyLocator}/fees: `reverseFees` are locators of fees. */
+/** `reverseFees` are locators of fees. */
 export const FeeUpdateRequest = component('FeeUpdateRequest', {
   newFees: list(FeeCreateRequest),
   reverseFees: list(Locator),
 })
 export type FeeUpdateRequest = z.infer<typeof FeeUpdateRequest>
 
-/** All fees of the policy after the update, the reversed ones too. */
+/** All fees after the update, including reversed ones. */
 export const PolicyFeeSummaryResponse = component('PolicyFeeSummaryResponse', { fees: z.array(FeeResponse) })
 export type PolicyFeeSummaryResponse = z.infer<typeof PolicyFeeSummaryResponse>
 
@@ -187,7 +184,7 @@ export const InvoiceType = z
   .openapi('InvoiceType')
 export type InvoiceType = z.infer<typeof InvoiceType>
 
-/** How an outstanding invoice came to be settled. */
+/** How an outstanding invoice was settled. */
 export const SettlementType = z
   .enum(['paid', 'writtenOff', 'zeroDue', 'invalidated', 'carriedForward'])
   .openapi('SettlementType')
@@ -202,10 +199,10 @@ export const InvoiceStatusResponse = component('InvoiceStatusResponse', {
 export const PaymentSource = z.enum(['received', 'credit', 'offset']).openapi('PaymentSource')
 export type PaymentSource = z.infer<typeof PaymentSource>
 
-/** What a client may say: an offset is Bindery's own doing. */
+/** Clients may not send `offset`: only Bindery makes offsets. */
 const RequestedSource = z.enum(['received', 'credit'])
 
-/** `amount` and `source` are Bindery's own: without them the invoice is paid in full from outside. */
+/** `amount` and `source` are Bindery's extension: without them the invoice is paid in full from outside. */
 export const PaymentCreateRequest = component('PaymentCreateRequest', {
   fieldValues: RequestFieldValues.describe('Values of the fields of payment.json.'),
   source: optional(RequestedSource).describe(
@@ -270,7 +267,7 @@ export const PolicyInvoiceResponse = component('PolicyInvoiceResponse', {
 })
 export type PolicyInvoiceResponse = z.infer<typeof PolicyInvoiceResponse>
 
-/** One amount of an invoice or of a planned one; commissions are itemised but belong to no total (brief 3.1). */
+/** One item of an invoice or planned invoice. Commissions are itemised but belong to no total (brief 3.1). */
 export const FinancialTransactionResponse = component('FinancialTransactionResponse', {
   type: z.enum(['premium', 'tax', 'fee', 'commission', 'holdback']),
   ...withCurrency(Amount, 'amount'),
@@ -289,7 +286,7 @@ export const FinancialTransactionResponse = component('FinancialTransactionRespo
 })
 export type FinancialTransactionResponse = z.infer<typeof FinancialTransactionResponse>
 
-/** An invoice that is planned but not issued (brief 4.1). */
+/** Planned but not issued (brief 4.1). */
 export const FutureInvoiceResponse = component('FutureInvoiceResponse', {
   issueTimestamp: Timestamp,
   dueTimestamp: Timestamp,
@@ -310,7 +307,7 @@ export const CheckedInvoiceResponse = component('CheckedInvoiceResponse', {
   ...GetInvoiceFinancialTransactionsResponse.shape,
 })
 
-/** All that is billed of a policy, and all that is planned (brief 3.5). */
+/** All that is billed and planned for a policy (brief 3.5). */
 export const CheckInvoicesResponse = component('CheckInvoicesResponse', {
   policyLocator: Text,
   invoices: z.array(CheckedInvoiceResponse),
@@ -321,7 +318,7 @@ export type CheckInvoicesResponse = z.infer<typeof CheckInvoicesResponse>
 export const PolicyholderCreditsQuery = z.object({ pageSize: PageSize, pagingToken: PagingToken })
 export type PolicyholderCreditsQuery = z.infer<typeof PolicyholderCreditsQuery>
 
-/** A payment that left a credit, a refund that was added to it, or a payment from it. */
+/** A payment that left credit, a refund added to credit, or a payment from it. */
 export const CreditMovementResponse = component('CreditMovementResponse', {
   paymentLocator: Text,
   policyLocator: Text,

@@ -23,9 +23,8 @@ export type DocumentType = z.infer<typeof DocumentType>
 export const DocumentState = z.enum(['draft', 'ready', 'dataError', 'renderError', 'conversionError'])
 
 /**
- * `url` is signed and holds until `urlExpirationTimestamp`; both are absent until the document is made. `state` and
- * `failureMessage` show how far that is and why it failed (resources brief 4.2); a document that is `ready` has a message
- * when letters in it are boxes since no font has them.
+ * `url` is signed and valid until `urlExpirationTimestamp`; both are absent until the document is made (resources brief
+ * 4.2). A `ready` document has a `failureMessage` if no font has some of its letters and they print as boxes.
  */
 export const PolicyDocumentResponse = component('PolicyDocumentResponse', {
   locator: Text,
@@ -41,7 +40,7 @@ export const PolicyDocumentResponse = component('PolicyDocumentResponse', {
 })
 export type PolicyDocumentResponse = z.infer<typeof PolicyDocumentResponse>
 
-/** A file that a media field names; `url` is signed and holds until `expiresTimestamp` (brief 3.4). */
+/** A file that a media field names; `url` is signed and valid until `expiresTimestamp` (brief 3.4). */
 export const Media = component('Media', {
   locator: Text,
   mimeType: Text,
@@ -51,7 +50,7 @@ export const Media = component('Media', {
 })
 export type Media = z.infer<typeof Media>
 
-/** In the query or as parts of the form: published clients do both (brief 0.6). */
+/** In the query or in the form: published clients do both (brief 0.6). */
 const described = {
   displayName: OptionalLongName.describe('What people see; required here or in the query.'),
   documentType: OptionalName.describe(
@@ -59,7 +58,7 @@ const described = {
   ),
 }
 
-/** Required by contract 1, and so described; what stands in the form instead is read from there. */
+/** Documented as required (contract 1), but also accepted in the form. */
 export const AddDocumentQuery = z.object({
   displayName: described.displayName.openapi({
     description: 'What people see. A part of the form with this name does as well.',
@@ -84,7 +83,7 @@ const margin = optional(
   Name.regex(MARGIN, rule("must be a length like '20mm', in mm, cm, in, pt, pc or px")),
 ).describe('E.g. `20mm`; without a unit millimetres.')
 
-/** What is left out `@page` of the style sheets says; else it is A4 upright with 20 mm. */
+/** An omitted property comes from `@page` of the style sheets, else A4 portrait with 20 mm. */
 export const PageLayout = z.object({
   marginLeft: margin,
   marginRight: margin,
@@ -95,8 +94,8 @@ export const PageLayout = z.object({
 })
 
 /**
- * The path is called by published clients and described nowhere (brief 0.10): a decision. They name the policy by
- * `policyDisplayId`, which is its locator, and a transaction by its type and locator.
+ * Undocumented on purpose: only published clients call the path (brief 0.10). Their `policyDisplayId` is the policy's
+ * locator; they name a transaction by type and locator.
  */
 export const RenderDocumentRequest = z
   .object({
@@ -142,7 +141,7 @@ export const RenderDocumentRequest = z
   .openapi('RenderDocumentRequest')
 export type RenderDocumentRequest = z.infer<typeof RenderDocumentRequest>
 
-/** What published clients read (brief 0.10). */
+/** Published clients read this (brief 0.10). */
 export const RenderedDocumentResponse = component('RenderedDocumentResponse', {
   displayName: Text,
   fileName: Text,

@@ -1,4 +1,4 @@
-// What policies are asked: requests, parameters, and the answers that are no policy.
+// Requests and parameters about policies, and responses that are not a policy.
 import { z } from '@hono/zod-openapi'
 import {
   booleanOr,
@@ -22,13 +22,11 @@ import { breaks } from '../../platform/wire-problem.ts'
 export const PolicyQuery = z.object({ summarizeQuotes: booleanOr(false).describe('Fill quoteSummary.') })
 export type PolicyQuery = z.infer<typeof PolicyQuery>
 
-/** A new group of values for a field of type group. */
 export const FieldGroupCreateRequest = component('FieldGroupCreateRequest', {
   fieldName: Name,
   fieldValues: RequestFieldValues,
 })
 
-/** New values for a group that stays. */
 export const FieldGroupUpdateRequest = component('FieldGroupUpdateRequest', {
   fieldGroupLocator: Locator,
   fieldName: Name,
@@ -38,21 +36,20 @@ export const FieldGroupUpdateRequest = component('FieldGroupUpdateRequest', {
 const newFieldGroups = list(FieldGroupCreateRequest)
 const locators = list(Locator)
 
-/** The three properties by which every update changes field groups. */
 export const fieldGroupChanges = {
   addFieldGroups: newFieldGroups,
   updateFieldGroups: list(FieldGroupUpdateRequest),
   removeFieldGroups: locators,
 }
 
-/** Decimal text or `unlimited`, which the field rules check (brief 6.5); a number is read as its text. */
+/** Decimal text or `unlimited`, which the field rules check (brief 6.5). Numbers are accepted as text. */
 const OptionalIndemnity = optional(
   z
     .preprocess(wire => (typeof wire === 'number' ? String(wire) : wire), z.string().max(64))
     .openapi({ description: 'Decimal text, or "unlimited".', example: '100000' }),
 )
 
-/** Left out, the product's default for the peril holds. */
+/** Omitted amounts come from the product's defaults for the peril. */
 const perilAmounts = {
   deductible: OptionalDecimal,
   lumpSumPayment: OptionalDecimal,
@@ -61,7 +58,7 @@ const perilAmounts = {
   indemnityPerItem: OptionalIndemnity,
 }
 
-/** `locator` is the caller's own: answers that repeat requests carry it; the peril gets a locator of its own. */
+/** `locator` is the client's own reference, echoed in responses; the peril gets its own locator. */
 export const PerilCreateRequest = component('PerilCreateRequest', {
   name: Name,
   locator: OptionalLocator,
@@ -103,12 +100,12 @@ export const DraftPolicyExposureUpdateRequest = component('DraftPolicyExposureUp
 
 const newExposures = list(ExposureCreateRequest)
 
-/** Calls that one request, or one registered operation, may name. */
+/** Per request or registered operation. */
 const MOST_AUTOFILL_CALLS = 10
 
 export const AutofillCalls = z.array(Name).max(MOST_AUTOFILL_CALLS)
 
-/** Of requests that create or update policies, endorsements and renewals (brief 5.6, "Autofill order"). */
+/** For requests that create or update policies, endorsements and renewals (brief 5.6, "Autofill order"). */
 export const OptionalAutofill = optional(AutofillCalls).describe(
   'What fills the request in before it is validated, in this order: `internal`, the plugin getDataAutofill, or integrations of type data_autofill by their names. An empty list: nothing. Left out: the registered operation that fits (PUT /integrations/autofill), else the plugin where the product switches it on.',
 )
@@ -117,7 +114,7 @@ const finalize = booleanOr(true).describe(
   'Lock, price and underwrite the policy at once. false leaves it a draft.',
 )
 
-/** Without a start the policy starts at midnight today, without an end it runs a year (brief 7). */
+/** The start defaults to midnight today, the end to a year later (brief 7). */
 export const PolicyCreateRequest = component('PolicyCreateRequest', {
   policyholderLocator: Locator,
   productName: Name,
@@ -134,10 +131,7 @@ export const PolicyCreateRequest = component('PolicyCreateRequest', {
 })
 export type PolicyCreateRequest = z.infer<typeof PolicyCreateRequest>
 
-/**
- * Changes of a draft. `effectiveContract…Timestamp` are other names of `policy…Timestamp`: read, there are only
- * the latter, and two that disagree are a problem.
- */
+/** `effectiveContract…Timestamp` are aliases of `policy…Timestamp`, mapped when read; values that disagree are a problem. */
 export const PolicyUpdateRequest = component('PolicyUpdateRequest', {
   policyStartTimestamp: OptionalTimestamp,
   policyEndTimestamp: OptionalTimestamp,
@@ -167,30 +161,27 @@ export type PolicyUpdateRequest = z.infer<typeof PolicyUpdateRequest>
 
 export const PolicyLocatorQuery = z.object({ displayId: Locator })
 
-/** GET /policy/locator: the locator of the policy that has the displayId, or whose record has it. */
+/** The policy with the displayId, or with a record that has it. */
 export const PolicyLocatorResponse = component('PolicyLocatorResponse', { locator: Text })
 export type PolicyLocatorResponse = z.infer<typeof PolicyLocatorResponse>
 
-/** POST /policy/{policyLocator}/cancel: coverage ends then; may lie in the past. */
+/** Coverage ends at `coverageEndTimestamp`, which may be in the past. */
 export const PolicyCancellationIssueRequest = component('PolicyCancellationIssueRequest', {
   coverageEndTimestamp: RequestTimestamp,
 })
 export type PolicyCancellationIssueRequest = z.infer<typeof PolicyCancellationIssueRequest>
 
-/** Of GET /policy/{policyLocator}/cancellationValue: left out, coverage ends now. */
+/** If omitted, coverage ends now. */
 export const CancellationValueQuery = z.object({ coverageEndTimestamp: OptionalTimestamp })
 export type CancellationValueQuery = z.infer<typeof CancellationValueQuery>
 
-/** POST /policy/{policyLocator}/paymentSchedule: the name of a payment schedule of the product (brief 0.11). */
+/** The name of a payment schedule of the product (brief 0.11). */
 export const PaymentScheduleChangeRequest = component('PaymentScheduleChangeRequest', {
   newPaymentScheduleName: Name,
 })
 export type PaymentScheduleChangeRequest = z.infer<typeof PaymentScheduleChangeRequest>
 
-/**
- * What is pending on a policy and stands in the way: a transaction that is quoted or accepted (brief 2.4); of an
- * upgrade also a quote that is priced.
- */
+/** What blocks the request: a quoted or accepted transaction (brief 2.4); for an upgrade also a priced quote. */
 export const ConflictResponse = component('ConflictResponse', {
   kind: z.enum(['endorsement', 'renewal', 'reinstatement', 'quote']),
   locator: Text,

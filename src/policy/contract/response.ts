@@ -1,4 +1,4 @@
-// The policy as answers carry it: its segments (characteristics), modifications, exposures and perils, and what it covers.
+// The policy in responses: segments (characteristics), modifications, exposures, perils and coverage.
 import { z } from '@hono/zod-openapi'
 import {
   Amount,
@@ -24,13 +24,11 @@ import {
 } from './billing.ts'
 import { Media, PolicyDocumentResponse } from './documents.ts'
 
-// Characteristics: what holds of a policy, an exposure, a peril over a span of time (brief 2.1). A segment is in
-// force when it has an issuedTimestamp and no replacedTimestamp. Spans are half-open.
+// Characteristics: data of a policy, exposure or peril over a half-open span (brief 2.1). A segment is in force when it
+// has an issuedTimestamp and no replacedTimestamp.
 
-/** Media values of the field values, by locator. */
 const MediaByLocator = z.record(Text, Media)
 
-/** What a record names of its policy. */
 const ofPolicy = { policyholderLocator: Text, policyLocator: Text, productLocator: Text }
 
 const times = { createdTimestamp: Timestamp, updatedTimestamp: Timestamp }
@@ -72,7 +70,6 @@ export type ExposureCharacteristicsResponse = z.infer<typeof ExposureCharacteris
 
 const coverage = { coverageStartTimestamp: Timestamp, coverageEndTimestamp: Timestamp }
 
-/** What holds for a segment of a peril: its deductible and its limits. */
 const limits = {
   ...withCurrency(OptionalAmount, 'deductible', 'lumpSumPayment'),
   ...withCurrency(OptionalText, 'indemnityInAggregate', 'indemnityPerEvent', 'indemnityPerItem'),
@@ -95,9 +92,9 @@ export const PerilCharacteristicsResponse = component('PerilCharacteristicsRespo
 })
 export type PerilCharacteristicsResponse = z.infer<typeof PerilCharacteristicsResponse>
 
-// Modifications: one for each transaction of a policy, with what it changed (brief 2.1.3 to 2.1.5).
+// One modification for each transaction of a policy (brief 2.1.3 to 2.1.5).
 
-/** One for each new peril segment; `premiumChange` = the new amount less the replaced share. */
+/** One for each new peril segment; `premiumChange` = the new amount minus the replaced share. */
 export const PerilModificationResponse = component('PerilModificationResponse', {
   locator: Text,
   ...ofPolicy,
@@ -185,7 +182,7 @@ export const QuoteSummaryResponse = component('QuoteSummaryResponse', {
   notDiscarded: z.array(QuoteSummaryResponseItem),
 })
 
-/** The latest cancellation that is issued and not reinstated (brief 1.1, 3.4). */
+/** The latest issued cancellation that is not reinstated (brief 1.1, 3.4). */
 export const CancellationInfo = component('CancellationInfo', {
   effectiveTimestamp: Timestamp,
   modificationLocator: Text,
@@ -221,15 +218,14 @@ export const PolicyResponse = component('PolicyResponse', {
 })
 export type PolicyResponse = z.infer<typeof PolicyResponse>
 
-// What a policy covers at one moment: its exposures and perils on risk then (brief 3.5).
+// Exposures and perils on risk at one moment (brief 3.5).
 
-/** Body of POST /policies/{policyLocator}/coverageSummary; it, or the time in it, may be left out: now. */
+/** The body, or the time in it, may be omitted: now. */
 export const CoverageSummaryRequest = component('CoverageSummaryRequest', {
   effectiveTimestamp: OptionalTimestamp,
 })
 export type CoverageSummaryRequest = z.infer<typeof CoverageSummaryRequest>
 
-/** The segment of a peril that is on risk, with the deductible and limits that hold for it. */
 export const PerilCoverageResponse = component('PerilCoverageResponse', {
   locator: Text,
   name: Text,
@@ -254,8 +250,7 @@ export const CoverageSummaryResponse = component('CoverageSummaryResponse', {
 })
 export type CoverageSummaryResponse = z.infer<typeof CoverageSummaryResponse>
 
-// The policy as it was known at an earlier moment; the answer is a PolicyResponse (brief 3.5).
-/** Body of POST /policies/{policyLocator}/snapshot; it may be left out. */
+// The policy as known at an earlier moment (brief 3.5). The response is a PolicyResponse; the body may be omitted.
 export const PolicySnapshotRequest = component('PolicySnapshotRequest', {
   asOfTimestamp: OptionalTimestamp.describe(
     'Only what was known then: segments, modifications, documents, invoices. Left out: now.',

@@ -1,5 +1,5 @@
-// Exposures and perils that a request adds, to a draft or to an issued policy. The runs are the caller's to make:
-// over which spans they hold is what the two differ in. Nothing here refuses; problems are reported.
+// Exposures and perils that a request adds to a draft or an issued policy. The caller makes the runs, because their
+// spans differ. Problems are reported, not thrown.
 import type { DisplayId, QuoteLocator } from '../../kernel/locators.ts'
 import { decimal, LARGEST_MINOR } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -35,7 +35,7 @@ export type AdditionContext = ChangeContext & {
   readonly quoteLocator: QuoteLocator
 }
 
-/** The exposure and its perils; undefined when the product has none of that name. `index`: its place in the request. */
+/** Undefined if the product has no such exposure. `index` is its place in the request. */
 export function addedExposure(
   creation: ExposureCreate,
   index: number,
@@ -70,7 +70,7 @@ export function addedExposure(
   }
 }
 
-/** The peril; undefined when the exposure has none of that name. */
+/** Undefined if the exposure has no such peril. */
 export function addedPeril(
   exposure: Exposure,
   definition: ExposureDefinition,
@@ -120,7 +120,7 @@ const createdData = (
 
 type AmountName = keyof PerilAmounts
 
-/** For each amount: whether it may be `unlimited`, and the flag of an update that removes it. */
+/** For each amount: whether it may be `unlimited`, and the update flag that removes it. */
 const AMOUNTS = {
   deductible: { unlimited: false, remove: 'removeDeductible' },
   lumpSumPayment: { unlimited: false, remove: 'removeLumpSumPayment' },
@@ -134,12 +134,12 @@ const NAMES = Object.keys(AMOUNTS) as AmountName[]
 /** `fieldName` of a problem is the name of the amount, e.g. `deductible`. */
 export type PerilAmountsResult = { amounts: PerilAmounts; problems: FieldError[] }
 
-/** The amounts of a new peril: what the request leaves out comes from the peril's defaults (brief 5.1). */
+/** Omitted amounts come from the peril's defaults (brief 5.1). */
 export function createPerilAmounts(defaults: PerilDefaults, request: PerilAmountsCreate): PerilAmountsResult {
   return changed(defaults, request, () => false)
 }
 
-/** The amounts after an update: what it leaves out stays; a remove flag beats a value (brief 6.5). */
+/** Omitted amounts stay; a remove flag beats a value (brief 6.5). */
 export function updatePerilAmounts(current: PerilAmounts, update: PerilAmountsUpdate): PerilAmountsResult {
   return changed(current, update, name => update[AMOUNTS[name].remove] === true)
 }

@@ -1,5 +1,4 @@
-// What a request makes of a draft's content. Nothing here refuses; problems are collected by owner and judged in
-// validation.ts, all at once.
+// Applies a request to a draft's content. Problems are collected by owner and judged at once in validation.ts.
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import type { TimeZone } from '../../kernel/time.ts'
 import type { ExposureDefinition, ProductDefinition } from '../../product/configuration.ts'
@@ -22,7 +21,7 @@ import type { AddedPeril, AdditionContext } from './additions.ts'
 import { addedExposure, addedPeril, updatePerilAmounts } from './additions.ts'
 import type { DraftContext, DraftResult, ReportedProblems } from './draft.ts'
 
-/** The quote's content after the changes: removals first, then updates, then additions. */
+/** Applies removals, then updates, then additions. */
 export function changeDraft(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -37,7 +36,7 @@ export function changeDraft(
   return { aggregate: draft.result(), reported: draft.reported }
 }
 
-/** A draft under change. Maps are copied once; records are replaced, never altered. */
+/** A draft under change. Maps are copied once; records are replaced, never mutated. */
 class Draft {
   readonly reported: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
   readonly #before: PolicyAggregate
@@ -170,7 +169,7 @@ class Draft {
     this.#perilRuns.delete(run.locator)
   }
 
-  /** The run of a peril of the exposure; undefined where the draft has no such peril, or no longer. */
+  /** Undefined if the draft has no such peril, or no longer. */
   #runOfPeril(exposure: Exposure, locator: string): PerilRun | undefined {
     const run = this.#runsOfPerils.get(locator)
     const peril = run && this.#perils.get(run.perilLocator)
@@ -210,7 +209,6 @@ class Draft {
   }
 }
 
-/** Where problems go, and what values and new groups are made with. */
 export type ChangeContext = {
   readonly timeZone: TimeZone
   readonly supply: LocatorSupply
@@ -218,8 +216,8 @@ export type ChangeContext = {
 }
 
 /**
- * The data after the changes, as it is stored; undefined when the request says nothing of it. Problems are reported
- * under `owner`; `nextGroup` names the groups that it adds.
+ * The data after the changes, as stored; undefined if the request does not mention it. Problems are reported under
+ * `owner`; `nextGroup` supplies locators of added groups.
  */
 export function changedData(
   owner: string,
@@ -240,7 +238,6 @@ export function changedData(
   return normaliseFieldData(fields, changed.data, timeZone)
 }
 
-/** Puts problems of the owner beside those that are reported already. */
 export function report({ byOwner }: ReportedProblems, owner: string, found: FieldErrors): void {
   if (!found.hasErrors) return
   const earlier = byOwner.get(owner)

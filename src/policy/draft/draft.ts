@@ -1,4 +1,4 @@
-// New business before it is priced: the aggregate that a create request makes, and its span.
+// New business before pricing: the aggregate that a create request makes, and its span.
 import type { DisplayId, LocatorSupply, PolicyLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
@@ -28,7 +28,7 @@ type NewDraft = Pick<
   readonly exposures: ExposureCreate[]
 }
 
-/** A new policy with one selected draft quote and the modification that it will be issued as (brief 1.2). */
+/** A new policy with one selected draft quote and the modification that issuing it will issue (brief 1.2). */
 export function newDraft(request: NewDraft, context: DraftContext): DraftResult {
   const { now, supply } = context
   const { contract } = request
@@ -99,7 +99,7 @@ export function newDraft(request: NewDraft, context: DraftContext): DraftResult 
   )
 }
 
-/** The quote over another span: everything in it moves along. Unchanged spans change nothing. */
+/** Moves the quote and its content to another span. An equal span changes nothing. */
 export function spanDraft(aggregate: PolicyAggregate, quote: Quote, contract: Span): PolicyAggregate {
   if (quote.contractStart === contract.start && quote.contractEnd === contract.end) return aggregate
   const moved = <T extends Span>(record: T): T => ({ ...record, ...contract })
@@ -126,11 +126,8 @@ export function spanDraft(aggregate: PolicyAggregate, quote: Quote, contract: Sp
   }
 }
 
-// Perils within perils, as migrated policies have them, when others take their place: in a renewal's term, in a quote's copy.
-/**
- * The perils that take the place of others, by the locators of those: each lies in the one that took the place of its parent;
- * in none, if none did.
- */
+// Replaces perils nested in perils (from migrated policies), in a renewal's term or a quote's copy. Takes the new perils
+// by the locators of the old; each gets the replacement of its parent, or no parent if that was not replaced.
 export function withParents(replacements: ReadonlyMap<Uuid, Peril>): Peril[] {
   return [...replacements.values()].map(({ parentLocator, ...peril }): Peril => {
     const parent = parentLocator && replacements.get(parentLocator)
@@ -138,7 +135,7 @@ export function withParents(replacements: ReadonlyMap<Uuid, Peril>): Peril[] {
   })
 }
 
-/** The draft that a request asks for, as it is made at that time, with the problems of the request. */
+/** The draft that a request describes, with the problems of the request. */
 export const requestedDraft = (
   request: PolicyCreateRequest,
   { product, timeZone, currency, policyholder, configVersion }: NewPolicyContext,
@@ -159,11 +156,11 @@ export const requestedDraft = (
     { product, timeZone, now, supply },
   )
 
-/** Problems of the request itself, by the owner's locator; `strays` fit no owner. */
+/** Problems of the request by the owner's locator; `strays` fit no owner. */
 export type ReportedProblems = {
   byOwner: Map<string, FieldErrors>
   strays: StrayProblem[]
-  /** Exposures that the request adds, with their place in its list: they have no locator to be named by yet. */
+  /** Added exposures with their place in the request: they have no locator yet. */
   added: Map<string, number>
 }
 

@@ -1,4 +1,4 @@
-// All problems of a draft at once, in the shape of the answer (brief 6 and 8: PolicyValidationErrors).
+// Collects all problems of a draft at once (brief 6 and 8: PolicyValidationErrors).
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
@@ -37,20 +37,20 @@ export type PolicyValidation = {
   product: ProductDefinition
   timeZone: TimeZone
   now: Instant
-  /** True on finalize and quote: required fields must be there (brief 6.2). */
+  /** True on finalize and quote: required fields must be present (brief 6.2). */
   requireMissing: boolean
 }
 
-/** What is to be checked: the policy's own data in each segment, and runs of exposures and perils. */
+/** What to check: the policy's own data in each segment, and runs of exposures and perils. */
 export type Checked = {
-  /** Whom problems of the policy's own data were reported under. */
+  /** Problems of the policy's own data are reported under this owner. */
   owner: string
   policy: readonly FieldData[]
   exposureRuns: readonly ExposureRun[]
   perilRuns: readonly PerilRun[]
 }
 
-/** Problems of the quote's content, with those that reading the request already found. */
+/** Includes the problems found while reading the request. */
 export function validateQuote(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -62,7 +62,7 @@ export function validateQuote(
   return validateContent(aggregate, checked, validation, reported)
 }
 
-/** As `validateQuote`, of any part of a policy. */
+/** Like `validateQuote`, for any part of a policy. */
 export function validateContent(
   aggregate: PolicyAggregate,
   parts: Checked,
@@ -149,7 +149,7 @@ function strayErrors(stray: ReportedProblems['strays'][number]): ExposureValidat
   }
 }
 
-/** The first messages in one sentence, for clients that show only the message. */
+/** The first messages as one text, for clients that show only the message. */
 export function summary(errors: PolicyValidationErrors): string {
   const messages: string[] = []
   const fromFields = (found: FieldErrors | undefined, where: string): void => {

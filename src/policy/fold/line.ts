@@ -1,5 +1,5 @@
-// The line of a policy's modifications, and what each did to its segments. What is in force is the fold of the
-// line; leaving out its last modifications gives the policy as it was before them, or as it is known without them.
+// The line: a policy's modifications with the segments that each made and replaced. Folding the line gives what is in
+// force; without its last modifications it gives the policy as it was, or was known, before them.
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, type Money, plus, sumOf } from '../../kernel/money.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
@@ -15,7 +15,7 @@ import type {
   Quote,
 } from '../records/aggregate.ts'
 
-/** One modification with the policy segments that it made and replaced, both in the order of time. */
+/** One modification with the segments that it made and replaced, ordered by time. */
 export type Step = {
   readonly modification: Modification
   readonly made: readonly PolicySegment[]
@@ -34,8 +34,8 @@ export const isStanding: Counting = ({ acceptedAt, issuedAt, invalidatedAt }) =>
   invalidatedAt === undefined && (acceptedAt !== undefined || issuedAt !== undefined)
 
 /**
- * Whether answers list it among the policy's modifications. The contract knows no name for a change of fees or bills
- * alone (brief 2.1.3): it counts in the line, unseen.
+ * Whether responses list the modification. The contract has no name for changes of fees or bills alone (brief 2.1.3):
+ * they count in the line, but are not listed.
  */
 export const isListed = ({ kind }: Modification): boolean => kind !== 'feeUpdate' && kind !== 'scheduleChange'
 
@@ -59,11 +59,11 @@ export function lineOf(aggregate: PolicyAggregate, quote: Quote, counts: Countin
     })
 }
 
-/** The line up to a modification, which counts though it may not be issued. */
+/** The line up to a modification, which counts even if not issued. */
 export const lineUpTo = (aggregate: PolicyAggregate, quote: Quote, last: Modification): Line =>
   lineOf(aggregate, quote, one => one.locator === last.locator || (isIssued(one) && one.number < last.number))
 
-/** The segments by time, and by the modifications that made and replaced them: computed once for the whole line. */
+/** Segments by time and by modification, computed once for the whole line. */
 type OrderedSegments = {
   readonly places: ReadonlyMap<Uuid, number>
   readonly byLocator: ReadonlyMap<Uuid, PolicySegment>
@@ -79,8 +79,8 @@ const inOrder = (segments: readonly PolicySegment[]): OrderedSegments => ({
 })
 
 /**
- * An endorsement replaces what its segments continue, and what stood beyond the end that it gives the policy; both
- * are marked so once it is issued. Others say what they replace.
+ * An endorsement replaces the segments that its own continue, and those beyond the policy's new end; issuing marks them.
+ * Other kinds state what they replace.
  */
 function stepOf(
   modification: Modification,
@@ -101,7 +101,6 @@ function stepOf(
   return { modification, made, replaced: [...replaced].sort((a, b) => place(a) - place(b)) }
 }
 
-/** Takes the segments that are in force over one step. */
 function advance(inForce: Map<Uuid, PolicySegment>, { made, replaced }: Step): void {
   for (const segment of replaced) inForce.delete(segment.locator)
   for (const segment of made) inForce.set(segment.locator, segment)
@@ -113,7 +112,7 @@ export function segmentsInForce(line: Line): PolicySegment[] {
   return [...inForce.values()].sort((a, b) => a.start - b.start)
 }
 
-/** Cancellations and withdrawals that are carried out and not reinstated, in their order. */
+/** Executed cancellations and withdrawals that are not reinstated, in order. */
 export function standingCancellations(aggregate: PolicyAggregate): Modification[] {
   const { modifications, cancellations, reinstatements } = aggregate
   const issued = [...reinstatements.values()].filter(one => one.state === 'issued')
@@ -126,18 +125,16 @@ export function standingCancellations(aggregate: PolicyAggregate): Modification[
     .sort((a, b) => a.number - b.number)
 }
 
-/** Until when a run holds: up to the first of its cuts that count. Before its start, it never does. */
+/** The run ends at the first of its cuts that count, but never before its start. */
 export const endOfRun = (
   { end, cuts }: Pick<ExposureRun | PerilRun, 'end' | 'cuts'>,
   counted: ReadonlySet<Uuid>,
 ): Instant => cuts.reduce((first, cut) => (counted.has(cut.by) ? earlier(first, cut.from) : first), end)
 
-/** A fee at the end of the line. */
 export type FeeInForce = {
   readonly fee: Fee
   readonly amount: Money
   readonly reversed: boolean
-  /** In the order of time. */
   readonly parts: readonly FeePart[]
 }
 
@@ -153,10 +150,7 @@ export function feeInForce(fee: Fee, line: Line): FeeInForce {
   }
 }
 
-/**
- * The parts, those that adjoin as one. A reinstatement that leaves no gap then leaves no trace in later shares: the next
- * cancellation works its share out from the whole fee.
- */
+/** Merges adjoining parts. A reinstatement without a gap then leaves no trace: the next cancellation prorates the whole fee. */
 function joined(parts: readonly FeePart[]): FeePart[] {
   const whole: FeePart[] = []
   for (const part of parts) {
@@ -168,7 +162,6 @@ function joined(parts: readonly FeePart[]): FeePart[] {
   return whole
 }
 
-/** The fees of the line's modifications, at its end. */
 export const feesOf = (
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -180,7 +173,7 @@ export const feesOf = (
     .map(fee => feeInForce(fee, line))
 }
 
-/** The total of the fees; reversed ones count nothing. */
+/** The total of the fees; reversed ones count as zero. */
 export const feeTotal = (fees: readonly FeeInForce[], currency: Money['currency']): Money =>
   sumOf(
     fees.filter(one => !one.reversed),
@@ -188,13 +181,12 @@ export const feeTotal = (fees: readonly FeeInForce[], currency: Money['currency'
     currency,
   )
 
-/** Whether someone took the fee back, rather than a cancellation. */
+/** Whether a person reversed the fee, not a cancellation. */
 export const isReversedByHand = ({ modifications }: PolicyAggregate, { changes }: Fee): boolean =>
   changes.some(change => modifications.get(change.by)?.kind === 'feeUpdate')
 
-// What cancellations kept of what they gave back: it stands until the cancellation is reinstated, or the
-// policy withdrawn (brief 1.6, 3.2).
-/** The holdbacks that stand at the end of the line, in the order in which they were kept. */
+// Holdbacks in force at the end of the line, in the order made. A holdback stays until its cancellation is reinstated or
+// the policy withdrawn (brief 1.6, 3.2).
 export function holdbacksInForce(line: Line): Holdback[] {
   const held = new Map<Uuid, readonly Holdback[]>()
   for (const { modification } of line) {
@@ -206,7 +198,7 @@ export function holdbacksInForce(line: Line): Holdback[] {
   return [...held.values()].flat()
 }
 
-/** The part that the policyholder pays: commissions are outside it and all totals (brief 3.4). */
+/** The part that the policyholder pays: commissions are outside all totals (brief 3.4). */
 export const holdbackTotal = (holdbacks: readonly Holdback[], currency: CurrencyCode): Money =>
   sumOf(
     holdbacks.filter(one => one.type !== 'commission'),

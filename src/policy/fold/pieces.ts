@@ -1,6 +1,5 @@
-// A run seen through the policy's segments: one piece for each segment that it lies in, as the line of
-// modifications left them. Pieces are the peril characteristics of the contract; they follow from the run and the
-// segments and have no rows (docs/design.md, section 1).
+// A run has one piece for each segment that it covers, as the line leaves them. Pieces are the contract's peril
+// characteristics; they are derived and have no rows (docs/design.md, section 1).
 import { derivedUuid, type Uuid } from '../../kernel/locators.ts'
 import { memoByObject } from '../../kernel/maps.ts'
 import { type Money, minus, sum } from '../../kernel/money.ts'
@@ -27,7 +26,7 @@ import {
   splitsIn,
 } from './shares.ts'
 
-/** The part of a run that lies in one policy segment. Amounts once the run is priced. */
+/** The part of a run within one policy segment. It has amounts once the run is priced. */
 export type Piece = Span & {
   readonly segment: PolicySegment
   readonly madeBy: Uuid
@@ -35,7 +34,7 @@ export type Piece = Span & {
   readonly amounts: Amounts | undefined
 }
 
-/** What a step took from the run in a segment: the time, and the amounts. */
+/** What a step removed from the run in a segment. */
 type Removal = {
   readonly by: Uuid
   readonly segment: Uuid
@@ -43,7 +42,7 @@ type Removal = {
   readonly amounts: Amounts | undefined
 }
 
-/** Whether the step can make or replace pieces of the run. They lie in the run, and in segments that it makes or replaces. */
+/** Whether the step can make or replace pieces of the run. */
 export function reaches({ modification, made, replaced }: Step, run: PerilRun): boolean {
   const meets = ({ start, end }: Span): boolean => start < run.end && run.start < end
   return modification.locator === run.madeBy || made.some(meets) || replaced.some(meets)
@@ -52,18 +51,17 @@ export function reaches({ modification, made, replaced }: Step, run: PerilRun): 
 /** A run's pieces while the steps of a line are applied to it. */
 type Course = {
   readonly run: PerilRun
-  /** All that there ever were. */
   readonly pieces: Piece[]
-  /** Places among them of those that no step has replaced yet: most of a long line's are gone. */
+  /** Indexes of pieces not replaced yet: in a long line, most pieces are replaced. */
   standing: number[]
   readonly removals: Removal[]
 }
 
-/** Every piece that the run ever had within the line, in the order of the modifications, then of time. */
+/** Every piece that the run ever had in the line, ordered by modification, then time. */
 export function piecesOf(run: PerilRun, line: Line, timeZone: TimeZone): Piece[] {
   const course: Course = { run, pieces: [], standing: [], removals: [] }
   const places = placesIn(line)
-  // Before its own modification there is nothing of it.
+  // The run does not exist before its own modification.
   const first = places.made.get(run.madeBy)
   if (first === undefined) return course.pieces
   addTo(course, firstPieces(run, line[first]!, measureOf(prorationOf(line[first]!), timeZone)))
@@ -74,7 +72,7 @@ export function piecesOf(run: PerilRun, line: Line, timeZone: TimeZone): Piece[]
 
 /** Places in the line: of each modification, and of the steps that replace or continue a segment. */
 type Places = {
-  /** Steps of the line as it was looked through: a line may be built step by step. */
+  /** Steps indexed so far: a line may be built step by step. */
   readonly steps: number
   readonly made: ReadonlyMap<Uuid, number>
   readonly touched: ReadonlyMap<Uuid, readonly number[]>
@@ -104,7 +102,7 @@ function placesIn(line: Line): Places {
   return places
 }
 
-/** The next step that does something to the run: all others leave it as it is, and a long line has many of them. */
+/** The next step that affects the run. Skips the others: a long line has many. */
 function nextFor(
   { pieces, standing, removals }: Course,
   { touched }: Places,
@@ -126,14 +124,11 @@ function addTo({ pieces, standing }: Course, made: readonly Piece[]): void {
   for (const piece of made) standing.push(pieces.push(piece) - 1)
 }
 
-/** The pieces in force at the end of the line, in the order of time. */
+/** The pieces in force at the end of the line, ordered by time. */
 export const inForce = (pieces: readonly Piece[]): Piece[] =>
   pieces.filter(piece => piece.replacedBy === undefined).sort((a, b) => a.start - b.start)
 
-/**
- * Brings the pieces over one modification: those of replaced segments go, their successors' take their place. From
- * a cut on, other runs do.
- */
+/** Applies one modification: pieces of its new segments replace those of replaced segments, up to any cut of the run. */
 function advance(course: Course, step: Step, timeZone: TimeZone): void {
   const { run, pieces, standing, removals } = course
   const replaced = replacedIn(step)
@@ -178,7 +173,6 @@ type Part = { segment: PolicySegment; span: Span }
 
 const spansOf = (parts: readonly Part[]): Span[] => parts.map(part => part.span)
 
-/** The overlap of a segment and a span, if any. */
 function within(segment: PolicySegment, span: Span): Part[] {
   const start = Math.max(segment.start, span.start) as Instant
   const end = Math.min(segment.end, span.end) as Instant
@@ -193,7 +187,7 @@ const pieceOf = ({ segment, span }: Part, madeBy: Uuid, amounts: Amounts | undef
   amounts,
 })
 
-/** The run's own modification: its amounts shared out over the segments that this made. */
+/** The run's own modification: shares its amounts over the segments that it made. */
 function firstPieces(run: PerilRun, step: Step, measure: Measure): Piece[] {
   const parts = step.made.flatMap(segment => within(segment, run))
   const [only] = parts
@@ -204,7 +198,7 @@ function firstPieces(run: PerilRun, step: Step, measure: Measure): Piece[] {
   return parts.map((part, at) => pieceOf(part, run.madeBy, amounts?.[at]))
 }
 
-/** The rest of a piece behind its last part. */
+/** The rest of a piece after its last part. */
 function removalFrom(piece: Piece, parts: readonly Part[], kept: Amounts[] | undefined, by: Uuid): Removal[] {
   const start = parts.at(-1)?.span.end ?? piece.start
   if (start >= piece.end) return []
@@ -213,8 +207,8 @@ function removalFrom(piece: Piece, parts: readonly Part[], kept: Amounts[] | und
 }
 
 /**
- * What a new segment brings back of what was removed from its predecessor: all of it from the same time on; from later
- * without the part that a plugin stated to lie before that time, else in proportion (brief 1.6). Nothing is rated again.
+ * What a new segment restores of what was removed from its predecessor. From the same time on, all of it; from a later
+ * time, without the earlier part, as a plugin stated it or in proportion (brief 1.6). Nothing is rated again.
  */
 function restored(
   run: PerilRun,
@@ -241,8 +235,7 @@ function restored(
   })
 }
 
-// The pieces of an exposure's run: whole at first, then what each cut leaves (brief 2.2).
-/** The exposure characteristics of the contract; they follow from the run and its cuts and have no rows. */
+// Pieces of an exposure's run, as its cuts leave them (brief 2.2): the contract's exposure characteristics. Derived, no rows.
 export type ExposurePiece = Span & {
   readonly run: ExposureRun
   readonly locator: Uuid
@@ -250,7 +243,7 @@ export type ExposurePiece = Span & {
   readonly replacedBy: Uuid | undefined
 }
 
-/** Every piece that the run ever had; `order` is the line of modifications, in which cuts count. */
+/** Every piece that the run ever had; `order` is the line in which cuts count. */
 export function exposurePieces(
   run: ExposureRun,
   order: ReadonlyMap<Uuid, number>,
@@ -280,7 +273,7 @@ export function exposurePieces(
   return [...pieces, piece]
 }
 
-/** Whether the piece holds at that time as it is known when the step has been taken. */
+/** Whether the piece holds at that time, as known after the step. */
 export const holdsAt = (
   piece: ExposurePiece,
   at: Span['start'],
@@ -292,7 +285,6 @@ export const holdsAt = (
   order.get(piece.madeBy)! <= step &&
   (piece.replacedBy === undefined || order.get(piece.replacedBy)! > step)
 
-/** The premium in force at the end of the line. */
 function premiumOf(aggregate: PolicyAggregate, line: Line): Money {
   const makers = new Set(line.map(step => step.modification.locator))
   const { currency, timeZone } = aggregate.policy
@@ -302,7 +294,7 @@ function premiumOf(aggregate: PolicyAggregate, line: Line): Money {
   return premiumIn(pieces, currency)
 }
 
-/** What the modification, the last of the line, adds to the premium in force or takes from it. */
+/** How the modification, the last of the line, changes the premium in force. */
 export function premiumChangeOf(aggregate: PolicyAggregate, quote: Quote, modification: Modification): Money {
   const by = modification.locator
   const line = lineOf(aggregate, quote, withIssued(by))
@@ -312,7 +304,7 @@ export function premiumChangeOf(aggregate: PolicyAggregate, quote: Quote, modifi
   return minus(premiumOf(aggregate, line), premiumOf(aggregate, without))
 }
 
-/** The same of the last step: its pieces that are in force, less those that it replaced. Nothing else of a run changes. */
+/** Compares only pieces that the last step made or replaced: nothing else changes. */
 function premiumChangeOfLast({ perilRuns, policy }: PolicyAggregate, line: Line, last: Step): Money {
   const by = last.modification.locator
   const makers = new Set(line.map(step => step.modification.locator))

@@ -1,5 +1,5 @@
-// How an amount over a span is shared out when the span is split (brief 3.2): the part before a split is
-// amount × months(start, split) ÷ months(start, end), rounded; the rest is what remains, so parts add up.
+// Proration (brief 3.2): the part before a split is amount × months(start, split) ÷ months(start, end), rounded; the part
+// after it is the remainder, so parts add up.
 
 import type { Uuid } from '../../kernel/locators.ts'
 import { fromMinor, type Money, minus, plus, RATE_PLACES, zero } from '../../kernel/money.ts'
@@ -15,20 +15,20 @@ import {
   type RunSplit,
 } from '../records/aggregate.ts'
 
-/** Measures a stretch of time in whole units: milliseconds, or ten millionths of a month. Only ratios are used. */
+/** Whole units of time: milliseconds, or ten millionths of a month. Only ratios are used. */
 export type Measure = (from: Instant, to: Instant) => bigint
 
 export const measureOf = (proration: Proration, timeZone: TimeZone): Measure =>
   proration === 'linear' ? (from, to) => BigInt(to - from) : (from, to) => monthsBetween(from, to, timeZone)
 
-/** Most stretches whose months are remembered. */
+/** Most spans in the cache of months. */
 const MOST_KNOWN = 2_000
 
-/** By zone and both ends: a text of the three would cost more than all else that is done with a stretch. */
+/** By zone and both ends: a combined text key would cost more than all other work on a span. */
 const known = new Map<TimeZone, Map<Instant, Map<Instant, bigint>>>()
 let stretches = 0
 
-/** `months`, which walks the calendar: the runs of a policy share few stretches, and each is measured once. */
+/** Caches `months`, which walks the calendar: the runs of a policy share few spans. */
 function monthsBetween(from: Instant, to: Instant, timeZone: TimeZone): bigint {
   const found = known.get(timeZone)?.get(from)?.get(to)
   if (found !== undefined) return found
@@ -51,8 +51,8 @@ function monthsBetween(from: Instant, to: Instant, timeZone: TimeZone): bigint {
 }
 
 /**
- * The part of an amount that belongs to `part` of `whole`, both measured, rounded half-up. Zero when there is nothing to
- * measure. In whole numbers: exact, and a large policy has hundreds of thousands of them.
+ * The share `part` ÷ `whole` of an amount, rounded half-up; zero if `whole` is zero. Integers: exact, and fast enough for
+ * the hundreds of thousands of shares of a large policy.
  */
 export function portion({ minor, currency }: Money, part: bigint, whole: bigint): Money {
   if (whole === 0n) return zero(currency)
@@ -60,12 +60,12 @@ export function portion({ minor, currency }: Money, part: bigint, whole: bigint)
   return fromMinor(Math.sign(minor) * Number(share), currency)
 }
 
-/** The stated part of the rest that lies before a time; undefined where the rest is shared out in proportion. */
+/** The stated part of the rest before a time; undefined if the rest is shared in proportion. */
 export type StatedShare = (at: Instant) => Money | undefined
 
 /**
- * The shares of an amount over `whole` that the parts get, which lie within it in the order of time. What lies
- * between and after them is no one's: it is the difference to the amount. A stated split counts.
+ * Shares an amount over `whole` among the parts, which are within it and ordered by time. Time between and after the
+ * parts gets no share: it is the difference to the amount. A stated split overrides proportion.
  */
 export function shares(
   amount: Money,
@@ -89,7 +89,6 @@ export function shares(
   })
 }
 
-// The amounts of a peril over a span: its premium with taxes and commissions, split and summed together.
 export const amountsOf = (price: PerilPrice): Amounts => ({
   premium: price.premium.amount,
   technicalPremium: price.technicalPremium?.amount,
@@ -97,13 +96,13 @@ export const amountsOf = (price: PerilPrice): Amounts => ({
   commissions: price.commissions.map(commission => commission.amount),
 })
 
-/** The same amount of other amounts of the same price. */
+/** Selects the same amount from other amounts of the same price. */
 export type AmountOf = (of: Amounts) => Money
 
 const premiumOf: AmountOf = of => of.premium
 const technicalOf: AmountOf = of => of.technicalPremium!
 
-/** `change` on every amount: premium, technical premium, taxes, commissions, in this order. */
+/** Applies `change` to premium, technical premium, taxes and commissions, in this order. */
 export const each = (amounts: Amounts, change: (amount: Money, amountOf: AmountOf) => Money): Amounts => ({
   premium: change(amounts.premium, premiumOf),
   technicalPremium: amounts.technicalPremium && change(amounts.technicalPremium, technicalOf),
@@ -111,7 +110,7 @@ export const each = (amounts: Amounts, change: (amount: Money, amountOf: AmountO
   commissions: amounts.commissions.map((commission, at) => change(commission, of => of.commissions[at]!)),
 })
 
-/** The amounts of several parts: `split` divides one amount among them, in order. */
+/** `split` divides one amount among the parts, in order. */
 export function splitAmounts(
   amounts: Amounts,
   split: (amount: Money, amountOf: AmountOf) => Money[],
@@ -136,19 +135,18 @@ const both = (a: Amounts, b: Amounts, join: (a: Money, b: Money) => Money): Amou
   commissions: a.commissions.map((commission, at) => join(commission, b.commissions[at]!)),
 })
 
-/** Sum and difference of amounts of the same price. */
+/** Operands must be amounts of the same price. */
 export const plusAmounts = (a: Amounts, b: Amounts): Amounts => both(a, b, plus)
 export const minusAmounts = (a: Amounts, b: Amounts): Amounts => both(a, b, minus)
 
 /**
- * Splits amounts into parts that are to one another as the weights, and add up to the amount exactly. Parts are
- * whole minor units, rounded half-up; equal weights have equal parts; what rounding leaves is on the last part
- * that has a weight (brief 4.2). Where rounding up took more than there is (7 cents in 12 parts), every part is
- * rounded down instead, so that no part ever has the other sign. A part without weight is zero.
+ * Splits amounts in proportion to the weights; the parts add up exactly. Each part is rounded half-up, equal weights get
+ * equal parts, and the last weighted part takes the rounding difference (brief 4.2). If rounding up exceeds the amount
+ * (7 cents in 12 parts), every part is rounded down, so no part has the opposite sign. Weightless parts are zero.
  *
- * Amounts of issued invoices are derived by this formula whenever they are read: it may never change.
+ * Amounts of issued invoices are derived by this formula: it may never change.
  *
- * Weights are not negative and at least one is positive; `RangeError` otherwise.
+ * `RangeError` for a negative weight, or if none is positive.
  */
 export function splitBy(weights: readonly bigint[]): (amount: Money) => Money[] {
   const last = weights.findLastIndex(weight => weight > 0n)
@@ -176,7 +174,7 @@ export function splitBy(weights: readonly bigint[]): (amount: Money) => Money[] 
   }
 }
 
-/** Neighbours nearly always weigh the same; their division is done once. */
+/** Divides once for equal neighbours: they nearly always weigh the same. */
 function partsOf(weights: readonly bigint[], share: (weight: bigint) => bigint): number[] {
   let previous = 0n
   let part = 0
@@ -195,20 +193,19 @@ function remainder(minor: number, parts: readonly number[]): number {
   return rest
 }
 
-// What a plugin stated of the amounts that a modification splits (brief 3.2, 5.6): facts of the modification, kept on the
-// runs and fees that they are about. The fold takes them in the place of its own shares.
-/** A plugin's statement, before the modification has a locator. */
+// A plugin's split of the amounts that a modification divides (brief 3.2, 5.6), stored on the runs and fees. The fold uses
+// it instead of its own shares. This is the statement before the modification has a locator.
 export type Prorated = {
   readonly runs: ReadonlyMap<Uuid, readonly Omit<RunSplit, 'by'>[]>
-  /** By fee, what lies before the time of the part that is split there. */
+  /** By fee: the amount before the time at which the part is split. */
   readonly fees: ReadonlyMap<Uuid, Money>
-  /** Holdbacks; empty means none, undefined means that none were stated. */
+  /** Empty means none; undefined means that the plugin stated none. */
   readonly holdbacks: readonly Holdback[] | undefined
 }
 
 export const NOTHING_PRORATED: Prorated = { runs: new Map(), fees: new Map(), holdbacks: undefined }
 
-/** The policy with the stated splits of its runs, as facts of the modification. */
+/** Stores the stated splits on the runs, as facts of the modification. */
 export function withSplits(
   aggregate: PolicyAggregate,
   prorated: Prorated | undefined,
@@ -222,7 +219,7 @@ export function withSplits(
   return { ...aggregate, perilRuns: putRecords(aggregate.perilRuns, runs) }
 }
 
-/** The stated splits of the run in that segment by the modification; undefined where none were stated. */
+/** Undefined if the plugin stated none. */
 export function splitsIn(
   { splits }: PerilRun,
   by: Uuid,

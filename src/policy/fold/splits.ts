@@ -1,5 +1,5 @@
-// The amounts that a modification splits at a time: what a plugin may be asked of (brief 3.2, 5.6). Read off the policy
-// in which it is carried out, so that nothing is asked of but what the fold splits there.
+// Amounts that a modification splits at a time, about which a plugin may be called (brief 3.2, 5.6). Derived from the
+// policy after the modification, so the plugin is called only for splits that the fold makes.
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, sum } from '../../kernel/money.ts'
 import type { Instant, Span } from '../../kernel/time.ts'
@@ -17,13 +17,13 @@ import { feeInForce, type Line, lineOf, withIssued } from './line.ts'
 import { type Piece, piecesOf } from './pieces.ts'
 import { each, minusAmounts, type Prorated, splitsIn } from './shares.ts'
 
-/** What a run costs over a span in a segment of the policy, and the time within it at which that is split. */
+/** The cost of a run over a span in a segment, and the time at which it is split. */
 export type SplitOfRun = Span & {
   readonly run: PerilRun
   readonly segment: Uuid
   readonly at: Instant
   readonly amounts: Amounts
-  /** What of the same peril comes after it and changes with it: it is taken, replaced or brought back whole. */
+  /** Later runs of the peril that change with it: removed, replaced or restored whole. */
   readonly following: readonly FollowingRun[]
 }
 
@@ -38,14 +38,14 @@ export type SplitOfFee = Span & {
 
 export type Splits = { readonly runs: readonly SplitOfRun[]; readonly fees: readonly SplitOfFee[] }
 
-/** Whether the modification may hold back a part of what it gives back: cancellations alone, of a type (brief 3.2). */
+/** Only cancellations with a type may hold back a part of the refund (brief 3.2). */
 export const mayHoldBack = ({ kind, cancellationName }: Modification): boolean =>
   kind === 'cancellation' && cancellationName !== undefined
 
 /**
- * The splits of the modification, carried out in `aggregate`, that no plugin stated yet. Of several splits of one stretch it has
- * the first, since the next ones split what that leaves. What a cancellation that may hold back takes
- * whole from its own time on is there too, split at its start: nothing is left of it, but a part may be kept.
+ * Splits of the modification, applied in `aggregate`, that no plugin stated yet. Lists only the first of several splits
+ * of one stretch, because the next ones split its remainder. If a cancellation may hold back, what it removes whole is
+ * listed too, split at its start: nothing is left of it, but a part may be kept.
  */
 export function openSplits(
   aggregate: PolicyAggregate,
@@ -90,7 +90,7 @@ function splitRuns({ perilRuns, policy }: PolicyAggregate, line: Line, modificat
 const isNothing = ({ premium, technicalPremium, taxes, commissions }: Amounts): boolean =>
   [premium, technicalPremium, ...taxes, ...commissions].every(amount => !amount || amount.minor === 0)
 
-/** A stretch of a run that the modification changes, and the parts that it makes of it, in the order of time. */
+/** A span of a run that the modification changes, and the parts that it makes of it, ordered by time. */
 type Stretch = Span & {
   readonly segment: Uuid
   readonly amounts: Amounts
@@ -104,7 +104,7 @@ const replacedStretches = (pieces: readonly Piece[], by: Uuid): Stretch[] =>
     return [{ start, end, segment: segment.locator, amounts, parts: continuing(pieces, piece, by) }]
   })
 
-/** What an earlier modification removed, and this one brings back from a time on. */
+/** What an earlier modification removed and this one restores from a time on. */
 function restoredStretches(pieces: readonly Piece[], by: Uuid): Stretch[] {
   const made = pieces.filter(piece => piece.madeBy === by)
   return made.flatMap(back => {
@@ -123,7 +123,7 @@ const continuing = (pieces: readonly Piece[], { segment }: Piece, by: Uuid): Pie
     .filter(one => one.madeBy === by && one.segment.predecessor === segment.locator)
     .sort((a, b) => a.start - b.start)
 
-/** The first split of the stretch that no plugin stated, with what is left to split there. */
+/** The first split of the stretch that no plugin stated, with the amount left to split. */
 function firstOpen(
   run: PerilRun,
   { start, end, segment, amounts, parts }: Stretch,

@@ -1,4 +1,4 @@
-// The list of policies: what it can be asked for, and a summary of each. `GET /policy/{policyLocator}` has the rest.
+// The list of policies: its query, and a summary of each policy.
 import { z } from '@hono/zod-openapi'
 import { checkSearch, SEARCH_PARAMETERS } from '../../platform/search.ts'
 import {
@@ -20,10 +20,9 @@ import {
 } from '../../platform/wire.ts'
 
 /**
- * A policy's state as of now (brief 1.1), each policy in one. Of the issued: `lapsed` the legacy way, until it is
- * reinstated; else `inGrace` while a grace period is open; else `withdrawn`; else `cancelled` while a cancellation is
- * issued and not reinstated, whenever it takes effect; else `pending` before the start, `expired` from the end on, and
- * `issued` between the two.
+ * Each policy is in exactly one state, as of now (brief 1.1). For an issued policy, the first that applies: `lapsed` (legacy,
+ * not reinstated), `inGrace`, `withdrawn`, `cancelled` (issued, even if it takes effect later), `pending` before the
+ * start, `expired` from the end on, `issued`.
  */
 export const ListedState = z.enum([
   'created',
@@ -41,7 +40,7 @@ export const ListedState = z.enum([
 ])
 export type ListedState = z.infer<typeof ListedState>
 
-/** Which policies: those that all the parameters hold for. Times after and before do not include themselves. */
+/** Policies that match all parameters. Times after and before are exclusive. */
 export const PolicyListQuery = z
   .object({
     policyholderLocator: OptionalLocator,
@@ -66,7 +65,7 @@ export const PolicyListQuery = z
   .check(checkSearch)
 export type PolicyListQuery = z.infer<typeof PolicyListQuery>
 
-/** `grossPremium`: of the whole term, without taxes and fees; absent until priced. */
+/** `grossPremium`: for the whole term, without taxes and fees; absent until priced. */
 export const PolicySummaryResponse = component('PolicySummaryResponse', {
   locator: Text,
   policyholderLocator: Text,

@@ -9,10 +9,7 @@ import type { PolicyListQuery, PolicyListResponse } from './contract.ts'
 import type { PageSelection } from './store.ts'
 import { knownQuery, pageQuery, policySummaryResponse, readSummary, searchableNames } from './store.ts'
 
-/**
- * The policies that the query is for, in the order of their creation: a page of them. One round trip for each shard;
- * those of one policyholder lie in one.
- */
+/** A page of policies in creation order. One round trip per shard; all policies of one policyholder are in one shard. */
 export async function listPolicies(
   context: RequestContext,
   query: PolicyListQuery,
@@ -45,10 +42,10 @@ export async function listPolicies(
 
 type Shard = Awaited<ReturnType<typeof readShard>>
 
-/** Of a shard that need not be read. */
+/** Result for a shard that need not be read. */
 const NOTHING: Shard = { rows: [], version: undefined, isIndexed: false }
 
-/** What the shard has of the list, the newest configuration, and whether policies were indexed by the field. */
+/** The shard's rows, the newest configuration, and whether policies were indexed by the field. */
 async function readShard({ env, tenant, calls }: RequestContext, shard: number, selection: PageSelection) {
   const database = shardDatabase(env, tenant, shard, calls)
   const { policyholder, search } = selection
@@ -61,7 +58,6 @@ async function readShard({ env, tenant, calls }: RequestContext, shard: number, 
   return { rows: rows.map(readSummary), version: versions[0], isIndexed: known[0]!.field === 1 }
 }
 
-/** Names of the fields by which policies of any product are found. */
 async function searchableFieldsOf({ env, tenant, calls }: RequestContext, hash: string): Promise<string[]> {
   const { configuration } = await loadConfiguration(env, tenant, hash, calls)
   return [...new Set(Object.values(configuration.products).flatMap(searchableNames))]

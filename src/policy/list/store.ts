@@ -1,4 +1,4 @@
-// The rows of a page of policies, and the summaries that lists show of them.
+// Rows and summaries of a page of policies.
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import { memoByObject } from '../../kernel/maps.ts'
@@ -26,12 +26,12 @@ import {
 } from '../tables/policies.ts'
 import type { ListedState, PolicyListQuery, PolicySummaryResponse } from './contract.ts'
 
-/** What the selected quote makes of a policy that is neither issued nor discarded; without one it is as created. */
+/** State of a policy that is neither issued nor discarded, by its selected quote; `created` without one. */
 const stateOfQuote = sql`coalesce((
   select case ${quotes.state} when 'draft' then 'created' when 'accepted' then 'finalized' else ${quotes.state} end
   from ${quotes} where ${quotes.policyLocator} = ${policies.locator} and ${quotes.selected} = 1), 'created')`
 
-/** What a withdrawal, or a cancellation that is not reinstated, makes of an issued policy; null without one. */
+/** `withdrawn` or `cancelled` for an issued policy; null if neither or reinstated. */
 const cancelledState = sql`(
   select case max(${modifications.kind} = 'withdrawal') when 1 then 'withdrawn' when 0 then 'cancelled' end
   from ${modifications}
@@ -47,13 +47,13 @@ const lastOf = (kind: ModificationKind): SQL => sql`(
   where ${modifications.policyLocator} = ${policies.locator} and ${modifications.issuedAt} is not null
     and ${modifications.kind} = ${kind})`
 
-/** A legacy lapse that no reinstatement followed comes first, then a grace period that is open (brief 1.1). */
+/** A legacy lapse without a later reinstatement comes first, then an open grace period (brief 1.1). */
 const unpaidState = sql`case
   when ${lastOf('lapse')} > coalesce(${lastOf('reinstatement')}, -1) then 'lapsed'
   when exists (select 1 from ${gracePeriods}
     where ${gracePeriods.policyLocator} = ${policies.locator} and ${gracePeriods.settledAt} is null) then 'inGrace' end`
 
-/** The state of a policy, `policyState` taken further: a ListedState. Nothing stores it. */
+/** A policy's ListedState, which refines `policyState`. Not stored. */
 const stateAt = (now: Instant): SQL<ListedState> => sql<ListedState>`case
   when ${policies.discardedAt} is not null then 'discarded'
   when ${policies.issuedAt} is null then ${stateOfQuote}
@@ -62,7 +62,7 @@ const stateAt = (now: Instant): SQL<ListedState> => sql<ListedState>`case
     when ${policies.effectiveEnd} <= ${now} then 'expired'
     else 'issued' end) end`
 
-/** The premium changes of the selected quote, or of all that is issued, added up. */
+/** The sum of premium changes: of the selected quote, or of all that is issued. */
 const premium = sql<number | null>`(
   select sum(${modifications.premiumChange}) from ${modifications}
   where ${modifications.policyLocator} = ${policies.locator} and case
@@ -71,7 +71,6 @@ const premium = sql<number | null>`(
       select ${quotes.locator} from ${quotes}
       where ${quotes.policyLocator} = ${policies.locator} and ${quotes.selected} = 1) end)`
 
-/** Which policies a list has, and how many of them at most. */
 export type PageSelection = Omit<PolicyListQuery, 'policyholderLocator' | 'pagingToken'> & {
   policyholder: Uuid | undefined
   search: Search | undefined
@@ -80,8 +79,8 @@ export type PageSelection = Omit<PolicyListQuery, 'policyholderLocator' | 'pagin
 }
 
 /**
- * A query for the first policies after the position, one more than the page has. The page is found first, then its
- * policies (`cross join` keeps the order): joined otherwise, SQLite reads every policy of the shard.
+ * Selects one more policy than the page has. Finds the page first, then its policies (`cross join` keeps that order);
+ * otherwise SQLite reads every policy of the shard.
  */
 export function pageQuery(database: Database, selection: PageSelection) {
   const { search, pageSize, now } = selection
@@ -99,7 +98,6 @@ export function pageQuery(database: Database, selection: PageSelection) {
 type SummaryRow = {
   policy: typeof policies.$inferSelect
   state: ListedState
-  /** In minor units; null until priced. */
   premium: number | null
 }
 
@@ -138,18 +136,18 @@ const foundByTerm = (search: Search): SQL => sql`(
     select distinct policy_locator from ${policyTerms} where ${termMatches(search)}) as hit
     cross join ${policies} on ${policies.locator} = hit.policy_locator`
 
-/** What a query names that the shard knows: the policyholder, and the field as one that its policies were indexed by. */
+/** Whether the shard knows the policyholder, and has policies indexed by the field. */
 export const knownQuery = (database: Database, policyholder: Uuid | undefined, field: string | undefined) =>
   database.build.all<{ policyholder: number; field: number }>(sql`select
     exists (select 1 from ${policyholders} where ${policyholders.locator} = ${policyholder ?? null}) as policyholder,
     exists (select 1 from ${policyTerms} where ${policyTerms.field} = ${field ?? null}) as field`)
 
-/** Terms in one parameter, which is to stay below 2 MB. */
+/** Keeps the one parameter with the terms below 2 MB. */
 const MOST_TERMS_AT_ONCE = 150
 
 /**
- * Queries that make the stored terms those of `after`: work grows with the change, not with the policy. Where exposures
- * are `unread`, none may go away: one of those may have the term too.
+ * Makes the stored terms those of `after`; work grows with the change, not with the policy. Deletes no term while exposures
+ * are `unread`: one of those may have it too.
  */
 export function termQueries(
   database: Database,
@@ -188,7 +186,7 @@ function removalQueries(
   return queries
 }
 
-/** What a list shows of a policy; `premium` once it is priced. */
+/** `premium` is absent until priced. */
 export type PolicySummary = Policy & { readonly state: ListedState; readonly premium: Money | undefined }
 
 export const policySummaryResponse = (summary: PolicySummary): PolicySummaryResponse => ({
@@ -198,16 +196,15 @@ export const policySummaryResponse = (summary: PolicySummary): PolicySummaryResp
   grossPremiumCurrency: summary.currency,
 })
 
-// What a policy is found by: values of searchable fields of the policy, its exposures and its perils, wherever they
-// hold in some part of its term. Other quotes than the selected one are not searched.
-/** What a change makes of a policy's terms. `all`: it has `added` and no other. */
+// Terms: values of searchable fields of the policy, its exposures and perils in any part of the term. Only the selected
+// quote is searched, no others.
+/** How a change alters a policy's terms. With `all`, `added` are all its terms. */
 export type TermChange = {
   readonly all: boolean
   readonly added: readonly SearchTerm[]
   readonly removed: readonly SearchTerm[]
 }
 
-/** Names of fields that policies of the product are found by. */
 export const searchableNames = memoByObject(({ fields, exposures }: ProductDefinition): string[] => {
   const perils = exposures.flatMap(one => one.perils)
   const all = [...fields, ...[...exposures, ...perils].flatMap(one => one.fields)]
@@ -215,10 +212,7 @@ export const searchableNames = memoByObject(({ fields, exposures }: ProductDefin
   return [...new Set(names.filter(field => field.searchable).map(field => field.name))]
 })
 
-/**
- * How the terms change from `before` to `after`. What both share is not looked at, unless the policy has another
- * version of the configuration now: then other fields may be searchable.
- */
+/** Skips what `before` and `after` share, unless the configuration version changed: other fields may now be searchable. */
 export function termChange(
   product: ProductDefinition,
   before: PolicyAggregate | undefined,
@@ -244,14 +238,14 @@ const without = (some: ReadonlyMap<FieldData, Searched>, others: ReadonlyMap<Fie
 
 type Fields = readonly FieldDefinition[]
 
-/** The searchable fields, and the groups with some in them. */
+/** The searchable fields, and groups that contain some. */
 const searchableAmong = memoByObject((all: Fields) =>
   all.filter(field => field.searchable || field.fields?.some(one => one.searchable)),
 )
 
 type Searched = { readonly data: FieldData; readonly fields: Fields }
 
-/** The data that a policy is found by, with the fields to look at. Records that share their data count once. */
+/** The data that a policy is found by, with the fields to check. Shared data counts once. */
 function searchableData(aggregate: PolicyAggregate, product: ProductDefinition): Map<FieldData, Searched> {
   const found = new Map<FieldData, Searched>()
   if (searchableNames(product).length === 0) return found
@@ -267,8 +261,8 @@ function searchableData(aggregate: PolicyAggregate, product: ProductDefinition):
 const ENDINGS: ReadonlySet<ModificationKind> = new Set(['cancellation', 'withdrawal', 'lapse'])
 
 /**
- * Whether a record is of the selected quote or a later transaction that stands, and not replaced from its start on by an issued
- * one. What was cancelled stays: the policy is found by what it covered.
+ * Whether a record belongs to the selected quote or a later accepted transaction and no issued one replaced all of it.
+ * Cancelled records count: a policy is found by what it covered.
  */
 export function holding(aggregate: PolicyAggregate) {
   const { modifications } = aggregate

@@ -1,5 +1,5 @@
-// The items that invoices bill, as answers show them: of an invoice the items of its installment, and of a plan's
-// first those of the installments that it was billed for in place of others (brief 1.5, 1.7).
+// Items of invoices in responses. A plan's first invoice also has the items of installments that it was billed for in place
+// of others (brief 1.5, 1.7).
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { negated, plus, toNumber } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -14,7 +14,7 @@ import type { InstallmentFee, PlannedInstallment } from '../records/invoice.ts'
 import { spanOf } from './characteristics.ts'
 import { perilSegmentLocator } from './policy.ts'
 
-/** The items of installments of the policy. Those of a plan are worked out once, whichever are asked for. */
+/** Items of installments, computed once per plan. */
 export function billedItemsOf(
   aggregate: PolicyAggregate,
 ): (installment: PlannedInstallment) => InstallmentItem[] {
@@ -44,7 +44,7 @@ function withoutFees(items: InstallmentItem[], gone: readonly InstallmentFee[]):
 
 const takenOff = (item: InstallmentItem): InstallmentItem => ({ ...item, amount: negated(item.amount) })
 
-/** Shows items as posted at that time; those of answers that would have too many are summed by type and name. */
+/** Shows items as posted at `at`; too many for one response are summed by type and name. */
 export const shownItems = (
   aggregate: PolicyAggregate,
   items: readonly InstallmentItem[],
@@ -58,10 +58,7 @@ export const shownItems = (
     segmentLocators(aggregate),
   )
 
-/**
- * The characteristics that a transaction's charge of a run is about: those that it made of the run, else the last
- * that it replaced.
- */
+/** The characteristics that a charge of a run refers to: those that its transaction made, else the last that it replaced. */
 export function segmentLocators(aggregate: PolicyAggregate): SegmentLocatorOf {
   const known = new Map<Uuid, (run: Uuid) => Uuid>()
   return (run, by) => {
@@ -92,10 +89,10 @@ function segmentsBy(aggregate: PolicyAggregate, modification: Modification): (ru
   }
 }
 
-/** Most that one answer itemises; above it, items of the same type and name are one. */
+/** Most items in one response; above it, items of the same type and name are summed. */
 export const MOST_ITEMISED = 10_000
 
-/** Where a charge's peril characteristics are: what the policy's projection derives them to be. `madeBy` made the charge. */
+/** Locator of a charge's peril characteristics. `madeBy` made the charge. */
 export type SegmentLocatorOf = (perilRunLocator: Uuid, madeBy: Uuid) => Uuid
 
 export type ChargeSource = Pick<
@@ -128,7 +125,6 @@ export function financialTransactions(
   }))
 }
 
-/** What the charge is of, in the words of answers. */
 export function sourceOf(charge: Charge, shard: number, segmentLocatorOf: SegmentLocatorOf): ChargeSource {
   if ('feeLocator' in charge) return { feeLocator: charge.feeLocator, feeName: charge.feeName }
   const peril = {
@@ -146,7 +142,7 @@ export function sourceOf(charge: Charge, shard: number, segmentLocatorOf: Segmen
   return peril
 }
 
-/** Items of the same type and name summed up: those of a policy of thousands of perils would fill megabytes. */
+/** Sums items of the same type and name: thousands of perils would fill megabytes. */
 export function summedItems(items: readonly InstallmentItem[]): InstallmentItem[] {
   const sums = new Map<string, InstallmentItem>()
   for (const item of items) {

@@ -1,4 +1,4 @@
-// Characteristics: what holds of a policy, an exposure, a peril over a span, as answers show it (brief 2.1).
+// Characteristics: data of a policy, exposure or peril over a span, in responses (brief 2.1).
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, plus, sum, toNumber } from '../../kernel/money.ts'
 import type { Span } from '../../kernel/time.ts'
@@ -32,8 +32,8 @@ import { allPieces, type ExposureView, type PerilView, type PolicyView, type Run
 import { mediaByLocator as mediaOf } from './records.ts'
 
 /**
- * Every segment of the policy, those replaced since too, in creation order. The amounts of each are worked out when they are first
- * read. Unpriced, there are none.
+ * Every segment of the policy, including replaced ones, in creation order. Amounts are computed on first read; absent until
+ * priced.
  */
 export function policyCharacteristics(view: PolicyView): PolicyCharacteristicsResponse[] {
   const shared = withLazy({}, 'pieces', () => piecesBySegment(view))
@@ -145,7 +145,7 @@ function perilResponse(
   }
 }
 
-/** Each property by its name, not copied from a part: of a large policy this is made ten thousand times. */
+/** Lists each property instead of spreading: a large policy makes ten thousand of these. */
 function perilSegment(
   view: PolicyView,
   { run, piece, locator }: RunPiece,
@@ -198,7 +198,7 @@ function perilSegment(
   }
 }
 
-/** What the exposure was, as it is known with the peril's segment, when that starts. */
+/** The exposure's piece when the peril's segment starts, as known with that segment. */
 function exposurePieceOf(
   { order }: PolicyView,
   { start, madeBy }: RunPiece['piece'],
@@ -208,7 +208,7 @@ function exposurePieceOf(
   return pieces.findLast(one => holdsAt(one, start, step, order)) ?? pieces[0]!
 }
 
-/** A segment's knowledge span: it is issued when the modification that made it is, and so replaced. */
+/** A segment is issued and replaced when the modifications that made and replaced it are issued. */
 function known(
   { aggregate }: PolicyView,
   locator: Uuid,
@@ -243,11 +243,11 @@ const fieldsOf = ({ aggregate }: PolicyView, data: FieldData) => ({
   mediaByLocator: aggregate.media.size === 0 ? {} : mediaOf(data, aggregate.media),
 })
 
-// Parts of a record that are made when somebody asks for them. An answer asks for all of its parts, a template for few.
+// Lazy properties: a response reads all parts of a record, a template only a few.
 
 const lazyNamesOf = new WeakMap<object, Set<string>>()
 
-/** `record` with a property that is made when it is first read, and once. */
+/** Adds a property that is computed once, on first read. */
 export function withLazy<T extends object, K extends string, V>(
   record: T,
   name: K,
@@ -267,12 +267,10 @@ export function withLazy<T extends object, K extends string, V>(
   }) as T & Readonly<Record<K, V>>
 }
 
-/** Names of the record's properties that are made when they are read. */
 export const lazyNames = (record: object): ReadonlySet<string> => lazyNamesOf.get(record) ?? NONE
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** A number of an answer that is text there, if there is one. */
 export const textIfAny = (value: number | undefined): string | undefined =>
   value === undefined ? undefined : String(value)
 
@@ -283,7 +281,7 @@ export const timesOf = ({ createdAt, updatedAt }: Stamped) => ({
 
 export const spanOf = ({ start, end }: Span) => ({ startTimestamp: String(start), endTimestamp: String(end) })
 
-/** What the policy's own row says, in answers and in lists. */
+/** Properties from the policy's own row, for responses and lists. */
 export const policyProperties = (policy: Policy) => ({
   locator: String(policy.locator),
   policyholderLocator: policy.policyholderLocator,
@@ -327,7 +325,7 @@ export function taxGroupResponses(taxes: readonly { name: string; amount: Money 
   return [...sums].map(([name, amount]) => withAmount({ name }, amount))
 }
 
-/** All fees of the policy, the reversed ones too. */
+/** Includes reversed fees. */
 export function feeSummary(aggregate: PolicyAggregate): PolicyFeeSummaryResponse {
   const quote = selectedQuoteIfAny(aggregate)
   return { fees: quote ? feesOf(aggregate, quote).map(feeResponse) : [] }

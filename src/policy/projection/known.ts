@@ -1,13 +1,12 @@
-// A policy as it was known at an earlier time: the aggregate without what came later. Nothing is stored for this;
-// it follows from the stamps of the records. Stored records do not show what was overwritten:
-// - a draft before its last change: it appears with the content and the span that it has now, without the
-//   exposures and perils that were added since, those that were removed since are gone;
-// - a quote that a person decided on appears unpriced until that decision, whose stamp took the place of the first;
-// - which of several quotes was selected by hand before another was accepted, and the acceptance of a quote that
-//   was taken back, but for its void invoices: the quote that is selected now, or the first, stands in;
-// - since when a policy followed no quote, where it follows one again: that quote stands in;
-// - documents that were taken back since are gone; those that were asked for by then appear with their files;
-// - `updatedAt` of a record that changed again later: the latest time that other stamps still have.
+// A policy as known at an earlier time: the aggregate without what came later, derived from the stamps of its records.
+// Stored records do not show what was overwritten:
+// - a draft appears with its present content and span, without exposures and perils added since; removed ones are gone;
+// - a quote that a person decided on is unpriced until that decision, whose stamp replaced the first;
+// - earlier manual selections of quotes and acceptances that were undone are lost, except void invoices: the quote that
+//   is selected now stands in, or the first;
+// - a time without a selected quote is lost if one is selected again: that quote stands in;
+// - documents deleted since are gone; requested ones appear with their files;
+// - `updatedAt` of a record that changed later is the latest time that other stamps still have.
 import type { Uuid } from '../../kernel/locators.ts'
 import { zero } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
@@ -20,7 +19,7 @@ import { type LapseReinstatement, type Reinstatement, reinstatementStatus } from
 
 type Stamp = Instant | undefined
 
-/** The policy as it was known then; undefined before it was created. */
+/** Undefined before the policy was created. */
 export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggregate | undefined {
   const { policy } = aggregate
   if (policy.createdAt > asOf) return undefined
@@ -81,7 +80,7 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
   return policy.updatedAt <= asOf ? known : { ...known, policy: policyThen(known) }
 }
 
-/** Records that were there by then, each as `then` makes it. */
+/** Records created by then, each as `then` makes it. */
 const kept = <K, R extends Stamped & { readonly issuedAt?: Instant }>(
   records: ReadonlyMap<K, R>,
   asOf: Instant,
@@ -95,7 +94,7 @@ const kept = <K, R extends Stamped & { readonly issuedAt?: Instant }>(
       : known
   })
 
-/** The records as `then` makes them; it may leave some out. */
+/** Omits records for which `then` returns undefined. */
 const mapped = <K, R>(
   records: ReadonlyMap<K, R>,
   then: (record: R) => R | false | undefined,
@@ -109,7 +108,7 @@ const mapped = <K, R>(
 
 const by = (stamp: Stamp, asOf: Instant): Stamp => (stamp !== undefined && stamp <= asOf ? stamp : undefined)
 
-/** The record's stamps of these names, those later than `asOf` undefined. */
+/** The record's stamps of these names; stamps later than `asOf` become undefined. */
 const trimmed = <Name extends string>(
   record: { readonly [K in Name]?: Instant },
   asOf: Instant,
@@ -121,8 +120,8 @@ const latest = (first: Instant, stamps: readonly Stamp[]): Instant =>
   stamps.reduce<Instant>((last, stamp) => (stamp === undefined ? last : later(last, stamp)), first)
 
 /**
- * A quote's modification is priced when it is underwritten, or accepted without that, as one that was migrated is; later ones
- * are from the start.
+ * A quote's modification is priced when it is underwritten, or when it is accepted without underwriting (migrated quotes).
+ * Later modifications are priced from the start.
  */
 function modificationThen(modification: Modification, asOf: Instant): Modification {
   const stamps = trimmed(modification, asOf, ['acceptedAt', 'issuedAt', 'invalidatedAt'])
@@ -142,7 +141,7 @@ function modificationThen(modification: Modification, asOf: Instant): Modificati
 const underwritingThen = ({ underwriting }: Pick<Quote, 'underwriting'>, asOf: Instant) =>
   underwriting && underwriting.at <= asOf ? underwriting : undefined
 
-/** A change of its status may have moved its due time; a payment of a part changes no status. */
+/** A status change may have moved the due time; a partial payment changes no status. */
 function invoiceThen(invoice: Invoice, payments: readonly Payment[], asOf: Instant): Invoice {
   const statuses = invoice.statuses.filter(one => one.at <= asOf)
   const moved = invoice.statuses.find(one => one.at > asOf && one.dueBefore !== undefined)
@@ -153,7 +152,7 @@ function invoiceThen(invoice: Invoice, payments: readonly Payment[], asOf: Insta
   return { ...invoice, statuses, dueAt: moved?.dueBefore ?? invoice.dueAt, updatedAt }
 }
 
-/** Of an invoice that was written off only later a part was paid, and nothing credited yet. */
+/** A part of an invoice written off only later had been paid then, with nothing credited yet. */
 function paymentThen(payment: Payment, invoice: Invoice, asOf: Instant): Payment | undefined {
   if (payment.postedAt > asOf) return undefined
   const isFreed = invoice.statuses.some(one => one.status === 'writtenOff' && one.at > asOf)
@@ -167,7 +166,7 @@ function cancellationThen(cancellation: Cancellation, asOf: Instant): Cancellati
   return { ...cancellation, state: 'draft', issuedAt, modificationLocator: undefined }
 }
 
-/** Its end and what else was changed since are those of now. */
+/** Its end and other changes since then are those of now. */
 function gracePeriodThen(grace: GracePeriod, asOf: Instant): GracePeriod {
   const { settledAt } = trimmed(grace, asOf, ['settledAt'])
   if (settledAt !== undefined || grace.updatedAt <= asOf) return grace
@@ -185,7 +184,7 @@ function lapseReinstatementThen(reinstatement: LapseReinstatement, asOf: Instant
 
 type Modifications = ReadonlyMap<Uuid, Modification>
 
-/** The transaction's modification that had not been taken back. The record may name the modification of a later attempt. */
+/** The transaction's modification that was not taken back then. The record may name the modification of a later attempt. */
 const modificationOf = (modifications: Modifications, locator: string | number): Modification | undefined =>
   [...modifications.values()].find(
     one => one.transactionLocator === String(locator) && one.invalidatedAt === undefined,
@@ -243,8 +242,8 @@ function quotesThen({ quotes, policy }: PolicyAggregate, asOf: Instant): PolicyA
 }
 
 /**
- * Acceptance selects; the quote that gave way to it bears the same stamp. A policy that follows no quote now followed
- * the one that was discarded since.
+ * Acceptance selects a quote; the quote deselected by it has the same stamp. A policy that follows no quote now followed the
+ * one that was discarded since.
  */
 function selectedThen(
   quotes: PolicyAggregate['quotes'],
@@ -263,7 +262,7 @@ function selectedThen(
   return gaveWay ?? there.find(quote => quote.selected) ?? first
 }
 
-/** The policy as its selected quote and the transactions that are left make it. */
+/** The policy's properties, from its selected quote and remaining transactions. */
 function policyThen(known: PolicyAggregate): Policy {
   const { policy, quotes, modifications, cancellations, reinstatements, endorsements } = known
   const quote = [...quotes.values()].find(one => one.selected)

@@ -1,4 +1,4 @@
-// A policy as answers show it. Segments, modification lists and sums are derived here, on read.
+// A policy in responses. Segments, modification lists and sums are derived on read.
 
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { toNumber } from '../../kernel/money.ts'
@@ -28,9 +28,8 @@ import { documentsOfPolicy, invoiceResponses, modificationResponses } from './re
 export type ProjectionOptions = { summarizeQuotes: boolean }
 
 /**
- * The policy as PolicyResponse; with its selected quote, unless another is asked for. Segments of accepted
- * transactions show, and their fees do not, unless `counts` is given. A policy that follows no quote shows
- * only its own properties: no segments, modifications, exposures or fees of a quote.
+ * PolicyResponse with the selected quote, or the given one. By default, includes segments of accepted transactions, but not
+ * their fees; `counts` overrides that. A policy without a selected quote has only its own properties.
  */
 export function policyResponse(
   aggregate: PolicyAggregate,
@@ -56,7 +55,7 @@ export function policyResponse(
   }
 }
 
-/** As `policyResponse`, for who reads some of it: each part that is work is made when it is first read. */
+/** Like `policyResponse`, but computes expensive parts on first read. */
 export function policyToRead(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
@@ -83,7 +82,6 @@ export function policyToRead(
 const feesInForce = (aggregate: PolicyAggregate, quote: Quote, counts: Counting | undefined): FeeInForce[] =>
   feesOf(aggregate, quote, lineOf(aggregate, quote, counts ?? isIssued))
 
-/** What the policy's own row says, and its cancellation. */
 const ownProperties = (aggregate: PolicyAggregate, product: ProductDefinition) => ({
   ...policyProperties(aggregate.policy),
   displayId: String(aggregate.policy.locator),
@@ -114,17 +112,14 @@ function quoteSummary(aggregate: PolicyAggregate): PolicyResponse['quoteSummary'
   }
 }
 
-/**
- * Locator of the characteristics that a peril's run has in one segment of its policy: always the same for the same
- * two, so that it needs no row.
- */
+/** Locator of a run's characteristics in one segment. Derived from both, so it needs no row. */
 export const perilSegmentLocator = (
   run: Uuid,
   segment: Pick<PolicySegment, 'locator'>,
   shard: number,
 ): Uuid => derivedUuid(shard, run, segment.locator)
 
-/** A piece with the run that it is of, and the locator of its characteristics. */
+/** A piece with its run and the locator of its characteristics. */
 export type RunPiece = { readonly run: PerilRun; readonly piece: Piece; readonly locator: Uuid }
 
 export type PerilView = { readonly peril: Peril; readonly pieces: readonly RunPiece[] }
@@ -140,12 +135,11 @@ export type PolicyView = {
   readonly aggregate: PolicyAggregate
   readonly quote: Quote
   readonly shard: number
-  /** What every record of the policy names. */
+  /** Properties that every record of the policy has. */
   readonly record: { policyholderLocator: string; policyLocator: string; productLocator: string }
   readonly line: Line
-  /** Places of the modifications in the line. */
   readonly order: ReadonlyMap<Uuid, number>
-  /** Folded when they are first read: much that is read of a policy does not need them. */
+  /** Folded on first read: most readers do not need them. */
   readonly exposures: readonly ExposureView[]
 }
 
@@ -205,7 +199,7 @@ function exposureViews(view: Omit<PolicyView, 'exposures'>): ExposureView[] {
   })
 }
 
-/** Its locator is a digest, made when it is first read: a price shows none of them. */
+/** Computes the locator, a digest, on first read: prices do not show it. */
 function runPiece(run: PerilRun, piece: Piece, shard: number): RunPiece {
   let made: Uuid | undefined
   return {

@@ -1,4 +1,4 @@
-// Records of a policy as answers show them: invoices and payments (brief 4.1), documents, modifications.
+// Invoices and payments (brief 4.1), documents and modifications in responses.
 
 import { derivedUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Money, minus, plus, toNumber, zero } from '../../kernel/money.ts'
@@ -23,7 +23,7 @@ import { dataOfPayment, isUploaded, mediaIn } from '../records/transactions.ts'
 import { spanOf, textIfAny, timesOf, underwritingResponse } from './characteristics.ts'
 import type { ExposureView, PerilView, PolicyView, RunPiece } from './policy.ts'
 
-/** The invoices of the policy, each with its payments and with the sum of its items as its total. */
+/** Each invoice with its payments and its items' sum as the total. */
 export function invoiceResponses(
   aggregate: PolicyAggregate,
   invoices: Iterable<Invoice> = aggregate.invoices.values(),
@@ -43,10 +43,9 @@ export function invoiceResponses(
   })
 }
 
-/** What an answer says of an invoice beyond the invoice itself. */
 export type InvoiceSurroundings = {
   readonly totalDue: Money
-  /** What of it is not paid; shown while the invoice is outstanding. */
+  /** The unpaid part; shown while the invoice is outstanding. */
   readonly outstanding: Money
   /** Whether its transaction is issued, not only accepted. */
   readonly transactionIssued: boolean
@@ -107,8 +106,7 @@ export const paymentResponse = (
   mediaByLocator: mediaByLocator(dataOfPayment(payment), media),
 })
 
-// Documents as answers show them. An answer may be kept and given again, so it names files; addresses are put in
-// their place when it leaves the service (platform/http/file-links.ts).
+// Stored responses may be returned later, so they name files; platform/http/file-links.ts replaces those with addresses.
 export const documentResponse = (document: PolicyDocument): PolicyDocumentResponse => ({
   locator: document.locator,
   displayName: document.displayName,
@@ -128,14 +126,13 @@ const ofRecord = (
 ): PolicyDocument[] =>
   recordsWhere(documents, one => one.subject === subject && one.subjectLocator === String(locator))
 
-/** The documents of a quote, an endorsement, an invoice … */
 export const documentsOf = (
   aggregate: PolicyAggregate,
   subject: DocumentSubject,
   locator: string | number,
 ): PolicyDocumentResponse[] => ofRecord(aggregate, subject, locator).map(documentResponse)
 
-/** Those of the record that were uploaded, and those that were made for it, where answers show them apart. */
+/** Uploaded and generated documents of the record, for responses that list them apart. */
 export function documentsByOrigin(
   aggregate: PolicyAggregate,
   subject: DocumentSubject,
@@ -149,8 +146,8 @@ export function documentsByOrigin(
 }
 
 /**
- * The policy's documents: its own, those of the quote that it shows, those of endorsements and renewals that are issued
- * (brief 1.4), and those of legacy cancellations, whose caller gets the policy.
+ * The policy's own documents, those of its shown quote, of issued endorsements and renewals (brief 1.4), and of legacy
+ * cancellations, whose caller gets the policy.
  */
 export function documentsOfPolicy(aggregate: PolicyAggregate): PolicyDocumentResponse[] {
   const shown = String(selectedQuoteIfAny(aggregate)?.locator)
@@ -171,7 +168,7 @@ export function documentsOfPolicy(aggregate: PolicyAggregate): PolicyDocumentRes
   }).map(documentResponse)
 }
 
-/** Documents that wait to be made; those that are made of others come after them. */
+/** Documents that wait to be made; those made from others come after them. */
 export const waiting = ({ documents }: Pick<PolicyAggregate, 'documents'>): PolicyDocument[] => {
   const drafts = recordsWhere(documents, one => one.state === 'draft')
   const isConsolidated = ({ sources }: PolicyDocument): boolean => sources !== undefined
@@ -185,13 +182,11 @@ export const mediaResponse = ({ locator, fileName, mimeType }: Medium): Media =>
   fileName,
 })
 
-/** `mediaByLocator` of a record with these fields. */
 export const mediaByLocator = (data: FieldData, media: ReadonlyMap<string, Medium>): Record<string, Media> =>
   Object.fromEntries(mediaIn(data, media).map(medium => [medium.locator, mediaResponse(medium)]))
 
-// What each modification changed, as answers show it (brief 2.1.3 to 2.1.5). The changes of the peril modifications
-// add up to that of their modification, to the cent.
-/** Numbered as they are listed, without gaps. */
+// What each modification changed (brief 2.1.3 to 2.1.5). Changes of the peril modifications add up to their
+// modification's, to the cent. Numbers have no gaps.
 export function modificationResponses(view: PolicyView): PolicyModificationResponse[] {
   const newMedia = newMediaOf(view)
   return view.line
@@ -202,7 +197,7 @@ export function modificationResponses(view: PolicyView): PolicyModificationRespo
     }))
 }
 
-/** By modification the media that its segments, exposures and perils name, and that none before it named. */
+/** For each modification, the media that its records name and no earlier modification named. */
 function newMediaOf({ aggregate, line }: PolicyView): ReadonlyMap<Uuid, Record<string, Media>> {
   const { media, segments, exposureRuns, perilRuns } = aggregate
   if (media.size === 0) return new Map()
@@ -254,7 +249,7 @@ function modificationResponse(
   }
 }
 
-/** The version that it was priced by; of a draft, that which it would be priced by now. */
+/** The version that it was priced by; for a draft, the version that would price it now. */
 function pricedBy(policy: Policy, { premiumChange, underwriting, createdAt }: Modification): number {
   if (premiumChange === undefined) return policy.configVersion
   return configVersionAt(policy, underwriting?.at ?? createdAt)
@@ -283,7 +278,7 @@ function exposureModification(
   ]
 }
 
-/** A new segment of a peril, or one that is gone without a successor; and what it changed of the premium. */
+/** A new segment of a peril, or one removed without a successor, and the premium change. */
 type Entry = { made: RunPiece | undefined; replaced: RunPiece | undefined; change: Money | undefined }
 
 function perilModificationsOf(
@@ -305,8 +300,8 @@ function perilModificationsOf(
 }
 
 /**
- * New pieces against the share of what they replace; what a replaced piece leaves to no new one goes to the last
- * that continues it, or to an entry of its own.
+ * Compares new pieces with their share of what they replace. A remainder goes to the last piece that continues the replaced
+ * one, or to an entry of its own.
  */
 function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly RunPiece[]): Entry[] {
   const by = modification.locator
@@ -350,6 +345,6 @@ function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly Ru
   return [...entries.values(), ...gone]
 }
 
-/** It may go on beyond the other's end, where the policy does. */
+/** It may extend beyond the other's end, where the policy does. */
 const continues = (piece: Piece, other: Piece): boolean =>
   other.start <= piece.start && piece.start < other.end

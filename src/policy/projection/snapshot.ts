@@ -1,7 +1,6 @@
-// The policy as it was known at a time: what GET answered then, segments that had been replaced by then with their
-// marks included (a better decision than brief 3.5, which leaves them out: a snapshot can so be held against any
-// answer that was kept, and who wants them out sees the mark). With a time of effect only what held then: segments
-// not replaced by then (brief 2.1.2) whose span has that time in it, on policy, exposure and peril.
+// The policy as known at a time: what GET returned then, with marked replaced segments. Deliberately unlike brief 3.5, which
+// omits them: a snapshot can be compared with any stored response. With an effective time, only segments of policy,
+// exposures and perils that contain it and were not replaced by then (brief 2.1.2).
 import { Refusal } from '../../kernel/errors.ts'
 import { type CurrencyCode, sum, toNumber } from '../../kernel/money.ts'
 import type { Instant, Span } from '../../kernel/time.ts'
@@ -18,7 +17,7 @@ import { type Peril, type PolicyAggregate, selectedQuoteIfAny } from '../records
 import { knownAt } from './known.ts'
 import { allPieces, policyResponse, policyView, type RunPiece } from './policy.ts'
 
-/** Refuses with 404 a time before the policy's creation: GET did so then. */
+/** Refuses (404) a time before the policy's creation. */
 export function policySnapshot(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
@@ -42,7 +41,7 @@ export function policySnapshot(
   }
 }
 
-/** What of the exposures held then; without exposures and perils that have no segment then. */
+/** Omits exposures and perils that have no segment then. */
 const exposuresInEffect = (exposures: readonly ExposureResponse[], at: Instant): ExposureResponse[] =>
   exposures.flatMap(exposure => {
     const characteristics = inEffect(exposure.characteristics, at)
@@ -66,13 +65,10 @@ type Replaceable = { readonly replacedTimestamp?: string }
 const isInEffect = ({ replacedTimestamp }: Replaceable, start: string, end: string, at: Instant): boolean =>
   replacedTimestamp === undefined && Number(start) <= at && at < Number(end)
 
-// What a policy covers at one moment, by what is issued today (brief 3.5): the parts of its runs that have that
-// moment in their span, on policy, exposure and peril (brief 2.1.2).
+// Coverage at one moment, by what is issued today (brief 3.5): parts of runs whose span contains the moment (brief 2.1.2).
+// Amounts are those of segments on risk, each for its whole span, and of fees whose span contains the moment while the
+// policy is on risk. A policy that is not issued covers nothing.
 
-/**
- * Amounts are those of the segments that are on risk, each for its whole span, and of the fees whose span has the
- * moment in it while the policy is on risk. A policy that is not issued covers nothing.
- */
 export function coverageSummary(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
@@ -115,11 +111,10 @@ export function coverageSummary(
 
 const isWithin = ({ start, end }: Span, at: Instant): boolean => start <= at && at < end
 
-/** A piece is gone with the segment that it lies in, so that the policy's level is in it. */
+/** A piece is replaced with its segment, so this also covers the policy level. */
 const isHit = ({ piece }: RunPiece, at: Instant): boolean =>
   piece.replacedBy === undefined && isWithin(piece, at)
 
-/** What is issued is priced. */
 function perilCoverage(
   { locator, name }: Peril,
   { run, piece }: RunPiece,

@@ -1,6 +1,5 @@
-// A policy as the domain sees it: the line of its modifications and the records that they made. Values never change: a
-// transaction makes a new aggregate that shares every untouched record with the old one, so that recording writes only what
-// differs by identity.
+// A policy in the domain: its line of modifications and the records that they made. Immutable: a transaction makes a new
+// aggregate that shares untouched records, so recording writes only what differs by identity.
 import { notFound, wrongState } from '../../kernel/errors.ts'
 import type { DisplayId, PolicyLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { CurrencyCode, Money } from '../../kernel/money.ts'
@@ -22,7 +21,7 @@ import type {
   UnderwritingResult,
 } from './transactions.ts'
 
-/** Most that one policy may hold (docs/design.md, section 5). */
+/** Limits of one policy (docs/design.md, section 5). */
 export const POLICY_LIMITS = {
   exposures: 2_000,
   perils: 10_000,
@@ -32,7 +31,6 @@ export const POLICY_LIMITS = {
   payments: 5_000,
 } as const
 
-/** When the record was made and last changed. */
 export type Stamped = { readonly createdAt: Instant; readonly updatedAt: Instant }
 
 export type Policy = Stamped & {
@@ -40,9 +38,9 @@ export type Policy = Stamped & {
   readonly policyholderLocator: Uuid
   readonly productName: string
   readonly configVersion: number
-  /** The versions that it was upgraded from, in order of time. */
+  /** The versions that it was upgraded from, ordered by time. */
   readonly upgrades?: readonly Upgrade[]
-  /** Rises by one with every commit; the guard of the policy's batches. */
+  /** Incremented by every commit; guards the policy's batches. */
   readonly version: number
   readonly finalizedAt?: Instant
   readonly issuedAt?: Instant
@@ -56,14 +54,14 @@ export type Policy = Stamped & {
   readonly premiumReportName?: string
 }
 
-/** At that time the policy left a version of the configuration for another one. */
+/** When the policy left this version of the configuration for another. */
 export type Upgrade = { readonly at: Instant; readonly from: number }
 
 export type Quote = Stamped & {
   readonly locator: QuoteLocator
   readonly name: string
   readonly state: QuoteState
-  /** The selected quote is the one that the policy shows and that is bound. */
+  /** The policy shows and binds the selected quote. */
   readonly selected: boolean
   readonly issuedAt?: Instant
   readonly contractStart: Instant
@@ -72,13 +70,10 @@ export type Quote = Stamped & {
   readonly underwriting?: UnderwritingResult
 }
 
-/** How a split shares out an amount: by months walked in the zone, or by milliseconds (brief 1.7, 3.2). */
+/** How a split shares an amount: by calendar months in the zone, or by milliseconds (brief 1.7, 3.2). */
 export type Proration = 'monthly' | 'linear'
 
-/**
- * The part of a run's premium, of one of its taxes or commissions, or of a fee, that a cancellation does not give back (brief
- * 3.2, 3.4).
- */
+/** The part of a premium, tax, commission or fee that a cancellation does not refund (brief 3.2, 3.4). */
 export type Holdback = { readonly amount: Money } & (
   | { readonly type: 'premium'; readonly perilRunLocator: Uuid }
   | { readonly type: 'tax'; readonly perilRunLocator: Uuid; readonly taxName: string }
@@ -87,12 +82,12 @@ export type Holdback = { readonly amount: Money } & (
   | { readonly type: 'fee'; readonly feeLocator: Uuid }
 )
 
-/** One transaction. The records that it made refer to it, and are issued when it is. */
+/** One transaction. Its records refer to it, and are issued when it is. */
 export type Modification = Stamped & {
   readonly locator: Uuid
   readonly kind: ModificationKind
   readonly displayId: DisplayId
-  /** The quote of a new-business modification. */
+  /** For new business only. */
   readonly quoteLocator?: QuoteLocator
   /** Counts from 0 in creation order. */
   readonly number: number
@@ -100,34 +95,34 @@ export type Modification = Stamped & {
   readonly name: string
   readonly effectiveAt: Instant
   readonly policyEnd: Instant
-  /** Accepted, it shows and is billed; only issued it counts. */
+  /** Once accepted, it is shown and billed; it counts only once issued. */
   readonly acceptedAt?: Instant
   readonly issuedAt?: Instant
-  /** It was accepted and taken back; it counts for nothing but the void invoices that it left. */
+  /** Accepted, then taken back; only its void invoices remain. */
   readonly invalidatedAt?: Instant
   readonly underwriting?: UnderwritingResult
   /** Sum of the peril modifications' changes; absent until priced. */
   readonly premiumChange?: Money
   /** How it prorates amounts that it splits; by default by months. */
   readonly proration?: Proration
-  /** The endorsement, renewal, cancellation or reinstatement that it carries out. */
+  /** The endorsement, renewal, cancellation or reinstatement that it executes. */
   readonly transactionLocator?: string
-  /** Of a reinstatement: the modification whose removals it brings back. */
+  /** For a reinstatement: the modification whose removals it restores. */
   readonly undoes?: Uuid
   readonly holdbacks?: readonly Holdback[]
   readonly cancellationName?: string
-  /** The schedule that a change of it alone changed to; an endorsement has it among its changes. */
+  /** Set by a schedule change only; an endorsement stores it in its changes. */
   readonly newPaymentScheduleName?: string
 }
 
 type Made = Stamped & { readonly locator: Uuid; readonly madeBy: Uuid; readonly replacedBy?: Uuid }
 
-/** The policy's own data over a span: the characteristics that the contract calls PolicyCharacteristics. */
+/** The policy's own data over a span: PolicyCharacteristics in the contract. */
 export type PolicySegment = Made &
   Span & {
     readonly quoteLocator: QuoteLocator
     readonly data: FieldData
-    /** The segment that it is a part or a continuation of. */
+    /** The segment that it is a part or continuation of. */
     readonly predecessor?: Uuid
   }
 
@@ -138,7 +133,7 @@ export type Exposure = Stamped & {
   readonly name: string
 }
 
-/** From a time on, a modification put other runs in the place of a run, or none. */
+/** From `from` on, a modification replaced the run by other runs or none. */
 export type Cut = { readonly by: Uuid; readonly from: Instant }
 
 /** An exposure's data over a span in which it does not change. */
@@ -150,16 +145,15 @@ export type Peril = Stamped & {
   readonly displayId: DisplayId
   readonly exposureLocator: Uuid
   readonly name: string
-  /** The same for the perils of all terms that renew one another: the first one's locator. */
+  /** Shared by the perils of all terms that renew one another: the first one's locator. */
   readonly renewalGroup: Uuid
-  /** Of a coverage within a coverage, as another system had it: the peril of the same term that it lies in (resources brief 9.5). */
+  /** For a coverage within a coverage, from another system: its parent peril in the same term (resources brief 9.5). */
   readonly parentLocator?: Uuid
 }
 
 /**
- * How a modification split a run's amounts in a segment, as the product's plugin answered: the part before that time keeps
- * these amounts. Without it they are shared out in proportion (brief 3.2). A reinstatement splits what the cancellation took,
- * and what lies before is not brought back.
+ * A plugin's split of a run's amounts in a segment: the part before that time keeps these amounts. Without one, amounts are
+ * shared in proportion (brief 3.2). A reinstatement splits what the cancellation took; the part before is not restored.
  */
 export type RunSplit = {
   readonly by: Uuid
@@ -168,7 +162,7 @@ export type RunSplit = {
   readonly before: Amounts
 }
 
-/** A rate a month as decimal text of 7 places, with the amount that it gives over the run. */
+/** `month`: a monthly rate as decimal text of 7 places; `amount`: what it gives over the run. */
 export type RatedAmount = { readonly month: string; readonly amount: Money }
 
 export type Commission = RatedAmount & { readonly recipient: string }
@@ -197,8 +191,8 @@ export type PerilRun = Made &
 export type FeePart = Span & { readonly amount: Money }
 
 /**
- * A later modification's change of a fee: the parts that are still charged (none: it is reversed), and the parts that it took,
- * which a reinstatement brings back. A fee never grows beyond its original amount (brief 3.3).
+ * How a later modification changed a fee: parts still charged (none if reversed), and removed parts, which a reinstatement
+ * restores. A fee never exceeds its original amount (brief 3.3).
  */
 export type FeeChange = {
   readonly by: Uuid
@@ -217,7 +211,6 @@ export type Fee = Span & {
   readonly changes: readonly FeeChange[]
 }
 
-/** The records of a policy, each kind in a collection by its locators. */
 type Records = {
   quotes: Quote
   modifications: Modification
@@ -248,7 +241,7 @@ export type PolicyRecords = {
 
 export type PolicyAggregate = { readonly policy: Policy } & PolicyRecords
 
-/** The records of a policy that has nothing yet: new maps, which the caller may fill. */
+/** Empty collections: new maps that the caller may fill. */
 export const noRecords = (): { [N in CollectionName]: Map<Records[N]['locator'], Records[N]> } => ({
   quotes: new Map(),
   modifications: new Map(),
@@ -271,7 +264,7 @@ export const noRecords = (): { [N in CollectionName]: Map<Records[N]['locator'],
   lapseReinstatements: new Map(),
 })
 
-/** Finds a policy's record of that kind by its locator; refuses (404) a locator that the policy does not have. */
+/** Finds a policy's record by its locator; refuses (404) an unknown one. */
 export const recordFinder =
   <N extends CollectionName>(collection: N, what: string) =>
   (records: Pick<PolicyRecords, N>, locator: Records[N]['locator']): Records[N] => {
@@ -280,11 +273,11 @@ export const recordFinder =
     return record
   }
 
-/** The quote that the policy follows. A policy whose selected quote was discarded follows none until one is selected. */
+/** A policy whose selected quote was discarded follows none until another is selected. */
 export const selectedQuoteIfAny = ({ quotes }: PolicyAggregate): Quote | undefined =>
   [...quotes.values()].find(quote => quote.selected)
 
-/** The quote that the policy follows. Refuses (409) when it follows none. */
+/** The quote that the policy follows; refuses (409) if it follows none. */
 export function selectedQuote(aggregate: PolicyAggregate): Quote {
   const quote = selectedQuoteIfAny(aggregate)
   if (quote) return quote
@@ -299,7 +292,6 @@ export function recordsWhere<K, V>(records: ReadonlyMap<K, V>, test: (record: V)
   return [...records.values()].filter(test)
 }
 
-/** A copy of the map with the records put in under their locators. */
 export function putRecords<K, V extends { locator: K }>(
   records: ReadonlyMap<K, V>,
   changed: Iterable<V>,
@@ -309,14 +301,13 @@ export function putRecords<K, V extends { locator: K }>(
   return copy
 }
 
-/** A copy of the map without the locators. */
 export function removeRecords<K, V>(records: ReadonlyMap<K, V>, gone: Iterable<K>): ReadonlyMap<K, V> {
   const copy = new Map(records)
   for (const locator of gone) copy.delete(locator)
   return copy
 }
 
-/** Amounts of one price; taxes and commissions in the order in which the price has them. */
+/** Amounts of one price; taxes and commissions are in the order of the price. */
 export type Amounts = {
   readonly premium: Money
   readonly technicalPremium: Money | undefined
@@ -327,7 +318,6 @@ export type Amounts = {
 export const acceptedQuote = ({ quotes }: PolicyAggregate): Quote | undefined =>
   [...quotes.values()].find(quote => quote.state === 'accepted')
 
-/** The issued quote that the policy runs on. */
 export function boundQuote(aggregate: PolicyAggregate): Quote {
   const quote = acceptedQuote(aggregate)
   if (!quote?.issuedAt) throw notFound('issued policy', String(aggregate.policy.locator))
@@ -337,7 +327,7 @@ export function boundQuote(aggregate: PolicyAggregate): Quote {
 export const configVersionAt = ({ configVersion, upgrades = [] }: Policy, at: Instant): number =>
   upgrades.find(one => one.at > at)?.from ?? configVersion
 
-/** The records of one quote of new business: its modification and everything that it made. */
+/** A new-business quote's modification and all records that it made. */
 export function quoteParts(aggregate: PolicyAggregate, quote: Quote) {
   const modification = [...aggregate.modifications.values()].find(one => one.quoteLocator === quote.locator)
   const byQuote = ({ madeBy }: { madeBy: Uuid }): boolean => madeBy === modification?.locator

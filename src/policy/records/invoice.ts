@@ -1,5 +1,4 @@
-// An invoice is an installment that has been asked for. It has no amount of its own: what it bills are the
-// items of its installment (items.ts), and its total is their sum.
+// An invoice is an installment that has been invoiced. It stores no amount: it bills the items of its installment (items.ts).
 import type { DisplayId, PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import { type Money, minus } from '../../kernel/money.ts'
 import { endOfDay, type Instant, type Span, type TimeZone } from '../../kernel/time.ts'
@@ -10,13 +9,13 @@ import { recordFinder, type Stamped } from './aggregate.ts'
 
 export type InvoiceStatus = 'unfulfilled' | SettlementType
 
-/** Transactions that give their name to the first invoice of their plan. */
+/** Transactions that name the first invoice of their plan. */
 export type InvoicedTransaction = Exclude<InvoiceType, 'premiumReporting'>
 
 export type InvoiceStatusEntry = {
   readonly at: Instant
   readonly status: InvoiceStatus
-  /** When it was due until then, where the change moved that. */
+  /** The former due time, if the change moved it. */
   readonly dueBefore?: Instant
 }
 
@@ -25,25 +24,23 @@ export type Invoice = Span &
     readonly locator: Uuid
     readonly displayId: DisplayId
     readonly policyLocator: PolicyLocator
-    /** The transaction whose plan it belongs to, and the installment of that plan that it bills. */
+    /** The transaction whose plan it bills, and the installment in that plan. */
     readonly policyModificationLocator: Uuid
     readonly installmentNumber: number
     readonly type: InvoiceType
     readonly dueAt: Instant
-    /** In order of time, from `unfulfilled`; the last one holds. */
+    /** Ordered by time, from `unfulfilled`; the last one holds. */
     readonly statuses: readonly InvoiceStatusEntry[]
     /**
-     * When the grace period that it begins ends: set by a plugin when a payment of it was reversed last, or by the migration of
-     * one that was past due for longer than grace is.
+     * End of the grace period that it starts: set by a plugin after a payment was reversed, or by a migration if it was overdue
+     * for longer than the grace period.
      */
     readonly graceEndAt?: Instant
-    /** Whether it gives money back; unknown for invoices of earlier releases. An invoice's total never changes. */
+    /** Whether it refunds money; unknown for invoices of earlier releases. An invoice's total never changes. */
     readonly isRefund?: boolean
   }
 
-/**
- * The invoice of an installment, made `at`. With nothing due it is settled at once (brief 4.4).
- */
+/** With nothing due, the invoice is settled at once (brief 4.4). */
 export function invoiceOf(
   installment: Installment,
   totalDue: Money,
@@ -74,8 +71,8 @@ export const isOutstanding = (invoice: Invoice): boolean => invoiceStatus(invoic
 export type InvoiceAction = 'pay' | 'reverse' | 'invalidate' | 'writeOff' | 'carryForward'
 
 /**
- * The actions on an invoice by status, and the status that follows. `reverse` is the reversal of one of its payments. An
- * invoice that was partly paid and then written off stays so, whatever happens to its payments; a refund becomes open again.
+ * Invoice actions by status, with the next status. `reverse` reverses one payment. An invoice partly paid and then written
+ * off stays so whatever happens to its payments; a refund reopens.
  */
 export const INVOICE_TRANSITIONS: TransitionTable<InvoiceAction, InvoiceStatus> = {
   pay: { from: ['unfulfilled'], to: ['paid', 'unfulfilled'], event: 'payment.pay', past: 'paid' },
@@ -96,15 +93,15 @@ const settled = (invoice: Invoice, status: SettlementType, at: Instant): Invoice
   statuses: [...invoice.statuses, { at, status }],
 })
 
-/** The invoice after a payment, which pays it in full or leaves a rest. Refuses with `wrongState` one that is settled. */
+/** The invoice after a payment in full or in part. Refuses (`wrongState`) a settled invoice. */
 export function paid(invoice: Invoice, inFull: boolean, at: Instant): Invoice {
   assertInvoiceAllows(invoice, 'pay')
   return inFull ? settled(invoice, 'paid', at) : { ...invoice, updatedAt: at }
 }
 
 /**
- * The invoice after a payment of it was reversed. Paid before, it is outstanding, and where its due time is past it is
- * due by the end of today (brief 4.4); an invoice that was outstanding all along stays due when it was.
+ * The invoice after the reversal of a payment. A paid one becomes outstanding; if overdue, it is due by the end of today
+ * (brief 4.4). One that was outstanding keeps its due time.
  */
 export function reopened(invoice: Invoice, at: Instant, timeZone: TimeZone): Invoice {
   // A refund may have been written off beyond what was paid out.
@@ -122,7 +119,7 @@ export function reopened(invoice: Invoice, at: Instant, timeZone: TimeZone): Inv
   }
 }
 
-/** A way to settle an invoice by hand. Refuses (409 `wrongState`) one that is settled. */
+/** Settles an invoice by hand. Refuses (409 `wrongState`) a settled one. */
 const settling =
   (action: InvoiceAction, status: SettlementType) =>
   (invoice: Invoice, at: Instant): Invoice => {
@@ -132,31 +129,30 @@ const settling =
 
 export const invalidated = settling('invalidate', 'invalidated')
 
-/** The invoice written off: the rest of it is no longer expected. */
+/** Writes off the unpaid part. */
 export const writtenOff = settling('writeOff', 'writtenOff')
 
-/** The invoice settled by another that asks for its amount. */
+/** Settles the invoice by another that bills its amount. */
 export const carriedForward = settling('carryForward', 'carriedForward')
 
-// Money received on an invoice, or paid out on a refund invoice, whose amounts are negative throughout.
+// Money received on an invoice, or paid out on a refund invoice, whose amounts are all negative.
 export type Payment = {
   readonly locator: Uuid
   readonly displayId: DisplayId
   readonly policyholderLocator: Uuid
   readonly invoiceLocator: Uuid
   readonly source: PaymentSource
-  /** Of an offset: the invoice that has the payment of opposite amount. */
+  /** For an offset: the invoice with the payment of opposite amount. */
   readonly offsetInvoiceLocator?: Uuid
-  /** All that was paid; negative for a refund. */
+  /** Negative for a refund. */
   readonly amount: Money
-  /** The part of it that the invoice did not ask for, which is the policyholder's credit. Not negative. */
+  /** The part beyond the invoice, which becomes the policyholder's credit. Not negative. */
   readonly credited: Money
   readonly fieldValues: FieldValues
   readonly postedAt: Instant
   readonly reversedAt?: Instant
 }
 
-/** The holder of a policy's payments: its aggregate. */
 type WithPayments = { readonly payments: ReadonlyMap<Uuid, Payment> }
 
 export type PaymentState = 'posted' | 'reversed'
@@ -176,17 +172,17 @@ export function assertPaymentAllows(payment: Payment, action: PaymentAction): vo
 
 export const paymentOf = recordFinder('payments', 'payment')
 
-/** Payments of the invoice, reversed ones too, in the order in which they were made. */
+/** Payments of the invoice in the order made, including reversed ones. */
 export const paymentsOf = ({ payments }: WithPayments, { locator }: Pick<Invoice, 'locator'>): Payment[] =>
   [...payments.values()].filter(payment => payment.invoiceLocator === locator)
 
 export const standingPayments = (aggregate: WithPayments, invoice: Invoice): Payment[] =>
   paymentsOf(aggregate, invoice).filter(payment => paymentState(payment) === 'posted')
 
-/** The part of the payment that goes to its invoice. */
+/** The part of the payment that pays its invoice. */
 export const applied = ({ amount, credited }: Payment): Money => minus(amount, credited)
 
-/** The payment of opposite amount on the other invoice of a standing offset. */
+/** The payment of opposite amount on the other invoice of an offset that is not reversed. */
 export function counterpartOf({ payments }: WithPayments, offset: Payment): Payment | undefined {
   return [...payments.values()].find(
     one =>
@@ -198,94 +194,87 @@ export function counterpartOf({ payments }: WithPayments, offset: Payment): Paym
   )
 }
 
-// The plan of a transaction: which billing periods are paid together, when the invoice of each is made and
-// when it is due. A plan says nothing about amounts: every charge is split over it by the same formula when it
-// is read (bills/items.ts), so what is stored grows with the installments and with the charges, not with both. Only a plan
-// that a plugin made (billing/plugin-bills.ts) has amounts of its own, charge by charge, since no formula gives them.
+// A plan states which billing periods are paid together, and when their invoices are made and due. It has no amounts: each
+// read splits charges by formula (bills/items.ts), so storage grows with installments plus charges, not their product.
+// Only a plugin's plan (billing/plugin-bills.ts) stores amounts, by charge, since no formula gives them.
 /**
- * One planned invoice. `start` and `end` are those of its periods, which follow one another without a gap; the first bill
- * after a reinstatement has periods of the gap before them too (billing/returning.ts).
+ * One planned invoice. Its span is that of its periods, which have no gaps; the first bill after a reinstatement may have
+ * earlier periods of the gap too (billing/returning.ts).
  */
 export type Installment = Span & {
-  /** From 1, in order of time. */
+  /** From 1, ordered by time. */
   readonly number: number
   /** When the invoice is made; the plan's first is made at once. */
   readonly issueAt: Instant
   readonly dueAt: Instant
-  /** One, but for an installment that takes in periods already past, or of a schedule that began later than its term. */
+  /** Usually one. More if it includes past periods, or if the schedule began later than its term. */
   readonly periods: readonly BillingPeriod[]
-  /** An invoice of it that asks for less, in minor units, is carried forward to the next installment. */
+  /** In minor units: an invoice for less is carried forward to the next installment. */
   readonly carriesBelow?: number
   /**
-   * The parts of charges that a plugin put on it, by charge id, in minor units. Every installment of such a plan has them and
-   * no periods; charges that it does not name are not billed by it.
+   * Parts of charges that a plugin assigned, by charge id, in minor units. Every installment of such a plan has items and no
+   * periods; it does not bill charges that it does not name.
    */
   readonly items?: Readonly<Record<string, number>>
   readonly fees?: readonly InstallmentFee[]
-  /** Its invoice is written off as soon as it is made: its plan asks nobody for it (brief 4.4). */
+  /** Its invoice is written off as soon as it is made: the plan bills nobody for it (brief 4.4). */
   readonly writeOff?: boolean
   readonly replans?: Replanned
 }
 
-/**
- * For a plan that continues an earlier one (brief 4.5, bills/continued-plan.ts): the role of the installment in it.
- */
+/** The role of an installment in a plan that continues an earlier one (brief 4.5, bills/continued-plan.ts). */
 export type Replanned = {
-  /** `atOnce` bills what is charged or given back at once; `planned` keeps the dates of the earlier plan. */
+  /** `atOnce` bills immediate charges and refunds; `planned` keeps the dates of the earlier plan. */
   readonly bill: 'atOnce' | 'planned'
-  /** Installments that were planned, and in whose place it is. */
+  /** Planned installments that it replaces. */
   readonly open: readonly Uuid[]
-  /** It comes to nothing and is never invoiced. */
+  /** It comes to zero and is never invoiced. */
   readonly isSilent?: true
   /**
-   * Where cover ends by a cancellation. What those installments gave back for time after it, of what bills already made
-   * had charged, is given back at once (continued-plan.ts). Plans of earlier releases have none.
+   * When a cancellation ends cover. Refunds in those installments, for later time that was already invoiced, are paid at once
+   * (continued-plan.ts). Absent in plans of earlier releases.
    */
   readonly freesAfter?: Instant
 }
 
 /**
- * What the service of paying by installments costs, asked for with one of them (brief 3.3, 5.6). It belongs to the
- * installment and not to the policy: it comes to be with the invoice, is gone with an installment that another plan takes
- * the place of, and once invoiced it stays, whatever becomes of the policy, unless it is reversed by hand. So it is in
- * invoices, in their totals and in what is planned, but neither in the policy's price nor among its fees, and no
- * cancellation prorates it.
+ * The fee for paying by installments, billed with one of them (brief 3.3, 5.6). It belongs to the installment, not the
+ * policy: it is in invoices and planned totals, but not in the policy's price or fees, and is never prorated. It goes if
+ * another plan replaces the installment; once invoiced it stays, unless reversed by hand.
  */
 export type InstallmentFee = {
   readonly locator: Uuid
   readonly name: string
   readonly description: string
   readonly amount: Money
-  /** The change of fees by which it was given back. */
+  /** The change of fees that reversed it. */
   readonly reversedBy?: Uuid
 }
 
-/** Whether it comes to nothing, so that nobody is asked for it. */
+/** Whether it comes to zero and is never invoiced. */
 export const isSilent = ({ replans }: Pick<Installment, 'replans'>): boolean => replans?.isSilent === true
 
-/** Most billing periods of one plan: a hundred years of months, or 23 years of weeks. */
+/** A hundred years of months, or 23 years of weeks. */
 export const LARGEST_PLAN_PERIODS = 1_200
 
-/** A span that one installment pays for, and how much of a whole period it is: (end − start) ÷ wholeMs. */
+/** A span that one installment pays for: (end − start) ÷ wholeMs of a whole period. */
 export type BillingPeriod = Span & {
-  /** Milliseconds of the whole calendar period from `start`; longer than the span where coverage ends early. */
+  /** Milliseconds of the whole calendar period from `start`; longer than the span if coverage ends early. */
   readonly wholeMs: number
 }
 
-/** An installment of the plan that a modification is billed by. */
+/** An installment of a modification's plan. */
 export type PlannedInstallment = Installment & {
   readonly locator: Uuid
   readonly modificationLocator: Uuid
   /**
-   * Modifications whose plans took over what it bills. At most one of them counts: the others were invalidated, and are kept
-   * because their void invoices still say what they asked for.
+   * Modifications whose plans took it over. At most one counts: the others were invalidated, and are kept to derive the
+   * amounts of their void invoices.
    */
   readonly absorbedBy: readonly Uuid[]
-  /** Other installments that it includes whole, and those that it leaves out. */
+  /** Other installments that it bills whole (`takesOver`), and those that it leaves out (`leavesOut`). */
   readonly takesOver?: readonly Uuid[]
   readonly leavesOut?: readonly Uuid[]
-  /**
-   * For a lapse: what had been paid, in minor units, of installments that it took over. It does not take over that part.
-   */
+  /** For a lapse: minor units already paid of installments that it took over. It does not take over that part. */
   readonly paidBefore?: Readonly<Record<Uuid, number>>
 }

@@ -1,5 +1,5 @@
-// The records of a policy's transactions: endorsements and renewals, cancellations, reinstatements, and what follows an
-// invoice that is not paid in time: a grace period, a lapse at its end, a reinstatement of it (brief 1.4 to 1.7).
+// Records of a policy's transactions: endorsements, renewals, cancellations and reinstatements; and after an invoice not paid
+// in time, its grace period, lapse and lapse reinstatement (brief 1.4 to 1.7).
 import type { CancellationLocator, EndorsementLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { DocumentDefinition } from '../../product/configuration.ts'
@@ -8,7 +8,7 @@ import type { DocumentType } from '../contract/documents.ts'
 import { type PolicyAggregate, recordFinder, type Stamped } from './aggregate.ts'
 import type { InvoicedTransaction, Payment } from './invoice.ts'
 
-/** `settled`: paid in time, or over without effect; `lapsed`: the policy was taken off risk at its end. */
+/** `settled`: paid in time, or ended without effect; `lapsed`: the policy was taken off risk at its end. */
 export type GracePeriodState = 'open' | 'settled' | 'lapsed'
 
 export type GracePeriod = Stamped & {
@@ -29,7 +29,7 @@ export type Lapse = {
   readonly gracePeriodLocator: Uuid
   readonly modificationLocator: Uuid
   readonly lapsedAt: Instant
-  /** Until when the policy can be reinstated; the time of the lapse where the product lets none back. */
+  /** Last time to reinstate the policy; the lapse time if the product does not allow it. */
   readonly reinstatementPeriodEndAt: Instant
   readonly createdAt: Instant
 }
@@ -39,18 +39,18 @@ export type LapseReinstatementState = 'open' | 'invoiced' | 'issued' | 'closed'
 export type LapseReinstatement = Stamped & {
   readonly locator: Uuid
   readonly lapseLocator: Uuid
-  /** In order of time, from `open`; the last one holds. */
+  /** Ordered by time, from `open`; the last one holds. */
   readonly statuses: readonly { readonly at: Instant; readonly status: LapseReinstatementState }[]
-  /** From when coverage comes back, once invoiced. */
+  /** When coverage resumes; set once invoiced. */
   readonly effectiveAt?: Instant
-  /** Once invoiced; not issued before its invoice is paid. */
+  /** Set once invoiced; not issued before its invoice is paid. */
   readonly modificationLocator?: Uuid
 }
 
 export const reinstatementStatus = ({ statuses }: LapseReinstatement): LapseReinstatementState =>
   statuses.at(-1)!.status
 
-/** When it came into the state; undefined when it never did. */
+/** Undefined if it never entered the state. */
 export const enteredAt = (
   { statuses }: LapseReinstatement,
   state: LapseReinstatementState,
@@ -58,22 +58,21 @@ export const enteredAt = (
 
 export type EndorsementState = 'application' | 'quoted' | 'accepted' | 'issued' | 'invalidated' | 'discarded'
 
-/** An endorsement or a renewal: its request and its state. */
 export type Endorsement = Stamped & {
   readonly kind: 'endorsement' | 'renewal'
   readonly locator: EndorsementLocator
-  /** An endorsement type of the configuration; of a renewal, `renewal`. */
+  /** An endorsement type of the configuration; for a renewal, `renewal`. */
   readonly name: string
-  /** Of a renewal the end of the new term, which starts at `startAt`; of an endorsement the policy's new end, if any. */
+  /** For a renewal the end of the new term, which starts at `startAt`; for an endorsement the policy's new end, if any. */
   readonly endAt?: Instant
   readonly state: EndorsementState
   readonly startAt: Instant
   readonly changes: EndorsementChanges
-  /** The exposures that it can change anything of; absent where that is the whole policy. */
+  /** The exposures that it may change; absent if it may change the whole policy. */
   readonly touches?: readonly Uuid[]
   readonly issuedAt?: Instant
   readonly underwriting?: UnderwritingResult
-  /** Once quoted: its modification, and how many were issued before it. */
+  /** Set once quoted: its modification, and how many were issued before it. */
   readonly modificationLocator?: Uuid
   readonly basedOn?: number
 }
@@ -84,14 +83,13 @@ export type ConflictHandling = 'block' | 'invalidate'
 
 export type Cancellation = Stamped & {
   readonly locator: CancellationLocator
-  /** A cancellation type of the configuration, `lapse`, or `cancel` of a legacy cancellation. */
+  /** A cancellation type of the configuration, `lapse`, or `cancel` for a legacy cancellation. */
   readonly name: string
   readonly state: CancellationState
   readonly effectiveAt: Instant
   readonly conflictHandling: ConflictHandling
   readonly category?: string
   readonly issuedAt?: Instant
-  /** Once issued. */
   readonly modificationLocator?: Uuid
 }
 
@@ -102,10 +100,10 @@ export type Reinstatement = Stamped & {
   readonly cancellationLocator: CancellationLocator
   readonly state: ReinstatementState
   readonly effectiveAt: Instant
-  /** Until when it can be accepted and issued. */
+  /** Last time to accept and issue it. */
   readonly deadlineAt?: Instant
   readonly issuedAt?: Instant
-  /** Once accepted; not issued before the reinstatement is. */
+  /** Set once accepted; not issued before the reinstatement. */
   readonly modificationLocator?: Uuid
 }
 
@@ -125,9 +123,9 @@ export type ModificationKind =
   | 'withdrawal'
   | 'lapse'
   | 'reinstatement'
-  /** Fees added and taken back by hand; it touches nothing but fees. */
+  /** Fees added and reversed by hand; touches only fees. */
   | 'feeUpdate'
-  /** Another payment schedule; it touches nothing but bills. */
+  /** Another payment schedule; touches only billing. */
   | 'scheduleChange'
 
 export const INVOICED_TRANSACTIONS: Readonly<Record<ModificationKind, InvoicedTransaction>> = {
@@ -149,11 +147,8 @@ export const reinstatementOf = recordFinder('reinstatements', 'reinstatement')
 export const gracePeriodOf = recordFinder('gracePeriods', 'gracePeriod')
 export const lapseReinstatementOf = recordFinder('lapseReinstatements', 'reinstatement')
 
-// Documents of a policy: generated from a template for a transaction or an invoice, or uploaded.
-/**
- * What a document belongs to; `renewal` and `endorsement` are apart as they are in answers. A `reinstatement` is one of
- * a cancellation, a `lapseReinstatement` one of a legacy lapse.
- */
+// Documents are generated from a template for a transaction or an invoice, or uploaded.
+/** What a document belongs to. `reinstatement` reverses a cancellation, `lapseReinstatement` a legacy lapse. */
 export type DocumentSubject =
   | 'policy'
   | 'quote'
@@ -167,8 +162,8 @@ export type DocumentSubject =
   | 'lapseReinstatement'
 
 /**
- * How far it has come (resources brief 4.2). A `draft` waits to be made; `dataError`: what its template was to see
- * could not be collected; `renderError`: the template failed; `conversionError`: its HTML could not be made a PDF.
+ * Progress (resources brief 4.2). `draft`: not made yet; `dataError`: its template's data could not be collected;
+ * `renderError`: the template failed; `conversionError`: its HTML could not become a PDF.
  */
 export type DocumentState = 'draft' | 'ready' | 'dataError' | 'renderError' | 'conversionError'
 
@@ -177,22 +172,22 @@ export type DocumentFailure = Exclude<DocumentState, 'draft' | 'ready'>
 export type PolicyDocument = Stamped & {
   readonly locator: Uuid
   readonly subject: DocumentSubject
-  /** Locator of the quote, endorsement, invoice …; of the policy for its own. */
+  /** Locator of the quote, endorsement, invoice …; the policy's for its own documents. */
   readonly subjectLocator: string
   readonly modificationLocator?: Uuid
   readonly displayName: string
   readonly fileName: string
   readonly type: DocumentType
-  /** File name of its template; absent when it was uploaded, or is made of other documents. */
+  /** File name of its template; absent if uploaded or consolidated from other documents. */
   readonly templateName?: string
   readonly pageLayout?: DocumentDefinition['pageLayout']
-  /** The step that made it, so that undoing the step can take it back. */
+  /** The event that made it; undoing that event removes it. */
   readonly madeAt?: DocumentDefinition['generatingEvent']
-  /** Documents that it is made of: a plugin had them consolidated (consolidation.ts). */
+  /** Documents that a plugin had consolidated into it (consolidation.ts). */
   readonly sources?: readonly Uuid[]
-  /** Whether it takes their place once it is made. */
+  /** Whether it replaces its sources once it is made. */
   readonly deletesSources?: boolean
-  /** The kind that the uploader gave it. */
+  /** The type that the uploader chose. */
   readonly documentType?: string
   readonly state: DocumentState
   /** Why it could not be made; for a ready one, a warning. */
@@ -204,16 +199,16 @@ export type UnplacedDocument = Omit<PolicyDocument, 'subject' | 'subjectLocator'
 export const isUploaded = ({ templateName, sources }: PolicyDocument): boolean =>
   templateName === undefined && sources === undefined
 
-/** Below the tenant's own place in R2. */
+/** Relative to the tenant's folder in R2. */
 export const documentPath = (locator: Uuid): string[] => ['documents', locator]
 
-/** Most documents that one policy has uploaded. */
+/** Per policy. */
 export const MOST_UPLOADED = 200
 
-// Media are files that fields name by their locators. A policy keeps the properties that it shows of them.
+// Media are files that fields name by locator. A policy stores the properties that it shows of them.
 export type Medium = { readonly locator: Uuid; readonly fileName: string; readonly mimeType: string }
 
-/** Below the tenant's own place in R2. */
+/** Relative to the tenant's folder in R2. */
 export const mediumPath = (locator: Uuid): string[] => ['media', locator]
 
 /** A payment has no groups (brief 6.7). */
@@ -222,7 +217,7 @@ export const dataOfPayment = ({ fieldValues }: Pick<Payment, 'fieldValues'>): Fi
   groups: [],
 })
 
-/** The media among the values, fields of groups included. */
+/** The media among the values, including fields of groups. */
 export function mediaIn(data: FieldData, media: ReadonlyMap<string, Medium>): Medium[] {
   if (media.size === 0) return []
   const values = [data.values, ...data.groups.map(group => group.values)].flatMap(one =>
@@ -231,9 +226,9 @@ export function mediaIn(data: FieldData, media: ReadonlyMap<string, Medium>): Me
   return [...new Set(values)].flatMap(value => media.get(value) ?? [])
 }
 
-// The changes that requests make to a policy's content, in the domain's form. An endorsement keeps its changes.
+// Changes that requests make to a policy's content, in the domain's form. An endorsement stores its changes.
 
-/** Limits and own share of a peril segment: exact decimal text as sent; indemnities also `unlimited`. */
+/** Limits and deductible of a peril segment: exact decimal text as sent; indemnities may be `unlimited`. */
 export type PerilAmounts = {
   deductible?: string
   lumpSumPayment?: string
@@ -242,15 +237,15 @@ export type PerilAmounts = {
   indemnityPerItem?: string
 }
 
-/** Amounts of PerilCreateRequest: numbers or numeric text; null and "" count as absent. */
+/** Numbers or numeric text; null and "" count as absent. */
 export type PerilAmountsCreate = { [name in keyof PerilAmounts]?: unknown }
 
-/** Amounts of PerilUpdateRequest, with a flag for each that removes it. */
+/** Each amount has a flag that removes it. */
 export type PerilAmountsUpdate = PerilAmountsCreate & {
   [name in keyof PerilAmounts as `remove${Capitalize<name>}`]?: boolean | null
 }
 
-/** The `locator` of an addition identifies it within the request only; the record gets another one. */
+/** `locator` identifies an addition only within the request; the record gets another one. */
 export type GroupCreate = { fieldName: string; locator?: string; fieldValues?: unknown }
 
 export type PerilCreate = PerilAmountsCreate & {
@@ -277,7 +272,7 @@ export type ExposureUpdate = FieldChanges & {
   removePerils?: string[]
 }
 
-/** An update of a draft's content; the caller decides about spans and schedules. */
+/** An update of a draft's content; the caller handles spans and schedules. */
 export type DraftChanges = FieldChanges & {
   addExposures?: ExposureCreate[]
   updateExposures?: ExposureUpdate[]
@@ -294,11 +289,11 @@ export type EndorsementChanges = FieldChanges & {
   reprice?: boolean
 }
 
-/** How many digit locators an endorsement needs: those of its changes, and its modification's. */
+/** Digit locators that a draft with these exposures takes. */
 export const digitsForNewDraft = (exposures: readonly ExposureCreate[]): number =>
   3 + digitsForExposures(exposures)
 
-/** Digit locators that an update needs: one for each exposure and peril that it adds. */
+/** Digit locators that an update takes: one for each exposure and peril that it adds. */
 export const digitsForChanges = (
   changes: Pick<EndorsementChanges, 'addExposures' | 'updateExposures'>,
 ): number =>
@@ -308,7 +303,7 @@ export const digitsForChanges = (
 const digitsForExposures = (exposures: readonly ExposureCreate[]): number =>
   exposures.reduce((count, exposure) => count + 1 + (exposure.perils?.length ?? 0), 0)
 
-/** Digit locators that carrying out an endorsement takes: those of its changes, and its modification. */
+/** Digit locators of an endorsement: those of its changes, and one for its modification. */
 export const digitsForEndorsement = (changes: EndorsementChanges): number => 1 + digitsForChanges(changes)
 
 export const namedExposures = ({ updateExposures, endExposures }: EndorsementChanges): string[] => [

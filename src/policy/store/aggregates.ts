@@ -1,4 +1,4 @@
-// The rows of policies: read whole in one batch, written by what differs.
+// The rows of policies: read whole in one batch; writes only differences.
 import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { invalidRequest } from '../../kernel/errors.ts'
@@ -56,12 +56,12 @@ type Choices = {
   perilLocator: Uuid
   perilDisplayId: DisplayId
   policyholderLocator: Uuid
-  /** Of a modification, or of what made one: an endorsement, a renewal, a quote, a cancellation, a reinstatement. */
+  /** A modification, or what made it: an endorsement, renewal, quote, cancellation or reinstatement. */
   transactionLocator: number | Uuid
   modificationLocator: Uuid
-  /** Locators as a JSON list. */
+  /** A JSON list. */
   locators: string
-  /** Locators of invoices as a JSON list. */
+  /** A JSON list. */
   invoiceLocators: string
 }
 
@@ -70,10 +70,7 @@ type Choice = keyof Choices
 /** Which policies to read: one choice with its value. */
 export type PolicySelection = { [C in Choice]: Pick<Choices, C> }[Choice]
 
-/**
- * Queries that read the policies with everything in them; `readAggregates` takes their results. They are part
- * of the caller's one batch.
- */
+/** Queries for whole policies, to add to the caller's one batch; `readAggregates` takes the results. */
 export const aggregateQueries = (database: Database, selection: PolicySelection): [Query, ...Query[]] =>
   chosenQueries(database, selection, POLICIES, ...ROWS)
 
@@ -83,7 +80,7 @@ const chosen = sql.placeholder('chosen')
 const ownerIn = (table: SQLiteTable): SQL =>
   sql`(select policy_locator from ${table} where locator = ${chosen})`
 
-/** Each choice as a condition on a policy's locator, to stand after the column. */
+/** Conditions on a policy's locator, to append to the column. */
 const CONDITIONS: Readonly<Record<Choice, SQL>> = {
   locator: sql`= ${chosen}`,
   quoteLocator: sql`= ${ownerIn(quotes)}`,
@@ -108,7 +105,7 @@ const CONDITIONS: Readonly<Record<Choice, SQL>> = {
 
 export type ByChoice = Readonly<Record<Choice, Statement<Query>>>
 
-/** `make` gets the condition on a policy's locator, to stand after the column. */
+/** `make` gets the condition on a policy's locator, to append to the column. */
 export const byChoice = (make: (build: Database['build'], condition: SQL) => Query): ByChoice =>
   Object.fromEntries(
     Object.entries(CONDITIONS).map(([choice, condition]) => [
@@ -117,7 +114,6 @@ export const byChoice = (make: (build: Database['build'], condition: SQL) => Que
     ]),
   ) as ByChoice
 
-/** The queries for the policies of the selection. */
 export function chosenQueries(
   database: Database,
   selection: PolicySelection,
@@ -148,7 +144,6 @@ export const policyLocatorQuery = (database: Database, selection: PolicySelectio
 /** How many results `aggregateQueries` has in a batch. */
 export const AGGREGATE_QUERIES = 1 + COLLECTION_NAMES.length
 
-/** The policies of a batch's results, as many as there are. */
 export function readAggregates(results: readonly unknown[]): PolicyAggregate[] {
   const [policyRows, ...collectionRows] = results as [(typeof policies.$inferSelect)[], ...Row[][]]
   const aggregates = new Map(
@@ -170,9 +165,8 @@ export function readAggregates(results: readonly unknown[]): PolicyAggregate[] {
 type Row = { policyLocator: number }
 
 /**
- * Queries that make the stored policy what `after` is. Records that `after` shares with `before` are not
- * touched: work grows with the change, not with the policy. New records are inserted, so that a locator that is in use ends the batch
- * instead of overwriting another record.
+ * Makes the stored policy equal to `after`. Skips records shared with `before`, so work grows with the change, not the
+ * policy. Inserts new records, so a locator already in use fails the batch instead of overwriting a record.
  */
 export function differenceQueries(
   database: Database,
@@ -205,7 +199,7 @@ export function differenceQueries(
   return queries
 }
 
-/** The locator of the policy with the displayId, which is its locator or that of one of its quotes. */
+/** The displayId is the policy's locator or that of one of its quotes. */
 export const displayIdQuery = (database: Database, displayId: number) =>
   database.build
     .select({ locator: policies.locator })
@@ -214,8 +208,8 @@ export const displayIdQuery = (database: Database, displayId: number) =>
       sql`${policies.locator} in (${displayId}, (select policy_locator from quote where locator = ${displayId}))`,
     )
 
-// Which contents of tables the transactions of a policy were rated with, so that a price can be explained years later.
-/** Rows for the modifications that an operation priced: what it looked up was for them. */
+// Which table contents rated a policy's transactions, so that a price can be explained years later.
+/** An operation's lookups count for all modifications that it priced. */
 export function tableUseRows(
   database: Database,
   used: readonly Candidate[],
@@ -240,7 +234,7 @@ export function tableUseRows(
 
 export type TableUse = typeof tableUses.$inferSelect
 
-/** In the order in which they were recorded; undefined when there is no such policy. One round trip. */
+/** In the order recorded; undefined if there is no such policy. One round trip. */
 export async function findTableUses(
   database: Database,
   policy: PolicyLocator,
@@ -256,7 +250,7 @@ export async function findTableUses(
   return known.length === 0 ? undefined : rows
 }
 
-/** Those of the media that were uploaded: one round trip. */
+/** Omits media that were not uploaded. One round trip. */
 export async function readMedia(context: RequestContext, locators: readonly Uuid[]): Promise<Medium[]> {
   const database = homeDatabase(context)
   const [rows] = await database.batch([
@@ -268,7 +262,7 @@ export async function readMedia(context: RequestContext, locators: readonly Uuid
   return rows as Medium[]
 }
 
-/** `after` with what it shows of media that its fields name since the change; refuses media that nobody uploaded. */
+/** Adds to `after` the media that its fields name since the change; refuses media that nobody uploaded. */
 export async function withMedia(
   context: RequestContext,
   before: PolicyAggregate | undefined,
@@ -297,10 +291,7 @@ export function deleteFile(
   return tenantFiles(env, tenant).delete(fileKey(tenant, ...mediumPath(medium)))
 }
 
-/**
- * Locators of media that fields of the policy, its exposures and perils, and of its payments name since the change, and
- * that the policy does not know yet.
- */
+/** Locators of new media: those that fields of the policy, exposures, perils or payments name since the change. */
 function newMedia(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,

@@ -1,5 +1,4 @@
-// What an operation on a policy needs to know, read in one batch: the policy, its policyholder, and which
-// configuration its version stands for today.
+// Reads in one batch what an operation needs: the policy, its policyholder and the configuration of its version.
 import { type SQL, sql } from 'drizzle-orm'
 import { invalidRequest, notFound, Refusal } from '../../kernel/errors.ts'
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
@@ -31,7 +30,7 @@ import {
 } from './aggregates.ts'
 import { COLLECTION_NAMES, COLLECTIONS } from './rows.ts'
 
-/** What a create request names; refuses with 404 or 400 what is unknown. */
+/** What a create request names; refuses (404 or 400) what is unknown. */
 export async function loadNewPolicyContext(
   context: RequestContext,
   database: Database,
@@ -56,7 +55,7 @@ export async function loadNewPolicyContext(
   }
 }
 
-/** A version of the configuration, the latest for undefined; refuses with 400 one that there is not. */
+/** A version of the configuration, by default the latest; refuses (400) an unknown one. */
 export async function loadVersion(
   context: RequestContext,
   database: Database,
@@ -81,7 +80,7 @@ async function versionOf(
   return { configuration, configVersion: version.version }
 }
 
-/** The product of that name; refuses (400) one that the configuration does not have. */
+/** Refuses (400) a product that the configuration does not have. */
 export function productOf({ configuration }: LoadedConfiguration, name: string): ProductDefinition {
   if (Object.hasOwn(configuration.products, name)) return configuration.products[name]!
   const known = Object.keys(configuration.products)
@@ -90,7 +89,7 @@ export function productOf({ configuration }: LoadedConfiguration, name: string):
   throw invalidRequest(`There is no product '${name}'; the configuration has ${known || 'none'}.`)
 }
 
-/** The policy with its surroundings, of its own locator or of a quote's; 404 when the tenant has no such policy. */
+/** The policy with its surroundings, by its own locator or a quote's; 404 if the tenant has no such policy. */
 export async function loadPolicy(
   context: RequestContext,
   database: Database,
@@ -103,7 +102,7 @@ export async function loadPolicy(
   return await loadedFrom(context, selection, results)
 }
 
-/** As `loadPolicy`; of a large policy only the exposures of the part, with `unread` set. */
+/** Like `loadPolicy`, but reads only the part's exposures of a large policy and sets `unread`. */
 export async function loadPart(
   context: RequestContext,
   database: Database,
@@ -119,7 +118,7 @@ export async function loadPart(
   return { ...loaded, unread: unreadOf(joined, loaded.aggregate) }
 }
 
-/** The policy of these results; those of `HOLDERS`, `VERSIONS` and `CREDITS` are the last of them, or given apart. */
+/** Results of `HOLDERS`, `VERSIONS` and `CREDITS` are last in `results`, or passed apart. */
 async function loadedFrom(
   context: RequestContext,
   selection: PolicySelection,
@@ -167,7 +166,7 @@ const VERSIONS = byChoice((build, condition) =>
     ),
 )
 
-/** The policy that a record belongs to: one round trip; 404 when there is no such record. */
+/** The policy of a record: one round trip; 404 if there is no such record. */
 export async function policyOf(database: Database, selection: PolicySelection): Promise<PolicyLocator> {
   const [rows] = (await database.batch([policyLocatorQuery(database, selection)])) as unknown as [
     { policy: PolicyLocator }[],
@@ -176,27 +175,26 @@ export async function policyOf(database: Database, selection: PolicySelection): 
   return rows[0].policy
 }
 
-// The rows of a part of a policy: of a large one only the exposures that an operation touches, found by index, so that
-// the rows read do not grow with the policy.
+// A part of a large policy: only the exposures that an operation touches, found by index, so rows read do not grow with
+// the policy.
 const policy = sql.placeholder('policy')
 const endorsement = sql.placeholder('endorsement')
 
-/** The exposures of the part. */
 const named = sql`(select value from json_each(${sql.placeholder('exposures')})
   union select value from ${endorsements}, json_each(${endorsements.touches})
     where ${endorsements.locator} = ${endorsement})`
 
-/** Whether the policy is small, or the endorsement touches all of it: then it is read whole. */
+/** A small policy, or one that the endorsement touches entirely, is read whole. */
 const isReadWhole = sql`(${policies.perilCount} <= ${READ_WHOLE_PERILS} or exists (
   select 1 from ${endorsements} where ${endorsements.locator} = ${endorsement} and ${endorsements.touches} is null))`
 
-/** The policy's locator if it is read whole, or if it is not; else null, which no row belongs to. */
+/** The policy's locator if it is read whole (`whole`) or in part (`large`); else null, which matches no row. */
 const whole = sql`(select ${policies.locator} from ${policies} where ${policies.locator} = ${policy} and ${isReadWhole})`
 const large = sql`(select ${policies.locator} from ${policies} where ${policies.locator} = ${policy} and not ${isReadWhole})`
 
 /**
- * Collections that a part has less of, each with the condition of its rows. The plus keeps SQLite from going over all
- * exposures of the policy to find those with the locators.
+ * Collections that a part limits, with the condition of its rows. The plus keeps SQLite from scanning all exposures of
+ * the policy.
  */
 const PARTED: readonly (readonly [CollectionName, SQL])[] = [
   ['exposures', sql`locator in ${named} and +policy_locator = ${large}`],
@@ -220,7 +218,7 @@ const ROWS = PARTED.map(([name, ofPart]) => {
   }
 })
 
-/** As `aggregateQueries`, of one policy; what they read of a part is behind those, for `joinedParts`. */
+/** Like `aggregateQueries`, for one policy; results of the part follow, for `joinedParts`. */
 export function partQueries(
   database: Database,
   locator: PolicyLocator,
@@ -236,7 +234,7 @@ export function partQueries(
   return [...queries, ...ROWS.map(({ part }) => database.bind(part, values))]
 }
 
-/** Results of `partQueries` as those of `aggregateQueries`: a collection is read whole or in part, never both. */
+/** Turns `partQueries` results into `aggregateQueries` results: a collection is read whole or in part, never both. */
 export function joinedParts(results: readonly unknown[]): unknown[] {
   const joined = results.slice(0, AGGREGATE_QUERIES)
   const parts = results.slice(AGGREGATE_QUERIES) as object[][]
@@ -244,7 +242,7 @@ export function joinedParts(results: readonly unknown[]): unknown[] {
   return joined
 }
 
-/** How much of the policy of these results was not read; undefined when all was. */
+/** How much of the policy was not read; undefined if all was. */
 export function unreadOf(
   results: readonly unknown[],
   { exposures, perils }: PolicyAggregate,
@@ -254,7 +252,7 @@ export function unreadOf(
   return { exposures: exposureCount - exposures.size, perils: perilCount - perils.size }
 }
 
-// What payments say of the credit of their policyholder. The condition is that of the index payment_credit.
+// A payment's change of its policyholder's credit. The condition is that of the index payment_credit.
 const CHANGE = sql<number>`case ${payments.source} when 'credit' then -${payments.amount} else ${payments.credited} end`
 
 const standing = (holder: SQL | Uuid): SQL =>
@@ -262,7 +260,7 @@ const standing = (holder: SQL | Uuid): SQL =>
 
 export type CreditRow = { currency: string; minor: number }
 
-/** What changed the credit: payments that made or used it, and what was paid out of it. */
+/** Changes of the credit: payments that made or used it, and disbursements. */
 const changes = (holder: SQL | Uuid): SQL => sql`(
   select ${payments.currency} as currency, ${CHANGE} as change from ${payments} where ${standing(holder)}
   union all
@@ -277,10 +275,10 @@ const balances = (build: Database['build'], holder: SQL | Uuid) =>
 
 const OF_HOLDER = statement(build => balances(build, sql`${sql.placeholder('holder')}`))
 
-/** The policyholder's credit, by currency; `readCredit` takes the rows. */
+/** The policyholder's credit by currency; `readCredit` takes the rows. */
 export const creditQuery = (database: Database, holder: Uuid) => database.bind(OF_HOLDER, { holder })
 
-/** As `creditQuery`, for the policyholder of a policy. */
+/** Like `creditQuery`, for the policyholder of a policy. */
 export const CREDITS = byChoice((build, condition) =>
   balances(
     build,
@@ -288,7 +286,6 @@ export const CREDITS = byChoice((build, condition) =>
   ),
 )
 
-/** The credit of that currency, of the rows of all. */
 export const readCredit = (rows: readonly CreditRow[], currency: CurrencyCode): Money =>
   fromMinor(rows.find(row => row.currency === currency)?.minor ?? 0, currency)
 
@@ -296,14 +293,14 @@ const CREDIT_IS_UNCHANGED = sql`coalesce((
   select sum(change) from ${changes(sql`${sql.placeholder('holder')}`)}
   where currency = ${sql.placeholder('currency')}), 0) = ${sql.placeholder('minor')}`
 
-/** Trips when the credit is not what was read. */
+/** Fails the batch if the credit changed since it was read. */
 export const creditGuard = (holder: Uuid, { minor, currency }: Money): Guard => ({
   name: 'guard_policyholder_credit',
   holds: CREDIT_IS_UNCHANGED,
   values: { holder, currency, minor },
 })
 
-/** A page of the payments that made or used credit, reversed ones too, oldest first; one more than asked for. */
+/** A page of payments that made or used credit, including reversed ones, oldest first; one more than the page size. */
 export const movementsQuery = (
   database: Database,
   holder: Uuid,

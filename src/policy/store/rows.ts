@@ -1,4 +1,4 @@
-// How each kind of record of a policy lies in its table. Amounts become whole minor units, nulls become absence.
+// Maps each kind of record to its table. Amounts become minor units, nulls become absent properties.
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, fromMinor, type Money } from '../../kernel/money.ts'
@@ -37,7 +37,7 @@ import {
 
 type Amounted = { readonly amount: Money }
 
-/** The item with its amount in minor units, as JSON columns have it; and read from there. */
+/** Converts the amount to minor units for JSON columns, and back. */
 const stored = <T extends Amounted>(item: T) => ({ ...item, amount: item.amount.minor })
 
 const readIn =
@@ -70,7 +70,7 @@ function readSplits(splits: Stored<RunSplit[]>, currency: CurrencyCode): RunSpli
 
 type HoldbackOfRun = Extract<StoredHoldback, { perilRunLocator: Uuid }>
 
-/** One row of a large policy has all of its holdbacks, so those of a run are stored together. */
+/** One row of a large policy contains all of its holdbacks, so those of a run are grouped. */
 function storedHoldbacks(holdbacks: readonly Holdback[]): StoredHoldback[] {
   const found = new Map<string, StoredHoldback>()
   for (const holdback of holdbacks) {
@@ -105,7 +105,7 @@ function* readHoldbacks(holdbacks: readonly StoredHoldback[], currency: Currency
   }
 }
 
-/** One kind of record: its table, the column by which its rows are ordered, and both conversions. */
+/** One kind of record: its table, order column and both conversions. */
 export type Collection = {
   table: SQLiteTable
   order: string
@@ -113,7 +113,7 @@ export type Collection = {
   fromRow(row: never, currency: CurrencyCode): { locator: string | number }
 }
 
-/** A row without its nulls, its policy, and the columns of these names. */
+/** A row without nulls, `policyLocator` and these columns. */
 function present<T extends object>(
   row: T,
   without?: ReadonlySet<string>,
@@ -127,10 +127,7 @@ function present<T extends object>(
   return kept
 }
 
-/**
- * Records lie in their rows as they are, without their absent properties; `toRow` gives what of a record is stored otherwise, `read`
- * the properties that differ from the columns.
- */
+/** Records are stored as they are, without absent properties; `toRow` and `read` convert the properties that differ. */
 function collection<T extends SQLiteTable & { $inferSelect: { locator: string | number } }>(
   table: T,
   order: string,
@@ -142,10 +139,10 @@ function collection<T extends SQLiteTable & { $inferSelect: { locator: string | 
   return { table, order, toRow, fromRow }
 }
 
-/** Columns of a peril's run that its record does not have as they are. */
+/** Columns of a peril run that are converted. */
 const OF_PRICE: ReadonlySet<string> = new Set(['monthPremium', 'premium', 'price', 'splits'])
 
-/** A large policy has ten thousand runs: each record is made once and not copied. */
+/** Avoids copies: a large policy has ten thousand runs. */
 function readPerilRun(row: typeof perilRuns.$inferSelect, currency: CurrencyCode): PerilRun {
   const run = present(row, OF_PRICE) as unknown as { -readonly [K in keyof PerilRun]: PerilRun[K] }
   const { monthPremium, premium, price, splits } = row
@@ -239,7 +236,6 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
 
 export const COLLECTION_NAMES = Object.keys(COLLECTIONS) as CollectionName[]
 
-/** The policy's own row, with how many exposures and perils it has. */
 export const policyRow = (
   { policy, exposures, perils }: PolicyAggregate,
   unread: Unread,

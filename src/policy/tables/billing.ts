@@ -7,8 +7,8 @@ import type { BillingPeriod, InstallmentFee, InvoiceStatusEntry, Replanned } fro
 import { policyTable, type Stored, span, times } from './policies.ts'
 
 /**
- * The plan of a transaction. What an installment bills follows from the charges (items.ts) and has no row; of a plan that
- * a plugin made `items` has it, in minor units by the charges' ids.
+ * What an installment bills is derived from the charges (items.ts). Only a plugin's plan stores `items`: minor units by
+ * charge id.
  */
 export const installments = policyTable('installment', {
   locator: text().primaryKey(),
@@ -43,7 +43,7 @@ export const invoices = policyTable('invoice', {
   isRefund: integer({ mode: 'boolean' }),
 })
 
-/** Of which payments made credit of their policyholder, or used it: the condition of an index, for queries to repeat. */
+/** Selects payments that made or used credit. It is the condition of an index, so queries must repeat it. */
 export const MOVES_CREDIT = sql.raw(`credited > 0 or source = 'credit'`)
 
 /** Amounts in minor units, signed as the invoice's; `credited` is the part that became the policyholder's credit. */

@@ -4,7 +4,7 @@ import type { DocumentType } from '../contract/documents.ts'
 import type { DocumentState, DocumentSubject, PolicyDocument } from '../records/transactions.ts'
 import { policyTable, times } from './policies.ts'
 
-/** Documents of policies; the files are in R2 under their locators. */
+/** The files are in R2 under the documents' locators. */
 export const documents = policyTable('document', {
   locator: text().primaryKey(),
   subject: text().$type<DocumentSubject>().notNull(),
@@ -25,14 +25,14 @@ export const documents = policyTable('document', {
 })
 
 /**
- * Policies with documents that wait to be made; written in the batch that has them made. `dueAt` is when the
- * dispatcher hints of it again, `leaseUntil` until when somebody makes them, `retryAt` from when one that failed may be tried again; all in real time.
+ * Policies with documents to be made; written in the batch that requests them. All times are real time. `dueAt`: the
+ * dispatcher's next hint; `leaseUntil`: end of the current lease; `retryAt`: earliest retry after a failure.
  */
 export const documentJobs = sqliteTable(
   'document_job',
   {
     policyLocator: integer().primaryKey(),
-    /** Tries since a document was last made; one that a crash cut off counts. */
+    /** Tries since a document was last made; interrupted ones count. */
     attempts: integer().notNull(),
     dueAt: integer().notNull(),
     leaseUntil: integer().notNull(),
@@ -45,7 +45,7 @@ export const documentJobs = sqliteTable(
   ],
 )
 
-/** What was uploaded; in shard 0, since a medium belongs to no policy before one names it. */
+/** Uploads; in shard 0, since a medium belongs to no policy until one names it. */
 export const media = sqliteTable('medium', {
   locator: text().primaryKey(),
   fileName: text().notNull(),
@@ -54,7 +54,7 @@ export const media = sqliteTable('medium', {
   createdAt: integer().notNull(),
 })
 
-/** What a policy shows of the media that its fields name, beside its other rows. */
+/** What a policy shows of the media that its fields name. */
 export const policyMedia = sqliteTable(
   'policy_medium',
   {

@@ -1,5 +1,5 @@
-// A policy's rows. Amounts are whole minor units of the policy's currency; rates are decimal text. What was
-// made by a modification is issued when the modification is, so issuing writes one row, not all of them.
+// Amounts are minor units of the policy's currency; rates are decimal text. What a modification made is issued when the
+// modification is, so issuing writes one row.
 import type { SQLiteColumnBuilderBase } from 'drizzle-orm/sqlite-core'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../kernel/locators.ts'
@@ -19,14 +19,14 @@ import type {
   UnderwritingResult,
 } from '../records/transactions.ts'
 
-/** A value as a JSON column has it: its amounts in minor units. */
+/** The type of a value in a JSON column: its amounts in minor units. */
 export type Stored<T> = T extends Money
   ? number
   : T extends string | number | boolean
     ? T
     : { -readonly [K in keyof T]: Stored<T[K]> }
 
-/** A table of records that belong to a policy, read by an index of its locator. */
+/** A table of records that belong to a policy, indexed by its locator. */
 export const policyTable = <N extends string, C extends Record<string, SQLiteColumnBuilderBase>>(
   name: N,
   columns: C,
@@ -59,7 +59,7 @@ export const policies = sqliteTable(
     timeZone: text().notNull(),
     paymentScheduleName: text().notNull(),
     premiumReportName: text(),
-    /** Of all its quotes: how large it is, known before it is read. */
+    /** Of all its quotes; shows how large the policy is before reading it. */
     exposureCount: integer().notNull(),
     perilCount: integer().notNull(),
   },
@@ -82,7 +82,7 @@ export const quotes = policyTable('quote', {
   underwriting: text({ mode: 'json' }).$type<UnderwritingResult>(),
 })
 
-/** Holdbacks of a run, or that of a fee, as they are stored: in minor units; commissions by position. */
+/** Holdbacks of a run or a fee as stored: in minor units; commissions by position. */
 export type StoredHoldback =
   | {
       perilRunLocator: Uuid
@@ -196,7 +196,6 @@ export const fees = policyTable('fee', {
   changes: text({ mode: 'json' }).$type<Stored<FeeChange[]>>().notNull(),
 })
 
-/** Endorsements and renewals. */
 export const endorsements = policyTable('endorsement', {
   locator: integer().primaryKey(),
   kind: text({ enum: ['endorsement', 'renewal'] }).notNull(),
@@ -236,7 +235,7 @@ export const reinstatements = policyTable('reinstatement', {
   modificationLocator: text(),
 })
 
-/** Values of searchable fields, folded; each once for a policy, whichever of its parts have it. */
+/** Values of searchable fields, folded; each once per policy. */
 export const policyTerms = sqliteTable(
   'policy_term',
   { field: text().notNull(), term: text().notNull(), policyLocator: integer().notNull() },
