@@ -1,5 +1,4 @@
-// Resources and resource groups on the wire (contract 2, Resources; resources brief 0 and 2). Plain numbers and
-// ISO-8601 times.
+// Resources and resource groups on the wire (contract 2, Resources; resources brief 0 and 2). Numbers are plain, times ISO-8601.
 import { z } from '@hono/zod-openapi'
 import {
   booleanOr,
@@ -35,7 +34,7 @@ export const ResourceName = z
   )
   .openapi({ example: 'motor_base_2027' })
 
-/** One text or several of a query: `jurisdiction=CA&jurisdiction=NY`. */
+/** One or more values of a query parameter: `jurisdiction=CA&jurisdiction=NY`. */
 export const textsOf = (text: z.ZodString, most: number) =>
   z
     .preprocess(wire => [wire ?? []].flat(), z.array(text).max(most))
@@ -43,14 +42,13 @@ export const textsOf = (text: z.ZodString, most: number) =>
 
 export const Jurisdictions = textsOf(z.string().min(1).max(LONGEST_JURISDICTION), MOST_JURISDICTIONS)
 
-/** Query of every creation of a resource. */
 export const ResourceCreateQuery = z.object({
   name: ResourceName,
   staticName: ResourceName,
   jurisdiction: Jurisdictions.optional(),
 })
 
-/** Which of a static name: the time, and the place. */
+/** Selects the resource of a static name by time and place. */
 export const SelectionQuery = z.object({
   byStaticName: booleanOr(false),
   date: optional(RequestDateTime),
@@ -112,7 +110,7 @@ export const ResourceResponse = component('ResourceResponse', {
 })
 export type ResourceResponse = z.output<typeof ResourceResponse>
 
-/** With `explain=true`, where no resource of the static name is in force. */
+/** The answer with `explain=true` if no resource of the static name is in force. */
 export const NothingInForceResponse = component('NothingInForceResponse', {
   staticName: Text,
   explanation: Explanation,
@@ -137,7 +135,7 @@ const listOf = <S extends z.ZodType>(items: S) =>
 export const ResourceListResponse = listOf(ResourceResponse).openapi('ResourceListResponse')
 export type ResourceListResponse = z.output<typeof ResourceListResponse>
 
-/** With `extended=false` a bare array is the answer. */
+/** `extended=false` gives a bare array. */
 export const ResourceList = z.union([ResourceListResponse, z.array(ResourceResponse)])
 
 export const GroupListQuery = ListQuery.extend({

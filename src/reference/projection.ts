@@ -13,7 +13,7 @@ import type { Considered, Resource, ResourceGroup, Selecting, Selection } from '
 
 const dateTime = (at: number): string => new Date(at).toISOString()
 
-/** Under which name a resource's locator stands; secrets have none. */
+/** The name of a resource's locator in answers, by type; secrets have none. */
 const LOCATOR_NAMES = {
   table: 'lookupTableLocator',
   rangeTable: 'rangeTableLocator',
@@ -56,7 +56,7 @@ const REASONS = {
   otherPlace: 'its instances are for other jurisdictions',
 } as const
 
-/** Why this resource: each group that was asked, newest start first, and what the last one has for the place. */
+/** Why this resource is in force: the groups that were considered, newest start first, and what the last one has for the place. */
 export function explained(
   resource: Resource,
   { chosen, considered }: Selection<Resource>,
@@ -82,7 +82,7 @@ export function explained(
 const outcomeOf = ({ group, outcome }: Considered): string =>
   `Group '${group.name}' from ${dateTime(group.selectionStart)}: ${REASONS[outcome]}.`
 
-/** Why no resource of the static name is in force: a reason for every group that has one of them. */
+/** Why no resource of the static name is in force: a reason for every group that contains one. */
 export function nothingInForce(
   staticName: string,
   groups: readonly ResourceGroup[],
@@ -128,26 +128,24 @@ export const groupResponse = (group: ResourceGroup): ResourceGroupResponse => ({
   resourceNames: [...group.resourceNames],
 })
 
-// What the newest configuration says of the documents that a template or a static document is used for: what they belong to, and when
-// they are made.
+// The documents for which the newest configuration uses a template or static document: their owner, and when they are made.
 
 type DocumentUse = Pick<ResourceResponse, 'scope' | 'trigger'>
 
-/** By static name. */
 export type DocumentUses = ReadonlyMap<string, DocumentUse>
 
 const NONE: DocumentUses = new Map()
 
-/** Endings that names of templates have in a configuration, and static names have not. */
+/** Endings of template names in a configuration; static names have none. */
 const ENDING = /(?:\.template)?\.(?:liquid|vm|velocity)$/
 
-/** The static name of the resource that takes the place of the configuration's template of that name. */
+/** The static name of the resource that takes precedence over the configuration's template of that name. */
 export const staticNameOf = (templateName: string): string => templateName.replace(ENDING, '')
 
 export const isOfDocuments = ({ type }: Resource): boolean =>
   type === 'documentTemplate' || type === 'staticDocument'
 
-/** Reads the configuration (`newest` is its latest version) only when a resource is used for documents. */
+/** Reads the configuration (`newest` is its latest version) only if a resource is used for documents. */
 export async function documentUses(
   { env, tenant, calls }: RequestContext,
   newest: VersionRow | undefined,
@@ -171,7 +169,7 @@ function usesIn({ products }: Pick<Configuration, 'products'>): DocumentUses {
   )
 }
 
-/** What all documents say that say anything of it; nothing where they differ. */
+/** The value shared by all documents that have one; nothing if they differ. */
 function agreed(name: keyof DocumentUse, documents: readonly DocumentDefinition[]): DocumentUse {
   const values = new Set(documents.flatMap(one => one[name] ?? []))
   return values.size === 1 ? { [name]: [...values][0] } : {}

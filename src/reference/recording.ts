@@ -1,4 +1,4 @@
-// Writes of resources and groups: once for each Idempotency-Key, and decided again when what was read has changed since.
+// Writes of resources and groups: once for each Idempotency-Key, and decided again if what they read has changed.
 import { alreadyExists, invalidParameter } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/locators.ts'
 import {
@@ -19,15 +19,15 @@ import { forgetTables } from './data-tables/record-store.ts'
 import type { Resource, ResourceRevision } from './resource.ts'
 import { contentsGuard, nameTakenBy, newNameGuard, resourceRows } from './store.ts'
 
-/** Uploads to one tenant often come many at a time. */
+/** Many uploads to one tenant often arrive together. */
 const ATTEMPTS = 5
 
 /** What a write commits, and its answer; a deletion has none. */
 export type Write = Pick<Commit, 'guards' | 'facts' | 'timers' | 'subject'> & { readonly answer?: object }
 
 /**
- * Commits what `decide` reads and decides. A repeat gets the first answer; `show` makes it where its text was too long to
- * keep. Calls `onCommit` when this request wrote, and did not repeat a write.
+ * Commits what `decide` reads and decides. A repeat gets the first answer; `show` makes it again if it was too long to store. Calls
+ * `onCommit` if this request wrote and was not a repeat.
  */
 export async function recordedOnce(
   context: RequestContext,
@@ -54,7 +54,6 @@ export async function recordedOnce(
 /** A resource with other contents; `before` is undefined for a new resource. */
 export type Change = { readonly before: Resource | undefined; readonly resource: Resource }
 
-/** What every change of a resource writes. */
 export const resourceWrite = (
   database: Database,
   { before, resource }: Change,
@@ -79,9 +78,8 @@ export type NewResource = {
 }
 
 /**
- * A new resource. Refuses (409) a name that a resource has, or a static name of another type; (400) jurisdictions that the
- * newest configuration does not declare, where it declares any (resources brief 0.4). One round trip, and one for
- * jurisdictions.
+ * A new resource. Refuses (409) a taken name, or a static name of another type; (400) jurisdictions that the newest configuration does
+ * not declare, if it declares any (resources brief 0.4). One round trip, and another for jurisdictions.
  */
 export async function newResource(
   type: ResourceType,

@@ -1,28 +1,28 @@
-// What a resource is (data or text that products run on, which changes on dates of its own), and which one of a static name
-// is in force at a time and place (resources brief 2).
+// Resources are data or text that products use and that changes on dates of its own. One of each static name is in force at a time and
+// place (resources brief 2).
 import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { ResourceType, Selectable, TemplateFormat } from '../product/resources.ts'
 
-/** An uploaded thing by its own name. Its contents are those of its newest revision. */
+/** An upload with its own name. Its contents are those of its newest revision. */
 export type Resource = {
   readonly name: string
   readonly type: ResourceType
-  /** What configurations and plugins refer to; many resources may share one. */
+  /** The name in configurations and plugins; many resources may share one. */
   readonly staticName: string
-  /** Empty: wherever no other resource is for the place. */
+  /** Empty: applies in every place that no other resource lists. */
   readonly jurisdictions: readonly string[]
   readonly createdAt: Instant
   readonly createdBy: Uuid
-  /** Names the contents in force: the locator in answers, new with every replacement. */
+  /** Identifies the present contents: the locator in answers, new with every replacement. */
   readonly revision: Uuid
   readonly templateFormat?: TemplateFormat | null
   /** Of static documents: `pdf`, `docx` … */
   readonly format?: string | null
 }
 
-/** Earlier contents are kept, so that what was priced or printed with them can be explained. */
+/** Earlier contents are kept to explain what was priced or printed with them. */
 export type ResourceRevision = {
   readonly locator: Uuid
   readonly resourceName: string
@@ -34,7 +34,7 @@ export type ResourceRevision = {
   readonly mediaType: string
 }
 
-/** Resources that are in force together, from a time on. */
+/** Resources that are in force together from a time on. */
 export type ResourceGroup = {
   readonly locator: Uuid
   readonly name: string
@@ -51,23 +51,23 @@ export type Selecting = {
   readonly jurisdiction?: string | undefined
 }
 
-/** A group that was asked, newest start first, and what came of it. */
+/** A group that was considered, and the result. */
 export type Considered = {
   readonly group: ResourceGroup
-  /** `fits`: chosen; `nothing`: it has no instance of the static name; `otherPlace`: those it has are for elsewhere. */
+  /** `fits`: chosen; `nothing`: it has no instance of the static name; `otherPlace`: its instances are for other places. */
   readonly outcome: 'fits' | 'nothing' | 'otherPlace'
 }
 
 export type Selection<R extends Selectable> = {
   readonly chosen: { readonly resource: R; readonly group: ResourceGroup } | undefined
-  /** The groups in the order in which they were asked, the one that decided last. */
+  /** Newest start first; the last one decided. */
   readonly considered: readonly Considered[]
 }
 
 /**
- * The instance in force. `instances` are all of one static name. Of the groups that have begun and are not retired, the
- * one that began last and has an instance that fits decides. With a jurisdiction, instances that list it come before
- * those that list none; without, those that list none fit, or the only one that the group has.
+ * The instance in force; all `instances` have one static name. Of the groups that have begun and are not retired, the latest with an
+ * instance that fits decides. With a jurisdiction, instances that list it come before those that list none. Without one, instances
+ * that list none fit, and so does a group's only instance.
  */
 export function selectInForce<R extends Selectable>(
   instances: readonly R[],
@@ -96,7 +96,7 @@ function fitting<R extends Selectable>(own: readonly R[], jurisdiction: string |
   return everywhere ?? (own.length === 1 ? own[0] : undefined)
 }
 
-/** Later start first; of the same start the one made later, then by locator. */
+/** Later start first; at the same start the later creation, then the locator. */
 const newestFirst = (a: ResourceGroup, b: ResourceGroup): number =>
   b.selectionStart - a.selectionStart ||
   b.createdAt - a.createdAt ||

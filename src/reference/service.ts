@@ -1,4 +1,4 @@
-// Resources of every type as the Worker lists them, and resource groups (resources brief 2).
+// Resources of every type, and resource groups (resources brief 2).
 import {
   alreadyExists,
   invalidParameter,
@@ -30,8 +30,8 @@ import {
 import * as store from './store.ts'
 
 /**
- * By its own name, or with `byStaticName` the one in force; `explain` says why it is, and answers also where none of the
- * static name is in force. One round trip, and another one to explain a resource by its own name.
+ * Finds a resource by its own name or, with `byStaticName`, the one in force. `explain` adds the reasons, and answers even if none is in
+ * force. One round trip, and another to explain a resource by its own name.
  */
 export async function showResource(
   name: string,
@@ -97,9 +97,7 @@ export async function readResourceList(
 
 const isType = (text: string): text is ResourceType => (RESOURCE_TYPES as readonly string[]).includes(text)
 
-// Resource groups.
-
-/** 400 for unknown resources; 409 for a name that another group has, or resources that clash. */
+/** Refuses: 400 for unknown resources; 409 for another group's name, or resources that clash. */
 export const createGroup = (
   { name, selectionStartTime, resourceNames }: contract.ResourceGroupCreateRequest,
   context: RequestContext,
@@ -133,7 +131,7 @@ export const updateGroup = (
     return { group: updatedGroup(read, request), read }
   })
 
-/** A retired group is never selected again. Retiring it twice changes nothing. */
+/** A retired group is never selected again. A repeat changes nothing. */
 export const retireGroup = (locator: string, context: RequestContext): Promise<JsonText> =>
   changedGroup(context, async database => {
     const read = await groupAt(database, locator)
@@ -194,7 +192,7 @@ async function groupAt(database: Database, text: string): Promise<ResourceGroup>
   return group
 }
 
-/** The group after the request: removals first, then additions. A retired group does not change (409). */
+/** Removes first, then adds. A retired group does not change (409). */
 function updatedGroup(group: ResourceGroup, request: contract.ResourceGroupUpdateRequest): ResourceGroup {
   if (group.retired)
     throw wrongState(`The resource group '${group.name}' is retired, for good; make another.`)
@@ -215,7 +213,7 @@ function updatedGroup(group: ResourceGroup, request: contract.ResourceGroupUpdat
   }
 }
 
-/** Refuses names that no resource has (400), and two resources that could be meant by the same look-up (409). */
+/** Refuses names that no resource has (400), and two resources that one look-up could mean (409). */
 function checkMembers({ resourceNames }: ResourceGroup, members: readonly Resource[]): void {
   const known = new Set(members.map(one => one.name))
   const unknown = resourceNames.filter(one => !known.has(one))

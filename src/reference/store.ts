@@ -43,7 +43,7 @@ export const nameTakenBy = (
 ): Promise<Resource[]> =>
   readResources(database, or(eq(resources.name, name), eq(resources.staticName, staticName)))
 
-/** A page of resources in the order of their creation; one more than `count` when there are more. */
+/** A page of resources by creation; one more than `count` if there are more. */
 export const listQuery = (
   database: Database,
   { type, offset, count }: { type?: ResourceType; offset: number; count: number },
@@ -56,7 +56,7 @@ export const listQuery = (
     .limit(count + 1)
     .offset(offset)
 
-/** All resources of the static names, with all groups that have one of them, for `selectInForce`. One round trip. */
+/** All resources of the static names, with every group that contains one, for `selectInForce`. One round trip. */
 export async function findCandidates(
   database: Database,
   staticNames: readonly string[],
@@ -112,9 +112,8 @@ export const candidatesOf = ([found, groups, members]: readonly [
 })
 
 /**
- * The resource that a request means: by its own name, or the one of a static name that is in force. One round trip. Refuses:
- * 404 `notFound` where no resource has the name, `resourceNotInForce` where none of the static name is in force then and there
- * (resources brief 1.4).
+ * The resource of that name, or the one in force under that static name. One round trip. Refuses (404, resources brief 1.4): `notFound`
+ * if no resource has the name, `resourceNotInForce` if none of the static name is in force at that time and place.
  */
 export async function readResource(
   context: Pick<RequestContext, 'env' | 'tenant' | 'calls' | 'now'>,
@@ -183,7 +182,7 @@ export const findGroup = async (database: Database, locator: Uuid): Promise<Reso
 
 type GroupList = { excludeRetired: boolean; excludeActive: boolean; offset: number; count: number }
 
-/** Groups in the order of their creation; one more than `count`, when there are more. */
+/** Groups by creation; one more than `count` if there are more. */
 export const listGroups = (
   database: Database,
   { excludeRetired, excludeActive, offset, count }: GroupList,
@@ -217,13 +216,13 @@ async function readGroups(
   return withMembers(groups, members)
 }
 
-/** A resource with new contents: its row, and that of its revision. */
+/** A resource with new contents: its row and that of its revision. */
 export const resourceRows = (database: Database, resource: Resource, revision: ResourceRevision): Query[] => [
   ...putRows(database, resources, [resource]),
   ...putRows(database, resourceRevisions, [revision]),
 ]
 
-/** The group's row and its members, in the place of those it had. */
+/** The group's row, and its members in place of the earlier ones. */
 export const groupRows = (database: Database, group: ResourceGroup): Query[] => [
   ...putRows(database, resourceGroups, [group]),
   database.build.delete(resourceGroupMembers).where(eq(resourceGroupMembers.groupLocator, group.locator)),
@@ -234,7 +233,7 @@ export const groupRows = (database: Database, group: ResourceGroup): Query[] => 
   ),
 ]
 
-/** Holds while no resource has the name, and none of another type the static name. */
+/** Holds while no resource has the name, and none of another type has the static name. */
 export const newNameGuard = ({ name, staticName, type }: Resource): Guard => ({
   name: 'guard_resource',
   holds: sql`not exists (select 1 from ${resources} where ${resources.name} = ${name} or (${resources.staticName} = ${staticName} and ${resources.type} <> ${type}))`,
@@ -246,7 +245,7 @@ export const contentsGuard = ({ name, revision }: Resource): Guard => ({
   holds: sql`exists (select 1 from ${resources} where ${resources.name} = ${name} and ${resources.revision} = ${revision})`,
 })
 
-/** Holds while the group is as it was read; of a new one, while no other has its name. */
+/** Holds while the group is as it was read, or for a new group while no other has its name. */
 export const groupGuard = (group: ResourceGroup, read: ResourceGroup | undefined): Guard => ({
   name: 'guard_resource',
   holds: sql`not exists (select 1 from ${resourceGroups} where ${resourceGroups.name} = ${group.name} and ${resourceGroups.locator} <> ${group.locator})${

@@ -5,7 +5,7 @@ import { fileKey, type Tenant, type TenantPlace, tenantFiles } from '../platform
 import { HeldBytes, type RangedFile } from './data-tables/csv-source.ts'
 import type { Resource } from './resource.ts'
 
-/** R2 takes parts of one size, 5 MiB at least; the last may be shorter. */
+/** R2 requires parts of one size, at least 5 MiB; the last may be shorter. */
 const PART_BYTES = 5 * 1_048_576
 const SHORT_BYTES = 262_144
 
@@ -13,7 +13,7 @@ export const revisionKey = (tenant: Tenant, revision: Uuid): string => fileKey(t
 
 export type StoredFile = { readonly sizeBytes: number; readonly hash: string }
 
-/** Stores the upload under the key of R2. Nothing stays when the upload fails. */
+/** Stores the upload under the R2 key. A failed upload leaves nothing. */
 export async function storeStream(
   { env, tenant, calls }: TenantPlace,
   key: string,
@@ -63,7 +63,7 @@ export async function storeStream(
   }
 }
 
-/** Begins with the memory of a short table, then takes that of a whole part: most tables are short. */
+/** Starts small and grows to a whole part, since most tables are short. */
 function grown(part: Uint8Array<ArrayBuffer>, held: HeldBytes): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(part.length === 0 ? SHORT_BYTES : PART_BYTES)
   held.hold(larger.length)
@@ -87,7 +87,6 @@ export async function revisionFile(
   return object
 }
 
-/** The revision's file, to be read by ranges. */
 export function storedFile(
   { env, tenant, calls }: TenantPlace,
   revision: Uuid,

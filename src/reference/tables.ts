@@ -2,7 +2,7 @@ import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlit
 import type { ColumnType, ResourceType, TemplateFormat } from '../product/resources.ts'
 import type { TableLayout } from './data-tables/layout.ts'
 
-/** Resources by their own names; in the home shard, like all that belongs to no policy. */
+/** Resources by name, in the home shard like everything that belongs to no policy. */
 export const resources = sqliteTable(
   'resource',
   {
@@ -12,7 +12,7 @@ export const resources = sqliteTable(
     jurisdictions: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
     createdAt: integer().notNull(),
     createdBy: text().notNull(),
-    /** The contents in force; a replacement is this column's change. */
+    /** The present contents; a replacement changes only this column. */
     revision: text().notNull(),
     templateFormat: text().$type<TemplateFormat>(),
     format: text(),
@@ -23,7 +23,7 @@ export const resources = sqliteTable(
   ],
 )
 
-/** Contents of resources, the earlier ones too; the files are in R2 under these locators. */
+/** Contents of resources, including earlier ones; the files are in R2 under these locators. */
 export const resourceRevisions = sqliteTable(
   'resource_revision',
   {
@@ -47,7 +47,7 @@ export const resourceGroups = sqliteTable(
     createdAt: integer().notNull(),
     createdBy: text().notNull(),
     retired: integer({ mode: 'boolean' }).notNull(),
-    /** Raised with every change, so that one that was decided on older members does not count. */
+    /** Raised with every change, so a change that was decided on older members is refused. */
     version: integer().notNull(),
   },
   table => [index('resource_group_created').on(table.createdAt, table.locator)],
@@ -62,36 +62,36 @@ export const resourceGroupMembers = sqliteTable(
   ],
 )
 
-/** Contents of data and range tables whose rows can be looked up (data-tables/), by the revision of the file. */
+/** Contents of data and range tables with rows to look up (data-tables/), by the revision of the file. */
 export const tableContents = sqliteTable(
   'table_contents',
   {
-    /** What rows carry in place of the revision. Rows of this table are never removed, so no number comes again. */
+    /** The number in rows, in place of the revision. Rows of this table are never removed, so no number is used again. */
     number: integer().primaryKey(),
     revision: text().notNull(),
     layout: text({ mode: 'json' }).$type<TableLayout>().notNull(),
-    /** Types of the keys, in the order of look-ups: which form of a wanted value is compared. */
+    /** Types of the keys, in look-up order: they decide which form of a value is compared. */
     keyTypes: text({ mode: 'json' }).$type<readonly ColumnType[]>().notNull(),
     rowCount: integer().notNull(),
     /**
-     * `loading`: rows come in, nobody reads them; `loaded`; `dropped`: its rows are being removed, or are gone. A
-     * revision becomes current in the batch that makes its contents `loaded`.
+     * `loading`: rows arrive and are not read; `loaded`; `dropped`: the rows are being removed, or are gone. A revision becomes current in
+     * the batch that makes its contents `loaded`.
      */
     state: text().$type<'loading' | 'loaded' | 'dropped'>().notNull(),
-    /** In real time, whatever the tenant's clock says. */
+    /** Real time, not the tenant's clock. */
     startedAt: integer().notNull(),
   },
   table => [index('table_contents_revision').on(table.revision, table.state)],
 )
 
-/** In the order of key and start: a record, its neighbours and the differences of two tables are found by one index. */
+/** By key and start: one index finds a record, its neighbours and the differences of two tables. */
 export const tableRows = sqliteTable(
   'table_row',
   {
     contents: integer().notNull(),
     /** Canonical texts of the keys, joined by U+001F. */
     key: text().notNull(),
-    /** Of range tables: a sortable decimal (data-tables/values.ts); else empty. */
+    /** In a range table, a sortable decimal (data-tables/values.ts); else empty. */
     start: text().notNull(),
     /** Null: without bound. */
     end: text(),
@@ -102,7 +102,7 @@ export const tableRows = sqliteTable(
   table => [primaryKey({ columns: [table.contents, table.key, table.start] })],
 )
 
-/** What a recorded transaction of a policy was rated with: the contents that its look-ups read. In the policy's shard. */
+/** The table contents that rating of a recorded transaction read. In the policy's shard. */
 export const tableUses = sqliteTable(
   'table_use',
   {

@@ -1,5 +1,5 @@
-// What constraint tables say of the values of elements (resources brief 3). For clients: the options that fields have, alike for
-// accounts, quotes, quick quotes and transactions. For validation: the errors of values that a table does not allow.
+// What constraint tables say about the values of elements (resources brief 3): the options of fields for clients, and the errors of
+// values that a table does not allow for validation.
 import { invalidRequest } from '../../kernel/errors.ts'
 import type { TimeZone } from '../../kernel/time.ts'
 import { applicability } from '../../product/fields/validate.ts'
@@ -16,14 +16,14 @@ import {
 } from './evaluation.ts'
 import type { TablesInForce } from './force.ts'
 
-/** The options of the fields that the request names; of all constrained fields, when it names none. */
+/** The options of the fields that the request names; of all constrained fields if it names none. */
 export type Evaluation = {
-  /** Static names of the tables that are asked. */
+  /** Static names of the tables to read. */
   readonly tables: readonly string[]
   readonly answer: (tableOf: TableOf) => Promise<EvaluationResponse>
 }
 
-/** Refuses (400) what the request names and the elements do not have. */
+/** Refuses (400) locators and fields in the request that the elements do not have. */
 export function evaluation(elements: readonly Element[], request: EvaluationRequest): Evaluation {
   const fields = constrainedFields(elements)
   const { asked, assumptions } = isEmpty(request)
@@ -75,7 +75,7 @@ function namedFields(
   return { asked, assumptions }
 }
 
-/** By the column's own name, or by that of the field that governs it. */
+/** The name is the column's own or that of the field that governs it. */
 function columnOf({ field, where }: ConstrainedField, name: string): string {
   const found =
     where.find(({ column }) => column === name) ?? where.find(({ governor }) => governor?.field.name === name)
@@ -86,7 +86,7 @@ function columnOf({ field, where }: ConstrainedField, name: string): string {
   )
 }
 
-/** Which fields govern each constrained field, with the values that they have; none: unset. */
+/** The fields that govern each constrained field, with their values; no value means unset. */
 export const dependencies = (elements: readonly Element[]): DependencyResponse =>
   byElement(constrainedFields(elements), ({ element, table, column, where }) => ({
     table,
@@ -118,9 +118,7 @@ function byElement<Value>(
   )
 }
 
-// Validation.
-
-/** The errors of each field that has one. A field whose table is not in force has none. */
+/** Fields without errors are left out, and so are fields whose table is not in force. */
 export async function breachesOf(
   checked: readonly ConstrainedField[],
   tables: TablesInForce,
@@ -149,7 +147,7 @@ export function fieldsInUse(elements: readonly Element[], timeZone: TimeZone): C
   )
 }
 
-/** Allowed values that one error lists. */
+/** The most allowed values that one error lists. */
 const SHOWN_VALUES = 20
 
 function breaches(

@@ -1,6 +1,5 @@
-// The rows of constraint tables: short ones stay in the isolate's memory, long ones are read from R2 again, piece by piece,
-// for each pass over them; answers from those are remembered (`force.ts`). Contents never change under their
-// revision.
+// The rows of constraint tables. Short tables stay in the isolate's memory. Each pass over a long one reads it from R2 again in
+// pieces, and its answers are remembered (`force.ts`). The contents of a revision never change.
 
 import type { Uuid } from '../../kernel/locators.ts'
 import { BoundedCache } from '../../kernel/maps.ts'
@@ -14,7 +13,6 @@ import { checkCells, RowReading } from '../data-tables/reading.ts'
 import { revisionKey, storedFile } from '../stored-files.ts'
 
 export type Contents = {
-  /** Names the contents, in an isolate's memory. */
   readonly key: string
   /** The header as it was uploaded. */
   readonly columns: readonly string[]
@@ -22,12 +20,11 @@ export type Contents = {
   rows(): AsyncIterable<readonly (readonly string[])[]>
 }
 
-/** Bytes of CSV that are kept as rows, of all tables together; in memory they are some times as many. */
+/** Bytes of CSV whose rows are kept, for all tables together; rows take several times as much memory. */
 const MOST_KEPT_BYTES = 4 * 1_048_576
 
 type Kept = { readonly columns: readonly string[]; readonly rows: readonly string[][] }
 
-/** What reading a long file begins with. */
 type Beginning = { readonly source: CsvSource; readonly columns: readonly string[] }
 
 const beginnings = new BoundedCache<Beginning>(200)
@@ -36,10 +33,10 @@ const kept = new BoundedCache<Kept>(MOST_KEPT_BYTES)
 
 type Place = TenantPlace
 
-/** So many rows that a pass goes over take as long as one that is read from a database. */
+/** A pass over this many rows takes as long as one row read from a database. */
 const SCANNED_AS_ONE_READ = 20
 
-/** The contents of a revision whose file has so many bytes. A pass over very many rows has the tenant's share of an isolate. */
+/** The contents of a revision with a file of this size. A pass over very many rows counts against the tenant's share of an isolate. */
 export async function openContents(context: Place, revision: Uuid, sizeBytes: number): Promise<Contents> {
   const { rows, ...contents } = await contentsOf(context, revision, sizeBytes)
   return {
@@ -62,7 +59,7 @@ async function contentsOf(context: Place, revision: Uuid, sizeBytes: number): Pr
   const begun = beginnings.get(key)
   const source = begun?.source ?? (await csvSource(file, LARGEST_TABLE_BYTES))
   const pass = () => {
-    // What columns are declared as by now changes nothing of what was taken in.
+    // A later declaration of the columns does not change stored contents.
     const reading = new ConstraintReading(undefined)
     return { reading, pieces: reading.rows(csvBytes(file, source)) }
   }
@@ -101,7 +98,6 @@ const inMemory = (key: string, { columns, rows }: Kept): Contents => ({
 
 const NUL = 'which no value has'
 
-/** The reading of a constraint table. */
 export class ConstraintReading extends RowReading<string[]> {
   readonly #declared: ConstraintTableDeclaration | undefined
   #columns: readonly Column[] | undefined
@@ -111,7 +107,7 @@ export class ConstraintReading extends RowReading<string[]> {
     this.#declared = declared
   }
 
-  /** Undefined while the header has not been read, or makes no sense. */
+  /** Undefined until the header is read, or if the header is invalid. */
   get columns(): readonly Column[] | undefined {
     return this.#columns
   }
@@ -126,7 +122,7 @@ export class ConstraintReading extends RowReading<string[]> {
   }
 }
 
-/** A constraint table has no keys; all else of its header is that of a data table. */
+/** As in a data table, but without keys. */
 function columnsOf(
   header: readonly string[],
   line: number,

@@ -26,7 +26,7 @@ export type ConstraintRecordResponse = z.output<typeof ConstraintRecordResponse>
 
 const MOST_ENTRIES = 10_000
 
-/** A value to assume: text, or a number or boolean that is taken as its text; null for none. */
+/** A value to assume: text, or a number or boolean that is read as its text; null for none. */
 const Prospective = z
   .union([z.string().max(20_000), z.number(), z.boolean(), z.null()])
   .transform(value => (value === null ? '' : String(value)))
@@ -40,7 +40,7 @@ const mapOf = <Value extends z.ZodType>(value: Value) =>
 /** By table column, or by the name of the field that governs it. */
 const ProspectiveValues = mapOf(Prospective)
 
-/** No body asks for all, as an empty map does; the document has it as required, as the contract. */
+/** A missing body means all, like an empty map; the document declares it as required, as the contract does. */
 const orAll = <Request extends z.ZodType>(request: Request) => z.preprocess(wire => wire ?? {}, request)
 
 export const AccountEvaluationRequest = orAll(

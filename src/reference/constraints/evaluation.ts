@@ -1,12 +1,12 @@
-// Which values constrained fields may have (resources brief 3): asked for by clients with values that are only thought of,
-// and on validation with those that are stored. Pure but for the tables, which answer questions.
+// The values that constrained fields may have (resources brief 3), for stored values and for values that a client assumes. It has no
+// side effects; it only reads tables.
 import type { FieldDefinition } from '../../product/configuration.ts'
 import { governorOf, type Scope } from '../../product/constraint-graph.ts'
 import { type FieldValues, valuesOf } from '../../product/fields/values.ts'
 import type { ColumnType } from '../../product/resources.ts'
 import { canonicalDecimal } from '../data-tables/values.ts'
 
-/** Values with their definitions: those of a policy, an exposure, a peril, a policyholder, or a group of one of them. */
+/** Values with their definitions, of a policy, an exposure, a peril, a policyholder, or a group in one of them. */
 export type Element = Scope & {
   /** Stays the same through all transactions: the contract's static locator. */
   readonly locator: string
@@ -16,7 +16,7 @@ export type Element = Scope & {
 
 type FieldAt = { readonly element: Element; readonly field: FieldDefinition }
 
-/** A column of the table and the field that governs it; `fixed` stand for the field while it has no value. */
+/** A column of the table and the field that governs it; the `fixed` values apply while the field has no value. */
 type Governor = {
   readonly column: string
   readonly governor?: FieldAt | undefined
@@ -29,7 +29,6 @@ export type ConstrainedField = FieldAt & {
   readonly where: readonly Governor[]
 }
 
-/** The constrained fields of the elements, in their order. */
 export function constrainedFields(elements: readonly Element[]): ConstrainedField[] {
   return elements.flatMap(element =>
     element.fields.flatMap((field): ConstrainedField[] => {
@@ -55,13 +54,12 @@ export function constrainedFields(elements: readonly Element[]): ConstrainedFiel
   )
 }
 
-/** Values to assume, by constrained field and column of its table; empty: the governing field is thought to be unset. */
+/** Values to assume, by constrained field and column of its table; empty means that the governing field is unset. */
 type Assumptions = ReadonlyMap<ConstrainedField, ReadonlyMap<string, string>>
 
-/** A constraint table in force. */
 export type AskableTable = {
   typeOf(column: string): ColumnType
-  /** Refuses (409) a column that it does not have. */
+  /** Refuses (409) a column that the table does not have. */
   ask(questions: readonly Question[]): Promise<readonly (readonly string[])[]>
 }
 
@@ -70,13 +68,11 @@ export type TableOf = (staticName: string) => AskableTable
 const nameOf = ({ element, field }: FieldAt): string => `${element.locator}\u0000${field.name}`
 
 /**
- * The values that each field may have, in the order of its table's rows and without repeats. A column holds what is
- * assumed for it, else what is stored; one with neither, and no fixed values, lets every row pass.
+ * The values that each field may have, in the order of its table's rows and without repeats. An assumed value replaces the stored one;
+ * a column with neither, and without fixed values, lets every row pass.
  *
- * Fields asked together are a chain: what is assumed of a governing field for one of them holds for all that it governs,
- * unless they assume something else; and where that takes a governing field's own stored value away, the fields below
- * it are asked for all that it may be then. So one call tells the models of a make that is only thought of, and the
- * years of those models.
+ * Fields asked together form a chain. A value assumed for one field's governor applies to all fields that it governs. If that rules
+ * out a governor's own stored value, the fields below it get the options for all values that the governor may then have.
  */
 export async function allowedValues(
   asked: readonly ConstrainedField[],
@@ -86,7 +82,7 @@ export async function allowedValues(
   const chain = new Chain(asked, assumptions)
   for (let open = [...asked]; open.length > 0; ) {
     const ready = open.filter(one => chain.isReady(one))
-    // A circle cannot be deployed; should there be one, its fields are asked as they are stored.
+    // A circle cannot be deployed; if there is one, its fields use the stored values.
     const now = ready.length > 0 ? ready : open
     const answers = await answersOf(now, one => chain.filters(one, tableOf), tableOf)
     for (const [index, one] of now.entries()) chain.answered(one, answers[index]!)
@@ -114,7 +110,7 @@ async function answersOf(
   return answers
 }
 
-/** Numbers compare by value where the column or the field says that they are some: `01234` may be a post code. */
+/** Numbers compare by value only if the column or field is declared numeric: `01234` may be a post code. */
 export function comparisonOf(
   tableOf: TableOf,
   { table }: Pick<ConstrainedField, 'table'>,
@@ -132,9 +128,9 @@ class Chain {
   readonly answers = new Map<ConstrainedField, readonly string[]>()
   readonly #assumptions: Assumptions
   readonly #byName: ReadonlyMap<string, ConstrainedField>
-  /** What is assumed of a governing field; null where two fields assume different things of it. */
+  /** The value assumed for each governing field; null if two fields assume different values. */
   readonly #shared = new Map<string, string | null>()
-  /** Fields whose answer rests on something assumed. */
+  /** Fields whose answer depends on an assumption. */
   readonly #moved = new Set<ConstrainedField>()
 
   constructor(asked: readonly ConstrainedField[], assumptions: Assumptions) {
@@ -150,7 +146,7 @@ class Chain {
       }
   }
 
-  /** Whether the fields that govern it are answered, as far as they are asked for. */
+  /** Whether all governing fields in the chain are answered. */
   isReady(field: ConstrainedField): boolean {
     if (this.#assumptions.size === 0) return true
     return field.where.every(({ governor }) => {
@@ -193,23 +189,22 @@ class Chain {
   }
 }
 
-// Questions to a constraint table, answered all together in one pass over its rows, whatever their number: rows of a large table come
-// in pieces and are not kept.
+// One pass over the rows of a constraint table answers all questions: the rows of a large table come in pieces and are not kept.
 
-/** How two texts are the same: to the letter, or as numbers, so that `1` is `1.0`. */
+/** How two texts are compared: exactly, or as numbers, so that `1` equals `1.0`. */
 export type Comparison = 'text' | 'number' | 'truth'
 
-/** `values`: the cell is one of them; none at all fit no row. */
+/** The cell must be one of the `values`; an empty list fits no row. */
 export type Filter = { readonly column: string; readonly by: Comparison; readonly values: readonly string[] }
 
-/** The values of `column` in the rows that every filter fits. */
+/** Asks for the values of `column` in the rows that every filter fits. */
 export type Question = {
   readonly column: string
   readonly by: Comparison
   readonly where: readonly Filter[]
 }
 
-/** The text that all equal texts share. */
+/** Equal texts have the same result. */
 export function comparable(text: string, by: Comparison): string {
   if (by === 'number') return canonicalDecimal(text.trim()) ?? text
   return by === 'truth' ? text.toLowerCase() : text
@@ -217,12 +212,12 @@ export function comparable(text: string, by: Comparison): string {
 
 type Answer = Map<string, string>
 
-/** A question with several values for a column: the others are in its key. */
+/** A question with several values for a column; its other filters are in the key. */
 type Choice = { readonly answer: Answer; readonly any: readonly (readonly [Cell, ReadonlySet<string>])[] }
 
 type Cell = { readonly at: number; readonly by: Comparison }
 
-/** Questions that look at the same cells. */
+/** Questions that read the same cells. */
 type Look = { readonly value: Cell; readonly single: readonly Cell[]; readonly byKey: Map<string, Choice[]> }
 
 const SEPARATOR = '\u0000'
@@ -232,7 +227,7 @@ export class TableScan {
   readonly #looks = new Map<string, Look>()
   readonly #answers: Answer[]
 
-  /** The columns are those of the table, and have every column that the questions name. */
+  /** `columns` must include every column that the questions name. */
   constructor(columns: readonly string[], questions: readonly Question[]) {
     const asked = new Map<string, Answer>()
     this.#answers = questions.map(question => {
@@ -279,7 +274,7 @@ export class TableScan {
     }
   }
 
-  /** Of each question the values in the order of the rows, without repeats, as the first row that has one writes it. */
+  /** The values for each question, in row order and without repeats, written as in the first row that contains them. */
   answers(): string[][] {
     return this.#answers.map(answer => [...answer.values()])
   }

@@ -1,4 +1,4 @@
-// Constraint tables in force for one transaction, to be asked (resources brief 2 and 3).
+// Constraint tables in force for one transaction (resources brief 2 and 3).
 import { inArray, sql } from 'drizzle-orm'
 import { wrongState } from '../../kernel/errors.ts'
 import { BoundedCache } from '../../kernel/maps.ts'
@@ -32,13 +32,11 @@ export const declarationOf = (
   return Object.hasOwn(tables, staticName) ? tables[staticName] : undefined
 }
 
-/** What is not declared is selected by the transaction's own time. */
+/** Undeclared tables are selected by the transaction's own time. */
 const timeBasisOf = (declared: ConstraintTableDeclaration | undefined): SelectionTimeBasis =>
   declared?.selectionTimeBasis ?? 'transactionEffectiveTime'
 
-/**
- * The tables of these static names: one round trip, and for each that is not in memory its file. None for no names.
- */
+/** The tables of these static names: one round trip, plus the file of each table that is not in memory. */
 export async function tablesInForce(
   context: TenantPlace,
   configuration: Pick<Configuration, 'resources'>,
@@ -77,7 +75,7 @@ export async function tablesInForce(
   }
 }
 
-/** Reads tables for one attempt at a transaction, which may ask for the same ones at each of its steps. */
+/** Reads tables for one attempt at a transaction, whose steps may read the same ones. */
 export function tableReader(context: TenantPlace) {
   const known = new Map<string, Promise<TablesInForce>>()
   return (
@@ -92,7 +90,7 @@ export function tableReader(context: TenantPlace) {
   }
 }
 
-/** Contents that the resources of these static names have. */
+/** Revisions of the resources with these static names. */
 const REVISIONS = statement(build =>
   build
     .select()
@@ -108,7 +106,7 @@ const REVISIONS = statement(build =>
     ),
 )
 
-/** A column as the file writes it: to the letter, else in other letters. */
+/** The column as the file spells it: an exact match, else one that ignores case. */
 export const columnIn = (columns: readonly string[], name: string): string | undefined =>
   columns.includes(name) ? name : columns.find(one => one.toLowerCase() === name.toLowerCase())
 
@@ -146,14 +144,14 @@ function askable(
 type Answer = readonly string[]
 
 /**
- * Answers by contents and question, sized by their characters. Contents never change under their revision, so that a table of a
- * million rows is read once for each question.
+ * Answers by contents and question, sized by their characters. Contents never change under their revision, so a table of a million
+ * rows is read once for each question.
  */
 const known = new BoundedCache<Answer>(2 * 1_048_576)
 /** Characters; a longer answer is not kept. */
 const LONGEST_ANSWER = 64 * 1_024
 
-/** The answers in the order of the questions; those that are not known are asked for together, if there are any. */
+/** The answers in the order of the questions. Unknown answers are read together. */
 async function answered(
   contents: string,
   questions: readonly Question[],
@@ -172,7 +170,6 @@ async function answered(
   })
 }
 
-/** Reads the tables of these static names that are in force. */
 export type ReadTables = (
   configuration: Configuration,
   staticNames: readonly string[],

@@ -1,4 +1,4 @@
-// Files of constraint tables, whose rows stay in the file (contents.ts), and what a table allows, column by column (resources brief 3).
+// Uploads of constraint tables, whose rows stay in the file (contents.ts), and their allowed values by column (resources brief 3).
 import { invalidParameter, tooLarge } from '../../kernel/errors.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
@@ -18,7 +18,7 @@ import type { ConstraintRecordQuery, ConstraintRecordResponse } from './contract
 import { type Comparison, comparable } from './evaluation.ts'
 import { columnIn, declarationOf } from './force.ts'
 
-/** Nothing of the rows goes into the database. */
+/** Reads the whole file but adds no rows to the database. */
 export const readConstraintTable: ReadTable = async ({ revision, sizeBytes, staticName }, context) => {
   const configuration = await newestConfiguration(context)
   const file = storedFile(context, revision, sizeBytes)
@@ -34,7 +34,7 @@ export const readConstraintTable: ReadTable = async ({ revision, sizeBytes, stat
   return { warnings: notes.warnings }
 }
 
-/** Columns that fields of the newest configuration are held against, whether the table is declared or not. */
+/** Warns about columns that fields of the newest configuration use, even if the table is not declared. */
 function noteMissing(
   configuration: Configuration,
   staticName: string,
@@ -56,13 +56,13 @@ function noteMissing(
     notes.problem(1, `The column '${name}' is missing, which the field '${path}' is held against; add it.`)
 }
 
-/** Values of one answer, all columns together. */
+/** The most values of one answer, all columns together. */
 const MOST_VALUES = 200_000
 
-/** Parameters of the query that are no columns, even where a table has one of that name: `key=date=…` asks for that. */
+/** Query parameters that never name a column; a column of such a name is filtered by `key=date=…`. */
 const OWN_PARAMETERS = new Set(['byStaticName', 'date', 'jurisdiction', 'key'])
 
-/** The values of each column in the rows that fit: of columns declared `makeDistinct` without repeats. */
+/** The values of each column in the rows that fit; columns declared `makeDistinct` have no repeats. */
 export async function showConstraintRecord(
   name: string,
   query: ConstraintRecordQuery,
@@ -106,7 +106,7 @@ class Column {
     this.by = isNumber ? 'number' : this.#type === 'boolean' ? 'truth' : 'text'
   }
 
-  /** Whether the cell is a value more. */
+  /** Returns whether the cell adds a value. */
   take(cell: string): boolean {
     const same = comparable(cell, this.by)
     if (this.#seen?.has(same)) return false
@@ -118,7 +118,7 @@ class Column {
 
 type RecordFilter = { readonly at: number; readonly by: Comparison; readonly value: string }
 
-/** `key=VW&key=Golf` in the order of the header, `key=model=Golf` or `model=Golf` for a column by its name. */
+/** `key=VW&key=Golf` in the order of the header; `key=model=Golf` or `model=Golf` names the column. */
 function filtersOf(
   { key: keys, ...others }: ConstraintRecordQuery,
   columns: readonly string[],

@@ -9,7 +9,7 @@ export const KeyTexts = textsOf(z.string().max(8_192), MOST_COLUMNS)
 
 export const RecordQuery = SelectionQuery.extend({
   byStaticName: booleanOr(true),
-  // Left out it is empty, as of a range table without key columns; the contract requires it.
+  // Empty if left out, as for a range table without key columns; the contract requires it.
   key: KeyTexts.openapi({
     description: 'The values of the key columns, in the order in which those are declared.',
     param: { required: true },
@@ -30,7 +30,6 @@ const RecordValue = z.record(Text, Cell).describe('All columns, typed.')
 export const TableLookupResponse = component('TableLookupResponse', { value: RecordValue })
 export type TableLookupResponse = z.output<typeof TableLookupResponse>
 
-/** A time, or the locator of contents. */
 const TimeOrRevision = z
   .string(rule('must be a time, as 2026-11-21T12:00:00Z, or the locator of contents'))
   .max(64)

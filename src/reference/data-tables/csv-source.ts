@@ -1,5 +1,4 @@
-// The one CSV of an uploaded file, which is the file itself or lies in a zip. It is read by ranges from where the file is kept, and
-// downloaded as a zip.
+// The CSV of an uploaded file: the file itself, or the one entry of a zip. It is read from storage by ranges and downloaded as a zip.
 import { Inflate } from 'fflate'
 import { crc32 } from '../../../packages/zip/crc32.ts'
 import { type DirectoryEntry, readDirectory } from '../../../packages/zip/directory.ts'
@@ -7,34 +6,33 @@ import { entryPath, isJunk } from '../../../packages/zip/entry-path.ts'
 import { ArchiveRefused } from '../../../packages/zip/refusal.ts'
 import { Refusal, tooLarge } from '../../kernel/errors.ts'
 
-/** A file that is read by ranges. */
 export type RangedFile = {
   readonly sizeBytes: number
   read(offset: number, length: number): Promise<Uint8Array>
 }
 
-/** The CSV within its file: the bytes at `offset`, packed by `method` (0 as they are, 8 deflate). */
+/** The CSV within its file: the bytes at `offset`, packed by `method` (0 stored, 8 deflate). */
 export type CsvSource = {
   readonly offset: number
   readonly packedBytes: number
   readonly method: 0 | 8
-  /** Of an entry of a zip, as its directory says. */
+  /** For an entry of a zip, the size in its directory. */
   readonly sizeBytes?: number
   readonly crc32?: number
 }
 
 const RANGE_BYTES = 1_048_576
-/** Packed bytes unpacked at once: deflate unpacks at most 1032-fold, so at most 4 MiB. */
+/** Packed bytes that are unpacked at once: deflate expands at most 1032-fold, so at most 4 MiB. */
 const STEP_BYTES = 4_096
 const PIECE_BYTES = 65_536
-/** A zip's directory and what may follow it; a zip of one file has some hundred bytes. */
+/** A zip's directory and what may follow it; a zip of one file needs some hundred bytes. */
 const TAIL_BYTES = 1_048_576
 const LOCAL_HEADER_BYTES = 30
 const ENCRYPTED = 0x0001 | 0x0040 | 0x2000
 
 const refused = (message: string): Refusal => new Refusal('invalidTable', message)
 
-/** Where the CSV is. Refuses (400) a zip that holds none, or more than one, or does not read. */
+/** Finds the CSV. Refuses (400) a zip that is unreadable or does not contain exactly one. */
 export async function csvSource(file: RangedFile, largestBytes: number): Promise<CsvSource> {
   const head = await file.read(0, Math.min(4, file.sizeBytes))
   if (!beginsLikeZip(head)) return { offset: 0, packedBytes: file.sizeBytes, method: 0 }
@@ -87,7 +85,7 @@ async function onlyCsv(file: RangedFile): Promise<DirectoryEntry> {
   )
 }
 
-/** The CSV's bytes, in pieces of at most 64 KiB. Refuses (400) what does not unpack to what the zip says. */
+/** The CSV's bytes, in pieces of at most 64 KiB. Refuses (400) contents that differ from the zip's size or checksum. */
 export async function* csvBytes(
   file: RangedFile,
   source: CsvSource,
@@ -134,7 +132,6 @@ async function* unpacked(file: RangedFile, source: CsvSource, held: HeldBytes): 
   }
 }
 
-/** The bytes as they are kept. */
 async function* packedRanges(
   file: RangedFile,
   { offset, packedBytes }: CsvSource,
@@ -174,20 +171,17 @@ export class HeldBytes {
   }
 }
 
-// The download.
-
 const DEFLATE = 8
-/** The name is UTF-8. */
 const UTF8_NAME = 0x0800
-/** Sizes and checksum stand behind the data. */
+/** The sizes and checksum follow the data. */
 const DESCRIPTOR = 0x0008
 const VERSION = 20
-/** 1980-01-01: the same contents give the same zip. */
+/** 1980-01-01: a fixed date, so that the same contents give the same zip. */
 const FIRST_DAY = 0x0021
 
 type Sums = { crc: number; packed: number; size: number }
 
-/** A zip of the CSV under this name: as it is packed in the file, or deflated on the way. */
+/** A zip of the CSV under this name: packed as in the file, or deflated while it is sent. */
 export function zipOf(file: RangedFile, source: CsvSource, name: string): ReadableStream<Uint8Array> {
   const isPacked = source.sizeBytes !== undefined
   const sums: Sums = {
@@ -241,7 +235,7 @@ async function* zip(
     ...[sums.crc, sums.packed, sums.size].map(u32),
     ...[name.length, 0].map(u16),
   ]
-  // What is deflated on the way is counted behind its data: here the sums are zero still.
+  // When deflating, the sums are still zero here; they follow the data.
   const local = bytesOf(u32(0x04034b50), ...fields())
   yield local
   yield name

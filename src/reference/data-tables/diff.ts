@@ -1,4 +1,4 @@
-// Which records of a table change between two times, or two contents (resources brief 13.8).
+// The records of a table that differ between two times or two revisions (resources brief 13.8).
 
 import { invalidParameter, notFound, Refusal } from '../../kernel/errors.ts'
 import { readUuid } from '../../kernel/locators.ts'
@@ -25,8 +25,8 @@ import { typedRow } from './values.ts'
 type Side = { readonly name: string; readonly contents: TableContents }
 
 /**
- * The differences in the order of their keys, a page at a time. A side that is a time is what is in force then; one that
- * is a locator is contents that a table of the name had or has. Refuses (400) sides with different keys.
+ * A page of the differences, in key order. A side is a time (the contents then in force) or the locator of present or earlier
+ * contents of the table. Refuses (400) sides with different keys.
  */
 export async function tableDiff(
   name: string,
@@ -125,13 +125,13 @@ function shownDifference(
   }
 }
 
-/** Other text of the same values, as 1.50 and 1.5, is no difference: a page may be shorter for it. */
+/** Different texts of the same value, such as 1.50 and 1.5, do not count; a page may be shorter for it. */
 const isDifference = ({ change, from = {}, to = {} }: TableDiffResponse['items'][number]): boolean =>
   change !== 'changed' ||
   Object.keys(from).length !== Object.keys(to).length ||
   Object.entries(from).some(([column, value]) => to[column] !== value)
 
-/** A token is that of two contents: pages of other ones do not belong together. */
+/** A token belongs to two contents: it cannot continue the pages of others. */
 const tokenOf = ({ key, start }: Position, from: Side, to: Side): string =>
   Buffer.from(JSON.stringify([from.contents.number, to.contents.number, key, start])).toString('base64url')
 

@@ -1,5 +1,4 @@
-// What plugins ask of a range table (resources brief 1.5): the record of a bound, its neighbours, and values between or
-// beyond them.
+// Look-ups of plugins in a range table (resources brief 1.5): the record of a bound, its neighbours, and values between or beyond them.
 import { decimal } from '../../kernel/money.ts'
 import type { TableLayout } from './layout.ts'
 import { type TableRecord, typedRow } from './values.ts'
@@ -19,21 +18,21 @@ export type Interpolation = (typeof INTERPOLATIONS)[number]
 /** A row next to a bound. */
 export type Neighbour = {
   readonly cells: readonly string[]
-  /** Whether the bound is not beyond its end. */
+  /** Whether the bound is before the row's end. */
   readonly holds: boolean
 }
 
-/** Rows of one key by their starts, nearest first, two at most: those up to the bound, and those from it on. */
+/** Rows of one key by their starts, nearest first, at most two on each side: up to the bound, and from it on. */
 export type Neighbours = { readonly below: readonly Neighbour[]; readonly above: readonly Neighbour[] }
 
-/** Decimal places of what is worked out; rounded half-even. */
+/** Decimal places of computed values; rounded half-even. */
 const PLACES = 15
 const HALF_EVEN = 2
 
 /**
- * The record, or undefined where there is none. `columns` says how a column is worked out between two rows; others are
- * as in the lower row. On an exact start both neighbours are the row that starts there. Beyond the rows that there are
- * the nearest two of that side are taken, and steps go to the nearer one.
+ * The record, or undefined if there is none. `columns` sets how a column is computed between two rows; other columns are as in the
+ * lower row. On an exact start, both neighbours are the row that starts there. Beyond the first or last row, the two nearest rows of
+ * that side are used, and steps go to the nearer one.
  */
 export function rangeRecord(
   layout: TableLayout,
@@ -62,7 +61,7 @@ export function rangeRecord(
   }
 }
 
-/** Beyond the rows a step in either direction is to the nearer row. */
+/** Beyond the rows, a step in either direction goes to the nearer row. */
 const steps = (
   columns: Readonly<Record<string, Interpolation>>,
   nearer: Interpolation,
@@ -85,7 +84,7 @@ function between(
     const [s1, s2] = [decimal(lower.cells[start]!), decimal(upper.cells[start]!)]
     if (s1.eq(s2)) return first
     const rise = decimal(second).minus(first).times(decimal(bound).minus(s1))
-    // One division, of whole products, so that nothing is rounded twice.
+    // One division of whole products, so nothing is rounded twice.
     return decimal(first).times(s2.minus(s1)).plus(rise).div(s2.minus(s1)).round(PLACES, HALF_EVEN).toFixed()
   })
   return typedRow(layout, cells)

@@ -1,35 +1,32 @@
-// Which column of a file is what: by the declaration of its static name, else by the names of the header (resources
-// brief 1.2).
+// What each column of a file is, by the declaration of its static name, else by the header's names (resources brief 1.2).
 import type { ColumnType, RangeTableDeclaration, TableDeclaration } from '../../product/resources.ts'
 import type { Notes } from './notes.ts'
 
 export type TableKind = 'table' | 'rangeTable'
 
-/** What config.json may declare of a table. */
 export type AnyDeclaration = TableDeclaration | RangeTableDeclaration
 
 export type Column = { readonly name: string; readonly type: ColumnType }
 
-/** How the rows of one file are read, and kept with it: a later declaration changes nothing of it. */
+/** How the rows of one file are read. It is stored with the file; a later declaration does not change it. */
 export type TableLayout = {
-  /** In the order of the file; a row's cells stand in the same. */
+  /** In the order of the file and of each row's cells. */
   readonly columns: readonly Column[]
-  /** Places of the key columns, in the order in which look-ups name their values. */
+  /** Places of the key columns, in the order of the values in look-ups. */
   readonly keys: readonly number[]
-  /** Places of the bounds. Without an end a row holds until the next start. */
+  /** Places of the bounds. Without an end, a row applies until the next start. */
   readonly range?: { readonly start: number; readonly end?: number }
 }
 
 export type ReadLayout = {
   readonly layout: TableLayout
-  /** Whether a repeated key is a problem; else the first row counts. */
+  /** If true, a repeated key is a problem; else the first row counts. */
   readonly isKeyUnique: boolean
 }
 
-/** Names of the bounds where nothing is declared. */
 const UNDECLARED_BOUNDS = { rangeStart: 'rangeStart', rangeEnd: 'rangeEnd' } as const
 
-/** The layout of a header at `line`; undefined when it has problems, which are noted. */
+/** The layout of a header at `line`; undefined if it has problems, which are noted. */
 export function layoutOf(
   header: readonly string[],
   line: number,
@@ -74,14 +71,14 @@ export function layoutOf(
   }
 }
 
-/** Names whose letters may be written in any case although nothing is declared: `Key,Value`. */
+/** Names that are accepted in any case although nothing is declared: `Key,Value`. */
 function undeclaredNames(header: readonly string[], kind: TableKind): string[] {
   if (kind === 'rangeTable') return Object.values(UNDECLARED_BOUNDS)
   const lower = header.map(name => name.toLowerCase())
   return lower.length === 2 && lower.includes('key') && lower.includes('value') ? ['key', 'value'] : []
 }
 
-/** The names as they are declared, where the header has them in other letters only. */
+/** Spells the header's names as declared where only the case differs. */
 function spelled(header: readonly string[], known: readonly string[], line: number, notes: Notes): string[] {
   return header.map(name => {
     if (known.includes(name)) return name
@@ -103,17 +100,14 @@ function boundsOf(
   return end < 0 ? { start } : { start, end }
 }
 
-/**
- * With a column `value` every other one is a key; else the first alone. Bounds are none, so that a range table may have
- * no key at all.
- */
+/** All columns but `value` are keys; without `value`, only the first is. Bounds are never keys, so a range table may have no key. */
 function guessedKeys(names: readonly string[], bounds: readonly (number | undefined)[]): number[] {
   const places = [...names.keys()]
   if (names.includes('value')) return places.filter(at => names[at] !== 'value' && !bounds.includes(at))
   return bounds.includes(0) ? [] : [0]
 }
 
-/** A declaration by which a file that was read so is read again in the same way. */
+/** A declaration that reads the file again in the same way. */
 export function asDeclared({ columns, keys, range }: TableLayout): AnyDeclaration {
   const rest = [...columns.keys()].filter(at => !keys.includes(at))
   const nameOf = (at: number): string => columns[at]!.name
@@ -131,6 +125,6 @@ export function asDeclared({ columns, keys, range }: TableLayout): AnyDeclaratio
   }
 }
 
-/** What a table may have (resources brief 1.2). */
+/** The limits of a table (resources brief 1.2). */
 export const LARGEST_TABLE_BYTES = 100 * 1_048_576
 export const MOST_ROWS = 1_000_000

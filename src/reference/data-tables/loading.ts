@@ -1,4 +1,4 @@
-// The rows of a table's file into the database: checked wholly while they come, and read by nobody before the end.
+// Loads the rows of a table's file into the database. They are checked while they arrive and unread until all are in.
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
@@ -16,7 +16,6 @@ import { invalidTable, MOST_NOTES } from './notes.ts'
 import { TableReading, type TableRow } from './reading.ts'
 import * as store from './store.ts'
 
-/** The file of a table, as it was stored. */
 type StoredTable = { readonly revision: Uuid; readonly sizeBytes: number; readonly staticName: string }
 
 /** Reads the file of a table to its end. Refuses (400 `invalidTable`) one with problems. */
@@ -26,12 +25,12 @@ export type ReadTable = (
   database: Database,
 ) => Promise<{
   readonly warnings: readonly string[]
-  /** What goes into the commit that makes the file the table's. */
+  /** For the commit that makes the file the table's contents. */
   readonly guards?: readonly Guard[]
   readonly facts?: readonly Query[]
   /** Timers for the contents that it replaces. */
   readonly timersAfter?: (before: Resource) => readonly NewTimer[]
-  /** Gives up what reading it left in the database. */
+  /** Removes what reading the file added to the database. */
   readonly abandon?: () => void
 }>
 
@@ -43,13 +42,13 @@ type TableFile = {
   readonly sizeBytes: number
   readonly kind: TableKind
   readonly declared: AnyDeclaration | undefined
-  /** It was loaded before: of rows with one key the first counted, or there were none. */
+  /** It was loaded before: of rows with the same key the first counted, or there were none. */
   readonly isKnown?: boolean
 }
 
 /**
- * Reads the file and adds its rows, as contents that nobody reads yet. Refuses a table with problems (400 `invalidTable`, the first 50 listed) or over a
- * limit (413); then nothing of it stays.
+ * Reads the file and adds its rows as contents that are not read yet. Refuses a table with problems (400 `invalidTable`, listing the
+ * first 50) or over a limit (413), and then removes its rows.
  */
 export async function loadTable(
   context: RequestContext,
@@ -62,7 +61,6 @@ export async function loadTable(
   const reading = new TableReading(kind, declared)
   const { notes } = reading
   let contents: number | undefined
-  /** Rows that go into the database together. */
   let texts: string[] = []
   let bytes = 0
   const flush = async (): Promise<void> => {
@@ -108,10 +106,7 @@ export async function loadTable(
   }
 }
 
-/**
- * The rows of a revision whose rows were removed, made from its file again as they were read then. They stay for as long
- * as an upload may take.
- */
+/** Loads the removed rows of a revision from its file again, as they were first read. They stay for as long as an upload may take. */
 export async function reloadedContents(
   context: RequestContext,
   database: Database,
@@ -158,17 +153,17 @@ function noteRepeated(
   else notes.warn(line, `The row has the same ${what} as line ${firstLine}, which counts.`)
 }
 
-/** Key, start, end and line, and the cells as a list of their own. */
+/** Key, start, end and line, and the cells as a nested list. */
 const rowText = ({ key, start, end, line, cells }: TableRow): string =>
   JSON.stringify([key, start, end, line, cells])
 
-/** How long rows of replaced contents stay, in the tenant's time: isolates trust for some seconds what was in force. */
+/** How long rows of replaced contents stay, in the tenant's time: isolates trust what was in force for some seconds. */
 const KEEP_UNREAD_MS = 10 * 60_000
 
-/** An upload that takes longer has been cut off; in real time. */
+/** In real time. An upload that takes longer was cut off. */
 const LONGEST_LOADING_MS = 60 * 60_000
 
-/** Looks at the revision's rows when they are not current any more. */
+/** Checks the revision's rows once they are no longer current. */
 export const unreadTimer = (revision: Uuid, at: Instant): NewTimer =>
   contentsTimer(revision, at, KEEP_UNREAD_MS)
 
@@ -180,14 +175,14 @@ const contentsTimer = (revision: Uuid, at: Instant, afterMs: number): NewTimer =
 })
 
 /**
- * Removes the rows of a revision that nobody reads: of replaced contents and of failed uploads. A repeat does nothing. The file
- * stays in R2, so that the rows can be made again to explain an old price.
+ * Removes the unread rows of a revision: of replaced contents and failed uploads. A repeat does nothing. The file stays in R2, so the
+ * rows can be loaded again to explain an old price.
  */
 export const collectContents: TimerOwner = async ({ subject, locator }, { env, tenant, shard, calls }) => {
   const database = shardDatabase(env, tenant, shard, calls)
   const { dropped, loadingFrom } = await store.dropUnread(database, subject, now() - LONGEST_LOADING_MS)
   for (const contents of dropped) await store.removeRows(database, contents)
-  // A test tenant's clock may have been moved on while rows come in.
+  // Real time: a test tenant's clock may have moved on while rows arrive.
   if (loadingFrom !== null) {
     const leftMs = Math.max(1_000, loadingFrom + LONGEST_LOADING_MS - now())
     await store.postponeTimer(database, locator, (tenantNow(tenant) + leftMs) as Instant)

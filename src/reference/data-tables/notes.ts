@@ -1,16 +1,16 @@
-// What is found in an uploaded table: problems, which refuse it, and warnings (resources brief 1.2).
+// The notes on an uploaded table: problems, which refuse it, and warnings (resources brief 1.2).
 import { Refusal } from '../../kernel/errors.ts'
 
 type TableProblem = {
-  /** Counted from 1; a row's first line. */
+  /** Counts from 1; the first line of a row. */
   readonly line: number
   readonly message: string
-  /** The column's name and the cell's text, where the problem is one cell's. */
+  /** The column's name and the cell's text, if one cell has the problem. */
   readonly column?: string
   readonly text?: string
 }
 
-/** Of each, an answer lists so many. */
+/** The most problems, and the most warnings, that an answer lists. */
 export const MOST_NOTES = 50
 const LONGEST_SHOWN = 60
 
@@ -23,7 +23,7 @@ export class Notes {
     return this.#problems
   }
 
-  /** Whether nothing more is to be looked for. */
+  /** Whether further checks are useless. */
   get isFull(): boolean {
     return this.#problems.length >= MOST_NOTES
   }
@@ -37,12 +37,10 @@ export class Notes {
     if (this.#warnings.length < MOST_NOTES) this.#warnings.push({ line, message })
   }
 
-  /** By line. */
   get sortedProblems(): readonly TableProblem[] {
     return this.#problems.toSorted((a, b) => a.line - b.line)
   }
 
-  /** As texts: `Line 3: …`. */
   get warnings(): string[] {
     const shown = this.#warnings.map(noteText)
     const more = this.#warningCount - shown.length
@@ -57,7 +55,7 @@ const shownCell = ({ column, text }: { column: string; text: string }) => ({
 
 const noteText = ({ line, message }: TableProblem): string => `Line ${line}: ${message}`
 
-/** What refuses a table with problems (400), which it lists by line. */
+/** The refusal (400) of a table with problems, listed by line. */
 export function invalidTable(notes: Notes): Refusal {
   const problems = notes.sortedProblems
   const more = notes.isFull ? ' Only the first problems are listed.' : ''

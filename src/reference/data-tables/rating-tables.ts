@@ -1,6 +1,6 @@
-// Tables as rating, underwriting and plugins use them (resources brief 1.6): of a static name, the resource in force at the
-// time that its declaration names wins over the configuration's table. Look-ups are synchronous; what is not at hand is
-// noted, fetched in one query for all, and everything is rated again. A tenant without tables is asked nothing.
+// Tables for rating, underwriting and plugins (resources brief 1.6). A resource in force at the time that its declaration names takes
+// precedence over the configuration's table. Look-ups are synchronous: missing rows are noted, fetched in one query, and everything
+// is rated again. A tenant without tables causes no queries.
 import { Refusal } from '../../kernel/errors.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -13,10 +13,9 @@ import { INTERPOLATIONS, type Neighbours, RANGE_OPERATIONS, rangeRecord } from '
 import * as records from './record-store.ts'
 import { canonicalDecimal, sortableDecimal, type TableRecord, TYPE_RULES } from './values.ts'
 
-/** Thrown in place of what rests on rows of tables that are not at hand: they are fetched, and it is done again. */
+/** Thrown when table rows are missing: they are fetched, and the work is repeated. */
 export class NeedsTableRows extends Error {}
 
-/** What a plugin asks of a range table. */
 export type WantedRange = {
   readonly keys: readonly string[]
   readonly bound: string
@@ -24,13 +23,12 @@ export type WantedRange = {
   readonly columns: Readonly<Record<string, string>>
 }
 
-/** Look-ups of one transaction. */
 export type TransactionTables = {
-  /** `at` is a time that the script names; else the declared one of the transaction decides. */
+  /** `at` is a time that the script names; without it, the declared time of the transaction decides. */
   lookup(table: string, key: string, at?: Instant): LookupResult
-  /** Of a range table that is a resource in force; undefined where there is no record. Refuses (422) what no table has. */
+  /** For a range table that is a resource in force; undefined if there is no record. Refuses (422) names that no table has. */
   range(table: string, wanted: WantedRange): TableRecord | undefined | 'notLoaded'
-  /** The tables that are resources in force: the configuration is not asked for them. */
+  /** The tables that are resources in force; they take the place of the configuration's. */
   readonly names: readonly string[]
   /** The same in another jurisdiction, or in none. */
   in(jurisdiction: string | undefined): TransactionTables
@@ -44,10 +42,9 @@ export class RatingTables {
   readonly #context: RequestContext
   #candidates: ReadonlyMap<string, records.Candidate[]> = new Map()
   #groups: records.Candidates['groups'] = []
-  /** By contents, column and key: the value of a row, or null where there is none. */
+  /** By contents, column and key; null if there is no row. */
   readonly #values = new Map<string, string | null>()
   #missing = new Map<string, { contents: number; key: string; valueAt: number }>()
-  /** By `neighboursKey`. */
   readonly #neighbours = new Map<string, Neighbours>()
   #missingNeighbours = new Map<string, records.WantedNeighbours>()
   #rounds = 0
@@ -57,7 +54,7 @@ export class RatingTables {
     this.#context = context
   }
 
-  /** Reads which tables there are, unless the isolate knows or there are none. */
+  /** Reads which tables exist, unless the isolate knows or there are none. */
   async open(): Promise<void> {
     const { tenant } = this.#context
     if (!tenant.hasTables) return
@@ -69,12 +66,12 @@ export class RatingTables {
     this.#groups = known.groups
   }
 
-  /** Whether something was looked up that is not at hand: what rests on it is provisional. */
+  /** Whether a look-up found rows missing: what depends on it is provisional. */
   get isMissing(): boolean {
     return this.#missing.size + this.#missingNeighbours.size > 0
   }
 
-  /** The tables that were read, each with the contents that it has. */
+  /** The tables that were read, each with its contents. */
   get used(): readonly records.Candidate[] {
     return [...this.#used]
   }
@@ -84,8 +81,8 @@ export class RatingTables {
   }
 
   /**
-   * Whatever comes of `work` while rows are missing is provisional, a failure too: they are fetched, and it is done
-   * again. What records something asserts that it is complete before.
+   * While rows are missing, any result of `work` is provisional, failures too: the rows are fetched, and it is repeated. Code that
+   * records a result asserts that it is complete.
    */
   async inRounds<T>(work: () => Promise<T>): Promise<T> {
     this.#rounds = 0
@@ -101,7 +98,7 @@ export class RatingTables {
     }
   }
 
-  /** For another round. Refuses (422) where scripts ask for more in every round. */
+  /** Refuses (422) if scripts ask for more in every round. */
   async #fetch(): Promise<void> {
     this.#rounds += 1
     if (this.#rounds > MOST_ROUNDS)
@@ -115,7 +112,7 @@ export class RatingTables {
     const found = await records.findRows(homeDatabase(this.#context), wanted)
     for (const { contents, key, valueAt } of wanted) {
       const row = found.get(`${contents}/${key}`) ?? null
-      // What the isolate keeps is bounded; this is kept for as long as the operation.
+      // Kept for the whole operation, unlike the bounded memory of the isolate.
       this.#values.set(`${contents}/${valueAt}/${key}`, row?.cells[valueAt] ?? null)
       records.knownRows.keep(row, this.#context.tenant, contents, key, '')
     }
@@ -134,7 +131,7 @@ export class RatingTables {
     this.#missingNeighbours = new Map()
   }
 
-  /** For a transaction then and there; `product` names whose tables of the configuration stand behind. */
+  /** For a transaction at that time and place; `product` selects the configuration's tables to fall back on. */
   of(configuration: LoadedConfiguration, product: string, basis: SelectionBasis): TransactionTables {
     const inConfiguration = configuration.lookup(product)
     if (this.#candidates.size === 0) return tablesOfConfiguration(inConfiguration)
@@ -233,7 +230,7 @@ export class RatingTables {
   }
 }
 
-/** Where the tenant has no tables. */
+/** For a tenant without tables. */
 export function tablesOfConfiguration(lookup: TransactionTables['lookup']): TransactionTables {
   const tables: TransactionTables = { lookup, range: () => undefined, names: [], in: () => tables }
   return tables
@@ -242,7 +239,7 @@ export function tablesOfConfiguration(lookup: TransactionTables['lookup']): Tran
 const isOneOf = <const T extends string>(words: readonly T[], word: string): word is T =>
   (words as readonly string[]).includes(word)
 
-/** `value`, or the only column that is no key. */
+/** `value`, or the only column that is not a key. */
 function valueColumn(names: readonly string[], keys: readonly number[]): number {
   const others = [...names.keys()].filter(at => !keys.includes(at))
   const value = names.indexOf('value')

@@ -1,5 +1,4 @@
-// From the bytes of a CSV to rows, one piece after the other; nothing is kept but the notes. Each kind of table says what its header
-// and rows must be.
+// Turns the bytes of a CSV into rows, piece by piece, keeping only the notes. Each kind of table checks its own header and rows.
 import { CsvFault, CsvReader, type CsvRow, NotUtf8, Utf8Text } from '../../../packages/csv/reader.ts'
 import { tooLarge } from '../../kernel/errors.ts'
 import { KEY_SEPARATOR } from '../../product/templates/effects.ts'
@@ -16,13 +15,12 @@ import {
 import { Notes } from './notes.ts'
 import { canonicalDecimal, MOST_DECIMAL_DIGITS, sortableDecimal, TYPE_RULES } from './values.ts'
 
-/** What comes of `curl -d @file`, and may be meant all the same. */
+/** A warning, since a one-line file may be intended; `curl -d @file` loses the line ends. */
 const ONE_LINE = 'It is one line; if its line ends were lost on the way, send them (curl: --data-binary).'
 
-/** The reading of one file. `rows` gives its rows; the rest is known when all rows have come. */
+/** Reads one file. The other members are complete once `rows` has given all rows. */
 export abstract class RowReading<Row> {
   readonly notes = new Notes()
-  /** The warning about a table without rows. */
   readonly #empty: string
   #hasHeader = false
   #isReadable = false
@@ -33,10 +31,10 @@ export abstract class RowReading<Row> {
     this.#empty = empty
   }
 
-  /** Whether the header makes sense; notes why not. */
+  /** Whether the header is valid; notes why not. */
   protected abstract readHeader(cells: string[], line: number): boolean
 
-  /** The row, or undefined with its problems noted. */
+  /** The row; undefined if it has problems, which are noted. */
   protected abstract readRow(cells: string[], line: number): Row | undefined
 
   get rowCount(): number {
@@ -44,8 +42,8 @@ export abstract class RowReading<Row> {
   }
 
   /**
-   * The rows without problems, those of each piece together. Ends early when so many problems are noted that no
-   * more are listed, or when the text makes no sense any more. Refuses (413) a table over its limits.
+   * The rows without problems, grouped by piece. Ends early when as many problems are noted as are listed, or when the text is no
+   * longer readable. Refuses (413) a table over its limits.
    */
   async *rows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Row[], void, undefined> {
     const { notes } = this
@@ -119,8 +117,8 @@ export abstract class RowReading<Row> {
 }
 
 /**
- * Whether the cells are one for each column, each of its type; notes what is wrong. Blank cells beyond the header are what
- * spreadsheets leave behind. `nul`: why no cell may have that character.
+ * Whether there is one cell of the right type for each column; notes problems. Spreadsheets leave blank cells beyond the header.
+ * `nul` says why no cell may contain that character.
  */
 export function checkCells(
   cells: string[],
@@ -150,7 +148,7 @@ export function checkCells(
   return notes.problems.length === before ? 'sound' : 'wrong'
 }
 
-/** A row as it is stored. `key` joins the canonical texts of its keys; `start` and `end` are sortable decimals. */
+/** A stored row. `key` joins the canonical texts of its keys; `start` and `end` are sortable decimals. */
 export type TableRow = {
   readonly key: string
   /** Empty in a data table. */
@@ -163,7 +161,6 @@ export type TableRow = {
 
 const NUL = 'which cannot be kept'
 
-/** The reading of a data or range table. */
 export class TableReading extends RowReading<TableRow> {
   readonly #kind: TableKind
   readonly #declared: AnyDeclaration | undefined
@@ -184,7 +181,7 @@ export class TableReading extends RowReading<TableRow> {
     return rowOf(cells, line, this.#read!.layout, this.notes)
   }
 
-  /** Undefined while the header has not been read, or makes no sense. */
+  /** Undefined until the header is read, or if the header is invalid. */
   get layout(): TableLayout | undefined {
     return this.#read?.layout
   }
@@ -194,7 +191,7 @@ export class TableReading extends RowReading<TableRow> {
   }
 }
 
-/** The row, or undefined with its problems noted. */
+/** The row; undefined if it has problems, which are noted. */
 function rowOf(
   cells: string[],
   line: number,
@@ -223,7 +220,7 @@ function keyPart(
   return TYPE_RULES[type].canonical(text) ?? ''
 }
 
-/** Start and end of a row of a range table, as sortable texts. */
+/** Start and end of a range table's row, as sortable texts. */
 function boundsOf(
   cells: readonly string[],
   line: number,

@@ -1,4 +1,4 @@
-// Look-ups: the queries (what may be meant, and the row, in one round trip), and what an isolate remembers of the answers.
+// Look-ups: the queries (the candidate tables and the row in one round trip), and the isolate's memory of their results.
 import { and, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import { BoundedCache } from '../../kernel/maps.ts'
 import { now } from '../../kernel/time.ts'
@@ -29,12 +29,12 @@ export type Candidates = {
   readonly groups: readonly ResourceGroup[]
 }
 
-/** Which rows: of the tables of a kind with this name of their own, or this static name. */
+/** Rows of the tables of a kind with this name or static name. */
 type WantedRows = {
   readonly kind: TableKind
   readonly name: string
   readonly byStaticName: boolean
-  /** Key values in order, as they came. */
+  /** Key values in order, as received. */
   readonly keys: readonly string[]
   /** Sortable bound of a range table; else empty. */
   readonly bound: string
@@ -49,7 +49,6 @@ const foundRow = ({ start, end, line, cells }: Row): FoundRow => ({
   cells: JSON.parse(cells) as string[],
 })
 
-/** Loaded contents of the resources that `which` selects. */
 const contentsInForce = ({ build }: Database, which: SQL | undefined) =>
   build
     .select()
@@ -65,9 +64,8 @@ const contentsInForce = ({ build }: Database, which: SQL | undefined) =>
     )
 
 /**
- * All tables of the name with their groups, and of each the row of the keys: of a range table the one with the greatest
- * start up to the bound. What a key's column takes is known to the database alone before it answers, so that it gets
- * every form that the value has.
+ * All tables of the name with their groups, and the row of the keys in each; in a range table, the row with the greatest start up to
+ * the bound. Only the database knows the type of a key column beforehand, so it gets every form of the value.
  */
 export async function findTablesAndRows(
   database: Database,
@@ -127,7 +125,7 @@ const ROW = statement(build =>
       and "start" <= ${sql.placeholder('bound')} order by "start" desc limit 1`),
 )
 
-/** The row of contents that are known; 'gone' when they are not loaded any more. */
+/** A row of known contents; 'gone' when they are no longer loaded. */
 export async function findRow(
   database: Database,
   contents: number,
@@ -143,7 +141,7 @@ export async function findRow(
   return row ? foundRow(row) : null
 }
 
-/** All data and range tables of the tenant, with all groups that have one of them. One round trip. */
+/** All data and range tables of the tenant, with every group that contains one. One round trip. */
 export async function findAllTables(database: Database): Promise<Candidates> {
   const isTable = inArray(resources.type, ['table', 'rangeTable'])
   const [found, contents, groups, members] = await database.batch([
@@ -162,7 +160,7 @@ export async function findAllTables(database: Database): Promise<Candidates> {
   }
 }
 
-/** Rows of data tables by `contents/key`; those that there are. One round trip. */
+/** The existing rows of data tables, by `contents/key`. One round trip. */
 export async function findRows(
   database: Database,
   wanted: readonly { readonly contents: number; readonly key: string }[],
@@ -183,14 +181,13 @@ export async function findRows(
 export type WantedNeighbours = {
   readonly contents: number
   readonly key: string
-  /** Sortable. */
   readonly bound: string
 }
 
 export const neighboursKey = ({ contents, key, bound }: WantedNeighbours): string =>
   `${contents}/${bound}/${key}`
 
-/** Of each bound the two rows that start nearest up to it, and the two from it on. One round trip. */
+/** For each bound, the two rows with the nearest starts up to it and the two from it on. One round trip. */
 export async function findNeighbours(
   database: Database,
   wanted: readonly WantedNeighbours[],
@@ -224,8 +221,8 @@ export async function findNeighbours(
   )
 }
 
-// What an isolate remembers: which contents are in force, trusted as long as a tenant is; and records, which never change, since new
-// contents have a new number.
+// The memory of an isolate: the contents in force, trusted as long as a tenant is, and records, which never change, since new contents
+// have a new number.
 
 const scopeOf = ({ locator, generation }: Pick<Tenant, 'locator' | 'generation'>): string =>
   `${locator}/${generation}`
@@ -238,12 +235,12 @@ export function knownCandidates(tenant: Tenant, name: string): Candidates | unde
   return known && now() - known.readAt < TENANT_TRUST_MS ? known.candidates : undefined
 }
 
-/** `readAt`: the time before they were asked for, so that nothing is trusted for longer. */
+/** `readAt` is the time before the query, so nothing is trusted for too long. */
 export function keepCandidates(tenant: Tenant, name: string, candidates: Candidates, readAt: number): void {
   candidatesByName.set(`${scopeOf(tenant)}/${name}`, { candidates, readAt })
 }
 
-/** After a change of the tenant's resources or groups; other isolates find out within seconds. */
+/** Call after a change of the tenant's resources or groups; other isolates see it within seconds. */
 export function forgetTables(tenant: Tenant): void {
   const prefix = `${scopeOf(tenant)}/`
   for (const key of [...candidatesByName.keys()]) if (key.startsWith(prefix)) candidatesByName.delete(key)
@@ -252,10 +249,10 @@ export function forgetTables(tenant: Tenant): void {
 /** Characters of an entry beside its name and cells. */
 const ENTRY_CHARACTERS = 100
 
-/** What was looked up: a key, and in a range table a sortable bound. */
+/** The name of a looked-up record: a key, and in a range table a sortable bound. */
 type RecordName = readonly [tenant: Tenant, contents: number, key: string, bound: string]
 
-/** What look-ups found, sized by its characters. */
+/** Results of look-ups, sized by their characters. */
 function foundCache<Found>(
   mostCharacters: number,
   cellsOf: (found: Found) => readonly (readonly string[])[],
@@ -277,7 +274,7 @@ function foundCache<Found>(
   }
 }
 
-/** The row of the key, in a range table with the greatest start up to the bound. Null means that there is no such row. */
+/** The row of the key; in a range table, the one with the greatest start up to the bound. Null if there is none. */
 export const knownRows = foundCache<FoundRow | null>(3 * 1_048_576, row => (row ? [row.cells] : []))
 
 export const knownNeighbours = foundCache<Neighbours>(1_048_576, ({ below, above }) =>

@@ -15,7 +15,7 @@ import * as records from './record-store.ts'
 import { loadedRows, loadingGuard } from './store.ts'
 import { canonicalDecimal, sortableDecimal, type TableRecord, TYPE_RULES, typedRow } from './values.ts'
 
-/** The table and the time, and of a range table the bound as it was given. */
+/** The table, the time, and for a range table the bound as received. */
 type Wanted = {
   readonly kind: TableKind
   readonly name: string
@@ -26,8 +26,8 @@ type Wanted = {
 }
 
 /**
- * The record. One round trip; none where the isolate knows what is in force and the row. Refuses: 400 for keys that the
- * table does not have, 404 `notFound`, `resourceNotInForce` or `tableRecordNotFound`.
+ * The record. One round trip; none if the isolate knows the contents in force and the row. Refuses: 400 for keys that the table does not
+ * have, 404 `notFound`, `resourceNotInForce` or `tableRecordNotFound`.
  */
 export async function showRecord(
   kind: TableKind,
@@ -76,7 +76,7 @@ function sortableBound(text: string): string {
   return sortableDecimal(decimal)
 }
 
-/** The table that is meant; with several loadings of the same contents, the newest. */
+/** The table to read; if the same contents were loaded several times, the newest. */
 function chosen({ tables, groups }: records.Candidates, wanted: Wanted): records.Candidate {
   const { name, byStaticName, kind } = wanted
   const what = kind === 'table' ? 'table' : 'range table'
@@ -89,7 +89,7 @@ function chosen({ tables, groups }: records.Candidates, wanted: Wanted): records
 
 const keyNames = ({ columns, keys }: TableLayout): string[] => keys.map(at => columns[at]!.name)
 
-/** The keys as rows have them. Refuses too few, too many, and those that their columns do not take. */
+/** The keys in the form of stored rows. Refuses too few, too many, and values that do not fit their columns. */
 function keyOf({ name, contents: { layout, keyTypes } }: records.Candidate, keys: readonly string[]): string {
   const names = keyNames(layout)
   if (keys.length !== names.length)
@@ -119,7 +119,7 @@ function recordOf(
   throw new Refusal('tableRecordNotFound', `The table '${name}' has no record of ${searched}.`)
 }
 
-/** The rows go into the database beside those that are read; the commit makes them the table's. */
+/** Adds the rows beside the present ones; the commit makes them the table's contents. */
 export const readTable =
   (kind: TableKind): ReadTable =>
   async ({ revision, sizeBytes, staticName }, context, database) => {
@@ -139,7 +139,7 @@ export const readTable =
     }
   }
 
-/** Has rating ask for the tenant's tables from now on. Comes before the first table, so that no rating misses it. */
+/** From now on rating asks for the tenant's tables. Call it before the first table is recorded, or a rating could miss it. */
 async function markHasTables({ env, tenant, calls }: RequestContext): Promise<void> {
   if (tenant.hasTables) return
   const database = controlDatabase(env, calls)
@@ -149,7 +149,7 @@ async function markHasTables({ env, tenant, calls }: RequestContext): Promise<vo
   forgetTenants()
 }
 
-/** What the newest configuration says of the static name; undefined when it, or a configuration, says nothing. */
+/** The declaration of the static name in the newest configuration; undefined if there is none. */
 async function declarationOf(
   kind: TableKind,
   staticName: string,

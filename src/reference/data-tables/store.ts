@@ -10,7 +10,7 @@ import type { ColumnType } from '../../product/resources.ts'
 import { resources, tableContents, tableRows } from '../tables.ts'
 import type { TableLayout } from './layout.ts'
 
-/** Contents that are read, by what their rows carry. */
+/** Readable contents, identified by the number in their rows. */
 export type TableContents = {
   readonly number: number
   readonly revision: Uuid
@@ -21,7 +21,7 @@ export type TableContents = {
 
 const keyTypesOf = ({ columns, keys }: TableLayout): ColumnType[] => keys.map(at => columns[at]!.type)
 
-/** Contents that rows come into from now on; the timer is for who leaves them so. */
+/** Begins contents to add rows to; the timer removes them if they stay incomplete. */
 export async function beginContents(
   database: Database,
   { revision, layout }: Pick<TableContents, 'revision' | 'layout'>,
@@ -44,12 +44,12 @@ export async function beginContents(
   return (rows as { number: number }[])[0]!.number
 }
 
-/** A row whose key another row has: its line, and that of the one which stays. */
+/** A row that repeats a key: its line, and the line of the row that stays. */
 export type RepeatedKey = { readonly line: number; readonly firstLine: number }
 
 /**
- * Adds rows, JSON lists of key, start, end, line and cells; of rows with one key the first stays, and the others are
- * answered. One round trip, and another where keys are repeated. Nothing is added once the contents are dropped.
+ * Adds rows, given as JSON lists of key, start, end, line and cells. The first row of a key stays; the others are returned. One round
+ * trip, and another if keys are repeated. Adds nothing once the contents are dropped.
  */
 export async function addRows(
   database: Database,
@@ -79,7 +79,7 @@ export async function addRows(
   return repeated as unknown as RepeatedKey[]
 }
 
-/** Ranges that begin before the one before them has ended: beyond a shared edge (resources brief 1.5). */
+/** Ranges that start before the previous one ends; a shared edge is allowed (resources brief 1.5). */
 export async function findOverlaps(
   database: Database,
   contents: number,
@@ -100,7 +100,7 @@ export async function findOverlaps(
   return rows as unknown as RepeatedKey[]
 }
 
-/** Makes the contents those that are read, when the batch's guards hold. */
+/** Makes the contents readable if the batch's guards hold. */
 export const loadedRows = (database: Database, contents: number, rowCount: number): Query[] => [
   database.build
     .update(tableContents)
@@ -127,7 +127,7 @@ export async function findContents(database: Database, revision: Uuid): Promise<
   return rows[0] as TableContents | undefined
 }
 
-/** How the revision was read, its rows there or not. */
+/** How the revision was read, even if its rows are gone. */
 export async function findLayout(database: Database, revision: Uuid): Promise<TableLayout | undefined> {
   const [rows] = await database.batch([
     database.build
@@ -140,8 +140,8 @@ export async function findLayout(database: Database, revision: Uuid): Promise<Ta
 }
 
 /**
- * Of the revision: drops contents that nobody reads, and tells when the first of those that still load began. Loaded
- * ones stay while the revision is current.
+ * Drops unread contents of the revision, and returns when the first of those still loading began. Loaded ones stay while the revision
+ * is current.
  */
 export async function dropUnread(
   database: Database,
@@ -174,7 +174,7 @@ export async function dropUnread(
   return { dropped: dropped.map(({ number }) => number), loadingFrom: loading[0]?.startedAt ?? null }
 }
 
-/** Drops contents that are not to be read: what is loading comes to nothing. */
+/** Drops contents that must not be read; a load in progress then fails. */
 export async function dropContents(database: Database, contents: number): Promise<void> {
   await database.batch([
     database.build
@@ -186,7 +186,7 @@ export async function dropContents(database: Database, contents: number): Promis
 
 const ROWS_A_DELETE = 10_000
 
-/** Removes the rows of dropped contents, some at a time: one statement over a million would hold up all others. */
+/** Removes the rows of dropped contents in parts: one statement over a million rows would delay all others. */
 export async function removeRows(database: Database, contents: number): Promise<void> {
   for (;;) {
     const [removed] = await database.batch([
@@ -198,14 +198,12 @@ export async function removeRows(database: Database, contents: number): Promise<
   }
 }
 
-/** A timer that fires now is to fire again at `dueAt`. */
+/** Makes a timer that fires now fire again at `dueAt`. */
 export async function postponeTimer(database: Database, locator: string, dueAt: Instant): Promise<void> {
   await database.batch([database.build.update(timers).set({ dueAt }).where(eq(timers.locator, locator))])
 }
 
-// Which rows of two contents differ, in the order of their keys.
-
-/** Cells of a row before and after; null where there is no row. */
+/** Cells of a row before and after; null if there is no row. */
 export type RowDifference = {
   readonly key: string
   readonly start: string
@@ -218,8 +216,8 @@ export type Position = { readonly key: string; readonly start: string }
 type Row = { key: string; start: string; from: string | null; to: string | null }
 
 /**
- * The first differences after the position, one more than `count` when there are more. One round trip. Undefined when
- * the rows of one are gone meanwhile.
+ * The first differences after the position, one more than `count` if there are more. One round trip. Undefined when the rows of one
+ * side are gone.
  */
 export async function findDifferences(
   database: Database,
@@ -261,12 +259,12 @@ export async function findDifferences(
 const cellsOf = (text: string | null): string[] | null =>
   text === null ? null : (JSON.parse(text) as string[])
 
-/** As the database compares them, byte by byte. */
+/** Byte by byte, as the database compares. */
 const byPosition = (a: Row, b: Row): number =>
   Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)) ||
   Buffer.compare(Buffer.from(a.start), Buffer.from(b.start))
 
-/** With the same columns in another order cells are compared by column; with others every row is another. */
+/** Compares cells by column if the columns are the same in another order; if they are others, every row differs. */
 function differ(from: TableLayout, to: TableLayout): SQL {
   const [before, after] = [from, to].map(({ columns }) => columns.map(({ name }) => name)) as [
     string[],

@@ -1,9 +1,8 @@
-// Cells of tables: what each type of column takes, when two are the same, and what answers show (resources brief 1.2
-// and 1.4).
+// Cells of tables: what each type of column accepts, when two are equal, and how answers show them (resources brief 1.2 and 1.4).
 import type { ColumnType } from '../../product/resources.ts'
 import type { TableLayout } from './layout.ts'
 
-/** A typed cell of an answer. Empty cells of columns that are no text are null. */
+/** A typed cell of an answer. An empty cell is null unless the column is text. */
 export type CellValue = string | number | boolean | null
 
 const DAY = /^\d{4}-\d\d-\d\d$/
@@ -22,7 +21,7 @@ function instantText(text: string): string | undefined {
   return Number.isFinite(at) ? new Date(at).toISOString() : undefined
 }
 
-/** Whole numbers between the two; `1.0` is one too, and the same as `1`. */
+/** Whole numbers from `least` to `most`; `1.0` counts as `1`. */
 const within = (least: bigint, most: bigint) => (text: string) => {
   const whole = canonicalDecimal(text)
   if (whole === undefined || whole.includes('.')) return undefined
@@ -36,9 +35,9 @@ const truth = (text: string): string | undefined => {
 }
 
 type TypeRule = {
-  /** The text that all cells of the same value share; undefined for a text that is none of the type. */
+  /** The text that all cells of the same value share; undefined if the text is not of the type. */
   readonly canonical: (text: string) => string | undefined
-  /** As it reads in a message. */
+  /** The type's name in messages. */
   readonly named: string
 }
 
@@ -53,20 +52,20 @@ export const TYPE_RULES: Readonly<Record<ColumnType, TypeRule>> = {
 }
 
 /**
- * The cell as an answer shows it. A number is a JSON number where that is exactly the same number (`1.50` is 1.5), and
- * text where it would lose digits; so a column's values are numbers unless one is too long to be one.
+ * The cell as an answer shows it. A number is a JSON number if that is exact (`1.50` is 1.5), else text; so a column's values are numbers
+ * unless one is too long.
  */
 export function typedValue(type: ColumnType, text: string): CellValue {
   if (type === 'string') return text
   if (text === '') return null
   if (type === 'boolean') return text.toLowerCase() === 'true'
   if (type === 'date' || type === 'datetime') return text
-  // Of -0 the sum is 0.
+  // Adding 0 turns -0 into 0.
   const number = Number(text) + 0
   return canonicalDecimal(plainText(number)) === canonicalDecimal(text) ? number : text
 }
 
-/** Without an exponent where there would be one: 1e21 and 1e-7. */
+/** Never has an exponent: 1e21 and 1e-7 are written out. */
 function plainText(number: number): string {
   const text = String(number)
   const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text)
@@ -79,12 +78,12 @@ function plainText(number: number): string {
     : `${sign}${first}${rest.padEnd(power, '0')}`
 }
 
-/** Digits before the point and after it. */
+/** Digits before the point, and digits after it. */
 export const MOST_DECIMAL_DIGITS = 40
 
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?$/
 
-/** `01.50` as `1.5`, `-0` as `0`; undefined when the text is no plain decimal number, or too long a one. */
+/** `01.50` as `1.5`, `-0` as `0`; undefined for text that is not a plain decimal number or is too long. */
 export function canonicalDecimal(text: string): string | undefined {
   const match = DECIMAL.exec(text)
   if (!match) return undefined
@@ -98,9 +97,8 @@ export function canonicalDecimal(text: string): string | undefined {
 }
 
 /**
- * Texts of canonical decimals that sort, byte by byte, as the numbers do: `1` and how many digits stand before the
- * point, the digits, the point, the places; of a negative number every digit's complement, with an end that sorts
- * after digits.
+ * A text whose byte order is the numeric order: `1` and the count of digits before the point, the digits, the point, the places. For a
+ * negative number each digit is complemented, and an end that sorts after digits is added.
  */
 export function sortableDecimal(canonical: string): string {
   const isNegative = canonical.startsWith('-')
@@ -111,9 +109,8 @@ export function sortableDecimal(canonical: string): string {
   return `0${text.replace(/\d/g, digit => String(9 - Number(digit)))}~`
 }
 
-/** All columns of a row, typed. */
 export type TableRecord = Readonly<Record<string, CellValue>>
 
-/** The cells by their columns' names. */
+/** The cells by column name. */
 export const typedRow = ({ columns }: TableLayout, cells: readonly string[]): TableRecord =>
   Object.fromEntries(columns.map(({ name, type }, at) => [name, typedValue(type, cells[at] ?? '')]))

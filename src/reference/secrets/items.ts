@@ -1,20 +1,20 @@
-// What a secret is made of, and what a request makes of it (resources brief 5).
+// The items of a secret, and their changes by a request (resources brief 5).
 import { invalidRequest, tooLarge } from '../../kernel/errors.ts'
 import { MASK, SECRET_ITEM_NAME, SHORTEST_SECRET } from '../../platform/outbound/masking.ts'
 import type { SecretDataType, SecretDeclaration } from '../../product/configuration.ts'
 import { hostsProblem, normalHosts } from '../../product/resources.ts'
 
-/** Values by the names of items: any JSON, but no null. */
+/** Values by item name: any JSON except null. */
 export type SecretItems = Readonly<Record<string, unknown>>
 
-/** A secret as it is kept. `allowedHosts` absent: it may be sent to every address that may be called. */
+/** A stored secret. Without `allowedHosts` it may be sent to every permitted address. */
 export type SecretContents = { readonly items: SecretItems; readonly allowedHosts?: readonly string[] }
 
 const MOST_ITEMS = 100
 /** Characters of all items as JSON. */
 const LARGEST_SECRET = 65_536
 
-/** The items of a new secret. 400: one that the configuration declares is missing, or one is wrong. */
+/** The items of a new secret. Refuses (400) if a declared one is missing or any is wrong. */
 export function newItems(sent: SecretItems, declared: SecretDeclaration | undefined): SecretItems {
   const items = new Map(Object.entries(sent).filter(([, value]) => value !== null))
   const problems = [
@@ -28,7 +28,7 @@ export function newItems(sent: SecretItems, declared: SecretDeclaration | undefi
   return checked(items, declared, problems)
 }
 
-/** The items after the request: what it names has its value, null takes it away, `********` keeps what there is. */
+/** The items after the request: named items are set, null removes one, `********` keeps the present value. */
 export function changedItems(
   before: SecretItems,
   sent: SecretItems,
@@ -52,7 +52,7 @@ export function changedItems(
 const isDeclared = (name: string, declared: SecretDeclaration | undefined): boolean =>
   declared !== undefined && Object.hasOwn(declared.items, name)
 
-/** No text that is too short to be masked is taken; what is declared as no text, e.g. a number, is a setting and no secret. */
+/** Refuses text that is too short to mask; items declared as other types, such as numbers, are settings, not secrets. */
 function shortProblem(name: string, value: unknown, declared: SecretDeclaration | undefined): string[] {
   const isText =
     typeof value === 'string' && (!isDeclared(name, declared) || declared!.items[name]!.dataType === 'string')
@@ -87,7 +87,7 @@ function checked(
 const textOf = (value: unknown): string =>
   typeof value === 'number' || typeof value === 'string' ? String(value) : ''
 
-/** Whether a value is of the type; numbers may be text, as everywhere on the wire. */
+/** Numbers may be text, as everywhere on the wire. */
 const FITS: Record<SecretDataType, (value: unknown) => boolean> = {
   string: value => typeof value === 'string',
   int: value => /^-?\d{1,10}$/.test(textOf(value)) && Math.abs(Number(value)) < 2 ** 31,
@@ -98,11 +98,11 @@ const FITS: Record<SecretDataType, (value: unknown) => boolean> = {
   datetime: value => /^\d{4}-\d\d-\d\dT/.test(textOf(value)) && !Number.isNaN(Date.parse(textOf(value))),
 }
 
-/** An item as a header can have it; undefined for lists and objects. */
+/** An item as a header value; undefined for lists and objects. */
 export const plainText = (value: unknown): string | undefined =>
   ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined
 
-/** The hosts in lower case, each once; refuses (400) what is no host. */
+/** The hosts in lower case, each once; refuses (400) invalid ones. */
 export function checkedHosts(wanted: readonly string[]): string[] {
   const hosts = normalHosts(wanted)
   const problem = hostsProblem(hosts)
@@ -110,7 +110,7 @@ export function checkedHosts(wanted: readonly string[]): string[] {
   return hosts
 }
 
-/** Whether a secret with these hosts may be sent to the address. `*.example.com` is every name below example.com. */
+/** Whether a secret with these hosts may be sent to the address. `*.example.com` means every name below example.com. */
 export function maySendTo(allowedHosts: readonly string[] | undefined, url: string): boolean {
   if (allowedHosts === undefined) return true
   const host = new URL(url).hostname.replace(/\.+$/, '')

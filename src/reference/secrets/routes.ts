@@ -12,7 +12,7 @@ const { get, patch, post } = forTenant('Secrets')
 
 const secret = { schema: SecretResponse, description: 'The secret, its values masked.' }
 
-// What these do is loaded when it is first asked for: the service starts without it.
+// The service is loaded at the first request: start-up does without it.
 const service = () => import('./service.ts')
 
 export const secretRoutes: readonly Route[] = [

@@ -1,4 +1,4 @@
-// Headers as they are sent: with the items of the secrets that are in force in the place of references to them.
+// Headers as they are sent: references are replaced by items of the secrets in force.
 
 import { type AuditEntry, auditRows } from '../../access/audit/store.ts'
 import { invalidRequest } from '../../kernel/errors.ts'
@@ -29,25 +29,25 @@ import { readContentsOf } from './store.ts'
 
 type Headers = Readonly<Record<string, string | readonly string[]>>
 
-/** The headers with the values that went into them; or why they cannot be sent, without any value. */
+/** The headers and the secret values in them, or why they cannot be sent; the reason contains no value. */
 export type Resolved<H extends Headers> =
   | { readonly headers: H; readonly values: readonly string[] }
   | { readonly problem: string }
 
-/** How long an isolate trusts what it read, as of integrations: so long after a change the old value may be sent. */
+/** How long an isolate trusts what it read: for this long after a change, the old value may still be sent. */
 const TRUST_MS = 5_000
 
 type Cached = { readonly secret: SecretContents | undefined; readonly readAt: Instant }
 const cached = new BoundedCache<Map<string, Cached>>(1_000)
 
-/** Called after a change: this isolate reads them again. */
+/** Call after a change: this isolate reads them again. */
 export const forgetSecrets = (tenant: Tenant): void => {
   cached.delete(sealedPlace(tenant))
 }
 
 /**
- * The headers as they are to be sent to the address now. Secrets are those of their static names in force in the tenant's time, for no
- * jurisdiction. Without references nothing is read.
+ * The headers for a request to the address now. Uses the secrets in force in the tenant's time, for no jurisdiction. Headers without
+ * references cause no reads.
  */
 export async function resolvedHeaders<H extends Headers>(
   context: TenantPlace,
@@ -100,7 +100,7 @@ const itemOf = (
   return items && Object.hasOwn(items, item) ? plainText(items[item]) : undefined
 }
 
-/** The secrets in force now, by static name; undefined where none is. */
+/** The secrets in force now, by static name; undefined for names without one. */
 async function secretsInForce(
   context: TenantPlace,
   staticNames: readonly string[],
@@ -117,7 +117,7 @@ async function secretsInForce(
   return new Map(staticNames.map(name => [name, known.get(name)?.secret]))
 }
 
-/** As `secretsInForce`, from the database. */
+/** Like `secretsInForce`, but always reads the database. */
 export async function readInForce(
   context: TenantPlace,
   staticNames: readonly string[],
@@ -142,7 +142,7 @@ export async function readInForce(
 type Asked = { readonly staticName: string; readonly item: string }
 type Given = readonly [staticName: string, item: string, value: unknown]
 
-/** The items of the secrets in force, for no jurisdiction; null where there is none. */
+/** The items of the secrets in force, for no jurisdiction; null if there is none. */
 export async function secretsForPlugin(
   context: RequestContext,
   asked: readonly Asked[],
@@ -170,10 +170,9 @@ export type Sender = {
   readonly headers: Readonly<Record<string, string | readonly string[]>>
 }
 
-/** What a change makes of a sender; `before` is absent for a new one. */
 export type SenderChange = { readonly before?: Sender | undefined; readonly after: Sender }
 
-/** Each header that names a secret, with its address: what is in here as it was sends nothing new, nor to another place. */
+/** Each header that names a secret, with its address. An unchanged pair sends nothing new and to no other address. */
 const named = (sender: Sender | undefined): string[] =>
   sender
     ? Object.entries(sender.headers)
@@ -183,8 +182,8 @@ const named = (sender: Sender | undefined): string[] =>
     : []
 
 /**
- * Refuses (403) a caller without `secrets.read` to name secrets in headers, or to send headers that name them to another
- * address; and (400) an address that a secret in force must not be sent to. Where nothing of that changes nothing is read.
+ * Refuses (403) a caller without `secrets.read` who adds a secret to headers, or sends headers that name one to another address; and (400)
+ * an address to which a secret in force must not be sent. Reads nothing if none of this changes.
  */
 export async function requireMaySend(
   context: RequestContext,

@@ -1,4 +1,4 @@
-// Secrets as the Worker serves them. No answer, log or record of a write has a value of one.
+// Creates, changes and shows secrets. No answer, log or record of a write contains a value.
 import { createHash } from 'node:crypto'
 import { auditRows } from '../../access/audit/store.ts'
 import { notFound } from '../../kernel/errors.ts'
@@ -36,7 +36,7 @@ export async function readSecret(
   return secretResponse(await secretNamed(context, database, own))
 }
 
-/** 400 for items that do not fit the configuration's declaration; 409 for a name that is taken. */
+/** Refuses: 400 for items that do not fit the configuration's declaration; 409 for a taken name. */
 export function createSecret(
   { name, staticName, secret, jurisdictions = [], allowedHosts }: SecretCreateRequest,
   { jurisdiction = [] }: SecretCreateQuery,
@@ -56,7 +56,7 @@ export function createSecret(
   })
 }
 
-/** Items that the request names are set, or with null taken away; all others stay. */
+/** Sets the items in the request, or removes them with null; other items stay. */
 export const updateSecret = (
   name: string,
   request: SecretUpdateRequest,
@@ -108,7 +108,7 @@ async function changedSecret(
         { before, resource },
         {
           sizeBytes: Buffer.byteLength(sealed),
-          // Of what is kept: a hash of the values would let anyone who sees it try values out.
+          // Hashes the sealed contents: a hash of the values would let a reader test guesses.
           hash: createHash('sha256').update(sealed).digest('hex'),
           mediaType: 'application/json',
         },
@@ -152,7 +152,7 @@ const secretResponse = ({ resource, items, allowedHosts }: NamedSecret): SecretR
   ...(allowedHosts && { allowedHosts: [...allowedHosts] }),
 })
 
-/** How the newest configuration declares the secret; undefined: it does not. */
+/** The declaration of the secret in the newest configuration; undefined if there is none. */
 async function declarationOf(
   context: RequestContext,
   staticName: string,
@@ -164,7 +164,7 @@ async function declarationOf(
 const declarationIn = ({ secrets }: Configuration, staticName: string): SecretDeclaration | undefined =>
   Object.hasOwn(secrets, staticName) ? secrets[staticName] : undefined
 
-/** Whether the version declares the secret, or has a script that reads secrets and writes this one's name out. */
+/** Whether the version declares the secret, or has a script that reads secrets and contains this name literally. */
 export async function isReferredToBy(
   context: RequestContext,
   version: VersionRow | undefined,

@@ -9,7 +9,7 @@ import type { SecretContents, SecretItems } from './items.ts'
 
 const placeOf = (tenant: Tenant, name: string): string => sealedPlace(tenant, 'secret', name)
 
-/** The secret as it is kept: its items, or where it is bound to hosts a pair of items and hosts. */
+/** The secret as stored: its items or, if bound to hosts, a pair of items and hosts. */
 export const sealedContents = (
   { env, tenant }: TenantPlace,
   name: string,
@@ -27,7 +27,7 @@ async function opened({ env, tenant }: TenantPlace, name: string, sealed: string
 export const putSecret = (database: Database, resourceName: string, sealed: string): Query[] =>
   putRows(database, secrets, [{ resourceName, items: sealed }])
 
-/** The secret of that name with its items; undefined where there is none. One round trip. */
+/** The secret of that name with its items; undefined if there is none. One round trip. */
 export async function readNamed(
   context: TenantPlace,
   database: Database,
@@ -44,7 +44,7 @@ export async function readNamed(
   return { resource: resource as Resource, ...(row ? await opened(context, name, row.items) : { items: {} }) }
 }
 
-/** All secrets of the static names, by the secrets' own names. */
+/** All secrets of the static names, by their own names. */
 export async function readContentsOf(
   context: TenantPlace,
   database: Database,

@@ -1,6 +1,6 @@
-// What a tenant's resources give to the documents of its policies: a template, its snippets, fonts and static files of the static names
-// that a configuration uses. What is in force comes before the configuration's own (resources brief 1.6). Snippets are those in force at
-// the template's own time and place (resources brief 4.3), or at the time that config.json says.
+// Resources for a policy's documents: templates, snippets, fonts and static files, by the static names in the configuration. Those in
+// force take precedence over the configuration's own (resources brief 1.6). Snippets are in force at the template's own time and
+// place (resources brief 4.3), or at the time in config.json.
 import { Refusal } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { Database } from '../../platform/database.ts'
@@ -22,17 +22,17 @@ export type DocumentResources = ReturnType<typeof documentResources>
 export function documentResources(context: TenantPlace) {
   const named = new NamedResources(homeDatabase(context))
   return {
-    /** Names templates before they are asked for: their names are read in one round trip. */
+    /** Announces templates, so that their names are read in one round trip. */
     expect: (templateNames: readonly string[]): Promise<void> =>
       named.expect(templateNames.map(staticNameOf)),
-    /** The template in force; undefined where there is none of the name, which then is the configuration's. */
+    /** The template in force; undefined if there is none, and the configuration's is used. */
     async template(name: string, where: TimeAndPlace): Promise<TemplateText | undefined> {
       const resource = await named.inForce(staticNameOf(name), 'documentTemplate', where)
       return resource && (await textOf(context, resource))
     },
     /**
-     * The rendering, or why it failed. `whereOf` says for which time and place a snippet is read; `allowed` are the static names that
-     * the template may include, any where undefined.
+     * The rendering, or why it failed. `whereOf` gives the time and place for a snippet; `allowed` lists the static names that the template
+     * may include, undefined for all.
      */
     async rendered(
       template: TemplateText,
@@ -41,7 +41,7 @@ export function documentResources(context: TenantPlace) {
       environment: Omit<TemplateEnvironment, 'templates'>,
       allowed: readonly string[] | undefined,
     ): Promise<RenderedTemplate | { readonly failure: string; readonly isLimit: boolean }> {
-      // The engines are much code, which requests that make no document never need.
+      // Loaded late: the engines are large, and requests that make no document do not need them.
       const { renderedTemplate } = await import('./rendering.ts')
       const snippets = new Snippets(context, named, whereOf, allowed)
       try {
@@ -59,7 +59,7 @@ export function documentResources(context: TenantPlace) {
 
 const FONT_ENDING = /^(?:ttf|otf|woff2?)$/i
 
-/** `brand_sans.ttf` is the font, `terms` or `terms.pdf` the static document, of that static name. */
+/** `brand_sans.ttf` names the font, `terms` or `terms.pdf` the static document, of that static name. */
 const partsOf = (name: string): { staticName: string; ending: string } => {
   const [, staticName = '', ending = ''] = /^(.*?)(?:\.(\w{1,5}))?$/.exec(name) ?? []
   return { staticName, ending }
@@ -84,7 +84,7 @@ export function filesInForce(
   })
 }
 
-/** Resources by static name for things made together: each name is read once, names known beforehand in one round trip. */
+/** Resources by static name: each name is read once, and names known beforehand in one round trip. */
 export class NamedResources {
   readonly #database: Database
   readonly #known = new Map<string, ReturnType<typeof findCandidates>>()
@@ -93,7 +93,7 @@ export class NamedResources {
     this.#database = database
   }
 
-  /** Reads what there is of the names, in one round trip; none where all are known. What is no static name is passed over. */
+  /** Reads the names in one round trip; none if all are known. Ignores texts that are not static names. */
   async expect(names: readonly string[]): Promise<void> {
     const unknown = [...new Set(names)].filter(name => RESOURCE_NAME.test(name) && !this.#known.has(name))
     if (unknown.length === 0) return
@@ -111,25 +111,24 @@ export class NamedResources {
   }
 }
 
-/** A template or snippet as text: a resource's, or one of a configuration. */
+/** A template or snippet as text, from a resource or a configuration. */
 export type TemplateText = {
-  /** How messages name it: the resource's name, or the path in the configuration. */
+  /** The name in messages: the resource's name, or the path in the configuration. */
   readonly name: string
   readonly format: TemplateFormat
   readonly source: string
   readonly resource?: Resource
-  /** Of Liquid that is in memory already. */
+  /** For Liquid that is in memory already. */
   readonly compiled?: () => CompiledTemplate
 }
 
-/** The day and the place for which names are read. */
 export type TimeAndPlace = { readonly at: Instant; readonly jurisdiction: string | undefined }
 
-/** Of one template, and their characters together. */
+/** Limits of one template: snippets, and their characters together. */
 const MOST_SNIPPETS = 200
 const MOST_CHARACTERS = 10 * 1_048_576
 
-/** Reads at a time: an isolate has six connections. */
+/** Simultaneous reads: an isolate has six connections. */
 const AT_A_TIME = 6
 
 const namesIn = ({ format, source }: TemplateText): string[] =>
@@ -147,13 +146,13 @@ export class Snippets {
   readonly #named: NamedResources
   readonly #whereOf: (name: string) => TimeAndPlace
   readonly #allowed: ReadonlySet<string> | undefined
-  /** By static name; undefined where none is in force. */
+  /** By static name; undefined if none is in force. */
   readonly #read = new Map<string, TemplateText | undefined>()
   #characters = 0
 
   /**
-   * `whereOf`: for which time and place a snippet is read. `allowed`: the static names that the document's
-   * `templateSnippets` lists; any where it has no such list.
+   * `whereOf` gives the time and place for a snippet. `allowed` lists the static names in the document's `templateSnippets`; undefined
+   * allows all.
    */
   constructor(
     context: TenantPlace,
@@ -184,10 +183,7 @@ export class Snippets {
     return [...this.#read.values()].flatMap(one => one?.resource ?? [])
   }
 
-  /**
-   * Reads the snippets of the names and what they include, a round trip and one read of files for each level. Refuses
-   * (422) more than 200 of them, or more than 10 MiB.
-   */
+  /** Reads snippets and their includes: a round trip and a read of files for each level. Refuses (422) more than 200, or 10 MiB. */
   async load(names: readonly string[]): Promise<void> {
     let wanted = this.#unknown(names)
     while (wanted.length > 0) {

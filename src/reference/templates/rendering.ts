@@ -1,4 +1,4 @@
-// A template of either dialect, rendered with its snippets.
+// Renders a template of either dialect with its snippets.
 import { TemplateError } from '../../../packages/liquid/limits.ts'
 import type { VelocityTemplate } from '../../../packages/velocity/parse.ts'
 import { compileVelocity, renderVelocity } from '../../../packages/velocity/velocity.ts'
@@ -15,14 +15,14 @@ import type { Snippets, TemplateText } from './document-resources.ts'
 export type RenderedTemplate = {
   readonly output: string
   readonly undefinedNames: readonly string[]
-  /** Of Liquid: its filters may ask for a static document in place of what is rendered. */
+  /** For Liquid: a filter may ask for a static document in place of the rendering. */
   readonly effects?: RatingEffects
 }
 
-/** Names that a template makes up are read when it asks for them, and it is rendered again. */
+/** Computed names are read when the template asks for them, and it is rendered again. */
 const MOST_ROUNDS = 20
 
-/** Throws a Refusal (422) with the template's name, line and column for whatever fails or passes a limit. */
+/** Throws a Refusal (422) with the template's name, line and column for every failure or passed limit. */
 export async function renderedTemplate(
   text: TemplateText,
   data: unknown,
@@ -76,7 +76,7 @@ type Render = (
   find: (name: string) => TemplateText | undefined,
 ) => RenderedTemplate
 
-/** What compiles at upload may fail under rules that came later. */
+/** A template that compiled at upload may fail under later rules. */
 function compiled<T>(
   text: TemplateText,
   {
@@ -91,7 +91,7 @@ function compiled<T>(
 
 const sourceOf = ({ name, source }: TemplateText) => ({ path: name, source })
 
-/** Each compiled once, however often it is included. */
+/** Compiles each text once, however often it is included. */
 function remembered<T>(compile: (text: TemplateText) => T): (text: TemplateText) => T {
   const known = new Map<TemplateText, T>()
   return text => {

@@ -1,5 +1,5 @@
-// What uploaded files are. Fonts: by their bytes. Static documents: by Content-Type, else by file name, else by the first bytes (resources
-// brief 4.1); bytes must begin as their format always does, so that a broken PDF fails here and not in a year. Templates: they must compile.
+// Checks uploaded files. A font is recognized by its bytes; a static document by Content-Type, else file name, else first bytes (resources
+// brief 4.1). Bytes must begin as their format requires: a broken PDF fails now, not in a year. Templates must compile.
 import { invalidRequest, Refusal } from '../../kernel/errors.ts'
 import { utf8Text } from '../../platform/http/body/bytes.ts'
 import type { Finding } from '../../product/configuration.ts'
@@ -8,7 +8,7 @@ import type { TemplateFormat } from '../../product/resources.ts'
 type DocumentKind = {
   /** Its own media type first. */
   readonly mediaTypes: readonly string[]
-  /** How its bytes begin, in Latin-1: one of these. */
+  /** The possible first bytes, in Latin-1. */
   readonly marks?: readonly string[]
 }
 
@@ -18,7 +18,7 @@ const JPEG_MARKS = ['\xff\xd8\xff']
 const PDF_MARK = '%PDF-'
 const OFFICE = 'application/vnd.openxmlformats-officedocument'
 
-/** By the names that the contract has for them. */
+/** By the names in the contract. */
 const FORMATS = {
   text: { mediaTypes: ['text/plain'] },
   txt: { mediaTypes: ['text/plain'] },
@@ -39,10 +39,10 @@ type DocumentFormat = keyof typeof FORMATS
 const KINDS: Readonly<Record<DocumentFormat, DocumentKind>> = FORMATS
 const NAMES = Object.keys(FORMATS) as DocumentFormat[]
 
-/** A PDF may have up to this much before its mark. */
+/** A PDF may have up to this many bytes before its mark. */
 const MARK_WITHIN = 1_024
 
-/** What clients send when they do not know what the file is. */
+/** Media types that clients send for unknown files. */
 const SAYS_NOTHING = new Set(['application/octet-stream', 'application/x-www-form-urlencoded'])
 
 export type UploadedFile = {
@@ -51,7 +51,7 @@ export type UploadedFile = {
   readonly fileName: string | undefined
 }
 
-/** What a file is found to be. Static documents have a format. */
+/** The detected type; only static documents have a format. */
 type FileContents = { readonly mediaType: string; readonly format?: string }
 
 /** Refuses an unusable file. */
@@ -61,8 +61,8 @@ export type ReadFile = (
 ) => FileContents | Promise<FileContents>
 
 /**
- * The format, and the media type that the document is given out with. Refuses with `unsupportedMediaType` what is of
- * none of the formats, with `invalidRequest` bytes that are not of the declared format.
+ * The format, and the media type for downloads. Refuses with `unsupportedMediaType` a file of no known format, and with `invalidRequest`
+ * bytes that do not match the declared format.
  */
 export function documentFormat(file: UploadedFile): { format: DocumentFormat; mediaType: string } {
   const head = Buffer.from(file.bytes.subarray(0, MARK_WITHIN)).toString('latin1')
@@ -85,7 +85,7 @@ export function documentFormat(file: UploadedFile): { format: DocumentFormat; me
   return { format, mediaType: mediaTypes[0]! + charset }
 }
 
-/** Of several formats of one media type the file's name chooses. */
+/** Of several formats with one media type, the file name chooses. */
 function declaredFormat({ mediaType, fileName }: UploadedFile): DocumentFormat | undefined {
   const ending = /\.(\w{1,5})$/.exec(fileName ?? '')?.[1]?.toLowerCase()
   const named = ending === 'htm' ? 'html' : NAMES.find(name => name === ending)
@@ -101,7 +101,7 @@ function formatOfBytes(head: string, bytes: Uint8Array): DocumentFormat | undefi
   return utf8Text(bytes) !== undefined && !head.includes('\0') ? 'text' : undefined
 }
 
-/** Whether the bytes begin as those of the format must; true for formats that have no mark. */
+/** Whether the bytes begin as the format requires; true for formats without a mark. */
 const isMarked = (format: DocumentFormat, head: string): boolean =>
   format === 'pdf'
     ? head.includes(PDF_MARK)
@@ -115,13 +115,13 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   wOF2: 'font/woff2',
 }
 
-/** Bytes of a font once it is unpacked: all fonts of a document have no more together. */
+/** Bytes of an unpacked font: the same limit as for all fonts of a document together. */
 const MOST_UNPACKED_BYTES = 24_000_000
 
-/** The font's media type. Refuses (400) what is no font, and one that nothing could be printed with. */
+/** The font's media type. Refuses (400) files that are not fonts, and fonts that cannot print. */
 export async function fontFile({ bytes }: { bytes: Uint8Array }): Promise<{ mediaType: string }> {
   const mediaType = fontMediaType(bytes)
-  // Code that nothing but an upload of a font needs.
+  // Loaded late: only uploads of fonts need this code.
   const { fontProblem } = await import('../../../packages/pdf/own-fonts.ts')
   const problem = fontProblem(bytes, MOST_UNPACKED_BYTES)
   if (problem !== undefined) throw invalidRequest(`The font cannot be used: ${problem}. Send a whole font.`)
@@ -138,7 +138,7 @@ function fontMediaType(bytes: Uint8Array): string {
   return found
 }
 
-/** Problems of one template that its refusal lists. */
+/** The most problems of a template that its refusal lists. */
 const MOST_SHOWN = 50
 
 /** Templates and snippets are UTF-8 text that compiles. */
@@ -156,7 +156,7 @@ export const templateFile: ReadFile = async ({ bytes, mediaType }, templateForma
   return { mediaType: 'text/plain; charset=utf-8' }
 }
 
-/** The engines are much code, which most requests never need. */
+/** Loads the engines late: they are large, and most requests do not need them. */
 async function findingsOf(source: string, format: TemplateFormat | undefined): Promise<Finding[]> {
   const given = { path: 'template', source }
   if (format === 'velocity')

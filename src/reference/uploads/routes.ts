@@ -1,4 +1,4 @@
-// Resources of every uploaded kind have an upload, a replacement and a download. Tables are also asked for records.
+// Every uploaded kind has an upload, a replacement and a download; tables also have look-ups of records.
 import { z } from '@hono/zod-openapi'
 import { forTenant, type Route } from '../../platform/http/route.ts'
 import { LONGEST_FONT_STATIC_NAME, TEMPLATE_FORMATS } from '../../product/resources.ts'
@@ -7,11 +7,9 @@ import { BasicResourceResponse, ResourceCreateQuery, ResourceName, SelectionQuer
 import * as contract from '../data-tables/contract.ts'
 import { LARGEST_TABLE_BYTES } from '../data-tables/layout.ts'
 
-// Code that most requests never need.
+// Loaded late: most requests do not need it.
 const uploads = () => import('./service.ts')
 const tables = () => import('../data-tables/service.ts')
-
-// Tables.
 
 const FORMS =
   'A CSV, or a zip with exactly one: the file part of a form, or the body itself. UTF-8, a header with the names of the columns,'
@@ -156,8 +154,6 @@ export const constraintTableRoutes: readonly Route[] = [
   }),
 ]
 
-// Static documents and fonts.
-
 const answer = { schema: BasicResourceResponse, description: 'The resource.' }
 
 const FILES = {
@@ -218,7 +214,7 @@ export const fileResourceRoutes: readonly Route[] = [
   ...fileRoutes('customFont'),
 ]
 
-// Templates and snippets, which have a path for each dialect.
+// Templates and snippets have a path for each dialect.
 
 const TEMPLATE_UPLOAD = { largestBytes: 5_000_000, partNames: ['file', 'template'], media: 'text/plain' }
 const TEMPLATE_FORM =

@@ -1,5 +1,5 @@
-// Uploads of resources of every kind. A file is in R2 before its revision is recorded, so that whatever is in force can be
-// read. Until then it has a timer; a file that is known not to be recorded is deleted after the answer.
+// Uploads of resources of every kind. A file is in R2 before its revision is recorded, so everything in force can be read. Until then it
+// has a timer; a file that is certainly unrecorded is deleted after the answer.
 import { invalidRequest, isRefused, notFound, Refusal, wrongState } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -31,7 +31,7 @@ import { deleteFile, revisionFile, revisionKey, storedFile, storeStream } from '
 import { resourceRevisions } from '../tables.ts'
 import { documentFormat, fontFile, type ReadFile, templateFile } from './formats.ts'
 
-/** The kinds of resources that are uploaded: how messages name them, and how their files are read. */
+/** The kinds of uploads: their names in messages, and how their files are read. */
 const KINDS: Readonly<
   Record<
     Exclude<ResourceType, 'secret'>,
@@ -47,13 +47,13 @@ const KINDS: Readonly<
   customFont: { noun: 'customFont', readFile: fontFile },
 }
 
-/** Templates and snippets have a dialect; what replaces one has the same. */
+/** Templates and snippets have a dialect, and a replacement must have the same. */
 export type UploadKind = { readonly type: keyof typeof KINDS; readonly templateFormat?: TemplateFormat }
 
-/** The resource before and after the upload. Refuses what cannot be. */
+/** The resource before and after the upload. Refuses invalid changes. */
 type Plan = (database: Database) => Promise<Change>
 
-/** Refuses: 400 for a file with problems; 409 for a name that exists, or a static name of another type. */
+/** Refuses: 400 for a file with problems; 409 for a taken name, or a static name of another type. */
 export const createUpload = (
   kind: UploadKind,
   names: NewResource,
@@ -66,8 +66,8 @@ export const createUpload = (
   })
 
 /**
- * New contents under the same name; the earlier ones are kept, and readers see them until the new ones are whole. Refuses: 400
- * for a file with problems, 404, and 409 for the other dialect.
+ * New contents under the same name. Earlier ones are kept and read until the new ones are complete. Refuses: 400 for a file with problems,
+ * 404, and 409 for the other dialect.
  */
 export const replaceUpload = (
   kind: UploadKind,
@@ -102,7 +102,7 @@ const uploaded = (
     : uploadedFile(kind, how.readFile, upload, context, plan)
 }
 
-/** The file is read first, and stored when it is sound. */
+/** Reads the file first, and stores it if it is valid. */
 async function uploadedFile(
   kind: UploadKind,
   readFile: ReadFile,
@@ -134,7 +134,7 @@ async function uploadedFile(
   })
 }
 
-/** The file is stored as it arrives, and read from there. It is planned before that, and again at each commit after the first. */
+/** Stores the file as it arrives and reads it from there. Plans the change before that, and again at each commit after the first. */
 async function uploadedTable(
   kind: UploadKind,
   readTable: ReadTable,
@@ -142,7 +142,7 @@ async function uploadedTable(
   context: RequestContext,
   plan: Plan,
 ): Promise<JsonText> {
-  // A header of any text is one of a CSV, so that JSON would be a table without rows.
+  // Any text is a valid CSV header, so JSON would be a table without rows.
   if (upload.mediaType === 'application/json')
     throw new Refusal(
       'unsupportedMediaType',
@@ -174,12 +174,12 @@ async function uploadedTable(
   })
 }
 
-/** A file of an upload until its revision is recorded. */
+/** An uploaded file whose revision is not recorded yet. */
 type PendingFile = {
-  /** Each try has its own, so that none deletes the file that another try of the same key has recorded. */
+  /** New for each try, so no try deletes the file that another one of the same key has recorded. */
   readonly revision: Uuid
   isStored: boolean
-  /** Gives up what reading the file left in the database. */
+  /** Removes what reading the file added to the database. */
   abandon?: (() => void) | undefined
 }
 
@@ -202,7 +202,7 @@ async function recordedUpload(
       },
     )
   } catch (problem) {
-    // After any other failure the commit may have been made.
+    // After any other failure the commit may have happened.
     isUnneeded = isRefused(problem)
     throw problem
   } finally {
@@ -225,7 +225,7 @@ function discard({ revision, abandon }: PendingFile, context: RequestContext, da
   )
 }
 
-/** To be awaited before the file of the revision is stored. */
+/** Await it before storing the revision's file. */
 const expectRevision = (context: RequestContext, revision: Uuid): Promise<void> =>
   expectRecord(context, 'resource.file.unrecorded', revision)
 
@@ -233,7 +233,7 @@ export const deleteUnrecorded: TimerOwner = unlessRecorded(resourceRevisions, (r
   deleteFile(place, revision),
 )
 
-/** A zip with the CSV as it was uploaded, named as the table. */
+/** A zip with the CSV as it was uploaded, named like the table. */
 export async function downloadTable(
   kind: UploadKind,
   name: string,
@@ -254,9 +254,7 @@ export async function downloadTable(
   })
 }
 
-/**
- * The stored bytes with the stored type. `x-resource-name` and `x-resource-revision` say which resource a static name led to.
- */
+/** Answers the stored bytes and type. `x-resource-name` and `x-resource-revision` identify the resource that a static name selected. */
 export async function downloadFile(
   { type }: UploadKind,
   name: string,
@@ -269,7 +267,7 @@ export async function downloadFile(
     headers: {
       'content-type': object.httpMetadata?.contentType ?? 'application/octet-stream',
       'content-length': String(object.size),
-      // What a tenant uploaded never runs as a page of this service.
+      // Uploaded content must never run as a page of this service.
       'content-disposition': 'attachment',
       'x-content-type-options': 'nosniff',
       etag: object.httpEtag,
