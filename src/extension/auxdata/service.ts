@@ -46,7 +46,7 @@ export async function readAuxKeys(
   return { keys, page }
 }
 
-/** Sets the keys in the request; other keys of the locator stay. */
+/** Keys that are not in the request stay. */
 export async function mergeAuxData(
   context: RequestContext,
   locator: string,
@@ -61,7 +61,7 @@ export async function mergeAuxData(
   ])
 }
 
-/** The only key that the request sets, when `If-Match` applies to it. */
+/** Refuses (400) several keys with `If-Match`. */
 function keyOf({ ifMatch }: RequestContext, auxData: AuxDataSetCreateRequest['auxData']): string {
   const keys = [...new Set(auxData.map(({ key }) => key))]
   if (ifMatch !== undefined && keys.length !== 1)

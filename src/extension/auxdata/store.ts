@@ -73,7 +73,7 @@ export const auxPairsQuery = (
         select value ->> 0, value ->> 1 from json_each(${JSON.stringify(pairs.map(({ locator, key }) => [locator, key]))}))`,
     )
 
-/** Queries that carry out the writes; of several to one key, the last value of each property counts. */
+/** Of several writes to one key, the last value of each property counts. */
 export function putAuxData({ build }: Database, changes: readonly AuxChange[], at: Instant): Query[] {
   return jsonLists([...merged(changes)].map(change => JSON.stringify(change))).map(list =>
     build.run(sql`
@@ -102,7 +102,7 @@ function merged(changes: readonly AuxChange[]): Iterable<AuxChange> {
 export const deleteAuxData = ({ build }: Database, locator: string, key: string): Query =>
   build.delete(auxData).where(and(eq(auxData.locator, locator), eq(auxData.key, key)))
 
-/** The audit entry of a deletion, which goes before it; none where there is nothing to delete. */
+/** The audit entry of a deletion, written before it; none if there is nothing to delete. */
 export const auditDeletion = (
   { build }: Database,
   { caller, requestId, now }: Pick<RequestContext, 'caller' | 'requestId' | 'now'>,
@@ -120,7 +120,7 @@ const MOST_KEYS = 200
 
 type Change = { readonly locator: string; readonly key: string; readonly plugin?: string }
 
-/** The audit entries of simultaneous writes: one for each locator and plugin, or several for many keys. */
+/** Simultaneous writes share one entry for each locator and plugin, or several for many keys. */
 export function auditOf(changes: readonly Change[]): AuditEntry[] {
   const groups = Map.groupBy(changes, ({ locator, plugin }) => JSON.stringify([locator, plugin]))
   return [...groups.values()].flatMap(group => {

@@ -1,8 +1,8 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /**
- * Auxiliary data: text under a locator and a key. The locator may name any record, or none. It is not versioned and not deleted
- * with the record (brief 7). It is in the locator's shard; without one, in shard 0.
+ * Text under a locator (of any record or none) and a key. Not versioned or deleted with the record (brief 7). In the locator's shard;
+ * without one, in shard 0.
  */
 export const auxData = sqliteTable(
   'aux_data',

@@ -27,8 +27,6 @@ import { AutofillCalls } from '../../policy/contract/requests.ts'
 import { isOperationName } from './autofill/sequence.ts'
 import { INTEGRATION_TYPES } from './integration.ts'
 
-// ---------------------------------------------------------------------------------------------- management
-
 const MASKED =
   'Values that look secret are shown as `********`. Sent back so in a PUT, they mean the value that is kept.'
 
@@ -63,7 +61,7 @@ const connection = {
   securitySpec: optionalRecord(SecuritySpecRequest),
 }
 
-/** Reserved: the plugin in autofill sequences, and the path of the sequences. */
+/** The plugin in autofill sequences, and the path of the sequences. */
 const RESERVED: ReadonlySet<string> = new Set(['internal', 'autofill'])
 
 const StorableName = Name.refine(isStorable, rule('must be text without NUL')).refine(
@@ -112,8 +110,6 @@ export const ExternalServiceIntegrationsResponse = component('ExternalServiceInt
   externalServiceIntegrations: z.array(ExternalServiceIntegrationResponse),
 })
 export type ExternalServiceIntegrationsResponse = z.infer<typeof ExternalServiceIntegrationsResponse>
-
-// ---------------------------------------------------------------------------------------------- the log of calls
 
 export const IntegrationCallsQuery = z.object({
   policyLocator: OptionalName.describe('Calls for this policy only.'),
@@ -166,8 +162,6 @@ export const IntegrationCallBodiesResponse = component('IntegrationCallBodiesRes
   response: OptionalText.describe('The body that came back, without secrets.'),
 })
 export type IntegrationCallBodiesResponse = z.infer<typeof IntegrationCallBodiesResponse>
-
-// ---------------------------------------------------------------------------------------------- autofill
 
 // Operations with the calls that fill them in (brief 5.6, "Autofill order").
 const OPERATION =

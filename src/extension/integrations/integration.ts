@@ -2,15 +2,15 @@ import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { Signing } from '../../platform/outbound/signature.ts'
 
-/** Kinds of services (resources brief 6.1). Bindery calls the first two; the others are stored for clients that look them up. */
+/** Resources brief 6.1. Bindery calls the first two; the others are stored for clients. */
 export const INTEGRATION_TYPES = ['external_rater', 'data_autofill', 'webhook', 'fe-plugins'] as const
 
 export type IntegrationType = (typeof INTEGRATION_TYPES)[number]
 
-/** How calls are secured. `secureSsl` is stored; certificates are always verified. */
+/** `secureSsl` is only stored; certificates are always verified. */
 export type Security = Signing & { readonly secureSsl: boolean }
 
-/** The address of a service and the headers that it is sent; sealed as a whole in the database. */
+/** Sealed as a whole in the database. */
 export type Connection = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>

@@ -30,7 +30,7 @@ import type {
 import type { Connection, Integration, Security } from './integration.ts'
 import { deleteIntegration, forgetIntegrations, putIntegration, readIntegrations } from './store.ts'
 
-/** The most integrations of a tenant; more answer 413. */
+/** More answer 413. */
 const MOST_INTEGRATIONS = 100
 
 export async function listIntegrations(
@@ -56,7 +56,7 @@ export async function addIntegration(
   })
 }
 
-/** Replaces everything but the name and type: what the request leaves out is removed. */
+/** Replaces everything but the name and type; values that are left out are removed. */
 export async function replaceIntegration(
   name: string,
   request: ExternalServiceIntegrationUpdateRequest,
@@ -132,7 +132,7 @@ const notNamed = (name: string): Guard => ({
   holds: sql`not ${namedByNewest(name)}`,
 })
 
-/** The answer of a commit; one that was too long to store is the list as it is now. */
+/** An answer that was too long to store is the present list. */
 async function answerOf(
   context: RequestContext,
   answer: Awaited<ReturnType<typeof commit>>,
@@ -141,7 +141,6 @@ async function answerOf(
   return jsonText({ status: answer.status, text: JSON.stringify(await listIntegrations(context)) })
 }
 
-/** The integration of that name; 404 when there is none. */
 export function neededIntegration(present: Present, name: string): Integration {
   const integration = present.get(name)
   if (!integration) throw notFound('integration', name)
@@ -199,14 +198,10 @@ const naming = (name: string): SQL =>
 
 const newest = sql`(select max(version) from ${configurationVersions})`
 
-/** True in the batch when the newest configuration names the integration. */
 const namedByNewest = (name: string): SQL =>
   sql`exists (select 1 from (${naming(name)}) where version = ${newest})`
 
-/**
- * What needs the integration, as the beginning of a sentence: the newest configuration, or an older one whose policies are
- * rated by it when they change. Undefined for nothing.
- */
+/** The subject of a sentence about what needs the integration: the newest configuration, or an older one that rates policies. */
 async function useOf(context: RequestContext, name: string): Promise<string | undefined> {
   const home = homeDatabase(context)
   const [versions, [last]] = await home.batch([
@@ -232,10 +227,7 @@ async function useOf(context: RequestContext, name: string): Promise<string | un
   return version === undefined ? undefined : `Configuration version ${version}, which policies are of,`
 }
 
-/**
- * The connection in the request. What it leaves out is removed; `********` keeps a secret. Refuses (400) a mask with nothing to
- * keep.
- */
+/** Values that are left out are removed; `********` keeps a secret. Refuses (400) a mask without a stored secret. */
 function connectionOf(
   { url, headers, securitySpec }: ExternalServiceIntegrationUpdateRequest,
   before: Connection | undefined,

@@ -1,4 +1,4 @@
-// Integrations as rows of the home shard, and in the memory of an isolate, so that calls need no round trip for them.
+// Integrations as rows of the home shard, and in the isolate's memory, so calls read them without a round trip.
 
 import { asc, eq } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
@@ -19,7 +19,7 @@ type Cached = { readonly byName: ReadonlyMap<string, Integration>; readonly read
 
 const cached = new Memo<string, Cached>(MOST_CACHED_TENANTS)
 
-/** The tenant's integrations by name, oldest first: one round trip. */
+/** By name, oldest first; one round trip. */
 export async function readIntegrations(context: TenantPlace): Promise<ReadonlyMap<string, Integration>> {
   const { env, tenant } = context
   const database = homeDatabase(context)
@@ -30,7 +30,7 @@ export async function readIntegrations(context: TenantPlace): Promise<ReadonlyMa
   return new Map(read.map(one => [one.name, one]))
 }
 
-/** The same, read at most every 5 s in an isolate, for calls. */
+/** Read at most every 5 s in an isolate, for calls. */
 export async function integrationsOf(context: TenantPlace): Promise<ReadonlyMap<string, Integration>> {
   const key = sealedPlace(context.tenant)
   const known = cached.get(key)
@@ -40,7 +40,7 @@ export async function integrationsOf(context: TenantPlace): Promise<ReadonlyMap<
   return byName
 }
 
-/** Called after a change: this isolate reads them again. */
+/** Call after a change: this isolate reads them again. */
 export const forgetIntegrations = (tenant: Tenant): void => {
   cached.delete(sealedPlace(tenant))
 }
@@ -73,6 +73,6 @@ export async function putIntegration(
 export const deleteIntegration = (database: Database, locator: Uuid): Query =>
   database.build.delete(integrations).where(eq(integrations.locator, locator))
 
-/** The names of the tenant's integrations of the type, to be read in the caller's batch. */
+/** For the caller's batch. */
 export const integrationNamesQuery = (database: Database, type: IntegrationType) =>
   database.build.select({ name: integrations.name }).from(integrations).where(eq(integrations.type, type))

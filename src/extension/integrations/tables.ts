@@ -2,10 +2,7 @@ import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqli
 import type { AttemptMade } from './call/exchange.ts'
 import { INTEGRATION_TYPES } from './integration.ts'
 
-/**
- * The tenant's external services, in its home shard: they go with the tenant when it is recreated or deleted, and change under
- * its guards and record of writes.
- */
+/** In the home shard: they are deleted with the tenant, and its guards and record of writes apply. */
 export const integrations = sqliteTable(
   'integration',
   {
@@ -20,7 +17,7 @@ export const integrations = sqliteTable(
   table => [uniqueIndex('integration_name').on(table.name)],
 )
 
-/** Every call of an integration, in the shard of its record, for 30 days. The bodies are in R2 under the call's locator. */
+/** Every call, in the shard of its record, for 30 days. The bodies are in R2 under the call's locator. */
 export const integrationCalls = sqliteTable(
   'integration_call',
   {
@@ -34,7 +31,7 @@ export const integrationCalls = sqliteTable(
     policyLocator: text(),
     requestId: text().notNull(),
     username: text().notNull(),
-    /** Without what looks secret in its query. */
+    /** Without likely secrets in its query. */
     url: text().notNull(),
     attempts: text({ mode: 'json' }).$type<readonly AttemptMade[]>().notNull(),
     /** HTTP status of the last attempt; null when no answer came. */

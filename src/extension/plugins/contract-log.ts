@@ -1,4 +1,4 @@
-// The log of plugins: what they printed, and why they failed.
+// The log of plugins: their output and their failures.
 import { z } from '@hono/zod-openapi'
 import {
   component,

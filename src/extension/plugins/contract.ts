@@ -1,6 +1,5 @@
-// The inputs and answers of plugins (brief 5.6). Numbers go in as text and come back as numbers or text. Unknown properties of
-// answers are ignored. These schemas are not in the OpenAPI document; they are loaded when a plugin is first called, since
-// creating them takes time.
+// The inputs and answers of plugins (brief 5.6). Numbers are sent as text and accepted as numbers or text; unknown properties are ignored.
+// These schemas are not in the OpenAPI document. They are loaded at the first call of a plugin, since creating them takes time.
 import '../../platform/wire.ts'
 import { z } from 'zod'
 import { type Decimal, decimal } from '../../kernel/money.ts'
@@ -14,11 +13,9 @@ import { LARGEST_PLAN_PERIODS } from '../../policy/records/invoice.ts'
 import type { PolicyholderResponse } from '../../policyholders/contract.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
 
-// ------------------------------------------------------------------------------------------------ values
-
 const AMOUNT = 'must be an amount: a number or its digits, below 10^13'
 
-/** The result of a sum with something missing, shown by its name: authors look for that first. */
+/** A sum with a missing value gives NaN; authors look for that name first. */
 const notANumber = (text: string): string => (/^(NaN|-?Infinity)$/.test(text) ? `, not ${text}` : '')
 
 /** An amount in major units as an exact decimal. `NaN` and the like arrive as text, which is no amount. */
@@ -54,9 +51,7 @@ const Timestamp = z.union([z.number(), z.string()], INSTANT).transform((wire, ct
   return z.NEVER
 })
 
-// ------------------------------------------------------------------------------------------------ input
-
-/** A response in the form for plugins: its numbers are text (translation.ts). */
+/** Plugins get all numbers as text (translation.ts). */
 export type Textual<T> = T extends number ? string : T extends object ? { [K in keyof T]: Textual<T[K]> } : T
 
 export type PluginPolicy = Textual<PolicyResponse>
@@ -124,7 +119,7 @@ export type ProrationItem = {
   id: string
   type: 'premium' | 'technicalPremium' | 'tax' | 'fee' | 'commission'
   amount: string
-  /** The same for what comes after the segment, when the transaction takes, replaces or brings that back too. */
+  /** The same for the time after the segment, if the transaction takes, replaces or restores that too. */
   followingAmount: string
   segmentStartTimestamp: string
   segmentEndTimestamp: string
@@ -140,14 +135,14 @@ export type ProrationItem = {
 export type PluginCharge = ChargeSource & {
   chargeId: string
   type: FinancialTransactionResponse['type']
-  /** `previously_invoiced`: the rest of a charge of which other parts were invoiced; `isNew` is false. */
+  /** `previously_invoiced`: the rest of a charge with invoiced parts; `isNew` is false. */
   category: 'new' | 'previously_invoiced'
   isNew: boolean
   amount: string
   originalAmount: string
   previouslyInvoicedAmount: string
   amountCurrency: string
-  /** The span that the amount pays for. */
+  /** The period that the amount pays for. */
   coverageStartTimestamp: string
   coverageEndTimestamp: string
   policyModificationLocator: string
@@ -159,7 +154,7 @@ export type InstallmentsInput = {
   transactionType: InstallmentsInput['operation']
   policy: PluginPolicy
   charges: PluginCharge[]
-  /** The installments that the answer replaces: what they would still have billed is among the charges. */
+  /** The installments that the answer replaces; their amounts are among the charges. */
   plannedInvoices: Textual<FutureInvoiceResponse>[]
   paymentScheduleName: string
   oldPaymentScheduleName?: string
@@ -208,8 +203,6 @@ export type AutofillInput = {
   renewalLocator?: string
   tenantTimeZone: string
 }
-
-// ------------------------------------------------------------------------------------------------ answers
 
 /** Older scripts write `amount` for `exactAmount`. */
 const CommissionRate = z
@@ -302,7 +295,7 @@ export const PostPaymentReversalResult = z.object({ gracePeriodEndTimestamp: opt
 
 const DocumentName = z.string().min(1).max(200).transform(storable)
 
-/** Consolidated documents of a transaction, and documents that one is made of. */
+/** Consolidated documents of a transaction, and source documents of each. */
 const MOST_CONSOLIDATIONS = 20
 const MOST_SOURCES = 200
 
@@ -321,7 +314,7 @@ export const PostIssuanceResult = z.object({
   ),
 })
 
-/** A part of the update request; the contract of the request that is filled in reads it. */
+/** A part of the update request, validated by that request's contract. */
 export const AutofillResult = z.looseObject(
   { exceptionMessage: ExceptionMessage },
   'must be an object, a part of the update request',

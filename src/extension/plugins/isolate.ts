@@ -1,5 +1,5 @@
-// Runs tenant code in isolates (Dynamic Workers): one per program, which the platform keeps warm under the program's name. The
-// platform enforces its limits; a local runtime enforces none.
+// Runs tenant code in isolates (Dynamic Workers), one per program, which the platform keeps warm by name. The platform enforces its limits;
+// a local runtime enforces none.
 import { Refusal } from '../../kernel/errors.ts'
 import { now } from '../../kernel/time.ts'
 import { ISOLATE_LIMITS, LONGEST_CALL_MS } from './limits.ts'
@@ -19,7 +19,6 @@ const SANDBOX_FORMAT = 6
 
 type Entrypoint = { run(call: string, packed: Packed): Promise<unknown> }
 
-/** Returns the code of a program's isolate, from the bundle (program.ts). */
 type CodeOf = (program: PluginProgram) => WorkerLoaderWorkerCode
 
 export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunner => ({
@@ -35,14 +34,13 @@ export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunne
       const ending = await endingOf(loader, name, () => codeOf(program), text, packed, leftMs)
       if (ending.kind === 'answered') return ending.outcome
       if (ending.kind === 'refused') return failed({ reason: ending.problem })
-      // The next call gets another isolate.
       leave(usual, name)
       if (ending.kind === 'late') return tooLong()
       if (ending.kind === 'limit')
         return failed({ reason: `was stopped by the sandbox: ${ending.problem}`, limit: true })
       if (ending.kind === 'broken') {
         console.error(JSON.stringify({ at: 'plugin isolate', program: program.key, problem: ending.problem }))
-        // A call changes nothing, so it is repeated in another isolate. A program that breaks two isolates breaks every one.
+        // A call changes nothing, so another isolate repeats it. A program that breaks two isolates breaks every one.
         if (problem !== undefined) return failed({ reason: `was ended by the sandbox: ${ending.problem}` })
         problem = ending.problem
       }
@@ -58,7 +56,7 @@ const instead = new Map<string, string>()
 
 const MOST_REMEMBERED = 1_000
 
-/** A fresh isolate is unspoiled unless a simultaneous call spoils it again. */
+/** A fresh isolate is usable unless a simultaneous call spoils it again. */
 const MOST_ISOLATES = 3
 
 /** Sends the program's calls to a fresh isolate from now on, unless another call has done so already. */
@@ -100,7 +98,7 @@ async function endingOf(
     return await Promise.race([answered, late])
   } catch (thrown) {
     const problem = thrown instanceof Error ? thrown.message : String(thrown)
-    // For example for code that is too large: the message says so.
+    // For example for code that is too large; the message gives the reason.
     if (problem.startsWith('Failed to start Worker')) return { kind: 'refused', problem }
     return { kind: AT_LIMIT.test(problem) ? 'limit' : 'broken', problem }
   } finally {

@@ -10,13 +10,12 @@ import { allAt } from '../../product/resources.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { PluginSessions } from './sessions.ts'
 
-/** The path of the function when no product's policy.json names it (brief 5.1). */
+/** The path of the function if no product's policy.json names it (brief 5.1). */
 const USUAL_PATH = 'lambda/lambda.js'
 
 /**
- * Calls `executeLambda(operation, payload)` of the latest configuration and answers its result: of the first product, by name,
- * that switches it on; otherwise of scripts/lambda/lambda.js. It belongs to no policy: what it writes is auxiliary data of
- * locators in shard 0, such as `global`, and takes effect when it returns. Tables are those in force at the time of the
+ * Calls `executeLambda` of the latest configuration, in the first product by name that switches it on, else in scripts/lambda/lambda.js.
+ * It writes auxiliary data of locators in shard 0, such as `global`, when it returns. Tables are those in force at the time of the
  * request, for no jurisdiction.
  */
 export async function executeLambda(

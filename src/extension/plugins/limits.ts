@@ -1,6 +1,6 @@
-// The limits of tenant code. They count; in production the clock stands still while code runs.
+// The limits of tenant code count, since the clock stands still in production while code runs.
 
-/** QuickJS asks every 10,000 jumps and calls whether to go on: this many times, about a second's work. */
+/** QuickJS asks whether to go on after every 10,000 jumps and calls; this many times take about a second. */
 export const MOST_INTERRUPTS = 10_000
 
 /** Bytes of memory under QuickJS; a production isolate has 128 MiB. */
@@ -8,19 +8,16 @@ export const MOST_MEMORY_BYTES = 96 * 1024 * 1024
 
 export const MOST_STACK_BYTES = 256 * 1024
 
-/** Promise jobs that QuickJS carries out in one call. */
+/** Promise jobs that QuickJS runs in one call. */
 export const MOST_JOBS = 100_000
 
-/** CPU time of one call in an isolate, and requests that it may make. */
+/** CPU time of one call in an isolate, and its requests. */
 export const ISOLATE_LIMITS = { cpuMs: 4_000, subRequests: 0 } as const
 
-/**
- * The time limit of a call with all of its rounds, seen from outside the sandbox; what the rounds fetch does not count. A
- * client has its answer within five seconds, whatever a script does.
- */
+/** The limit of a call with all rounds, measured outside the sandbox without fetches: a client must have an answer within 5 s. */
 export const LONGEST_CALL_MS = 4_200
 
-/** How much later the plugin runner may answer: it has ended the call, and the answer is on the way. */
+/** Extra time for the plugin runner's answer after it has ended a call. */
 export const ANSWER_MS = 400
 
 /** Bytes of a call, and of a program, on the way to the plugin runner. */
@@ -44,14 +41,14 @@ export const MOST_WRITTEN = 2 * 1024 * 1024
 /** Characters of the data of a custom event, as JSON. */
 export const LONGEST_EVENT_DATA = 16 * 1024
 
-/** How often a call may stop to fetch what it asks for. */
+/** How often a call may stop to fetch missing values. */
 export const MOST_ROUNDS = 20
 
-/** How much a round may ask for at once; and how many records, each of which is a separate read. */
+/** The most values in a round; and the most records, each a separate read. */
 export const MOST_GATHERED = 1_000
 export const MOST_RECORDS_GATHERED = 50
 
-/** Characters of a table, as JSON, that is sent with its program; of a larger one the requested rows are fetched. */
+/** Characters of a table, as JSON, that is sent with its program; rows of a larger one are fetched. */
 export const LARGEST_TRAVELLING_TABLE = 1024 * 1024
 
 /** Characters of all tables that are sent with a program. */

@@ -1,5 +1,4 @@
-// The log of plugins, as rows of the shard of the call. It is not part of the transaction: failures are what people want to
-// read about.
+// The log of plugins, as rows in the shard of the call. It is not part of the transaction, so it keeps failures too.
 import { eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import { withoutNulls } from '../../kernel/maps.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -19,14 +18,14 @@ const MOST_PURGED = 1_000
 export const logRows = (database: Database, logs: readonly PluginLog[]): Query[] =>
   putRows(database, pluginLogs, logs)
 
-/** A query that deletes the oldest logs that have expired at `at`, in real time. */
+/** Deletes the oldest logs that have expired at `at`, in real time. */
 export const purgeLogs = (database: Database, at: Instant): Query =>
   database.build.run(
     sql`delete from ${pluginLogs} where rowid in (
       select rowid from ${pluginLogs} where at <= ${at - KEEP_LOGS_MS} order by at limit ${MOST_PURGED})`,
   )
 
-/** A page of the calls that left a log, oldest first, from all shards of the tenant: one round trip each. */
+/** A page of the calls with a log, oldest first, from all shards of the tenant: one round trip each. */
 export async function readLogs(
   { pageSize, pagingToken, ...filter }: PluginLogsQuery,
   context: RequestContext,

@@ -1,8 +1,6 @@
-// Values on their way into an isolate. A fleet of a thousand vehicles repeats the same values thousands of times, so a record is
-// sent as its difference from the one before it, and a repeated text as its number. Beside one long text the values are a list
-// of numbers. JSON would be ten times as long, and writing and reading it would take as long as rating (docs/plugins.md).
+// Packs values for an isolate: a record as its difference from the previous one, a repeated text as its number. A fleet of a thousand
+// vehicles repeats most values; as JSON it would be ten times as long and take as long as rating (docs/plugins.md).
 
-/** Plain data, as JSON has it, packed by `pack`. */
 export type Packed = {
   /** All texts, one after the other. */
   readonly text: string
@@ -18,16 +16,12 @@ export type Packed = {
 
 type Constant = number | boolean | null
 
-/**
- * The difference from the last record of the kind: `names` have new values; `empty` have empty objects, a new one in each
- * record.
- */
+/** The difference from the last record of the kind. `names` have new values; `empty` have empty objects, a new one in each record. */
 type Change = { readonly kind: number; readonly names: readonly string[]; readonly empty: readonly string[] }
 
 const CODES = {
   /** The number is its length. */
   newText: 0,
-  /** The number of an earlier text. */
   earlierText: 1,
   constant: 2,
   /** Its length; its entries follow. */
@@ -36,16 +30,13 @@ const CODES = {
   record: 4,
 } as const
 
-/**
- * Unpacks the value. Runs inside the isolate, so it refers to nothing outside itself and has CODES written out. `copies` are
- * the functions of the text COPIES.
- */
+/** Runs inside the isolate: it refers to nothing outside, and CODES are written out. `copies` are the functions of the text COPIES. */
 export function unpack(
   { text, constants, shapes, kinds, changes, data }: Packed,
   copies: readonly ((record: object) => object)[],
 ): unknown {
-  // An object with all properties from the start is filled several times faster than one that grows. An own property named
-  // __proto__ is assigned as it is.
+  // An object with all properties from the start is filled several times faster than one that grows. An own property named __proto__
+  // is assigned as it is.
   const empty = shapes.map(
     names => JSON.parse(`{${names.map(name => `${JSON.stringify(name)}:null`).join(',')}}`) as object,
   )
@@ -86,12 +77,10 @@ export function unpack(
   return read()
 }
 
-/** The same function many times: an engine copies fastest where it meets objects of one shape only. */
+/** One function for each use: an engine copies fastest where it meets objects of one shape only. */
 export const COPIES = `[${Array.from({ length: 64 }, () => 'record => ({ ...record })').join()}]`
 
-// Packing compares each record with the last one of its kind in place.
-
-/** Consecutive texts in one place. The next one is usually as many numbers on, among all texts, as the last one was. */
+/** Consecutive texts in one place. The number of the next usually differs from the last one's by the same step. */
 type Track = {
   at: number
   step: number
@@ -108,7 +97,6 @@ const MOST_FRESH = 32
 type Kind = {
   readonly number: number
   readonly names: readonly string[]
-  /** The values of the last one. */
   readonly last: unknown[]
   readonly tracks: readonly Track[]
   readonly inner: (Place | undefined)[]
@@ -292,14 +280,14 @@ class Packing {
   }
 }
 
-/** The number of the key in the order in which keys were first used. */
+/** Numbers keys in the order of their first use. */
 function numberIn<K>(numbers: Map<K, number>, key: K): number {
   const known = numbers.get(key)
   if (known === undefined) numbers.set(key, numbers.size)
   return known ?? numbers.size - 1
 }
 
-/** Whether the record is of the kind; if so, `difference` has what differs from the last one. */
+/** Whether the record is of the kind; if so, fills `difference`. */
 function differs(record: Record<string, unknown>, { names, last }: Kind, difference: Difference): boolean {
   const { columns, values } = difference
   let column = 0
@@ -316,7 +304,7 @@ function differs(record: Record<string, unknown>, { names, last }: Kind, differe
     }
     if (column <= LAST_EMPTY_BIT && isEmpty(one)) {
       empty |= 1 << column
-      // The record that is copied next will have something else here.
+      // The next record copies an empty object here, so the old value no longer applies.
       last[column] = undefined
     } else {
       columns[count] = column
@@ -330,7 +318,6 @@ function differs(record: Record<string, unknown>, { names, last }: Kind, differe
   return column === names.length
 }
 
-/** For the first record of a kind. */
 function differsInAll(record: Record<string, unknown>, { names }: Kind, difference: Difference): void {
   const { columns, values } = difference
   for (let column = 0; column < names.length; column += 1) {

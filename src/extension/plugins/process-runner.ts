@@ -1,4 +1,4 @@
-// Runs tenant code under QuickJS in the plugin runner, a process beside the service that ends what does not answer.
+// Runs tenant code under QuickJS in the plugin runner, a process beside the service that ends hanging code.
 import { Refusal } from '../../kernel/errors.ts'
 import { ANSWER_MS, LONGEST_CALL_MS, LONGEST_SENT_CALL, LONGEST_SENT_PROGRAM } from './limits.ts'
 import { type CallOutcome, failed, type PluginProgram, type PluginRunner, readOutcome } from './runner.ts'
@@ -52,7 +52,6 @@ const headersOf = ({ secret }: RunnerPlace, program: PluginProgram): Record<stri
   [HEADERS.tenant]: encodeURIComponent(tenantOf(program)),
 })
 
-/** The problem of the program, if any. */
 async function sendProgram(
   place: RunnerPlace,
   program: PluginProgram,
@@ -106,7 +105,6 @@ function refused({ status, headers }: Response): Refusal {
   return new Refusal('unavailable', 'The plugin runner refuses the service; start the service anew.', {}, 5)
 }
 
-/** The runner beside this start of the service. */
 export async function localRunner(env: Env): Promise<PluginRunner> {
   const { PLUGIN_RUNNER_ADDRESS: address, PLUGIN_RUNNER_START: start, TOKEN_SECRET } = env
   if (!address || !start)

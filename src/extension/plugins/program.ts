@@ -1,6 +1,5 @@
-// The tenant code of a configuration, prepared for a sandbox once for as long as the configuration is in memory, and the code of the isolate
-// that runs it (isolate.ts). Built into a bundle (sandbox.bundle.mjs), which the service loads when it first checks a script or calls a
-// plugin (scripts/bundles.ts).
+// Prepares a configuration's tenant code once for its time in memory, and makes the code of its isolate. Built into a bundle
+// (sandbox.bundle.mjs, scripts/bundles.ts), which is loaded at the first script check or plugin call.
 import { memoByObject } from '../../kernel/maps.ts'
 import type { TenantScope } from '../../platform/tenancy.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
@@ -29,9 +28,9 @@ export function pluginProgram(
 }
 
 /**
- * The isolate's code: the realm, every script under its own path, and the tables that are small enough. Scripts become
- * functions while the isolate starts; the platform allows that then and never after. As CommonJS modules they would run half as
- * fast, since each look-up of a global such as `Number` would go through an object of the module.
+ * The realm, every script under its own path, and the tables that are small enough. Scripts become functions while the isolate starts; the
+ * platform allows that only then. As CommonJS modules they would run half as fast: each look-up of a global such as `Number` would go
+ * through an object of the module.
  */
 export function workerCode(program: PluginProgram): WorkerLoaderWorkerCode {
   const modules: WorkerLoaderWorkerCode['modules'] = {}
@@ -77,9 +76,8 @@ export default class extends WorkerEntrypoint { run(call, packed) { return realm
 }
 
 /**
- * Returns a factory for a script's function: a new function each time, since a script could leave something on it. Runs inside
- * the isolate, so it refers to nothing outside itself. `evaluate` is the engine's `eval`; under another name it sees only
- * globals. Code that the parser accepts and the engine does not fails where it is required.
+ * Makes a new function each time, since a script could leave something on it. Runs inside the isolate: it refers to nothing outside itself.
+ * `evaluate` is the engine's `eval`; under another name it sees only globals. Code that only the engine rejects fails when it is required.
  */
 function compiling(
   evaluate: (text: string) => () => () => void,

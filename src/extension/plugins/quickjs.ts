@@ -1,6 +1,5 @@
-// Runs tenant code under QuickJS, an interpreter in WebAssembly. It counts jumps, memory and stack, but not the work inside a
-// built-in function, so it runs in a process that can be ended (runner/cell.ts). Each call has its own interpreter. Tens of
-// times slower than an isolate.
+// Runs tenant code under QuickJS, an interpreter in WebAssembly, tens of times slower than an isolate. It does not count the work inside a
+// built-in function, so it runs in a process that can be ended (runner/cell.ts). Each call has its own interpreter.
 import variant from '@jitl/quickjs-wasmfile-release-sync'
 import {
   newQuickJSWASMModuleFromVariant,
@@ -16,7 +15,6 @@ import { zoneOffsets } from './sandbox/intl.ts'
 import { REALM_SOURCE } from './sandbox/source.ts'
 import { lookupIn, type Own, type SentProgram } from './sent-program.ts'
 
-/** A program ready for calls. */
 export type QuickjsProgram = {
   readonly settings: string
   readonly scripts: ReadonlyMap<string, string>
@@ -29,7 +27,6 @@ type QuickjsOutcome = { readonly text: string; readonly isStopped: boolean }
 type Quickjs = {
   /** Carries out the call, a PluginCall as JSON. Throws when the machine itself broke; do not use it again. */
   run(program: QuickjsProgram, call: string): QuickjsOutcome
-  /** Prepares the next call. */
   prepare(): void
 }
 
@@ -60,7 +57,6 @@ export const quickjsProgram = ({ settings, scripts, tables, tableNames }: SentPr
   }
 }
 
-/** `wasmModule` is the interpreter, compiled. */
 export async function quickjs(wasmModule: WebAssembly.Module): Promise<Quickjs> {
   // Its memory never grows: the library would lose track of objects that a promise job made meanwhile.
   const pages = Math.ceil((MOST_MEMORY_BYTES + OWN_BYTES) / PAGE_BYTES)
@@ -83,7 +79,6 @@ export async function quickjs(wasmModule: WebAssembly.Module): Promise<Quickjs> 
 type Prepared = {
   readonly runtime: QuickJSRuntime
   readonly context: QuickJSContext
-  /** Makes the realm. */
   readonly make: QuickJSHandle
   /** Whether the call has used up its jumps. */
   isOver(): boolean
@@ -140,7 +135,7 @@ function carriedOut(
 
 type Result = ReturnType<QuickJSContext['callFunction']>
 
-/** The value; undefined when it was never reached. */
+/** Undefined when the call was stopped first. */
 function reached(result: Result): QuickJSHandle | undefined {
   if (!result.error) return result.value
   result.error.dispose()

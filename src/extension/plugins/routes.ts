@@ -16,7 +16,7 @@ export const pluginRoutes: readonly Route[] = [
     body: { schema: Anything, required: false, keepsProto: true },
     answer: { schema: Anything, description: 'What the function returned.' },
     handle: async ({ params, body }, context) => {
-      // Calling plugins is much code, which start-up does without.
+      // Loaded late: calling plugins is much code.
       const { executeLambda } = await import('./lambda.ts')
       return await executeLambda(context, params.operation, body)
     },

@@ -1,5 +1,5 @@
-// The protocol between the service and its plugin runner, over HTTP on the loopback address (docs/plugins.md). A program is
-// sent once and kept under its key; a call names it.
+// The protocol between the service and its plugin runner, over HTTP on the loopback address (docs/plugins.md). A call names a program that
+// was sent before.
 
 /** The first part of every path. Change it whenever one side would misread the other. */
 export const PROTOCOL = 'v1'
@@ -9,7 +9,7 @@ export const PATHS = { programs: `/${PROTOCOL}/programs`, calls: `/${PROTOCOL}/c
 export const HEADERS = {
   /** Key of the program (runner.ts), percent-encoded. */
   program: 'x-plugin-program',
-  /** The tenant of the call: each tenant has one call running at a time. */
+  /** Each tenant has one call running at a time. */
   tenant: 'x-plugin-tenant',
   /** Milliseconds that the call may take, with its wait. */
   most: 'x-plugin-most-ms',
@@ -18,10 +18,7 @@ export const HEADERS = {
 /** The runner does not have the program (any more): send it, and call again. */
 export const PROGRAM_UNKNOWN = 412
 
-/**
- * The service's proof of identity, made of a secret and the name of this start. Each start has another one, and no command line
- * or file shows it.
- */
+/** Proves the service's identity to the runner. Each start has another secret, and no command line or file shows it. */
 export async function runnerSecret(tokenSecret: string, start: string): Promise<string> {
   const bytes = (text: string) => new Uint8Array(new TextEncoder().encode(text))
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }

@@ -1,6 +1,5 @@
-// A sandbox for tenant code: values in, values out. No network; clock and randomness are handed in. There are two
-// implementations with one behaviour (test/plugins/runners.service.test.ts): isolate.ts, and process-runner.ts, which calls
-// QuickJS (quickjs.ts) in a process beside the service.
+// A sandbox for tenant code: no network; clock and randomness are passed in. isolate.ts and process-runner.ts (which calls quickjs.ts in
+// a process beside the service) must behave the same (test/plugins/runners.service.test.ts).
 import type { CustomEventType } from '../../platform/events/types.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
 import { LONGEST_CALL_MS, MOST_LOG_LINES, MOST_WRITES } from './limits.ts'
@@ -8,7 +7,7 @@ import type { CompiledScript } from './script.ts'
 
 /** The tenant code of one configuration. Programs with the same `key` are the same. */
 export type PluginProgram = {
-  /** Names tenant, generation, configuration version and archive. */
+  /** Contains tenant, generation, configuration version and archive. */
   readonly key: string
   readonly configuration: LoadedConfiguration
   /** By path below `scripts/`. */
@@ -17,7 +16,7 @@ export type PluginProgram = {
 
 type UiType = 'normal' | 'hidden' | 'readonly'
 
-/** What a call has at hand; the rest is fetched when it asks. */
+/** Values that a call can read; others are fetched on request. */
 export type Known = {
   /** Locator, key and value; the value is `''` where there is none. */
   aux: (readonly [locator: string, key: string, value: string])[]
@@ -45,15 +44,15 @@ export type PluginCall = {
   readonly seed: number
   readonly known: Known
   /**
-   * A missing value stops the call. In a gathering call it continues as if there were none, to find out what else it asks for;
-   * then only `missing` counts, and only its first entry is certain.
+   * A missing value stops the call. A gathering call continues without it to find further missing values; then only `missing` counts, and
+   * only its first entry is certain.
    */
   readonly gathers?: boolean
   /** Tables that are resources of the tenant: their rows are fetched even if the configuration has a table of that name. */
   readonly resourceTables: readonly string[]
 }
 
-/** What a call asked for that was not at hand. */
+/** A value that a call requested and did not find. */
 export type Missing =
   | { readonly kind: 'aux'; readonly locator: string; readonly key: string }
   | { readonly kind: 'entity'; readonly entity: string; readonly locator: string }
@@ -75,7 +74,6 @@ export type CallFailure = {
   readonly reason: string
   /** The place in the tenant's files, such as `main/rater.js:12`. */
   readonly at?: string
-  /** A counted limit was passed. */
   readonly limit?: boolean
 }
 
@@ -90,10 +88,7 @@ export type CallOutcome = {
 }
 
 export type PluginRunner = {
-  /**
-   * Everything that the code does is in the outcome, including that it took longer than `mostMs`. Throws only when the sandbox
-   * itself cannot be reached.
-   */
+  /** Failures of the code are in the outcome, including a call longer than `mostMs`. Throws only when the sandbox cannot be reached. */
   run(program: PluginProgram, call: PluginCall, mostMs?: number): Promise<CallOutcome>
 }
 
@@ -108,7 +103,6 @@ export const failed = (failure: CallFailure): CallOutcome => ({
   events: [],
 })
 
-/** The outcome of a call that was ended from outside. */
 export const tooLong = (): CallOutcome =>
   failed({ reason: `takes longer than ${LONGEST_CALL_MS / 1000} seconds`, limit: true })
 
@@ -141,7 +135,6 @@ function isOutcome(outcome: unknown): outcome is CallOutcome {
 const LEVELS = new Set<unknown>(['debug', 'info', 'warn', 'error'])
 const UI_TYPES = new Set<unknown>([undefined, 'normal', 'hidden', 'readonly'])
 
-/** What a stopped call asks for, by kind. */
 const ASKED: Readonly<Record<string, readonly string[]>> = {
   aux: ['locator', 'key'],
   entity: ['entity', 'locator'],

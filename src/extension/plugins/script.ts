@@ -1,11 +1,10 @@
-// Turns a script of the archive into the sandbox's form: a function of CommonJS' five names, with the file's own line numbers.
-// ES modules are rewritten to that form; their imports are read when they are loaded.
+// Turns a script into a function of CommonJS' five names with the file's own line numbers. ES modules are rewritten to that form; their
+// imports are read when they are loaded.
 import { type Node, parse } from 'acorn'
 
-/** `text` is a function expression. With a `problem` the file cannot run, and whatever requires it gets the problem. */
+/** `text` is a function expression. With a `problem` the file cannot run, and a file that requires it gets the problem. */
 export type CompiledScript = { readonly text: string; readonly problem?: ScriptProblem }
 
-/** Line and column count from 1. */
 type ScriptProblem = { readonly message: string; readonly line: number; readonly column: number }
 
 const HEAD = '(function (exports, require, module, __filename, __dirname) { '
@@ -13,7 +12,7 @@ const TAIL = '\n})'
 
 const wrapped = (body: string): CompiledScript => ({ text: HEAD + body + TAIL })
 
-/** Reads the script at the path, by its ending and, for `.js`, by its contents. */
+/** The path's ending selects the format; for `.js`, the contents do. */
 export function compileScript(path: string, source: string): CompiledScript {
   if (path.endsWith('.json')) return jsonScript(source)
   const script = path.endsWith('.mjs') ? undefined : parsed(source, 'script')
@@ -79,7 +78,7 @@ function parsed(
 
 const withoutHashBang = (source: string): string => source.replace(/^#!.*/, '')
 
-/** The script, unless it loads code in a way that plugins cannot. */
+/** Refuses a script that loads code in a way that plugins cannot. */
 function checked(program: Program, script: CompiledScript): CompiledScript {
   const found = firstLoading(program)
   if (!found) return script

@@ -1,5 +1,4 @@
-// What a sandbox is sent of a program: settings, scripts and the tables that are small enough, with their look-up there. Rows of other
-// tables are fetched on request.
+// The parts of a program that a sandbox gets: settings, scripts and the tables that are small enough. Rows of other tables are fetched.
 import { isLookupTable, MAY_RETURN_NOTHING } from '../../product/configuration.ts'
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../auxdata/tables.ts'
 import * as limits from './limits.ts'
@@ -9,9 +8,8 @@ import type { RealmHost } from './sandbox/realm.ts'
 /** The body of a program, as JSON. */
 export type SentProgram = {
   readonly settings: ReturnType<typeof realmSettings>
-  /** Path and text of each script. */
   readonly scripts: readonly (readonly [path: string, text: string])[]
-  /** Path of each table that travels, and its keys and values as JSON. */
+  /** Path of each table that is sent, and its keys and values as JSON. */
   readonly tables: readonly (readonly [path: string, rows: string])[]
   readonly tableNames: TableNames
 }
@@ -48,7 +46,6 @@ export const realmSettings = ({
   },
 })
 
-/** The records that `socotraApi.fetchByLocator` can fetch. */
 const ENTITIES = 'Policy Policyholder Endorsement Renewal Cancellation Reinstatement Invoice'.split(' ')
 
 /** The path of the table behind each name, for each product and for the tenant. */
@@ -86,15 +83,14 @@ export function travellingTables({ configuration: { configuration } }: PluginPro
   return texts
 }
 
-/** A table as it was sent; its rows are parsed at the first look-up. */
+/** Its rows are parsed at the first look-up. */
 type TravelledTable = { text: string; rows?: Record<string, string> }
 
-/** An own property of the record. */
 export type Own = <T>(record: Record<string, T> | undefined, name: string) => T | undefined
 
 /**
- * Looks a key up: null for no such row, undefined when the table was not sent. Runs inside the isolate too, so it refers to
- * nothing outside itself. Scripts cannot reach what it keeps.
+ * Looks a key up: null for no such row, undefined when the table was not sent. Runs inside the isolate too: it refers to nothing outside
+ * itself, and scripts cannot reach what it keeps.
  */
 export function lookupIn(
   tables: Record<string, TravelledTable>,

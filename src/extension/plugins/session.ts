@@ -1,5 +1,5 @@
-// The plugin calls of one attempt at an operation. What a call asks for and does not find is fetched, and the call repeated
-// from the start, so tenant code is synchronous. What it writes waits for the transaction.
+// The plugin calls of one attempt at an operation. Missing values are fetched and the call is repeated from the start, so tenant code is
+// synchronous. Its writes wait for the transaction.
 import { loadSandbox } from '../../bundles/load.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { isStorable, storable } from '../../kernel/text.ts'
@@ -59,7 +59,6 @@ type LoggedCall = {
   readonly lines: readonly LogLine[]
 }
 
-/** What a call wrote, and its function. */
 type PluginWrite = AuxWrite & { readonly plugin: PluginFunction }
 
 export type SessionContext = Pick<RequestContext, 'tenant' | 'now'>
@@ -72,9 +71,9 @@ export class PluginSession {
   /** The transaction whose table rows are known: another may see others. */
   #tables: TransactionTables | undefined
   #known: Known = { aux: [], auxLocators: [], entities: [], rows: [], ranges: [] }
-  /** Auxiliary data that calls wrote, in order; written with the transaction. */
+  /** In call order; written with the transaction. */
   readonly writes: PluginWrite[] = []
-  /** Custom events of the calls, in order; also those of a failed call. */
+  /** In call order; also those of a failed call. */
   readonly events: CustomEvent[] = []
   readonly logs: LoggedCall[] = []
   /** The values of all secrets that calls read. */
@@ -119,8 +118,8 @@ export class PluginSession {
   }
 
   /**
-   * Continues the transaction without the last call's answer, or after its failure: what it wrote is dropped, its events report
-   * a failure, and the log says why and what happens instead.
+   * Continues without the last call's answer, or after its failure: its writes are dropped, its events report a failure, and the log gives
+   * the reason and the consequence.
    */
   disregard(subject: PluginSubject, name: PluginFunction, why: string): void {
     const { writes, events, logs } = this.#before
@@ -135,7 +134,7 @@ export class PluginSession {
     this.logs.push({ ...(logged ?? logOf(subject, name)), failure })
   }
 
-  /** The text with `********` in place of secrets that calls read: the refusal of an answer quotes it. */
+  /** Masks secrets that calls read: the refusal of an answer quotes it. */
   shown(text: string): string {
     return withoutSecrets(text, [...this.#secrets])
   }
@@ -215,7 +214,7 @@ export class PluginSession {
     if (elsewhere.length === 0) return
     const fetched = await this.#fetching(elsewhere, locatorsIn(given), plugin)
     const { aux, auxLocators, entities, secrets = [] } = fetched
-    // This transaction's own writes come after what is stored, so they count.
+    // This transaction's own writes come after stored values, so they count.
     this.#known = {
       ...this.#known,
       aux: [...aux, ...this.#known.aux],
@@ -226,10 +225,7 @@ export class PluginSession {
   }
 }
 
-/**
- * What was asked for, with what was found. A refused question that came after another is dropped: it may rest on a missing
- * value, and is asked again if not.
- */
+/** The answered questions. A refused question after another is dropped: it may depend on a missing value, and is asked again if not. */
 function ofGathered<M extends Missing, F>(
   one: M,
   missing: readonly Missing[],
@@ -257,8 +253,8 @@ const logOf = (
 })
 
 /**
- * The outcome with texts that the database can store, and `********` in place of secrets in its log, failure, events, and the parts
- * of its answer that people read. A lambda's answer is returned verbatim (brief 5.6). Data that cannot be stored is a failure.
+ * The outcome with storable texts, and `********` in place of secrets in its log, failure, events, and the texts of its answer. A lambda's
+ * answer is returned verbatim (brief 5.6). Data that cannot be stored is a failure.
  */
 function asStored(outcome: CallOutcome, name: PluginFunction, known: Known): CallOutcome {
   const secrets = secretTexts(known)
@@ -282,7 +278,7 @@ function asStored(outcome: CallOutcome, name: PluginFunction, known: Known): Cal
   }
 }
 
-/** The answer with its refusal and notes masked; amounts and names are read as they are. */
+/** Only the refusal and notes are masked; amounts and names stay. */
 function wordsShown(answer: unknown, shown: (text: string) => string): unknown {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return answer
   const { exceptionMessage, notes } = answer as { exceptionMessage?: unknown; notes?: unknown }
@@ -306,7 +302,7 @@ function secretTexts({ secrets = [] }: Known): string[] {
   return found.filter(text => text.length >= SHORTEST_SECRET)
 }
 
-/** Every locator in the input: when the data of one is asked for, that of the others will be. */
+/** Every locator in the input: a plugin that asks for data of one will ask for that of the others. */
 function locatorsIn(given: unknown): string[] {
   const found = new Set<string>()
   const waiting: unknown[] = [given]

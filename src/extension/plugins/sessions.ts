@@ -1,5 +1,5 @@
-// The plugin calls of one operation over its attempts, for a policy or none. What the last attempt wrote goes into the
-// transaction's batch. Its log is stored and its custom events emitted even when the operation fails (resources brief 8.3).
+// The plugin calls of one operation over its attempts. The last attempt's writes go into the transaction's batch. Its log is stored and
+// its custom events emitted even when the operation fails (resources brief 8.3).
 import { eq } from 'drizzle-orm'
 import { auditRows } from '../../access/audit/store.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
@@ -42,12 +42,10 @@ import { type Fetching, openSandbox, PluginSession } from './session.ts'
 import { type PluginRecord, transactionRecords } from './transaction-records.ts'
 import { asPluginInput } from './translation.ts'
 
-// Fetches what plugins ask for: auxiliary data in one query per shard, records through the readers of their capabilities.
-
 /** How many rows of auxiliary data of one locator are fetched together; beyond that, only the requested keys. */
 const MOST_OF_A_LOCATOR = 200
 
-/** The stored record, as its own answer shows it; a text that no locator of its kind can be is none. */
+/** Shows the record as its GET does. Text that is not a valid locator gives none. */
 type Reader = (context: RequestContext, text: string) => Promise<unknown>
 
 const byUuid =
@@ -99,8 +97,8 @@ const READERS: Readonly<Record<string, Reader>> = {
 }
 
 /**
- * `locators` are those in the call's input: a plugin that asks for a key of one will ask for that of the next, so the key is
- * fetched for all of them.
+ * `locators` are those in the call's input: a plugin that asks for a key of one will ask for that of the next, so the key is fetched for
+ * all of them.
  */
 const fetchingFor =
   (context: RequestContext): Fetching =>
@@ -133,14 +131,14 @@ async function recordOf(context: RequestContext, entity: string, locator: string
 
 type Asked = { readonly locator: string; readonly key: string }
 
-/** What was asked for, with its value; `''` where there is none. */
+/** The requested keys with their values; `''` if there is none. */
 function knownAux(asked: readonly Asked[], rows: readonly AuxRow[]): Known['aux'] {
   const nameOf = ({ locator, key }: Asked): string => JSON.stringify([locator, key])
   const values = new Map(rows.map(row => [nameOf(row), row.value]))
   return asked.map(one => [one.locator, one.key, values.get(nameOf(one)) ?? ''] as const)
 }
 
-/** All data of one locator, and its key of those in the input. Of several only what is asked for: the whole could be of any size. */
+/** All data of one locator, and its key of those in the input. For several locators, only the requested keys: all could be of any size. */
 async function auxDataOf(
   { env, tenant, calls }: RequestContext,
   asked: readonly Asked[],
@@ -168,7 +166,6 @@ async function auxDataOf(
   return known
 }
 
-/** The shard of the operation. */
 type Place = { readonly context: RequestContext; readonly database: Database; readonly shard: number }
 
 export class PluginSessions {
@@ -181,7 +178,7 @@ export class PluginSessions {
     this.#policy = policy
   }
 
-  /** Begins an attempt; the calls of the one before count no more. */
+  /** Begins an attempt; the calls of the one before no longer count. */
   begin(): PluginSession {
     const { context } = this.#place
     const open = () => openSandbox(context.env)
@@ -196,7 +193,6 @@ export class PluginSessions {
     return `A plugin set auxiliary data of '${locator}', which lies in another database than ${this.#policy === undefined ? 'data of no policy' : `policy ${this.#policy}`}, and so cannot be written with it.`
   }
 
-  /** Queries for what the last attempt's calls write with the transaction. */
   facts(): Query[] {
     const { context, database, shard } = this.#place
     const writes = this.#last?.writes ?? []
@@ -210,7 +206,6 @@ export class PluginSessions {
     ]
   }
 
-  /** Custom events of the last attempt. */
   events(): NewEvent[] {
     const policyLocator = this.#policy
     return (this.#last?.events ?? []).map(
@@ -236,7 +231,7 @@ export class PluginSessions {
     })
   }
 
-  /** The refusal without the secrets that the last attempt's calls read; any other problem unchanged. */
+  /** Masks secrets that the last attempt's calls read; any other problem stays unchanged. */
   withoutSecrets(problem: unknown): unknown {
     const plugins = this.#last
     if (!(problem instanceof Refusal) || !plugins) return problem
@@ -266,8 +261,8 @@ export class PluginSessions {
 }
 
 /**
- * Finds external raters for policies of the shard by the name that a product gives. Ignores integrations of other types. A
- * change in another isolate is seen some seconds later.
+ * Finds external raters for policies of the shard by the name in a product. Ignores integrations of other types. Other isolates see a
+ * change some seconds later.
  */
 export const externalRaters =
   (context: RequestContext, shard: number) =>
@@ -290,8 +285,8 @@ export const externalRaters =
 /** A service of the tenant that rates in place of plugins and templates. */
 export type ExternalRater = {
   /**
-   * Calls the service and returns what `read` makes of its answer. Refuses (502) when it fails, and as `read` does; reports by
-   * `warn` what was ignored.
+   * Calls the service and returns what `read` makes of its answer. Refuses (502) when it fails, and as `read` does; `warn` reports ignored
+   * parts.
    */
   call<T>(input: PerilRatesInput, read: (answer: unknown, warn: (warning: string) => void) => T): Promise<T>
   /** The refusal (502) of an unusable answer. */

@@ -1,7 +1,7 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { LogLine } from './runner.ts'
 
-/** What a plugin's call printed, or why it failed; kept 7 days. A call that does neither leaves no row. */
+/** The output of a call, or why it failed; kept 7 days. Other calls leave no row. */
 export const pluginLogs = sqliteTable(
   'plugin_log',
   {

@@ -1,5 +1,5 @@
-// Reads the answers of plugins. Those of getPerilRates have thousands of rates for a fleet, nearly all of them plain: they are
-// read by hand here, several times faster than by the schema, which reads the rest (contract.ts).
+// Reads the answers of plugins. Those of getPerilRates have thousands of mostly plain rates for a fleet: plain ones are read here, several
+// times faster than by the schema, which reads the rest (contract.ts).
 import type { z } from 'zod'
 import { Refusal } from '../../kernel/errors.ts'
 import { type CurrencyCode, type Decimal, decimal, minorDigits } from '../../kernel/money.ts'
@@ -14,7 +14,7 @@ type PerilRates = {
   readonly exceptionMessage?: string | undefined
 }
 
-/** Reads the answer of the function of that file. Refuses (422) a wrong answer, with the place and the reason. */
+/** Refuses (422) a wrong answer, with the place and the reason; `path` is the plugin's file. */
 export async function readPerilRates(answer: unknown, path: string): Promise<PerilRates> {
   const rates = plainRates(answer)
   if (rates) return { rates }
@@ -74,7 +74,7 @@ function plainCommissions(list: unknown): NonNullable<PerilRate['commissions']> 
 /** Digits, not negative, and below the greatest amount. */
 const PLAIN = /^\d{1,12}(\.\d{1,20})?$/
 
-/** The amount; undefined when there is none, false when it is not plain. */
+/** Undefined if there is no amount, false if it is not plain. */
 function plainAmount(wire: unknown): Decimal | undefined | false {
   if (isNone(wire)) return undefined
   if (typeof wire !== 'string' && typeof wire !== 'number') return false
@@ -90,10 +90,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 /** How many problems of an answer are reported: a plugin that is wrong for one peril is wrong for a thousand. */
 const MOST_LISTED = 5
 
-/**
- * The plugin's answer, read by its contract. Refuses (422) a wrong answer, with the place and the reason; `path` is the
- * plugin's file.
- */
+/** Reads the answer by its contract. Refuses (422) a wrong one, with the place and the reason; `path` is the plugin's file. */
 export function readAnswer<S extends z.ZodType>(
   name: PluginFunction,
   schema: S,
@@ -111,7 +108,7 @@ export function readAnswer<S extends z.ZodType>(
 
 type Issue = { readonly path: readonly PropertyKey[]; readonly message: string }
 
-/** The problems of an answer, or of its part at `within`: each place once, with the reason. */
+/** Each place once, with the reason; `within` is the part of the answer. */
 export function problemOf({ path, message }: Issue, ...within: string[]): string {
   // Messages of zod itself name the place, and describe a whole value as part of a request.
   const own = path.length > 0 ? `'${pathText(path)}' ` : 'The request '
@@ -121,18 +118,16 @@ export function problemOf({ path, message }: Issue, ...within: string[]): string
   return reason === message ? reason : `the answer ${reason}`
 }
 
-/** Refuses the answer of the function of that file for these reasons. */
+/** The refusal (422) of the answer of the function in that file. */
 export function nonsense(name: PluginFunction, problems: readonly string[], path: string): Refusal {
   const listed = problems.slice(0, MOST_LISTED).join('; ')
   const more = problems.length > MOST_LISTED ? `; and ${problems.length - MOST_LISTED} more` : ''
   return new Refusal('pluginFailed', `Plugin ${name} (${path}) answered what it may not: ${listed}${more}.`)
 }
 
-// The input of plugins: responses with every number as text (brief 5.5), so that no digit is lost.
-
 /**
- * The value with its numbers as text. An amount with its currency beside it has all its minor digits: `379.10`. What has no
- * numbers is not copied.
+ * The value with its numbers as text (brief 5.5), so that no digit is lost. An amount with its currency beside it has all its minor digits:
+ * `379.10`. Values without numbers are not copied.
  */
 export function asPluginInput(value: unknown): unknown {
   if (typeof value === 'number') return String(value)

@@ -1,4 +1,4 @@
-// Which calls fill a request in, and in what order (brief 5.6, "Autofill order").
+// The calls that fill in a request, and their order (brief 5.6, "Autofill order").
 
 import { invalidRequest } from '../../../kernel/errors.ts'
 import type { AutofillOperations } from '../../../platform/tenancy/control-tables.ts'
@@ -7,7 +7,6 @@ import type { AutofillInput } from '../../plugins/contract.ts'
 /** The name of the product's own plugin in call sequences; every other name is an integration's. */
 export const INTERNAL = 'internal'
 
-/** The parts of an operation that is filled in. */
 export type Filling = Pick<AutofillInput, 'operation' | 'operationType' | 'productName'>
 
 /** The names under which the operation may be registered; the first registered one counts. */
@@ -24,10 +23,9 @@ export const isOperationName = (name: string): boolean =>
     !name.startsWith('*.'))
 
 /**
- * The calls in order; each sees what earlier ones filled in. The request's own list counts first (an empty list means no
- * calls), then the registered operation that fits best, then the product's plugin if policy.json switches it on (the brief does
- * not say; switching it on means that it should be called). An operation may be registered for products without a plugin; a
- * request that names a missing plugin is refused (400).
+ * The calls in order; each sees the results of earlier ones. The request's own list comes first (an empty list means no calls), then the
+ * registered operation that fits best, then the product's plugin if policy.json switches it on (the brief does not say). An operation
+ * may name the plugin for products without one; a request must not (400).
  */
 export function callSequence(
   asked: readonly string[] | undefined,

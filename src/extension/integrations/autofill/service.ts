@@ -1,5 +1,5 @@
-// Registers which calls fill in which operations. The tenant's record carries them (platform/tenancy), so no request looks them
-// up; other isolates know a change within 5 s.
+// Registers the calls that fill in operations. The tenant's record contains them (platform/tenancy), so no request reads them separately;
+// other isolates see a change within 5 s.
 import { and, eq, sql } from 'drizzle-orm'
 import { recordAudit } from '../../../access/audit/store.ts'
 import { invalidRequest, notFound, tooLarge, wrongState } from '../../../kernel/errors.ts'
@@ -19,7 +19,7 @@ import type {
 import { readIntegrations } from '../store.ts'
 import { INTERNAL } from './sequence.ts'
 
-/** The most operations of a tenant; more answer 413. They travel with every message to a policy's object. */
+/** The most operations of a tenant; more answer 413. Every message to a policy's object contains them. */
 const MOST_OPERATIONS = 50
 
 export async function listOperations(context: RequestContext): Promise<AutofillIntegrationResponse> {
@@ -31,13 +31,12 @@ export async function listOperations(context: RequestContext): Promise<AutofillI
   }
 }
 
-/** The operation of that locator; 404 when there is none. */
 export async function readOperation(context: RequestContext, locator: string): Promise<AutofillCallResponse> {
   const [name, operation] = named(await registered(context), locator)
   return response(name, operation)
 }
 
-/** Registers the operation, or replaces its calls. Refuses (400) names that are no integration's. */
+/** Registers the operation, or replaces its calls. Refuses (400) unknown integrations. */
 export async function putOperation(
   context: RequestContext,
   { operation: name, callSequence }: AutofillIntegrationCreateRequest,
@@ -58,7 +57,6 @@ export async function putOperation(
   return response(name, operation)
 }
 
-/** 404 when there is no operation of that locator. */
 export async function removeOperation(context: RequestContext, locator: string): Promise<void> {
   const [name] = named(await registered(context), locator)
   await write(context, name, null)

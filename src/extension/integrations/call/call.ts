@@ -1,5 +1,4 @@
-// Calls an external service of the tenant: values in, parsed JSON out (resources brief 6.2–6.4). Every call is logged, whatever
-// the outcome of its operation.
+// Calls a tenant's external service (resources brief 6.2–6.4). Every call is logged, even if its operation fails.
 import { createHash } from 'node:crypto'
 import { Refusal, tooLarge } from '../../../kernel/errors.ts'
 import { derivedUuid, newUuid, type Uuid } from '../../../kernel/locators.ts'
@@ -15,7 +14,7 @@ import type { Integration } from '../integration.ts'
 import { CALL_TIMEOUT_MS, type Exchanged, exchange, isDown, LARGEST_BODY, notSent } from './exchange.ts'
 import { type CallBodies, keepCall, type LoggedCall } from './log.ts'
 
-/** The purpose of the call. `operation` and the policy are for the log, which is in the shard. */
+/** The shard, the operation and the policy are for the log. */
 type CallPurpose = { readonly shard: number; readonly operation: string; readonly policyLocator?: string }
 
 type IntegrationCall<T> = CallPurpose & {
@@ -24,8 +23,8 @@ type IntegrationCall<T> = CallPurpose & {
 }
 
 /**
- * Turns the parsed answer into what the caller works with. Throws a Refusal (that of `integrationFailed` for an unusable
- * answer) and reports by `warn` what it ignored. Both are logged with the call.
+ * Reads the parsed answer. Throws a Refusal (`integrationFailed` for an unusable answer) and reports ignored parts by `warn`. Both are
+ * logged with the call.
  */
 export type Reader<T> = (answer: unknown, warn: (warning: string) => void) => T
 
@@ -43,9 +42,8 @@ export function integrationFailed(
 }
 
 /**
- * Calls the service and returns what `read` makes of its answer. Refuses (502) when the service cannot be reached, takes longer
- * than 20 s in all, answers anything but 2xx with JSON of at most 10 MB, or has failed so often that its circuit is open; (413)
- * input that is too large; and as `read` does. Writes nothing but the log.
+ * Calls the service and returns what `read` makes of its answer. Refuses (502) a service that is unreachable, takes longer than 20 s in all,
+ * answers other than 2xx with at most 10 MB of JSON, or has an open circuit; (413) input that is too large; and as `read` does.
  */
 export async function callIntegration<T>(
   context: RequestContext,
@@ -70,13 +68,13 @@ export async function callIntegration<T>(
   return made.value
 }
 
-/** A completed call, with what the log needs. */
+/** A completed call, with the values for the log. */
 type MadeCall<T> = { readonly logged: LoggedCall; readonly bodies: CallBodies } & (
   | { readonly value: T }
   | { readonly refusal: Refusal }
 )
 
-/** Makes the call without asking the circuit, and reports the result to it. Refuses (413) input that is too large. */
+/** Calls without asking the circuit, but reports the result to it. Refuses (413) input that is too large. */
 export async function makeCall<T>(
   context: RequestContext,
   integration: Integration,
@@ -139,7 +137,7 @@ export async function makeCall<T>(
   return { logged, bodies: { request: withoutSecrets(body, secrets), response }, ...outcome }
 }
 
-/** A changed integration has a new circuit, since its address may be another. */
+/** A changed integration gets a new circuit, since its address may be another. */
 const circuitKey = ({ locator, updatedAt }: Integration): string => `${locator}/${updatedAt}`
 
 export const sha256 = (content: string | Uint8Array): string =>
@@ -192,10 +190,10 @@ function parsedJson(bytes: Uint8Array): Parsed {
 /** Assigning this name would change an object's prototype. */
 const withoutProto = (name: string, value: unknown): unknown => (name === '__proto__' ? undefined : value)
 
-/** How many characters of a service's error a client sees. */
+/** The most characters of a service's error that a client sees. */
 const LONGEST_SHOWN_ERROR = 300
 
-/** The form in which raters report a failure: `{"error": …}` (resources brief 6.3). */
+/** Raters report a failure as `{"error": …}` (resources brief 6.3). */
 function errorIn(parsed: Parsed, shown: (text: string) => string): string {
   const value = 'value' in parsed ? parsed.value : undefined
   const error = typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined
@@ -204,16 +202,15 @@ function errorIn(parsed: Parsed, shown: (text: string) => string): string {
     : ''
 }
 
-// Each integration has a circuit: after some failures in a row it opens, and calls are refused at once, so that nobody waits for
-// a service that is down. After a while one call tries whether it is up. Each isolate has its own circuits, which cost no round
-// trip: each finds out by itself, and the policies of a tenant run in a handful of isolates.
+// After some failures in a row an integration's circuit opens and refuses calls at once. After a while one call tries whether the service
+// is up. Each isolate has its own circuits, which cost no round trip; the policies of a tenant run in a handful of isolates.
 
 export const OPENING_FAILURES = 5
 
 /** How long it stays open before one call tries again. */
 export const OPEN_MS = 30_000
 
-/** A trying call is considered lost after this time; no call takes longer. */
+/** A trial call is considered lost after this time; no call takes longer. */
 const TRYING_MS = 25_000
 
 export class Circuit {
@@ -221,7 +218,7 @@ export class Circuit {
   #opensUntil = 0
   #triesUntil = 0
 
-  /** Milliseconds for which calls are refused; 0: this call may be made, and its result must be recorded. */
+  /** Milliseconds for which calls are refused; 0 permits this call, whose result must be recorded. */
   admit(at: Instant): number {
     if (this.#failures < OPENING_FAILURES) return 0
     const closedUntil = Math.max(this.#opensUntil, this.#triesUntil)
@@ -230,7 +227,6 @@ export class Circuit {
     return 0
   }
 
-  /** The result of a call: whether the service is up. */
   record(isUp: boolean, at: Instant): void {
     this.#triesUntil = 0
     if (isUp) this.#failures = 0
@@ -245,5 +241,4 @@ const MOST_CIRCUITS = 10_000
 
 const circuits = new Memo<string, Circuit>(MOST_CIRCUITS)
 
-/** The circuit of that key in this isolate. A changed key has a new circuit. */
 export const circuitOf = (key: string): Circuit => circuits.getOrMake(key, () => new Circuit())

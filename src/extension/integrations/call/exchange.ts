@@ -12,7 +12,7 @@ export const CALL_TIMEOUT_MS = 20_000
 
 export const LARGEST_BODY = 10_000_000
 
-/** The wait before the retry, or what the answer asks for if that is no more than the second value. */
+/** The wait before the retry, unless the answer asks for another one up to the second value. */
 const PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 5_000
 
@@ -22,7 +22,7 @@ type Ending =
   /** Nothing was sent: a secret that a header refers to is missing. */
   | { kind: 'secretMissing'; reason: string }
 
-/** An attempt for the log: its HTTP status, or the word for its end. */
+/** The HTTP status, or the word for another end. */
 export type AttemptMade = { readonly outcome: string; readonly durationMs: number }
 
 export type Exchanged = {
@@ -38,8 +38,8 @@ export const notSent = (reason: string): Exchanged => ({
 })
 
 /**
- * Posts the body. Retries once when the call cannot have had an effect or the other side asks for it (no connection, 429, 502,
- * 503, 504), under the same `Idempotency-Key`. Does not follow redirects. Never throws.
+ * Posts the body. Retries once, under the same `Idempotency-Key`, after no connection, 429, 502, 503 or 504. Does not follow redirects.
+ * Never throws.
  */
 export async function exchange(
   env: Env,
@@ -66,7 +66,7 @@ export async function exchange(
   return { ending, attempts, durationMs: now() - begun }
 }
 
-/** The wait before the retry; undefined for no retry. */
+/** Undefined for no retry. */
 function pauseAfter(ending: Ending): number | undefined {
   if (ending.kind === 'unreachable') return PAUSE_MS
   if (ending.kind !== 'answered' || ![429, 502, 503, 504].includes(ending.status)) return undefined
@@ -74,7 +74,7 @@ function pauseAfter(ending: Ending): number | undefined {
   return pauseMs <= LONGEST_PAUSE_MS ? pauseMs : undefined
 }
 
-/** Whether the answer means that the service is down, not that it rejected the request. */
+/** A rejected request does not count as down. */
 export const isDown = (ending: Ending): boolean =>
   ending.kind === 'answered'
     ? ending.status >= 500 || ending.status === 429
@@ -87,7 +87,7 @@ async function post(
   body: string,
   timeoutMs: number,
 ): Promise<Ending> {
-  // Checked again, since the environment of the service decides which addresses are allowed.
+  // Checked again: the environment of the service decides which addresses are allowed.
   if (addressProblem(connection.url, mayCallThisMachine(env))) return { kind: 'addressRefused' }
   const signal = AbortSignal.timeout(Math.max(1, timeoutMs))
   const broken = (problem: unknown, otherwise: 'unreachable' | 'cutOff'): Ending => ({
@@ -129,7 +129,7 @@ function headersOf({ headers: own, security }: Connection, key: string, body: st
   return headers
 }
 
-/** The body; undefined when it is too large, without reading further. */
+/** Undefined when the body is too large; the rest is not read. */
 async function bytesOf({ body }: Response): Promise<Uint8Array | undefined> {
   if (!body) return new Uint8Array()
   const read: Uint8Array[] = []

@@ -10,20 +10,17 @@ import { integrationCalls } from '../tables.ts'
 
 export type LoggedCall = typeof integrationCalls.$inferInsert & { locator: Uuid; createdAt: Instant }
 
-/** The request and the response without secrets; `response` is null when there was none. */
+/** Both without secrets; `response` is null if there was none. */
 export type CallBodies = { readonly request: string; readonly response: string | null }
 
 export const KEEP_CALLS_MS = 30 * 24 * 60 * 60 * 1000
 
-/** How many rows one run deletes; R2 deletes as many objects at once. */
+/** The most rows that one run deletes; R2 deletes as many objects at once. */
 const MOST_PURGED = 1_000
 
 const bodiesKey = (tenant: Tenant, locator: string): string => fileKey(tenant, 'integration-calls', locator)
 
-/**
- * Stores the call. Its row comes first, since bodies without a row would stay for ever. When the bodies cannot be stored, the
- * row stays without them.
- */
+/** Writes the row first, since bodies without a row would stay for ever. If the bodies cannot be stored, the row stays without them. */
 export async function keepCall(
   { env, tenant, calls }: RequestContext,
   shard: number,
@@ -38,7 +35,7 @@ export async function keepCall(
   })
 }
 
-/** The bodies of the call; undefined when they are not stored (any more). */
+/** Undefined if the bodies were not stored or are deleted. */
 export async function readBodies(
   { env, tenant, calls }: RequestContext,
   locator: Uuid,
@@ -54,7 +51,7 @@ export const oldCallsQuery = (database: Database, at: Instant) =>
     sql`select locator from ${integrationCalls} where at <= ${at - KEEP_CALLS_MS} order by at limit ${MOST_PURGED}`,
   )
 
-/** Deletes the calls, bodies first: after an interruption they are found again. */
+/** Deletes bodies first: after an interruption their rows are found again. */
 export async function purgeCalls(
   env: Env,
   tenant: Tenant,

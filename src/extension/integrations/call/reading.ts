@@ -1,4 +1,4 @@
-// Reads the log of an integration's calls, and repeats calls from it (resources brief 6.4).
+// Reads the log of calls, and repeats calls from it (resources brief 6.4).
 import { and, eq, gte, isNotNull, isNull, lt, type SQL } from 'drizzle-orm'
 import { notFound, wrongState } from '../../../kernel/errors.ts'
 import { readUuid } from '../../../kernel/locators.ts'
@@ -22,7 +22,7 @@ import { type CallBodies, keepCall, readBodies } from './log.ts'
 
 type Row = PagedRow<typeof integrationCalls>
 
-/** A page of the calls, oldest first, from all shards of the tenant; 404 when there is no such integration. */
+/** A page of the calls, oldest first, from all shards of the tenant; 404 for an unknown integration. */
 export async function readCalls(
   name: string,
   { pageSize, pagingToken, ...filter }: IntegrationCallsQuery,
@@ -46,7 +46,7 @@ function conditions({ policyLocator, failed, startTimestamp, endTimestamp }: Fil
   return all
 }
 
-/** The call with its bodies; 404 when there is no such call of the integration. */
+/** The call with its bodies; 404 if the integration has no such call. */
 export async function readCall(
   name: string,
   locator: string,
@@ -57,8 +57,8 @@ export async function readCall(
 }
 
 /**
- * Sends the logged request again to the integration's present address, and returns the new call: the response, or why there was
- * none. It has no other effect. 409 when the body was not stored as it was sent.
+ * Sends the logged request to the integration's present address and returns the new call. It has no other effect. Refuses (409) if the
+ * body was not stored as it was sent.
  */
 export async function replayCall(
   name: string,

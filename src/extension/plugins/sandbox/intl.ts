@@ -1,10 +1,9 @@
-/** Milliseconds by which local time is ahead of UTC at a time in a zone; undefined for no such zone. */
+/** Milliseconds by which local time is ahead of UTC at a time in a zone; undefined for an unknown zone. */
 type ZoneOffset = (at: number, zone: string) => number | undefined
 
 /**
- * The sandbox's own `Intl`, so that every sandbox formats alike: numbers and dates in American English for every locale, except
- * `en-CA` and `sv-SE`, which scripts use for days such as `2026-01-31`. It knows all zones. Runs inside the sandbox: it refers
- * to nothing outside itself.
+ * The sandbox's own `Intl`, so that every sandbox formats alike: American English for every locale except `en-CA` and `sv-SE`, which
+ * scripts use for days such as `2026-01-31`. Runs inside the sandbox: it refers to nothing outside itself.
  */
 export function ownIntl(zoneOffset: ZoneOffset): void {
   const { construct } = Reflect
@@ -231,8 +230,8 @@ export function ownIntl(zoneOffset: ZoneOffset): void {
 }
 
 /**
- * The offset of zones from UTC, by the runtime's `Intl`. It refers to nothing outside itself: the isolate has its own copy,
- * which remembers offsets between calls and uses nothing that a script may have changed.
+ * The offset of zones from UTC, by the runtime's `Intl`. It refers to nothing outside itself: the isolate has its own copy, which
+ * remembers offsets between calls and uses nothing that a script may have changed.
  */
 export function zoneOffsets(): ZoneOffset {
   type Known = { readonly format: Intl.DateTimeFormat; offsets: Record<number, number>; count: number }
@@ -265,7 +264,7 @@ export function zoneOffsets(): ZoneOffset {
   // There are fewer zones than this, but each has many spellings.
   const MOST_ZONES = 500
   return (at, asked) => {
-    // A script may pass an object that is another text each time that it is read.
+    // A script may pass an object whose text changes with each read.
     const zone = `${asked}`
     try {
       if (!(zone in zones)) {

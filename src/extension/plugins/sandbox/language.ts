@@ -2,10 +2,9 @@
 export type PutBack = () => string | undefined
 
 /**
- * Remembers every object of the language: globals, what they lead to, and objects without a name such as iterators. Functions
- * that are nothing but functions, such as `Math.max`, accept no further properties from then on, so they need not be checked
- * again. Runs inside the sandbox: it refers to nothing outside itself, and restoring uses nothing that a script may have
- * changed.
+ * Remembers every object of the language, including nameless ones such as iterators. Plain functions such as `Math.max` accept no further
+ * properties from then on, so they need no check. Runs inside the sandbox: it refers to nothing outside itself, and restoring uses
+ * nothing that a script may have changed.
  */
 export function keptLanguage(): PutBack {
   type Kept = {

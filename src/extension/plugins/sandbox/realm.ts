@@ -5,33 +5,32 @@ type LimitName =
   | ('output' | 'turns' | 'logLines' | 'log' | 'writes' | 'written')
   | ('auxName' | 'auxValue' | 'eventData' | 'gathered' | 'gatheredRecords')
 
-/** What the sandbox gets from outside; it can reach nothing else. */
+/** The sandbox gets this from outside; it can reach nothing else. */
 export type RealmHost = {
   /** Paths of all scripts, with the problem of each that cannot run. */
   readonly scripts: readonly { path: string; problem?: { message: string; line: number } }[]
   /** The function of a script (script.ts), unseen by earlier calls. */
   script(path: string): (...given: unknown[]) => void
-  /** A row of a table; null for none, undefined when it is not at hand. */
+  /** A row of a table; null for none, undefined when it must be fetched. */
   lookup(product: string, table: string, key: string): string | null | undefined
-  /** Reads arguments that do not come as JSON. */
+  /** Reads arguments that are not sent as JSON. */
   unpack?(packed: unknown): unknown
-  /** The records that can be fetched. */
   readonly entities: readonly string[]
-  /** Functions that may return nothing, which is `null` then. */
+  /** Functions that may return nothing, which then becomes `null`. */
   readonly mayReturnNothing: readonly string[]
   readonly limits: Readonly<Record<LimitName, number>>
 }
 
 /**
- * Carries out calls one after the other: a PluginCall in, a CallOutcome (or SPOILED) out, both as JSON. With `packed`, the
- * call's arguments are what `host.unpack` makes of it.
+ * Carries out calls one after the other: a PluginCall in, a CallOutcome (or SPOILED) out, both as JSON. `packed` replaces the call's
+ * arguments and is read by `host.unpack`.
  */
 export type Realm = { run(call: string, packed?: unknown): Promise<string> }
 
 /**
- * The sandbox's own side of a call: requires the tenant's files, calls the function, collects the result. Each call finds
- * everything as the first one did. Runs inside the sandbox: it refers to nothing outside itself. What outlives a call is out of
- * scripts' reach, since they may have changed anything that a method or a promise looks up.
+ * Requires the tenant's files, calls the function and collects the result. Each call must find everything as the first one did. Runs inside
+ * the sandbox: it refers to nothing outside itself. Scripts cannot reach what outlives a call, since they may have changed anything that
+ * a method or a promise looks up.
  */
 export function realm(
   setClock: (now: number, seed: number) => void,
@@ -59,7 +58,7 @@ export function realm(
   const entityNames = host.entities.join(', ')
   const mayReturnNothing = among(host.mayReturnNothing)
 
-  /** Works whatever a script did to lists. */
+  /** Works even if a script changed lists. */
   const append = <T>(list: T[], value: T): void => {
     const whole = { __proto__: null, value, writable: true, enumerable: true, configurable: true }
     defineProperty(list, list.length, whole)
@@ -123,7 +122,7 @@ export function realm(
       }
       return made
     } catch {
-      // Whatever its `stack` is, it gives no place.
+      // An unreadable `stack` gives no place.
     }
     return undefined
   }
@@ -167,7 +166,7 @@ export function realm(
     const folderOf = (path: string): string => path.split('/').slice(0, -1).join('/')
     const requireOf = (from: string) => {
       const require = (request: unknown): unknown => load(resolve(from, String(request)))
-      /** What an ES module sees of another file. */
+      /** An ES module's view of another file. */
       require.module = (request: string): object => {
         const exports = require(request)
         const isModule = typeof exports === 'object' && exports !== null && '__esModule' in exports
@@ -206,7 +205,7 @@ export function realm(
     const rows = byPair(known.rows)
     const ranges = byPair(known.ranges)
     const stopped = { message: 'the call is stopped to fetch what it asks for' }
-    /** Once stopped it stays stopped, whatever catches the error: `missing` is out of the tenant's reach. */
+    /** Once stopped it stays stopped, even if a script catches the error: `missing` is out of the tenant's reach. */
     let isStopped = false
     const stop = (): never => {
       isStopped = true
@@ -226,7 +225,7 @@ export function realm(
       const most = one.kind === 'entity' ? limits.gatheredRecords : limits.gathered
       return gathers && missing.length < most ? instead : stop()
     }
-    /** In place of a range table's record whose columns are not known yet. */
+    /** Stands in for a range table's record while its columns are unknown. */
     const unknownRecord = (): unknown =>
       new OwnProxy({}, { get: (_, column) => (typeof column === 'string' ? '' : undefined) })
     const within = (what: string, value: string, most: number): string => {
@@ -234,7 +233,7 @@ export function realm(
         throw new RangeError(`${what} has ${value.length} characters, more than ${most}`)
       return value
     }
-    /** The text of an object without its own is useless. */
+    /** An object without a text of its own is useless. */
     const asText = (what: string, value: unknown): string => {
       const text = value === undefined || value === null ? '' : textOf(value)
       if (typeof value === 'object' && text === '[object Object]')
@@ -331,7 +330,7 @@ export function realm(
         const one = pair(whose, which)
         const value = secrets.get(one)
         if (value !== undefined) return parse(stringify(value))
-        // Each read is audited: none is made for a call that may not come this far with what it asked for before.
+        // Each read is audited, so none is made for a call that may not get this far once its missing values are known.
         if (missing.length > 0) return stop()
         ask({ kind: 'secret', staticName: whose, item: which }, one, null)
         return stop()
@@ -399,8 +398,7 @@ export function realm(
     const fail = (reason: string, at?: string, limit?: boolean): void => {
       failure = { reason, at, limit }
     }
-    // JSON has no such numbers: they go as text, which is no amount. Written once, since an answer may look different the
-    // second time.
+    // JSON has no such numbers: they become text, which is no amount. Written once, since an answer may look different the second time.
     const readable = (_key: string, value: unknown): unknown =>
       typeof value === 'bigint' || (typeof value === 'number' && !isNumber(value)) ? textOf(value) : value
     const places = new WeakMap<object, string>()
@@ -452,7 +450,7 @@ export function realm(
     lasting = putBack()
     if (lasting !== undefined) {
       const reason = `changes ${lasting} for good; a plugin may not, since the next call would find it so`
-      // Nothing in the language can be trusted: each text is JSON already, and nothing is asked how it is written.
+      // The language cannot be trusted any more: each text is JSON already, and no `toJSON` is called.
       return `{"failure":{"reason":${stringify(reason)},"at":${stringify(path)}},"missing":[],"logs":[],"writes":[],"events":[]}`
     }
     const beside = stringify({ failure, missing, logs, writes, events })
@@ -467,7 +465,7 @@ export function realm(
   let first: Waiting | undefined
   let last: Waiting | undefined
 
-  /** A promise that is awaited like any other, whatever happened to the language. */
+  /** Works like any other awaited promise, even if the language was changed. */
   const itsTurn = (): Promise<void> => {
     const turn = new OwnPromise<void>(resolve => {
       const waiting: Waiting = { go: resolve, next: undefined }

@@ -1,4 +1,4 @@
-// The sandbox's own code as text, to run where this program is not: functions that refer to nothing outside themselves.
+// The sandbox's own code as text, to run elsewhere: functions that refer to nothing outside themselves.
 import { ownIntl } from './intl.ts'
 import { keptLanguage } from './language.ts'
 import { realm } from './realm.ts'
@@ -12,8 +12,8 @@ return (${realm})(setClock, host, (${keptLanguage})());
 })`
 
 /**
- * `Date` with the time of the call, in UTC, formatted alike in every sandbox. `Math.random` from the call's seed. Runs inside
- * the sandbox: it refers to nothing outside itself.
+ * `Date` has the time of the call, in UTC, and one format in every sandbox; `Math.random` uses the call's seed. Runs inside the sandbox:
+ * it refers to nothing outside itself.
  */
 function fixedClock(): (now: number, seed: number) => void {
   const Real = Date
@@ -53,7 +53,7 @@ function fixedClock(): (now: number, seed: number) => void {
   define(Real.prototype, 'toDateString', printing(dateText))
   define(Real.prototype, 'toTimeString', printing(timeText))
 
-  // A 32-bit generator (mulberry32): enough for what a plugin may want with chance.
+  // A 32-bit generator (mulberry32) is good enough for plugins.
   define(Math, 'random', () => {
     state = (state + 0x6d2b79f5) | 0
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
@@ -67,8 +67,8 @@ function fixedClock(): (now: number, seed: number) => void {
 }
 
 /**
- * Reduces the global object to the language itself, the same in every sandbox: no network, no timers, no code from text. Runs
- * inside the sandbox: it refers to nothing outside itself.
+ * Reduces the global object to the language itself, the same in every sandbox: no network, no timers, no code from text. Runs inside the
+ * sandbox: it refers to nothing outside itself.
  */
 function tidyGlobals(): void {
   const language = new Set<string>(
@@ -110,7 +110,7 @@ function tidyGlobals(): void {
   // Not every engine has it, and error classes call it.
   if (!('captureStackTrace' in Error))
     define(Error, 'captureStackTrace', (on: object) => define(on, 'stack', new Error().stack))
-  // `RegExp.$1` and the like, which reveal another call's last match and are not in every engine.
+  // `RegExp.$1` and the like reveal another call's last match and are not in every engine.
   const kept = new Set<PropertyKey>(['prototype', 'length', 'name', 'escape', Symbol.species])
   for (const key of Reflect.ownKeys(RegExp)) if (!kept.has(key)) Reflect.deleteProperty(RegExp, key)
 }
