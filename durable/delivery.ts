@@ -3,21 +3,20 @@ import { type Instant, now } from '../src/kernel/time.ts'
 import { alarm, observed } from '../src/platform/observation.ts'
 import { type ShardName, servedTenantOfShard } from '../src/platform/tenancy.ts'
 
-/** While it works, and after it failed, the next alarm is this far away. */
+/** Time to the next alarm while it works and after a failure. */
 const REARM_MS = 60_000
 
 type Charge = { readonly shard: ShardName; readonly webhook: string }
 
 /**
- * One for each webhook in each shard of a tenant: it delivers, and has the connections of an object to itself, so that a
- * slow endpoint delays no other. Kept in its own storage: `charge` (whom it works for).
+ * One for each webhook in each shard of a tenant: the connections of an object are its own, so a slow endpoint delays
+ * no other. Its storage holds `charge`, the shard and webhook.
  */
 export class DeliveryObject extends DurableObject<Env> {
-  /** Whether it was asked to look while it works: then it looks once more. Lost in a crash, after which the alarm looks anyway. */
+  /** Asked to look again while it works. A crash loses this; the alarm looks anyway. */
   #woken = false
   #works = false
 
-  /** Makes it look for due deliveries at once. */
   async wake(shard: ShardName, webhook: string): Promise<void> {
     this.#woken = true
     if (this.#works) return
@@ -27,7 +26,7 @@ export class DeliveryObject extends DurableObject<Env> {
     if (armed === null || armed > now()) await this.ctx.storage.setAlarm(now())
   }
 
-  /** Re-arms before it works, so that a crash in between costs a minute and loses nothing. */
+  /** Re-arms before it works: a crash in between costs a minute and loses nothing. */
   override async alarm(): Promise<void> {
     const charge = await this.ctx.storage.get<Charge>('charge')
     if (!charge) return

@@ -6,21 +6,20 @@ import { alarm, observed } from '../src/platform/observation.ts'
 import { type Block, leaseNumbers } from '../src/platform/tenancy/sequence.ts'
 import { type ShardName, shardDatabase, type Tenant } from '../src/platform/tenancy.ts'
 
-/** While it works, and after it failed, the next alarm is this far away. */
+/** Time to the next alarm while it works and after a failure. */
 const REARM_MS = 60_000
 
 /** The shortest time between two alarms. */
 const PAUSE_MS = 1_000
 
 /**
- * One for each shard of a tenant. It leases blocks of the number sequence, and holds the alarm for the
- * earliest timer or delivery that is due. Kept in its own storage: `sequence` (the next number to lease, as in the shard),
- * `shard` (whom it works for) and `lookAt` (the latest time at which it was asked to look).
+ * One for each shard of a tenant: leases blocks of the number sequence and holds the alarm for the earliest due timer or
+ * delivery. Its storage holds `sequence` (the next number to lease), `shard` and `lookAt` (the latest time to look).
  */
 export class DispatcherObject extends DurableObject<Env> {
   #lastLease: Promise<unknown> = Promise.resolve()
 
-  /** For the previous release while both run: leases numbers of the object's own storage, which the next lease goes beyond. */
+  /** For the previous release while both run: leases from the object's own storage; the next `leaseBlock` starts after it. */
   lease(count: number): Promise<Block> {
     return this.#inTurn(async () => {
       const next = (await this.ctx.storage.get<number>('sequence')) ?? FIRST_SEQUENCE
@@ -45,10 +44,7 @@ export class DispatcherObject extends DurableObject<Env> {
     return turn
   }
 
-  /**
-   * Has the shard looked at when `at` (epoch milliseconds) comes. An earlier look does not replace it: what the
-   * caller is about to commit may not be there yet.
-   */
+  /** Looks at the shard at `at` (epoch milliseconds). An earlier look does not replace it: the caller has yet to commit. */
   async arm(shard: ShardName, at: number): Promise<void> {
     const lookAt = (await this.ctx.storage.get<number>('lookAt')) ?? 0
     if (lookAt < at) await this.ctx.storage.put({ shard, lookAt: at })
@@ -57,8 +53,8 @@ export class DispatcherObject extends DurableObject<Env> {
   }
 
   /**
-   * Re-arms before it works, so that a crash in between costs a minute and loses nothing. When it is done,
-   * `lookAt` shows whether it was armed meanwhile: then the alarm must stay.
+   * Re-arms before it works: a crash in between costs a minute and loses nothing. If `lookAt` changed meanwhile, the alarm
+   * must stay.
    */
   override async alarm(): Promise<void> {
     const shard = await this.ctx.storage.get<ShardName>('shard')

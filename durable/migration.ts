@@ -4,27 +4,25 @@ import { now } from '../src/kernel/time.ts'
 import { alarm, observed } from '../src/platform/observation.ts'
 import type { ShardName } from '../src/platform/tenancy.ts'
 
-/** While it works the next alarm is this far away, for what a crash cuts off; it does not go off before the work is done. */
+/** Time to the next alarm while it works, in case of a crash; the alarm does not fire before the work ends. */
 const REARM_MS = 3_000
-/** The wait after a failure: short at first, since most faults are gone by then, and longer while they last. */
+/** Wait after a failure: short at first, since most faults are brief, and longer while they last. */
 const FIRST_FAILED_MS = 1_000
 const LONGEST_FAILED_MS = 20_000
 
 type Charge = { readonly shard: ShardName; readonly migration: Uuid }
 
 /**
- * One for each migration: an alarm works on a bounded number of its accounts, and sets the next. How far it is lies in D1,
- * in the batch of each portion of them, so that a crash repeats and loses nothing. Kept in its own storage: `charge` (what it works on).
+ * One for each migration: an alarm migrates a bounded number of accounts and sets the next alarm. D1 records progress in
+ * the batch of each portion, so a crash repeats work and loses nothing. Its storage holds `charge`, the shard and migration.
  */
 export class MigrationObject extends DurableObject<Env> {
-  /** Whether it was asked to look while it works: then it looks once more. Lost in a crash, after which the alarm looks anyway. */
+  /** Asked to look again while it works. A crash loses this; the alarm looks anyway. */
   #woken = false
   #halted = false
-  /** Alarms since the last one that could look. */
   #failed = 0
   #working: Promise<unknown> | undefined
 
-  /** Makes it look for work at once. */
   async wake(shard: ShardName, migration: Uuid): Promise<void> {
     this.#woken = true
     if (this.#working) return
@@ -34,13 +32,13 @@ export class MigrationObject extends DurableObject<Env> {
     if (armed === null || armed > now()) await this.ctx.storage.setAlarm(now())
   }
 
-  /** Begins no further account before its next alarm; returns when the account under way is finished. */
+  /** Starts no further account before the next alarm; returns when the current one is finished. */
   async halt(): Promise<void> {
     this.#halted = true
     await this.#working
   }
 
-  /** Re-arms before it works, so that a crash in between costs seconds and loses nothing. */
+  /** Re-arms before it works: a crash in between costs seconds and loses nothing. */
   override async alarm(): Promise<void> {
     const charge = await this.ctx.storage.get<Charge>('charge')
     if (!charge) return
@@ -59,7 +57,7 @@ export class MigrationObject extends DurableObject<Env> {
     else await this.ctx.storage.setAlarm(now() + waitMs)
   }
 
-  /** Milliseconds until it must look again; undefined when nothing is left to do. Never throws. */
+  /** Milliseconds until it must look again; undefined when no work is left. Never throws. */
   async #work({ shard, migration }: Charge): Promise<number | undefined | 'failed'> {
     try {
       const { workOn } = await import('../src/servicing/migration/run/run.ts')

@@ -5,12 +5,12 @@ import { tenantNow } from '../src/platform/tenancy.ts'
 import type { PolicyMessage, PolicyReply } from '../src/transactions/mechanism/kind.ts'
 import type { PolicyMemory } from '../src/transactions/object/execution.ts'
 
-/** How many operations may wait for one policy; more are refused at once. */
+/** Operations that may wait for one policy; more are refused at once. */
 const LONGEST_LINE = 256
 
 /**
- * One for each policy: its operations, one after the other, in the order in which they came. Correctness does
- * not rest on it (D1's guards see to that); what it holds in memory is a cache of its own policy's rows.
+ * One for each policy: runs its operations one after the other, in order of arrival. Correctness does not depend on it
+ * (D1's guards ensure that); its memory is a cache of the policy's rows.
  */
 export class PolicyObject extends DurableObject<Env> {
   #last: Promise<unknown> = Promise.resolve()
@@ -34,7 +34,7 @@ export class PolicyObject extends DurableObject<Env> {
   #run(message: PolicyMessage): Promise<PolicyReply> {
     const { tenant, caller, requestId, idempotency, adds = false, operation } = message
     return replyOf({ at: 'policy object', requestId, operation: operation.kind }, async calls => {
-      // Rules and rating are much code, which an isolate without objects never needs.
+      // Rules and rating are much code; an isolate without objects never needs it.
       const { execute } = await import('../src/transactions/object/execution.ts')
       const later = (work: Promise<unknown>): void => this.ctx.waitUntil(work)
       const now = tenantNow(tenant)

@@ -1,5 +1,5 @@
-// Every route of every capability, and the OpenAPI document made of them. The service mounts them by the index that
-// `npm run config` writes of this list, and so reads a capability's routes when one is first called.
+// Every route of every capability. The service mounts them by the index that `npm run config` writes from this list, and
+// loads a capability's routes on the first call of one.
 import { auditRoutes } from './access/audit/routes.ts'
 import { accountRoutes, ownPermissionRoutes } from './access/routes.ts'
 import { auxDataRoutes } from './extension/auxdata/routes.ts'
@@ -55,7 +55,6 @@ const documentRoute = get('/openapi.json', {
   handle: async () => jsonText({ status: 200, text: await document() }),
 })
 
-/** Every route of the service; a capability adds its array. */
 export const ROUTES: readonly Route[] = [
   ...serviceRoutes,
   documentRoute,

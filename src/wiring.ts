@@ -1,5 +1,5 @@
-// The only file that knows every capability. Lower layers call higher ones only through what is registered here. Modules are
-// imported when they are first needed, so that an isolate starts without them.
+// The only file that knows every capability: lower layers call higher ones only through registrations here. Modules are
+// imported when first needed, so that an isolate starts without them.
 
 import { recordRefusal } from './access/audit/store.ts'
 import { signedIn } from './access/sign-in-check.ts'
@@ -7,14 +7,13 @@ import { registerTransactionRecords } from './extension/plugins/transaction-reco
 import { registerTimers, type TimerOwner, type TimerOwners } from './platform/events/timers.ts'
 import type { Callers } from './platform/http/permissions.ts'
 
-/** Who calls, and what is noted of calls that are refused: for `mount`. */
+/** For `mount`. */
 export const CALLERS: Callers = { signedIn, recordRefusal }
 
 const ofPolicy = async (
   name: Exclude<keyof typeof import('./transactions/object/policy-timers.ts'), 'scheduledEventDue'>,
 ): Promise<TimerOwner> => (await import('./transactions/object/policy-timers.ts'))[name]
 
-/** What happens when a timer of each kind is due. */
 export const TIMER_OWNERS: TimerOwners = {
   'account.revocation': async () => (await import('./access/revocation.ts')).revocationDue,
   'cancellation.effective': () => ofPolicy('coverEndDue'),
@@ -39,5 +38,4 @@ export const TIMER_OWNERS: TimerOwners = {
 }
 registerTimers(TIMER_OWNERS)
 
-/** Records of transactions that plugins read. */
 registerTransactionRecords(async () => (await import('./transactions/kinds.ts')).pluginRecords())

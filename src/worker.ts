@@ -1,5 +1,4 @@
-// The Worker's entry: requests, announcements, housekeeping; and the Durable Objects.
-// What every request needs is evaluated at the start; the rest with the first request, message or tick for it.
+// The Worker's entry. Modules that every request needs are loaded at the start, others when first needed.
 import { loadConsole } from './bundles/load.ts'
 import { mount } from './platform/http/mount.ts'
 import { referencePage } from './platform/http/reference/page.ts'
@@ -11,11 +10,11 @@ export { DispatcherObject } from '../durable/dispatcher.ts'
 export { MigrationObject } from '../durable/migration.ts'
 export { PolicyObject } from '../durable/policy.ts'
 
-/** How queues are called in wrangler.toml, and after the name of each environment. */
+/** Suffixes of queue names in wrangler.toml, after the name of each environment. */
 const DOCUMENTS_QUEUE = '-documents'
 const UPGRADES_QUEUE = '-upgrades'
 
-/** The page of the console (docs/design.md, section 3): a module of its own, loaded with the first request for it. */
+/** The console page (docs/design.md, section 3), loaded on the first request for it. */
 async function consolePage(): Promise<Response> {
   const { html, policy } = await loadConsole()
   return new Response(html, {
@@ -28,7 +27,6 @@ async function consolePage(): Promise<Response> {
   })
 }
 
-/** One for an isolate. */
 const app = mount(
   ROUTE_INDEX,
   [
@@ -59,7 +57,7 @@ export default {
     const { wipeReturned } = await import('./tenants/wipe.ts')
     const { observed } = await import('./platform/observation.ts')
     const tasks = { upgradeDatabases, wakeTenants, measureShards, wipeReturned }
-    // One that fails, now or whenever it is tried, holds none of the others up.
+    // A failing task stops no other.
     const problems: unknown[] = []
     for (const [operation, task] of Object.entries(tasks))
       await observed(env, { at: 'cron', operation }, async calls => void (await task(env, calls))).catch(

@@ -1,9 +1,8 @@
-// Every way to refuse a request, in one table. A code is stable: clients match on it. `api` is the integer
-// apiErrorCode (brief 8: 1000 generic, 2000 auth, 3000 policy, 4000 billing, 5000 configuration).
+// Every refusal, in one table. Codes are stable: clients match on them. `api` is the integer apiErrorCode (brief 8: 1000
+// generic, 2000 auth, 3000 policy, 4000 billing, 5000 configuration).
 
 type ErrorKind = { readonly status: number; readonly api: number; readonly about: string }
 
-/** A row of the table: HTTP status, apiErrorCode, and what it means for the caller. */
 const kind = (status: number, api: number, about: string): ErrorKind => ({ status, api, about })
 
 export const ERROR_KINDS = {
@@ -64,23 +63,20 @@ export const ERROR_KINDS = {
 
 export type ErrorCode = keyof typeof ERROR_KINDS
 
-/** Structured problems that go into the answer beside the message (brief 8). */
+/** Structured problems beside the message of the answer (brief 8). */
 export type RefusalDetails = {
   fieldErrors?: unknown
   policyFieldErrors?: unknown
   paymentFieldErrors?: unknown
   tableErrors?: unknown
   searchableFields?: readonly string[]
-  /** Of a record that is not as the request takes it to be. */
+  /** The current ETag when `If-Match` fails. */
   currentETag?: string
-  /** The time, in epoch milliseconds, from which a reader of the event stream goes on. */
+  /** Epoch milliseconds from which a reader of the event stream continues. */
   timestamp?: string
 }
 
-/**
- * A request that is not carried out, with what the caller may read: a message that says what is wrong, where,
- * and what to do. Thrown by services and domain alike; turned into HTTP once, in platform/http.
- */
+/** A refused request. The caller reads the message: what is wrong, where, how to fix it. Mapped to HTTP in platform/http. */
 export class Refusal extends Error {
   readonly code: ErrorCode
   readonly details: RefusalDetails
@@ -99,14 +95,14 @@ export class Refusal extends Error {
   }
 }
 
-/** Statuses from here on leave open whether anything was done. */
+/** With this status or a higher one, work may have been done. */
 const SERVICE_FAULT = 500
 
-/** Whether it refuses the request, so that nothing was done. After any other failure, something may have been. */
+/** Whether the request was refused and nothing was done. After any other failure, something may have been. */
 export const isRefused = (problem: unknown): problem is Refusal =>
   problem instanceof Refusal && problem.status < SERVICE_FAULT
 
-/** A Refusal as data, to cross a Durable Object call, where classes are lost. */
+/** A Refusal as data: a Durable Object call loses classes. */
 export type RefusalData = Pick<Refusal, 'code' | 'message' | 'details' | 'retryAfterSeconds'>
 
 export const refusalData = ({ code, message, details, retryAfterSeconds }: Refusal): RefusalData => {

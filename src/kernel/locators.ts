@@ -1,19 +1,19 @@
-// Locators. Digits for what clients parse as numbers (policy, quote, endorsement, renewal, cancellation, and
-// every displayId), UUIDs for all else (brief 0.9); both name the shard that holds the record.
+// Locators: digits where clients parse numbers (policy, quote, endorsement, renewal, cancellation, every displayId),
+// UUIDs elsewhere (brief 0.9). Both contain the record's shard.
 import { sha1 } from '@noble/hashes/legacy.js'
 import { now } from './time.ts'
 
 /** Shards that a digit locator can distinguish: `sequence × 64 + shard`. */
 export const SHARDS = 64
 
-/** The first sequence number: locators lie above 100,000,000 (brief 0.9). */
+/** Locators are above 100,000,000 (brief 0.9). */
 export const FIRST_SEQUENCE = 1_562_501
 
 export type PolicyLocator = number & { readonly __brand: 'PolicyLocator' }
 export type QuoteLocator = number & { readonly __brand: 'QuoteLocator' }
 export type EndorsementLocator = number & { readonly __brand: 'EndorsementLocator' }
 export type CancellationLocator = number & { readonly __brand: 'CancellationLocator' }
-/** A displayId: digits from the same sequence, of a record whose locator is a UUID. */
+/** Digits from the same sequence, for a record whose locator is a UUID. */
 export type DisplayId = number & { readonly __brand: 'DisplayId' }
 export type DigitLocator = PolicyLocator | QuoteLocator | EndorsementLocator | CancellationLocator | DisplayId
 
@@ -23,7 +23,7 @@ export const digitLocator = (sequence: number, shard: number): number => sequenc
 
 export const shardOfDigits = (locator: number): number => locator % SHARDS
 
-/** A digit locator from a path or body; undefined when the text cannot be one. */
+/** A digit locator from a path or body; undefined for text that cannot be one. */
 export function readDigits(text: string): number | undefined {
   if (!/^[1-9]\d{8,15}$/.test(text)) return undefined
   const value = Number(text)
@@ -32,7 +32,7 @@ export function readDigits(text: string): number | undefined {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** A UUID locator from a path or body, in lower case; undefined when the text cannot be one. */
+/** A UUID locator from a path or body, in lower case; undefined for text that cannot be one. */
 export function readUuid(text: string): Uuid | undefined {
   const lower = text.toLowerCase()
   return UUID.test(lower) ? (lower as Uuid) : undefined
@@ -40,17 +40,16 @@ export function readUuid(text: string): Uuid | undefined {
 
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0')
 
-/** A random (version 4) UUID that carries the shard in its last byte. */
+/** A random (version 4) UUID with the shard in its last byte. */
 export const newUuid = (shard: number): Uuid => (crypto.randomUUID().slice(0, 34) + hex(shard, 2)) as Uuid
 
-/** Counts that one millisecond has room for: those of UUIDs of version 7 fill twelve bits, those of version 8 nineteen. */
+/** Counts for one millisecond: twelve bits in UUIDs of version 7, nineteen in those of version 8. */
 const COUNTS_OF_TIME = 2 ** 12
 const COUNTS_OF_POLICY = 2 ** 19
 
 /**
- * Times and counts that rise with each call, so that what is made later in an isolate is also later in order: the clock stands still
- * while a request computes, and thousands of records may be made in one of its milliseconds. A millisecond begins with a count below
- * half of what it has room for; one that is full takes the next.
+ * Rising pairs of time and count: the clock stands still while a request computes, and one millisecond may make thousands
+ * of records. Each millisecond starts at a random count below half of `room`; a full one continues in the next.
  */
 function risingCounts(room: number): () => { time: number; count: number } {
   let time = 0
@@ -72,16 +71,15 @@ function risingCounts(room: number): () => { time: number; count: number } {
 const countOfTime = risingCounts(COUNTS_OF_TIME)
 const countOfPolicy = risingCounts(COUNTS_OF_POLICY)
 
-/** The UUID of the version whose first digits are the time's, with `head` and `tail` behind it: 3 digits, and 14 that begin with the variant. */
+/** The first digits are the time's; `head` has 3 digits, `tail` has 14 and begins with the variant. */
 function timedUuid(time: number, version: 7 | 8, head: string, tail: string, shard: number): Uuid {
   const digits = hex(time, 12)
   return `${digits.slice(0, 8)}-${digits.slice(8)}-${version}${head}-${tail.slice(0, 4)}-${tail.slice(4)}${hex(shard, 2)}` as Uuid
 }
 
 /**
- * A version-7 UUID that carries the shard in its last byte: milliseconds since 1970, a count, then 54 random bits. An isolate's rise in
- * the order in which they are made, so rows lie in that order too, and those of a write together. Its first digits are those of others
- * of the same minute; use `newUuid` for ids that people recognise by their beginning.
+ * A version-7 UUID with the shard in its last byte: milliseconds since 1970, a count, 54 random bits. They rise within an
+ * isolate, so new rows are adjacent. Where people recognise ids by their first digits, use `newUuid`.
  */
 export function orderedUuid(shard: number): Uuid {
   const { time, count } = countOfTime()
@@ -89,15 +87,14 @@ export function orderedUuid(shard: number): Uuid {
   return timedUuid(time, 7, hex(count, 3), random.slice(19, 23) + random.slice(24, 34), shard)
 }
 
-/** A policy's sequence lies in a version-8 UUID in three parts, of 12, 14 and 21 bits; the count is behind it. */
+/** A version-8 UUID stores the policy's sequence in three parts of 12, 14 and 21 bits, then the count. */
 const MIDDLE = 2 ** 14
 const LOW = 2 ** 21
 const VARIANT = 0x8000
 
 /**
- * A version-8 UUID that names its policy: milliseconds since 1970, the policy's sequence, a count that distinguishes what one commit makes,
- * and the shard. So the locator of an invoice or a payment gives its policy. An isolate's rise, as those of
- * `orderedUuid`.
+ * A version-8 UUID that names its policy: milliseconds since 1970, the policy's sequence, a count and the shard. The
+ * locator of an invoice or payment therefore gives its policy. They rise as those of `orderedUuid` do.
  */
 export function uuidOfPolicy(policy: PolicyLocator): Uuid {
   const { time, count } = countOfPolicy()
@@ -108,7 +105,7 @@ export function uuidOfPolicy(policy: PolicyLocator): Uuid {
   return timedUuid(time, 8, head, tail, shardOfDigits(policy))
 }
 
-/** The policy that the UUID names; undefined for one that names none. */
+/** The policy in the UUID; undefined if it names none. */
 export function policyOfUuid(locator: Uuid): PolicyLocator | undefined {
   if (locator[14] !== '8') return undefined
   const part = (from: number, to: number): number => Number.parseInt(locator.slice(from, to), 16)
@@ -117,13 +114,10 @@ export function policyOfUuid(locator: Uuid): PolicyLocator | undefined {
   return digitLocator(sequence, shardOfUuid(locator)) as PolicyLocator
 }
 
-/** The shard in a UUID locator's last byte; 64 and more stand for none. */
+/** The shard in the last byte; 64 and more mean none. */
 export const shardOfUuid = (locator: Uuid): number => Number.parseInt(locator.slice(34), 16)
 
-/**
- * A version-5 UUID of the names in order, carrying the shard: the same names give the same locator always.
- * Derived records (the segments of a run) get theirs so, and need no row.
- */
+/** A version-5 UUID: the same names always give the same locator. Derived records (the segments of a run) need no row. */
 export function derivedUuid(shard: number, ...names: string[]): Uuid {
   const digest = digestOf(names.join('\n'))
   digest[6] = (digest[6]! & 0x0f) | 0x50
@@ -135,12 +129,12 @@ export function derivedUuid(shard: number, ...names: string[]): Uuid {
 const encoder = new TextEncoder()
 const shortText = new Uint8Array(256)
 
-/** A digest that has yet to be given anything, and the one that is used for all: to make one takes as long as so short a text. */
+/** One reusable digest: creating one takes as long as hashing a short text. */
 const begun = sha1.create()
 const digesting = sha1.create()
 const digested = new Uint8Array(digesting.outputLen)
 
-/** Until the next is asked for. The platform's own is a call out of the engine, which costs ten times what there is to do. */
+/** Valid until the next call. The platform's own digest leaves the engine, at ten times the cost. */
 function digestOf(text: string): Uint8Array {
   // A character is three bytes at most.
   const isShort = text.length * 3 <= shortText.length
@@ -151,13 +145,13 @@ function digestOf(text: string): Uint8Array {
   return digested
 }
 
-/** Character codes of a UUID: hyphens in their places, digits in the place of zeros. */
+/** Template of a UUID: zeros are replaced by digits. */
 const characters = [...'00000000-0000-0000-0000-000000000000'].map(one => one.charCodeAt(0))
 const DIGITS = [...'0123456789abcdef'].map(one => one.charCodeAt(0))
-/** Where the digits of each byte are. */
+/** Position of each byte's digits. */
 const PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
 
-/** The UUID of 16 bytes; made in one piece, since a large policy has ten thousand of them. */
+/** The UUID of 16 bytes. Speed counts: a large policy has ten thousand. */
 function uuidOf(bytes: Uint8Array): Uuid {
   for (let at = 0; at < 16; at += 1) {
     const byte = bytes[at]!
@@ -168,19 +162,15 @@ function uuidOf(bytes: Uint8Array): Uuid {
   return String.fromCharCode(...characters) as Uuid
 }
 
-/**
- * A supply for what is only shown. Its digits lie below those of the sequence, so that no record ever has them, and
- * it takes none from there; it does not end.
- */
+/** An endless supply for previews. Its digits are below the sequence: no record ever has them, and it uses up none. */
 export function transientLocators(shard: number): LocatorSupply {
   let sequence = 0
   return { digits: () => digitLocator(++sequence, shard), uuid: () => orderedUuid(shard) }
 }
 
-/** Fresh locators for one request: digits leased beforehand, UUIDs made as they are asked for. */
+/** Fresh locators for one request: digits are leased beforehand, UUIDs are made on demand. */
 export type LocatorSupply = { digits(): number; uuid(): Uuid }
 
-/** A supply of `digits`, which must be as many as will be asked for. */
 export function locatorSupply(shard: number, digits: readonly number[]): LocatorSupply {
   let used = 0
   return {
@@ -194,7 +184,7 @@ export function locatorSupply(shard: number, digits: readonly number[]): Locator
   }
 }
 
-/** The supply, with UUIDs that name the policy. */
+/** The supply, with UUIDs of `uuidOfPolicy`. */
 export const supplyOf = (policy: PolicyLocator, { digits }: LocatorSupply): LocatorSupply => ({
   digits,
   uuid: () => uuidOfPolicy(policy),

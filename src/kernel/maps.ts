@@ -1,9 +1,4 @@
-// Look-ups in maps, and bounded memory of computed values.
-
-/**
- * The value of a key that must be there. Throws an Error when it is not: that is a fault of the service. `what` names what was
- * looked for in its message, e.g. `run`.
- */
+/** The value of a required key. A missing one is a fault of the service: throws an Error that names `what`, e.g. `run`. */
 export function need<Key, Value>(
   map: { get(key: Key): Value | undefined },
   key: Key,
@@ -14,7 +9,6 @@ export function need<Key, Value>(
   return value
 }
 
-/** Adds the value to the list of the key. */
 export function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value): void {
   const list = map.get(key)
   if (list) list.push(value)
@@ -23,11 +17,11 @@ export function addTo<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value
 
 type WithoutNulls<T> = { [K in keyof T]: null extends T[K] ? Exclude<T[K], null> | undefined : T[K] }
 
-/** The row of a database as an answer has it: what is null is left out. */
+/** A database row without its null properties. */
 export const withoutNulls = <T extends object>(row: T): WithoutNulls<T> =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as WithoutNulls<T>
 
-/** Remembers values by key while the isolate lives: at most `most` of them, then the oldest goes. */
+/** Remembers up to `most` values while the isolate lives, then drops the oldest. */
 export class Memo<Key, Value> {
   readonly #most: number
   readonly #values = new Map<Key, Value>()
@@ -40,14 +34,12 @@ export class Memo<Key, Value> {
     return this.#values.get(key)
   }
 
-  /** Remembers the value as the newest. */
   set(key: Key, value: Value): void {
     this.#values.delete(key)
     if (this.#values.size >= this.#most) this.#values.delete(this.#values.keys().next().value!)
     this.#values.set(key, value)
   }
 
-  /** The value of the key, made when it is not remembered. */
   getOrMake(key: Key, make: () => Value): Value {
     const known = this.#values.get(key)
     if (known !== undefined) return known
@@ -65,7 +57,7 @@ export class Memo<Key, Value> {
   }
 }
 
-/** `make`, whose answer for an object is remembered as long as the object lives. */
+/** `make`, with its result remembered as long as the object lives. */
 export function memoByObject<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const values = new WeakMap<Key, Value>()
   return key => {
@@ -77,14 +69,14 @@ export function memoByObject<Key extends object, Value>(make: (key: Key) => Valu
   }
 }
 
-/** Values that an isolate keeps by text keys, up to a total size. The value that was used the longest ago goes first. */
+/** A cache with a total size; drops the least recently used value first. */
 export class BoundedCache<V> {
-  /** In the order of use. */
+  /** In order of use. */
   readonly #entries = new Map<string, { readonly value: V; readonly size: number }>()
   readonly #largestTotal: number
   #total = 0
 
-  /** `largestTotal` is in the unit of the sizes that `set` gets; by default it counts values. */
+  /** `largestTotal` is in the unit of `set`'s sizes; by default it counts values. */
   constructor(largestTotal: number) {
     this.#largestTotal = largestTotal
   }
@@ -97,7 +89,7 @@ export class BoundedCache<V> {
     return entry.value
   }
 
-  /** Keeps the value in the place of an earlier one, unless it is larger than the cache. */
+  /** Replaces an earlier value; ignores one that is larger than the cache. */
   set(key: string, value: V, size = 1): void {
     this.delete(key)
     if (size > this.#largestTotal) return

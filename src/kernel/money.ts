@@ -5,27 +5,21 @@ import { Memo } from './maps.ts'
 /** ISO 4217 alphabetic code, e.g. `EUR`. */
 export type CurrencyCode = string & { readonly __brand: 'CurrencyCode' }
 
-/** An exact decimal that is not an amount of money: a rate, a factor, a count of months. */
+/** An exact decimal that is not money: a rate, a factor, a count of months. */
 export type Decimal = Big
 
-/** Decimal places kept of month rates and month counts (brief 3.1). */
+/** Decimal places of month rates and month counts (brief 3.1). */
 export const RATE_PLACES = 7
 
-/**
- * Largest amount in minor units. Below 2^53 / 10, so that every amount survives JSON numbers exactly and ten of
- * them can be added in one SQL expression.
- */
+/** In minor units. Below 2^53 / 10: every amount survives JSON exactly, and SQL can add ten of them. */
 export const LARGEST_MINOR = 900_000_000_000_000
 
-/**
- * An amount of one currency, as a whole number of its minor units. `+` on it does not type-check; use the
- * functions below. Rounding happens only in `money` (half-up, brief 3.1).
- */
+/** A whole number of minor units. `+` does not type-check; use the functions below. Only `money` rounds (half-up, brief 3.1). */
 export type Money = { readonly minor: number; readonly currency: CurrencyCode }
 
 export class MoneyError extends Error {}
 
-/** A decimal from text or a number; text must be plain (no separators). Throws `MoneyError` on anything else. */
+/** From plain text (no separators) or a number. Throws `MoneyError` on anything else. */
 export function decimal(value: string | number | Big): Decimal {
   if (value instanceof Big) return value
   try {
@@ -37,7 +31,7 @@ export function decimal(value: string | number | Big): Decimal {
 
 const minorDigitsByCurrency = new Memo<CurrencyCode, number>(500)
 
-/** Minor digits of a currency by ISO 4217: 2 for EUR, 0 for JPY, 3 for BHD. */
+/** ISO 4217: 2 for EUR, 0 for JPY, 3 for BHD. */
 export const minorDigits = (currency: CurrencyCode): number =>
   minorDigitsByCurrency.getOrMake(currency, () => {
     const format = new Intl.NumberFormat('en', { style: 'currency', currency })
@@ -46,7 +40,7 @@ export const minorDigits = (currency: CurrencyCode): number =>
 
 let knownCurrencies: ReadonlySet<string> | undefined
 
-/** The code if it is one of ISO 4217, else undefined. */
+/** Undefined unless ISO 4217 has the code. */
 export function currencyCode(text: string): CurrencyCode | undefined {
   knownCurrencies ??= new Set(Intl.supportedValuesOf('currency'))
   return knownCurrencies.has(text) ? (text as CurrencyCode) : undefined
@@ -63,7 +57,7 @@ export function money(value: Decimal | string | number, currency: CurrencyCode):
   return fromMinor(Number(scaled.toFixed(0)), currency)
 }
 
-/** Text of which the whole and the decimal digits are so few that they are exact as one whole number. */
+/** Few enough digits to be exact as one whole number. */
 const SHORT_DECIMAL = /^(-?)(\d{1,12})(?:\.(\d{1,3}))?$/
 
 /** Minor units of short plain text; undefined where exact decimals are needed. */
@@ -74,7 +68,7 @@ function shortMinor(text: string, digits: number): number | undefined {
   return sign === '-' ? -minor : minor
 }
 
-/** `value` exactly; undefined when it has more places than the currency has minor digits. */
+/** `value` without rounding; undefined when it has too many decimal places for the currency. */
 export function exactMoney(value: Decimal | string, currency: CurrencyCode): Money | undefined {
   const short = typeof value === 'string' ? shortMinor(value, minorDigits(currency)) : undefined
   if (short !== undefined) return fromMinor(short, currency)
@@ -82,7 +76,7 @@ export function exactMoney(value: Decimal | string, currency: CurrencyCode): Mon
   return toDecimal(amount).eq(decimal(value)) ? amount : undefined
 }
 
-/** An amount from a whole number of minor units, as the store keeps it. Refuses (422) one that is too large. */
+/** From minor units, as the database stores them. Refuses (422) an amount that is too large. */
 export function fromMinor(minor: number, currency: CurrencyCode): Money {
   assertKept(minor, currency)
   return { minor: minor === 0 ? 0 : minor, currency }
@@ -115,7 +109,7 @@ export function minus(a: Money, b: Money): Money {
 
 export const negated = (a: Money): Money => fromMinor(-a.minor, a.currency)
 
-/** The sum of the amounts; zero of `currency` when there are none. */
+/** Zero of `currency` when there are no amounts. */
 export function sum(amounts: Iterable<Money>, currency: CurrencyCode): Money {
   const total = { minor: 0, currency }
   for (const amount of amounts) {
@@ -126,14 +120,14 @@ export function sum(amounts: Iterable<Money>, currency: CurrencyCode): Money {
   return total
 }
 
-/** The sum of what the items have; zero of `currency` when there are none. */
+/** Zero of `currency` when there are no items. */
 export const sumOf = <Item>(
   items: Iterable<Item>,
   amountOf: (item: Item) => Money,
   currency: CurrencyCode,
 ): Money => sum(Array.from(items, amountOf), currency)
 
-/** The amount as an exact decimal in major units. */
+/** In major units. */
 export function toDecimal(amount: Money): Decimal {
   return new Big(amount.minor).div(powerOfTen(minorDigits(amount.currency)))
 }
@@ -143,8 +137,5 @@ export function toText(amount: Money): string {
   return toDecimal(amount).toFixed(minorDigits(amount.currency))
 }
 
-/**
- * The amount as the JSON number of API responses (brief 0.2). Both whole numbers are exact, so that their quotient is the number
- * closest to the amount: the one that its decimal text is read as.
- */
+/** The JSON number of answers (brief 0.2). Both operands are exact, so the quotient equals the parsed decimal text. */
 export const toNumber = ({ minor, currency }: Money): number => minor / 10 ** minorDigits(currency)

@@ -1,30 +1,29 @@
 import { memoByObject } from './maps.ts'
 
-/** Whether the database can keep the text: SQLite's holds neither lone surrogates nor NUL. */
+/** SQLite's text can contain neither lone surrogates nor NUL. */
 export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
-/** The text as the database can keep it. */
 export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '')
 
-/** Whether the text has more characters than `most`. Characters are code points: an emoji is one, not two. */
+/** Counts code points: an emoji is one character, not two. */
 export const isLongerThan = (text: string, most: number): boolean =>
   text.length > most && (text.length > 2 * most || [...text].length > most)
 
-// Suggests the name that was probably meant: one that differs by a typing slip, by letter case or by a hyphen.
+// Suggests a known name that differs by a typing slip, letter case or a hyphen.
 
-/** Of longer lists the first ones are looked at. */
+/** Of longer lists, only the first names are compared. */
 const MOST_KNOWN = 1_000
 
-/** What the names of a list come to: a list is asked for as often as there are mistakes. */
+/** Remembered by list: each mistake in a request compares the same one. */
 const plainNames = memoByObject((names: readonly string[]) => names.slice(0, MOST_KNOWN).map(plain))
 
-/** ` Did you mean 'select'?`, to follow a message; empty when nothing known is near. */
+/** ` Did you mean 'select'?`, to follow a message; empty when no known name is near. */
 export function didYouMean(name: string, known: readonly string[]): string {
   const near = nearest(name, known)
   return near === undefined ? '' : ` Did you mean '${near}'?`
 }
 
-/** The first of the known names that differs by one letter too many, too few, wrong or exchanged with its neighbour. */
+/** The first known name with one letter too many, too few, wrong or swapped with its neighbour. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const given = plain(name)
   if (given.length < 2) return undefined

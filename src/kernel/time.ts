@@ -25,7 +25,7 @@ import { type Decimal, RATE_PLACES } from './money.ts'
 /** Milliseconds since the Unix epoch. */
 export type Instant = number & { readonly __brand: 'Instant' }
 
-/** A stretch of time, half-open: `start` included, `end` not. */
+/** Half-open: includes `start`, excludes `end`. */
 export type Span = { readonly start: Instant; readonly end: Instant }
 
 /** IANA time zone name, e.g. `Europe/Berlin`. */
@@ -35,19 +35,18 @@ export type TimeZone = string & { readonly __brand: 'TimeZone' }
 export const EARLIEST = -62_135_596_800_000 as Instant
 export const LATEST = 253_402_300_799_999 as Instant
 
-/** The only reader of the clock. In production it stands still between I/O, so it never measures durations. */
+/** The only reader of the clock. In production the clock stands still between I/O: never measure durations with it. */
 export const now = (): Instant => Date.now() as Instant
 
-/** `ms` as an instant, or undefined when it is no whole number within the calendar's range. */
+/** Undefined unless `ms` is a whole number within the calendar's range. */
 export function instant(ms: number): Instant | undefined {
   return Number.isInteger(ms) && ms >= EARLIEST && ms <= LATEST ? (ms as Instant) : undefined
 }
 
-/** Zones that were asked for, as many as there are names of: to ask the runtime makes a calendar. */
+/** Asking the runtime creates a calendar, so known zones are remembered. */
 const knownZones = new Set<string>()
 const MOST_KNOWN_ZONES = 1_000
 
-/** The zone if the runtime knows it, else undefined. */
 export function timeZone(name: string): TimeZone | undefined {
   if (knownZones.has(name)) return name as TimeZone
   try {
@@ -62,7 +61,7 @@ export function timeZone(name: string): TimeZone | undefined {
 export const earlier = (a: Instant, b: Instant): Instant => Math.min(a, b) as Instant
 export const later = (a: Instant, b: Instant): Instant => Math.max(a, b) as Instant
 
-// The functions of the polyfill instead of its classes: a third of the code, and the bundle takes no other part.
+// The polyfill's functions instead of its classes: a third of the code.
 const zoned = (at: Instant, zone: TimeZone) => toZonedDateTimeISO(fromEpochMilliseconds(at), zone)
 
 const ADD = {
@@ -77,22 +76,21 @@ const ADD = {
 
 export type CalendarUnit = keyof typeof ADD
 
-/** Units that are as long in every zone: no calendar is needed for them. */
+/** Units with the same length in every zone: they need no calendar. */
 const LENGTH_MS: { readonly [unit in CalendarUnit]?: number } = {
   hour: 3_600_000,
   minute: 60_000,
   second: 1_000,
 }
 
-/** Times farther from 1970 are none of the calendar's, which refuses them. */
+/** The calendar refuses times farther from 1970. */
 const LARGEST_DATE_MS = 8_640_000_000_000_000
 
-/** How many results of calendar arithmetic are remembered. */
 const MOST_REMEMBERED = 2_000
 
 const additions = new Memo<string, Instant>(MOST_REMEMBERED)
 
-/** Calendar arithmetic in the zone; a day that the month lacks is clamped to its last day. `count` may be negative. */
+/** Calendar arithmetic in the zone; clamps a day that the month lacks to its last day. `count` may be negative. */
 export function add(at: Instant, count: number, unit: CalendarUnit, zone: TimeZone): Instant {
   const lengthMs = LENGTH_MS[unit]
   const exact = lengthMs === undefined ? undefined : at + count * lengthMs
@@ -103,19 +101,18 @@ export function add(at: Instant, count: number, unit: CalendarUnit, zone: TimeZo
   )
 }
 
-/** A day of a zone: from its first millisecond to its last. */
+/** From the first millisecond of a day to its last. */
 type Day = Span
 
 const DAY_MS = 86_400_000
 
-/** Whether the day has 24 hours, and the time lies among them. */
+/** Whether the day has 24 hours and contains the time. */
 const isPlain = ({ start, end }: Day, at: Instant): boolean =>
   end - start === DAY_MS - 1 && start <= at && at <= end
 
 /**
- * Days that were asked for, by zone and by the days of UTC that they lie in, until there are too many of them: today mostly, and
- * while a book is migrated all days of its years. Only those of 24 hours: where clocks go back just after midnight, times of the
- * day before lie between the first and the last of the day.
+ * Recently used days, by zone and UTC day. Only days of 24 hours: where clocks go back just after midnight, times of the
+ * previous day are between the first and the last of the day.
  */
 const knownDays = new Map<TimeZone, Map<number, Day[]>>()
 const MOST_KNOWN_DAYS = 4_000
@@ -148,7 +145,7 @@ function rememberDay(day: Day, zone: TimeZone): void {
     days.set(date, [...(days.get(date) ?? []), day])
 }
 
-/** The day that `at` falls on, where it has 24 hours: every other time within it falls on it too. */
+/** The day of `at`, if it has 24 hours: every other time within it is on the same day. */
 export function plainDay(at: Instant, zone: TimeZone): Span | undefined {
   const day = dayOf(at, zone)
   return isPlain(day, at) ? day : undefined
@@ -157,14 +154,14 @@ export function plainDay(at: Instant, zone: TimeZone): Span | undefined {
 export const startOfDay = (at: Instant, zone: TimeZone): Instant => dayOf(at, zone).start
 
 /**
- * The last millisecond of the day that `at` falls on: 23:59:59.999 where the day has it. Found from the next
- * date, not by adding to a time of day: where clocks go forward at midnight, days start at 01:00.
+ * The last millisecond of the day of `at`, usually 23:59:59.999. Found from the next date, not by adding to a time of
+ * day: where clocks go forward at midnight, days start at 01:00.
  */
 export const endOfDay = (at: Instant, zone: TimeZone): Instant => dayOf(at, zone).end
 
 const dayStarts = new Memo<string, Instant | undefined>(MOST_REMEMBERED)
 
-/** Start of the day named `YYYY-MM-DD` in the zone; undefined when there is no such day. */
+/** Start of the day `YYYY-MM-DD` in the zone; undefined when there is no such day. */
 export const dayStart = (isoDate: string, zone: TimeZone): Instant | undefined =>
   isoDate.length > 10
     ? undefined
@@ -181,7 +178,6 @@ function startOfNamedDay(isoDate: string, zone: TimeZone): Instant | undefined {
   }
 }
 
-/** Parts of the local time, for printing. */
 export function localParts(at: Instant, zone: TimeZone) {
   const local = zoned(at, zone)
   const { year, month, day, hour, minute, second, millisecond } = local
@@ -194,9 +190,8 @@ export function localParts(at: Instant, zone: TimeZone) {
 const monthCounts = new Memo<string, Decimal>(MOST_REMEMBERED)
 
 /**
- * Months from `from` to `to`, 7 places: whole calendar months walked from `from` in the zone, then the elapsed
- * milliseconds over those of the next month. A day of month that is too late for a month is clamped to its
- * end and comes back later (brief 3.1). `to` must not lie before `from`.
+ * Months from `from` to `to`, 7 places: whole calendar months in the zone, then the remaining milliseconds as a share of
+ * the next month. A day that a month lacks is clamped to its end and recovers later (brief 3.1). `to` must not precede `from`.
  */
 export function months(from: Instant, to: Instant, zone: TimeZone): Decimal {
   if (to < from) throw new RangeError('months() counts forward only.')
@@ -214,14 +209,13 @@ function countedMonths(from: Instant, to: Instant, zone: TimeZone): Decimal {
   return new Big(rest).div(length).plus(whole).round(RATE_PLACES, Big.roundHalfUp)
 }
 
-// Times as newer interfaces write them (contract 2): ISO 8601.
+// ISO 8601, for newer interfaces (contract 2).
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|([+ -])([01]\d|2[0-3]):?([0-5]\d))?)?$/i
 
 /**
- * The time that a text names, as milliseconds since 1970 or in ISO 8601: a date alone is its beginning in UTC, and a time
- * without an offset is in UTC. The plus of an offset may have become a space, as it does in an address. Undefined for what
- * is no time.
+ * Milliseconds since 1970, or ISO 8601; UTC without an offset, midnight without a time. The `+` of an offset may be a
+ * space, as query strings decode it. Undefined for any other text.
  */
 export function readDateTime(text: string): Instant | undefined {
   if (/^-?\d{1,15}$/.test(text)) return instant(Number(text))
@@ -230,15 +224,15 @@ export function readDateTime(text: string): Instant | undefined {
   const [, year, month, day, hour = '00', minute = '00', second = '00', sign, hours = '00', minutes = '00'] =
     parts
   const local = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
-  // A day that the month lacks would be one of the next.
+  // Date rolls a day that the month lacks into the next month.
   if (Number.isNaN(local) || new Date(local).getUTCDate() !== Number(day)) return undefined
-  // To the millisecond; what is finer is left out.
+  // Milliseconds; finer digits are dropped.
   const milliseconds = Math.round(Number(`0${/\.\d+/.exec(text)?.[0] ?? ''}`.slice(0, 5)) * 1000)
   const offset = (Number(hours) * 60 + Number(minutes)) * 60_000
   return instant(local + milliseconds - (sign === '-' ? -offset : offset))
 }
 
-/** Milliseconds that a `Retry-After` header asks for: seconds or an HTTP date. Undefined when it is neither. */
+/** Milliseconds of a `Retry-After` header: seconds or an HTTP date. Undefined when it is neither. */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000

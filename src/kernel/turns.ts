@@ -1,10 +1,10 @@
-// Long background work gives way to other work: an isolate does one thing at a time, and without I/O nothing comes between.
-// Work is counted, since the clock stands still while an isolate works.
+// Long background work yields to other work: an isolate has one thread, and without I/O nothing else runs. Work is
+// counted, since the clock stands still while an isolate works.
 
-/** Steps that say how much work each was, and what comes of them all. */
+/** Each step yields the amount of its work. */
 export type Steps<T> = Generator<number, T>
 
-/** Takes the steps one after the other, with a `turn` for others each time that `most` units of work are done. */
+/** Runs the steps; awaits `turn` after every `most` units of work. */
 export async function inTurns<T>(steps: Steps<T>, most: number, turn: () => Promise<void>): Promise<T> {
   let done = 0
   for (;;) {
@@ -17,7 +17,7 @@ export async function inTurns<T>(steps: Steps<T>, most: number, turn: () => Prom
   }
 }
 
-/** Takes the steps at once; `counted` is given the work of each. */
+/** Runs all steps at once; `counted` gets the work of each. */
 export function atOnce<T>(steps: Steps<T>, counted: (work: number) => void = () => {}): T {
   for (;;) {
     const step = steps.next()

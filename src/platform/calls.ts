@@ -1,28 +1,27 @@
 import { invalidParameter } from '../kernel/errors.ts'
 
 /**
- * Round trips that a request has made, the one cost that does not depend on the machine, and the rows that D1 read and
- * wrote for it, index entries included. Every binding is reached through a function that counts here; answers carry
- * the figures in `Server-Timing`, and tests assert them.
+ * Round trips of a request, the one cost that does not depend on the machine, and the rows (with index entries) that D1
+ * read and wrote. Every binding is reached through a function that counts here; answers show them in `Server-Timing`.
  */
 export type Calls = {
   d1: number
   object: number
   r2: number
   queue: number
-  /** Round trips to D1 that read a tenant or revocations again, because they were read more than 5 s ago. */
+  /** Round trips that re-read a tenant or revocations after 5 s. */
   renewed: number
   rowsRead: number
   rowsWritten: number
-  /** How many of these round trips objects made, not the caller itself. */
+  /** The round trips among them that objects made. */
   ofObjects?: number
-  /** How far each database that answered had come, by binding. */
+  /** How far each database has come in this request, by binding. */
   bookmarks?: Readonly<Record<string, string>>
-  /** How far each had come for the client, by binding. */
+  /** The bookmarks that the client sent, by binding. */
   clientBookmarks?: Readonly<Record<string, string>>
-  /** Nothing is written or decided: any copy of a database will do that has come as far as the client has seen. */
+  /** Nothing is written or decided: any copy of a database that has reached the client's bookmark may answer. */
   isRead?: boolean
-  /** Called with the number of rows that were read, before they are used (platform/seats.ts). */
+  /** Called with the number of rows read, before they are used (platform/seats.ts). */
   heavy?: { read(rows: number): Promise<void> }
 }
 
@@ -40,17 +39,13 @@ export const noCalls = (): Calls => ({
   rowsWritten: 0,
 })
 
-/** Adds what a Durable Object reports of its own calls to the caller's figures. */
 export function addCalls(to: Calls, more: Calls): void {
   for (const name of FIGURES) to[name] += more[name]
   to.ofObjects = (to.ofObjects ?? 0) + more.d1 + more.object
   for (const [binding, bookmark] of Object.entries(more.bookmarks ?? {})) noteBookmark(to, binding, bookmark)
 }
 
-/**
- * The `Server-Timing` header: `total;dur=12, d1;desc="1", object;desc="0", …, renewed;desc="0", rows;desc="12 read, 3 written"`; milliseconds, and
- * how often.
- */
+/** The `Server-Timing` header: `total;dur=12, d1;desc="1", …, rows;desc="12 read, 3 written"`; milliseconds and counts. */
 export function serverTiming(calls: Calls, durationMs: number): string {
   const { rowsRead, rowsWritten } = calls
   const trips = ['d1', 'object', 'r2', 'queue', 'renewed'] as const
@@ -60,33 +55,28 @@ export function serverTiming(calls: Calls, durationMs: number): string {
   )
 }
 
-/** Notes how far the database has come. */
 export function noteBookmark(calls: Calls, binding: string, bookmark: string): void {
   const noted = laterBookmark(calls.bookmarks?.[binding], bookmark)
   if (noted !== undefined) calls.bookmarks = { ...calls.bookmarks, [binding]: noted }
 }
 
-/** Bookmarks of one database sort as texts, the older before the newer. */
+/** Bookmarks of one database sort as text, older before newer. */
 export const laterBookmark = (one: string | undefined, other: string | undefined): string | undefined =>
   one === undefined || (other !== undefined && other > one) ? other : one
 
-// Bookmarks of D1 (`x-d1-bookmark`): a client that sends what its last answer had reads what it wrote, from whichever copy of
-// the database is next to it. Without one every read is the primary's. Writes always are: what is decided rests on what is so.
+// D1 bookmarks (`x-d1-bookmark`): a client that sends the bookmark of its last answer reads its own writes from the nearest
+// copy. Without one, reads go to the primary. Writes always do: decisions need current data.
 
 export const BOOKMARK_HEADER = 'x-d1-bookmark'
 
 const FORM = /^([0-9a-f]{8}\.\d{1,9})\.(\d{1,2}=[\w-]{1,128}(?:,\d{1,2}=[\w-]{1,128})*)$/
 
-/** The parts of a tenant that name its databases. */
 type Sharded = { readonly locator: string; readonly generation: number; readonly shards: readonly string[] }
 
-/** A tenant's databases, until it is recreated. */
+/** Names a tenant's databases until the tenant is recreated. */
 const scopeOf = ({ locator, generation }: Sharded): string => `${locator.slice(0, 8)}.${generation}`
 
-/**
- * The bookmarks that the client sent, by binding. Empty for a bookmark of another tenant or of one that was recreated since: the primary
- * has come at least as far. 400 for text that no answer had.
- */
+/** Bookmarks by binding. Those of another tenant or an earlier generation are ignored. 400 for text that is no bookmark. */
 export function readBookmarks(header: string | null, tenant: Sharded): Readonly<Record<string, string>> {
   if (header === null) return {}
   const [, scope, list] = FORM.exec(header.trim()) ?? []
@@ -104,7 +94,7 @@ export function readBookmarks(header: string | null, tenant: Sharded): Readonly<
   return clientBookmarks
 }
 
-/** The bookmarks of the answer: for each shard the later of the client's and the one seen. Undefined where there is neither. */
+/** For each shard the later of the client's bookmark and the one seen; undefined if there are none. */
 export function writeBookmarks(
   { clientBookmarks = {}, bookmarks = {} }: Calls,
   tenant: Sharded,

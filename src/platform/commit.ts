@@ -1,5 +1,5 @@
-// The only way to write a tenant's database: one batch with the record of the write, the guards, the facts,
-// the events with their deliveries, and the timers; all of it or nothing (docs/design.md, section 5).
+// The only way to write a tenant's database: one atomic batch with the record of the write, the guards, the facts, the
+// events with their deliveries, and the timers (docs/design.md, section 5).
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { Refusal, unavailable, versionConflict } from '../kernel/errors.ts'
 import { orderedUuid, type Uuid } from '../kernel/locators.ts'
@@ -20,10 +20,7 @@ import { forgetBlock } from './tenancy/sequence.ts'
 
 type GuardName = (typeof GUARD_NAMES)[number]
 
-/**
- * Trips when `holds` is not true at the time of the batch. With `values` it has placeholders in their places, and is the same
- * object each time: its statement is made once for an isolate.
- */
+/** Trips unless `holds` is true in the batch. With `values`, `holds` has placeholders and must be the same object each time. */
 export type Guard = { name: GuardName; holds: SQL; values?: Readonly<Record<string, unknown>> }
 
 export type NewTimer = {
@@ -32,20 +29,18 @@ export type NewTimer = {
   kind: TimerKind
   subject: string
   payload: Record<string, string>
-  /** For a timer that may exist only once: setting it again replaces it. */
+  /** For a timer that exists only once: setting it again replaces it. */
   locator?: Uuid
 }
 
-/** A JSON answer with its status, ready for the wire. Empty text: no body. */
+/** Empty text: no body. */
 export type JsonAnswer = { status: number; text: string }
 
-/** 200 without a body. */
 export const NO_BODY: JsonAnswer = { status: 200, text: '' }
 
-/** 200 with the value as its body. */
 export const jsonAnswer = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
 
-/** The answer to a repeat whose text was too long to keep: the subject must be read and shown again. */
+/** For a repeat whose answer was too long to store: read and show the subject again. */
 export type AnswerBySubject = { status: number; subject: string }
 
 export const isBySubject = (answer: JsonAnswer | AnswerBySubject): answer is AnswerBySubject =>
@@ -68,13 +63,13 @@ export type Commit = {
   facts: readonly Query[]
   events?: readonly NewEvent[]
   timers?: readonly NewTimer[]
-  /** The answer to a repeat of the request; by default without a body. */
+  /** For a repeat of the request; by default without a body. */
   answer?: JsonAnswer
-  /** What the answer is about, e.g. a policyholder's locator: its stored answers can be found by it. */
+  /** What the answer is about, e.g. a policyholder's locator; stored answers are found by it. */
   subject: string
 }
 
-/** A guard tripped: a record is no longer as the writer read it. */
+/** A record changed since the writer read it. */
 export class GuardTripped extends Error {
   readonly guard: GuardName
   constructor(guard: GuardName) {
@@ -83,14 +78,13 @@ export class GuardTripped extends Error {
   }
 }
 
-/** How often a write is tried unless its caller says otherwise. */
 const ATTEMPTS = 3
 
 const isGuardTripped = (problem: unknown): boolean => problem instanceof GuardTripped
 
 /**
- * Tries a write again when another write came between its read and its commit: `attempt` reads, decides and commits. When that
- * happened every time, refuses with 409 `versionConflict`; `what` names the record in the message, e.g. `The webhook`.
+ * Retries when another write came between read and commit: `attempt` reads, decides and commits. After the last attempt,
+ * 409 `versionConflict`; `what` names the record in the message, e.g. `The webhook`.
  */
 export async function retryOnConflict<T>(
   what: string,
@@ -106,15 +100,14 @@ export async function retryOnConflict<T>(
   throw versionConflict(`${what} was changed by another request at the same time; read it and try again.`)
 }
 
-/** Longest answer kept for repeats; above it a repeat is answered from the subject as it is then. */
+/** Longer answers are not stored: a repeat shows the subject as it is then. */
 export const LONGEST_KEPT_ANSWER = 65_536
 
 export const KEEP_WRITES_MS = 30 * 24 * 60 * 60 * 1000
 
 /**
- * Commits. Answers the stored answer when the request was carried out before: the same key from the same
- * caller, or this very request whose outcome the platform did not report. Throws `GuardTripped`, or a Refusal
- * `idempotencyConflict` for the same key with another body, or `databaseFull`.
+ * Returns the stored answer if the request was already carried out: the same key from the same caller, or this request
+ * after an unknown outcome. Throws `GuardTripped`, or refuses with `idempotencyConflict` (other body) or `databaseFull`.
  */
 export async function commit(
   context: RequestContext,
@@ -169,7 +162,7 @@ function guardQuery(database: Database, { name, holds, values }: Guard): Query {
   return database.bind(known, values)
 }
 
-/** The answer stored for this request's key, if it was carried out before; throws on another body. */
+/** The answer stored for this request's key, if any; throws on another body. */
 export async function storedAnswer(
   context: RequestContext,
   database: Database,
@@ -179,12 +172,12 @@ export async function storedAnswer(
   return row && answerIn(row)
 }
 
-/** Stands in for the body's hash: nothing may be written under the key in this database. */
+/** Replaces the body's hash: no write in this database may use the key. */
 const LEADS_ELSEWHERE = 'elsewhere'
 
 /**
- * Takes the request's key in a database to which it does not lead any more, unless a write with it lies there, whatever its body
- * was: `written`. Else (`taken`) none ever will, since a try that began before and is still under way finds the key taken.
+ * Takes the request's key in a database that it no longer leads to: `taken`, also against an earlier try that is still
+ * running, or `written` if a write (with any body) already has the key.
  */
 export async function takeFormerKey(
   context: RequestContext,
@@ -229,7 +222,7 @@ async function findWrite(context: RequestContext, database: Database): Promise<W
 const answerIn = ({ status, answer, subject }: WriteRow): JsonAnswer | AnswerBySubject =>
   answer === null ? { status, subject } : { status, text: answer }
 
-/** The write's row after a batch that failed with `problem`. 503 when it cannot be read: then the outcome is unknown. */
+/** The write's row after a batch failed. 503 when it cannot be read: then the outcome is unknown. */
 async function knownWrite(
   context: RequestContext,
   database: Database,
@@ -247,25 +240,25 @@ async function knownWrite(
   })
 }
 
-/** What a failed batch means: a guard that tripped, a key that is taken, or an outcome that only the row knows. */
+/** Finds out whether a failed batch tripped a guard, hit a used key, or was committed. */
 async function settle(
   database: Database,
   context: RequestContext,
   { shard, answer }: Required<Pick<Commit, 'shard' | 'answer'>>,
   problem: unknown,
 ): Promise<JsonAnswer | AnswerBySubject> {
-  // The fence: the batch was never carried out.
+  // The fence: the batch was not carried out.
   if (problem instanceof Refusal) throw problem
   const message = problem instanceof Error ? `${problem.message} ${problem.cause ?? ''}` : String(problem)
   const guard = /CHECK constraint failed: (guard_\w+)/.exec(message)?.[1] as GuardName | undefined
   if (!guard && message.includes('constraint failed') && !message.includes('write.key')) {
     if (!/UNIQUE constraint failed: \w+\.locator/.test(message)) throw problem
-    // Numbers that this isolate had leased are in use: the shard was restored, or is served from elsewhere too.
+    // Numbers that this isolate leased are in use: the shard was restored, or is also served elsewhere.
     forgetBlock(context.tenant, shard)
     console.error(JSON.stringify({ at: 'commit', requestId: context.requestId, problem: message }))
     throw unavailable('A locator that was to be given out is in use; send the request again.')
   }
-  // Without a key of the caller's, a tripped guard means that nothing was carried out.
+  // Without a caller's key, a tripped guard means that nothing was carried out.
   const row = guard && !context.idempotency ? undefined : await knownWrite(context, database, problem)
   if (row) return context.idempotency ? answerIn(row) : answer
   throw guard ? new GuardTripped(guard) : problem

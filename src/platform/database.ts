@@ -15,48 +15,43 @@ import {
 
 export type Query = BatchItem<'sqlite'>
 
-/** One D1 database within one request. `build` makes queries; only `batch` sends them, and counts. */
+/** One D1 database within one request. Only `batch` sends, and counts. */
 export type Database = {
   readonly build: DrizzleD1Database
-  /** The query of the statement, with these values at its placeholders. */
   bind<Q extends Query>(statement: Statement<Q>, values: Readonly<Record<string, unknown>>): Q
-  /** A query of SQL as it stands, for its effect: its result is D1's own. */
+  /** A query of raw SQL; its result is D1's own. */
   effect(text: string, ...params: unknown[]): Query
-  /** What the database held when this isolate last had an answer of it; 0 before. */
+  /** Size of the database at this isolate's last answer from it; 0 before. */
   bytes(): number
-  /** Sends the queries as one atomic batch: one round trip. */
+  /** One atomic batch in one round trip. */
   batch<Q extends Query, T extends Readonly<[Q, ...Q[]]>>(queries: T): Promise<BatchResponse<T>>
 }
 
-/**
- * Makes queries for every database, and sends none: drizzle works out the names of a table's columns once for each
- * of its instances, so an isolate has one.
- */
+/** Builds queries for every database and sends none. One for an isolate: each instance recomputes column names. */
 const build = drizzle({ prepare: () => undefined } as unknown as D1Database, { casing: 'snake_case' })
 
-/** A query with an `sql.placeholder` for each value that changes; `prepared` by its first use. */
+/** A query with an `sql.placeholder` for each value that changes. */
 export type Statement<Q extends Query> = {
   readonly make: (build: DrizzleD1Database) => Q
   prepared?: Prepared
-  /** Its text: drizzle makes that of a query in SQL anew each time. */
+  /** Its text; drizzle would rebuild that of raw SQL each time. */
   query?: ReturnType<Prepared['getQuery']>
 }
 
-/** A statement, to be made once for an isolate: to build a query takes far more work than to send it. */
+/** Create it once for an isolate: building a query takes far more work than sending it. */
 export const statement = <Q extends Query>(make: (build: DrizzleD1Database) => Q): Statement<Q> => ({ make })
 
-/** What drizzle knows of a query before it is sent: its text, its parameters, and what to make of the rows. */
+/** Drizzle's internal form of a query. */
 type Prepared = {
   getQuery(): { sql: string; params: unknown[] }
   mapResult(result: D1Result, isFromBatch: true): unknown
-  /** Known once it has had rows; drizzle reads what no reader of ours does. */
+  /** Set after the first rows; `drizzle` where our reader does not apply. */
   reader?: ReadRows | 'drizzle'
 }
 
-/** Drizzle's own way to this is not in its types. */
+/** Not in drizzle's types. */
 const prepare = (query: Query): Prepared => (query as unknown as { _prepare(): Prepared })._prepare()
 
-/** What the query makes of its result. */
 function resultOf(prepared: Prepared, result: D1Result): unknown {
   prepared.reader ??= rowReader(prepared) ?? 'drizzle'
   return prepared.reader === 'drizzle'
@@ -64,10 +59,9 @@ function resultOf(prepared: Prepared, result: D1Result): unknown {
     : prepared.reader(result.results as Record<string, unknown>[])
 }
 
-/** As drizzle's queries are, to who sends them. */
+/** The inverse of `prepare`. */
 const queryOf = (prepared: Prepared): Query => ({ _prepare: () => prepared }) as unknown as Query
 
-/** SQL with its parameters, as D1 takes it. */
 type Sent = { readonly sql: string; readonly params: readonly unknown[] }
 
 const isReading = ({ sql: text }: Sent): boolean => /^[\s(]*select\b/i.test(text)
@@ -75,9 +69,8 @@ const isReading = ({ sql: text }: Sent): boolean => /^[\s(]*select\b/i.test(text
 const sizes = new WeakMap<D1Database, number>()
 
 /**
- * `binding` is what bookmarks of the database are noted under. A session from the start, so that read replicas can be switched
- * on: what is read for a client that brings a bookmark may be a copy's that has come so far, all else is the primary's. `fence`: of a
- * tenant's database.
+ * `binding` is the name of the database's bookmarks. Uses a session, so that read replicas can be enabled: reads with a
+ * client's bookmark may go to a copy that has reached it, everything else goes to the primary. `fence`: for a tenant's database.
  */
 export function openDatabase(client: D1Database, calls: Calls, binding?: string, fence?: Fence): Database {
   let from = binding !== undefined && calls.isRead ? calls.clientBookmarks?.[binding] : undefined
@@ -91,7 +84,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
     if (binding !== undefined && bookmark) noteBookmark(calls, binding, bookmark)
     return results
   }
-  /** A bookmark may be of a time that a restored database never had: then the primary is asked. */
+  /** A restored database may never have had the bookmark: then the primary is asked. */
   const sent = (statements: readonly Sent[]): Promise<D1Result[]> =>
     send(statements).catch(problem => {
       if (from === undefined) throw problem
@@ -99,7 +92,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
       session = client.withSession('first-primary')
       return send(statements)
     })
-  /** The results behind the fence, or the fence's row where the database is not as the caller believes. */
+  /** The results, or the fence's row if the database is not as the caller believes. */
   const tryBehind = async (
     { tenant }: Fence,
     statements: readonly Sent[],
@@ -151,7 +144,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
         calls.rowsWritten += meta.rows_written
         sizes.set(client, meta.size_after)
       }
-      // What was written was done: only who reads is held up.
+      // Only reads wait: a write is already committed.
       if (calls.heavy && statements.every(isReading))
         await calls.heavy.read(results.reduce((rows, { results: more }) => rows + more.length, 0))
       return results.map((result, at) => resultOf(prepared[at]!, result)) as BatchResponse<T>
@@ -159,13 +152,13 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
   }
 }
 
-/** The column's name in SQL, by drizzle's own `snake_case` casing. */
+/** Drizzle's `snake_case` casing. */
 const snakeCase = (key: string): string => key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
-/** Bytes of JSON in one bound parameter; D1 takes 2 MB. */
+/** D1 takes 2 MB in one bound parameter. */
 const LARGEST_PARAMETER_BYTES = 900_000
 
-/** JSON texts as lists, as many of them in each as one bound parameter takes in UTF-8. */
+/** JSON lists of the texts, each short enough in UTF-8 for one bound parameter. */
 export function jsonLists(texts: readonly string[]): string[] {
   const lists: string[][] = []
   let room = 0
@@ -183,19 +176,18 @@ export function jsonLists(texts: readonly string[]): string[] {
 }
 
 type TableTexts = {
-  /** By the names of their properties; `column` of those whose values are stored as others, as JSON is. */
+  /** By property name; `column` where stored values differ from values in code, as JSON does. */
   columns: { name: string; column: SQLiteColumn | undefined }[]
-  /** With the rows, as a JSON list of lists, as its parameter. */
+  /** Its parameter is a JSON list of rows, each a list. */
   put: string
-  /** The same for rows that must be new. */
+  /** As `put`; fails if a row exists. */
   insert: string
-  /** As `put`; of a row that is there the columns of indexes stay as they are. */
+  /** As `put`; existing rows keep the columns of indexes. */
   change: string
-  /** With the locators, as a JSON list, as its parameter. */
+  /** Its parameter is a JSON list of locators. */
   remove: string
 }
 
-/** The texts of statements, worked out once for each table. */
 const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
   const { name, columns, primaryKeys, indexes } = getTableConfig(table)
   const keyed = primaryKeys[0]?.columns ?? columns.filter(column => column.primary)
@@ -212,8 +204,8 @@ const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
   const indexed = indexes.flatMap(({ config }) =>
     config.columns.flatMap(column => (is(column, Column) ? snakeCase(column.name) : [])),
   )
-  // Each row is cut out of the list once for all of its columns: of `value` itself each of them would do so again, as it would where
-  // SQLite made one query of the two, which the limit keeps it from.
+  // Cuts each row out of the list once. With `value` itself, SQLite would parse it for each column; `limit` keeps SQLite from
+  // merging the two queries into that.
   const insert = `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(?) limit -1)`
   return {
     columns: columns.map(column => ({ name: column.name, column: isAsItIs(column) ? undefined : column })),
@@ -224,11 +216,10 @@ const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
   }
 })
 
-/** Whether values go to the database as they are. */
 const isAsItIs = (column: SQLiteColumn): boolean =>
   column.mapToDriverValue === SQLiteColumn.prototype.mapToDriverValue
 
-/** Rows of the table as the JSON texts that they travel as. */
+/** The JSON text of each row, as queries send it. */
 export function rowTexts<T extends SQLiteTable>(table: T, rows: readonly T['$inferInsert'][]): string[] {
   const { columns } = textsOf(table)
   return rows.map(row => {
@@ -257,26 +248,20 @@ const writeRows =
 const writeTexts = (database: Database, statement: string, texts: readonly string[]): Query[] =>
   jsonLists(texts).map(list => database.effect(statement, list))
 
-/**
- * Queries that insert the rows, or put them in the place of rows with the same key. Rows travel as JSON in one
- * parameter each chunk (D1 binds at most 100), so that their number does not matter.
- */
+/** Inserts rows or replaces rows with the same key. Rows are JSON in one parameter for each chunk: D1 binds at most 100. */
 export const putRows = writeRows('put')
 
-/** Queries that insert the rows. The batch fails where a row with one of their keys is there. */
+/** Inserts rows. The batch fails if a row with one of the keys exists. */
 export const insertRows = writeRows('insert')
 
-/**
- * As `putRows`, for tables whose rows keep the columns of their indexes for life, as records of a policy do: of a row that is there these
- * are left out, so that a change of it writes no index.
- */
+/** As `putRows`, but existing rows keep the columns of indexes, so no index is written. For tables where these never change. */
 export const changeRows = writeRows('change')
 
-/** As `putRows`, of rows that `rowTexts` has made of them. */
+/** As `putRows`, with texts of `rowTexts`. */
 export const putTexts = (database: Database, table: SQLiteTable, texts: readonly string[]): Query[] =>
   writeTexts(database, textsOf(table).put, texts)
 
-/** A query that deletes the rows with these keys (tables with a single-column key named `locator`). */
+/** For tables with a single-column key named `locator`. */
 export const deleteRows = (
   database: Database,
   table: SQLiteTable,
@@ -284,22 +269,21 @@ export const deleteRows = (
 ): Query[] =>
   locators.length === 0 ? [] : [database.effect(textsOf(table).remove, JSON.stringify(locators))]
 
-// Drizzle looks at every value of every row for the kind of its column. Looking at each column once for all rows takes half the
-// time, 2.5 ms less for a thousand rows of twelve columns, and a large policy has thousands.
+// Drizzle checks the column type of every value in every row. Checking each column once takes half the time: 2.5 ms less
+// for a thousand rows of twelve columns, and a large policy has thousands.
 
 type Decoder = { mapFromDriverValue(value: unknown): unknown }
 
-/** A column of the result: its name in the row, and what makes its value of the database's where that is another one. */
+/** A column of the result; `decoder` where its values need one. */
 type Cell = { readonly name: string; readonly decoder: Decoder | undefined }
 
 type Selected = { readonly path: readonly string[]; readonly field: unknown }
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Makes rows of the rows of a result. */
 type ReadRows = (rows: readonly Row[]) => object[]
 
-/** The reader for a query that selects columns and expressions side by side; undefined for all others, as for rows of a join. */
+/** For queries that select columns and expressions side by side; undefined for others, e.g. joins. */
 function rowReader(prepared: object): ReadRows | undefined {
   const { fields, executeMethod, customResultMapper } = prepared as {
     readonly fields?: readonly Selected[]
@@ -326,7 +310,7 @@ const isIdentity = ({ mapFromDriverValue }: Decoder): boolean =>
   mapFromDriverValue === Column.prototype.mapFromDriverValue ||
   mapFromDriverValue === noopDecoder.mapFromDriverValue
 
-/** Columns of a row are in the order of the query, and the same in every row. */
+/** Every row has the same columns in the order of the query. */
 function readRows(rows: readonly Row[], cells: readonly Cell[]): object[] {
   const [first] = rows
   if (!first) return []

@@ -1,5 +1,4 @@
-// Faults of the platform beneath the service: what they are called in its errors, and what a client is answered. None of them is a
-// fault of the request or of the code, so none is a 500.
+// Faults of the platform below the service. Neither the request nor our code is at fault, so none is a 500.
 import { Refusal, unavailable } from '../kernel/errors.ts'
 
 const OVERLOADED =
@@ -9,7 +8,7 @@ const FULL = /Exceeded maximum DB size|database or disk is full|SQLITE_FULL/i
 
 /**
  * D1 and Durable Objects move, restart, update their code and lose connections
- * (https://developers.cloudflare.com/d1/observability/debug-d1/, https://developers.cloudflare.com/durable-objects/observability/troubleshooting/).
+ * (https://developers.cloudflare.com/d1/observability/debug-d1/, https://developers.cloudflare.com/durable-objects/observability/troubleshooting/)
  */
 const INTERRUPTED = [
   /Network connection lost/i,
@@ -20,14 +19,13 @@ const INTERRUPTED = [
   /Internal error (?:in|while)|internal error; reference =/i,
   /Durable Object (?:was )?(?:reset|moved|evicted)|The object was moved/i,
   /database is locked|SQLITE_BUSY/i,
-  // The object runs another version of the code, which has no such method.
+  // The object runs another version of the code.
   /RPC receiver does not implement the method/i,
   /Memory limit (?:would be )?exceeded/i,
 ]
 
 type Marked = { readonly overloaded?: unknown; readonly retryable?: unknown; readonly cause?: unknown }
 
-/** Every error of the chain of causes. */
 function* chainOf(problem: unknown): Generator<Error & Marked> {
   for (let one: unknown = problem, depth = 0; one instanceof Error && depth < 10; depth += 1) {
     yield one as Error & Marked
@@ -36,8 +34,8 @@ function* chainOf(problem: unknown): Generator<Error & Marked> {
 }
 
 /**
- * The answer to a fault of the platform: 503 `overloaded` or `unavailable`, 507 `databaseFull`; undefined for a fault of our own.
- * Durable Objects mark their errors (`overloaded`, `retryable`), D1 has only messages.
+ * 503 `overloaded` or `unavailable`, 507 `databaseFull`; undefined for a fault of our own. Durable Objects mark their errors
+ * (`overloaded`, `retryable`); D1 has only messages.
  */
 export function refusalOfFault(problem: unknown): Refusal | undefined {
   const chain = [...chainOf(problem)]
@@ -56,5 +54,5 @@ export function refusalOfFault(problem: unknown): Refusal | undefined {
   return undefined
 }
 
-/** Whether the same call may succeed at once, on a new connection. */
+/** Whether the same call may succeed at once on a new connection. */
 export const isInterruption = (problem: unknown): boolean => refusalOfFault(problem)?.code === 'unavailable'

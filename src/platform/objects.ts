@@ -1,4 +1,4 @@
-// Durable Objects of a tenant: how they are named, called and answer. Every call is counted as a round trip.
+// Durable Objects of a tenant: names, calls and replies. Every call counts as a round trip.
 
 import {
   ERROR_KINDS,
@@ -27,10 +27,7 @@ export const webhookObject = (env: Env, tenant: Tenant, shard: number, webhook: 
 export const migrationObject = (env: Env, tenant: Tenant, migration: Uuid) =>
   placedObject(env, env.MIGRATION, tenant.place, `${scope(tenant)}/${migration}`)
 
-/**
- * The object of that name, in the place: within its border, or begun near it. On one machine (`ENVIRONMENT` is `local`) there
- * are no borders, and the runtime refuses to draw one.
- */
+/** The named object, within the place's jurisdiction or started near it. Local runtimes refuse jurisdictions. */
 export function placedObject<T extends Rpc.DurableObjectBranded | undefined>(
   { ENVIRONMENT }: Pick<Env, 'ENVIRONMENT'>,
   namespace: DurableObjectNamespace<T>,
@@ -43,13 +40,12 @@ export function placedObject<T extends Rpc.DurableObjectBranded | undefined>(
   return within.get(within.idFromName(name))
 }
 
-/** Calls an object; counts the round trip. */
 export async function callObject<T>(calls: Calls, call: () => Promise<T>): Promise<T> {
   calls.object += 1
   return await call()
 }
 
-/** Has the shard's dispatcher look when `at` (epoch milliseconds, real time) has come. */
+/** `at` is in epoch milliseconds, real time. */
 export const armDispatcherAt = (
   { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
   shard: number,
@@ -57,13 +53,12 @@ export const armDispatcherAt = (
 ): Promise<void> =>
   callObject(calls, () => dispatcherObject(env, tenant, shard).arm(shardName(tenant, shard), at))
 
-/** The reply of an object: an answer or a refusal as data, and the calls that it made. */
+/** An answer or refusal as data, with the calls that the object made. */
 export type ObjectReply<Answer> = { calls: Calls } & ({ answer: Answer } | { refusal: RefusalData })
 
 /**
- * Sends a message to an object, and counts the calls that the object made, too. `send` gets a new stub each time. Throws the object's
- * Refusal, or 503 for a reply that this version of the code does not know. Where the object was interrupted, a message that `mayRepeat`
- * is sent once more: the first may have been carried out.
+ * Sends a message and counts the object's own calls. `send` gets a new stub each time. Throws the object's Refusal, or 503
+ * for an unknown reply. With `mayRepeat`, an interrupted message is sent again: the first may have been carried out.
  */
 export async function ask<Answer>(
   calls: Calls,
@@ -80,16 +75,13 @@ export async function ask<Answer>(
   return reply.answer
 }
 
-/** While a new version is rolled out, the object may run older or newer code than the caller. */
+/** During a rollout, the object may run older or newer code than the caller. */
 function isReply<Answer>(reply: ObjectReply<Answer> | undefined): reply is ObjectReply<Answer> {
   if (typeof reply !== 'object' || reply === null || !('calls' in reply)) return false
   return 'answer' in reply || ('refusal' in reply && Object.hasOwn(ERROR_KINDS, reply.refusal.code))
 }
 
-/**
- * The object's side of `ask`. A fault is logged with `about`; the caller gets 503 for one of the platform, and else the Refusal
- * `internal`.
- */
+/** The object's side of `ask`. Logs faults with `about`; the caller gets 503 for those of the platform, otherwise `internal`. */
 export async function replyOf<Answer>(
   about: Readonly<Record<string, unknown>>,
   work: (calls: Calls) => Promise<Answer>,

@@ -1,5 +1,5 @@
-// Pages of a list that lies in several shards: each shard is read on its own, in the order of (createdAt,
-// locator), and the token tells where each goes on.
+// Pages of a list in several shards: each shard is read in the order of (createdAt, locator), and the token contains the
+// position in each.
 
 import { and, asc, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -10,13 +10,13 @@ import type { RequestContext } from './context.ts'
 import type { Database } from './database.ts'
 import { shardDatabase } from './tenancy.ts'
 
-/** The last row that a page had of a shard. */
+/** The last row of a shard on the page. */
 export type Position<L> = { readonly createdAt: Instant; readonly locator: L }
 
-/** For each shard where it goes on; undefined: from its beginning. */
+/** By shard; undefined is the start. */
 export type Positions<L> = readonly (Position<L> | undefined)[]
 
-/** How a list's locators stand in tokens: as the 32 hexadecimal digits of 16 bytes. */
+/** How tokens encode a list's locators: 32 hexadecimal digits for 16 bytes. */
 export type LocatorForm<L> = {
   write(locator: L): string
   /** Undefined for digits that no locator of this kind has. */
@@ -35,10 +35,10 @@ export const POLICY_FORM: LocatorForm<PolicyLocator> = {
 
 const LOCATOR_AT = 8
 
-/** Bytes of one position in a token: the time, and the locator. A shard to begin with has zeros. */
+/** One position in a token: time and locator. Zeros mean the start of a shard. */
 const POSITION_BYTES = LOCATOR_AT + 16
 
-/** The positions as opaque text; 2,048 characters for the most shards that there can be. */
+/** Opaque text of at most 2,048 characters. */
 export function writePagingToken<L>(positions: Positions<L>, form: LocatorForm<L>): string {
   const bytes = Buffer.alloc(positions.length * POSITION_BYTES)
   for (const [index, position] of positions.entries()) {
@@ -49,7 +49,7 @@ export function writePagingToken<L>(positions: Positions<L>, form: LocatorForm<L
   return bytes.toString('base64url')
 }
 
-/** The positions that a token holds; 400 when it is none of this list's. */
+/** 400 for a token that is not of this list. */
 export function readPagingToken<L>(token: string | undefined, form: LocatorForm<L>): Positions<L> {
   if (token === undefined) return []
   const bytes = Buffer.from(token, 'base64url')
@@ -71,13 +71,10 @@ function readPosition<L>(bytes: Buffer, form: LocatorForm<L>): Position<L> | und
   return createdAt !== undefined && locator !== undefined ? { createdAt, locator } : 'unreadable'
 }
 
-/** What a shard has after its position: the first rows, and how many were found, of which some may be left out. */
+/** The first rows after a position, and the number found: some found rows may be left out. */
 export type ShardRows<T> = { readonly rows: readonly T[]; readonly found: number }
 
-/**
- * The first `pageSize` rows of all shards in order; `next` when there are more. The page is shorter where the
- * order depends on a row that a shard left out.
- */
+/** Merges the first `pageSize` rows; `next` if there are more. The page is shorter where the order depends on a left-out row. */
 export function mergedPage<T extends Position<Uuid> | Position<PolicyLocator>>(
   shards: readonly ShardRows<T>[],
   positions: Positions<T['locator']>,
@@ -101,12 +98,10 @@ export function mergedPage<T extends Position<Uuid> | Position<PolicyLocator>>(
 const precedes = <T extends Position<string | number>>(a: T, b: T): boolean =>
   a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.locator < b.locator)
 
-// Pages of lists that clients ask for by offset and count (contract 2).
-
-/** With `extended` the page tells whether anything follows. */
+/** A page by offset and count (contract 2). With `extended` it shows whether more follows. */
 export type OffsetPage<T> = { listCompleted: boolean; items: T[] } | T[]
 
-/** The page of rows that were asked for with one more than it has. */
+/** `rows` were queried with one more than the page contains. */
 export function offsetPage<Row, T>(
   rows: readonly Row[],
   { count, extended }: { readonly count: number; readonly extended: boolean },
@@ -116,7 +111,7 @@ export function offsetPage<Row, T>(
   return extended ? { listCompleted: rows.length <= count, items } : items
 }
 
-// A page of a table's rows from all shards of a tenant, oldest first: logs and trails, whose rows lie where they arose.
+// A table's rows from all shards of a tenant, oldest first, e.g. logs and audit trails.
 type OrderedTable = SQLiteTable & { createdAt: SQLiteColumn; locator: SQLiteColumn }
 
 type Place = { locator: Uuid; createdAt: Instant }
@@ -125,7 +120,7 @@ export type PagedRow<T extends OrderedTable> = Omit<T['$inferSelect'], keyof Pla
 
 export type PageQuery = { readonly pageSize: number; readonly pagingToken?: string | undefined }
 
-/** The rows that fit, in the order of (createdAt, locator); with a token where more follow. One round trip for each shard. */
+/** In the order of (createdAt, locator); with a token where more follow. One round trip for each shard. */
 export const pageOfShards = <T extends OrderedTable>(
   { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
   table: T,
@@ -139,7 +134,7 @@ export const pageOfShards = <T extends OrderedTable>(
     page,
   )
 
-/** As `pageOfShards`, of any databases that have the table. */
+/** As `pageOfShards`, for any databases with the table. */
 export async function pageOfDatabases<T extends OrderedTable>(
   databases: readonly Database[],
   table: T,

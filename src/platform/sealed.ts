@@ -1,12 +1,11 @@
-// Values that must not lie in a database as they are: secrets of tenants and of connections. AES-256-GCM under keys that
-// only the service's environment has. Each is bound to the place where it is kept, by its key and as associated data, so
-// that one that is moved to another record or tenant does not open there.
+// Encrypts secrets of tenants and connections before they are stored: AES-256-GCM with keys from the environment. Key and
+// associated data bind each value to its place: moved to another record or tenant, it does not decrypt.
 import { createHmac, type Hmac } from 'node:crypto'
 
-/** Shortest key that is taken: 32 random bytes in base64 have 43 characters. */
+/** 32 random bytes in base64 have 43 characters. */
 const SHORTEST_KEY = 32
 
-/** Which way of sealing it is, so that another can come beside it. */
+/** Version of the format. */
 const FORM = 'v1'
 
 const IV_BYTES = 12
@@ -14,15 +13,12 @@ const KEY_ID_CHARACTERS = 8
 
 const encoder = new TextEncoder()
 
-/** A key of the environment, and what sealed values call it. */
+/** A key of the environment and its name in sealed values. */
 type MasterKey = { readonly id: string; readonly key: CryptoKey }
 
 let derived: { readonly secrets: string; readonly keys: Promise<MasterKey[]> } | undefined
 
-/**
- * The secrets of a variable of the environment: the present one, or several with commas in between, the newest first. Throws when
- * one is missing or too short.
- */
+/** A variable's secrets, newest first, separated by commas. Throws when one is missing or too short. */
 export function secretsIn(name: string, text: string | undefined, shortest = 1): string[] {
   const secrets = (text ?? '').split(',').map(secret => secret.trim())
   if (secrets.some(({ length }) => length < shortest))
@@ -32,7 +28,7 @@ export function secretsIn(name: string, text: string | undefined, shortest = 1):
 
 const sealingKeys = (text: string | undefined): string[] => secretsIn('SEALING_KEY', text, SHORTEST_KEY)
 
-/** The keys of the environment, made once for an isolate. */
+/** Imported once for an isolate. */
 function keysOf(secrets: string | undefined): Promise<MasterKey[]> {
   const each = sealingKeys(secrets)
   if (derived && derived.secrets === secrets) return derived.keys
@@ -49,7 +45,7 @@ async function masterKey(secret: string): Promise<MasterKey> {
   return { id: Buffer.from(named).toString('hex').slice(0, KEY_ID_CHARACTERS), key }
 }
 
-/** The key of the place alone: what one tenant's values are sealed with opens no other's. */
+/** Derived for the place: a key of one tenant's values decrypts no other's. */
 const keyOfPlace = ({ key }: MasterKey, place: string, use: 'encrypt' | 'decrypt'): Promise<CryptoKey> =>
   crypto.subtle.deriveKey(
     { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: encoder.encode(place) },
@@ -59,10 +55,10 @@ const keyOfPlace = ({ key }: MasterKey, place: string, use: 'encrypt' | 'decrypt
     [use],
   )
 
-/** SEALING_KEY: the key, or several with commas in between. The first seals; the others open what they sealed once. */
+/** Keys separated by commas. The first seals; the others unseal older values. */
 type Sealing = Pick<Env, 'SEALING_KEY'>
 
-/** The text, sealed for the place (platform/tenancy, `sealedPlace`): form, key and value, with dots in between. */
+/** Form, key and value, separated by dots; `place` is from `sealedPlace`. */
 export async function seal({ SEALING_KEY }: Sealing, place: string, text: string): Promise<string> {
   const [master] = await keysOf(SEALING_KEY)
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
@@ -74,7 +70,7 @@ export async function seal({ SEALING_KEY }: Sealing, place: string, text: string
   return `${FORM}.${master!.id}.${Buffer.concat([iv, new Uint8Array(sealed)]).toString('base64url')}`
 }
 
-/** The text that was sealed for the place. Throws when it was for another, was changed, or its key is gone. */
+/** Throws when the text was sealed for another place, was changed, or its key is gone. */
 export async function unseal({ SEALING_KEY }: Sealing, place: string, sealed: string): Promise<string> {
   const [form, keyId, value] = sealed.split('.')
   if (form !== FORM || value === undefined) throw new Error('What is kept is not sealed.')
@@ -96,8 +92,8 @@ export async function unseal({ SEALING_KEY }: Sealing, place: string, sealed: st
 }
 
 /**
- * An empty hash that nobody without the environment's key can make, for what is kept of texts that may be secret: of a
- * plain hash a short secret could be guessed. By the oldest of several keys, so that a new one before it changes nothing.
+ * An HMAC for texts that may be secret: a short secret could be guessed from a plain hash. Uses the oldest key, so that a new
+ * first key changes nothing.
  */
 export const keyedHash = ({ SEALING_KEY }: Sealing): Hmac =>
   createHmac('sha256', `hashes of ${sealingKeys(SEALING_KEY).at(-1)}`)

@@ -1,10 +1,10 @@
-// What one isolate does at a time of one kind: its memory and its one thread are shared by all its requests and objects.
+// Limits on work of one kind in an isolate: all its requests and objects share its memory and its only thread.
 
 import { Refusal } from '../kernel/errors.ts'
 import { Memo } from '../kernel/maps.ts'
 import { now } from '../kernel/time.ts'
 
-/** Seats of one kind, as many as `most`. A request that its client gave up leaves its seat behind; after `endsMs` it counts no more. */
+/** A request whose client disconnected leaves its seat taken; after `endsMs` the seat is free again. */
 export class Seats {
   readonly #most: number
   readonly #endsMs: number
@@ -15,7 +15,7 @@ export class Seats {
     this.#endsMs = endsMs
   }
 
-  /** Takes the seat, or renews it where it is taken already; false when none is left. */
+  /** Takes or renews the seat; false when none is left. */
   take(seat: symbol): boolean {
     if (!this.#taken.has(seat)) {
       for (const [other, since] of this.#taken) if (now() - since > this.#endsMs) this.#taken.delete(other)
@@ -30,21 +30,21 @@ export class Seats {
   }
 }
 
-/** The pause between two pieces of work in a lane, in which others have their turn. */
+/** Between two pieces of work in a lane, other work runs. */
 export const LANE_PAUSE_MS = 15
 
-/** Background work that takes an isolate's thread for a while: one piece after the other, with a pause in between. */
+/** Background work that occupies the thread: one piece after the other, with a pause in between. */
 export class Lane {
   readonly #seats: Seats
 
-  /** `endsMs`: work that takes longer was cut off, and holds nobody up any more. */
+  /** Work that takes longer than `endsMs` was interrupted, and blocks nothing. */
   constructor(endsMs: number) {
     this.#seats = new Seats(1, endsMs)
   }
 
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     const seat = Symbol('work')
-    // Invocations cannot wake each other: each looks for itself.
+    // Invocations cannot wake each other: each polls.
     while (!this.#seats.take(seat)) await pause()
     try {
       return await work()
@@ -57,28 +57,26 @@ export class Lane {
 
 const pause = (): Promise<void> => new Promise(resolve => setTimeout(resolve, LANE_PAUSE_MS))
 
-// A request that reads very much, for example a policy of a thousand exposures, takes a fifth of a second of an isolate's one thread.
-// One tenant gets at most half of the thread for such requests: after each one, others have their turn for as long. The clock stands
-// still while an isolate works, so that time cannot be measured, and rows are counted.
+// A very large read, e.g. a policy of a thousand exposures, takes a fifth of a second of the isolate's only thread. One tenant
+// gets at most half of the thread for these: after each, others run for as long. Rows are counted because the clock stands still.
 
-/** Rows in the answers of a request's databases from which on it is heavy. */
+/** A request that reads at least this many rows is heavy. */
 export const HEAVY_ROWS = 5_000
 
-/** Rows of heavy requests of one tenant; an isolate makes answers of about twice as many. */
+/** Heavy rows of one tenant; an isolate processes about twice as many. */
 export const ROWS_A_SECOND = 30_000
 
-/** A request that would wait longer is refused, since waiting requests take memory. */
+/** A request that would wait longer is refused: waiting requests take memory. */
 const LONGEST_WAIT_MS = 2_000
 
-/** By tenant: when the requests that have begun count as done. */
+/** By tenant: when its started heavy requests count as done. */
 const doneAt = new Memo<string, number>(1_000)
 
 export type HeavyReading = {
-  /** Counts rows that were read. If the request is heavy now, waits for those before it; refuses with 503 when they are many. */
+  /** Counts rows. A heavy request waits for earlier ones, or is refused (503) when there are too many. */
   read(rows: number): Promise<void>
 }
 
-/** The reading of one request of the tenant. */
 export function heavyReading(tenantLocator: string): HeavyReading {
   let rowsRead = 0
   return {

@@ -1,5 +1,5 @@
-// Every tenant-scoped value (database, R2 key, object name, cache key, queue message) is made here, from the
-// signed-in tenant and never from a path or a body alone (docs/design.md, section 6).
+// Every tenant-scoped value (database, R2 key, object name, cache key, queue message) is made here, from the signed-in tenant
+// and never from a path or body alone (docs/design.md, section 6).
 
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { notFound, Refusal } from '../kernel/errors.ts'
@@ -17,7 +17,7 @@ import { type Shared, Snapshots } from './tenancy/snapshots.ts'
 
 export type TenantType = 'test' | 'production'
 
-/** A tenant as the control database knows it; plain data, so that it crosses to Durable Objects as it is. */
+/** From the control database; plain data that can be sent to Durable Objects. */
 export type Tenant = {
   readonly locator: Uuid
   readonly name: string
@@ -26,38 +26,35 @@ export type Tenant = {
   readonly generation: number
   readonly tokenEpoch: number
   readonly versioned: boolean
-  /** How far its clock is ahead of the real one: see `tenantNow`. 0 but for test tenants. */
+  /** How far its clock is ahead of real time (`tenantNow`). 0 except for test tenants. */
   readonly clockOffsetMs: number
-  /** What fills requests in (PUT /integrations/autofill); known with the tenant, so that no request looks it up. */
+  /** From PUT /integrations/autofill; loaded with the tenant, so that requests need no look-up. */
   readonly autofill?: AutofillOperations
   /** Whether it has, or ever had, tables as resources. */
   readonly hasTables: boolean
   /** Origins of pages that may read answers, e.g. `https://portal.example`; absent for none. */
   readonly allowedOrigins?: readonly string[]
-  /** Its own limits, beside those for all tenants (platform/tenancy/quotas.ts); absent where it has none. */
+  /** Own limits (platform/tenancy/quotas.ts); absent for none. */
   readonly quotas?: Quotas
-  /** Where its databases, objects and files lie. Empty: anywhere. */
+  /** Location of its databases, objects and files. Empty: anywhere. */
   readonly place: Place
-  /** Why it is not served; absent while it is. */
+  /** Absent while it is served. */
   readonly suspension?: Suspension
-  /** Every restore of its databases, oldest first; absent for none. */
+  /** Oldest first; absent for none. */
   readonly restores?: readonly Restore[]
-  /** Bindings of its databases; the index is the shard's number. */
+  /** Bindings of its databases by shard number. */
   readonly shards: readonly string[]
-  /** For the same shards, from when on new policyholders come into each; absent where all are open to them. */
+  /** By shard: the time from which it takes new policyholders; absent if all do already. */
   readonly opensAt?: readonly Instant[]
-  /** For the same shards, from when on no new policyholders come into each; absent where they come into all. */
+  /** By shard: the time from which it takes no new policyholders; absent if all do. */
   readonly closesAt?: readonly (Instant | null)[]
-  /** Whether one of them waits for a migration: then none is opened (docs/design.md, section 6). */
+  /** A database waits for a migration: then none is opened (docs/design.md, section 6). */
   readonly isBehind: boolean
 }
 
 /**
- * The time in the tenant. Test tenants move their clock forward (POST /test/clock) and it runs on from there, so
- * whatever is a fact of the tenant's business has this time: what requests and policies take for now, timestamps
- * of records and events, due times of timers. What protects or serves the outside world has the real time,
- * `now()`: tokens and signed links, leases and retries of deliveries, records of idempotency, caches, alarms,
- * and what belongs to the platform rather than to a tenant (deploys, the pool of databases).
+ * The time in the tenant: test tenants move their clock forward (POST /test/clock). Business facts use it: requests, policies,
+ * records, events, due times of timers. Use `now()` for tokens, links, leases, retries, idempotency, caches and the platform.
  */
 export const tenantNow = ({ clockOffsetMs }: Pick<Tenant, 'clockOffsetMs'>): Instant =>
   (now() + clockOffsetMs) as Instant
@@ -65,18 +62,17 @@ export const tenantNow = ({ clockOffsetMs }: Pick<Tenant, 'clockOffsetMs'>): Ins
 /** How long an isolate trusts what it read of a tenant (docs/design.md, section 1). */
 export const TENANT_TRUST_MS = 5_000
 
-/** After a change of a tenant, every isolate knows it, and what began before has mostly ended. */
+/** After this time, every isolate knows a change of a tenant, and most earlier requests have ended. */
 export const KNOWN_EVERYWHERE_MS = 2 * TENANT_TRUST_MS
 
-/** Accounts whose tokens were revoked lately, with the epoch that their tokens must have (access/revocation.ts). */
+/** Accounts with recently revoked tokens, with the epoch that tokens must have (access/revocation.ts). */
 type Revocations = ReadonlyMap<string, number>
 
-/** What tokens are checked against. */
 type TenantAccess = { readonly tenant: Tenant | undefined; readonly revocations: Revocations }
 
 const snapshots = new Snapshots<TenantAccess>(10_000, TENANT_TRUST_MS)
 
-/** Shared are only tenants that exist and are asked for by their locator, which never names another. One machine has one isolate. */
+/** Shares only existing tenants by locator, which never names another tenant. A local service has one isolate. */
 const sharedAccess = ({ ENVIRONMENT }: Env, key: TenantKey): Shared<TenantAccess> | undefined =>
   'locator' in key && ENVIRONMENT !== 'local'
     ? {
@@ -94,17 +90,17 @@ export const controlDatabase = (env: Env, calls: Calls): Database => openDatabas
 
 export type TenantKey = { locator: string } | { name: string } | { hostName: string }
 
-/** Forgets what this isolate knows of tenants; called after a change of one. */
+/** Call it after a change of a tenant. */
 export function forgetTenants(): void {
   snapshots.forget()
   origins.forget()
 }
 
-/** The active tenant of that locator, name or host name, read at most every 5 s in an isolate; else undefined. */
+/** By locator, name or host name; read at most every 5 s in an isolate. Undefined if there is no active one. */
 export const findTenant = async (env: Env, key: TenantKey, calls: Calls): Promise<Tenant | undefined> =>
   (await findTenantAccess(env, key, calls)).tenant
 
-/** As `findTenant`, with what was revoked, in the same round trip. `isStale`: the control database does not answer. */
+/** As `findTenant`, with revocations in the same round trip. `isStale`: the control database does not answer. */
 export async function findTenantAccess(
   env: Env,
   key: TenantKey,
@@ -119,11 +115,11 @@ export async function findTenantAccess(
   return { ...value, isStale }
 }
 
-/** What was revoked of administration accounts, which have no tenant; read at most every 5 s in an isolate. */
+/** Revocations of administration accounts; read at most every 5 s in an isolate. */
 export const findAdministrationAccess = async (env: Env, calls: Calls): Promise<Revocations> =>
   (await findTenantAccess(env, { locator: ADMINISTRATION }, calls)).revocations
 
-/** Stands in the place of a tenant's locator where there is none. */
+/** Replaces a tenant's locator where there is no tenant. */
 export const ADMINISTRATION = ''
 
 const origins = new Snapshots<boolean>(1_000, TENANT_TRUST_MS)
@@ -188,10 +184,10 @@ async function readTenantAccess(env: Env, key: TenantKey, calls: Calls): Promise
   }
 }
 
-/** A tenant and one of its databases, with its newest migration: null when the pool does not know the database. */
+/** A tenant and one database with its newest migration: null when the pool does not know the database. */
 export type TenantRow = Awaited<ReturnType<typeof tenantsQuery>>[number]
 
-/** The tenant of its rows, which are in the order of its shards; undefined for none. */
+/** `rows` are in the order of the shards; undefined for none. */
 export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
   const [first] = rows
   if (!first) return undefined
@@ -214,13 +210,13 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
   }
 }
 
-/** Seconds after which a database that waits for a migration, or for a deploy of its binding, may have it. */
+/** When a database that waits for a migration or a deployed binding may be ready. */
 const READY_WITHIN_SECONDS = 30
 
 const tenantBehind = (message: string): Refusal =>
   new Refusal('tenantBehind', message, {}, READY_WITHIN_SECONDS)
 
-/** The database of one of the tenant's shards; 503 while the tenant is suspended, or behind the code's schema. */
+/** 503 while the tenant is suspended, or behind the code's schema. */
 export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Calls): Database {
   requireServed(tenant)
   if (tenant.isBehind)
@@ -232,7 +228,7 @@ export function shardDatabase(env: Env, tenant: Tenant, shard: number, calls: Ca
   })
 }
 
-/** The binding of a shard; 503 where the Worker does not have it yet. */
+/** 503 until the Worker has the binding. */
 export function shardClient(
   env: Env,
   { shards }: Pick<Tenant, 'shards'>,
@@ -244,11 +240,11 @@ export function shardClient(
   return { client, binding }
 }
 
-/** The database of that binding, where the Worker has it. */
+/** Undefined until the Worker has the binding. */
 export const boundDatabase = (env: Env, binding: string): D1Database | undefined =>
   (env as unknown as Record<string, D1Database | undefined>)[binding]
 
-/** Refuses (503 `tenantSuspended`, 421 `tenantMoved`) what is asked of a tenant that is not served. */
+/** Refuses with 503 `tenantSuspended` or 421 `tenantMoved`. */
 export function requireServed({ name, suspension }: Pick<Tenant, 'name' | 'suspension'>): void {
   if (suspension?.state === 'moved')
     throw new Refusal('tenantMoved', `The tenant '${name}' is not served here any more: ${suspension.reason}`)
@@ -261,10 +257,7 @@ export function requireServed({ name, suspension }: Pick<Tenant, 'name' | 'suspe
     )
 }
 
-/**
- * What a database's fence says is not what this isolate knew of the tenant, so the control database is asked. A database of the tenant
- * that has no fence gets one; all else is refused.
- */
+/** The fence is not as this isolate believed: the control database decides. Sets a missing fence, refuses anything else. */
 async function settleFence(
   env: Env,
   tenant: Tenant,
@@ -286,39 +279,37 @@ async function settleFence(
   )
 }
 
-/** Carries out a statement on the fence of a database. */
 export async function sendFence(database: Database, { sql: text, params }: FenceStatement): Promise<void> {
   await database.batch([database.effect(text, ...params)])
 }
 
-/** The database of the tenant's home shard, for a request: accounts, resources, integrations. */
+/** For accounts, resources and integrations. */
 export const homeDatabase = ({ env, tenant, calls }: TenantPlace): Database =>
   shardDatabase(env, tenant, HOME_SHARD, calls)
 
-/** A tenant with what is needed to reach its databases. */
+/** A tenant with the means to reach its databases. */
 export type TenantPlace = { readonly env: Env; readonly tenant: Tenant; readonly calls: Calls }
 
-/** Shard 0 holds accounts, resources, audit and webhooks. */
+/** Shard 0 contains accounts, resources, audit and webhooks. */
 export const HOME_SHARD = 0
 
-/** The shard that a digit locator lies in; 404 when the tenant has no such shard. */
+/** 404 when the tenant has no such shard. */
 export function shardOfPolicy(tenant: Tenant, locator: DigitLocator): number {
   const shard = shardOfDigits(locator)
   if (shard >= tenant.shards.length) throw notFound('policy', String(locator))
   return shard
 }
 
-/** The shard that a UUID locator lies in; 404 (as `what`) when the tenant has no such shard. */
+/** 404 (as `what`) when the tenant has no such shard. */
 export function shardOfRecord(tenant: Tenant, locator: Uuid, what: string): number {
   const shard = shardOfUuid(locator)
   if (shard >= tenant.shards.length) throw notFound(what, locator)
   return shard
 }
 
-/** A record that a request names, and where it lies. */
 export type RecordPlace = { readonly locator: Uuid; readonly shard: number; readonly database: Database }
 
-/** Where the record of the UUID in a path lies; 404 (as `what`) for text that no record's locator can be. */
+/** 404 (as `what`) for text that cannot be a record's locator. */
 export function recordPlace({ env, tenant, calls }: TenantPlace, text: string, what: string): RecordPlace {
   const locator = readUuid(text)
   if (!locator) throw notFound(what, text)
@@ -326,7 +317,7 @@ export function recordPlace({ env, tenant, calls }: TenantPlace, text: string, w
   return { locator, shard, database: shardDatabase(env, tenant, shard, calls) }
 }
 
-/** Shards that new policyholders come into at that time. */
+/** Shards that take new policyholders at that time. */
 export const openShards = (
   { shards, opensAt = [], closesAt = [] }: Pick<Tenant, 'shards' | 'opensAt' | 'closesAt'>,
   at: Instant,
@@ -335,21 +326,19 @@ export const openShards = (
     (opensAt[shard] ?? 0) <= at && at < (closesAt[shard] ?? Number.POSITIVE_INFINITY) ? [shard] : [],
   )
 
-/**
- * The shard for a new policyholder: the one that its locator will tell. Spread by chance over those that are open; 507 where none is.
- */
+/** A random open shard; the policyholder's locator will contain it. 507 when none is open. */
 export function shardForNewPolicyholder(tenant: Tenant, at: Instant = now()): number {
   const open = openShards(tenant, at)
   if (open.length === 0) throw noRoom(tenant)
   return open.length === 1 ? open[0]! : open[crypto.getRandomValues(new Uint8Array(1))[0]! % open.length]!
 }
 
-/** A tenant as it was until it was recreated or deleted; what is named by it is never used again. */
+/** One generation of a tenant: recreating or deleting the tenant ends it, and its names are never reused. */
 export type TenantScope = Pick<Tenant, 'locator' | 'generation'>
 
 export const scope = ({ locator, generation }: TenantScope): string => `${locator}/${generation}`
 
-/** The bucket of the tenant's files: within its jurisdiction where it has one; 503 until that is bound. */
+/** Within the tenant's jurisdiction; 503 until that bucket is bound. */
 export function tenantFiles(env: Env, { place }: Pick<Tenant, 'place'>): R2Bucket {
   const bucket = boundBucket(env, place)
   if (bucket) return bucket
@@ -358,23 +347,21 @@ export function tenantFiles(env: Env, { place }: Pick<Tenant, 'place'>): R2Bucke
   )
 }
 
-/** The bucket for files of a place, where the Worker has it. */
+/** Undefined until the Worker has the bucket. */
 export const boundBucket = (env: Env, place: Place): R2Bucket | undefined =>
   (env as unknown as Record<string, R2Bucket | undefined>)[bucketBinding(place)]
 
-/** Name of a tenant's file in R2. */
 export const fileKey = (tenant: Tenant, ...path: string[]): string => [scope(tenant), ...path].join('/')
 
-/** What the names of all files of a tenant begin with. */
 export const filesPrefix = (tenant: TenantScope): string => `${scope(tenant)}/`
 
-/** What a sealed value of a tenant is bound to (platform/sealed). */
+/** Binds a sealed value to its tenant (platform/sealed). */
 export const sealedPlace = fileKey
 
-/** How often objects with an alarm look at a suspended tenant. */
+/** Interval at which objects with an alarm check a suspended tenant. */
 export const SUSPENDED_LOOK_MS = 60_000
 
-/** What a queue message and a Durable Object's memory call a shard of a tenant. */
+/** Names a shard in queue messages and in the storage of Durable Objects. */
 export type ShardName = { tenantLocator: Uuid; generation: number; shard: number }
 
 export const shardName = ({ locator: tenantLocator, generation }: Tenant, shard: number): ShardName => ({
@@ -383,13 +370,13 @@ export const shardName = ({ locator: tenantLocator, generation }: Tenant, shard:
   shard,
 })
 
-/** The tenant that a shard name stands for; undefined when it is gone, suspended, or has been recreated since. */
+/** Undefined when the tenant is gone, suspended, or recreated since. */
 export async function servedTenantOfShard(env: Env, name: ShardName, calls: Calls = noCalls()) {
   const tenant = await tenantOfShard(env, name, calls)
   return tenant?.suspension ? undefined : tenant
 }
 
-/** The tenant that a shard name stands for, suspended or not; undefined when it is gone or has been recreated since. */
+/** Includes suspended tenants; undefined when the tenant is gone or recreated since. */
 export async function tenantOfShard(env: Env, name: ShardName, calls: Calls = noCalls()) {
   const tenant = await findTenant(env, { locator: name.tenantLocator }, calls)
   return tenant?.generation === name.generation && name.shard < tenant.shards.length ? tenant : undefined

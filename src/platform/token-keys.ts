@@ -1,11 +1,11 @@
-// The keys that sign access tokens: Ed25519, so that whoever has the public half can check a token and make none.
-// There may be several at a time, so that one takes the place of another without ending a session.
+// Keys that sign access tokens: Ed25519, so that the public half can verify tokens but not make them. Several keys at a time
+// allow rotation without ending sessions.
 import { importJWK } from 'jose'
 
-/** The only algorithm that is signed with and taken: no token chooses how it is checked. */
+/** The only accepted algorithm: no token chooses how it is verified. */
 export const TOKEN_ALGORITHM = 'EdDSA'
 
-/** The public half, as /.well-known/jwks.json shows it (RFC 7517, RFC 8037). */
+/** For /.well-known/jwks.json (RFC 7517, RFC 8037). */
 export type PublicKey = {
   readonly kty: 'OKP'
   readonly crv: 'Ed25519'
@@ -21,18 +21,18 @@ type Keys = {
   readonly shown: readonly PublicKey[]
 }
 
-/** TOKEN_KEYS: a JSON Web Key Set. The first key signs; tokens of any of them are taken. */
+/** A JSON Web Key Set. The first key signs; tokens of any key are accepted. */
 export type TokenKeys = Pick<Env, 'TOKEN_KEYS'>
 
 let imported: { readonly text: string; readonly keys: Promise<Keys> } | undefined
 
-/** The keys of the environment, imported once for an isolate. Throws when they are missing or no such set. */
+/** Imported once for an isolate. Throws when they are missing or invalid. */
 export function tokenKeys({ TOKEN_KEYS }: TokenKeys): Promise<Keys> {
   if (imported?.text !== TOKEN_KEYS) imported = { text: TOKEN_KEYS, keys: importKeys(TOKEN_KEYS) }
   return imported.keys
 }
 
-/** Never with the text itself: it is secret, and what is thrown is logged. */
+/** Never contains the text: it is secret, and errors are logged. */
 const unusable = (why: string): Error =>
   new Error(
     `TOKEN_KEYS must be a JSON Web Key Set of Ed25519 keys; ${why}. \`npm run token-key\` makes a key.`,

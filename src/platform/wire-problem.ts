@@ -1,15 +1,14 @@
-// What is said of a request that does not fit its contract: every problem at once, each a sentence that names
-// the property, what it must be, and of which kind it is instead. Never its value: that may be a password or
-// personal data, and messages are logged.
+// Problems of a request that breaks its contract: all at once, each a sentence with the property, what it must be and what
+// kind it is. Never with its value: that may be a password or personal data, and messages are logged.
 import type { z } from '@hono/zod-openapi'
 import { ERROR_KINDS, type ErrorCode, Refusal } from '../kernel/errors.ts'
 
-/** Problems that one answer lists; the rest is counted. */
+/** Listed in one answer; the rest is counted. */
 const MOST_PROBLEMS = 100
 /** Characters of a property's name that are shown. */
 const SHOWN_LENGTH = 80
 
-/** What zod calls a kind of value, in words. */
+/** Zod's kinds of values in words. */
 export const KIND_WORDS: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a number',
@@ -25,7 +24,7 @@ const shown = (name: PropertyKey): string => {
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH).toWellFormed()}…` : text.toWellFormed()
 }
 
-/** The place in the request as its author would write it: `exposures[0].perils[2].name`. Empty: the whole. */
+/** As the author would write it: `exposures[0].perils[2].name`. Empty: the whole request. */
 export function pathText(path: readonly PropertyKey[]): string {
   let text = ''
   for (const part of path) {
@@ -48,7 +47,7 @@ function kind(input: unknown): string {
   return Number.isInteger(input) ? 'a number' : 'a fraction'
 }
 
-/** `expected` as a sentence about the place, with the kind of what came instead. */
+/** `expected` as a sentence, with the kind of the actual value. */
 const sentence = (path: readonly PropertyKey[] | undefined, expected: string, input: unknown): string =>
   input === undefined
     ? `${subject(path)} is missing; it ${expected}.`
@@ -62,7 +61,7 @@ export const rule = (text: string) => ({
       : sentence(issue.path, text, issue.input),
 })
 
-/** Reports from within a transform or check that the value, or the part of it at `path`, breaks `text`. */
+/** Reports from a transform or check that the value, or its part at `path`, breaks `text`. */
 export function breaks(ctx: z.core.ParsePayload, text: string, path: PropertyKey[] = []): void {
   ctx.issues.push({ code: 'custom', input: ctx.value, path, params: { rule: text } })
 }
@@ -83,7 +82,7 @@ function alternatives(values: readonly unknown[]): string {
   return `must be one of ${shown.join(', ')}${values.length > shown.length ? ` … (${values.length} in all)` : ''}`
 }
 
-/** The error map of every schema that has no words of its own. */
+/** The error map of every schema without its own words. */
 export function describeProblem(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
@@ -103,8 +102,8 @@ export function describeProblem(issue: z.core.$ZodRawIssue): string {
 }
 
 /**
- * The refusal of a request that does not fit: 413 `tooLarge` when a list is too long, else `code` (400). The
- * message has every problem, and `fieldErrors` each one by itself with its place as `ontologyUri`.
+ * 413 `tooLarge` when a list is too long, otherwise `code` (400). The message contains every problem; `fieldErrors` has each
+ * one with its place as `ontologyUri`.
  */
 export function contractRefusal(
   error: z.core.$ZodError,

@@ -1,6 +1,5 @@
-// The primitives of the wire. Every contract is built from these, and imports them first: zod is set up here.
-// Requests are read leniently, as real clients send them (brief 0); answers are plain types, never re-parsed.
-// Values are shared between fields, since each one made costs start-up time.
+// Primitives of every contract. Contracts import this file first: it sets zod up. Requests are parsed leniently, as real
+// clients send them (brief 0); answers are plain types. Schemas are shared: each one costs start-up time.
 import { z } from '@hono/zod-openapi'
 import { decimal } from '../kernel/money.ts'
 import { isLongerThan } from '../kernel/text.ts'
@@ -10,39 +9,34 @@ import { breaks, describeProblem, rule } from './wire-problem.ts'
 // jitless: the runtime has no eval, and zod must not look for it.
 z.config({ jitless: true, customError: describeProblem })
 
-/** Entries that one list of a request may have; more answers 413. */
+/** Entries of one list in a request; more is 413. */
 export const LONGEST_LIST = 10_000
-
-// ---------------------------------------------------------------------------------------------- leniency
 
 const present = <T>(wire: T | null | undefined | ''): T | undefined =>
   wire === null || wire === '' ? undefined : (wire as T | undefined)
 
-/** A property that may be left out; `null` (brief 0.3) and `""`, as in `?pagingToken=`, mean the same. */
+/** May be left out; `null` (brief 0.3) and `""`, as in `?pagingToken=`, mean the same. */
 export const optional = <S extends z.ZodType>(schema: S) =>
   z.preprocess<unknown, z.ZodOptional<S>, z.input<S> | null | undefined>(present, schema.optional())
 
-/** `optional` for a named record: the document refers to the record instead of taking it in. */
+/** `optional` for a named record: the document refers to the record instead of inlining it. */
 export const optionalRecord = <S extends z.ZodType>(record: S) => optional(z.lazy(() => record))
 
-/** A request's list: left out or `null` it is empty; no `null` inside (brief 0.12). */
+/** Left out or `null` means empty; no `null` inside (brief 0.12). */
 export const list = <S extends z.ZodType>(element: S) =>
   z.preprocess<unknown, z.ZodArray<S>, readonly z.input<S>[] | null | undefined>(
     wire => wire ?? [],
     z.array(element).max(LONGEST_LIST),
   )
 
-/** An object with a name of its own in the OpenAPI document, which refers to it by that name. */
+/** The OpenAPI document refers to it by name. */
 export const component = <S extends z.ZodRawShape>(
   name: string,
   shape: S,
   metadata: { description?: string } = {},
 ) => z.object(shape).openapi(name, metadata)
 
-/**
- * A record some of whose required properties clients leave out: absent or `null` they have these values, and
- * the document still lists them as required, as the contract does.
- */
+/** Defaults for required properties that clients leave out or set to `null`; the document still lists them as required. */
 export const filledIn = <S extends z.ZodObject>(defaults: Readonly<Record<string, unknown>>, record: S) =>
   z.preprocess(wire => {
     if (typeof wire !== 'object' || wire === null || Array.isArray(wire)) return wire
@@ -51,9 +45,7 @@ export const filledIn = <S extends z.ZodObject>(defaults: Readonly<Record<string
     return filled
   }, record)
 
-// ------------------------------------------------------------------------------------------ request values
-
-/** Text that is not empty, of so many characters at most. */
+/** Not empty, at most `most` characters. */
 const shortText = (most: number) =>
   z
     .string()
@@ -64,24 +56,24 @@ const shortText = (most: number) =>
     })
     .openapi({ maxLength: most })
 
-/** A record's locator in a request. Opaque: a wrong one is 404, not 400. */
+/** Opaque: a wrong locator is 404, not 400. */
 export const Locator = z.string().min(1).max(64)
 export const OptionalLocator = optional(Locator)
 
-/** A name that the configuration declares: product, exposure, peril, field, payment schedule. */
+/** From the configuration: product, exposure, peril, field, payment schedule. */
 export const Name = shortText(128)
 export const OptionalName = optional(Name)
 
-/** A name that people or networks give: user, host, tenant, display name, file. */
+/** From people or networks: user, host, tenant, display name, file. */
 export const LongName = shortText(256)
 export const OptionalLongName = optional(LongName)
 
 const TIMESTAMP = 'must be a time in milliseconds since 1970-01-01T00:00Z, as an integer or its digits'
 
-/** However large: `z.int()` ends at 2^53, and would call what is beyond no whole number. */
+/** `z.int()` ends at 2^53, and would not call larger numbers whole. */
 const WholeNumber = z.number().refine(Number.isInteger, { abort: true }).openapi({ type: 'integer' })
 
-/** A time from the wire: milliseconds since the epoch as JSON integer or digits, years 0001 to 9999. */
+/** Milliseconds since the epoch as JSON integer or digits, years 0001 to 9999. */
 export const RequestTimestamp = z
   .union([WholeNumber, z.string()], rule(TIMESTAMP))
   .transform((wire, ctx): Instant => {
@@ -99,7 +91,7 @@ export const OptionalTimestamp = optional(RequestTimestamp)
 
 const DATE_TIME = 'must be a time as 2026-03-01T09:30:00Z, or milliseconds since 1970-01-01T00:00Z'
 
-/** An ISO 8601 time, or milliseconds since 1970, years 0001 to 9999: what resources, events and tokens take (contract 2). */
+/** ISO 8601, or milliseconds since 1970, years 0001 to 9999: for resources, events and tokens (contract 2). */
 export const RequestDateTime = z
   .union([z.number(), z.string().max(64)], rule(DATE_TIME))
   .transform((wire, ctx): Instant => {
@@ -114,13 +106,13 @@ const DECIMAL = 'must be a plain decimal number with at most 15 digits before th
 
 const PLAIN_DECIMAL = /^-?\d{1,15}(\.\d{1,7})?$/
 
-/** A number or numeric text from the wire as exact decimal text: `250` and `"250.00"` give `250`. */
+/** A number or numeric text as exact decimal text: `250` and `"250.00"` give `250`. */
 export const RequestDecimal = z
   .union([z.number(), z.string()], rule(DECIMAL))
   .transform((wire, ctx): string => {
-    // Of most numbers that is their text already.
+    // For most numbers that is already their text.
     if (typeof wire === 'number' && wire !== 0 && PLAIN_DECIMAL.test(String(wire))) return String(wire)
-    // The pattern comes first: big.js would write an exponent of a million out.
+    // The pattern comes first: big.js would write out an exponent of a million.
     const text = typeof wire === 'number' && Math.abs(wire) < 1e15 ? decimal(wire).toFixed() : String(wire)
     if (/^[+-]?\d{1,15}(\.\d{1,7})?$/.test(text.trim())) return decimal(text.replace('+', '')).toFixed()
     breaks(ctx, DECIMAL)
@@ -129,11 +121,11 @@ export const RequestDecimal = z
   .openapi({ description: 'A number, or the same as plain decimal text.', example: 250 })
 export const OptionalDecimal = optional(RequestDecimal)
 
-/** Numbers of forms and queries are text; what is none stays as it is. */
+/** Forms and queries send numbers as text; other text is unchanged. */
 const wholeNumber = (wire: unknown): unknown =>
   typeof wire === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(wire) ? Number(wire) : wire
 
-/** A whole number within the bounds, as JSON integer or digits; 1.0 is one too. */
+/** As JSON integer or digits; 1.0 is allowed. */
 export const requestInteger = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   z.preprocess(wholeNumber, z.int().min(minimum).max(maximum))
 
@@ -142,15 +134,15 @@ const TRUTH: Record<string, boolean> = { true: true, false: false, 1: true, 0: f
 const truth = (wire: unknown): unknown =>
   typeof wire === 'string' ? (TRUTH[wire.trim().toLowerCase()] ?? wire) : wire
 
-/** true or false; as text also `true`, `false`, `1`, `0` in any case (resources brief 10.2). */
+/** Also the texts `true`, `false`, `1`, `0` in any case (resources brief 10.2). */
 export const RequestBoolean = z.preprocess(truth, z.boolean())
 export const OptionalBoolean = optional(RequestBoolean)
 
-/** A boolean that has `value` when it is left out. */
+/** `value` is the default. */
 export const booleanOr = (value: boolean) =>
   z.preprocess(wire => truth(present(wire) ?? value), z.boolean()).openapi({ default: value })
 
-/** Rows of one page: 100 when left out; more than 1,000 are 1,000 (resources brief 0.1). */
+/** Default 100; more than 1,000 is 1,000 (resources brief 0.1). */
 export const PageSize = z
   .preprocess(
     wire => wholeNumber(present(wire) ?? 100),
@@ -161,12 +153,12 @@ export const PageSize = z
   )
   .openapi({ description: 'Rows of one page, at most 1,000.', default: 100 })
 
-/** Where the next page starts; opaque, from the answer before. */
+/** Opaque, from the previous answer. */
 export const PagingToken = optional(z.string().max(4_096)).openapi({
   description: 'From the answer before; opaque.',
 })
 
-/** A file part of a multipart request, as the reader of bodies hands it over. */
+/** As the body reader passes it. */
 export const filePart = (name: string) =>
   z
     .custom<unknown>(
@@ -175,14 +167,9 @@ export const filePart = (name: string) =>
     )
     .openapi({ type: 'string', format: 'binary' })
 
-// ------------------------------------------------------------------------------------------ field values
-
 type WireScalar = string | number | boolean
 
-/**
- * Field values as they came: a scalar or a list of scalars for each field, `null` for a field without value
- * (brief 0.4). Kept raw: `readFieldValues` of product/fields normalises and checks them.
- */
+/** As sent: a scalar or list for each field, `null` without value (brief 0.4). `readFieldValues` normalises and checks them. */
 export type WireFieldValues = Readonly<Record<string, WireScalar | readonly WireScalar[] | null>>
 
 const isScalar = (value: unknown): value is WireScalar =>
@@ -200,7 +187,7 @@ const FieldValues = z.custom<WireFieldValues>().check(ctx => {
   }
 })
 
-/** Field values of a request; left out they are empty. */
+/** Left out means empty. */
 export const RequestFieldValues = z
   .preprocess(wire => wire ?? {}, FieldValues)
   .openapi({
@@ -216,28 +203,24 @@ export const RequestFieldValues = z
     example: { make: ['Volvo'], year: 2019 },
   })
 
-// ------------------------------------------------------------------------------------------ answers
-
-/** Text of an answer: a locator, a name. */
 export const Text = z.string()
 
-/** A time in an answer: milliseconds since the epoch, as text (brief 0.1). Written with `String(instant)`. */
+/** Milliseconds since the epoch, as text (brief 0.1). Write it with `String(instant)`. */
 export const Timestamp = z.string().openapi({
   description: 'Milliseconds since 1970-01-01T00:00Z, as text.',
   example: '1589740898000',
   pattern: '^-?[0-9]+$',
 })
 
-/** A time in an answer of the newer resources, ISO 8601 in UTC. */
+/** ISO 8601 in UTC, for newer resources. */
 export const DateTime = z.string().openapi({ format: 'date-time' })
 
-/** An amount in major units as a JSON number, rounded to the currency's minor units (brief 0.2). */
+/** Major units as a JSON number, rounded to the currency's minor units (brief 0.2). */
 export const Amount = z.number()
 
-/** ISO 4217 code. */
 export const Currency = z.string().openapi({ description: 'ISO 4217 code.', example: 'EUR' })
 
-/** Each name as an amount, with its currency beside it: `premium` and `premiumCurrency` (brief 3.4). */
+/** Each amount with its currency: `premium` and `premiumCurrency` (brief 3.4). */
 export const withCurrency = <S extends z.ZodType, N extends string>(amount: S, ...names: N[]) =>
   Object.fromEntries(
     names.flatMap(name => [
@@ -250,17 +233,16 @@ export const Integer = z.int()
 export const Flag = z.boolean()
 export const Texts = z.array(Text)
 
-/** Field name to values: always lists (brief 0.4). */
+/** Always lists (brief 0.4). */
 export const FieldValueLists = z.record(Text, Texts)
 
-/** Locator of each field group to its values. */
+/** By the group's locator. */
 export const FieldGroupValues = z.record(Text, FieldValueLists)
 
 export const OptionalText = Text.optional()
 export const OptionalAmount = Amount.optional()
 
-/** A time in an answer that may be absent. */
 export const TimestampIfAny = Timestamp.optional()
 
-/** Deprecated text of the contract that old clients still read. */
+/** Deprecated in the contract; old clients still read it. */
 export const DeprecatedText = z.string().openapi({ deprecated: true })

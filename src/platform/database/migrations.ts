@@ -1,30 +1,27 @@
 import journal from '../../../migrations/tenant/meta/_journal.json' with { type: 'json' }
 import { type Calls, noCalls } from '../calls.ts'
 
-// The migrations runner: the same code for a local file, a test and a database in production, where only the
-// target differs. A migration is one atomic batch with its own record in it, so a run that was cut off anywhere
-// is simply run again.
+// The same runner for local files, tests and production. A migration is one atomic batch that also records itself, so an
+// interrupted run can simply be repeated.
 
-/** One file of migrations/: what drizzle-kit wrote, cut into statements. */
+/** One file of migrations/, as drizzle-kit wrote it, split into statements. */
 export type Migration = {
-  /** File name without `.sql`; names sort in the order they apply: `0000_first`. */
+  /** File name without `.sql`; names sort in order of application: `0000_first`. */
   name: string
   statements: readonly string[]
-  /** SHA-256 of the statements, hex: tells when a file was edited after it was applied. */
+  /** SHA-256 of the statements, hex; detects edits after application. */
   hash: string
 }
 
-/** A database that migrations are applied to. */
 export type MigrationTarget = {
-  /** What people call it: its binding. */
+  /** Its binding, for messages. */
   name: string
-  /** Runs the statements in order, all or none. */
+  /** In order, all or none. */
   execute(statements: readonly string[]): Promise<void>
-  /** Rows of one reading statement. */
   query(statement: string): Promise<Record<string, unknown>[]>
 }
 
-/** The table, in every database, of the migrations that it has. */
+/** Every database records its migrations in this table. */
 const RECORD = `create table if not exists migration (
   name text primary key not null, hash text not null, applied_at integer not null
 )`
@@ -34,7 +31,7 @@ const NAME = /^\d{4}_[a-z0-9_]+$/
 const hexOf = (bytes: ArrayBuffer): string =>
   [...new Uint8Array(bytes)].map(byte => byte.toString(16).padStart(2, '0')).join('')
 
-/** Migrations from file names and texts, in the order they apply. */
+/** Sorted in order of application. */
 export async function readMigrations(files: Record<string, string>): Promise<Migration[]> {
   const read = Object.entries(files).map(async ([path, text]) => {
     const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.sql$/, '')
@@ -49,14 +46,13 @@ export async function readMigrations(files: Record<string, string>): Promise<Mig
   return (await Promise.all(read)).sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Name of the newest migration: what a database that has them all is at. */
 export function newestMigration(migrations: readonly Migration[]): string {
   const newest = migrations.at(-1)
   if (!newest) throw new Error('There are no migrations.')
   return newest.name
 }
 
-/** Applies the migrations that the target lacks, oldest first; names of those applied now. */
+/** Applies missing migrations, oldest first; returns their names. */
 export async function migrate(target: MigrationTarget, migrations: readonly Migration[]): Promise<string[]> {
   const applied = await appliedMigrations(target)
   const missing = migrations.filter(migration => !applied.has(migration.name))
@@ -68,7 +64,7 @@ export async function migrate(target: MigrationTarget, migrations: readonly Migr
   return missing.map(migration => migration.name)
 }
 
-/** Hashes by name; none in a database that is new and has no record yet. */
+/** Hashes by name; empty for a new database without the record. */
 async function appliedMigrations(target: MigrationTarget): Promise<Map<string, string>> {
   try {
     const rows = await target.query('select name, hash from migration')
@@ -79,7 +75,7 @@ async function appliedMigrations(target: MigrationTarget): Promise<Map<string, s
   }
 }
 
-/** Neither an edited migration nor one that slips in behind an applied one can give the schema of the code. */
+/** An edited migration, or one inserted before an applied one, cannot give the schema of the code. */
 function refuseRewrittenHistory(
   target: MigrationTarget,
   migrations: readonly Migration[],
@@ -98,12 +94,12 @@ function refuseRewrittenHistory(
     )
 }
 
-/** A run over many databases calls `done` for each that is up to date; `applied` is empty when it was so before. */
+/** `done` is called for each database that is up to date; `applied` is empty if it already was. */
 type MigrationProgress = {
   done(target: MigrationTarget, applied: readonly string[]): void | Promise<void>
 }
 
-/** What could not be migrated in a run over many databases; all others are up to date, unless it `isCutShort`. */
+/** Failures of a run over many databases; all others are up to date, unless it `isCutShort`. */
 export class MigrationFailures extends Error {
   readonly isCutShort: boolean
 
@@ -121,12 +117,12 @@ export class MigrationFailures extends Error {
   }
 }
 
-/** After so many failures it is the migration that is wrong, and no database. */
+/** After this many failures the migration is at fault, not the databases. */
 export const MOST_FAILURES = 10
 
 /**
- * Migrates many databases, at most `atOnce` together. One that fails holds no other up; after `MOST_FAILURES` no further one is begun.
- * Throws `MigrationFailures` in the end; the same call again tries those that are missing.
+ * Migrates at most `atOnce` databases at a time. A failure delays no other; after `MOST_FAILURES` no further one starts.
+ * Throws `MigrationFailures` at the end; the same call again tries the missing ones.
  */
 export async function migrateAll(
   targets: readonly MigrationTarget[],
@@ -152,7 +148,6 @@ export async function migrateAll(
   if (failures.length > 0) throw new MigrationFailures(failures, begun < targets.length)
 }
 
-/** A D1 binding as a target; round trips are counted. */
 export function bindingTarget(name: string, client: D1Database, calls: Calls = noCalls()): MigrationTarget {
   return {
     name,
@@ -168,6 +163,5 @@ export function bindingTarget(name: string, client: D1Database, calls: Calls = n
   }
 }
 
-// drizzle-kit's own list of the migrations, so that nobody has to repeat the name of the newest.
-/** Newest migration of tenant databases that this code knows; names sort in the order they apply. */
+/** Newest migration of tenant databases in this code, from drizzle-kit's journal. */
 export const NEWEST_TENANT_MIGRATION: string = journal.entries.at(-1)!.tag

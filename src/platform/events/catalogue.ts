@@ -1,25 +1,13 @@
-// Every type of event, in one table: what it means, what its data says, and its newer name. What emits each type is in
-// servicing/events/stream/causes.ts, by operation: most types have several causes.
+// Every event type. servicing/events/stream/causes.ts lists what emits each. The event stream has contract 2's closed list,
+// three more types (resources brief 8.2) and those of plugins; newer families are in the events interface and webhooks only.
+// Claims and premium reports are accepted in subscriptions and filters, and never emitted: Bindery has neither.
 //
-// The event stream has the closed list of contract 2, three types beside it (resources brief 8.2) and those that plugins
-// make. Types of newer families (`document.*`, `migration.*`) are in the events interface and in webhooks alone: a client
-// of the stream knows the closed list. Bindery has no claims and no premium reports: subscriptions and filters accept
-// their types, and nothing emits them.
-//
-// Newer names are those of the events interface and webhooks (resources brief 8.1): one row, two views. A row has one
-// newer name at most, so each act has the name on one of its rows:
-//
-// - To quote prices and underwrites in one act: the last of the newer steps, `underwrite`, stands for it, and
-//   `underwritingStatus` says what came of it; a person's decision is `manualunderwrite`.
-// - A policy's issue is the issue of its quote. Endorsements are `policy.change`.
-// - What can go on from where it is put back to is `reset` (a quote or reinstatement whose acceptance is taken back);
-//   what cannot is `discard` (an invalidated endorsement, a rescinded cancellation, an expired reinstatement).
-// - `policy.status.update` reports the end of cover when it comes, and not the decision to end it.
-// - Rows that stand beside another one of the same act have none (`policy.endorse` beside `endorsement.issue`,
-//   `policy.invoice` beside `invoice.issue`, `policy.finalize` beside `policy.quote.accept`), nor have sign-ins.
+// Newer names (resources brief 8.1): an act with several rows has its newer name on one of them, and sign-ins have none.
+// A quote priced and underwritten in one act is `underwrite`; an issued policy is the issue of its quote. `reset` can
+// continue, `discard` cannot. `policy.status.update` reports the end of cover when it comes, not the decision to end it.
 import type { Key } from './data-keys.ts'
 
-/** Newer names that the older type does not determine: the act itself chooses them. */
+/** Newer names that the act chooses: the older type does not determine them. */
 export type ChosenNewerType =
   | 'policy.quote.manualunderwrite'
   | 'policy.quote.reset'
@@ -28,21 +16,20 @@ export type ChosenNewerType =
 
 export type EventTypeEntry = {
   readonly about: string
-  /** The name of its data in the contract; one of our own where the contract names none. */
+  /** The contract's name of its data; our own where the contract has none. */
   readonly shape: `EventStream${string}Data`
-  /** Properties that its data always has. */
   readonly data: readonly Key[]
-  /** Properties that its data has in some cases only. */
+  /** Properties that its data has only in some cases. */
   readonly optional?: readonly Key[]
-  /** The newer name that follows from the type. Missing when it is the same, and when there is none. */
+  /** The newer name. Missing when it is the same, and when there is none. */
   readonly newer?: string
-  /** The newer name that some acts of this type have instead. */
+  /** The newer name of some acts of this type. */
   readonly chosen?: ChosenNewerType
-  /** Not one of the service's operations: accepted in subscriptions and filters, never emitted. */
+  /** Accepted in subscriptions and filters, never emitted. */
   readonly isForeign?: true
   /** Kept beside the current type of the same act. */
   readonly isLegacy?: true
-  /** False: the event stream leaves it out. */
+  /** False: not in the event stream. */
   readonly isStreamed?: false
 }
 
@@ -76,7 +63,7 @@ const PAYMENT = [...POLICY, 'paymentLocator', 'invoiceLocator', 'amount', 'curre
 const DOCUMENT = [...POLICY, 'documentLocator', 'referenceType', 'referenceLocator'] as const
 const LOGIN = ['username', 'accountType'] as const
 
-/** An entry without the name of its shape, where that follows from the type. */
+/** `shape` may be missing where it follows from the type. */
 type Row = Omit<EventTypeEntry, 'shape'> & { readonly shape?: string }
 
 const event = (about: string, data: readonly Key[], more: Partial<Row> = {}): Row => ({
@@ -94,7 +81,7 @@ const unstreamed = (about: string, data: readonly Key[], more: Partial<Row> = {}
 const notEmitted = (about: string, shape?: string): Row =>
   event(about, [], { isForeign: true, ...(shape && { shape }) })
 
-/** The newer names of these records: their actions have the same names unless a row gives another. */
+/** Newer names of records. The action keeps its name unless a row gives another. */
 const NEWER_RECORDS: Readonly<Record<string, string>> = {
   cancellation: 'policy.cancellation',
   endorsement: 'policy.change',
@@ -102,7 +89,7 @@ const NEWER_RECORDS: Readonly<Record<string, string>> = {
   renewal: 'policy.renewal',
 }
 
-/** By type, in the order in which documents list them. */
+/** In the order of the documents. */
 const ROWS = {
   'cancellation.create': event('A draft of a cancellation was made.', CANCELLATION),
   'cancellation.update': event('A draft of a cancellation was changed.', CANCELLATION),
@@ -151,7 +138,7 @@ const ROWS = {
     'modificationName',
   ]),
   'policy.create': event('A draft of a policy was made.', VERSIONED),
-  // A policy whose selected quote was discarded follows no quote.
+  // A policy whose selected quote was discarded has no quote.
   'policy.discard': event('A policy that was not issued was discarded.', [...POLICY, 'configVersion'], {
     optional: ['quoteLocator'],
   }),
@@ -184,7 +171,7 @@ const ROWS = {
   'policy.reinstatement.invoice': legacy('A legacy reinstatement was invoiced.', RESTORED, {
     shape: 'ReinstatementInvoice',
   }),
-  // The contract names no shape for it, and has another one named ReinstatementIssue.
+  // The contract names no shape for it; its ReinstatementIssue is another one.
   'policy.reinstatement.issue': legacy('A legacy reinstatement was paid and issued.', RESTORED, {
     shape: 'LapseReinstatementIssue',
   }),
@@ -335,6 +322,6 @@ export const eventTypes = Object.keys(EVENT_TYPES) as [EventType, ...EventType[]
 
 export const isEventType = (type: string): type is EventType => Object.hasOwn(EVENT_TYPES, type)
 
-/** The entry of a type; undefined for types that the table does not have, such as those of plugins. */
+/** Undefined for types that are not in the table, such as those of plugins. */
 export const entryOf = (type: string): EventTypeEntry | undefined =>
   isEventType(type) ? EVENT_TYPES[type] : undefined

@@ -1,13 +1,12 @@
-// What data of events is made of: every property that one may have, once. Values are texts (brief 9).
+// Every property of event data. Values are text (brief 9).
 
-/** What the text of a property looks like. */
 export type KeyKind = 'digits' | 'uuid' | 'timestamp' | 'amount' | 'integer' | 'text'
 
 export type KeyEntry = {
   readonly about: string
   readonly example: string
   readonly kind: KeyKind
-  /** The only texts that there are. */
+  /** The only allowed texts. */
   readonly values?: readonly string[]
 }
 
@@ -93,7 +92,7 @@ export const KEYS = {
 
 export type Key = keyof typeof KEYS
 
-/** What texts of a kind look like; those of `text` as they please. */
+/** `text` has no pattern. */
 export const PATTERNS: Readonly<Partial<Record<KeyKind, RegExp>>> = {
   digits: /^[1-9][0-9]{8,15}$/,
   uuid: /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,

@@ -1,4 +1,4 @@
-// Events as rows of the batch that causes them, with one delivery for every webhook that asked for the type.
+// Events are written in the batch that causes them, with one delivery for every subscribed webhook.
 import { sql } from 'drizzle-orm'
 import { orderedUuid, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
 import { Memo } from '../../kernel/maps.ts'
@@ -11,10 +11,10 @@ import type { ChosenNewerType, EventType } from './catalogue.ts'
 import { deliveries, events, webhooks } from './tables.ts'
 import { type CustomEventType, newerTypeOf } from './types.ts'
 
-/** What happened, before it has a place in the stream. `data` is a flat map of texts (brief 9). */
+/** An event before it has a place in the stream. `data` is a flat map of text (brief 9). */
 export type NewEvent = {
   type: EventType | CustomEventType
-  /** Where the older type does not tell which newer one it is. */
+  /** Where the older type does not determine the newer one. */
   newerType?: ChosenNewerType
   data: Record<string, string>
   policyholderLocator?: Uuid
@@ -22,9 +22,8 @@ export type NewEvent = {
 }
 
 /**
- * Queries that insert the events, in order. Their place in the stream is that of the commit, and their timestamp
- * that of completion (contract 2, Event stream, rule 3): the time of this call, or the shard's latest when
- * another machine's clock is ahead, so that time never goes back along the stream.
+ * Inserts the events in order. Their timestamp is that of completion (contract 2, Event stream, rule 3): this call's time,
+ * or the shard's latest when another machine's clock is ahead, so time never goes back along the stream.
  */
 export function eventRows(
   database: Database,
@@ -60,20 +59,19 @@ const NOT_BEFORE_LATEST = statement(build =>
   ),
 )
 
-/** Whether the webhook `w` asks for the event `e`: for either of its names, exactly or by a `prefix.*`. */
+/** Whether webhook `w` subscribes to event `e`: by either name, exactly or with `prefix.*`. */
 export const isSubscribed = sql`exists (
   select 1 from json_each(w.event_types) t
   where t.value in (e.type, e.newer_type)
     or (substr(t.value, -2) = '.*' and substr(t.value, 1, length(t.value) - 1) in (
       substr(e.type, 1, length(t.value) - 1), substr(e.newer_type, 1, length(t.value) - 1))))`
 
-/** The line of the event `e` (tables.ts). */
+/** The line of event `e` (tables.ts). */
 export const lineOfEvent = sql`coalesce(cast(e.policy_locator as text), e.policyholder_locator)`
 
 /**
- * A query that makes a delivery of each event of the request for each enabled webhook that asks for it. Its `changes` tell how many there are. They are due at once by the database's own
- * clock: an event's timestamp may be that of a machine whose clock is ahead. One behind an unfinished one of its line waits
- * (tables.ts); for a suspended webhook it is put aside. An earlier commit of the same request has made its own.
+ * Makes a delivery of each event of the request for each enabled, subscribed webhook; its `changes` count them. An earlier
+ * commit of the request made its own. Uses the database's clock, since an event's timestamp may be ahead.
  */
 export const deliveriesOf = (database: Database, requestId: Uuid): Query =>
   database.bind(DELIVERIES, { requestId })
@@ -99,22 +97,18 @@ const DELIVERIES = statement(build =>
     ) m`),
 )
 
-// After the commit: a queue message is a hint that a shard has deliveries due. Before it: the shard's
-// dispatcher is armed, so that what a crash leaves behind is found within a minute.
+// After the commit, a queue message hints at due deliveries. Before it, the dispatcher is armed: a minute later it finds
+// what a crash left behind.
 
-/** A queue message: deliveries of this shard may be due. */
 export type Announcement = ShardName
 
 export const ARM_EVERY_MS = 30_000
 export const ARM_AHEAD_MS = 60_000
 
-/** By shard, of at most so many shards. */
+/** By shard. */
 const armedAt = new Memo<string, number>(10_000)
 
-/**
- * Arms the shard's dispatcher for a minute from now; at most once in 30 s for an isolate. It looks when that minute
- * is over, whatever it did before, so a commit that began within those 30 s is there by then.
- */
+/** Arms the dispatcher for a minute from now, at most once in 30 s: a commit that starts within those 30 s is then done. */
 export async function armDispatcher(context: RequestContext, shard: number): Promise<void> {
   const { tenant } = context
   const at = now()
@@ -125,7 +119,7 @@ export async function armDispatcher(context: RequestContext, shard: number): Pro
   armedAt.set(key, at)
 }
 
-/** Sends a hint, after the answer, that deliveries are due. A lost hint costs a minute, not an event. */
+/** Sends the hint after the answer. A lost hint costs a minute, not an event. */
 export function announce(context: RequestContext, shard: number): void {
   context.calls.queue += 1
   const message: Announcement = shardName(context.tenant, shard)

@@ -2,16 +2,16 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { Instant } from '../../kernel/time.ts'
 
-/** The outbox and the stream in one: written in the batch of the change it tells of, read in `sequence` order. */
+/** Outbox and stream in one: written in the batch of the change, read in `sequence` order. */
 export const events = sqliteTable(
   'event',
   {
-    /** Commit order: a reader that has seen N never misses a smaller one later. */
+    /** Commit order: a reader that has seen N never misses a smaller one. */
     sequence: integer().primaryKey({ autoIncrement: true }),
     locator: text().notNull(),
     requestId: text().notNull(),
     type: text().notNull(),
-    /** What the events interface calls it (resources brief 8.1); null where it has no name of its own for it. */
+    /** Its name in the events interface (resources brief 8.1); null where that has no name of its own. */
     newerType: text(),
     /** Never smaller than that of an earlier `sequence` (outbox.ts): a span of time is a span of the stream. */
     at: integer().notNull(),
@@ -28,81 +28,79 @@ export const events = sqliteTable(
     // Half of the events have no newer name.
     index('event_newer_type').on(table.newerType, table.sequence).where(sql`${table.newerType} is not null`),
     index('event_at').on(table.at),
-    // Queries must write the condition as it is here.
+    // Queries must repeat the condition exactly.
     index('event_custom').on(table.policyLocator).where(sql`${table.type} like 'custom.%'`),
   ],
 )
 
 /**
- * Shard 0 has the truth; every other shard has a copy of each row (servicing/events/delivery/webhook-copies.ts), because deliveries are
- * made by a statement inside the batch of the shard where the event happens.
+ * Shard 0 is authoritative; other shards have copies (servicing/events/delivery/webhook-copies.ts), because the batch of
+ * the shard where an event happens also makes its deliveries.
  */
 export const webhooks = sqliteTable(
   'webhook',
   {
     locator: text().primaryKey(),
-    /** Unique at home. Copies have the locator in its place: of two that swap names one comes first. */
+    /** Unique on shard 0. Copies have the locator instead: when two webhooks swap names, one copy comes first. */
     name: text().notNull(),
     enabled: integer({ mode: 'boolean' }).notNull(),
     suspendedAt: integer(),
-    /** Its endpoints as JSON, sealed (platform/sealed): addresses, headers and secrets may be worth stealing. */
+    /** Endpoints as JSON, sealed (platform/sealed): addresses, headers and secrets may be worth stealing. */
     connections: text().notNull(),
-    /** Static names of the secrets that headers refer to, which no query sees in what is sealed. */
+    /** Static names of the secrets in headers: queries cannot look into sealed text. */
     secretNames: text({ mode: 'json' }).$type<string[]>().notNull(),
-    /** Null: the client gave none, and the service's own holds (`OWN_FAILURE_HANDLING`). */
+    /** Null: the client gave none, and `OWN_FAILURE_HANDLING` applies. */
     failureHandling: text({ mode: 'json' }).$type<Omit<WebhookFailureHandling, 'alertEndpoint'>>(),
     eventTypes: text({ mode: 'json' }).$type<string[]>().notNull(),
     createdAt: integer().notNull(),
-    /** Rises with every change: a copy takes the place of an older one only. */
+    /** Rises with every change: a copy replaces only an older one. */
     version: integer().notNull(),
-    /** The version that came with the wish to send what was missed; 0 when none ever did. */
+    /** The version that asked to send missed events; 0 for none. */
     replayVersion: integer().notNull(),
   },
   table => [uniqueIndex('webhook_name').on(table.name)],
 )
 
-/** An attempt of a delivery as it is kept. */
 export type AttemptMade = {
-  /** When it began, in real time. */
+  /** Start of the attempt, in real time. */
   readonly at: number
   /** An HTTP status, or a kind of `Outcome` (servicing/events/delivery/serve.ts) such as `timeout`. */
   readonly outcome: string
   readonly durationMs: number
-  /** Of the answer's body, at most 4 KiB. */
+  /** Start of the answer's body, at most 4 KiB. */
   readonly excerpt?: string
 }
 
 /**
- * One event for one webhook; written in the batch of the event. `sent` means that a 2xx came. Events of one policy (of
- * a policyholder, for those of no policy) are a _line_, delivered one after the other: of a webhook's deliveries in a
- * line the earliest unfinished one is `pending`, all behind it are `waiting`.
+ * One event for one webhook; `sent` means a 2xx answer. Events of one policy (or of a policyholder, without a policy) are
+ * a _line_, delivered one after the other: the earliest unfinished delivery is `pending`, those behind it are `waiting`.
  */
 export const deliveries = sqliteTable(
   'delivery',
   {
     webhookLocator: text().notNull(),
     eventSequence: integer().notNull(),
-    /** Null: of no policy and policyholder, in nobody's way. */
+    /** Null without policy and policyholder: blocks no delivery. */
     line: text(),
-    /** `diverted` and `skipped` are put aside: by `divert`, and for want of it while the webhook is suspended. */
+    /** While the webhook is suspended: `diverted` with `divert`, otherwise `skipped`. */
     state: text({ enum: ['waiting', 'pending', 'sent', 'failed', 'diverted', 'skipped'] }).notNull(),
-    /** Attempts that ended since it was last asked for; one that a crash cut off does not count. */
+    /** Finished attempts since it was last requested; an attempt that a crash interrupted does not count. */
     attempts: integer().notNull(),
-    /** How often it was asked for again (`redeliver`): an attempt claimed before the last time does not end it. */
+    /** Times it was requested again (`redeliver`): an attempt claimed before the last request does not end it. */
     asked: integer().notNull().default(0),
-    /** When it may be tried (again); a try that is under way pushes it ahead as its lease. */
+    /** Next attempt; a running attempt moves it ahead as its lease. */
     dueAt: integer().notNull(),
     /** Outcome of the last attempt, or why there was none: `suspended`, `deleted`, `discarded`. */
     outcome: text(),
     finishedAt: integer(),
-    /** When it was diverted; null again once it is sent or discarded. */
+    /** Null again once it is sent or discarded. */
     divertedAt: integer(),
-    /** `AttemptMade`s as JSON, the latest of them. */
+    /** The latest `AttemptMade`s as JSON. */
     log: text().notNull().default('[]'),
   },
   table => [
     primaryKey({ columns: [table.webhookLocator, table.eventSequence] }),
-    // Partial: queries must write the condition literally, since SQLite does not look into parameters.
+    // Partial indexes: queries must write the condition literally, since SQLite does not look into parameters.
     index('delivery_due')
       .on(table.webhookLocator, table.dueAt, table.eventSequence)
       .where(sql`${table.state} = 'pending'`),
@@ -119,25 +117,24 @@ export const deliveries = sqliteTable(
   ],
 )
 
-/** Where a webhook's events go (resources brief 7.1). The secret signs; it is shown once, when it is made. */
+/** Destination of a webhook's events (resources brief 7.1). The secret signs; it is shown once, when it is made. */
 export type WebhookEndpoint = {
   url: string
   headers: Record<string, string[]>
   secureSsl: boolean
   hmacEnabled: boolean
   secret?: string
-  /** The version of the webhook that came with the secret, where the service made it for a change: that answer tells it. */
+  /** The version of the webhook whose answer shows the secret, if the service made the secret for a change. */
   secretMadeIn?: number
-  /** Secrets that were replaced; each signs beside the new one until then, in real time. */
+  /** Replaced secrets; each also signs until then, in real time. */
   earlierSecrets?: { secret: string; until: Instant }[]
   tag?: string
 }
 
 export type RetryStrategy = {
   type: 'linear' | 'exponential'
-  /** Seconds. */
   interval: number
-  /** Deliveries in all, the first included. */
+  /** Deliveries in all, including the first. */
   attempts: number
 }
 
@@ -150,13 +147,12 @@ export type WebhookFailureHandling = {
   alertEndpoint?: WebhookEndpoint
 }
 
-/** Triggers of a handling that names none (resources brief 7.1). */
+/** For a handling that names none (resources brief 7.1). */
 export const DEFAULT_TRIGGERS: readonly string[] = ['4xx', '5xx', 'timeout']
 
 /**
- * What holds where the client gave no failure handling. The contract's platform does not try again then, and an event
- * is lost with the first hiccup; here it is tried for most of a day, after 5 s, 10 s, 20 s and so on: 81,915 s in all,
- * each wait ±10 %.
+ * Applies where the client gave no failure handling. The contract's platform then never retries and loses the event; this
+ * retries for most of a day after 5 s, 10 s, 20 s and so on: 81,915 s in all, each wait ±10 %.
  */
 export const OWN_FAILURE_HANDLING: WebhookFailureHandling = {
   triggers: [...DEFAULT_TRIGGERS],

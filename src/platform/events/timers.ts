@@ -1,5 +1,5 @@
-// Timers: what must happen later, as rows with a due time in the tenant's time. The dispatcher hands each to the
-// owner of its kind when it is due, and so does whoever moves the tenant's clock (tenants/clock.ts).
+// Timers: rows with a due time in the tenant's time. The dispatcher calls the owner of each due timer's kind; so does a
+// move of the tenant's clock (tenants/clock.ts).
 import { asc, eq, inArray, lte, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { derivedUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
@@ -13,7 +13,6 @@ import { armDispatcher } from './outbox.ts'
 
 export type Timer = typeof timers.$inferSelect
 
-/** A shard of a tenant, with what work on it needs. */
 export type ShardPlace = {
   readonly env: Env
   readonly tenant: Tenant
@@ -22,46 +21,45 @@ export type ShardPlace = {
 }
 
 /**
- * Does what a timer is for; its row is removed afterwards. An owner that fails or is cut off is called again, and
- * so may one be that was slow; so it checks anew whether there is anything to do, and a second time does nothing.
- * One that answers `later` waits for the real time, which the tenant's clock was moved ahead of: it is called again.
+ * Does the work of a timer; its row is then removed. A failed, interrupted or slow owner may be called again: it must check
+ * whether work is left, and repeats must do nothing. `later` waits for real time that the tenant's clock is ahead of.
  */
 export type TimerOwner = (timer: Timer, place: ShardPlace) => Promise<unknown>
 
-/** The function that is called for each kind of timer; its module is loaded when the first timer of the kind is due. */
+/** A kind's module is loaded when its first timer is due. */
 export type TimerOwners = Readonly<Record<TimerKind, () => Promise<TimerOwner>>>
 
 let owners: TimerOwners | undefined
 
-/** Says what happens when timers are due. Called once, by src/wiring.ts. */
+/** Called once, by src/wiring.ts. */
 export function registerTimers(all: TimerOwners): void {
   owners = all
 }
 
-/** Timers that one claim takes, and claims of one call. */
+/** Timers of one claim, and claims of one call. */
 const MOST_CLAIMED = 50
 const MOST_ROUNDS = 20
 
-/** Subjects whose timers fire at once; those of one subject fire one after the other. */
+/** Subjects whose timers fire at the same time; timers of one subject fire one after the other. */
 const MOST_AT_ONCE = 5
 
-/** A timer whose owner failed or was cut off fires again after this time. */
+/** A timer fires again this long after its owner failed or was interrupted. */
 export const TIMER_LEASE_MS = 60_000
 
-/** Fires the shard's due timers, a bounded number of them: whether that were all is for the caller to look up. */
+/** Fires a bounded number of due timers: the caller checks whether more are due. */
 export async function fireDue(place: ShardPlace): Promise<void> {
   for (let round = 0; round < MOST_ROUNDS; round += 1)
     if ((await fireClaim(place)).claimed < MOST_CLAIMED) return
 }
 
-/** What one claim of due timers came to; those that `failed`, and those for `later`, are due again when their lease ends. */
+/** Timers in `failed` and `later` are due again when their lease ends. */
 type FiredClaim = {
   readonly claimed: number
   readonly failed: readonly string[]
   readonly later: readonly string[]
 }
 
-/** Fires at most 50 timers that are due in the shard by the tenant's clock, those that wait longest. */
+/** Fires at most 50 timers that are due by the tenant's clock, the longest-waiting first. */
 export async function fireClaim(place: ShardPlace): Promise<FiredClaim> {
   const database = shardDatabase(place.env, place.tenant, place.shard, place.calls)
   const at = tenantNow(place.tenant)
@@ -79,7 +77,7 @@ export async function fireClaim(place: ShardPlace): Promise<FiredClaim> {
   return { claimed: due.length, failed, later }
 }
 
-/** Oldest first; of the same time, in the order in which they were set. */
+/** Oldest first, then in the order of creation. */
 async function claimDue(database: Database, at: Instant, leaseUntil: Instant): Promise<Timer[]> {
   const { build } = database
   const due = lte(timers.dueAt, at)
@@ -94,20 +92,19 @@ async function claimDue(database: Database, at: Instant, leaseUntil: Instant): P
   return claimed
 }
 
-/** One that was set anew meanwhile stays. */
+/** A timer that was set again meanwhile stays. */
 const remove = (database: Database, done: readonly string[], leaseUntil: Instant): Promise<unknown> =>
   database.batch([
     database.build.run(sql`delete from ${timers} where due_at = ${leaseUntil} and ${among(done)}`),
   ])
 
-/** Lets timers wait until `dueAt`. */
 export const postpone = (database: Database, locators: readonly string[], dueAt: Instant): Promise<unknown> =>
   database.batch([database.build.run(sql`update ${timers} set due_at = ${dueAt} where ${among(locators)}`)])
 
 const among = (locators: readonly string[]) =>
   sql`locator in (select value from json_each(${JSON.stringify(locators)}))`
 
-/** Whether the owner did what the timer is for. Never throws. */
+/** Never throws. */
 async function fire(timer: Timer, place: ShardPlace): Promise<'done' | 'failed' | 'later'> {
   const { kind, locator, subject } = timer
   try {
@@ -122,20 +119,16 @@ async function fire(timer: Timer, place: ShardPlace): Promise<'done' | 'failed' 
   }
 }
 
-/** Earliest time at which a timer is due, as SQL for one value; null when there is none. */
+/** One value; null when there is no timer. */
 export const earliestTimer = sql`(select min(due_at) from ${timers})`
 
-// Files are stored before the commit that records them, so that whatever is recorded can be read. Where that commit never comes
-// (a request that is cut off, a store that does not answer) nobody else knows of the file; so a timer does, from before it is
-// stored, and deletes it unless a record names it by then.
+// Files are stored before the commit that records them: recorded files can always be read. If that commit never comes,
+// a timer set beforehand deletes the file, unless a record names it by then.
 
-/**
- * How long whoever stored a file may take to record it, a slow upload included. In real time: a tenant's clock may be moved while
- * a request is under way.
- */
+/** Time to record a stored file, slow uploads included. Real time: a tenant's clock may move during a request. */
 export const RECORDED_WITHIN_MS = 60 * 60_000
 
-/** To be awaited before a file is stored that a record with this locator is to name. One round trip. */
+/** Await it before you store a file that a record with this locator will name. One round trip. */
 export async function expectRecord(context: RequestContext, kind: TimerKind, locator: Uuid): Promise<void> {
   const { env, tenant, calls } = context
   const shard = shardOfUuid(locator)
@@ -152,7 +145,7 @@ export async function expectRecord(context: RequestContext, kind: TimerKind, loc
   await database.batch(putRows(database, timers, [timer]) as [Query, ...Query[]])
 }
 
-/** Calls `remove` for a file that no row of the table names, once nobody can be about to record it. */
+/** Calls `remove` for a file that no row names, once no request can still be recording it. */
 export const unlessRecorded =
   (
     table: SQLiteTable & { locator: SQLiteColumn },

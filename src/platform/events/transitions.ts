@@ -1,14 +1,13 @@
-// State machines as data (docs/design.md, section 4): one table for each kind of record, from which the guard,
-// the event, the documentation and the tests come.
+// State machines as data (docs/design.md, section 4): guard, event, documentation and tests derive from one table for each
+// kind of record.
 
 import { wrongState } from '../../kernel/errors.ts'
 import type { EventType } from './catalogue.ts'
 
 export type Transition<State extends string> = {
   readonly from: readonly State[]
-  /** A state; `same`; or, where more than one can come of it, all that can. */
+  /** A state, `same`, or all possible states. */
   readonly to: State | 'same' | readonly State[]
-  /** The event that tells of it; undefined when none does. */
   readonly event?: EventType | readonly EventType[]
   /** For messages: "cannot be issued". */
   readonly past: string
@@ -18,7 +17,7 @@ export type TransitionTable<Action extends string, State extends string> = Reado
   Record<Action, Transition<State>>
 >
 
-/** Actions that the table allows from a state, in the table's order. */
+/** In the table's order. */
 export function allowedActions<Action extends string, State extends string>(
   table: TransitionTable<Action, State>,
   state: State,
@@ -26,10 +25,7 @@ export function allowedActions<Action extends string, State extends string>(
   return (Object.keys(table) as Action[]).filter(action => table[action].from.includes(state))
 }
 
-/**
- * Refuses with 409 what the table does not list, saying the record's state and which actions it allows.
- * `record` names it, e.g. `Quote 100000128`; `because` may say more.
- */
+/** Refuses (409) an action that the table does not list. `record` names it, e.g. `Quote 100000128`; `because` adds a reason. */
 export function assertAllowed<Action extends string, State extends string>(
   table: TransitionTable<Action, State>,
   record: string,

@@ -1,4 +1,3 @@
-// Names of event types: which views have them, and what subscriptions match.
 import {
   type ChosenNewerType,
   EVENT_TYPES,
@@ -12,26 +11,23 @@ export const isStreamed = (type: string): boolean => entryOf(type)?.isStreamed ?
 
 export const streamTypes = eventTypes.filter(isStreamed) as [EventType, ...EventType[]]
 
-/** Types that the event stream leaves out. */
+/** Not in the event stream. */
 export const unstreamedTypes = eventTypes.filter(type => !isStreamed(type))
 
-/** A type of a plugin's own making. */
+/** A type defined by a plugin. */
 export type CustomEventType = `custom.${string}`
 
 export const CUSTOM_EVENT_TYPE = /^custom(\.[A-Za-z0-9_-]{1,60}){1,4}$/
 
 export const isCustomEventType = (type: string): type is CustomEventType => CUSTOM_EVENT_TYPE.test(type)
 
-/** Every newer name that an event of the older type may have. */
+/** Every newer name of the older type. */
 export function newerTypesOf(type: EventType): string[] {
   const { newer, chosen } = EVENT_TYPES[type]
   return [newer, chosen].filter(name => name !== undefined)
 }
 
-/**
- * The newer name of an event, which subscriptions match as well as the older: what the act chose, or what follows from
- * its type; undefined where there is none.
- */
+/** The newer name, chosen by the act or derived from the type; undefined if there is none. Subscriptions match both names. */
 export const newerTypeOf = ({
   type,
   newerType,
@@ -40,23 +36,23 @@ export const newerTypeOf = ({
   readonly newerType?: ChosenNewerType
 }): string | undefined => newerType ?? entryOf(type)?.newer
 
-/** Whether events of `type` go to a subscription of `pattern`: the type itself, or `policy.*` for all below. */
+/** `pattern` is the type itself, or `policy.*` for all below. */
 export const matchesEventType = (pattern: string, type: string): boolean =>
   pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1)))
 
 const CUSTOM_EVENT_PATTERN = /^custom(\.[A-Za-z0-9_-]{1,60}){0,3}\.(\*|[A-Za-z0-9_-]{1,60})$/
 
-/** Whether `pattern` names types, by their older names or by their newer ones. */
+/** Whether `pattern` matches any type by its older or newer name. */
 export const isEventTypePattern = (pattern: string): boolean =>
   [...eventTypes, ...everyNewerType()].some(type => matchesEventType(pattern, type)) ||
   CUSTOM_EVENT_PATTERN.test(pattern)
 
-/** Whether there is a type of that name, older or newer, or it may be a type of a plugin's own making. */
+/** Whether the type exists, by its older or newer name, or a plugin may define it. */
 export const isAnyEventType = (type: string): boolean =>
   isEventType(type) || isCustomEventType(type) || everyNewerType().includes(type)
 
-// Every newer name that the resources brief (8.1) spells out. Subscriptions and filters accept all of them, also
-// those of acts that Bindery does not have. Which event has which name is in catalogue.ts.
+// Every newer name in the resources brief (8.1). Subscriptions and filters accept all of them, even for acts that Bindery
+// does not have.
 
 const named = (prefix: string, actions: string): string[] =>
   actions.split(' ').map(action => `${prefix}.${action}`)
@@ -66,7 +62,6 @@ const TRANSACTION =
 
 let list: readonly string[] | undefined
 
-/** Every newer name. */
 export function everyNewerType(): readonly string[] {
   list ??= makeList()
   return list

@@ -1,28 +1,27 @@
-// Entity tags (RFC 9110, 8.8.3): a digest of what a record looks like to whoever reads it. So a tag costs no round trip and no
-// column, changes exactly when an answer would, and can be held against the record wherever it is at hand: in the Worker, and
-// inside the policy's object, before the batch whose guards see to it that nothing came in between.
+// Entity tags (RFC 9110, 8.8.3): a digest of the record as the reader sees it. A tag needs no round trip and no column, changes
+// exactly when the answer would, and can be compared in the Worker and inside the policy's object, before the guarded batch.
 import { hash } from 'node:crypto'
 import { invalidParameter, Refusal } from '../../kernel/errors.ts'
 
 /** 132 bits of SHA-256 as base64url. */
 const TAG_CHARACTERS = 22
 
-/** The tag of a JSON text, or of its UTF-8, without quotation marks. */
+/** The tag of a JSON text or its UTF-8, without quotation marks. */
 export const entityTag = (json: string | Uint8Array): string =>
   hash('sha256', json, 'base64url').slice(0, TAG_CHARACTERS)
 
-/** What `If-Match` names: any record that there is, or one that has one of these tags. */
+/** `If-Match`: any existing record, or one with one of these tags. */
 export type IfMatch = '*' | readonly string[]
 
 const LIST = /^\s*(?:W\/)?"[\x21\x23-\x7e]*"(?:\s*,\s*(?:W\/)?"[\x21\x23-\x7e]*")*\s*$/
 
-/** Tags of a list as they stand between quotation marks; undefined when it is no list of tags. */
+/** Tags without quotation marks; undefined for text that is no list of tags. */
 export const tagsIn = (list: string): string[] | undefined =>
   LIST.test(list) ? [...list.matchAll(/"([^"]*)"/g)].map(match => match[1]!) : undefined
 
 /**
- * `If-Match` of a request; 400 when it is no list of tags. `W/` is passed over, where RFC 9110 has no weak tag match: what
- * compresses on the way to the client makes tags weak, and they are digests of the record however it is sent.
+ * `If-Match` of a request; 400 when it is no list of tags. Ignores `W/`, unlike RFC 9110: proxies that compress weaken tags,
+ * and ours are digests of the record in any encoding.
  */
 export function readIfMatch(header: string | null): IfMatch | undefined {
   if (header === null) return undefined
@@ -32,14 +31,11 @@ export function readIfMatch(header: string | null): IfMatch | undefined {
     throw invalidParameter(
       'If-Match must be the ETag of an answer as it was sent, with its quotation marks; or several with commas; or *.',
     )
-  // Behind the dot is when addresses of files in the answer end.
+  // The dot is followed by the expiry of file addresses in the answer.
   return tags.map(tag => tag.split('.')[0]!)
 }
 
-/**
- * Refuses (412) a write that is for a record as it was, when it no longer is so. `current` gives the record as GET answers it;
- * where GET has several forms, one for each.
- */
+/** Refuses (412) a write when the record changed. `current` returns the record as GET does; pass one for each form of GET. */
 export function requireMatch(ifMatch: IfMatch | undefined, ...current: (() => unknown)[]): void {
   if (ifMatch === undefined || ifMatch === '*') return
   const tags = current.map(record => entityTag(JSON.stringify(record())))

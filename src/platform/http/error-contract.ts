@@ -1,18 +1,18 @@
-// Every refusal has one shape: the ExceptionResponse of brief 8, with a stable `code` (kernel/errors.ts).
+// Every refusal has the shape ExceptionResponse of brief 8, with a stable `code` (kernel/errors.ts).
 import { z } from '@hono/zod-openapi'
 import { ERROR_KINDS, type ErrorCode } from '../../kernel/errors.ts'
 import { component, Flag, Integer, OptionalText, Text } from '../wire.ts'
 
 export const FieldErrorCode = z.enum(['MISSING', 'INVALID_FIELD', 'INVALID_TYPE', 'INVALID_VALUE'])
 
-/** One field that is missing, unknown, or has a wrong value (brief 6.1). */
+/** A missing, unknown or wrong field (brief 6.1). */
 export const FieldError = component('FieldError', {
   fieldName: Text,
   code: FieldErrorCode,
   message: OptionalText,
 })
 
-/** The wrong fields of one group of a group field: the group's locator, or its index among those sent. */
+/** Wrong fields of one group: `fieldName`'s group by locator, or by its index in the request. */
 export const FieldGroupErrors = component('FieldGroupErrors', {
   fieldName: Text,
   errors: z.array(FieldError),
@@ -34,7 +34,7 @@ export const PerilValidationErrors = component('PerilValidationErrors', {
   message: OptionalText,
 })
 
-/** `index` counts from 0 among the exposures that the request adds; `exposureLocator` names one it changes. */
+/** `index` counts from 0 among the added exposures; `exposureLocator` names a changed one. */
 export const ExposureValidationErrors = component('ExposureValidationErrors', {
   exposureName: Text,
   hasErrors: Flag,
@@ -59,9 +59,8 @@ export const PolicyValidationErrors = component('PolicyValidationErrors', {
 })
 
 /**
- * A problem with one place of a request. For a policyholder's value `ontologyUri` is the field's name and
- * `validatorUri` a FieldErrorCode; for a property that does not fit its contract they are the property's
- * path, e.g. `exposures[0].exposureName`, and the rule that it breaks.
+ * For a policyholder's value `ontologyUri` is the field's name and `validatorUri` a FieldErrorCode. For a property that breaks
+ * its contract they are its path, e.g. `exposures[0].exposureName`, and the broken rule.
  */
 export const ValidationFieldError = component('ValidationFieldError', {
   code: Integer.describe('The apiErrorCode of the whole answer.'),
@@ -71,7 +70,7 @@ export const ValidationFieldError = component('ValidationFieldError', {
   debug: OptionalText,
 })
 
-/** A problem of an uploaded table (resources brief 1.2). */
+/** In an uploaded table (resources brief 1.2). */
 export const TableError = component('TableError', {
   line: Integer.describe('Counted from 1.'),
   message: Text,

@@ -4,33 +4,29 @@ import { type Instant, now } from '../../kernel/time.ts'
 import { type Calls, noCalls } from '../calls.ts'
 import type { Tenant } from '../tenancy.ts'
 
-/** One request and what belongs to it until it is answered. */
+/** A request with its data until it is answered. */
 export type Exchange = {
   readonly request: Request
   readonly url: URL
-  /** The answer's X-Request-Id, the referenceId of a refusal, the requestId of events. */
+  /** X-Request-Id of the answer, referenceId of a refusal, requestId of events. */
   readonly requestId: Uuid
   readonly calls: Calls
   readonly now: Instant
-  /** What the client calls the request, if that may stand in a header and a log. */
+  /** The client's own id, if it is safe in headers and logs. */
   readonly clientRequestId: string | undefined
-  /** The trace that the request is part of (W3C Trace Context). */
+  /** W3C Trace Context. */
   readonly traceId: string | undefined
-  /** Method and path as the route has them, once that is known: the log has no path of a client's. */
+  /** Method and path template, once known: logs contain no client's path. */
   operation?: string
-  /** The tenant of the token, once that is known. */
+  /** Known after the token is checked. */
   tenant?: Tenant
-  /** Why it was refused. */
   refused?: ErrorCode
 }
 
 const CLIENT_ID = /^[\x21-\x7e]{1,128}$/
 const TRACE = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/
 
-/**
- * The client's own id. It never takes the place of the service's: that one is the requestId of events and the key under which
- * a write is looked up, and must not come a second time.
- */
+/** Never replaces the service's id: that one is the requestId of events and the key of a write, and must be unique. */
 function clientRequestIdOf(headers: Headers): string | undefined {
   const id = headers.get('x-client-request-id') ?? headers.get('x-request-id')
   return id !== null && CLIENT_ID.test(id) ? id : undefined
@@ -46,14 +42,14 @@ export const beginExchange = (request: Request): Exchange => ({
   traceId: TRACE.exec(request.headers.get('traceparent') ?? '')?.[1],
 })
 
-/** Characters of a request's path and query. */
+/** Limit of a request's path and query. */
 export const LONGEST_TARGET = 8_192
 const MOST_QUERY_VALUES = 200
 
-/** Control characters: no locator, name or date has one, and databases and logs are the better without. */
+/** No locator, name or date contains control characters, and they are risky in databases and logs. */
 const CONTROL = /\p{Cc}/u
 
-/** Refuses a path or query that cannot be meant: too long, broken percent-encoding, control characters. */
+/** Refuses a path or query that is too long, has broken percent-encoding or control characters. */
 export function checkTarget({ url }: Exchange): void {
   if (url.pathname.length + url.search.length > LONGEST_TARGET)
     throw invalidParameter(`The path and query are longer than ${LONGEST_TARGET} characters.`)
@@ -77,7 +73,7 @@ function decoded(part: string, text: string): string {
   }
 }
 
-/** Query parameters: text when given once, a list when given several times. */
+/** Text for a parameter given once, a list for one given several times. */
 export function queryValues({ url }: Exchange): Record<string, string | string[]> {
   if (url.search === '') return {}
   const values = new Map<string, string | string[]>()

@@ -1,6 +1,5 @@
-// Addresses of files in answers. An answer names a file; as it leaves the service, each name becomes a signed address
-// that holds for 30 minutes (brief 5.1). So a stored answer that is given again has addresses that work, and whoever
-// makes answers needs no secret.
+// Addresses of files in answers. An answer names a file; when it leaves the service, each name becomes a signed address that
+// is valid for 30 minutes (brief 5.1). So stored answers get fresh addresses, and code that builds answers needs no secret.
 
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Instant, instant } from '../../kernel/time.ts'
@@ -9,13 +8,13 @@ import { fileKey, type Tenant } from '../tenancy.ts'
 import { groupOf } from './permissions.ts'
 import type { Route } from './route.ts'
 
-/** Folders below a tenant's place in R2 whose files answers name. */
+/** Folders of a tenant in R2. */
 type Folder = 'documents' | 'media'
 
 const named = (folder: Folder, locator: string, fileName: string): string =>
   `file:${folder}/${locator}/${encodeURIComponent(fileName)}`
 
-/** `url` and `urlExpirationTimestamp` of a file, until the answer leaves. */
+/** `url` and `urlExpirationTimestamp`, until the answer leaves. */
 export const fileAddress = (folder: Folder, locator: string, fileName: string) => ({
   url: named(folder, locator, fileName),
   urlExpirationTimestamp: '0',
@@ -28,25 +27,21 @@ export const mediaAddress = (locator: string, fileName: string) => ({
 })
 
 /**
- * Groups of routes whose answers have properties that clients, tables or tenant code name, e.g. `url`. They name no files,
- * and what reads like the name of one there gives no address: it would be one for whoever knows a document's locator.
+ * Groups with properties named by clients, tables or tenant code, e.g. `url`. A forged file name there must not become an
+ * address: anyone who knows a document's locator could get one.
  */
 const OPEN_GROUPS: ReadonlySet<string> = new Set('calculations lambda tables constraints events'.split(' '))
 
-/** Whether answers of the route may name files. */
 export const mayNameFiles = ({ access }: Pick<Route, 'access'>): boolean =>
   'permissions' in access && !access.permissions?.some(permission => OPEN_GROUPS.has(groupOf(permission)))
 
-/**
- * Quotes cannot stand in a text of JSON as they are, so no text reads like this; and a file is named by a UUID
- * of the signed-in tenant.
- */
+/** JSON escapes quotation marks inside text, so no text matches; the UUID is resolved within the signed-in tenant. */
 const NAMED =
   /"url":"file:(documents|media)\/([0-9a-f-]{36})\/([^"\\]*)","(urlExpirationTimestamp|expiresTimestamp)":"0"/g
 
 type Signing = { env: Pick<Env, 'TOKEN_SECRET'>; origin: string; now: Instant }
 
-/** The JSON with addresses in place of names. `now` is the real time. */
+/** The JSON with addresses instead of names. `now` is real time. */
 export const withFileAddresses = (json: string, signing: Signing, tenant: Tenant): string =>
   json.includes('"url":"file:')
     ? json.replace(NAMED, (_, folder: Folder, locator: string, name: string, property: string) => {
@@ -56,28 +51,26 @@ export const withFileAddresses = (json: string, signing: Signing, tenant: Tenant
       })
     : json
 
-// Addresses of a tenant's files that work without a token, for a while: what names the file is signed, with the
-// tenant and its generation, so that a link of a tenant that was deleted or recreated leads nowhere.
-/** How long an address holds (brief 5.1). */
+// An address works without a token for a while. The signature covers the tenant and its generation, so links of a deleted or
+// recreated tenant are invalid.
 export const LINK_LIFE_MS = 30 * 60 * 1000
 
-/** Path that the addresses have. */
 export const FILES_PATH = '/files/{token}'
 
-/** Keeps these signatures apart from those of paging tokens, which have the same secret. */
+/** Separates these signatures from those of paging tokens, which use the same secret. */
 const PURPOSE = 'signed link\n'
 
 export type FileLink = {
   readonly tenantLocator: string
   readonly generation: number
-  /** Below the tenant's own place in R2. */
+  /** Relative to the tenant's folder in R2. */
   readonly path: readonly string[]
-  /** What a browser saves it as. */
+  /** Browsers save the file under this name. */
   readonly fileName: string
   readonly expiresAt: Instant
 }
 
-/** The address of a file of the tenant: `<origin>/files/<token>`. `now` is the real time, not the tenant's. */
+/** `<origin>/files/<token>`. `now` is real time, not the tenant's. */
 export function signedAddress(
   { env, origin, now }: Signing,
   { locator, generation }: Tenant,
@@ -88,7 +81,7 @@ export function signedAddress(
   return { address: origin + FILES_PATH.replace('{token}', linkToken(env.TOKEN_SECRET, link)), expiresAt }
 }
 
-/** The signed text: `<link>.<signature>`, both base64url. */
+/** `<link>.<signature>`, both base64url. */
 export function linkToken(secret: string, link: FileLink): string {
   const { tenantLocator, generation, path, fileName, expiresAt } = link
   const fields = JSON.stringify([tenantLocator, generation, path, fileName, expiresAt])
@@ -96,11 +89,11 @@ export function linkToken(secret: string, link: FileLink): string {
   return `${text}.${signature(secretsOf(secret)[0]!, text).toString('base64url')}`
 }
 
-/** The link of a token; undefined when it was not signed here, or has expired. */
+/** Undefined when the signature is wrong or the link has expired. */
 export function readLinkToken(secrets: string, token: string, now: Instant): FileLink | undefined {
   const [text, signed, ...rest] = token.split('.')
   if (text === undefined || signed === undefined || rest.length > 0) return undefined
-  // As it is written, since several texts of base64url stand for the same bytes.
+  // Compares text: several base64url texts decode to the same bytes.
   const given = Buffer.from(signed)
   const isRight = secretsOf(secrets).some(secret => {
     const right = Buffer.from(signature(secret, text).toString('base64url'))
@@ -115,7 +108,7 @@ export function readLinkToken(secrets: string, token: string, now: Instant): Fil
   return { tenantLocator, generation, path, fileName, expiresAt }
 }
 
-/** Where the file is in R2; undefined when the tenant is not the one that the link was made for. */
+/** The key in R2; undefined when the link was made for another tenant. */
 export const linkedKey = (link: FileLink, tenant: Tenant | undefined): string | undefined =>
   tenant?.locator === link.tenantLocator && tenant.generation === link.generation
     ? fileKey(tenant, ...link.path)
@@ -126,5 +119,5 @@ const signature = (secret: string, text: string): Buffer =>
     .update(PURPOSE + text)
     .digest()
 
-/** TOKEN_SECRET: signatures of earlier ones still hold. */
+/** TOKEN_SECRET: signatures of earlier secrets remain valid. */
 const secretsOf = (text: string | undefined): string[] => secretsIn('TOKEN_SECRET', text)

@@ -1,5 +1,4 @@
-// Files at signed addresses, streamed from R2 as they are: conditional requests, and a part for who goes on with
-// a download.
+// Files at signed addresses, streamed from R2, with conditional requests and ranges for resumed downloads.
 import { Refusal } from '../../kernel/errors.ts'
 import { findTenant, requireServed, tenantFiles } from '../tenancy.ts'
 import { FILES_PATH, linkedKey, readLinkToken } from './file-links.ts'
@@ -17,7 +16,7 @@ export const fileRoutes: readonly Route[] = [
   }),
 ]
 
-/** Answers with the file of the token: 200, 206, 304, 412 or 416; throws a Refusal (404) for any other token. */
+/** 200, 206, 304, 412 or 416; refuses (404) an invalid token. */
 async function signedFile(token: string, context: PublicContext): Promise<Response> {
   const { env, requestHeaders, calls, now } = context
   const link = readLinkToken(env.TOKEN_SECRET, token, now)
@@ -58,10 +57,7 @@ const noFile = (): Refusal =>
 
 type Range = { offset: number } | { offset: number; length: number } | { suffix: number }
 
-/**
- * The one part that is asked for. Undefined for the whole file: without the header, for several parts, and with
- * `If-Range`, which leaves the choice to the server.
- */
+/** A single requested range. Undefined, for the whole file, without the header, with several ranges and with `If-Range`. */
 function wantedRange(headers: Headers): Range | undefined {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get('range')?.trim() ?? '')
   if (!match || headers.has('if-range')) return undefined
@@ -72,7 +68,7 @@ function wantedRange(headers: Headers): Range | undefined {
   return Number(last) < offset ? undefined : { offset, length: Number(last) - offset + 1 }
 }
 
-/** R2 only says that it failed; the file is there, so its size tells. */
+/** R2 only reports a failure; 416 needs the file's size. */
 async function unsatisfiable(context: PublicContext, bucket: R2Bucket, key: string): Promise<Response> {
   context.calls.r2 += 1
   const object = await bucket.head(key)

@@ -12,7 +12,6 @@ import { forEverybody, forSignedIn, type Route } from './route.ts'
 const { get } = forEverybody('Service')
 const signedIn = forSignedIn('Service')
 
-/** What load balancers and clients probe. */
 export const serviceRoutes: readonly Route[] = [
   get('/v1/ping', {
     summary: 'Whether the service answers',
@@ -47,15 +46,14 @@ export const serviceRoutes: readonly Route[] = [
   }),
 ]
 
-// What the service needs before it can answer: keys, and a control database that has the code's migrations.
-/** Newest migration of the control database that this code knows; names sort in the order they apply. */
+/** Newest migration of the control database in this code, from drizzle-kit's journal. */
 const NEWEST_CONTROL_MIGRATION: string = journal.entries.at(-1)!.tag
 
 const SHORTEST_SECRET = 32
 
 /**
- * `missing` says of each thing what to do, and of no secret what it is. `databasesBehind` are tenant databases that wait for a
- * migration: their tenants are answered 503 meanwhile, all others are served. One round trip.
+ * `missing` says how to fix each problem, without secrets. `databasesBehind` are tenant databases that wait for a migration:
+ * their tenants get 503 meanwhile. One round trip.
  */
 async function readiness(env: Env, calls: Calls): Promise<{ missing: string[]; databasesBehind: number }> {
   const [keys, control] = await Promise.all([missingKeys(env), controlState(env, calls)])
@@ -75,7 +73,7 @@ async function missingKeys(env: Env): Promise<string[]> {
   return [...unusable, ...short, ...(env.PASSWORD_PEPPER ? [] : ['PASSWORD_PEPPER must be set.'])]
 }
 
-/** How many tenant databases wait for a migration, or why the control database cannot be used. */
+/** How many tenant databases wait for a migration, or why the control database is unusable. */
 async function controlState(env: Env, calls: Calls): Promise<number | string> {
   const database = controlDatabase(env, calls)
   try {

@@ -1,4 +1,4 @@
-// All routes on one Hono app, and what is answered where there is no route.
+// All routes on one Hono app, and the answers where no route matches.
 import { Hono } from 'hono'
 import type { Params, Result, Router } from 'hono/router'
 import type { H, RouterRoute } from 'hono/types'
@@ -14,18 +14,15 @@ import { serve } from './serve.ts'
 
 type Bindings = { Bindings: Env; Variables: { exchange: Exchange } }
 
-/** A route by its method and path alone; `load` gives the list that has it, whose module is evaluated with the first call. */
+/** A route by method and path; its module is loaded with the first call. */
 export type ListedRoute = Pick<Route, 'method' | 'path'> & { readonly load: () => Promise<readonly Route[]> }
 
-/** A page for people, beside the routes. */
 export type Page = { readonly path: string; readonly respond: () => Response | Promise<Response> }
 
-/** 2026-01-01, as RFC 9745 writes a time: what is deprecated was so from the first release on. */
+/** 2026-01-01 in the form of RFC 9745: deprecated since the first release. */
 const DEPRECATED_SINCE = '@1767225600'
 
-/**
- * No `Sunset` (RFC 8594): there is no day on which these paths end, and one is announced by that header before they do.
- */
+/** No `Sunset` (RFC 8594): no end of these paths is planned. The header will announce one. */
 function deprecate(route: Route, params: Readonly<Record<string, string>>, headers: Headers): void {
   headers.set('deprecation', DEPRECATED_SINCE)
   const successor = SUCCESSORS[`${route.method.toUpperCase()} ${route.path}`]
@@ -36,10 +33,7 @@ function deprecate(route: Route, params: Readonly<Record<string, string>>, heade
 
 const isParameter = (segment: string): boolean => segment.startsWith('{')
 
-/**
- * Literal segments before parameters, so that `/groups/list` is not taken for the group named `list`: the
- * first route that fits is called.
- */
+/** Literal segments before parameters, so that `/groups/list` is not the group `list`: the first matching route is called. */
 export function staticFirst<R extends { readonly path: string }>(routes: readonly R[]): R[] {
   const split = routes.map(route => ({ route, segments: route.path.split('/') }))
   split.sort(({ segments: a }, { segments: b }) => {
@@ -47,7 +41,7 @@ export function staticFirst<R extends { readonly path: string }>(routes: readonl
       const difference = Number(isParameter(a[at]!)) - Number(isParameter(b[at]!))
       if (difference !== 0) return difference
     }
-    // Without it paths of other lengths were equal to paths that are not equal to one another, and the sort went wrong.
+    // Without it the order is not transitive, and the sort fails.
     return a.length - b.length
   })
   return split.map(({ route }) => route)
@@ -64,7 +58,7 @@ async function routeOf(listed: Route | ListedRoute): Promise<Route> {
 
 const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
-/** The app of the routes and pages; trailing slashes are tolerated (brief 0.5). */
+/** Trailing slashes are tolerated (brief 0.5). */
 export function mount(
   routes: readonly (Route | ListedRoute)[],
   pages: readonly Page[],
@@ -113,14 +107,14 @@ export function mount(
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** Which methods a path has; none when it is not a path of any route. */
+/** Empty for an unknown path. */
 function methodsOf(router: SegmentRouter<unknown>, path: string): string[] {
   const segments = segmentsOf(path.replace(/(?<=.)\/$/, ''))
   const methods = METHODS.filter(method => router.has(method, segments))
   return methods.includes('GET') ? [...methods, 'HEAD'] : methods
 }
 
-/** Whether a page in a browser calls: then the answer says whether that page may read it. */
+/** A browser page calls: the answer must say whether the page may read it. */
 const isOfPage = ({ request }: Exchange): boolean => request.headers.has('origin')
 
 async function unrouted(
@@ -156,9 +150,8 @@ async function unrouted(
   )
 }
 
-// Which route a path is of. Hono's quick router takes no two parameters with different names in one place, and its other one
-// looks through all that may fit in every request; here a path is gone along segment by segment, names before parameters.
-/** What ends at a place, by method; `parameters` are the names of those on the way. */
+// Hono's quick router refuses parameters with different names in one place, and its other one tries every candidate in each
+// request. This one follows the path segment by segment, literals before parameters. `parameters` are names on the way.
 type Place<T> = {
   readonly names: Map<string, Place<T>>
   readonly ends: Map<string, { readonly handler: T; readonly parameters: readonly string[] }>
@@ -169,7 +162,7 @@ const place = <T>(): Place<T> => ({ names: new Map(), ends: new Map() })
 
 const segmentsOf = (path: string): string[] => path.slice(1).split('/')
 
-/** Of routes that fit alike the one that was added first counts. What is for every path comes before all. */
+/** Of equal routes, the first one added wins. Routes for every path come first. */
 export class SegmentRouter<T> implements Router<T> {
   readonly name = 'SegmentRouter'
   readonly #root = place<T>()
@@ -196,7 +189,6 @@ export class SegmentRouter<T> implements Router<T> {
     if (!at.ends.has(method)) at.ends.set(method, { handler, parameters })
   }
 
-  /** Whether a route of the method has that path. */
   has = (method: string, segments: readonly string[]): boolean =>
     find(this.#root, segments, 0, method, []) !== undefined
 

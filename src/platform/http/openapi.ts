@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document, made from the same values that are mounted.
+// The OpenAPI 3.1 document, made from the mounted routes.
 import { OpenAPIHono, z } from '@hono/zod-openapi'
 import { version } from '../../../package.json'
 import { ERROR_KINDS } from '../../kernel/errors.ts'
@@ -106,7 +106,7 @@ function contentOf({ schema, media, fileMedia = [] }: Route['answer']) {
   return Object.keys(content).length === 0 ? {} : { content }
 }
 
-/** What the service posts to webhooks: the name is that of the event. */
+/** A webhook request; the name is the event's. */
 export type Notification = {
   readonly name: string
   readonly summary: string
@@ -115,11 +115,11 @@ export type Notification = {
   readonly schema: z.ZodType
 }
 
-/** The permissions that any one is enough of; `none` without a token, `signedIn` where any token is enough. */
+/** Any one of the permissions is enough; `none` without a token, `signedIn` for any token. */
 const permissionText = (access: Route['access']): string =>
   access.kind === 'public' ? 'none' : access.permissions?.join(' | ') || 'signedIn'
 
-/** The document as JSON text. Slow: made on the first request for it. */
+/** Slow: made on the first request for it. */
 export function openApiDocument(
   routes: readonly Route[],
   notifications: readonly Notification[],
@@ -160,7 +160,7 @@ export function openApiDocument(
       summary,
       description,
       tags: ['Webhooks'],
-      // No token: the signature in the headers says who sends it (docs/webhooks.md).
+      // No token: a signature in the headers identifies the sender (docs/webhooks.md).
       security: [],
       ...(deprecated && { deprecated }),
       request: { body: { required: true, content: { 'application/json': { schema } } } },
@@ -183,7 +183,7 @@ export function openApiDocument(
   return JSON.stringify({ ...withHeaders(document as Described, routes), 'x-error-codes': errors })
 }
 
-// What the OpenAPI document says of headers, once for all operations: the platform sees to them, and no capability does.
+// Headers of all operations: the platform handles them, not the capabilities.
 const text = (description: string, example: string) => ({ description, schema: { type: 'string' }, example })
 
 const HEADERS = {
@@ -312,7 +312,6 @@ type Described = {
   components?: Record<string, unknown>
 }
 
-/** Adds the headers to the document that was made of the routes. */
 function withHeaders<D extends Described>(document: D, routes: readonly Route[]): D {
   for (const route of routes) {
     const item = document.paths?.[route.path] as Record<string, Operation>

@@ -1,5 +1,5 @@
-// Who may what. A permission is `group.action`; a route names those of which any one is enough (resources
-// brief 0.5), and the type of the caller's account says which it holds (brief 7).
+// A permission is `group.action`; a route lists permissions, any one of which is enough (resources brief 0.5). The caller's
+// account type holds permissions (brief 7).
 import { forbidden } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { Caller } from '../context.ts'
@@ -14,7 +14,7 @@ const group = <const Actions extends readonly string[]>(area: Area, ...actions: 
   actions,
 })
 
-/** Every permission that a route can ask for, by group; the area decides which account types hold it. */
+/** By group; the area decides which account types hold them. */
 export const PERMISSION_GROUPS = {
   policies: group('policyData', 'read', 'list', 'write', 'price', 'issue', 'discard'),
   accounts: group('policyData', 'read'),
@@ -37,7 +37,7 @@ export const PERMISSION_GROUPS = {
   claims: group('policyData', 'read', 'list', 'write'),
   events: group('policyData', 'read', 'list', 'write'),
   products: group('resources', 'read', 'list'),
-  // An archive has the passwords of its test users, administrators among them: to download it is not just to read.
+  // An archive contains the passwords of test users, even administrators: downloading it is more than reading.
   deployments: group('resources', 'read', 'download', 'deploy'),
   constraints: group('resources', 'read', 'upload'),
   documents: group('resources', 'read', 'upload', 'update'),
@@ -59,10 +59,9 @@ export const PERMISSION_GROUPS = {
 
 type Group = keyof typeof PERMISSION_GROUPS
 
-/** `group.action`, e.g. `policies.write`. */
+/** E.g. `policies.write`. */
 export type Permission = { [G in Group]: `${G}.${(typeof PERMISSION_GROUPS)[G]['actions'][number]}` }[Group]
 
-/** The types of a tenant's own accounts. */
 export const TENANT_ACCOUNT_TYPES = [
   'account.tenant.admin',
   'account.test.tenant.admin',
@@ -71,19 +70,17 @@ export const TENANT_ACCOUNT_TYPES = [
   'account.tenant.read.only.user',
 ] as const
 
-/** With that of administration accounts. */
 export const ACCOUNT_TYPES = ['account.internal', ...TENANT_ACCOUNT_TYPES] as const
 export type AccountType = (typeof ACCOUNT_TYPES)[number]
 
-/** The group of a permission. */
 export const groupOf = (permission: string): string => permission.slice(0, permission.indexOf('.'))
 
-/** Every permission, in the order of the groups. */
+/** In the order of the groups. */
 export const ALL_PERMISSIONS: readonly Permission[] = Object.entries(PERMISSION_GROUPS).flatMap(
   ([group, { actions }]) => actions.map(action => `${group}.${action}` as Permission),
 )
 
-/** Grants: actions of every group of an area, `*` for all; or those of one group, all but for those excepted. */
+/** Actions of every group of an area (`*` for all), or those of one group except some. */
 type Grant =
   | { area: Area; actions: readonly string[] | '*' }
   | { group: Group; except?: readonly string[] }
@@ -92,7 +89,7 @@ type Grant =
 const READING: readonly Grant[] = [
   { area: 'policyData', actions: ['read', 'list'] },
   { area: 'resources', actions: ['read', 'list'] },
-  // What is one's own: see `requireReach` of rights.ts.
+  // The caller's own: see `requireReach` of rights.ts.
   { group: 'users', only: ['custom'] },
 ]
 
@@ -102,14 +99,14 @@ const EVERYTHING: readonly Grant[] = [
   { area: 'administration', actions: '*' },
 ]
 
-/** Deploying is the administration account's alone (contract, Authentication 2). */
+/** Only administration accounts deploy (contract, Authentication 2). */
 export const ONLY_ADMINISTRATION: readonly Permission[] = ['deployments.deploy']
 
 const GRANTS: Record<AccountType, readonly Grant[]> = {
   'account.internal': EVERYTHING,
   'account.tenant.admin': EVERYTHING,
   'account.test.tenant.admin': EVERYTHING,
-  // Whoever writes policies tests with them too: the clock is that of test tenants only.
+  // Authors of policies also test with them: only test tenants have a clock.
   'account.tenant.employee': [
     ...READING,
     { area: 'policyData', actions: '*' },
@@ -120,7 +117,7 @@ const GRANTS: Record<AccountType, readonly Grant[]> = {
     ...READING,
     { group: 'claims' },
     { group: 'media' },
-    // To quote is not to decide in underwriting's place.
+    // Quoting does not include underwriting decisions.
     { group: 'quotes', except: ['underwrite'] },
     { group: 'calculations' },
   ],
@@ -146,25 +143,25 @@ const PERMISSIONS_BY_TYPE = new Map<string, ReadonlySet<string>>(
   (Object.keys(GRANTS) as AccountType[]).map(type => [type, permissionsOf(type)]),
 )
 
-/** Whether accounts of the type hold the permission; unknown types hold none. */
+/** Unknown types hold none. */
 export const holds = (accountType: string, permission: Permission): boolean =>
   PERMISSIONS_BY_TYPE.get(accountType)?.has(permission) ?? false
 
-/** Whether a list of `group.action` and `group.*` has the permission. */
+/** Whether a list of `group.action` and `group.*` includes the permission. */
 export const grants = (listed: readonly string[], permission: Permission): boolean =>
   listed.includes(permission) || listed.includes(`${groupOf(permission)}.*`)
 
-/** Whether the caller may: by the list that it brings, else by its account's type. */
+/** By the caller's own list, otherwise by its account type. */
 export const may = (
   { accountType, permissions }: Pick<Caller, 'accountType' | 'permissions'>,
   permission: Permission,
 ): boolean => (permissions ? grants(permissions, permission) : holds(accountType, permission))
 
-/** What the caller may, each by its whole name. */
+/** By full names. */
 export const permissionsHeld = (caller: Pick<Caller, 'accountType' | 'permissions'>): Permission[] =>
   ALL_PERMISSIONS.filter(permission => may(caller, permission))
 
-/** Refuses (403) a caller who holds none of the permissions, naming them. */
+/** Refuses (403) a caller who holds none of the permissions, and names them. */
 export function requirePermission(caller: Caller, anyOf: readonly Permission[]): void {
   if (anyOf.some(permission => may(caller, permission))) return
   throw forbidden(
@@ -172,18 +169,17 @@ export function requirePermission(caller: Caller, anyOf: readonly Permission[]):
   )
 }
 
-/** Whether the text is a permission that a tenant's role may give, or all of a group. */
+/** Whether a tenant's role may contain it: a permission, or all of a group. */
 export function isGrantable(text: string): boolean {
   if (text.endsWith('.*'))
     return ALL_PERMISSIONS.some(permission => groupOf(permission) === text.slice(0, -2))
   return ALL_PERMISSIONS.some(permission => permission === text) && !isReserved(text)
 }
 
-/** Whether the permission is the administration account's alone. */
 export const isReserved = (text: string): boolean =>
   ONLY_ADMINISTRATION.some(permission => permission === text)
 
-// Whether who is signed in may call a route. Asked before the query and the body are read.
+// Checked before query and body are read.
 
 export type SignedIn = {
   readonly caller: Caller
@@ -195,15 +191,15 @@ export type SignedIn = {
   readonly isPasswordExpired: boolean
 }
 
-/** What a layer above knows of callers; `mount` takes it. */
+/** Implemented by a higher layer; `mount` takes it. */
 export type Callers = {
-  /** Who is signed in; throws a Refusal (401) when nobody is. */
+  /** Throws a Refusal (401) without a valid sign-in. */
   signedIn(exchange: Exchange, env: Env): Promise<SignedIn>
-  /** Notes in the audit trail that the caller was refused the route. */
+  /** Records the refusal in the audit trail. */
   recordRefusal(env: Env, exchange: Exchange, who: SignedIn, route: Route): Promise<void>
 }
 
-/** Refuses (403) whoever the route is not for, and whoever holds none of its permissions. */
+/** Refuses (403) callers of another kind and callers without any of the permissions. */
 export function requireAccess(
   { caller, tenant, isPasswordExpired }: Pick<SignedIn, 'caller' | 'tenant' | 'isPasswordExpired'>,
   access: Exclude<Access, { kind: 'public' }>,

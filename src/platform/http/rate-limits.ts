@@ -1,12 +1,10 @@
-// How many requests there may be (wrangler.toml has the figures). What brings a valid token counts for its account and its
-// tenant, all else for the address that it comes from: colleagues behind one address do not slow each other down, and
-// guessing tokens or passwords does not use up a tenant's share. The platform counts in each of its locations for itself,
-// in memory: no round trip.
+// Rate limits (figures in wrangler.toml). A valid token counts for its account and tenant, any other request for its address:
+// colleagues behind one address do not slow each other down, and guessing does not use up a tenant's share. The platform counts
+// in memory in each location: no round trip.
 import { Refusal } from '../../kernel/errors.ts'
 import type { SignedIn } from './permissions.ts'
 import type { Route } from './route.ts'
 
-/** The period of every limit. */
 const PERIOD_SECONDS = 10
 
 type Limits = Pick<
@@ -14,10 +12,7 @@ type Limits = Pick<
   'ENVIRONMENT' | 'TRUSTED_PROXIES' | 'ADDRESS_LIMIT' | 'SIGN_IN_LIMIT' | 'ACCOUNT_LIMIT' | 'TENANT_LIMIT'
 >
 
-/**
- * On one's own machine nothing is limited: tests and benchmarks all come from one address, and there the platform's
- * counters are simulated by a database, which costs more than the requests.
- */
+/** Local tests and benchmarks all use one address, and the local counters (a database) cost more than the requests. */
 const isUnlimited = ({ ENVIRONMENT }: Limits): boolean => ENVIRONMENT === 'local'
 
 const tooMany = (whose: string): Refusal =>
@@ -28,12 +23,12 @@ const tooMany = (whose: string): Refusal =>
     PERIOD_SECONDS,
   )
 
-/** Where connections come from without the provider's edge: the service listens on this machine alone. */
+/** The address without the provider's edge: the service listens only on this machine. */
 const CONNECTION = '127.0.0.1'
 
 /**
- * From where a request comes, as far as it can be believed: the edge says it in `CF-Connecting-IP`; proxies that are trusted each add
- * to the end of `X-Forwarded-For`, so that the last which is not theirs counts; nobody else is asked.
+ * The edge sets `CF-Connecting-IP`. Trusted proxies append to `X-Forwarded-For`, so the last address that is not a proxy's
+ * counts; no other header is trusted.
  */
 export function clientAddress(headers: Headers, trusted: string): string {
   if (trusted.trim() === 'cloudflare') return headers.get('cf-connecting-ip') ?? CONNECTION
@@ -43,10 +38,7 @@ export function clientAddress(headers: Headers, trusted: string): string {
   return passed.findLast(address => address !== '' && !proxies.has(address)) ?? CONNECTION
 }
 
-/**
- * What an address counts as: an IPv6 one by its first 64 bits, since every customer of a provider has as many as that
- * leaves.
- */
+/** IPv6 counts by its first 64 bits: each customer of a provider has a whole /64. */
 export function addressKey(address: string): string {
   if (!address.includes(':')) return address
   const [head = '', tail] = address.split('::')
@@ -58,7 +50,7 @@ export function addressKey(address: string): string {
     .join(':')
 }
 
-/** Whether there is room. A counter that does not answer lets everybody in: it is not what keeps people out. */
+/** A counter that does not answer admits everyone: it is not access control. */
 const hasRoom = (limiter: RateLimit, key: string): Promise<boolean> =>
   limiter.limit({ key }).then(
     ({ success }) => success,
@@ -70,7 +62,7 @@ const hasRoom = (limiter: RateLimit, key: string): Promise<boolean> =>
 
 const isSignIn = ({ path }: Pick<Route, 'path'>): boolean => path.startsWith('/account/authenticate')
 
-/** Counts a request without a token that counts, and refuses (429) when there were too many of its address. */
+/** For a request without a valid token: refuses (429) when its address sent too many. */
 export async function limitAddress(
   limits: Limits,
   { headers }: Request,
@@ -82,7 +74,7 @@ export async function limitAddress(
   if (!(await hasRoom(limiter, key))) throw tooMany('your address')
 }
 
-/** Counts a request of whoever is signed in, and refuses (429) when there were too many of the account or the tenant. */
+/** For a signed-in caller: refuses (429) when the account or tenant sent too many. */
 export async function limitCaller(
   limits: Limits,
   { caller, tenant }: Pick<SignedIn, 'caller' | 'tenant'>,

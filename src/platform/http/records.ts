@@ -1,16 +1,13 @@
-// Which record a write makes and which it changes, by the path at which it is read: for `Location`, `ETag` and `If-Match`,
-// for the OpenAPI document, and for tests that walk over all of it.
+// Which record a write makes or changes, by the path that reads it: for `Location`, `ETag`, `If-Match`, the OpenAPI document
+// and tests that cover all routes.
 import type { Route } from './route.ts'
 
 export type WriteOf = {
-  /**
-   * Where the record is read that the write changes. `If-Match` is held against its ETag; a write without this takes no
-   * `If-Match`, and refuses it rather than to pass it over.
-   */
+  /** Path of the changed record. `If-Match` is compared with its ETag; without this, a write refuses `If-Match`. */
   readonly changes?: string
-  /** Address of the record that the write makes: `{name}` is a property of the answer, or else of the write's own path. */
+  /** Path of the new record: `{name}` is a property of the answer, otherwise a parameter of the write's path. */
   readonly makes?: string
-  /** The answer is the record as it is read afterwards, the one made or else the one changed, and has its ETag. */
+  /** The answer is the new or changed record as GET returns it, with its ETag. */
   readonly shows?: true
 }
 
@@ -30,24 +27,24 @@ const GROUP = `${RESOURCE}/groups/{locator}`
 
 type Write = [operation: string, write: WriteOf]
 
-/** The writes at a record's path whose answer is the changed record: a method and what follows the path. */
+/** Writes that answer with the changed record: a method, and the rest of the path. */
 const showing = (path: string, ...writes: readonly string[]): Write[] =>
   writes.map(write => {
     const [method, action = ''] = write.split(' ')
     return [`${method} ${path}${action}`, { changes: path, shows: true }]
   })
 
-/** Writes at a record's path that are answered otherwise. */
+/** Writes whose answer is not the record. */
 const changing = (path: string, ...writes: readonly string[]): Write[] =>
   showing(path, ...writes).map(([operation]) => [operation, { changes: path }])
 
-/** Writes that make another record than that at their path, and show it. */
+/** Writes that make and show a record at another path. */
 const making = (operation: string, makes: string, changes?: string): Write => [
   operation,
   { makes, shows: true, ...(changes !== undefined && { changes }) },
 ]
 
-/** Uploads of a kind of resource; templates and snippets of both dialects have one address. */
+/** Uploads of a kind of resource; templates and snippets of both dialects share one path. */
 const uploads = (...kinds: readonly string[]): Write[] =>
   kinds.map(kind => [
     `POST ${RESOURCE}/${kind}`,
@@ -56,7 +53,6 @@ const uploads = (...kinds: readonly string[]): Write[] =>
 
 const MIGRATIONS = '/migration/{tenantLocator}/migrations'
 
-/** By method and path. */
 export const WRITES: Readonly<Record<string, WriteOf>> = {
   ...Object.fromEntries([
     making('POST /policy', '/policy/{locator}'),
@@ -105,21 +101,21 @@ export const WRITES: Readonly<Record<string, WriteOf>> = {
 export const writeOf = ({ method, path }: { method: string; path: string }): WriteOf =>
   WRITES[`${method.toUpperCase()} ${path}`] ?? {}
 
-/** Read without a token, and long. */
+/** Readable without a token, and long. */
 const TAGGED_PUBLIC: ReadonlySet<string> = new Set(['/openapi.json', '/event/events'])
 
-/** Whether what the path reads has a tag; probes and the like have none, whose answer is that they answer. */
+/** Probes and the like have no tag. */
 export const isTagged = ({ method, path, access }: Pick<Route, 'method' | 'path' | 'access'>): boolean =>
   method === 'get' && (access.kind !== 'public' || TAGGED_PUBLIC.has(path))
 
-/** Streams, whose paging token has all that was asked and stands alone. */
+/** Their paging token contains the whole request and is sent alone. */
 export const STREAMS: ReadonlySet<string> = new Set([
   '/eventstream/events',
   '/eventstream/attributedEvents',
   '/event/{tenantLocator}/events/list',
 ])
 
-/** What does the same as a deprecated path, where one address does; the path's own parameters are filled in. */
+/** Replacements of deprecated paths, if one path does the same; the path's own parameters are filled in. */
 export const SUCCESSORS: Readonly<Record<string, string>> = {
   'GET /billing/{tenantLocator}/jobs/invoices/policies/{locator}/list': '/policy/{locator}/checkInvoices',
   'GET /billing/{tenantLocator}/jobs/invoices/quotes/{locator}/list': '/quotes/{locator}',
@@ -132,7 +128,7 @@ export const SUCCESSORS: Readonly<Record<string, string>> = {
   [`GET ${POLICY}/graceLapseReinstatements`]: '/policies/{policyLocator}/cancellations',
 }
 
-/** The path with its parameters, from the first of the sources that has each; undefined when none has one of them. */
+/** Each parameter comes from the first source that has it; undefined when one is missing everywhere. */
 export function filledPath(
   template: string,
   ...sources: (Readonly<Record<string, unknown>> | undefined)[]

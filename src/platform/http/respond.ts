@@ -1,4 +1,4 @@
-// Answers: the only place where a value becomes JSON and a refusal becomes HTTP.
+// The only place that turns a value into JSON and a refusal into HTTP.
 
 import type { z } from '@hono/zod-openapi'
 import { version } from '../../../package.json'
@@ -15,13 +15,13 @@ import { protect } from './protection.ts'
 import { filledPath, isTagged, STREAMS, writeOf } from './records.ts'
 import { isJsonText, type Route } from './route.ts'
 
-/** Clients of these paths compare httpStatus with text, the others with a number (brief 0.15). */
+/** Clients of these paths compare httpStatus with text, others with a number (brief 0.15). */
 const STATUS_AS_TEXT = /^\/(?:account|configuration)(?:\/|$)/
 
-/** Seconds to wait when a refusal for load does not say. */
+/** For refusals under load that set none. */
 const RETRY_AFTER_SECONDS = 1
 
-/** What every answer says of its request, a file and a page too; and the request is told of to whoever runs the service. */
+/** Sets the headers of every answer, files and pages included, and observes the request. */
 export function concluded(exchange: Exchange, env: Env, { status, headers }: Response): void {
   const { request, requestId, clientRequestId, traceId, calls, operation, tenant, refused } = exchange
   const durationMs = now() - exchange.now
@@ -46,9 +46,8 @@ export function concluded(exchange: Exchange, env: Env, { status, headers }: Res
 }
 
 /**
- * The answer of a handler. Void is an empty body with the same status, 200: published clients compare with
- * 200, and none of them reads a body there. A Response, as of a file, is sent as it is. `addressed` puts addresses
- * of files in the place of their names. What a GET read is 304 for who has it already.
+ * Void is an empty body with 200: published clients compare with 200. A Response, e.g. a file, is sent unchanged.
+ * `addressed` replaces file names by addresses. A GET is 304 when the client has the record already.
  */
 export function answerResponse(handled: Handled, addressed: (json: string) => string): Response {
   const { route, value } = handled
@@ -72,11 +71,10 @@ const encoder = new TextEncoder()
 const jsonResponse = (status: number, json: string | Uint8Array): Response =>
   new Response(json, { status, headers: { 'content-type': 'application/json' } })
 
-/** A known path asked for its methods. */
 export const optionsResponse = (allow: string): Response =>
   new Response(null, { status: 204, headers: { allow } })
 
-/** Whatever was thrown, as ExceptionResponse (brief 8). What is not a Refusal is a fault, and is logged. */
+/** ExceptionResponse (brief 8) for any thrown value. Anything but a Refusal is a fault, and is logged. */
 export function problemResponse(exchange: Exchange, problem: unknown, allow?: string): Response {
   const refusal = problem instanceof Refusal ? problem : faultRefusal(exchange, problem)
   exchange.refused = refusal.code
@@ -105,7 +103,7 @@ export function problemResponse(exchange: Exchange, problem: unknown, allow?: st
   return response
 }
 
-/** What a client may know of a fault: that the platform was at fault, or else only where the log has it. */
+/** Names a fault of the platform; for our own, only the reference to the log. */
 function faultRefusal(exchange: Exchange, problem: unknown): Refusal {
   const { request, url, requestId } = exchange
   console.error(
@@ -124,7 +122,7 @@ function faultRefusal(exchange: Exchange, problem: unknown): Refusal {
   )
 }
 
-/** What happened, down to the cause, without the values of a query's parameters: they may be personal data. */
+/** The error and its causes, without the values of query parameters: they may be personal data. */
 function describe(problem: unknown): string {
   if (!(problem instanceof Error)) return String(problem)
   const message = problem.message.split('\nparams:')[0]!
@@ -137,8 +135,7 @@ function frames(problem: unknown): string[] {
   return lines.filter(text => text.startsWith('    at ')).map(text => text.trim())
 }
 
-// What an answer says of the record that it shows: its tag, where it is read, and where its list goes on.
-/** A request that a handler has answered. */
+/** A request answered by a handler. */
 type Handled = {
   readonly route: Route
   readonly exchange: Exchange
@@ -148,13 +145,13 @@ type Handled = {
   readonly value: unknown
 }
 
-/** Addresses of files hold for 30 minutes: an answer that has some is taken for the same for half of that at most. */
+/** Addresses are valid for 30 minutes: an answer that contains some counts as unchanged for at most half of that. */
 const ADDRESSES_STAND_MS = 15 * 60_000
 
-/** An answer's JSON; as it is sent, with addresses of files in it; and that in UTF-8. */
+/** `json` has file names, `sent` has addresses, `bytes` is `sent` in UTF-8. */
 type Sent = { readonly json: string; readonly sent: string; readonly bytes: Uint8Array }
 
-/** Sets the headers of an answer 200; returns whether the client has it already. */
+/** Sets the headers of a 200 answer; returns whether the client already has it. */
 function describeRecord(handled: Handled, answer: Sent, headers: Headers): boolean {
   const { route, exchange, query, value } = handled
   const { makes, shows } = writeOf(route)
@@ -179,22 +176,21 @@ function tagOf({ now }: Exchange, { json, sent, bytes }: Sent): string {
   return `W/"${entityTag(json)}.${Math.floor(now / ADDRESSES_STAND_MS).toString(36)}"`
 }
 
-/** Compared weakly, as RFC 9110 says. */
+/** Weak comparison (RFC 9110). */
 function isKnown(ifNoneMatch: string | null, tag: string): boolean {
   if (ifNoneMatch === null) return false
   if (ifNoneMatch.trim() === '*') return true
   return tagsIn(ifNoneMatch)?.includes(tag.replace(/^W\/|"/g, '')) ?? false
 }
 
-/** The answer to an upload has its resource's name, or in it the resource. */
+/** An upload's answer is the resource's name, or contains the resource. */
 function locationOf(template: string, { params }: Handled, json: string): string | undefined {
   const answer = JSON.parse(json) as Readonly<Record<string, unknown>>
   const resource = answer.resource as Readonly<Record<string, unknown>> | undefined
   return filledPath(template, answer, resource, params)
 }
 
-// `Link` of a list (RFC 8288): where it goes on, where it came from and where it begins, beside what the answer itself says.
-/** Elements of a list that is asked for without a count, at most (resources brief 0.1). */
+/** Default page length of a list without `count` (resources brief 0.1). */
 const MOST_UNCOUNTED = 1_000
 
 type Asked = { readonly offset?: number; readonly count?: number; readonly pagingToken?: string }
@@ -207,7 +203,7 @@ function itemsOf(list: object): readonly unknown[] {
   return Object.values(list).find(value => Array.isArray(value)) ?? []
 }
 
-/** The header's value; undefined for what is no list, and where the list is on one page. `query` is parsed. */
+/** `Link` (RFC 8288); undefined for other answers and for a list that fits on one page. `query` is parsed. */
 function pagingLinks(
   url: URL,
   { path, query: schema }: Pick<Route, 'path' | 'query'>,
@@ -218,7 +214,7 @@ function pagingLinks(
   const links: string[] = []
   const add = (rel: string, parameters: URLSearchParams): void => {
     const target = parameters.size > 0 ? `${url.pathname}?${parameters}` : url.pathname
-    // A longer one could not be called; the answer has the token.
+    // A longer address could not be called; the answer contains the token.
     if (target.length <= LONGEST_TARGET) links.push(`<${target}>; rel="${rel}"`)
   }
   const link = (rel: string, changes: Readonly<Record<string, string | undefined>>): void => {
@@ -231,7 +227,7 @@ function pagingLinks(
   const items = itemsOf(list)
   const { listCompleted, pagingToken } = list as { listCompleted?: unknown; pagingToken?: unknown }
   if (isPaged(schema, 'pagingToken')) {
-    // Streams of events have a token on their last page too, which then has nothing.
+    // The last page of an event stream also has a token; its next page is empty.
     if (typeof pagingToken === 'string' && items.length > 0)
       if (STREAMS.has(path)) add('next', new URLSearchParams({ pagingToken }))
       else link('next', { pagingToken })

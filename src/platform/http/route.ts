@@ -1,5 +1,5 @@
-// What a route is: a method and path, who may call it, its contract, and one call. A capability's routes.ts
-// exports an array of these; app.ts mounts them all and makes the OpenAPI document from the same values.
+// A route: method, path, callers, contract and one handler. A capability's routes.ts exports an array of routes; app.ts mounts
+// them all and builds the OpenAPI document from the same values.
 import type { z } from '@hono/zod-openapi'
 import type { Instant } from '../../kernel/time.ts'
 import type { JsonAnswer } from '../commit.ts'
@@ -11,39 +11,34 @@ import type { Permission } from './permissions.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
-/** Who may call a route. */
 export type Access =
   | { readonly kind: 'tenant'; readonly permissions: readonly Permission[] }
   | { readonly kind: 'administration'; readonly permissions: readonly Permission[] }
-  /** Without permissions: what concerns the caller alone. */
+  /** Without permissions: only the caller's own data. */
   | { readonly kind: 'signedIn'; readonly permissions?: readonly Permission[] }
   | { readonly kind: 'public' }
 
-/** A request without a token. */
 export type PublicContext = Omit<AdministrationContext, 'caller' | 'idempotency'> & {
   readonly requestHeaders: Headers
 }
 
-/**
- * A request with any valid token: of a tenant's account, or of an administration account, whose `tenant` is
- * undefined.
- */
+/** With any valid token; `tenant` is undefined for an administration account. */
 export type SignedInContext = AdministrationContext & {
   readonly tenant: Tenant | undefined
-  /** When the password was given; the token may have been renewed since. Undefined with a long-lived token. */
+  /** Time of the sign-in by password; the token may have been renewed since. Undefined with a long-lived token. */
   readonly signedInAt: Instant | undefined
-  /** How often the account's tokens had been revoked when this one was given; 0 with a long-lived one. */
+  /** How often the account's tokens had been revoked when this one was issued; 0 with a long-lived one. */
   readonly accountEpoch: number
-  /** Scheme and host that the client called, for addresses in answers. */
+  /** Scheme and host for addresses in answers. */
   readonly origin: string
 }
 
 const READY = Symbol('ready JSON text')
 
-/** JSON that is text already, e.g. from a policy's object: sent as it is. Empty text: no body. */
+/** Finished JSON, e.g. from a policy's object; sent unchanged. Empty text: no body. */
 export type JsonText = JsonAnswer & {
   readonly [READY]: true
-  /** Of a page what its links are made of: the list, and how it goes on. */
+  /** The source of a page's links: the list and its continuation. */
   readonly page?: object
 }
 
@@ -57,35 +52,34 @@ export const jsonText = (answer: JsonAnswer, page?: object): JsonText => ({
 export const isJsonText = (value: unknown): value is JsonText =>
   typeof value === 'object' && value !== null && READY in value
 
-/** The names in braces of a path, each a text. */
+/** The names in braces, each with a text. */
 export type PathParameters<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [K in Name]: string } & PathParameters<Rest>
   : unknown
 
 type NoQuery = Readonly<Record<never, never>>
 
-/** What a handler gets: everything parsed by the route's contract. */
+/** Everything is parsed by the route's contract. */
 export type RouteInput<Path extends string, Query, Body, File> = {
   readonly params: PathParameters<Path>
   readonly query: Query
   readonly body: Body
   readonly file: File
-  /** Whether the client asks for the file itself, where the answer may be one (`Answer.fileMedia`). */
+  /** Whether the client wants the file itself (`Answer.fileMedia`). */
   readonly asksForFile: boolean
 }
 
 type Description = {
-  /** One line, shown in the list of routes. */
+  /** One line, for the list of routes. */
   readonly summary: string
-  /** More about it, Markdown. */
+  /** Markdown. */
   readonly description?: string
   readonly deprecated?: boolean
 }
 
 /**
- * A JSON body. `required: false`: the handler gets undefined when there is none (no bytes, `""` or `null`;
- * brief 0.12). `largestBytes` is 4 MiB by default. `keepsProto`: a property named `__proto__` is data, and no reason to
- * refuse the body. The handler must never copy it by assignment.
+ * `required: false`: undefined without a body (no bytes, `""` or `null`; brief 0.12). `largestBytes` defaults to 4 MiB.
+ * `keepsProto` accepts a property named `__proto__`: the handler must never copy the body by assignment.
  */
 export type JsonBody<Schema extends z.ZodType, Required extends boolean> = {
   readonly schema: Schema
@@ -94,15 +88,14 @@ export type JsonBody<Schema extends z.ZodType, Required extends boolean> = {
   readonly keepsProto?: boolean
 }
 
-/** The answer when all goes well. Without a schema there is no body (void), or one that is no JSON. */
+/** The success answer. Without a schema there is no body (void), or one that is not JSON. */
 export type Answer<Schema extends z.ZodType> = {
   readonly description: string
   readonly schema?: Schema
-  /** Media type of a body that is no JSON; the handler makes the whole Response. */
+  /** For a body that is not JSON; the handler makes the whole Response. */
   readonly media?: string
-  /** Media types of the file that the answer is, in place of the JSON that names it, for a client whose Accept header names one. */
+  /** For a client whose Accept header names one: the file itself, instead of the JSON that names it. */
   readonly fileMedia?: readonly string[]
-  /** 200 by default. */
   readonly status?: number
 }
 
@@ -120,15 +113,12 @@ type Definition<
   Result extends z.ZodType,
   Context,
 > = Description & {
-  /**
-   * Query parameters, a z.object. A parameter that is given once is text, one that is given several times a
-   * list of texts; `?name=` is the empty text.
-   */
+  /** A z.object. A parameter given once is text, one given several times a list; `?name=` is empty text. */
   readonly query?: Query
   /** At most one of `body`, `form` and `upload`. */
   readonly body?: JsonBody<Body, Required>
   readonly form?: MultipartBody<Form>
-  /** A file, which the handler reads as it arrives (`input.file`). */
+  /** A file that the handler reads as it arrives (`input.file`). */
   readonly upload?: File
   readonly answer: Answer<Result>
   readonly handle: (
@@ -148,11 +138,11 @@ type BodyOf<Body extends z.ZodType, Required extends boolean> = z.ZodType extend
     ? z.output<Body>
     : z.output<Body> | undefined
 
-/** A route with its types forgotten: what is mounted and documented. */
+/** A route without its type parameters. */
 export type Route = Description & {
   readonly method: Method
   readonly path: string
-  /** Headings of the reference that list it. */
+  /** Headings of the reference. */
   readonly tags: readonly string[]
   readonly access: Access
   readonly query?: z.ZodType
@@ -160,11 +150,10 @@ export type Route = Description & {
   readonly form?: MultipartBody<z.ZodType>
   readonly upload?: UploadBody
   readonly answer: Answer<z.ZodType>
-  /** Called with what the contract parsed and the context that `access` promises. */
+  /** Gets the parsed input and the context that `access` promises. */
   readonly handle: (input: never, context: never) => Promise<unknown>
 }
 
-/** A function for each method: takes the path and the definition, and returns the route. */
 type Routes<Context, Permitted> = {
   readonly [method in Method]: <
     const Path extends string,
@@ -201,23 +190,19 @@ function routes<Context, Permitted extends { readonly permission?: Permissions }
 }
 
 /**
- * Routes of a tenant's data, under the heading `tag` of the reference: they need a tenant token whose account holds
- * one of the permissions. A `{tenantLocator}` in the path must be the signed-in tenant's, or the answer is 404.
+ * Needs a tenant token with one of the permissions; `tag` is the heading of the reference. A `{tenantLocator}` other than the
+ * signed-in tenant's is 404.
  */
 export const forTenant = (tag: string) =>
   routes<RequestContext, { readonly permission: Permissions }>('tenant', tag)
 
-/** Routes of the platform itself: they need the token of an administration account that holds the permission. */
+/** Needs the token of an administration account with the permission. */
 export const forAdministration = (tag: string) =>
   routes<AdministrationContext, { readonly permission: Permission }>('administration', tag)
 
-/**
- * Routes for callers who are signed in, to a tenant or as an administration account, and hold one of the permissions.
- * A route without permissions concerns the caller's own sign-in only.
- */
+/** For tenant and administration accounts. Without permissions, a route concerns only the caller's own sign-in. */
 export const forSignedIn = (tag: string) =>
   routes<SignedInContext, { readonly permission?: Permissions }>('signedIn', tag)
 
-/** Routes that need no token. */
 export const forEverybody = (tag: string) =>
   routes<PublicContext, { readonly permission?: never }>('public', tag)

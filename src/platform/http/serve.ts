@@ -1,4 +1,4 @@
-// What happens to every request of a route, in this order: who may, what came in, the one call, the answer.
+// Every request of a route, in this order: access, input, the one call, the answer.
 import type { z } from '@hono/zod-openapi'
 import { invalidParameter, notFound, Refusal } from '../../kernel/errors.ts'
 import { BOOKMARK_HEADER, readBookmarks } from '../calls.ts'
@@ -20,7 +20,7 @@ import { writeOf } from './records.ts'
 import { answerResponse } from './respond.ts'
 import type { Access, Route } from './route.ts'
 
-/** Answers a request of the route; throws what problemResponse turns into an answer. */
+/** Throws problems that `problemResponse` turns into answers. */
 export async function serve(
   route: Route,
   exchange: Exchange,
@@ -38,7 +38,7 @@ export async function serve(
       ? undefined
       : await admitted(route, route.access, params, exchange, open, callers)
   requireAcceptable(exchange.request, route)
-  // Whether a token counts was asked of the primary; a permission that ended is not read from a copy that has it still.
+  // The token was checked on the primary, so a stale copy cannot grant a permission that has ended.
   if (who?.tenant) {
     calls.clientBookmarks = readBookmarks(exchange.request.headers.get(BOOKMARK_HEADER), who.tenant)
     calls.isRead = route.method === 'get'
@@ -55,7 +55,7 @@ export async function serve(
           ...open,
           caller: who.caller,
           tenant: who.tenant,
-          // Routes for whoever is signed in deal with tokens and links, which live in real time.
+          // Signed-in routes handle tokens and links, which use real time.
           ...(route.access.kind === 'tenant' && who.tenant && { now: tenantNow(who.tenant) }),
           ...(route.access.kind === 'signedIn' && {
             signedInAt: who.signedInAt,
@@ -80,10 +80,7 @@ export async function serve(
   }
 }
 
-/**
- * Where addresses in answers lead: as configured, never to what the `Host` of the request says; but for a local service that has no
- * such setting.
- */
+/** The origin in answers is configured, never the request's `Host`, except on a local service without the setting. */
 function publicOrigin(
   { PUBLIC_ORIGIN: origin, ENVIRONMENT }: { readonly PUBLIC_ORIGIN: string; readonly ENVIRONMENT: string },
   { url }: Exchange,
@@ -93,11 +90,10 @@ function publicOrigin(
   return tenant && ENVIRONMENT !== 'local' ? `https://${tenant.hostName}` : url.origin
 }
 
-/** Whether the route may make a tenant's databases larger. */
 const mayAdd = ({ method, path }: Route): boolean =>
   method !== 'get' && method !== 'delete' && !path.endsWith('/overwriteData')
 
-/** Who is signed in and may call the route; the tenant comes before the permission (resources brief 11). */
+/** Checks the caller; the tenant comes before the permission (resources brief 11). */
 async function admitted(
   route: Route,
   access: Exclude<Access, { kind: 'public' }>,
@@ -128,8 +124,8 @@ async function admitted(
 }
 
 /**
- * What is not looked at is refused: a write is never carried out as if its condition were not there. `*` asks for no more than
- * that there is something at the address, which is so of every path; clients send it with every write.
+ * Refuses a condition that the route does not check: no write may ignore it. `*` passes: it only requires an existing record,
+ * and clients send it with every write.
  */
 function ifMatchOf(route: Route, { request }: Exchange): IfMatch | undefined {
   if (route.method === 'get') return undefined
@@ -169,13 +165,12 @@ function fitting(schema: z.ZodType, value: unknown, code: 'invalidRequest' | 'in
 
 const KEY = /^[\x21-\x7e]{1,255}$/
 
-/** The body as it was sent, for the hash: bytes of JSON, a form by its parts, or none. */
+/** The body as sent, for the hash. */
 type SentBody = { readonly bytes: Uint8Array } | { readonly form: Form } | undefined
 
 /**
- * The key of a write that the client may repeat, with a hash of all that makes the request this one; undefined
- * without the header. A form counts by its parts, since clients draw a new boundary for every try. The hash is keyed:
- * bodies have passwords and secrets, and the row is kept for weeks.
+ * The key of a repeatable write with a hash of the request; undefined without the header. A form counts by its parts, since
+ * clients choose a new boundary each time. The hash is keyed: bodies contain secrets, and the row is kept for weeks.
  */
 function idempotencyKey(
   { request, url }: Exchange,
@@ -183,7 +178,7 @@ function idempotencyKey(
   caller: Caller,
   body: SentBody,
 ): IdempotencyKey | undefined {
-  // Migrations spell it with an X (resources brief 9.1).
+  // Migrations use an X- prefix (resources brief 9.1).
   const key = request.headers.get('idempotency-key') ?? request.headers.get('x-idempotency-key')
   if (key === null) return undefined
   if (!KEY.test(key))
@@ -199,9 +194,8 @@ function idempotencyKey(
   return { key: `${caller.accountLocator}:${key}`, bodyHash: hash.digest('hex') }
 }
 
-// What a client takes. Compression is no matter of the service's: Cloudflare compresses between its edge and the client, as the
-// client takes it, at no cost in CPU time, and the local runtime does as the edge.
-/** Parts of a list with their weights, in lower case: `text/html;q=0.8` is `['text/html', 0.8]`. */
+// Content negotiation. Compression is left to Cloudflare's edge, at no CPU time of ours.
+/** Items of a list with weights, in lower case: `text/html;q=0.8` is `['text/html', 0.8]`. */
 const weighted = (list: string): (readonly [string, number])[] =>
   list
     .toLowerCase()
@@ -213,7 +207,7 @@ const weighted = (list: string): (readonly [string, number])[] =>
     })
     .filter(([name]) => name !== '')
 
-/** Whether the list takes the name: the first of its wildcards, from the closest to the widest, that stands in it decides. */
+/** Decided by the first of the names, from the most to the least specific, that is in the list. */
 function takes(list: string, ...names: readonly string[]): boolean {
   const parts = weighted(list)
   for (const name of names) {
@@ -223,17 +217,14 @@ function takes(list: string, ...names: readonly string[]): boolean {
   return parts.length === 0
 }
 
-/** Whether the client asks for a file by its media type, at least as much as for JSON. Wildcards ask for no file. */
+/** Whether the client names the file's media type, with at least the weight of JSON. Wildcards do not count. */
 function asksForFile({ headers }: Request, { answer }: Route): boolean {
   const parts = new Map(weighted(headers.get('accept') ?? ''))
   const file = Math.max(0, ...(answer.fileMedia ?? []).map(media => parts.get(media) ?? 0))
   return file > 0 && file >= (parts.get('application/json') ?? 0)
 }
 
-/**
- * Refuses (406) who takes no JSON where the answer is JSON: before anything is done, since nobody could tell what was. Files
- * are sent as what they are, and probes and sign-ins are answered whoever asks.
- */
+/** Refuses (406) before any work a client that accepts no JSON. Files, probes and sign-ins are exempt. */
 function requireAcceptable(request: Request, route: Route): void {
   const { access, answer } = route
   const accept = request.headers.get('accept')

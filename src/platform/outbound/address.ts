@@ -1,6 +1,5 @@
-// Which addresses may be called: those of the public internet. A webhook or an integration is a way to make the
-// service call any address, and must not be one into the network that it runs in (resources brief 6.4, 7.4; SSRF).
-// A public name that resolves to a private address is not seen here; at the edge there is no such network.
+// Only addresses of the public internet may be called: webhooks and integrations must not reach the service's own network
+// (resources brief 6.4, 7.4; SSRF). Public names that resolve to private addresses are not detected; the edge has none.
 
 type Block = { first: number; last: number }
 
@@ -15,7 +14,7 @@ const block = (cidr: string): Block => {
   return { first, last: first + 2 ** (32 - Number(bits)) - 1 }
 }
 
-/** Blocks of IPv4 that are not public (IANA special-purpose registry), loopback apart. */
+/** Non-public IPv4 (IANA special-purpose registry), without loopback. */
 const PRIVATE_IPV4 = `
   0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
   192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3
@@ -26,20 +25,20 @@ const PRIVATE_IPV4 = `
 
 const LOOPBACK_IPV4 = block('127.0.0.0/8')
 
-/** Ends of names that networks give to their own hosts; `svc` and `cluster.local` are those of Kubernetes. */
+/** Suffixes of private host names; `svc` and `cluster.local` belong to Kubernetes. */
 const PRIVATE_NAME =
   /(^|\.)(internal|intern|local|localdomain|lan|home|corp|intranet|private|svc|cluster|home\.arpa|onion|invalid)$/
 
-/** A label that means this machine in front of any name. */
+/** A label that means this machine, before any suffix. */
 const LOOPBACK_LABEL = /(^|\.)(localhost|localhost6|localdomain|loopback)\./
 
-/** Names below which every address written into a name, or this machine, is resolved. */
+/** Domains that resolve names to the address in them, or to this machine. */
 const WRITTEN_ADDRESS = /(^|\.)(nip\.io|sslip\.io|xip\.io|lvh\.me|localtest\.me|vcap\.me|lacolhost\.com)$/
 
-/** Four numbers in a name, with dots or dashes in between; those of public addresses are in names of public clouds too. */
+/** Four numbers with dots or dashes; names in public clouds also contain public addresses. */
 const FOUR_NUMBERS = /(?<![\d])\d{1,3}([.-])\d{1,3}\1\d{1,3}\1\d{1,3}(?!\d)/g
 
-/** Public IPv6 is 2000::/3, without the parts that stand for IPv4, for no host, for tests or for documentation. */
+/** Public IPv6 is 2000::/3 without these parts: IPv4 tunnels, unroutable, benchmarks, documentation. */
 const NOT_PUBLIC_IPV6 = /^(2001:0?:|2001::|2001:[12][0-9a-f]?:|2001:db8:|2002:|3fff:)/
 
 type Reach = 'public' | 'loopback' | 'private'
@@ -70,22 +69,16 @@ function reachOf(host: string): Reach {
   return leadsInside ? 'private' : 'public'
 }
 
-/** As they are, which parsers of addresses pass over in silence, or with percent signs, once or twice. */
+/** Raw, which address parsers silently drop, or percent-encoded once or twice. */
 export const hasControlCharacters = (address: string): boolean =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
   /[\x00-\x20\x7f-\x9f]|%(25)*(0[\da-f]|1[\da-f]|7f)/i.test(address)
 
-/**
- * Whether addresses of this machine may be called, also by http: only where the variable ENVIRONMENT is `local`, as on a
- * developer's machine and in tests.
- */
+/** Only where ENVIRONMENT is `local` (developers, tests); then also by http. */
 export const mayCallThisMachine = (env: { readonly ENVIRONMENT: string }): boolean =>
   env.ENVIRONMENT === 'local'
 
-/**
- * Why the address may not be called, as the end of a sentence about it; undefined when it may. `local`: the
- * service runs on a developer's machine, which it may call too, also by http.
- */
+/** Why the address is refused, as the end of a sentence; undefined if allowed. `local` also allows this machine, by http too. */
 export function addressProblem(address: string, local: boolean): string | undefined {
   if (hasControlCharacters(address)) return 'must have no blanks and no control characters'
   const url = URL.parse(address)

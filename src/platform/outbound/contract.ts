@@ -1,4 +1,4 @@
-// Addresses that a client has the service call, and headers that go with every call (resources brief 7.3).
+// Addresses that a client has the service call, and their headers (resources brief 7.3).
 import { z } from '@hono/zod-openapi'
 import { breaks, rule } from '../wire-problem.ts'
 import { hasControlCharacters } from './address.ts'
@@ -7,7 +7,7 @@ import { hasBrokenReference, meansReference } from './masking.ts'
 const MOST_HEADERS = 20
 const MOST_HEADER_CHARACTERS = 4_096
 
-/** Which hosts may be reached is decided where the call is made (address.ts). */
+/** address.ts checks the host when the call is made. */
 export const OutboundUrl = z
   .string()
   .max(2_048)
@@ -27,7 +27,6 @@ const OWN_HEADERS =
   /^(host|content-length|connection|transfer-encoding|idempotency-key|webhook-.*|socotra-signature.*)$/i
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** Whether it can be sent as the value of a header. */
 export const isHeaderValue = (text: string): boolean => HEADER_VALUE.test(text)
 
 export const HeaderValue = z
@@ -38,7 +37,7 @@ export const HeaderValue = z
     rule('must refer to a secret as {{secret:staticName.item}}, without blanks'),
   )
 
-/** Reports names that are none or the service's own, a name twice, and more headers than may be. */
+/** Reports invalid and reserved names, duplicates, and too many headers. */
 export function checkHeaders(
   ctx: z.core.ParsePayload,
   headers: Readonly<Record<string, string | readonly string[]>>,
@@ -54,7 +53,7 @@ export function checkHeaders(
   if (problem !== undefined) breaks(ctx, problem)
 }
 
-/** What is wrong with the headers as a whole, as the end of a sentence about them; undefined when they may be. */
+/** The end of a sentence about the headers; undefined when they are valid. */
 export function headersProblem(
   headers: Readonly<Record<string, string | readonly string[]>>,
 ): string | undefined {

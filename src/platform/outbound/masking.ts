@@ -1,29 +1,29 @@
-// Taking secrets out of texts that are kept or shown. The text is read once, whatever the secrets are: a search for one
-// after another could be made slow by whoever writes both.
+// Removes secrets from texts that are stored or shown, in a single pass: repeated searches could be made slow by someone who
+// writes both text and secrets.
 import type { Signing } from './signature.ts'
 
-/** What stands in the place of a secret; sent back, it means the one that is kept. */
+/** Replaces a secret; when a client sends it back, the stored secret stays. */
 export const MASK = '********'
 
-/** Characters. Shorter texts stand in bodies by chance; no such secret is taken any more. */
+/** In characters. Shorter texts occur in bodies by chance; new secrets must be longer. */
 export const SHORTEST_SECRET = 4
 
-/** What long-lived tokens begin with (access/tokens.ts). */
+/** Prefix of long-lived tokens (access/tokens.ts). */
 export const AUTH_TOKEN_PREFIX = 'bdy_'
 
 const AUTH_TOKENS = new RegExp(`${AUTH_TOKEN_PREFIX}\\w+`, 'g')
 
-/** The text with long-lived tokens in it made unreadable: for logs and for answers that repeat a path. */
+/** Masks long-lived tokens: for logs and answers that repeat a path. */
 export const withoutAuthTokens = (text: string): string =>
   text.replace(AUTH_TOKENS, `${AUTH_TOKEN_PREFIX}***`)
 
-/** The text with `********` for every secret, also where JSON, an address, a form or base64 writes it otherwise. */
+/** Masks every secret, also in the encodings of JSON, addresses, forms and base64. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const forms = new Set(secrets.filter(secret => secret.length >= SHORTEST_SECRET).flatMap(formsOf))
   return forms.size === 0 ? text : masked(text, new Automaton(forms))
 }
 
-/** The texts that a secret may stand as. */
+/** All encodings in which a secret may occur. */
 function formsOf(secret: string): string[] {
   const text = secret.toWellFormed()
   const json = JSON.stringify(secret).slice(1, -1)
@@ -43,11 +43,11 @@ function formsOf(secret: string): string[] {
   ]
 }
 
-/** Finds all of a set of texts in one pass (Aho and Corasick). */
+/** Finds all texts of a set in one pass (Aho-Corasick). */
 class Automaton {
-  /** State by the state before and the character: `state * 65,536 + character`. */
+  /** Next state by `state * 65,536 + character`. */
   readonly #next = new Map<number, number>()
-  /** The state of the longest suffix that begins one of the texts. */
+  /** The state of the longest suffix that starts one of the texts. */
   readonly #fallback: number[] = [0]
   /** Length of the longest text that ends in the state; 0 for none. */
   readonly #found: number[] = [0]
@@ -97,7 +97,7 @@ class Automaton {
 
 type Span = { from: number; to: number }
 
-/** Secrets that overlap become one mask, so that no end of one is left. */
+/** Overlapping secrets become one mask: no end of one remains. */
 function masked(text: string, automaton: Automaton): string {
   const spans: Span[] = []
   let state = 0
@@ -125,18 +125,18 @@ function masked(text: string, automaton: Automaton): string {
 const SECRET_NAME =
   /auth|token|secret|passw|pwd|passphrase|credential|cookie|session|signature|sig$|key|^code$/i
 
-/** A scheme with its value, a JWT, or a long run of letters and digits that nobody would type. */
+/** A scheme with its value, a JWT, or a long random run of letters and digits. */
 const SECRET_VALUES = [
   /^(basic|bearer|digest|negotiate|token|apikey|hmac|aws4-hmac-sha256)\s+\S/i,
   /^ey[\w-]{8,}\.[\w-]+\.[\w-]*$/,
   /^(?=.*\d)(?=.*[a-z])[\w+/=~-]{20,}$/i,
 ]
 
-/** Whether a header or query parameter looks secret, by its name or its value. */
+/** By the name or the value of a header or query parameter. */
 export const looksSecret = (name: string, value: string): boolean =>
   SECRET_NAME.test(name) || SECRET_VALUES.some(pattern => pattern.test(value.trim()))
 
-/** A reference to a secret, perhaps after a scheme: everybody may read it. */
+/** A reference to a secret, perhaps after a scheme: readable by everyone. */
 const isReferenceAlone = (value: string): boolean => {
   const beside = besideReferences(value)
   return beside !== value && /^[\w-]*\s*$/.test(beside) && beside.length <= LONGEST_SCHEME
@@ -152,7 +152,7 @@ export const maskedHeaders = (headers: SecretBearing['headers']): Record<string,
     ]),
   )
 
-/** The address with `********` for what looks secret in its query. */
+/** Masks secrets in the query. */
 export function maskedUrl(address: string): string {
   const url = new URL(address)
   const secret = [...url.searchParams].filter(([name, value]) => looksSecret(name, value))
@@ -161,17 +161,13 @@ export function maskedUrl(address: string): string {
   return url.href
 }
 
-/** What may hold secrets of a connection to the outside. */
 type SecretBearing = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly security?: Signing & { readonly secureSsl: boolean }
 }
 
-/**
- * Texts that no log may contain: the signing secret, what looks secret in headers and address, and the values of secrets that
- * headers contained, of the connection as it was sent.
- */
+/** Texts that no log may contain: the signing secret, secrets in headers and address, and `secretValues` put into headers. */
 export function secretsOf({ headers, url, security }: SecretBearing, put: readonly string[] = []): string[] {
   const carried = [...Object.entries(headers), ...new URL(url).searchParams]
     .filter(([name, value]) => looksSecret(name, value))
@@ -181,17 +177,15 @@ export function secretsOf({ headers, url, security }: SecretBearing, put: readon
   )
 }
 
-// `{{secret:staticName.item}}` in the value of a header: the item of a secret, put in its place when the header is sent
-// (resources brief 5). What secrets there are is none of this file's business.
+// `{{secret:staticName.item}}` in a header's value: replaced by the item of a secret when the header is sent (resources brief 5).
 
 export type SecretReference = { readonly staticName: string; readonly item: string }
 
-/** How items of secrets may be called. */
 export const SECRET_ITEM_NAME = /^[\w$-]{1,128}$/
 
 const REFERENCE = /\{\{secret:(_?[a-zA-Z$][a-zA-Z\d_$]*)\.([\w$-]{1,128})\}\}/g
 
-/** What its author took for a reference, whether it is one or not. */
+/** An intended reference, valid or not. */
 const MEANT = /\{\{\s*secret\b/gi
 
 export const referencesIn = (text: string): SecretReference[] =>
@@ -199,16 +193,16 @@ export const referencesIn = (text: string): SecretReference[] =>
 
 export const hasReference = (text: string): boolean => referencesIn(text).length > 0
 
-/** Whether the text, or what it stands for once it is decoded, was meant to have a reference. */
+/** Whether the text contains an intended reference, also percent-encoded. */
 export const meansReference = (text: string): boolean => /(\{|%7b){2}(\s|%20|\+)*secret\b/i.test(text)
 
-/** Whether a reference in the text is written wrongly, and would be sent as it stands. */
+/** Whether a reference is malformed, and would be sent literally. */
 export const hasBrokenReference = (text: string): boolean =>
   (text.match(MEANT)?.length ?? 0) > referencesIn(text).length
 
-/** The text with what `put` says in the place of each reference. */
+/** Replaces each reference by the result of `put`. */
 export const withReferences = (text: string, put: (reference: SecretReference) => string): string =>
   text.replace(REFERENCE, (_, staticName: string, item: string) => put({ staticName, item }))
 
-/** The text without its references: what of it its author wrote out. */
+/** The text without its references. */
 export const besideReferences = (text: string): string => text.replace(REFERENCE, '')

@@ -1,4 +1,4 @@
-// Signatures (resources brief 7.4): Standard Webhooks, and beside it the header of the contract's platform.
+// Signatures (resources brief 7.4): Standard Webhooks, and the header of the contract's platform.
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Instant } from '../../kernel/time.ts'
 import { SHORTEST_SECRET } from './masking.ts'
@@ -6,10 +6,10 @@ import { SHORTEST_SECRET } from './masking.ts'
 const PREFIX = 'whsec_'
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
-/** A new secret: 32 random bytes in the form of Standard Webhooks. */
+/** 32 random bytes in the form of Standard Webhooks. */
 export const newSecret = (): string => PREFIX + randomBytes(32).toString('base64')
 
-/** Whether the secret can sign: any text that is long enough to be masked; what begins with `whsec_` goes on in base64. */
+/** Long enough to be masked; after `whsec_`, base64 is required. */
 export const isSecret = (secret: string): boolean =>
   secret.length >= SHORTEST_SECRET && (!secret.startsWith(PREFIX) || BASE64.test(secret.slice(PREFIX.length)))
 
@@ -18,10 +18,7 @@ const keyOf = (secret: string): Buffer =>
 
 const hmacOf = (secret: string, text: string) => createHmac('sha256', keyOf(secret)).update(text)
 
-/**
- * How what is sent to an address is signed. The tag names the secret. `earlierSecrets` were replaced a short while ago:
- * `webhook-signature` has a signature of each, so that a receiver may take over the new one when it likes.
- */
+/** The tag names the secret. `earlierSecrets` sign too, in `webhook-signature`: a receiver may switch to the new one later. */
 export type Signing = {
   readonly hmacEnabled: boolean
   readonly secret?: string
@@ -29,10 +26,7 @@ export type Signing = {
   readonly tag?: string
 }
 
-/**
- * Headers that identify and sign one attempt. `webhook-id` is the same on every attempt, and unsigned deliveries
- * have it too: receivers drop repeats by it.
- */
+/** Headers of one attempt. `webhook-id` is the same on every attempt, signed or not: receivers drop repeats by it. */
 export function signatureHeaders(
   { hmacEnabled, secret, earlierSecrets = [], tag }: Signing,
   id: string,

@@ -1,4 +1,4 @@
-// The platform's own database. Tenant data never enters it (docs/design.md, section 6).
+// The platform's own database. It never contains tenant data (docs/design.md, section 6).
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { PLACES } from './places.ts'
@@ -14,54 +14,54 @@ export const tenants = sqliteTable(
     status: text({ enum: ['active', 'deleted'] }).notNull(),
     /** Rises when a test tenant is recreated; part of every name derived from the tenant. */
     generation: integer().notNull(),
-    /** Tokens issued under an earlier epoch are refused. */
+    /** Tokens of an earlier epoch are refused. */
     tokenEpoch: integer().notNull(),
     /** Whether deploys make new versions; a deployTest tenant starts without. */
     versioned: integer({ mode: 'boolean' }).notNull(),
-    /** How far the tenant's clock is ahead of the real one; only test tenants move theirs. */
+    /** Ahead of real time; only test tenants move theirs. */
     clockOffsetMs: integer().notNull().default(0),
-    /** Operations by name, with the calls that fill them in: here, so that whoever knows the tenant knows them. */
+    /** Calls by operation: here, so that they are loaded with the tenant. */
     autofill: text({ mode: 'json' }).$type<AutofillOperations>().notNull().default(sql`'{}'`),
-    /** Whether it has, or ever had, tables as resources: only then are they asked for in rating. */
+    /** Whether it has, or ever had, tables as resources: only then does rating load them. */
     hasTables: integer({ mode: 'boolean' }).notNull().default(false),
     /** Origins of pages that may read its answers (PUT /tenant/allowedOrigins). */
     allowedOrigins: text({ mode: 'json' }).$type<readonly string[]>().notNull().default(sql`'[]'`),
-    /** Limits of its own (`npm run tenant -- quota`). */
+    /** From `npm run tenant -- quota`. */
     quotas: text({ mode: 'json' }).$type<Quotas>().notNull().default(sql`'{}'`),
-    /** Where its databases, objects and files lie; it never changes. Empty: anywhere. */
+    /** Location of its databases, objects and files; never changes. Empty: anywhere. */
     place: text({ enum: PLACES }).notNull().default(''),
-    /** Why it is not served; null while it is. */
+    /** Null while it is served. */
     suspension: text({ mode: 'json' }).$type<Suspension>(),
-    /** Every restore of its databases, oldest first. */
+    /** Oldest first. */
     restores: text({ mode: 'json' }).$type<readonly Restore[]>().notNull().default(sql`'[]'`),
-    /** Whether the housekeeping has yet to wake its dispatchers, which have no alarm after a move or a restore. */
+    /** Housekeeping must still wake its dispatchers, which have no alarm after a move or restore. */
     isWaking: integer({ mode: 'boolean' }).notNull().default(false),
-    /** How far a restore or a move has come that is not finished (scripts/tenants/). */
+    /** Progress of an unfinished restore or move (scripts/tenants/). */
     operation: text({ mode: 'json' }).$type<TenantOperation>(),
     createdAt: integer().notNull(),
   },
   table => [
     uniqueIndex('tenant_name').on(table.name),
     uniqueIndex('tenant_host_name').on(table.hostName),
-    // Queries must write the condition as it is here.
+    // Queries must repeat the condition exactly.
     index('tenant_waking').on(table.locator).where(sql`${table.isWaking} = 1`),
   ],
 )
 
-/** Where a tenant lives: one row for each of its shards. */
+/** One row for each shard of a tenant. */
 export const shards = sqliteTable(
   'shard',
   {
     tenantLocator: text().notNull(),
     number: integer().notNull(),
     binding: text().notNull(),
-    /** From when on new policyholders may come into it: when every isolate knows that it is there. */
+    /** When it starts to take new policyholders: once every isolate knows it. */
     opensAt: integer().notNull().default(0),
-    /** From when on no new policyholders come into it, since it is nearly full; null while they do. */
+    /** When it stops taking new policyholders because it is nearly full; null while it takes them. */
     closesAt: integer(),
-    /** What the database held when it was last measured (tenants/housekeeping.ts); null: not yet. */
+    /** Size at the last measurement (tenants/housekeeping.ts); null before the first. */
     bytes: integer(),
-    /** Since when the database is the tenant's; null for those that were claimed before this was kept. */
+    /** Null for databases that were claimed before this was recorded. */
     claimedAt: integer(),
   },
   table => [
@@ -70,27 +70,24 @@ export const shards = sqliteTable(
   ],
 )
 
-/**
- * Which deployment this database belongs to: one row. Commands compare it with what they are about to change, so that no deployment
- * takes over what belongs to another (scripts/deployment/identity.ts).
- */
+/** The deployment that owns this database: one row. Commands check it before changes (scripts/deployment/identity.ts). */
 export const deployments = sqliteTable('deployment', {
   environment: text().primaryKey(),
   domain: text().notNull(),
-  /** What the peppers of PASSWORD_PEPPER give, the first one first, so that a wrong one is found before passwords stop fitting. */
+  /** Derived from PASSWORD_PEPPER, the first pepper first: detects a wrong one before passwords stop matching. */
   pepperCheck: text(),
-  /** What the keys of SEALING_KEY give, the first one first, so that a wrong one is found before anything is sealed with it. */
+  /** Derived from SEALING_KEY, the first key first: detects a wrong one before it seals anything. */
   sealingCheck: text(),
   createdAt: integer().notNull(),
 })
 
-/** What a deployment has made, noted before it is made: `bucket bindery-eu1-files`. */
+/** Recorded before they are made: `bucket bindery-eu1-files`. */
 export const deploymentResources = sqliteTable('deployment_resource', {
   name: text().primaryKey(),
   notedAt: integer().notNull(),
 })
 
-/** The origins that active tenants list, each with who lists it: the same as `tenant.allowedOrigins`, by origin. */
+/** `tenant.allowedOrigins` of active tenants, by origin. */
 export const allowedOrigins = sqliteTable(
   'allowed_origin',
   { origin: text().notNull(), tenantLocator: text().notNull() },
@@ -100,24 +97,24 @@ export const allowedOrigins = sqliteTable(
   ],
 )
 
-/** The pool of tenant databases that are bound to the Worker. */
+/** Tenant databases that are bound to the Worker. */
 export const pool = sqliteTable(
   'pool_database',
   {
     binding: text().primaryKey(),
-    /** `returned`: held data of a tenant that is gone; wiped before it is free again. */
+    /** `returned`: contains data of a former tenant; wiped before it is free again. */
     state: text({ enum: ['free', 'claimed', 'returned'] }).notNull(),
-    /** Name of the newest migration applied; empty in a database that is new. */
+    /** Name of the newest applied migration; empty in a new database. */
     migration: text().notNull(),
-    /** When its upgrade was last begun, how often since it last succeeded, and why it failed (tenants/upgrades.ts). */
+    /** Start of the last upgrade, tries since the last success, and why it failed (tenants/upgrades.ts). */
     triedAt: integer(),
     tries: integer().notNull().default(0),
     problem: text(),
-    /** Where it was made: only a tenant of the same place has it. */
+    /** Only a tenant of the same place gets it. */
     place: text({ enum: PLACES }).notNull().default(''),
-    /** While it is `returned`: since when, which tells this return from an earlier one; */
+    /** While `returned`: distinguishes this return from earlier ones. */
     returnedAt: integer(),
-    /** and whose it was, since files of that generation of the tenant are still in R2. */
+    /** Its files of that generation are still in R2. */
     formerTenant: text(),
     formerGeneration: integer(),
   },
@@ -127,21 +124,21 @@ export const pool = sqliteTable(
   ],
 )
 
-/** The migrations that every tenant database is to have (platform/database/migrations.ts), as the last deployment announced them. */
+/** Migrations that every tenant database needs (platform/database/migrations.ts), from the last deployment. */
 export const announcedMigrations = sqliteTable('announced_migration', {
   name: text().primaryKey(),
   hash: text().notNull(),
   statements: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
 })
 
-/** What both kinds of accounts have: those of tenants (access/tables.ts) and administration accounts. */
+/** Of tenant accounts (access/tables.ts) and administration accounts. */
 export const accountColumns = () => ({
   locator: text().primaryKey(),
   username: text().notNull(),
   name: text().notNull(),
-  /** Failed sign-ins in a row. */
+  /** In a row. */
   failedSignIns: integer().notNull().default(0),
-  /** The end of a lock, in real time. */
+  /** Real time. */
   lockedUntil: integer(),
   /** Access tokens of an earlier epoch are refused. */
   tokenEpoch: integer().notNull().default(0),
@@ -154,15 +151,12 @@ export const administrators = sqliteTable(
   table => [uniqueIndex('administrator_username').on(table.username)],
 )
 
-/**
- * Accounts whose access tokens were revoked while some of them may still live: read with the tenant, so that no request
- * looks an account up. Older rows are removed.
- */
+/** Accounts with revoked access tokens that may not have expired: read with the tenant, so that requests look up no account. */
 export const revocations = sqliteTable(
   'revocation',
   {
     accountLocator: text().primaryKey(),
-    /** Empty for an administration account, which has no tenant. */
+    /** Empty for an administration account. */
     tenantLocator: text().notNull(),
     /** Tokens of an earlier epoch of the account are refused. */
     epoch: integer().notNull(),
@@ -171,13 +165,13 @@ export const revocations = sqliteTable(
   table => [index('revocation_tenant').on(table.tenantLocator)],
 )
 
-/** An audit trail: who did what to which record, and when. Entries hold no values: those may be personal data, which erasure must reach. */
+/** An audit trail. Entries contain no values: those may be personal data, which erasure must reach. */
 export const auditColumns = () => ({
   locator: text().primaryKey(),
   createdAt: integer().notNull(),
   /** `group.action`, e.g. `auxdata.write`. */
   action: text().notNull(),
-  /** The subject: a record's locator, or another name. */
+  /** A record's locator, or another name. */
   subject: text().notNull(),
   details: text({ mode: 'json' }).$type<Readonly<Record<string, unknown>>>().notNull(),
   accountLocator: text().notNull(),
@@ -185,38 +179,33 @@ export const auditColumns = () => ({
   requestId: text().notNull(),
 })
 
-/**
- * What administration accounts did that belongs to no tenant: sign-ins, unlocking, passwords, tokens, tenants that they made,
- * what they were refused. Never changed.
- */
+/** Actions of administration accounts outside any tenant: sign-ins, passwords, tokens, new tenants, refusals. */
 export const administrationAudits = sqliteTable('administration_audit', auditColumns(), table => [
   index('administration_audit_created').on(table.createdAt, table.locator),
 ])
 
-/** Long-lived tokens of accounts: their hashes only. A token that is deleted leaves no row. */
+/** Long-lived tokens: only their hashes. A deleted token leaves no row. */
 export const tokenColumns = () => ({
   locator: text().primaryKey(),
-  /** The account that it belongs to. */
   accountLocator: text().notNull(),
   /** Unique within its account. */
   name: text().notNull(),
-  /** SHA-256 of the whole token, in hex. It has 178 random bits, so it cannot be guessed. */
+  /** SHA-256 of the whole token, in hex. The token has 178 random bits, so the hash reveals nothing. */
   hash: text().notNull(),
   permissions: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
-  /** The tenants that it is for. Of an administration account: names of tenants, `any`, `type:test`, `type:production`. */
+  /** For an administration account: names of tenants, `any`, `type:test`, `type:production`. */
   tenants: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
   /** Both in real time. */
   createdAt: integer().notNull(),
   expiresAt: integer().notNull(),
 })
 
-/** Tokens of administration accounts, for pipelines that deploy. */
+/** For pipelines that deploy. */
 export const administrationTokens = sqliteTable('administration_token', tokenColumns(), table => [
   uniqueIndex('administration_token_hash').on(table.hash),
   uniqueIndex('administration_token_name').on(table.accountLocator, table.name),
 ])
 
-/** Why a tenant is not served. */
 export type Suspension = {
   /** `moved`: it is served elsewhere, and never here again. */
   readonly state: 'suspended' | 'moved'
@@ -225,15 +214,15 @@ export type Suspension = {
   readonly since: number
 }
 
-/** A restore: at the time `at` the databases were brought back to what they held at the time `to`. */
+/** At the time `at`, the databases were restored to the time `to`. */
 export type Restore = { readonly to: number; readonly at: number }
 
-/** A restore or a move that is under way, with all that a run needs to continue it. */
+/** An unfinished restore or move, with all that a run needs to continue it. */
 export type TenantOperation = RestoreOperation | MoveOperation
 
 export type RestoreOperation = {
   readonly kind: 'restore'
-  /** The time that the databases are brought back to, in epoch milliseconds. */
+  /** The time to restore to, in epoch milliseconds. */
   readonly to: number
   /** 1 for the tenant's first restore. */
   readonly number: number
@@ -242,16 +231,16 @@ export type RestoreOperation = {
 }
 
 export type RestoringDatabase = {
-  /** The bookmark of the time that it is brought back to. */
+  /** The bookmark to restore to. */
   readonly target: string
-  /** How the database was before: what to go back to. */
+  /** The state before the restore, to roll back to. */
   readonly bookmark?: string
-  /** What was noted of it before it was restored (tenants/restore.ts). */
+  /** Recorded before the restore (tenants/restore.ts). */
   readonly noted?: NotedState
   readonly isRestored?: boolean
 }
 
-/** What a database has given out, which a restore must not give out again. */
+/** Values already given out, which a restored database must not repeat. */
 export type NotedState = {
   readonly lastEvent: number
   /** The next number of a locator. */
@@ -262,13 +251,12 @@ export type NotedState = {
 
 export type MoveOperation = {
   readonly kind: 'move'
-  /** Whether the tenant leaves this environment or comes into it. */
   readonly direction: 'out' | 'in'
   /** The other environment. */
   readonly environment: string
 }
 
-/** Registered operations by their names, as `private_motor.endorsement.create` or `*.*.*`. */
+/** By operation, e.g. `private_motor.endorsement.create` or `*.*.*`. */
 export type AutofillOperations = Readonly<Record<string, RegisteredOperation>>
 
 export type RegisteredOperation = { readonly locator: string; readonly callSequence: readonly string[] }

@@ -1,19 +1,19 @@
-// What a tenant may have of what all tenants share. The figures that hold for everybody are here; a tenant's own are in
-// the control database, read with the tenant (`npm run tenant -- quota`).
+// A tenant's share of common resources. General limits are here; a tenant's own are in the control database, loaded with the
+// tenant (`npm run tenant -- quota`).
 import { Refusal, tooLarge } from '../../kernel/errors.ts'
 
-/** What a D1 database may hold. */
+/** The limit of D1. */
 const DATABASE_BYTES = 10_000_000_000
 
-/** Shares of it: from where on the operator is warned, new policyholders go elsewhere, and nothing is added any more. */
+/** Shares of a database: the operator is warned, new policyholders go elsewhere, additions are refused. */
 const WARNED_FROM = 0.6
 const CLOSED_FROM = 0.8
 const FULL_FROM = 0.98
 
 export type Quotas = {
-  /** Of each database of the tenant. */
+  /** For each database of the tenant. */
   readonly databaseBytes?: number
-  /** Of the zip of a configuration. */
+  /** For the zip of a configuration. */
   readonly configurationBytes?: number
 }
 
@@ -21,16 +21,16 @@ export const QUOTA_NAMES = ['databaseBytes', 'configurationBytes'] as const sati
 
 type Limited = { readonly name: string; readonly quotas?: Quotas }
 
-/** How much of what it may hold a database of the tenant holds: 1 is all. */
+/** 1 is full. */
 export const shareOf = ({ quotas }: Pick<Limited, 'quotas'>, bytes: number): number =>
   bytes / (quotas?.databaseBytes ?? DATABASE_BYTES)
 
 export const isToBeWarnedOf = (share: number): boolean => share >= WARNED_FROM
 
-/** Whether new policyholders are to come into another database. */
+/** Whether new policyholders go to another database. */
 export const isClosedAt = (share: number): boolean => share >= CLOSED_FROM
 
-/** Whether nothing is added to a database any more. The rest is left for what goes on by itself: timers, deliveries, erasures. */
+/** Whether additions are refused. The rest is for timers, deliveries and erasures. */
 export const isFullAt = (share: number): boolean => share >= FULL_FROM
 
 export const databaseFull = ({ name }: Limited, bytes: number): Refusal =>
@@ -39,14 +39,14 @@ export const databaseFull = ({ name }: Limited, bytes: number): Refusal =>
     `A database of the tenant '${name}' is full: it holds ${bytes} bytes. Reading and erasing go on; the operator has to make room.`,
   )
 
-/** For a new policyholder, where no database of the tenant takes one. */
+/** For a new policyholder, when no database of the tenant is open. */
 export const noRoom = ({ name }: Limited): Refusal =>
   new Refusal(
     'databaseFull',
     `Every database of the tenant '${name}' is nearly full, so there is no room for new policyholders; the operator has to give it another one.`,
   )
 
-/** Refuses (413) a configuration that is larger than the tenant's may be. */
+/** Refuses (413) a configuration that is too large for the tenant. */
 export function assertConfigurationSize({ name, quotas }: Limited, bytes: number): void {
   const most = quotas?.configurationBytes
   if (most !== undefined && bytes > most)
@@ -55,7 +55,7 @@ export function assertConfigurationSize({ name, quotas }: Limited, bytes: number
     )
 }
 
-/** Quotas from `name=number` texts; an Error says which one is wrong. */
+/** From `name=number` texts; throws an Error that names a wrong one. */
 export function readQuotas(texts: readonly string[]): Quotas {
   return Object.fromEntries(
     texts.map(text => {

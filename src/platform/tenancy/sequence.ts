@@ -1,5 +1,5 @@
-// Numbers for digit locators. A shard's dispatcher leases them in blocks; what an isolate has leased it hands out without a call. A block
-// that is lost with its isolate leaves a gap, never a repeat.
+// Numbers of digit locators. A shard's dispatcher leases blocks; an isolate uses its block without calls. A block lost with
+// its isolate leaves a gap, never a repeat.
 
 import { digitLocator, FIRST_SEQUENCE } from '../../kernel/locators.ts'
 import { Memo } from '../../kernel/maps.ts'
@@ -8,27 +8,24 @@ import type { Database } from '../database.ts'
 import { ask, dispatcherObject } from '../objects.ts'
 import type { Tenant } from '../tenancy.ts'
 
-/** A leased range of sequence numbers: `next` included, `end` not. */
+/** Includes `next`, excludes `end`. */
 export type Block = { next: number; end: number }
 
-/** Numbers leased at least at once. */
+/** Minimum size of a lease. */
 export const BLOCK_SIZE = 1_000
 
 const blocksByShard = new Memo<string, Block>(10_000)
 
 const keyOf = ({ locator, generation }: Tenant, shard: number): string => `${locator}/${generation}/${shard}`
 
-/**
- * `count` digit locators of the shard, increasing. Each request that finds too few left leases for itself:
- * a promise of one request must not be awaited by another.
- */
+/** `count` rising digit locators. Each request leases for itself: one request must not await another's promise. */
 export async function takeLocators(context: RequestContext, shard: number, count: number): Promise<number[]> {
   const { tenant, env, calls } = context
   const key = keyOf(tenant, shard)
   let block = blocksByShard.get(key)
   if (!block || block.end - block.next < count) {
     const asked = Math.max(count, BLOCK_SIZE)
-    // A lease that is made twice leaves a gap.
+    // A repeated lease leaves a gap.
     block = await ask(calls, () => dispatcherObject(env, tenant, shard).leaseBlock(tenant, shard, asked), {
       mayRepeat: true,
     })
@@ -40,15 +37,14 @@ export async function takeLocators(context: RequestContext, shard: number, count
   return Array.from({ length: count }, (_, at) => digitLocator(first + at, shard))
 }
 
-/** Forgets what this isolate has leased of the shard, where a number turned out to be in use. */
+/** For a shard where a leased number turned out to be in use. */
 export const forgetBlock = (tenant: Tenant, shard: number): void => blocksByShard.delete(keyOf(tenant, shard))
 
 const STORAGE_KEY = 'sequence'
 
 /**
- * The dispatcher's side of a lease of `count` numbers, which are never leased again. The next number is kept in the object's storage and
- * in a row of the shard. The larger of the two counts and both are raised, so that a restored database and a lost or moved object repeat
- * no number. One round trip. The caller sees to it that one lease ends before the next begins.
+ * The dispatcher's side of a lease; numbers are never leased again. The next number is in the object's storage and in the
+ * shard. The larger one counts and both rise: a restored database or lost object repeats none. Run leases one after the other.
  */
 export async function leaseNumbers(
   storage: Pick<DurableObjectStorage, 'get' | 'put'>,

@@ -1,24 +1,24 @@
-// What the control database says, as isolates keep it: trusted for some seconds, and longer while the control database does not answer.
-// So its failure takes nobody down who was served before. Isolates of one place share what one of them has read (the cache of the
-// platform), so that it is asked less. That a snapshot may be old is harmless for data: each tenant database has a fence (fence.ts).
+// Values of the control database in isolates: trusted for seconds, longer while the control database is down, so its failure
+// stops no tenant that was served before. Isolates of one location share them in the platform's cache. An old snapshot cannot
+// harm data: each tenant database has a fence (fence.ts).
 import { Memo } from '../../kernel/maps.ts'
 import { now } from '../../kernel/time.ts'
 
-/** How old a snapshot may be while the control database does not answer. */
+/** Maximum age while the control database does not answer. */
 const STALE_MS = 60 * 60_000
 
-/** How long a caller with an older snapshot waits for a newer one; without limit if this isolate has changed something since. */
+/** How long a caller with an older snapshot waits for a newer one; unlimited if this isolate has changed something since. */
 const PATIENCE_MS = 2_000
 
 export type Snapshot<Value> = {
   readonly value: Value
-  /** Before the read began, so that nothing is trusted longer than that after it was so. */
+  /** Taken before the read began: the trusted time starts when the value was certainly current. */
   readonly readAt: number
 }
 
-/** How the value is kept in the place that isolates share; `undefined` text: not at all. */
+/** The value's form in the shared cache; `undefined` text is not shared. */
 export type Shared<Value> = {
-  /** An address that nobody can call. */
+  /** No client can call it. */
   readonly url: string
   readonly text: (value: Value) => string | undefined
   readonly read: (text: string) => Value
@@ -26,22 +26,22 @@ export type Shared<Value> = {
 
 export type Found<Value> = {
   readonly value: Value
-  /** Whether it is too old, because the control database does not answer. */
+  /** Too old, because the control database does not answer. */
   readonly isStale: boolean
-  /** Whether a known value was read again. */
+  /** A known value was read again. */
   readonly isRenewed: boolean
 }
 
-/** `changes`: how many this isolate had made when the read began. */
+/** `changes`: this isolate's changes when the read began. */
 type Remembered<Value> = Snapshot<Value> & { readonly changes: number }
 
 export class Snapshots<Value> {
   readonly #trustMs: number
   readonly #memory: Memo<string, Remembered<Value>>
-  /** Values that were read before a change are not used, unless the control database does not answer. */
+  /** Values read before a change are used only while the control database does not answer. */
   #changes = 0
   #changedAt = Number.NEGATIVE_INFINITY
-  /** When a read failed last. */
+  /** Time of the last failed read. */
   #failedAt = Number.NEGATIVE_INFINITY
 
   constructor(most: number, trustMs: number) {
@@ -49,7 +49,7 @@ export class Snapshots<Value> {
     this.#trustMs = trustMs
   }
 
-  /** The value of the key, by `read` unless it is known. Throws what `read` does when nothing is known. */
+  /** Calls `read` unless the value is known. Throws its error when no value is known. */
   async find(key: string, read: () => Promise<Value>, shared?: Shared<Value>): Promise<Found<Value>> {
     const own = this.#memory.get(key)
     if (own && this.#isFresh(own)) return { value: own.value, isStale: false, isRenewed: false }
@@ -77,7 +77,7 @@ export class Snapshots<Value> {
     }
   }
 
-  /** Makes every value be read again, after a change. */
+  /** After a change, every value is read again. */
   forget(): void {
     this.#changes += 1
     this.#changedAt = now()
@@ -92,20 +92,20 @@ export class Snapshots<Value> {
       const stored = await cache()?.match(url)
       if (!stored) return undefined
       const { readAt, text } = await stored.json<{ readAt: number; text: string }>()
-      // Clocks differ: what others read about the time of a change of our own may be from before it.
+      // Clocks differ: what others read around the time of our own change may be older.
       const isOlder = isWithin(this.#changedAt, this.#trustMs)
       return { value: read(text), readAt, changes: isOlder ? -1 : this.#changes }
     } catch {
-      // The cache does not answer, or another release has kept it in a form of its own.
+      // The cache does not answer, or another release wrote another form.
       return undefined
     }
   }
 }
 
-/** Whether the time is past, and not longer ago than that. */
+/** Whether the time is in the past, within the last `ms`. */
 const isWithin = (time: number, ms: number): boolean => time <= now() && now() - time < ms
 
-/** The cache of the place where the isolate runs; scripts have none. */
+/** The location's cache; scripts have none. */
 const cache = (): Cache | undefined =>
   typeof caches === 'undefined' ? undefined : (caches as unknown as { default?: Cache }).default
 

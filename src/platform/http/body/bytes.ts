@@ -1,4 +1,4 @@
-// Bytes of a body, counted while they come: Content-Length is a claim of the client, and chunked uploads have none.
+// Bytes are counted as they arrive: Content-Length is a client's claim, and chunked uploads have none.
 import { Refusal, tooLarge } from '../../../kernel/errors.ts'
 import { Seats } from '../../seats.ts'
 
@@ -7,19 +7,16 @@ const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_048_576)} Mi
 export const bodyTooLarge = (largestBytes: number): Refusal =>
   tooLarge(`The body is larger than ${megabytes(largestBytes)}, the most that this path takes.`)
 
-/** Joins small chunks up to this size, so that a body sent byte by byte costs no more memory than another. */
+/** Joins small chunks up to this size: a body sent byte by byte needs no extra memory. */
 const PIECE_BYTES = 65_536
 
-/**
- * The body in pieces; throws `tooLarge` as soon as more than `largestBytes` have come. Who stops before the end
- * leaves the rest to `discardRest`.
- */
+/** Throws `tooLarge` as soon as more than `largestBytes` arrived. Callers that stop early leave the rest to `discardRest`. */
 export async function* pieces(
   body: ReadableStream<Uint8Array>,
   largestBytes: number,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
   const reader = body.getReader()
-  // Most bodies come in one chunk, which is handed on as it is.
+  // Most bodies arrive in one chunk, which is yielded unchanged.
   let only: Uint8Array<ArrayBuffer> | undefined
   let piece = new Uint8Array()
   let filled = 0
@@ -58,13 +55,9 @@ export async function* pieces(
   }
 }
 
-/** Most bytes of a refused body that are read only to be thrown away. */
 export const MOST_DISCARDED_BYTES = 64 * 1_048_576
 
-/**
- * Reads what is left of a body and forgets it, 64 MiB at most: a client that is still sending when its answer comes
- * may see a reset connection in its place.
- */
+/** Discards up to 64 MiB of a body: a client that is still sending when the answer comes may see a reset connection instead. */
 export async function discardRest({ body }: Request): Promise<void> {
   if (!body || body.locked) return
   const reader = body.getReader()
@@ -77,11 +70,10 @@ export async function discardRest({ body }: Request): Promise<void> {
     }
     reader.cancel().catch(() => {})
   } catch {
-    // The client has gone, and its answer goes nowhere.
+    // The client has disconnected.
   }
 }
 
-/** The parts as one. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
@@ -92,14 +84,14 @@ export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return whole
 }
 
-/** The whole body, empty when there is none. */
+/** Empty when there is no body. */
 export async function readBytes(request: Request, largestBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array<ArrayBuffer>[] = []
   if (request.body) for await (const piece of pieces(request.body, largestBytes)) parts.push(piece)
   return parts.length === 1 ? parts[0]! : joined(parts)
 }
 
-/** Text of UTF-8 bytes without its byte-order mark; undefined when they are not UTF-8. */
+/** Without a byte-order mark; undefined when the bytes are not UTF-8. */
 export function utf8Text(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes)
@@ -108,13 +100,12 @@ export function utf8Text(bytes: Uint8Array): string | undefined {
   }
 }
 
-// Files that one isolate has whole in memory at a time: its 128 MB are shared by all its requests and objects. A
-// place is held from when a file turns out to be large until the request is answered. A request that finds none is refused
-// at once, since the runtime does not let one request wait for another.
+// Large files that one isolate holds in memory: all its requests and objects share 128 MB. A file takes a place from when
+// it turns out to be large until the answer. Without a free place the request is refused: requests cannot wait for others.
 
 export const MOST_LARGE_FILES = 2
 
-/** Up to this size a file counts no more than a JSON body does. */
+/** A file up to this size counts no more than a JSON body. */
 export const LARGEST_SMALL_FILE_BYTES = 4 * 1024 * 1024
 
 const RETRY_AFTER_SECONDS = 5
@@ -122,13 +113,13 @@ const RETRY_AFTER_SECONDS = 5
 const seats = new Seats(MOST_LARGE_FILES, 60_000)
 
 export type FilePlace = {
-  /** The file has `bytes`, or will have them. Refuses with 503 when it is large and no place is left. */
+  /** The file has or will have `bytes`. Refuses (503) a large one without a free place. */
   reach(bytes: number): void
   /** The file is no longer in memory. */
   leave(): void
 }
 
-/** The place of one file, which is taken when it is needed. */
+/** A place for one file, taken when needed. */
 export function filePlace(): FilePlace {
   const place = Symbol('large file')
   return {

@@ -1,5 +1,5 @@
-// Multipart forms, read as they come: parts in any order, with or without a Content-Type of their own, chunked
-// uploads without Content-Length (brief 0.12).
+// Multipart forms, parsed as they arrive: parts in any order, with or without a Content-Type, chunked uploads without
+// Content-Length (brief 0.12).
 
 import {
   MaxFileSizeExceededError,
@@ -24,17 +24,13 @@ const LARGEST_HEADER_BYTES = 8_192
 const FORM_OVERHEAD_BYTES = MOST_PARTS * (LARGEST_TEXT_BYTES + LARGEST_HEADER_BYTES)
 
 export type Form = {
-  /** Text parts by name. */
   readonly texts: Readonly<Record<string, string>>
   readonly file: FilePart | undefined
 }
 
 const malformed = (message: string): Refusal => new Refusal('malformedMultipart', message)
 
-/**
- * Reads the form; the part named `fileName` is the file, wherever it stands and however it is labelled. It is in
- * memory until the caller leaves the place. Parts that the schema does not have are skipped, whatever they hold.
- */
+/** The part named `fileName` is the file, wherever it is; it is in memory until the caller leaves the place. */
 export async function readForm(
   request: Request,
   { schema, file: fileName, largestFileBytes }: MultipartBody<z.ZodType>,
@@ -65,7 +61,7 @@ export async function readForm(
     if (request.body) {
       const body = pieces(request.body, largestFileBytes + FORM_OVERHEAD_BYTES)
       for await (const piece of withoutPreamble(body, boundary)) {
-        // What follows the last boundary is not the form's; the parser would call it an error.
+        // Data after the last boundary is not part of the form; the parser would fail on it.
         if (ended(parser)) continue
         total += piece.length
         place.reach(total)
@@ -79,7 +75,7 @@ export async function readForm(
   return { texts: Object.fromEntries(texts), file }
 }
 
-/** The boundary that the Content-Type names; refuses a body that is no form. */
+/** Refuses a body that is no form. */
 export function boundaryOf(request: Request): string {
   const type = request.headers.get('content-type') ?? ''
   if (!/^\s*multipart\/form-data/i.test(type))
@@ -94,19 +90,19 @@ export function boundaryOf(request: Request): string {
   return boundary
 }
 
-/** Names of the parts that the schema reads: a z.object, or one behind a preprocess. */
+/** Part names that the schema reads: a z.object, or one behind a preprocess. */
 function propertiesOf(schema: z.core.$ZodType): ReadonlySet<string> {
   if (schema instanceof z.core.$ZodPipe) return propertiesOf(schema._zod.def.out)
   if (schema instanceof z.core.$ZodObject) return new Set(Object.keys(schema._zod.def.shape))
   throw new Error('The schema of a form is a z.object.')
 }
 
-/** The body from its first boundary on: what stands before is not the form's (RFC 2046, 5.1.1). */
+/** Skips text before the first boundary: it is not part of the form (RFC 2046, 5.1.1). */
 async function* withoutPreamble(
   body: AsyncIterable<Uint8Array<ArrayBuffer>>,
   boundary: string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  // A boundary begins a line, and the first line needs no line break before it.
+  // A boundary starts a line; the first line has no line break before it.
   const delimiter = `\r\n--${boundary}`
   let read: Uint8Array | undefined = new TextEncoder().encode('\r\n')
   for await (const piece of body) {
@@ -172,19 +168,15 @@ function formRefusal(problem: unknown, largestFileBytes: number): unknown {
   return problem
 }
 
-/** A file part of a multipart body, whole. */
 export type FilePart = {
-  /** As the client named it; display only. */
+  /** The client's name for it; display only. */
   readonly fileName: string | undefined
-  /** As the client declared it; undefined when the part had no Content-Type. */
+  /** As the client declared it; undefined without a Content-Type. */
   readonly mediaType: string | undefined
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/**
- * A multipart form. Text parts go into the schema under their names, and the file part named `file` as a
- * `FilePart`; the handler gets it, or undefined, as `input.file` too.
- */
+/** Text parts go into the schema by name, the file part `file` as a `FilePart`; the handler also gets it as `input.file`. */
 export type MultipartBody<Schema extends z.ZodType> = {
   readonly schema: Schema
   readonly file: string

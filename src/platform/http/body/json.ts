@@ -1,19 +1,19 @@
-// Bodies as JSON, before any contract: the framework's own reader refuses what real clients send (brief 0.12).
+// JSON bodies before any contract: the framework's own reader refuses bodies that real clients send (brief 0.12).
 import { invalidRequest, Refusal, tooLarge } from '../../../kernel/errors.ts'
 import { readBytes, utf8Text } from './bytes.ts'
 
-/** Bytes of a JSON body unless the route says otherwise. */
+/** Default limit of a JSON body. */
 export const LARGEST_JSON_BYTES = 4 * 1_048_576
 
-/** Lists and objects that may lie in each other. */
+/** Levels of nested lists and objects. */
 export const DEEPEST_JSON = 64
 
-/** Values of a body, lists and objects included: several times what the largest policy needs. */
+/** Values of a body, including lists and objects: several times as many as the largest policy needs. */
 export const MOST_JSON_VALUES = 500_000
 
 export type JsonReading = {
   readonly largestBytes?: number | undefined
-  /** Whether a property named `__proto__` is data like any other: for bodies that go on as they came. */
+  /** Accepts a property named `__proto__` as data: for bodies that are passed on unchanged. */
   readonly keepsProto?: boolean | undefined
 }
 
@@ -21,8 +21,8 @@ export type JsonReading = {
 export type JsonBytes = { readonly bytes: Uint8Array; readonly value: unknown }
 
 /**
- * Reads the body whatever its Content-Type says, as long as it is JSON in UTF-8. No bytes, blanks, `""` and
- * `null` are no body. Refuses forms and compressed bodies with 415.
+ * Accepts any Content-Type if the body is JSON in UTF-8. No bytes, blanks, `""` and `null` mean no body. Refuses forms and
+ * compressed bodies with 415.
  */
 export async function readJson(
   request: Request,
@@ -49,7 +49,7 @@ export async function readJson(
   return { bytes, value: value === '' || value === null ? undefined : value }
 }
 
-/** A body is read as it comes: nothing here unpacks it. */
+/** Bodies are never decompressed. */
 export function refuseCompression(request: Request): void {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? ''
   if (encoding !== '' && encoding !== 'identity')
@@ -67,8 +67,7 @@ function parsed(text: string, keepsProto: boolean): unknown {
     const { line, column, problem } = jsonFault(text)
     throw new Refusal('malformedJson', `The body is not JSON: at line ${line}, column ${column} ${problem}.`)
   }
-  // Copied by assignment, this one name would change an object's prototype instead of adding a property. An
-  // escape may spell it too.
+  // Copying this name by assignment would change an object's prototype. An escape may also spell it.
   if (!keepsProto && /__proto__|\\u005f/i.test(text) && hasProto(value))
     throw invalidRequest("No property may be named '__proto__'; rename or remove it.")
   return value
@@ -79,9 +78,9 @@ function hasProto(value: unknown): boolean {
   return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasProto)
 }
 
-// Where a text stops being JSON. The runtime's own message does not always tell the place, and quotes the body.
+// Finds where a text stops being JSON. The runtime's message may lack the place, and quotes the body.
 
-/** Line and column, both from 1, and what is wrong there. */
+/** Line and column count from 1. */
 export type JsonFault = { line: number; column: number; problem: string }
 
 const SPACE = /[ \t\n\r]*/y
@@ -100,7 +99,7 @@ const IN_WORDS: Record<Expected, string> = {
   end: 'the body should end',
 }
 
-/** The first fault of a text that JSON.parse refused. */
+/** The first fault of text that JSON.parse refused. */
 export function jsonFault(text: string): JsonFault {
   let at = 0
   let expected: Expected = 'value'
@@ -151,7 +150,7 @@ export function jsonFault(text: string): JsonFault {
 
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
-/** Where the string that starts at `from` ends; undefined when it does not, or holds what JSON forbids. */
+/** Where the string that starts at `from` ends; undefined when it does not, or contains what JSON forbids. */
 function stringEnd(text: string, from: number): number | undefined {
   if (text[from] !== '"') return undefined
   for (let at = from + 1; at < text.length; at += 1) {
@@ -171,10 +170,7 @@ const BACKSLASH = 0x5c
 
 const COMMA = 0x2c
 
-/**
- * How deep lists and objects of the JSON lie in each other, and how many values there are at most: what stands in memory
- * for them takes many times the room of their text. Text in strings does not count.
- */
+/** Depth, and an upper bound on the number of values: in memory, values take many times the space of their text. */
 export function jsonShape(bytes: Uint8Array): { depth: number; values: number } {
   let depth = 0
   let deepest = 0

@@ -1,5 +1,5 @@
-// A file that a request brings, read as it comes: the file part of a multipart form, or the whole body with its
-// Content-Type. Nothing of it is kept here, however long it is.
+// An uploaded file, read as it arrives: the file part of a multipart form, or the whole body. This file stores nothing of it,
+// whatever its length.
 import { createHash, type Hash } from 'node:crypto'
 import type { z } from '@hono/zod-openapi'
 import { invalidRequest, Refusal, tooLarge } from '../../../kernel/errors.ts'
@@ -9,32 +9,28 @@ import { bodyTooLarge, joined, pieces } from './bytes.ts'
 import { boundaryOf } from './form.ts'
 import { refuseCompression } from './json.ts'
 
-/** The file of a request. */
 export type Upload = {
   /** As the client declared it, without parameters and in lower case. */
   readonly mediaType: string | undefined
-  /** As the client named it; display only. */
+  /** The client's name for it; display only. */
   readonly fileName: string | undefined
-  /**
-   * The bytes in pieces of at most 64 KiB or so, to be read once and to the end. Throws a Refusal: `tooLarge`, or
-   * `malformedMultipart` for a form that is cut off or brings another file.
-   */
+  /** Pieces of about 64 KiB, to be read once and to the end. Throws `tooLarge` or `malformedMultipart`. */
   readonly stream: AsyncIterable<Uint8Array<ArrayBuffer>>
 }
 
-/** What stands around the file: boundaries, headers, text parts. */
+/** Boundaries, headers and text parts around the file. */
 const FORM_OVERHEAD_BYTES = 1_048_576
 const LARGEST_HEADER_BYTES = 8_192
 const MOST_PARTS = 20
 
 const malformed = (message: string): Refusal => new Refusal('malformedMultipart', message)
 
-/** The reading of one request's file; `close` lets go of the body, read to the end or not. */
+/** `close` releases the body, read to the end or not. */
 export type OpenUpload = { readonly upload: Upload; readonly close: () => Promise<void> }
 
 /**
- * The upload of a request. In a form it is the part named `file` (or as `partNames` say), or else the first with a file
- * name; text parts are skipped. Any other body is the file itself. Refuses a request without a file (400).
+ * In a form, the file is the part named `file` (or as in `partNames`), otherwise the first with a file name; text parts are
+ * skipped. Any other body is the file itself. Refuses a request without a file (400).
  */
 export async function openUpload(
   request: Request,
@@ -65,7 +61,7 @@ export async function openUpload(
 const noFile = (): Refusal =>
   invalidRequest("The request brings no file; send it as the part 'file' of a form, or as the body itself.")
 
-/** The body, which has a first byte: servers give a request without one a body that is empty. */
+/** Refuses a body without a first byte: servers give requests without a body an empty one. */
 async function begun(body: Body): Promise<Body> {
   const first = await body.next()
   if (first.done) throw noFile()
@@ -94,7 +90,7 @@ async function* counted(
 
 type Body = AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>
 
-/** The form's text up to a mark, and beyond: what was read and not yet taken is `rest`. */
+/** Reads a form up to a mark; `rest` was read and not yet used. */
 class FormCursor {
   readonly #body: Body
   #rest: Buffer<ArrayBuffer> = Buffer.from('\r\n')
@@ -112,7 +108,7 @@ class FormCursor {
     return !this.#ended
   }
 
-  /** What stands before the mark, in pieces; the mark itself is passed over. Throws when the form ends before. */
+  /** The text before the mark, in pieces; skips the mark. Throws when the form ends before. */
   async *until(mark: Buffer): Body {
     for (;;) {
       const at = this.#rest.indexOf(mark)
@@ -139,7 +135,7 @@ class FormCursor {
     for await (const _ of this.until(mark));
   }
 
-  /** A part's header lines, or undefined after the last part. Called behind a boundary. */
+  /** Header lines of a part, or undefined after the last part. Call it behind a boundary. */
   async header(): Promise<string | undefined> {
     while (this.#rest.length < 2 && (await this.#more()));
     if (this.#rest.subarray(0, 2).toString('latin1') === '--') return undefined
@@ -178,13 +174,13 @@ async function fileOfForm(
     }
     if (await nextFile(cursor, delimiter, parts, partNames))
       throw malformed('The form brings more than one file; send one, as the part named file.')
-    // What follows the last boundary is not the form's, but is read: the client is to send all of it.
+    // Data after the last boundary is not part of the form, but is read so that the client can finish sending.
     for await (const _ of body);
   }
   return { ...file, stream: stream() }
 }
 
-/** Passes over parts that are no files. Undefined: there is none any more. */
+/** Skips parts that are not files; undefined when no file is left. */
 async function nextFile(
   cursor: FormCursor,
   delimiter: Buffer,
@@ -216,20 +212,16 @@ function parameter(disposition: string, name: string): string | undefined {
   return match?.[1]?.replace(/\\(.)/g, '$1') ?? match?.[2]
 }
 
-/** The whole file of an upload that is short enough to be held. */
+/** The whole file, for uploads that fit into memory. */
 export async function uploadedBytes({ stream }: Upload): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array<ArrayBuffer>[] = []
   for await (const piece of stream) parts.push(piece)
   return joined(parts)
 }
 
-/** The hash that a file of an upload is known by. */
 export const contentsHash = (): Hash => createHash('sha256')
 
-/**
- * The context with a key that tells this file from another: what a request brings is known only once it is read, so
- * that until then its key stands for path and query alone.
- */
+/** Adds the file's hash to the key: until the upload is read, the key covers only path and query. */
 export function withContents<C extends { readonly idempotency: IdempotencyKey | undefined }>(
   context: C,
   contents: string,
@@ -240,16 +232,13 @@ export function withContents<C extends { readonly idempotency: IdempotencyKey | 
   return { ...context, idempotency: { ...idempotency, bodyHash } }
 }
 
-/**
- * A file of at most so many bytes that the handler reads as it comes: the file part of a form, or the body itself.
- * The key of a repeatable request does not know it: `withContents` of platform/http/body/upload.ts.
- */
+/** A file that the handler reads as it arrives. The key of a repeatable request does not cover it: use `withContents`. */
 export type UploadBody = {
   readonly largestBytes: number
-  /** Parts of a form that are the file though they may have no file name; by default `file`. */
+  /** Form parts that are the file even without a file name; by default `file`. */
   readonly partNames?: readonly string[]
-  /** Of a body that is the file itself, for the document; by default application/octet-stream. */
+  /** Media type of a body that is the file, for the document; by default application/octet-stream. */
   readonly media?: string
-  /** Of a body that is JSON read as it comes, for the document: there is no form then. */
+  /** Schema of a JSON body read as it arrives, for the document; there is no form then. */
   readonly json?: z.ZodType
 }

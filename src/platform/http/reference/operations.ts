@@ -1,5 +1,5 @@
-// Names of operations, for generated clients and links into the reference. A name follows from method and path alone, so
-// that no new operation changes another's.
+// Names of operations, for generated clients and links into the reference. They derive from method and path alone: a new
+// operation never changes another's name.
 
 import type { ErrorCode } from '../../../kernel/errors.ts'
 import { ERROR_KINDS } from '../../../kernel/errors.ts'
@@ -18,9 +18,8 @@ const pascal = (text: string): string =>
 const parameterOf = (segment: string | undefined): string | undefined => segment?.match(/^\{(\w+)\}$/)?.[1]
 
 /**
- * One record of a list is its singular, and a parameter that says no more than the word before it goes without saying:
- * `get /policies/{policyLocator}/quotes` is `getPolicyQuotes`, `get /auxData/{locator}` is `getAuxDataByLocator`. The
- * tenant in a path is always the caller's.
+ * One record of a list is its singular; a parameter that only repeats the word before it is omitted: `getPolicyQuotes` for
+ * `get /policies/{policyLocator}/quotes`, `getAuxDataByLocator` for `get /auxData/{locator}`. The caller's tenant is omitted.
  */
 export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): string {
   const segments = path.split('/').filter(segment => segment !== '' && segment !== '{tenantLocator}')
@@ -35,8 +34,7 @@ export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): s
   return OWN_NAMES[`${method} ${path}`] ?? method + words.join('')
 }
 
-// Which refusals an operation has: those that follow from what it is, and those that tests saw it give.
-/** What a status means, before the codes that it comes with. */
+/** Meaning of each status, before its codes. */
 const MEANINGS: Readonly<Record<number, string>> = {
   400: 'The request does not fit; all problems are listed.',
   401: 'The token is missing, invalid or expired.',
@@ -52,10 +50,10 @@ const MEANINGS: Readonly<Record<number, string>> = {
   507: 'The database has no room for more.',
 }
 
-/** Not of the route: there is none, or the service failed. */
+/** Without a route, or after a failure of the service. */
 const NOBODYS: ReadonlySet<ErrorCode> = new Set(['unknownPath', 'methodNotAllowed', 'internal'])
 
-/** Writes that record nothing, so that a key cannot have been used with another body. */
+/** Writes that record nothing: a key cannot have been used with another body. */
 const RECORDS_NOTHING =
   /\/(?:price|preview\w*|snapshot|coverageSummary|evaluate|amountDue|render\w*|check\w*Premium)$/
 
@@ -83,7 +81,7 @@ function codesOf({ access, path, method, body, form, upload, query }: Route): Er
   ]
 }
 
-/** Statuses with what they mean and the codes that they come with, by their numbers. */
+/** Meaning and codes of each status. `seen`: codes that tests received. */
 export function refusalsOf(route: Route, seen: readonly ErrorCode[]): ReadonlyMap<number, string> {
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of new Set([...codesOf(route), ...seen.filter(code => !NOBODYS.has(code))])) {
@@ -149,18 +147,17 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 
 export const TAGS = Object.entries(DESCRIPTIONS).map(([name, description]) => ({ name, description }))
 
-/** The tags of the routes in that order; one that has no heading yet comes last. */
+/** Sorted; tags without a heading come last. */
 export const tagsOf = (names: Iterable<string>): { name: string; description?: string }[] => {
   const used = new Set(names)
   const headed = TAGS.filter(({ name }) => used.delete(name))
   return [...headed, ...[...used].map(name => ({ name }))]
 }
 
-// Examples of the document: what tests asked of each operation and were answered, and the refusals that they saw
-// (examples.json, written by `npm run docs:examples`).
+// Examples of the document: requests and answers recorded by tests (examples.json, written by `npm run docs:examples`).
 
 export type Example = {
-  /** Of the path, by their names. */
+  /** Path parameters by name. */
   readonly params?: Readonly<Record<string, string>>
   /** JSON as its value, a form by its parts, a file as text. */
   readonly body?: unknown
@@ -168,7 +165,7 @@ export type Example = {
   readonly answer?: unknown
 }
 
-/** By method and path: `post /policy`. */
+/** E.g. `post /policy`. */
 export type Examples = Readonly<Record<string, Example & { readonly refusals: readonly ErrorCode[] }>>
 
 export const exampleOf = (examples: Examples, { method, path }: Pick<Route, 'method' | 'path'>) =>
@@ -181,14 +178,13 @@ type Operation = {
   readonly responses: Record<string, { readonly content?: Record<string, Media> }>
 }
 
-/** A file is sent as a form or as it is: the example is of the one that it fits. */
+/** A file is sent as a form or as the body; the example fits one of them. */
 function mediaOf(content: Record<string, Media>, example: unknown): Media | undefined {
   const isText = typeof example === 'string'
   const fitting = Object.entries(content).find(([name]) => isText === !/json|form-data/.test(name))
   return (fitting ?? Object.entries(content)[0])?.[1]
 }
 
-/** Puts the example into its operation. */
 export function addExample(operation: Operation, { params = {}, body, answer }: Example): void {
   for (const parameter of operation.parameters ?? [])
     if (parameter.in === 'path' && params[parameter.name] !== undefined)

@@ -1,8 +1,8 @@
-// The reference for people: one HTML file that reads /openapi.json in the browser, and nothing from elsewhere.
+// The reference: one HTML file that reads /openapi.json in the browser and nothing from other hosts.
 import { createHash } from 'node:crypto'
 import html from './reference.html'
 
-/** Hash of what stands in the page's one element of that name, for its policy: no other script or style runs. */
+/** Hash of the page's only element with the tag, for its policy: no other script or style runs. */
 function inlineHash(tag: 'script' | 'style'): string {
   const text = html.slice(html.indexOf(`<${tag}>`) + tag.length + 2, html.indexOf(`</${tag}>`))
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
