@@ -43,7 +43,7 @@ function existingOf({ policies, mappings }: Converted): Existing {
         policy: known(policies.find(one => one.invoices.has(invoice))!),
         invoice,
       }))
-      return [mapping.originalId, { parts: [first!, ...others], isToldSettled: false }]
+      return [mapping.originalId, { parts: [first!, ...others], isStatedSettled: false }]
     })
   return { credit: NOTHING, invoices: new Map(invoices) }
 }

@@ -1,6 +1,6 @@
 // Which accounts are recorded together.
 import { describe, expect, it } from 'vitest'
-import { beforeTwin, portionsOf } from '../../src/servicing/migration/run/run.ts'
+import { portionsOf, untilRepeatedId } from '../../src/servicing/migration/run/run.ts'
 import type { MigrationAccount } from '../../src/servicing/migration/store.ts'
 
 const account = (ordinal: number, more: Partial<MigrationAccount> = {}): MigrationAccount => ({
@@ -50,7 +50,7 @@ describe('accounts that are recorded together', () => {
     const kept = (
       claimed: [string, string][] = [],
       type: 'fullMigration' | 'addAccountItems' = 'fullMigration',
-    ) => beforeTwin(all, { type }, new Map(claimed)).map(one => one.ordinal)
+    ) => untilRepeatedId(all, { type }, new Map(claimed)).map(one => one.ordinal)
     expect(kept()).toEqual([0, 1])
     // Both are told that it is taken.
     expect(kept([['A0', 'somebody']])).toEqual([0, 1, 2, 3])

@@ -1,5 +1,5 @@
-// Accounts, policies and bills of another system (contract 2, Migration; resources brief 9.1). The schemas are lenient: what is
-// left out is empty or inherited. `convert/` checks what the parts mean together.
+// Schemas of accounts, policies and bills of another system (contract 2, Migration; resources brief 9.1). They are lenient:
+// `convert/` checks the parts against each other.
 import { z } from '@hono/zod-openapi'
 import { decimal, RATE_PLACES } from '../../kernel/money.ts'
 import { type Instant, readDateTime } from '../../kernel/time.ts'
@@ -15,9 +15,9 @@ import {
 } from '../../platform/wire.ts'
 import { breaks, rule } from '../../platform/wire-problem.ts'
 
-/** Items of one account: itself, its policies, invoices, payments and disbursements; more answer 413. */
+/** Per account: itself, its policies, invoices, payments and disbursements. More return 413. */
 export const MOST_ITEMS = 5_000
-/** Accounts of one request; more answer 413. */
+/** Per request. More return 413. */
 export const MOST_ACCOUNTS = 1_000
 /** Characters of an id of the other system. */
 export const LONGEST_ID = 256
@@ -28,7 +28,7 @@ const TIME = 'must be a time, as 2026-11-21T12:00:00Z or milliseconds since 1970
 const Time = z
   .union([z.string(), z.number()], rule(TIME))
   .transform((wire, ctx): Instant => {
-    // As databases write it: a blank in the place of the T.
+    // Databases write a space where ISO 8601 has a T.
     const text = String(wire)
       .trim()
       .replace(/^(\d{4}-\d\d-\d\d) (?=\d\d:)/, '$1T')
@@ -41,7 +41,7 @@ const Time = z
 
 const RATE = 'must be a number'
 
-/** A rate as decimal text; places beyond those that rates keep are rounded. */
+/** A rate as decimal text, rounded to the decimal places that rates keep. */
 const Rate = z
   .union([z.number(), z.string()], rule(RATE))
   .transform((wire, ctx): string => {
@@ -53,12 +53,12 @@ const Rate = z
   })
   .openapi({ type: 'number' })
 
-/** An id of the other system: any text. A number is its digits. */
+/** An id of the other system: any text. A number becomes its digits. */
 const Id = z
   .preprocess(wire => (typeof wire === 'number' ? String(wire) : wire), z.string().min(1).max(LONGEST_ID))
   .openapi({ type: 'string', description: 'Id of the other system, unique per kind within the account.' })
 
-/** The schema, with what holds where a request leaves the property out. */
+/** Documents the default of an optional property. */
 const leftOut = <S extends z.ZodType>(schema: S, meaning: string): S =>
   schema.openapi({ description: `Left out: ${meaning}` })
 
@@ -70,10 +70,9 @@ const Currency = optional(z.string().max(3))
 const TimeZone = optional(z.string().max(64))
 const PlanName = leftOut(OptionalName, 'none is noted; the product’s own settings rule either way.')
 
-/** A list that an item cannot do without. */
 const neededList = <S extends z.ZodType>(element: S) => z.array(element).max(LONGEST_LIST)
 
-/** Values as the other system has them: plain values, lists, and objects for field groups. */
+/** Field values of the other system: plain values, lists, and objects for field groups. */
 const Data = z
   .preprocess(wire => wire ?? {}, z.record(z.string(), z.unknown()))
   .openapi({ type: 'object', additionalProperties: true })
@@ -128,7 +127,6 @@ export const InstallmentItemMigrationRequest = component('InstallmentItemMigrati
 
 export const ChargeMigrationRequest = component('ChargeMigrationRequest', {
   chargeType: Name,
-  /** Per unit of the policy's durationBasis. */
   rate: leftOut(optional(Rate), 'derived from its amount. A rate is per unit of the policy’s durationBasis.'),
   referenceRate: leftOut(optional(Rate), 'nothing. It is not kept.'),
   tag: OptionalName.openapi({ description: 'Name of the tax, fee or recipient. Left out: chargeType.' }),
@@ -154,7 +152,7 @@ export type ElementMigrationRequest = z.output<z.ZodObject<typeof elementFields>
   elements: ElementMigrationRequest[]
 }
 
-/** Elements within elements: root, exposure, coverage, and what a coverage may have. */
+/** Levels of nested elements, counting the root. */
 export const DEEPEST_ELEMENT = 8
 
 const nested = (depth: number): z.ZodType<ElementMigrationRequest> =>
@@ -164,7 +162,7 @@ const nested = (depth: number): z.ZodType<ElementMigrationRequest> =>
       ? list(z.never(rule(`must not lie deeper than ${DEEPEST_ELEMENT} elements`)))
       : list(z.lazy(() => nestedAt(depth + 1)))
     ).openapi({
-      // Told by hand, since it contains itself.
+      // Written by hand, since the schema contains itself.
       type: ['array', 'null'],
       items: { $ref: '#/components/schemas/ElementMigrationRequest' },
       description: `Exposures of the root, their coverages, and what lies in these: ${DEEPEST_ELEMENT} deep at most. Left out: none.`,
@@ -295,18 +293,17 @@ const items = {
   accounting,
 }
 
-/** Further items of an account that exists. */
+/** Further items of an existing account. */
 export const MigrationRequest = z.object(items).openapi('MigrationRequest')
 export type MigrationRequest = z.output<typeof MigrationRequest>
 
-/** An account with everything of it. */
 export const AccountMigrationRequest = component('AccountMigrationRequest', {
   accountData: AccountMigrationData,
   ...items,
 })
 export type AccountMigrationRequest = z.output<typeof AccountMigrationRequest>
 
-/** Items by their ids. Each is checked by itself, so that the answer says where it does not fit. */
+/** Items by id. They stay unparsed here, so that each failure is reported at its own item. */
 const byId = (item: string) =>
   z
     .preprocess<unknown, z.ZodRecord<z.ZodString, z.ZodUnknown>, Record<string, unknown> | null | undefined>(
@@ -333,12 +330,12 @@ export const PatchAccountMigrationRequest = component('PatchAccountMigrationRequ
   invoices: byId('InvoiceMigrationRequest'),
   payments: byId('PaymentMigrationRequest'),
   disbursements: byId('DisbursementMigrationRequest'),
-  /** Of an account whose control totals were wrong themselves. */
+  /** Corrects control totals that were wrong themselves. */
   accounting,
 })
 export type PatchAccountMigrationRequest = z.output<typeof PatchAccountMigrationRequest>
 
-/** The control totals of the request, with their names. */
+/** The control totals of the request as pairs of name and amount. */
 export const controlTotalsIn = ({ accounting }: Pick<MigrationRequest, 'accounting'>): [string, string][] =>
   Object.entries(accounting?.originalAccountBalances ?? {}).flatMap(([name, total]) =>
     total === undefined ? [] : [[name, total]],

@@ -1,4 +1,4 @@
-// What migrations answer (contract 2, Migration; resources brief 9.1).
+// Response schemas of migrations (contract 2, Migration; resources brief 9.1).
 import { z } from '@hono/zod-openapi'
 import {
   booleanOr,
@@ -71,7 +71,6 @@ export const ErrorDetailsResponse = component('ErrorDetailsResponse', {
 })
 export type ErrorDetailsResponse = z.output<typeof ErrorDetailsResponse>
 
-/** The same of each kind of item. */
 const byKind = <S extends z.ZodType>(schema: S) => ({
   ...{ policies: schema, invoices: schema, payments: schema, disbursements: schema },
 })
@@ -101,7 +100,7 @@ export const MappingObject: z.ZodType<MappingObject> = component('AccountMigrati
   ),
 }).openapi('MappingObject', {
   type: 'object',
-  // Told by hand, since it contains itself.
+  // Written by hand, since the schema contains itself.
   properties: {
     originalId: { type: 'string' },
     locator: { type: 'string' },
@@ -126,7 +125,7 @@ export const AccountMigrationIdMappingsResponse = z.object({
 })
 export type AccountMigrationIdMappingsResponse = z.output<typeof AccountMigrationIdMappingsResponse>
 
-/** A page that says whether it is the last; with `extended=false` only the list. */
+/** A page with `listCompleted`; the bare list with `extended=false`. */
 const listOf = <S extends z.ZodType>(item: S, name: string) =>
   z.union([z.object({ listCompleted: Flag, items: z.array(item) }).openapi(name), z.array(item)])
 

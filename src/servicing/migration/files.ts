@@ -1,5 +1,4 @@
-// The JSON that was sent, in R2: the request's body, and corrected accounts. It is deleted when the migration has finished, or has
-// rested for long.
+// The submitted JSON in R2: request bodies and corrected accounts. Deleted when the migration finishes or has been idle too long.
 import { newUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -11,15 +10,15 @@ import { ElementSplitter } from './split.ts'
 import * as store from './store.ts'
 import { migrations } from './tables.ts'
 
-/** Days after a migration failed, stopped or was paused: then what was sent is deleted. */
+/** Days after which the files of a failed, stopped or paused migration are deleted. */
 export const KEPT_DAYS = 90
 
-/** When what was sent of a migration is deleted that came to its state then. */
+/** When the files of a migration are deleted, if its state last changed at `updatedAt`. */
 export const deletedAt = (updatedAt: number): Instant => (updatedAt + KEPT_DAYS * 86_400_000) as Instant
 
 type FileContext = Pick<RequestContext, 'env' | 'tenant' | 'calls'>
 
-/** Name of the file that has all accounts as they were sent. */
+/** Name of the file with all accounts as they were sent. */
 export const BODY = 'body'
 
 export const sourceKey = (tenant: Tenant, migration: Uuid, source: string): string =>
@@ -27,10 +26,10 @@ export const sourceKey = (tenant: Tenant, migration: Uuid, source: string): stri
 
 type Place = Pick<store.MigrationAccount, 'source' | 'start' | 'length'>
 
-/** Bytes that are read at once: small accounts that follow each other cost one call. */
+/** Bytes per read, so that one R2 call serves several small accounts. */
 const WINDOW_BYTES = 1_048_576
 
-/** Reads the accounts' JSON; what follows an account in its file is at hand for the next. */
+/** Reads the JSON of accounts, and keeps the bytes that follow for the next one. */
 export class Sources {
   readonly #context: FileContext
   readonly #migration: Uuid
@@ -42,9 +41,11 @@ export class Sources {
   }
 
   async read({ source, start, length }: Place): Promise<unknown> {
-    const has = this.#window
+    const cached = this.#window
     const inWindow =
-      has?.source === source && start >= has.start && start + length <= has.start + has.bytes.length
+      cached?.source === source &&
+      start >= cached.start &&
+      start + length <= cached.start + cached.bytes.length
     if (!inWindow) this.#window = { source, start, bytes: await this.#range(source, start, length) }
     const { start: from, bytes } = this.#window!
     return JSON.parse(new TextDecoder().decode(bytes.subarray(start - from, start - from + length)))
@@ -61,7 +62,7 @@ export class Sources {
   }
 }
 
-/** Puts an account's JSON into a file of its own; where it lies. */
+/** Stores an account's JSON in a file of its own. Returns its place. */
 export async function storeSource(
   { env, tenant, calls }: FileContext,
   migration: Uuid,
@@ -83,7 +84,6 @@ export async function deleteSource(
   await tenantFiles(env, tenant).delete(sourceKey(tenant, migration, source))
 }
 
-/** Deletes every file of the migration. */
 export async function deleteSources({ env, tenant, calls }: FileContext, migration: Uuid): Promise<void> {
   for (;;) {
     calls.r2 += 1
@@ -98,17 +98,16 @@ export async function deleteSources({ env, tenant, calls }: FileContext, migrati
   }
 }
 
-// What was sent of a migration that was never recorded.
+// Deletes the files of a submission that was never committed.
 export const deleteUnrecorded: TimerOwner = unlessRecorded(migrations, (migration, place) =>
   deleteSources(place, migration),
 )
 
-// Erases values of a policyholder from what unfinished migrations keep, so that it can still be corrected and tried again
-// (docs/security.md, Erasure).
+// Erasure (docs/security.md): scrubs files of unfinished migrations. They can still be corrected and tried again.
 type Scrub = (text: string) => string
 type Row = store.MigrationAccount & Pick<store.Migration, 'type'>
 
-/** Overwrites the values in the account's JSON and failures. Call it before overwriting the values; called again it does the rest. */
+/** Scrubs the account's JSON and failures. Call it before erasing the values; a repeated call finishes an interrupted one. */
 export async function eraseStaged(
   context: RequestContext,
   database: Database,
@@ -119,7 +118,7 @@ export async function eraseStaged(
   for (const row of rows as Row[]) {
     const { migrationLocator } = row
     const body = sourceKey(context.tenant, migrationLocator, BODY)
-    // What rests for long is deleted.
+    // Files of idle migrations are deleted after a while.
     context.calls.r2 += 1
     if (!(await tenantFiles(context.env, context.tenant).head(body))) continue
     const value = await new Sources(context, migrationLocator).read(row)
@@ -139,7 +138,7 @@ export async function eraseStaged(
   }
 }
 
-/** The value with its texts scrubbed, and the names of properties as they are. */
+/** Scrubs texts; names of properties stay. */
 function scrubbed(value: unknown, scrub: Scrub): unknown {
   if (typeof value === 'string') return scrub(value)
   if (Array.isArray(value)) return value.map(one => scrubbed(one, scrub))
@@ -147,10 +146,10 @@ function scrubbed(value: unknown, scrub: Scrub): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, scrubbed(one, scrub)]))
 }
 
-/** Attempts to write the body when others change it at the same time. */
+/** Attempts to write the body while it is changed at the same time. */
 const MOST_WRITES = 5
 
-/** Puts blanks in the place of the account in the body: places of the others stay as they are. */
+/** Blanks the account in the body with spaces, so that the positions of the others stay valid. */
 async function blankInBody({ env, tenant, calls }: RequestContext, key: string, row: Row): Promise<void> {
   const bucket = tenantFiles(env, tenant)
   for (let tries = 0; tries < MOST_WRITES; tries += 1) {
@@ -168,7 +167,7 @@ async function blankInBody({ env, tenant, calls }: RequestContext, key: string, 
   throw new Error(`${key} changes all the time.`)
 }
 
-/** Blanks from one byte to before another: within the braces of an object, so that it stays one. */
+/** Writes spaces from byte `from` to before byte `to`: inside the braces, so that the JSON stays an object. */
 function blanking(from: number, to: number): TransformStream<Uint8Array, Uint8Array> {
   let at = 0
   return new TransformStream({
@@ -183,7 +182,7 @@ function blanking(from: number, to: number): TransformStream<Uint8Array, Uint8Ar
   })
 }
 
-/** Where the account lay that was corrected since. */
+/** The account's place in the body, if a corrected account has replaced it since. */
 async function placeInBody(
   bucket: R2Bucket,
   key: string,

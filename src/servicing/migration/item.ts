@@ -1,21 +1,19 @@
-// The items of an account by their original ids: what they became, why they failed.
+// The items of an account by original id: their mappings, failures and links.
 import { addTo } from '../../kernel/maps.ts'
 
-/** Kinds of items that stand in maps by their ids. */
 export const LISTED_KINDS = ['policies', 'invoices', 'payments', 'disbursements'] as const
 export type ListedKind = (typeof LISTED_KINDS)[number]
 
-/** Kinds of items; ids are unique per kind within an account. */
+/** Ids are unique per kind within an account. */
 export type ItemKind = 'account' | ListedKind
 
-/** A part of an item, with the locator that it has now. */
 export type MappingNode = {
   readonly originalId: string
   readonly locator: string
   readonly children?: readonly MappingNode[]
 }
 
-/** What is wrong at one place: its kind, its path of original ids, and sentences that name field and rule. */
+/** Problems at one place: its kind, its path of original ids, and sentences that name field and rule. */
 export type StoredProblem = {
   readonly elementType: string
   readonly locator: string
@@ -30,27 +28,27 @@ export type ItemFailure = {
 
 export type ItemMapping = MappingNode & { readonly kind: ItemKind }
 
-/** An item that names an invoice: they stand or fall together. */
+/** An item that names an invoice. If one fails, so does the other. */
 export type InvoiceLink = {
   readonly kind: 'policies' | 'payments'
   readonly id: string
   readonly invoice: string
 }
 
-/** Links by what they connect, so that each is followed once, however long the chain of items that it is part of. */
+/** Indexed by both ends, so that each link of a chain is followed once. */
 export class InvoiceLinks {
-  readonly #of = new Map<string, InvoiceLink[]>()
+  readonly #byItem = new Map<string, InvoiceLink[]>()
 
   add(link: InvoiceLink): void {
-    for (const key of [`${link.kind} ${link.id}`, `invoices ${link.invoice}`]) addTo(this.#of, key, link)
+    for (const key of [`${link.kind} ${link.id}`, `invoices ${link.invoice}`]) addTo(this.#byItem, key, link)
   }
 
-  /** What an invoice stands or falls with: the ids of invoices, itself among them, and those of payments. */
+  /** Ids of the invoices (this one included) and payments that fail if this invoice fails. */
   around(invoice: string): Readonly<Record<'invoices' | 'payments', ReadonlySet<string>>> {
     const [invoices, payments] = [new Set([invoice]), new Set<string>()]
     const queue = new Set([`invoices ${invoice}`])
     for (const key of queue)
-      for (const link of this.#of.get(key) ?? []) {
+      for (const link of this.#byItem.get(key) ?? []) {
         if (link.kind === 'payments') payments.add(link.id)
         invoices.add(link.invoice)
         queue.add(`${link.kind} ${link.id}`).add(`invoices ${link.invoice}`)
@@ -58,7 +56,7 @@ export class InvoiceLinks {
     return { invoices, payments }
   }
 
-  /** Blocks all that is linked to failing items (`kind id`), directly or not. `block` fails an item. Returns whether it blocked any. */
+  /** Fails every item linked to a failing one (`kind id`), directly or not. Returns whether any was added. */
   block(
     failing: Iterable<string>,
     fails: (kind: ListedKind, id: string) => boolean,
@@ -67,7 +65,7 @@ export class InvoiceLinks {
     const queue = [...failing]
     const before = queue.length
     for (const key of queue)
-      for (const { kind, id, invoice } of this.#of.get(key) ?? []) {
+      for (const { kind, id, invoice } of this.#byItem.get(key) ?? []) {
         const itemFails = fails(kind, id)
         if (itemFails === fails('invoices', invoice)) continue
         if (itemFails) block('invoices', invoice, id)
@@ -78,7 +76,6 @@ export class InvoiceLinks {
   }
 }
 
-// What is wrong with an item, collected: everything at once, at the place where it is.
 export const ELEMENT_TYPES = {
   account: 'account',
   policies: 'policy',
@@ -92,7 +89,7 @@ type PartType = 'term' | 'transaction' | 'element' | 'charge' | 'installment'
 /** Kinds of places, as answers name them (resources brief 9.4). */
 export type ElementType = (typeof ELEMENT_TYPES)[ItemKind] | PartType
 
-/** Sentences that one item may have; the rest is counted. */
+/** Sentences kept per item; further ones are only counted. */
 const MOST_SENTENCES = 200
 
 export class Problems {
@@ -122,7 +119,6 @@ export class Problems {
   }
 }
 
-// What is wrong with the items of an account, by their original ids, and what is linked to it.
 const isBlocked = ({ problems }: ItemFailure): boolean =>
   problems.every(({ errors }) => errors.every(one => one.startsWith('blocked by ')))
 
@@ -132,25 +128,23 @@ function firstOf(failures: readonly ItemFailure[], kind: ItemKind | undefined): 
 }
 
 export class Findings {
-  readonly #found = new Map<string, { kind: ItemKind; id: string; problems: Problems }>()
-  /** Items and the invoices that they name, which stand or fall together. */
+  readonly #byKey = new Map<string, { kind: ItemKind; id: string; problems: Problems }>()
   readonly links = new InvoiceLinks()
-  /** Invoices that were migrated before. They are no items of the request, and fail only what would change them. */
-  readonly #there = new Set<string>()
-  /** What of the account was found to fail before it was converted, and is not in the request. */
-  readonly #before: readonly ItemFailure[]
+  /** Invoices migrated earlier. They are not items of the request, so only the items that name them fail. */
+  readonly #earlierInvoices = new Set<string>()
+  /** Failures found before the conversion; these items are not in the request. */
+  readonly #earlierFailures: readonly ItemFailure[]
 
   constructor(before: readonly ItemFailure[]) {
-    this.#before = before
+    this.#earlierFailures = before
   }
 
-  /** The problems of the item, to be added to. */
   of(kind: ItemKind, id: string): Problems {
     const key = `${kind} ${id}`
-    const found = this.#found.get(key)?.problems
+    const found = this.#byKey.get(key)?.problems
     if (found) return found
     const problems = new Problems()
-    this.#found.set(key, { kind, id, problems })
+    this.#byKey.set(key, { kind, id, problems })
     return problems
   }
 
@@ -159,21 +153,21 @@ export class Findings {
   }
 
   fails(kind: ItemKind, id: string): boolean {
-    return this.#found.get(`${kind} ${id}`)?.problems.any ?? false
+    return this.#byKey.get(`${kind} ${id}`)?.problems.any ?? false
   }
 
-  /** An item that fails, of that kind if given: the first that fails by itself, or the first if all are blocked. */
+  /** The id of a failing item: one that fails by itself if there is one, else a blocked one. */
   failing(kind?: ItemKind): string | undefined {
-    return firstOf([...this.#before, ...this.list()], kind)
+    return firstOf([...this.#earlierFailures, ...this.list()], kind)
   }
 
-  /** The same of items that failed before the conversion. */
+  /** As `failing`, among items that failed before the conversion. */
   failedBefore(kind: ItemKind): string | undefined {
-    return firstOf(this.#before, kind)
+    return firstOf(this.#earlierFailures, kind)
   }
 
-  /** The items without repeated ids, which fail. */
-  singles<T extends { id: string }>(kind: ItemKind, items: readonly T[]): T[] {
+  /** Drops repeated ids and fails them. */
+  withoutRepeatedIds<T extends { id: string }>(kind: ItemKind, items: readonly T[]): T[] {
     const seen = new Set<string>()
     return items.filter(({ id }) => {
       if (!seen.has(id)) return Boolean(seen.add(id))
@@ -182,13 +176,13 @@ export class Findings {
     })
   }
 
-  isThere(invoice: string): void {
-    this.#there.add(invoice)
+  addEarlierInvoice(invoice: string): void {
+    this.#earlierInvoices.add(invoice)
   }
 
-  /** Takes along what hangs together with what fails; whether anything more fails now. */
+  /** Fails everything linked to a failing item. Returns whether more items fail now. */
   block(): boolean {
-    const failing = [...this.#found].filter(([, { problems }]) => problems.any).map(([key]) => key)
+    const failing = [...this.#byKey].filter(([, { problems }]) => problems.any).map(([key]) => key)
     return this.links.block(
       failing,
       (kind, id) => this.fails(kind, id),
@@ -196,15 +190,17 @@ export class Findings {
     )
   }
 
-  /** The problem of an earlier invoice is reported with the items that name it. */
+  /** Problems of an earlier invoice are reported at the items that name it. */
   #reasonOf(invoice: string): string {
-    const [problem] = this.#there.has(invoice) ? this.of('invoices', invoice).list() : []
+    const [problem] = this.#earlierInvoices.has(invoice) ? this.of('invoices', invoice).list() : []
     return problem?.errors[0] ?? `blocked by ${invoice}`
   }
 
   list(): ItemFailure[] {
-    return [...this.#found.values()]
-      .filter(({ kind, id, problems }) => problems.any && !(kind === 'invoices' && this.#there.has(id)))
+    return [...this.#byKey.values()]
+      .filter(
+        ({ kind, id, problems }) => problems.any && !(kind === 'invoices' && this.#earlierInvoices.has(id)),
+      )
       .map(({ kind, id, problems }) => ({ kind, originalId: id, problems: problems.list() }))
   }
 }

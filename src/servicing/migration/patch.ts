@@ -1,4 +1,4 @@
-// Corrections of a failed account: each item takes the place of the failed one, and the account is tried again.
+// Corrections of a failed account: each item replaces the failed one, and the account is tried again.
 
 import { notFound, type Refusal, wrongState } from '../../kernel/errors.ts'
 import { newUuid, readUuid } from '../../kernel/locators.ts'
@@ -20,11 +20,11 @@ import {
   itemsOf,
   type MigratedItems,
   migratedItems,
-  misshapen,
   namedItems,
   ownId,
   parsed,
   type SentAccount,
+  shapeFailures,
 } from './request.ts'
 import { assertKept, commitChange, runningQuery, wakeLater } from './service.ts'
 import {
@@ -36,7 +36,7 @@ import {
 } from './store.ts'
 import { assertAccountAllows, assertMigrationAllows } from './tables.ts'
 
-/** Returns the failures that are known at once, and then queues nothing; empty maps mean that the account is tried again. */
+/** Returns failures found at once, and then queues nothing. Empty maps mean that the account is queued. */
 export async function patchAccount(
   context: RequestContext,
   text: string,
@@ -45,12 +45,12 @@ export async function patchAccount(
   const place = migrationPlace(context, text)
   const earlier = await storedAnswer(context, place.database)
   if (earlier && !isBySubject(earlier)) return jsonText(earlier)
-  const answer = await retryOnConflict('The migration', () => patched(context, place, patch))
+  const answer = await retryOnConflict('The migration', () => applyPatch(context, place, patch))
   wakeLater(context, place.locator)
   return jsonText(answer)
 }
 
-async function patched(
+async function applyPatch(
   context: RequestContext,
   place: RecordPlace,
   patch: PatchAccountMigrationRequest,
@@ -73,20 +73,20 @@ async function patched(
   const value = (await new Sources(context, locator).read(account)) as SentAccount
   const isFull = migration.type === 'fullMigration'
   assertPatchable(value, patch, migrated, isFull)
-  const wrong = [
-    ...misshapenAccount(account, patch),
-    ...LISTED_KINDS.flatMap(kind => misshapen(kind, patch[kind])),
+  const failures = [
+    ...accountShapeFailures(account, patch),
+    ...LISTED_KINDS.flatMap(kind => shapeFailures(kind, patch[kind])),
   ]
-  if (wrong.length === 0) wrong.push(...misnamed(value, patch))
-  if (wrong.length > 0) return answered(failuresResponse(account, wrong))
+  if (failures.length === 0) failures.push(...idFailures(value, patch))
+  if (failures.length > 0) return jsonAnswer(failuresResponse(account, failures))
 
   const source = newUuid(shard)
-  const corrected = merged(value, patch)
+  const corrected = mergePatch(value, patch)
   const stored = await storeSource(context, locator, source, corrected)
-  // Of several of one id one is left.
+  // Counted after merging, which removes repeated ids.
   const items = LISTED_KINDS.reduce((sum, kind) => sum + itemsOf(corrected, kind).length, 0)
   const originalId = patch.accountData === undefined ? account.originalId : accountId(patch)
-  const answer = answered(failuresResponse({ ...account, originalId }, []))
+  const answer = jsonAnswer(failuresResponse({ ...account, originalId }, []))
   try {
     await commitChange(context, place, migration, 'patch', {
       facts: [
@@ -113,7 +113,7 @@ async function patched(
   return answer
 }
 
-/** An outcome that is not known may be that it is recorded after all. */
+/** After an unknown outcome the commit may still have happened, so look first. */
 async function discardUnlessUsed(
   context: RequestContext,
   place: RecordPlace,
@@ -123,17 +123,17 @@ async function discardUnlessUsed(
   if (accounts[0]?.source !== source) await deleteSource(context, place.locator, source)
 }
 
-const answered = (response: MigrationFailuresResponse): JsonAnswer => ({
+const jsonAnswer = (response: MigrationFailuresResponse): JsonAnswer => ({
   status: 200,
   text: JSON.stringify(response),
 })
 
-const notPatched = (problems: readonly string[]): Refusal =>
+const patchRefusal = (problems: readonly string[]): Refusal =>
   wrongState(
     `Nothing was patched: ${problems.join('; ')}. Name failed items by their original ids, as failures/list has them.`,
   )
 
-/** Refuses (409) whatever a patch of a completed account names, each by its id: nothing of it failed. */
+/** Refuses (409) every item in a patch of a completed account, by id: nothing of it failed. */
 function assertNamesNothing(patch: PatchAccountMigrationRequest, done: ReadonlySet<string>): void {
   const ofId = (key: string): string => (done.has(key) ? 'is completed' : 'is not in the migration')
   const problems = [
@@ -142,10 +142,10 @@ function assertNamesNothing(patch: PatchAccountMigrationRequest, done: ReadonlyS
       Object.keys(patch[kind]).map(id => `${kind} '${id}' ${ofId(`${kind} ${id}`)}`),
     ),
   ]
-  if (problems.length > 0) throw notPatched(problems)
+  if (problems.length > 0) throw patchRefusal(problems)
 }
 
-/** Refuses (409) what names no failed item, each by its id. */
+/** Refuses (409) items that did not fail, by id. */
 function assertPatchable(
   value: SentAccount,
   patch: PatchAccountMigrationRequest,
@@ -168,12 +168,12 @@ function assertPatchable(
         problems.push(`${kind} '${id}' was migrated by another migration: send what it is now by another id`)
     }
   }
-  if (problems.length > 0) throw notPatched(problems)
+  if (problems.length > 0) throw patchRefusal(problems)
 }
 
 const accountId = ({ accountData }: SentAccount): string => ownId(accountData) ?? ''
 
-function misshapenAccount(
+function accountShapeFailures(
   { originalId }: MigrationAccount,
   { accountData }: PatchAccountMigrationRequest,
 ): ItemFailure[] {
@@ -183,8 +183,8 @@ function misshapenAccount(
   return problems.length > 0 ? [itemFailure('account', originalId, problems)] : []
 }
 
-/** Problems of ids: an item keeps its id, since others may refer to it; one without an id gets one that no other item has. */
-function misnamed(value: SentAccount, patch: PatchAccountMigrationRequest): ItemFailure[] {
+/** An item keeps its id, since others may refer to it; an item without one needs an id that no other item has. */
+function idFailures(value: SentAccount, patch: PatchAccountMigrationRequest): ItemFailure[] {
   return LISTED_KINDS.flatMap(kind => {
     const own = itemsOf(value, kind).map(ownId)
     const given = Object.entries(patch[kind]).map(([id, item]) => ({ id, to: ownId(item)! }))
@@ -200,13 +200,13 @@ function misnamed(value: SentAccount, patch: PatchAccountMigrationRequest): Item
   })
 }
 
-function merged(value: SentAccount, patch: PatchAccountMigrationRequest): SentAccount {
+function mergePatch(value: SentAccount, patch: PatchAccountMigrationRequest): SentAccount {
   const itemsAfter = (kind: ListedKind): readonly unknown[] => {
     const placed = new Set<string>()
     return namedItems(value, kind).flatMap(({ id, item }) => {
       const corrected = patch[kind][id]
       if (corrected === undefined) return [item]
-      // Of several of one id, one takes the place of all.
+      // One correction replaces all items with that id.
       if (placed.has(id)) return []
       placed.add(id)
       return [corrected]

@@ -1,4 +1,4 @@
-// What there is to read of a migration: how far it is, its accounts, what became of their items, and what failed.
+// Reads of migrations: progress, accounts, mappings and failures.
 import { asc, eq, sql } from 'drizzle-orm'
 import { notFound } from '../../kernel/errors.ts'
 import { readUuid } from '../../kernel/locators.ts'
@@ -12,11 +12,11 @@ import type { ListedKind, MappingNode, StoredProblem } from './item.ts'
 import * as store from './store.ts'
 import { migrationAccounts, migrationFailures, migrationMappings } from './tables.ts'
 
-/** Where the migration lies; 404 for text that no migration's locator can be. */
+/** Throws 404 for text that cannot be a migration's locator. */
 export const migrationPlace = (context: RequestContext, text: string): RecordPlace =>
   recordPlace(context, text, 'migration')
 
-/** The migration and how far it is: one round trip. 404 where there is none. */
+/** One round trip. Throws 404 if there is no such migration. */
 export async function readMigration({
   database,
   locator,
@@ -45,7 +45,7 @@ export async function getAccount(
   return accountResponse((await accountAt(context, migration, account)).row)
 }
 
-/** What the account's items became, those of other migrations too. */
+/** Mappings of the account from all migrations. */
 export async function getMappings(
   context: RequestContext,
   migration: string,
@@ -100,7 +100,7 @@ export const listMappings = (context: RequestContext, text: string, query: contr
     mappingsResponse(account, rows, query.by),
   )
 
-/** A page of the accounts that have rows in the table, each with its rows: one round trip. */
+/** A page of the accounts with rows in the table, and these rows: one round trip. */
 async function listWith<Row extends { accountLocator: string }, Response>(
   context: RequestContext,
   text: string,
@@ -136,10 +136,9 @@ async function listWith<Row extends { accountLocator: string }, Response>(
   )
 }
 
-// Rows as the wire shows them.
 const dateTime = (at: number): string => new Date(at).toISOString()
 
-/** `realNow`: the rate is one of real time, whatever the tenant's clock says. */
+/** `realNow`: the rate is measured in real time, whatever the tenant's clock says. */
 export function migrationResponse(
   migration: store.Migration,
   counts: store.AccountCounts,
@@ -191,7 +190,6 @@ const shownProblem = ({ elementType, locator, errors }: StoredProblem) => ({
 
 type Failure = Pick<store.FailureRow, 'kind' | 'originalId' | 'problems'>
 
-/** The same of each kind of item that is listed. */
 const byKind = <T>(of: (kind: ListedKind) => T): Record<ListedKind, T> => ({
   policies: of('policies'),
   invoices: of('invoices'),
@@ -219,7 +217,6 @@ const detailsOf = ({ originalId, problems }: Failure): contract.ErrorDetailsResp
   errors: { success: false, validationItems: problems.map(shownProblem) },
 })
 
-/** What a tree's maps are keyed by. */
 export type MappingKey = 'locator' | 'originalId'
 
 export function mappingsResponse(
@@ -249,7 +246,7 @@ const mappingObject = (
   childrenMappings: keyed(children, migratedAt, by),
 })
 
-/** Ids that several parts of one have, as an item and an element may, tell them apart by their place: `1`, `1[1]`. */
+/** Children with the same id (an item and an element may share one) get their index: `1`, `1[1]`. */
 function keyed(
   children: readonly MappingNode[],
   migratedAt: string,

@@ -1,4 +1,4 @@
-// An account's JSON as a request: each item is read on its own, so that one that does not fit fails alone.
+// Reads an account's JSON item by item, so that an item with a wrong shape fails alone.
 import type { z } from '@hono/zod-openapi'
 import type { Uuid } from '../../kernel/locators.ts'
 import { contractRefusal } from '../../platform/wire-problem.ts'
@@ -13,10 +13,9 @@ import {
   type StoredProblem,
 } from './item.ts'
 
-/** An account, or (without `accountData`) further items of one that exists. */
+/** An account, or (without `accountData`) further items of an existing one. */
 export type ReadAccount = contract.MigrationRequest & { readonly accountData?: contract.AccountMigrationData }
 
-/** JSON of an account as it was sent. */
 export type SentAccount = Readonly<Record<string, unknown>>
 
 const ITEM_SCHEMAS = {
@@ -26,21 +25,21 @@ const ITEM_SCHEMAS = {
   disbursements: contract.DisbursementMigrationRequest,
 } as const satisfies Record<ListedKind, z.ZodType>
 
-/** A failure of the item itself, in sentences. */
+/** A failure of the item as a whole. */
 export const itemFailure = (kind: ItemKind, originalId: string, errors: readonly string[]): ItemFailure => ({
   kind,
   originalId,
   problems: [{ elementType: ELEMENT_TYPES[kind], locator: originalId, errors }],
 })
 
-/** The id of an item as it was sent, where it has one that an item can have. */
+/** The id of an item as it was sent; undefined if it is no valid id. */
 export const ownId = (item: unknown): string | undefined => {
   const id = typeof item === 'object' && item !== null ? (item as { id?: unknown }).id : undefined
   if (typeof id === 'number') return String(id)
   return typeof id === 'string' && id !== '' && id.length <= contract.LONGEST_ID ? id : undefined
 }
 
-/** What an item is called: by its id, or its place where it has none. */
+/** The item's id, or its place if it has none. */
 const itemId = (kind: ListedKind, item: unknown, index: number): string => ownId(item) ?? `${kind}[${index}]`
 
 export const itemsOf = (value: SentAccount, kind: ListedKind): readonly unknown[] => {
@@ -48,19 +47,18 @@ export const itemsOf = (value: SentAccount, kind: ListedKind): readonly unknown[
   return Array.isArray(items) ? items : []
 }
 
-/** The items with what they are called. */
 export const namedItems = (value: SentAccount, kind: ListedKind): { id: string; item: unknown }[] =>
   itemsOf(value, kind).map((item, index) => ({ id: itemId(kind, item, index), item }))
 
-/** Items of an account that were migrated before, by kind and id. */
+/** Earlier migrated items of an account, as `kind id`. */
 export type MigratedItems = {
-  /** By this migration: they are passed over. */
+  /** By this migration: they are skipped. */
   readonly done: ReadonlySet<string>
-  /** By others: ids of an account are its items' for good. */
+  /** By other migrations: ids within an account are never reused. */
   readonly taken: ReadonlySet<string>
 }
 
-/** From what items of the account became, in any migration. */
+/** `mappings`: those of the account from all migrations. */
 export function migratedItems(
   mappings: readonly { kind: ItemKind; originalId: string; migrationLocator: string }[],
   migration: Uuid,
@@ -71,7 +69,7 @@ export function migratedItems(
   return { done: keys(true), taken: keys(false) }
 }
 
-/** `isNew`: the account is to be made. What fits is in the request, what does not among the failures. */
+/** Valid items go to the request, the others to the failures. `isNew`: the account is created. */
 export function readAccount(
   value: SentAccount,
   originalId: string,
@@ -100,7 +98,7 @@ export function readAccount(
         ...(taken.has(`${kind} ${id}`)
           ? wrong(`'id' must be unique within the account: '${id}' was migrated by an earlier migration.`)
           : []),
-        // It is not known which of them is meant: none is taken until a correction replaces them all.
+        // Nobody knows which one is meant, so none is used until a correction replaces them all.
         ...(sent.length > 1 ? wrong(`'id' must be unique: '${id}' stands in '${kind}' more than once.`) : []),
         ...reads.flatMap((read, at) =>
           read.success ? [] : placedProblems(read.error, ELEMENT_TYPES[kind], id, sent[at]!.item),
@@ -121,15 +119,15 @@ export function readAccount(
   return { request: request as ReadAccount, failures: [...failures, ...blocked.values()] }
 }
 
-/** What of the items, by their ids, does not fit by itself. */
-export const misshapen = (kind: ListedKind, items: Readonly<Record<string, unknown>>): ItemFailure[] =>
+/** Failures of items that do not match their schema. */
+export const shapeFailures = (kind: ListedKind, items: Readonly<Record<string, unknown>>): ItemFailure[] =>
   Object.entries(items).flatMap(([id, item]) => {
     const read = ITEM_SCHEMAS[kind].safeParse(item)
     if (read.success) return []
     return [{ kind, originalId: id, problems: placedProblems(read.error, ELEMENT_TYPES[kind], id, item) }]
   })
 
-/** Items linked to those that do not fit, by kind and id: policies, invoices and payments stand or fall together. */
+/** Items linked to failing ones, as `kind id`: linked policies, invoices and payments fail together. */
 function blockedBy(
   value: SentAccount,
   failures: readonly ItemFailure[],
@@ -157,7 +155,7 @@ function blockedBy(
   return blocked
 }
 
-/** Every `invoiceId` in the item, however deep. */
+/** Every `invoiceId` in the item, at any depth. */
 function invoiceIdsIn(part: unknown): string[] {
   if (typeof part !== 'object' || part === null) return []
   return Object.entries(part).flatMap(([name, inner]) =>
@@ -169,7 +167,7 @@ function invoiceIdsIn(part: unknown): string[] {
 
 const EMPTY = { policies: [], invoices: [], payments: [], disbursements: [] }
 
-/** What a schema makes of a value; its problems as sentences, each with its path. */
+/** The parsed value; problems are added as sentences with their path. */
 export function parsed<S extends z.ZodType>(
   schema: S,
   value: unknown,
@@ -183,8 +181,8 @@ export function parsed<S extends z.ZodType>(
   return undefined
 }
 
-// What does not fit the contract within an item, reported at the path of original ids where it is (resources brief 9.4).
-/** Lists within a policy whose entries are places of their own, by the property that they stand in. */
+// Problems within an item, each at its path of original ids (resources brief 9.4).
+/** Lists whose entries are places of their own. */
 const PLACES: Readonly<Record<string, string>> = {
   terms: 'term',
   transactions: 'transaction',
@@ -193,15 +191,15 @@ const PLACES: Readonly<Record<string, string>> = {
   charges: 'charge',
 }
 
-/** Sentences that one item may have; the rest is counted. */
+/** Sentences kept per item; further ones are only counted. */
 const MOST_SENTENCES = 100
 
 type Place = { readonly elementType: string; readonly locator: string }
 
-/** The innermost place on the way; an element, like an installment, is called by its id where it has one. */
+/** The innermost place on the path. Elements and installments are named by id if they have one. */
 function placeOf(whole: Place, item: unknown, path: readonly PropertyKey[]): Place {
   let { elementType, locator } = whole
-  /** Elements stand below their transaction, however deep they lie in each other. */
+  /** Paths of elements start at their transaction, however deeply they are nested. */
   let transaction = locator
   let part = item
   for (const [at, key] of path.entries()) {
@@ -211,23 +209,22 @@ function placeOf(whole: Place, item: unknown, path: readonly PropertyKey[]): Pla
       key === 'rootElement' ? 'element' : typeof key === 'number' ? PLACES[String(list)] : undefined
     if (kind === undefined) continue
     const { id } = (part ?? {}) as { id?: unknown }
-    const isCalled = (kind === 'element' || kind === 'installment') && typeof id === 'string' && id !== ''
+    const hasOwnName = (kind === 'element' || kind === 'installment') && typeof id === 'string' && id !== ''
     const byPlace = typeof key === 'number' ? `${String(list)}[${key}]` : String(key)
-    locator = `${kind === 'element' ? transaction : locator}/${isCalled ? id : byPlace}`
+    locator = `${kind === 'element' ? transaction : locator}/${hasOwnName ? id : byPlace}`
     if (kind === 'transaction') transaction = locator
     elementType = kind
   }
   return { elementType, locator }
 }
 
-/** Every problem at its place; its sentence names the property as it lies in the item. */
 function placedProblems(error: z.ZodError, elementType: string, id: string, item: unknown): StoredProblem[] {
   const places = new Map<string, { elementType: string; locator: string; errors: string[] }>()
   for (const { path, message } of error.issues.slice(0, MOST_SENTENCES)) {
     const place = placeOf({ elementType, locator: id }, item, path)
     const key = `${place.elementType} ${place.locator}`
     const known = places.get(key) ?? { ...place, errors: [] }
-    // The schema calls the item as a whole the request.
+    // The schema calls the whole item "the request".
     known.errors.push(path.length === 0 ? message.replace(/^The request/, `The ${elementType}`) : message)
     places.set(key, known)
   }
@@ -236,10 +233,10 @@ function placedProblems(error: z.ZodError, elementType: string, id: string, item
   return [...places.values()]
 }
 
-// Reads items that do not fit their schema again, with stand-ins for what does not fit, so that the rest of them can be checked.
+// Reads items with a wrong shape again, with stand-ins for the wrong parts, so that the rest can be checked too.
 const SOME_TIME = '2000-01-01T00:00:00Z'
 
-/** What stands in by the name of a property; any other is left out. An amount breaks no rule as long as it is not nothing. */
+/** Stand-ins by property name; any other property is removed. No amount is zero, since zero breaks rules. */
 const STAND_INS: Readonly<Record<string, unknown>> = {
   ...{ startTime: SOME_TIME, endTime: SOME_TIME, issuedTime: SOME_TIME, dueTime: SOME_TIME },
   ...{ paymentTime: SOME_TIME, disbursementTime: SOME_TIME },
@@ -248,34 +245,39 @@ const STAND_INS: Readonly<Record<string, unknown>> = {
   ...{ productName: '?', elementType: '?', transactionType: '?', chargeType: '?' },
 }
 
-/** Those of one kind of item: the ends of an invoice must be in order, whatever the other one is. */
+/** Per kind of item: an invoice's start must come before its end, even if only one of them is a stand-in. */
 const STAND_INS_OF: Partial<Readonly<Record<ItemKind, Readonly<Record<string, unknown>>>>> = {
   invoices: { startTime: '0001-01-01T00:00:00Z', endTime: '9999-12-31T00:00:00Z' },
 }
 
-/** Stand-ins that break no rule themselves, wherever they stand. */
+/** Stand-ins that break no rule. */
 const HARMLESS: ReadonlySet<string> = new Set(['amount', 'installmentNumber'])
 
-/** Properties that identify parts of a policy: where one does not fit, what holds over time cannot be checked. */
+/** Properties that identify parts of a policy. If one is wrong, rules about elements over time cannot be checked. */
 const STRUCTURE: ReadonlySet<string> = new Set([
   ...['id', 'elementType', 'segment', 'segmentType', 'rootElement', 'elements', 'terms', 'transactions'],
 ])
 
-/** By a property that does not fit: how sentences begin that may be due to its stand-in, at whichever place of the item. */
+/** For each wrong property, how sentences begin that its stand-in may cause anywhere in the item. */
 const DOUBTS: readonly (readonly [properties: RegExp, sentences: RegExp])[] = [
   [/^(start|end|issued)Time$/, /^(startTime|issuedTime|segment\.startTime)\b/],
   [/^installments$/, /^installmentItems\b/],
   [/^rootElement$/, /^segment\.rootElement\b/],
-  // Of a gap no data is read.
+  // A gap's data is not read.
   [/^(segment|segmentType)$/, /^(Field|\w+\[\d+\]: Field)\b/],
 ]
 
-/** How often an item is read again: what a stand-in lets through may have faults of its own. */
+/** Attempts to read an item: a stand-in may reveal further problems. */
 const MOST_READINGS = 3
 
-type Mended = { readonly item: unknown; readonly doubts: Doubts }
+type StandInReading = { readonly item: unknown; readonly doubts: Doubts }
 
-function mended(kind: ItemKind, id: string, schema: z.ZodType, item: unknown): Mended | undefined {
+function readWithStandIns(
+  kind: ItemKind,
+  id: string,
+  schema: z.ZodType,
+  item: unknown,
+): StandInReading | undefined {
   const doubts = new Doubts()
   let copy: unknown = item
   for (let reading = 0; reading < MOST_READINGS; reading += 1) {
@@ -290,11 +292,11 @@ function mended(kind: ItemKind, id: string, schema: z.ZodType, item: unknown): M
   return undefined
 }
 
-/** What a part without an id is called, as `placeOf` calls it. */
-const calledByPlace = (path: readonly string[]): string =>
+/** The name of a part without an id; it matches `placeOf`. */
+const placeName = (path: readonly string[]): string =>
   path.length > 1 && /^\d+$/.test(path.at(-1)!) ? `${path.at(-2)}[${path.at(-1)}]` : (path.at(-1) ?? '?')
 
-/** Whether something could be put there. */
+/** Puts a stand-in at the path. Returns false if that is impossible. */
 function standIn(kind: ItemKind, item: unknown, path: readonly string[]): boolean {
   const key = path.at(-1)
   const holder = path
@@ -304,19 +306,19 @@ function standIn(kind: ItemKind, item: unknown, path: readonly string[]): boolea
   const record = holder as Record<string, unknown>
   const own = STAND_INS_OF[kind] ?? {}
   if (Array.isArray(holder)) holder[Number(key)] = {}
-  else if (key === 'id') record.id = calledByPlace(path.slice(0, -1))
+  else if (key === 'id') record.id = placeName(path.slice(0, -1))
   else if (Object.hasOwn(own, key)) record[key] = own[key]
   else if (Object.hasOwn(STAND_INS, key)) record[key] = STAND_INS[key]
   else delete record[key]
   return true
 }
 
-/** Which problems of an item may be those of its stand-ins. */
+/** Knows which problems of an item its stand-ins may have caused. */
 class Doubts {
-  /** What does not fit at each place, by the names of its properties. */
+  /** Names of the wrong properties at each place. */
   readonly #names = new Map<string, Set<string>>()
   readonly #sentences = new Set<RegExp>()
-  /** Places that are no objects, so that nothing of them is known. */
+  /** Places that are not objects: nothing about them is known. */
   readonly #empty = new Set<string>()
   #isStructureDoubtful = false
 
@@ -331,7 +333,7 @@ class Doubts {
     if (STRUCTURE.has(last)) this.#isStructureDoubtful = true
   }
 
-  /** The sentences that hold whatever the stand-ins are. */
+  /** The sentences that no stand-in can have caused. */
   sure({ elementType, locator, errors }: StoredProblem): string[] {
     const place = `${elementType} ${locator}`
     if (this.#empty.has(place)) return []
@@ -347,13 +349,13 @@ class Doubts {
   }
 }
 
-/** Items that fail, read with stand-ins; `sure`: what of a problem is theirs and not a stand-in's. */
+/** Failing items, read with stand-ins. `sure` returns the sentences of a problem that no stand-in caused. */
 export type Failing = {
   readonly request: ReadAccount
   sure(kind: ItemKind, id: string, problem: StoredProblem): string[]
 }
 
-/** `read`: what of the account fits. Its invoices stand beside those that fail, since policies and payments name them. */
+/** `read`: the valid part of the account. Its invoices are included, since policies and payments name them. */
 export function readFailing(
   value: SentAccount,
   originalId: string,
@@ -364,7 +366,7 @@ export function readFailing(
   const failed = new Map(failures.map(one => [`${one.kind} ${one.originalId}`, one]))
   const doubts = new Map<string, Doubts>()
   const again = (kind: ItemKind, id: string, schema: z.ZodType, item: unknown): unknown[] => {
-    const found = mended(kind, id, schema, item)
+    const found = readWithStandIns(kind, id, schema, item)
     if (!found) return []
     doubts.set(`${kind} ${id}`, found.doubts)
     return [found.item]

@@ -1,4 +1,4 @@
-// What is done to migrations: sent, paused, resumed, recovered, patched. An account at a time is migrated by `run/`.
+// Operations on migrations: submit, pause, resume, recover; patches commit through here. `run/` migrates the accounts.
 import { type AuditEntry, auditRows } from '../../access/audit/store.ts'
 import { invalidRequest, notFound, Refusal, wrongState } from '../../kernel/errors.ts'
 import { newUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
@@ -31,15 +31,14 @@ import { ElementSplitter, type SubmittedAccount, submittedAccount } from './spli
 import * as store from './store.ts'
 import { assertMigrationAllows, MIGRATION_TRANSITIONS, type MigrationAction } from './tables.ts'
 
-/** Takes accounts with all that is theirs. */
 export const submitAccounts = async (
   context: RequestContext,
   upload: Upload,
   validateOnly: boolean,
 ): Promise<JsonText> =>
-  submit(context, upload, { shard: await shardForCreate(ofTenant(context)), validateOnly })
+  submit(context, upload, { shard: await shardForCreate(withTenantKey(context)), validateOnly })
 
-/** Takes further items of an account that exists: 404 where it does not. */
+/** Takes further items of an existing account. Throws 404 if there is none. */
 export async function submitItems(
   context: RequestContext,
   text: string,
@@ -52,20 +51,20 @@ export async function submitItems(
     store.originalIdQuery(database, locator),
   ])
   if (!holders[0]) throw notFound('policyholder', text)
-  // One that was made here has no other id.
+  // An account created here has no id of another system.
   const account = { locator, originalId: ids[0]?.originalId ?? locator }
   return await submit(context, upload, { shard, validateOnly, account })
 }
 
-type Submitted = {
+type Submission = {
   readonly shard: number
   readonly validateOnly: boolean
-  /** An account that exists, which gets further items. */
+  /** The existing account that gets further items. */
   readonly account?: { readonly locator: Uuid; readonly originalId: string }
 }
 
-/** The body goes to R2 as it comes, cut into its accounts on the way; one commit makes it a migration. */
-async function submit(context: RequestContext, upload: Upload, submitted: Submitted): Promise<JsonText> {
+/** Streams the body to R2 and finds its accounts on the way; one commit then creates the migration. */
+async function submit(context: RequestContext, upload: Upload, submitted: Submission): Promise<JsonText> {
   const { env, tenant, calls } = context
   const { shard, account } = submitted
   const database = shardDatabase(env, tenant, shard, calls)
@@ -75,7 +74,7 @@ async function submit(context: RequestContext, upload: Upload, submitted: Submit
   const key = sourceKey(tenant, locator, BODY)
   await expectRecord(context, 'migration.file.unrecorded', locator)
   const { hash } = await storeStream(context, key, { stream, mediaType: 'application/json' })
-  const keyed = withContents(ofTenant(context), hash)
+  const keyed = withContents(withTenantKey(context), hash)
   let isOurs = false
   try {
     const earlier = await storedAnswer(keyed, database)
@@ -99,19 +98,18 @@ async function submit(context: RequestContext, upload: Upload, submitted: Submit
     if (isOurs) wakeLater(context, locator)
     return jsonText(isBySubject(committed) ? answer : committed)
   } finally {
-    // Its timer does it where this fails.
+    // If this fails, the timer of `expectRecord` does it.
     if (!isOurs)
       context.later(discardUnlessRecorded(context, database, locator).catch(logged('warn', locator)))
   }
 }
 
-/** Logs what went wrong with the migration. */
 const logged =
   (level: 'warn' | 'error', locator: Uuid) =>
   (problem: unknown): void =>
     console[level](JSON.stringify({ at: 'migration', locator, problem: String(problem) }))
 
-/** Passes the bytes on, and adds the accounts that it finds in them. Refuses (400) a request without accounts. */
+/** Passes the bytes on and collects their accounts. Refuses (400) a request without accounts. */
 async function* splitting(
   pieces: Upload['stream'],
   accounts: SubmittedAccount[],
@@ -126,7 +124,7 @@ async function* splitting(
   if (accounts.length === 0) throw invalidRequest('The request has no accounts; send a list of at least one.')
 }
 
-/** An outcome that is not known may be that it is recorded after all. */
+/** After an unknown outcome the commit may still have happened, so look first. */
 async function discardUnlessRecorded(
   context: RequestContext,
   database: Database,
@@ -137,7 +135,7 @@ async function discardUnlessRecorded(
 }
 
 /** Idempotency keys of migrations belong to the tenant, not to the caller (resources brief 9.4). */
-function ofTenant(context: RequestContext): RequestContext {
+function withTenantKey(context: RequestContext): RequestContext {
   const { idempotency } = context
   if (!idempotency) return context
   const key = `migration:${idempotency.key.slice(idempotency.key.indexOf(':') + 1)}`
@@ -147,7 +145,7 @@ function ofTenant(context: RequestContext): RequestContext {
 function newMigration(
   { now: at, caller }: RequestContext,
   locator: Uuid,
-  { validateOnly, shard, account }: Submitted,
+  { validateOnly, shard, account }: Submission,
   accounts: readonly SubmittedAccount[],
 ): { migration: store.Migration; accounts: store.MigrationAccount[] } {
   return {
@@ -174,7 +172,7 @@ function auditOf(
   return auditRows(database, context, shard, [entry])
 }
 
-/** No account is begun any more; answers when the one that is under way is done with. */
+/** Begins no further account. Returns when the current one is done. */
 export async function pauseMigration(context: RequestContext, text: string): Promise<void> {
   const { locator } = await change(context, text, 'pause', place => [
     store.migrationStateQuery(place, 'paused', context.now),
@@ -187,7 +185,7 @@ export async function resumeMigration(context: RequestContext, text: string): Pr
   await change(context, text, 'resume', (place, counts) => [runningQuery(context, place, counts)])
 }
 
-/** Accounts that a system error stopped are tried again; those that failed on their data are not. */
+/** Retries accounts that a system error stopped, not those that failed on their data. */
 export async function recoverMigration(context: RequestContext, text: string): Promise<void> {
   await change(context, text, 'recover', (place, counts) => [
     store.recoverQuery(place, context.now),
@@ -195,7 +193,7 @@ export async function recoverMigration(context: RequestContext, text: string): P
   ])
 }
 
-/** It goes on: its rate is counted from now. */
+/** Sets the migration to processing; its rate is measured from now. */
 export const runningQuery = (
   { now: at }: Pick<RequestContext, 'now'>,
   place: RecordPlace,
@@ -221,10 +219,10 @@ async function change(
   return place
 }
 
-/** What people do; the rest is the run's. */
-const ASKED_FOR: ReadonlySet<MigrationAction> = new Set(['pause', 'resume', 'recover', 'patch'])
+/** Actions of people, which are audited; the run does the others. */
+const AUDITED_ACTIONS: ReadonlySet<MigrationAction> = new Set(['pause', 'resume', 'recover', 'patch'])
 
-/** One commit: what is done to the migration with its event, in the state in which it was read. */
+/** Commits an action with its event, if the migration is still in the state that was read. */
 export function commitChange(
   context: RequestContext,
   place: RecordPlace,
@@ -245,12 +243,12 @@ export function commitChange(
     totalAccounts: String(totalAccounts),
     ...change.data,
   }
-  // Of what goes on, a timer that makes it go on; of what rests or has ended, one that deletes what was sent.
-  const dueAt = RESTING.has(action) ? deletedAt(context.now) : context.now
+  // A running migration gets a timer that continues it; a stopped one, a timer that deletes its files.
+  const dueAt = STOPPING_ACTIONS.has(action) ? deletedAt(context.now) : context.now
   return commit(context, database, {
     shard,
     guards: [store.migrationGuard(locator, migration.state), ...(change.guards ?? [])],
-    facts: [...change.facts, ...(ASKED_FOR.has(action) ? auditOf(context, place, action) : [])],
+    facts: [...change.facts, ...(AUDITED_ACTIONS.has(action) ? auditOf(context, place, action) : [])],
     events: [{ type: MIGRATION_TRANSITIONS[action].event as NewEvent['type'], data }],
     timers: action === 'start' ? [] : [runTimer(locator, dueAt)],
     ...(change.answer && { answer: change.answer }),
@@ -258,9 +256,9 @@ export function commitChange(
   })
 }
 
-const RESTING: ReadonlySet<MigrationAction> = new Set(['pause', 'fail', 'stop'])
+const STOPPING_ACTIONS: ReadonlySet<MigrationAction> = new Set(['pause', 'fail', 'stop'])
 
-/** Refuses (409) to go on with what is not there any more. */
+/** Refuses (409) to continue a migration whose files are deleted. */
 export function assertKept({ locator, state, updatedAt }: store.Migration, at: Instant): void {
   if (state === 'processing' || state === 'submitted' || at < deletedAt(updatedAt)) return
   throw wrongState(
@@ -268,11 +266,10 @@ export function assertKept({ locator, state, updatedAt }: store.Migration, at: I
   )
 }
 
-/** The timer of the commit does it too, should the call be lost. */
+/** If this call is lost, the timer of the commit makes it. */
 export const wakeLater = (context: RequestContext, locator: Uuid): void =>
   context.later(wakeMigration(context, locator).catch(logged('error', locator)))
 
-/** For the batch that gives the migration's object something to do: should the call be lost, the timer makes it again. */
 const runTimer = (migration: Uuid, dueAt: Instant): NewTimer => ({
   ...{ kind: 'migration.run', subject: migration, dueAt, payload: {} },
 })
@@ -285,5 +282,4 @@ async function wakeMigration(
   await callObject(calls, () => migrationObject(env, tenant, migration).wake(shard, migration))
 }
 
-/** When the timer is due. */
 export const migrationDue: TimerOwner = ({ subject }, place) => wakeMigration(place, subject as Uuid)

@@ -1,4 +1,4 @@
-// Cuts the JSON list of accounts into its accounts as the bytes come, so that only one of them is ever held.
+// Splits the JSON list of accounts while it streams, so that memory holds one account at a time.
 
 import { Refusal, tooLarge } from '../../kernel/errors.ts'
 import { joined, utf8Text } from '../../platform/http/body/bytes.ts'
@@ -7,10 +7,10 @@ import { MOST_ACCOUNTS, MOST_ITEMS } from './contract-request.ts'
 import { LISTED_KINDS } from './item.ts'
 import { itemsOf, ownId, type SentAccount } from './request.ts'
 
-/** Bytes of one account, which is parsed whole. */
+/** Bytes of one account, which is parsed as a whole. */
 export const LARGEST_ACCOUNT_BYTES = 10 * 1_048_576
 
-/** One element of the list: its JSON, and where it lies in the body, in bytes. */
+/** An account's JSON; `start` is its first byte in the body. */
 export type Element = { readonly start: number; readonly text: string }
 
 const OPEN_LIST = 0x5b
@@ -25,7 +25,7 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
 
 const malformed = (message: string): Refusal => new Refusal('malformedJson', message)
 
-/** Reads a list of objects, or (`single`) one object. It knows brackets and texts only; the caller parses each element. */
+/** Reads a list of objects, or (`single`) one object. It looks at brackets and strings only; the caller parses each element. */
 export class ElementSplitter {
   readonly #single: boolean
   #at = 0
@@ -35,41 +35,41 @@ export class ElementSplitter {
   #escaped = false
   #start = 0
   #parts: Uint8Array[] = []
-  #held = 0
+  #bytes = 0
 
   constructor({ single }: { readonly single: boolean }) {
     this.#single = single
     this.#expects = single ? 'element' : 'list'
   }
 
-  /** The elements that end in the piece. Throws a Refusal (`malformedJson`, `tooLarge`). */
+  /** Returns the elements that end in the piece. Throws a Refusal (`malformedJson`, `tooLarge`). */
   push(piece: Uint8Array): Element[] {
     const elements: Element[] = []
     let from = 0
     for (let index = 0; index < piece.length; index += 1) {
       const byte = piece[index]!
       if (this.#depth > 0) {
-        if (!this.#within(byte)) continue
+        if (!this.#endsElement(byte)) continue
         this.#keep(piece.subarray(from, index + 1))
-        elements.push(this.#ended())
+        elements.push(this.#takeElement())
         continue
       }
       if (BLANKS.has(byte)) continue
       if (this.#at + index < BYTE_ORDER_MARK.length && byte === BYTE_ORDER_MARK[this.#at + index]) continue
-      if (this.#between(byte, this.#at + index)) from = index
+      if (this.#beginsElement(byte, this.#at + index)) from = index
     }
     if (this.#depth > 0) this.#keep(piece.subarray(from))
     this.#at += piece.length
     return elements
   }
 
-  /** To be called at the end of the bytes; throws where something is missing. */
+  /** Call it after the last byte. Throws if the JSON is incomplete. */
   end(): void {
     if (this.#expects !== 'end') throw malformed('The body ends before its JSON does; send it whole.')
   }
 
   /** Whether the element ends with the byte. */
-  #within(byte: number): boolean {
+  #endsElement(byte: number): boolean {
     if (this.#inText) {
       if (this.#escaped) this.#escaped = false
       else if (byte === BACKSLASH) this.#escaped = true
@@ -79,7 +79,7 @@ export class ElementSplitter {
     if (byte === QUOTE) this.#inText = true
     else if (byte === OPEN_OBJECT || byte === OPEN_LIST) this.#depth += 1
     else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) this.#depth -= 1
-    // As deep as a correction may be, which is read as any body: what walks through an account needs a bound.
+    // The limit of every other body: recursion through an account needs a bound.
     if (this.#depth > DEEPEST_JSON)
       throw malformed(
         `The account at byte ${this.#start} nests lists and objects more than ${DEEPEST_JSON} deep; flatten it.`,
@@ -88,7 +88,7 @@ export class ElementSplitter {
   }
 
   /** Whether an element begins with the byte. */
-  #between(byte: number, at: number): boolean {
+  #beginsElement(byte: number, at: number): boolean {
     const expects = this.#expects
     if (expects === 'list' && byte === OPEN_LIST) this.#expects = 'first'
     else if ((expects === 'first' || expects === 'element') && byte === OPEN_OBJECT) {
@@ -102,19 +102,19 @@ export class ElementSplitter {
   }
 
   #keep(part: Uint8Array): void {
-    this.#held += part.length
-    if (this.#held > LARGEST_ACCOUNT_BYTES)
+    this.#bytes += part.length
+    if (this.#bytes > LARGEST_ACCOUNT_BYTES)
       throw tooLarge(
         `The account at byte ${this.#start} is larger than ${LARGEST_ACCOUNT_BYTES / 1_048_576} MiB; send some of its items later, to POST …/migrations/accounts/{accountLocator}.`,
       )
     this.#parts.push(part.slice())
   }
 
-  #ended(): Element {
+  #takeElement(): Element {
     const text = utf8Text(joined(this.#parts))
     if (text === undefined) throw malformed(`The account at byte ${this.#start} of the body is not UTF-8.`)
     this.#parts = []
-    this.#held = 0
+    this.#bytes = 0
     this.#expects = this.#single ? 'end' : 'separator'
     return { start: this.#start, text }
   }
@@ -128,8 +128,7 @@ const EXPECTED = {
   end: 'nothing more',
 } as const
 
-// What is known of a request before it is read: which accounts, where each lies, how many items.
-/** An account of the request. `start` and `length` are bytes of the body. */
+/** `start` and `length` are bytes of the body. */
 export type SubmittedAccount = {
   readonly originalId: string
   readonly start: number
@@ -137,10 +136,7 @@ export type SubmittedAccount = {
   readonly totalItems: number
 }
 
-/**
- * The account of an element. `number` counts the accounts before it; `existing` is the id of an account that exists and gets
- * further items. Throws a Refusal (`malformedJson`, `tooLarge`).
- */
+/** `existing`: id of the account that gets the items. Throws a Refusal (`malformedJson`, `tooLarge`). */
 export function submittedAccount(
   { start, text }: Element,
   number: number,

@@ -1,4 +1,3 @@
-// The rows of migrations: what was sent, how far it is, what became of it.
 import { and, asc, eq, getTableColumns, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -29,7 +28,6 @@ export type MappingRow = BrandedRow<Omit<typeof migrationMappings.$inferSelect, 
 }
 export type FailureRow = BrandedRow<typeof migrationFailures.$inferSelect>
 
-/** How many accounts are in which state. */
 export type AccountCounts = Readonly<Record<AccountState, number>>
 
 export const migrationQuery = ({ build }: Database, locator: Uuid) =>
@@ -57,19 +55,19 @@ export const newMigrationQueries = (
   ...putRows(database, migrationAccounts, accounts),
 ]
 
-/** Trips when the migration is not in that state any more. */
+/** Trips if the migration has left that state. */
 export const migrationGuard = (locator: Uuid, state: MigrationState): Guard => ({
   name: 'guard_migration_state',
   holds: sql`exists (select 1 from ${migrations} where ${migrations.locator} = ${locator} and ${migrations.state} = ${state})`,
 })
 
-/** Trips when an account of it still waits: one that was patched meanwhile. */
-export const nothingWaitsGuard = (locator: Uuid): Guard => ({
+/** Trips if an account waits: one may have been patched meanwhile. */
+export const noneWaitingGuard = (locator: Uuid): Guard => ({
   name: 'guard_migration_state',
   holds: sql`not exists (select 1 from ${migrationAccounts} where ${migrationAccounts.migrationLocator} = ${locator} and state in ('pending', 'processing'))`,
 })
 
-/** Trips when one of the accounts of the migration is not in that state any more, or is another by now. */
+/** Trips if an account has left that state or was corrected. */
 export const accountsGuard = (
   migration: Uuid,
   accounts: readonly Pick<MigrationAccount, 'ordinal' | 'source'>[],
@@ -82,10 +80,9 @@ export const accountsGuard = (
     where a.state = ${state} and a.source = j.value ->> 1)`,
 })
 
-/** A migration and the database in which it lies. */
 type Place = Pick<RecordPlace, 'database' | 'locator'>
 
-/** `runs`: it goes on from now, and its rate is counted from here. */
+/** `runs`: when it last went on, and how many accounts were done by then; the rate counts from there. */
 export const migrationStateQuery = (
   { database, locator }: Place,
   state: MigrationState,
@@ -97,7 +94,7 @@ export const migrationStateQuery = (
     .set({ state, updatedAt: at, runningSince: runs?.since ?? null, ...(runs && { doneBefore: runs.done }) })
     .where(eq(migrations.locator, locator))
 
-/** Accounts that wait, in their order; one that was begun comes first. */
+/** Waiting accounts in order, begun ones first. */
 export const waitingQuery = ({ database, locator }: Place, most: number) =>
   database.build
     .select()
@@ -112,7 +109,7 @@ const amongAccounts = ({ locator }: Place, accounts: Numbered): SQL =>
   sql`${migrationAccounts.migrationLocator} = ${locator}
     and ${migrationAccounts.ordinal} in (select value from json_each(${JSON.stringify(accounts.map(one => one.ordinal))}))`
 
-/** Begins the accounts, unless the migration was paused. The attempt counts at once: an isolate that ends could not count it later. */
+/** Begins the accounts unless the migration is paused. The attempt counts at once: an isolate that dies could not count it later. */
 export const beginQuery = (place: Place, accounts: Numbered, at: Instant): Query =>
   place.database.build
     .update(migrationAccounts)
@@ -122,8 +119,8 @@ export const beginQuery = (place: Place, accounts: Numbered, at: Instant): Query
         and exists (select 1 from ${migrations} where ${migrations.locator} = ${place.locator} and ${migrations.state} = 'processing')`,
     )
 
-/** Lets begun accounts wait again. `counts`: the attempt counts, since one that was begun with them was cut off. */
-export const waitAgainQuery = (place: Place, accounts: Numbered, counts: boolean): Query =>
+/** Puts begun accounts back. `counts`: the attempt counts, since the isolate that began them was cut off. */
+export const requeueQuery = (place: Place, accounts: Numbered, counts: boolean): Query =>
   place.database.build
     .update(migrationAccounts)
     .set({ state: 'pending', ...(!counts && { tries: sql`${migrationAccounts.tries} - 1` }) })
@@ -137,7 +134,6 @@ export const accountQuery = ({ database, locator }: Place, account: Uuid) =>
       and(eq(migrationAccounts.migrationLocator, locator), eq(migrationAccounts.accountLocator, account)),
     )
 
-/** The account in migrations that are not finished, with their types. */
 export const unfinishedOfQuery = ({ build }: Database, account: Uuid) =>
   build
     .select({ ...getTableColumns(migrationAccounts), type: migrations.type })
@@ -148,7 +144,7 @@ export const unfinishedOfQuery = ({ build }: Database, account: Uuid) =>
 const isAccount = ({ migrationLocator, ordinal }: MigrationAccount) =>
   and(eq(migrationAccounts.migrationLocator, migrationLocator), eq(migrationAccounts.ordinal, ordinal))
 
-/** Its text lies elsewhere now, if it lies where the row says; who works on it finds that it has changed. */
+/** Moves the account's text, if it is still where the row says. Work in progress on the account then conflicts. */
 export const changeSourceQuery = (
   { build }: Database,
   account: MigrationAccount,
@@ -165,22 +161,20 @@ export const changeAccountQuery = (
   changes: Partial<typeof migrationAccounts.$inferInsert>,
 ): Query => build.update(migrationAccounts).set(changes).where(isAccount(account))
 
-/** Lets accounts that a fault of the system stopped start over. */
+/** Lets accounts that a system error stopped start over. */
 export const recoverQuery = ({ database, locator }: Place, at: Instant): Query =>
   database.build
     .update(migrationAccounts)
     .set({ state: 'pending', tries: 0, errorItems: 0, updatedAt: at })
     .where(and(eq(migrationAccounts.migrationLocator, locator), eq(migrationAccounts.state, 'error')))
 
-/** What became of an account that was begun. */
 export type AccountOutcome = Pick<
   MigrationAccount,
   'ordinal' | 'state' | 'processedItems' | 'errorItems' | 'warnings'
 >
 
-/** Records what became of accounts of the migration. */
 export const outcomesQuery = (place: Place, outcomes: readonly AccountOutcome[], at: Instant): Query => {
-  // By ordinal, so that each account is found by its key: joined with a list, SQLite reads all accounts of the migration.
+  // An object by ordinal finds each account by key; with a joined list, SQLite would read all accounts of the migration.
   const byOrdinal = Object.fromEntries(
     outcomes.map(({ ordinal, state, processedItems, errorItems, warnings }) => [
       ordinal,
@@ -195,20 +189,18 @@ export const outcomesQuery = (place: Place, outcomes: readonly AccountOutcome[],
     where ${amongAccounts(place, outcomes)}`)
 }
 
-/** Forgets the failures of earlier attempts at the accounts. */
 export const forgetFailuresQuery = ({ build }: Database, migration: Uuid, accounts: readonly Uuid[]): Query =>
   build.delete(migrationFailures).where(
     sql`${migrationFailures.migrationLocator} = ${migration}
         and ${migrationFailures.accountLocator} in (select value from json_each(${JSON.stringify(accounts)}))`,
   )
 
-/** Trips when something more was migrated for the account than that many items. */
+/** Trips if the account no longer has exactly that many migrated items. */
 export const mappingsGuard = (account: Uuid, count: number): Guard => ({
   name: 'guard_migration_account',
   holds: sql`(select count(*) from ${migrationMappings} where ${migrationMappings.accountLocator} = ${account}) = ${count}`,
 })
 
-/** Replaces the failures of an earlier attempt at the account. */
 export const replacedFailures = (
   database: Database,
   { migrationLocator, accountLocator }: Pick<MigrationAccount, 'migrationLocator' | 'accountLocator'>,
@@ -232,14 +224,14 @@ export const failuresOfQuery = ({ build }: Database, migration: Uuid, account: U
       and(eq(migrationFailures.migrationLocator, migration), eq(migrationFailures.accountLocator, account)),
     )
 
-/** The id that the account was migrated by, if it was. */
+/** The account's id in the other system, if it was migrated. */
 export const originalIdQuery = ({ build }: Database, account: Uuid) =>
   build
     .select({ originalId: migrationMappings.originalId })
     .from(migrationMappings)
     .where(and(eq(migrationMappings.accountLocator, account), eq(migrationMappings.kind, 'account')))
 
-/** What items of the account became, in any migration. */
+/** Mappings of the account from all migrations. */
 export const mappingsOfQuery = ({ build }: Database, account: Uuid) =>
   build
     .select()
@@ -247,7 +239,7 @@ export const mappingsOfQuery = ({ build }: Database, account: Uuid) =>
     .where(eq(migrationMappings.accountLocator, account))
     .orderBy(migrationMappings.kind, sql`rowid`)
 
-/** Which of the ids were migrated before, and as which account; of the home shard. */
+/** The accounts that own these ids. Home shard only. */
 export const claimsQuery = ({ build }: Database, originalIds: readonly string[]) =>
   build
     .select()
@@ -256,7 +248,7 @@ export const claimsQuery = ({ build }: Database, originalIds: readonly string[])
       sql`${migratedAccounts.originalId} in (select value from json_each(${JSON.stringify(originalIds)}))`,
     )
 
-/** Where nothing is written: which ids accounts of the same request would have by now. */
+/** Ids that a run with `validateOnly` has checked so far: it claims none. */
 export const checkedQuery = ({ build }: Database, { locator, validateOnly, type }: Migration) =>
   build
     .select({ originalId: migrationAccounts.originalId, accountLocator: migrationAccounts.accountLocator })
@@ -271,14 +263,14 @@ type Claim = Pick<MigrationAccount, 'originalId' | 'accountLocator'>
 const claimsJson = (claims: readonly Claim[]): string =>
   JSON.stringify(claims.map(({ originalId, accountLocator }) => [originalId, accountLocator]))
 
-/** The ids belong to the accounts from now on, unless others have them. */
+/** Claims the ids for the accounts; ids of other accounts stay theirs. Home shard only. */
 export const claimQuery = ({ build }: Database, claims: readonly Claim[]): Query =>
   build.run(sql`
     insert into ${migratedAccounts} (original_id, account_locator)
     select value ->> 0, value ->> 1 from json_each(${claimsJson(claims)}) where true
     on conflict do nothing`)
 
-/** Trips when one of the ids is another account's. */
+/** Trips if another account owns one of the ids. */
 export const claimGuard = (claims: readonly Claim[]): Guard => ({
   name: 'guard_migration_account',
   holds: sql`not exists (
@@ -286,11 +278,11 @@ export const claimGuard = (claims: readonly Claim[]): Guard => ({
     cross join ${migratedAccounts} m on m.original_id = j.value ->> 0 where m.account_locator <> j.value ->> 1)`,
 })
 
-/** Migrations of one tenant that run at a time; others wait. */
+/** Migrations of one tenant that run at the same time; others wait. */
 export const MOST_RUNNING = 4
 
-/** Takes a place for the migration, if it has none and one is free; `placeQuery` shows. Of the home shard. */
-export const takePlaceQuery = ({ build }: Database, locator: Uuid): Query =>
+/** Takes a free slot unless the migration has one; `slotQuery` shows the result. Home shard only. */
+export const takeSlotQuery = ({ build }: Database, locator: Uuid): Query =>
   build.run(sql`
     insert into ${migrationSlots} (number, migration_locator)
     select value, ${locator} from json_each(${JSON.stringify(Array.from({ length: MOST_RUNNING }, (_, at) => at))})
@@ -298,8 +290,8 @@ export const takePlaceQuery = ({ build }: Database, locator: Uuid): Query =>
       and not exists (select 1 from ${migrationSlots} where migration_locator = ${locator})
     limit 1`)
 
-export const placeQuery = ({ build }: Database, locator: Uuid) =>
+export const slotQuery = ({ build }: Database, locator: Uuid) =>
   build.select().from(migrationSlots).where(eq(migrationSlots.migrationLocator, locator))
 
-export const leavePlaceQuery = ({ build }: Database, locator: Uuid): Query =>
+export const leaveSlotQuery = ({ build }: Database, locator: Uuid): Query =>
   build.delete(migrationSlots).where(eq(migrationSlots.migrationLocator, locator))

@@ -3,12 +3,12 @@ import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'driz
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import type { ItemKind, MappingNode, StoredProblem } from './item.ts'
 
-/** Migrations, each in one shard with its records and mappings, so that an account is one batch. Its accounts' states show its progress. */
+/** A migration's rows are all in one shard, so that an account is one batch. Progress follows from its accounts' states. */
 export const migrations = sqliteTable('migration_run', {
   locator: text().primaryKey(),
   state: text().$type<MigrationState>().notNull(),
   type: text().$type<'fullMigration' | 'addAccountItems'>().notNull(),
-  /** Everything is checked, and no record is written. */
+  /** Checks everything and writes no record. */
   validateOnly: integer({ mode: 'boolean' }).notNull(),
   totalAccounts: integer().notNull(),
   createdAt: integer().notNull(),
@@ -16,29 +16,28 @@ export const migrations = sqliteTable('migration_run', {
   username: text().notNull(),
   /** When the state last changed. */
   updatedAt: integer().notNull(),
-  /** When it last went on, in real time, and how many accounts were done by then: the rate is counted from here. */
+  /** When it last started or resumed, in real time, and how many accounts were done by then: the rate counts from here. */
   runningSince: integer(),
   doneBefore: integer().notNull(),
 })
 
-/** The accounts of a migration in the order in which they were sent. */
+/** In the order in which they were sent. */
 export const migrationAccounts = sqliteTable(
   'migration_account',
   {
     migrationLocator: text().notNull(),
     ordinal: integer().notNull(),
-    /** Of the policyholder that it becomes, or of the one that gets further items. */
+    /** The policyholder that it becomes, or that gets the items. */
     accountLocator: text().notNull(),
     originalId: text().notNull(),
     state: text().$type<AccountState>().notNull(),
-    /** Where its text lies in the file `source`, in bytes. */
+    /** The account's JSON: bytes `start` to `start + length` of the file `source`. */
     source: text().notNull(),
     start: integer().notNull(),
     length: integer().notNull(),
     totalItems: integer().notNull(),
     processedItems: integer().notNull(),
     errorItems: integer().notNull(),
-    /** What is odd about it and was taken all the same. */
     warnings: text({ mode: 'json' }).$type<readonly StoredProblem[]>().notNull(),
     /** Attempts begun since it was last queued; a recorded attempt is the last. */
     tries: integer().notNull(),
@@ -53,7 +52,7 @@ export const migrationAccounts = sqliteTable(
   ],
 )
 
-/** What an item of an account became, with what is in it. */
+/** The record that each item became, with those of its parts. */
 export const migrationMappings = sqliteTable(
   'migration_mapping',
   {
@@ -71,7 +70,7 @@ export const migrationMappings = sqliteTable(
   ],
 )
 
-/** Why an item of an account could not be migrated, as the last attempt found. */
+/** Failures of items in the last attempt. */
 export const migrationFailures = sqliteTable(
   'migration_failure',
   {
@@ -86,26 +85,26 @@ export const migrationFailures = sqliteTable(
   ],
 )
 
-/** Ids of accounts that were migrated, of all shards; in the home shard. */
+/** Owners of migrated ids, for all shards. Home shard only. */
 export const migratedAccounts = sqliteTable('migrated_account', {
   originalId: text().primaryKey(),
   accountLocator: text().notNull(),
 })
 
-/** Who runs at the moment, of all shards; in the home shard. */
+/** Running migrations of all shards. Home shard only. */
 export const migrationSlots = sqliteTable(
   'migration_slot',
   { number: integer().primaryKey(), migrationLocator: text().notNull() },
   table => [uniqueIndex('migration_slot_migration').on(table.migrationLocator)],
 )
 
-// The states of a migration and of each of its accounts, as tables (resources brief 9.2).
+// States and transitions (resources brief 9.2).
 export const MIGRATION_STATES = ['submitted', 'processing', 'paused', 'finished', 'failed', 'error'] as const
 export type MigrationState = (typeof MIGRATION_STATES)[number]
 
 export type MigrationAction = 'start' | 'pause' | 'resume' | 'recover' | 'patch' | 'finish' | 'fail' | 'stop'
 
-/** A patch of one account does not wait until those that were patched before it are done. */
+/** `patch` from `processing`: a patch does not wait for accounts patched before it. */
 export const MIGRATION_TRANSITIONS: TransitionTable<MigrationAction, MigrationState> = {
   start: { from: ['submitted'], to: 'processing', event: 'migration.start', past: 'started' },
   pause: { from: ['submitted', 'processing'], to: 'paused', event: 'migration.pause', past: 'paused' },
@@ -137,7 +136,7 @@ export const assertMigrationAllows = (locator: string, state: MigrationState, ac
 export const assertAccountAllows = (locator: string, state: AccountState, action: AccountAction) =>
   assertAllowed(ACCOUNT_TRANSITIONS, `Account ${locator}`, state, action)
 
-/** What a run comes to once no account waits any more: system errors first, then failures on data. */
+/** How a run ends once no account waits: system errors first, then failures on data. */
 export function outcomeOf(counts: Readonly<Record<AccountState, number>>): 'finish' | 'fail' | 'stop' {
   if (counts.error > 0) return 'stop'
   return counts.failed > 0 ? 'fail' : 'finish'

@@ -1,9 +1,6 @@
-// Converts an account of another system into our records: values in, values out (resources brief 9).
-//
-// Policies, invoices and payments that refer to one another stand or fall together. A bill is part of the history of its policies
-// and cannot be added later, since a migration does not change what was migrated; an invoice without its payment would be past
-// due. So what fails blocks what is linked to it, and everything else is kept. Control totals are of the whole account, which is
-// then all or nothing.
+// Converts an account of another system into our records (resources brief 9). Linked policies, invoices and payments fail
+// together: migrated records never change, so a bill cannot be added later, and an invoice without its payment would be past due.
+// Control totals cover the whole account, which is then all or nothing.
 
 import { derivedUuid, newUuid, readUuid, type Uuid } from '../../../kernel/locators.ts'
 import { add, endOfDay, type Instant } from '../../../kernel/time.ts'
@@ -37,7 +34,7 @@ import {
 } from './invoices.ts'
 import { type ConvertedPolicy, convertPolicy, readPolicy } from './policy.ts'
 
-/** Digit locators that converting the account takes, at most. `before`: earlier invoices that it names. */
+/** Digit locators that the conversion takes at most. `before`: earlier invoices that the account names. */
 export function digitsNeeded(
   { policies, invoices, payments }: AccountRequest,
   before: Existing['invoices'] = new Map(),
@@ -47,14 +44,14 @@ export function digitsNeeded(
   for (const { terms } of policies) {
     const transactions = terms.flatMap(term => term.transactions)
     digits += 2
-    // Without installments it may have an invoice of nothing, whose displayId is one.
+    // Without installments it may have a zero invoice, whose displayId is one.
     for (const { segment, installments } of transactions)
       digits +=
         (installments.length === 0 ? 3 : 2) + (segment?.rootElement ? elementsIn(segment.rootElement) : 0)
     const named = transactions.flatMap(({ installments }) => installments.flatMap(one => one.invoiceId ?? []))
     for (const id of new Set(named)) parts.set(id, (parts.get(id) ?? 0) + 1)
   }
-  // Each part of an invoice has a displayId, and may be settled by credit.
+  // Each part of an invoice has a displayId, and credit may settle it.
   for (const count of parts.values()) digits += 2 * count
   for (const { paymentItems } of payments)
     for (const { invoiceId } of paymentItems) digits += Math.max(1, parts.get(invoiceId ?? '') ?? 1)
@@ -64,14 +61,14 @@ export function digitsNeeded(
 const elementsIn = ({ elements }: ElementMigrationRequest): number =>
   elements.reduce((count, one) => count + elementsIn(one), 1)
 
-/** Converts the account. `supply` has the digits that it needs. A step is a transaction; its work counts elements and runs in reach. */
+/** `supply` contains the digits of `digitsNeeded`. Each step is a transaction; its work counts elements and runs in reach. */
 export function* conversionOf(request: AccountRequest, context: ConvertContext): Steps<Converted> {
   const work = newWork(request, context)
   const { findings, invoices, payments } = work
   const account = request.accountData && readPolicyholder(work, request.accountData)
   readInvoices(work)
   const policies = new Map<string, ConvertedPolicy>()
-  for (const policy of findings.singles('policies', request.policies)) {
+  for (const policy of findings.withoutRepeatedIds('policies', request.policies)) {
     const createdBy = policy.createdBy ?? request.defaultCreatedBy
     const converted = yield* convertPolicy(work, { ...policy, createdBy })
     if (converted) policies.set(policy.id, converted)
@@ -84,24 +81,24 @@ export function* conversionOf(request: AccountRequest, context: ConvertContext):
   const paidOut = payDisbursements(work, moves)
   const totals = totalsOf(work, paidOut)
   checkControlTotals(work, totals)
-  if (findings.fails('account', accountIdOf(work))) return nothingOf(work)
+  if (findings.fails('account', accountIdOf(work))) return failEverything(work)
 
   const { disbursements } = paidOut
   const kept = [...policies].filter(([id]) => !findings.fails('policies', id)).map(([, policy]) => policy)
-  // A discarded invoice that bills nothing has no record, since it is of no policy. Auxiliary data keeps what was sent.
+  // A discarded invoice that bills nothing belongs to no policy and has no record. Auxiliary data keeps it.
   const discarded = request.invoices.filter(({ id }) => {
     const item = invoices.get(id)
     return item && !item.earlier && item.added.length === 0 && !findings.fails('invoices', id)
   })
   return {
     account,
-    policies: kept.map(({ making }) => withGrace(making as PolicyAggregate, context)),
+    policies: kept.map(({ making }) => extendGrace(making as PolicyAggregate, context)),
     changes: changesOf(work),
     added: addedParts(work),
     auxData: [
       ...(account ? originRows(context.accountLocator, { ...request.accountData, data: undefined }) : []),
       ...kept.flatMap(({ auxData }) => auxData),
-      // A payment of several invoices is several, each with what was sent of it.
+      // A payment of several invoices becomes several payments, each with the original data.
       ...[...paid].flatMap(([id, locators]) => {
         const { paymentType, createdBy } = payments.get(id)!.request
         return locators.flatMap(locator => originRows(locator, { paymentType, createdBy }))
@@ -125,12 +122,11 @@ export function* conversionOf(request: AccountRequest, context: ConvertContext):
   }
 }
 
-/** The same in one go. */
+/** The whole conversion without pauses. */
 export const convertAccount = (request: AccountRequest, context: ConvertContext): Converted =>
   atOnce(conversionOf(request, context))
 
-// Items that do not fit their schema, or are blocked, are not converted, but checked, so that one attempt reports everything.
-/** Every rule that an item breaks by itself. Nothing is made, and no locator of the context's supply is taken. */
+/** Checks failing items without converting them, so that one attempt reports everything. Takes no locators from the supply. */
 export function ownProblems(request: AccountRequest, context: ConvertContext): ItemFailure[] {
   let digits = 0
   const supply = { digits: () => (digits += 1), uuid: () => newUuid(context.shard) }
@@ -147,7 +143,7 @@ export function ownProblems(request: AccountRequest, context: ConvertContext): I
 const discardedLocator = ({ context: { shard, accountLocator } }: Work, id: string): Uuid =>
   derivedUuid(shard, accountLocator, 'discarded invoice', id)
 
-/** What else an item became, by its place: the first of all stands for the item itself. */
+/** A further record of an item; the first one represents the item itself. */
 export const partNode = (originalId: string, at: number, locator: string): MappingNode => ({
   originalId: `${originalId}[${at}]`,
   locator,
@@ -160,8 +156,8 @@ function mappingOf(kind: ItemKind, originalId: string, locators: readonly string
   return [{ kind, originalId, locator, ...(children.length > 0 && { children }) }]
 }
 
-/** Nothing of an account that fails is kept; its other items wait for it. */
-function nothingOf(work: Work): Converted {
+/** A failing account keeps nothing and blocks its other items. */
+function failEverything(work: Work): Converted {
   const { request, findings, warnings, none } = work
   const id = accountIdOf(work)
   for (const kind of LISTED_KINDS)
@@ -176,13 +172,8 @@ function nothingOf(work: Work): Converted {
   }
 }
 
-// Grace periods of invoices that were long past due when the account came.
-//
-// At the end of a grace period the policy loses its cover. If that end has already passed, the policy would lose cover that the
-// other system gave, without a warning. So such an invoice gets the product's days from the migration on; others keep the rest of
-// theirs.
-/** The policy with an end of grace for each such invoice. */
-function withGrace(
+/** An invoice whose grace period would already have ended gets a new one from now on: else the policy would lose cover at once. */
+function extendGrace(
   policy: PolicyAggregate,
   { configuration, now }: Pick<ConvertContext, 'configuration' | 'now'>,
 ): PolicyAggregate {

@@ -1,4 +1,4 @@
-// Whether invoices are what payments and credit make of them: rules 8 and 9 of resources brief 9.3.
+// Checks invoices against payments and credit: rules 8 and 9 of resources brief 9.3.
 import { type Money, minus, negated, plus, sum, sumOf, toText } from '../../../kernel/money.ts'
 import { POLICY_LIMITS } from '../../../policy/records/aggregate.ts'
 import { controlTotalsIn, type DisbursementMigrationRequest } from '../contract-request.ts'
@@ -14,9 +14,9 @@ import {
   type Work,
 } from './converted.ts'
 import { readAmount } from './elements.ts'
-import { balanceOf, missingCredit, partsOf } from './invoices.ts'
+import { balanceOf, failedCreditPayment, partsOf } from './invoices.ts'
 
-/** Checks what is left against the rules; failures block more, until the rest holds. Returns the movements of the account's credit. */
+/** Repeats the checks until nothing more fails, since failures block other items. Returns the movements of the account's credit. */
 export function balance(work: Work): CreditMove[] {
   for (;;) {
     const amounts = livePayments(work).flatMap(({ byInvoice }) => [...byInvoice])
@@ -29,22 +29,20 @@ export function balance(work: Work): CreditMove[] {
   }
 }
 
-/** The credit that is left after these movements. */
 export const creditLeft = ({ context, none }: Work, moves: readonly CreditMove[]): Money =>
   moves.reduce((all, { by }) => plus(all, by), context.existing?.credit ?? none)
 
-/** Undefined where something is found to fail. Each invoice is looked at by itself first, then at what credit has to cover. */
+/** Undefined if an invoice fails. Checks each invoice by itself first, then what credit has to cover. */
 function checkInvoices(work: Work): CreditMove[] | undefined {
   const { findings, none } = work
   const live = liveInvoices(work)
   if (live.length === 0 && !work.context.existing?.lastInvoice && failCreditWithoutInvoice(work))
     return undefined
   for (const item of live) {
-    const wrong = wrongWith(item, none)
+    const wrong = brokenRule(item, none)
     if (wrong !== undefined) fail(work, item, wrong)
   }
   if (live.some(({ id }) => findings.fails('invoices', id))) return undefined
-  // What payments bring that no invoice asks for.
   const moves = livePayments(work)
     .filter(({ credit }) => credit.minor > 0)
     .map(({ request, credit }): CreditMove => ({ at: request.paymentTime, by: credit }))
@@ -54,9 +52,9 @@ function checkInvoices(work: Work): CreditMove[] | undefined {
 const fail = ({ findings }: Work, { id, earlier }: InvoiceItem, rule: string): void =>
   findings.wrong('invoices', id, earlier ? `invoiceId '${id}' was migrated before: ${rule}` : rule)
 
-/** Fails payments that are all credit, in an account without an invoice that it could stand with. Returns whether any fails. */
+/** Fails credit-only payments of an account without any invoice that could hold the credit. Returns whether any fails. */
 function failCreditWithoutInvoice(work: Work): boolean {
-  const homeless = livePayments(work).filter(
+  const creditOnly = livePayments(work).filter(
     ({ byInvoice, credit }) => byInvoice.size === 0 && credit.minor > 0,
   )
   const failing = work.findings.failing('invoices')
@@ -64,12 +62,12 @@ function failCreditWithoutInvoice(work: Work): boolean {
     failing === undefined
       ? 'paymentItems without invoiceId must stand in an account with an invoice: credit is kept with its last one.'
       : `blocked by ${failing}`
-  for (const { request } of homeless) work.findings.wrong('payments', request.id, rule)
-  return homeless.length > 0
+  for (const { request } of creditOnly) work.findings.wrong('payments', request.id, rule)
+  return creditOnly.length > 0
 }
 
-/** Which rule the invoice breaks; undefined where it holds. */
-function wrongWith(item: InvoiceItem, none: Money): string | undefined {
+/** The rule that the invoice breaks, if any. */
+function brokenRule(item: InvoiceItem, none: Money): string | undefined {
   const { state, earlier, received } = item
   const parts = partsOf(item)
   const { total, paid, rest } = balanceOf(item, none)
@@ -91,16 +89,21 @@ function wrongWith(item: InvoiceItem, none: Money): string | undefined {
     : undefined
 }
 
-type Short = { readonly item: InvoiceItem; readonly total: Money; readonly paid: Money; readonly rest: Money }
+type UnpaidInvoice = {
+  readonly item: InvoiceItem
+  readonly total: Money
+  readonly paid: Money
+  readonly rest: Money
+}
 
 /**
- * Adds what settled invoices take from credit, after the refunds that add to it; false if credit falls short. A failing invoice
- * neither takes nor adds, so earlier ones may fall short then: it looks again until all that do are found.
+ * Adds what settled invoices take from credit, refunds first. Returns false if credit falls short. A failing invoice
+ * neither takes nor adds credit, so earlier ones may fall short then: the loop starts over until all of them are found.
  */
 function coverFromCredit(work: Work, live: readonly InvoiceItem[], moves: CreditMove[]): boolean {
-  const short = live
+  const unpaid = live
     .filter(({ state }) => state === 'settled')
-    .map((item): Short => ({ item, ...balanceOf(item, work.none) }))
+    .map((item): UnpaidInvoice => ({ item, ...balanceOf(item, work.none) }))
     .filter(({ rest }) => rest.minor !== 0)
     .sort(
       (a, b) =>
@@ -108,15 +111,15 @@ function coverFromCredit(work: Work, live: readonly InvoiceItem[], moves: Credit
         a.item.times.createdAt - b.item.times.createdAt,
     )
   const credits = new Map(livePayments(work).map(one => [one.request.id, one.credit]))
-  const fallen = new Set<string>()
+  const failedIds = new Set<string>()
   const covered = new Map<string, Money>()
-  let missing = missingCredit(work)
-  let brought = creditLeft(work, moves)
-  let left = brought
-  for (let at = 0; at < short.length; at += 1) {
-    const one = short[at]!
+  let missing = failedCreditPayment(work)
+  let totalCredit = creditLeft(work, moves)
+  let left = totalCredit
+  for (let at = 0; at < unpaid.length; at += 1) {
+    const one = unpaid[at]!
     const { id } = one.item
-    if (fallen.has(id)) continue
+    if (failedIds.has(id)) continue
     if (left.minor >= one.rest.minor) {
       left = minus(left, one.rest)
       covered.set(id, one.rest)
@@ -124,51 +127,50 @@ function coverFromCredit(work: Work, live: readonly InvoiceItem[], moves: Credit
     }
     if (missing !== undefined) work.findings.wrong('invoices', id, `blocked by ${missing}`)
     else fail(work, one.item, uncovered(one, left))
-    const together = work.findings.links.around(id)
-    for (const other of together.invoices) {
-      fallen.add(other)
+    const linked = work.findings.links.around(id)
+    for (const other of linked.invoices) {
+      failedIds.add(other)
       left = plus(left, covered.get(other) ?? work.none)
     }
-    for (const payment of together.payments) {
+    for (const payment of linked.payments) {
       const credit = credits.get(payment)
       if (!credit || credit.minor === 0) continue
-      brought = minus(brought, credit)
+      totalCredit = minus(totalCredit, credit)
       left = minus(left, credit)
       missing ??= payment
     }
     if (left.minor >= 0) continue
-    left = brought
+    left = totalCredit
     covered.clear()
     at = -1
   }
-  for (const { item, rest } of short) moves.push({ at: item.times.createdAt, by: negated(rest) })
-  return fallen.size === 0
+  for (const { item, rest } of unpaid) moves.push({ at: item.times.createdAt, by: negated(rest) })
+  return failedIds.size === 0
 }
 
-const uncovered = ({ total, paid }: Short, left: Money): string =>
+const uncovered = ({ total, paid }: UnpaidInvoice, left: Money): string =>
   `invoiceState settled must have payments and credit of its total ${toText(total)}; it has payments of ${toText(paid)}, and a credit of ${toText(left)} is left.`
 
-// What was paid out of the account's credit.
 export type PaidOut = {
   readonly disbursements: readonly ConvertedDisbursement[]
-  /** All movements of the credit: those that came in, and what was paid out. */
+  /** Incoming and outgoing movements of the credit. */
   readonly moves: readonly CreditMove[]
 }
 
-/** Those that the credit of their time does for, in the order of time. */
+/** In order of time, fails each disbursement beyond the credit at its time. */
 export function payDisbursements(work: Work, before: readonly CreditMove[]): PaidOut {
   const { request, context, findings, warnings, none } = work
   const { existing, supply } = context
   const moves = [...before]
   const incoming = before.toSorted((a, b) => a.at - b.at)
   let seen = 0
-  // What the account has at the time of the disbursement, and in the end, after the ones before it.
+  // `available` is the credit at the disbursement's time, `left` the credit at the end.
   let available = existing?.credit ?? none
   let left = creditLeft(work, before)
   let missing: { readonly id: string | undefined } | undefined
   const disbursements: ConvertedDisbursement[] = []
   const ordered = findings
-    .singles('disbursements', request.disbursements)
+    .withoutRepeatedIds('disbursements', request.disbursements)
     .sort((a, b) => a.disbursementTime - b.disbursementTime)
   for (const one of ordered) {
     const { id, disbursementTime: at, disbursementType, data } = one
@@ -177,7 +179,7 @@ export function payDisbursements(work: Work, before: readonly CreditMove[]): Pai
     for (; seen < incoming.length && incoming[seen]!.at <= at; seen += 1)
       available = plus(available, incoming[seen]!.by)
     if (!findings.fails('disbursements', id) && amount.minor > Math.min(available.minor, left.minor)) {
-      // None of these fails because of a disbursement, so that one look is enough.
+      // Disbursements cause none of these failures, so one look is enough.
       missing ??= { id: missingMoney(work) }
       findings.wrong(
         'disbursements',
@@ -197,11 +199,11 @@ export function payDisbursements(work: Work, before: readonly CreditMove[]): Pai
   return { disbursements, moves }
 }
 
-/** What fails and may have brought credit: of payments more than an invoice asked for, of invoices a refund. */
+/** A failing item that may have added credit: an overpayment or a refund. */
 const missingMoney = (work: Work): string | undefined =>
-  missingCredit(work) ?? work.findings.failing('payments') ?? work.findings.failing('invoices')
+  failedCreditPayment(work) ?? work.findings.failing('payments') ?? work.findings.failing('invoices')
 
-/** The sum of its sources; a wrong source counts as nothing. */
+/** The sum of its sources; wrong sources count as zero. */
 export function amountOf(work: Work, { id, sources, currency }: DisbursementMigrationRequest): Money {
   const { findings, none } = work
   assertCurrency(work, 'disbursements', id, currency)
@@ -217,7 +219,7 @@ export function amountOf(work: Work, { id, sources, currency }: DisbursementMigr
   return sum(amounts, none.currency)
 }
 
-/** What the account comes to (rule 10 of resources brief 9.3). */
+/** Rule 10 of resources brief 9.3. */
 export function totalsOf(work: Work, { disbursements, moves }: PaidOut): ControlTotals {
   const { currency } = work.none
   const billed = liveInvoices(work).filter(({ state }) => state !== 'discarded')
@@ -234,7 +236,7 @@ export function totalsOf(work: Work, { disbursements, moves }: PaidOut): Control
   }
 }
 
-/** Compares the totals with the control totals of the request. A difference fails the account: nothing of it is kept. */
+/** A difference fails the whole account. */
 export function checkControlTotals(work: Work, totals: ControlTotals): void {
   const { request, findings, none } = work
   const expected = controlTotalsIn(request)

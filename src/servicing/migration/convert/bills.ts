@@ -15,24 +15,20 @@ import type { Applied } from './transaction/apply.ts'
 import type { Billed } from './transaction/charging.ts'
 import type { Making } from './transaction/context.ts'
 
-// The bills of a migrated policy: what each installment of the other system billed of each charge, in the form of plans of plugins
-// (policy/records/invoice.ts). An invoice bills one installment. Installments of one transaction on the same invoice are joined;
-// among those of several transactions the last one absorbs the others.
+// The bills of a migrated policy, in the form of plugin plans (policy/records/invoice.ts). Installments of one transaction on the
+// same invoice are joined; of those of several transactions the last one absorbs the others.
 
-/** A map while amounts are added up: ids are long texts, and looking each up as a property name is slow. */
+/** A map, since looking long ids up as property names is slow. */
 type Plan = { readonly items: Map<string, number>; readonly fees: InstallmentFee[] }
 
-/** Without a prototype: each installment has different ids, and the engine would derive a shape for any other kind of object. */
-function recorded(items: ReadonlyMap<string, number>): Record<string, number> {
+/** Without a prototype: the engine would derive a shape for each set of ids otherwise. */
+function toRecord(items: ReadonlyMap<string, number>): Record<string, number> {
   const named: Record<string, number> = Object.create(null)
   for (const [id, minor] of items) named[id] = minor
   return named
 }
 
-/**
- * Plans the transaction's bills, if it has installments. What is not invoiced yet is due at the end of today at the earliest.
- * Returns the locators that the installments have, in their order; those of one invoice have the same.
- */
+/** Open installments are due at the end of today at the earliest. Returns a locator per installment; those of one invoice share it. */
 export function planBills(
   making: Making,
   { request: { installments }, term }: ReadTransaction,
@@ -40,14 +36,14 @@ export function planBills(
   { supply, now }: { readonly supply: LocatorSupply; readonly now: Instant },
 ): readonly Uuid[] {
   const plans = installments.map((): Plan => ({ items: new Map(), fees: [] }))
-  for (const one of billed) lay(one, plans, supply, making.policy.currency)
+  for (const one of billed) distributeAmounts(one, plans, supply, making.policy.currency)
   const groups = Map.groupBy(installments.keys(), at => installments[at]!.invoiceId ?? at)
   const locators: Uuid[] = []
   const starts = [...new Set(installments.map(one => one.startTime))].sort((a, b) => a - b)
   const next = new Map(starts.map((start, at) => [start, starts[at + 1]]))
   for (const [index, group] of [...groups.values()].entries()) {
     const first = installments[group[0]!]!
-    const plan = group.map(at => plans[at]!).reduce(joined)
+    const plan = group.map(at => plans[at]!).reduce(joinPlans)
     const issueAt = first.generateTime ?? first.dueTime
     const isLate = first.invoiceId === undefined && first.dueTime < now
     const installment: PlannedInstallment = {
@@ -66,14 +62,13 @@ export function planBills(
   return locators
 }
 
-/** A span is never empty. */
 const spanFrom = (start: Instant, end: Instant): Span => ({
   start,
   end: end > start ? end : ((start + 1) as Instant),
 })
 
 const contentOf = ({ items, fees }: Plan): Pick<PlannedInstallment, 'items' | 'fees'> => ({
-  items: recorded(items),
+  items: toRecord(items),
   ...(fees.length > 0 && { fees }),
 })
 
@@ -81,8 +76,8 @@ const feeOf = (supply: LocatorSupply, name: string, amount: Money): InstallmentF
   ...{ locator: supply.uuid(), name, description: name, amount },
 })
 
-/** Lays the installments' amounts on the fold's charges. All but the last charge lie on the first installment. */
-function lay(
+/** Distributes the installments' amounts over the fold's charges. The first installment takes all charges but the last. */
+function distributeAmounts(
   { stated, charges, name }: Billed,
   plans: readonly Plan[],
   supply: LocatorSupply,
@@ -95,7 +90,7 @@ function lay(
   const first = items[0]?.at ?? 0
   const main = charges.at(-1)
   if (!main) {
-    // Nothing in all, but something at a time: each installment asks for its part, which belongs to it alone.
+    // The amounts add up to zero: each installment then bills its part as a fee of its own.
     for (const [at, minor] of parts.entries())
       if (minor !== 0 && stated.some(one => one.kind !== 'commission'))
         plans[at]!.fees.push(feeOf(supply, name, fromMinor(minor, currency)))
@@ -103,55 +98,54 @@ function lay(
   }
   for (const charge of charges) {
     if (charge === main) continue
-    put(plans[first]!, charge.id, charge.amount.minor)
+    addAmount(plans[first]!, charge.id, charge.amount.minor)
     parts[first]! -= charge.amount.minor
   }
-  for (const [at, minor] of parts.entries()) put(plans[at]!, main.id, minor)
+  for (const [at, minor] of parts.entries()) addAmount(plans[at]!, main.id, minor)
 }
 
-function put({ items }: Plan, id: string, minor: number): void {
+function addAmount({ items }: Plan, id: string, minor: number): void {
   const sum = (items.get(id) ?? 0) + minor
   if (sum === 0) items.delete(id)
   else items.set(id, sum)
 }
 
-function joined(a: Plan, b: Plan): Plan {
+function joinPlans(a: Plan, b: Plan): Plan {
   const both = { items: new Map(a.items), fees: [...a.fees, ...b.fees] }
-  for (const [id, minor] of b.items) put(both, id, minor)
+  for (const [id, minor] of b.items) addAmount(both, id, minor)
   return both
 }
 
-/** One installment of several, in the order of the line: the last one takes over what the others bill. */
+/** Joins installments in the order of the line: the last one absorbs the others. */
 function joinInstallments(making: Making, locators: readonly Uuid[]): PlannedInstallment {
   const parts = locators.map(locator => making.installments.get(locator)!)
   const last = parts.pop()!
   if (parts.length === 0) return last
   const plan = [...parts, last]
     .map(({ items = {}, fees = [] }): Plan => ({ items: new Map(Object.entries(items)), fees: [...fees] }))
-    .reduce(joined)
+    .reduce(joinPlans)
   const absorbedBy = [last.modificationLocator]
-  // Fees go with what the installment billed.
+  // Fees move to the absorbing installment.
   for (const one of parts) making.installments.set(one.locator, { ...one, fees: undefined, absorbedBy })
   const all = { ...last, ...contentOf(plan) }
   making.installments.set(last.locator, all)
   return all
 }
 
-/** Joins what several transactions plan for the same time, as a live endorsement does: nobody gets two invoices on one day. */
+/** Joins installments of several transactions for the same time, as a live endorsement does: one invoice a day. */
 export function joinPlanned(making: Making, invoiced: ReadonlySet<Uuid>): void {
   const planned = [...making.installments.values()].filter(one => !invoiced.has(one.locator))
   for (const [, sameTime] of Map.groupBy(planned, one => `${one.issueAt} ${one.dueAt}`)) {
     const owners = Map.groupBy(sameTime, one => one.modificationLocator)
-    // One of each transaction: what a transaction itself plans twice for the same time stays as stated.
+    // One per transaction: two installments of one transaction at the same time stay apart, as stated.
     const firsts = [...owners.values()].map(([first]) => first!.locator)
     if (firsts.length > 1) joinInstallments(making, firsts)
   }
 }
 
-/** Times of an invoice, as an invoice of several policies has them for each. */
 export type InvoiceTimes = Pick<Invoice, 'start' | 'end' | 'dueAt' | 'createdAt'>
 
-/** The invoice of these installments of the policy, in the order of the line. Takes one digit. */
+/** Takes one digit. `locators`: installments in the order of the line. */
 export function invoiceInstallmentsOf(
   making: Making,
   times: InvoiceTimes,
@@ -176,8 +170,8 @@ export function invoiceInstallmentsOf(
 }
 
 /**
- * Where a later plan took over parts of a charge that add up to nothing, no rest is left for items. Each part then becomes a fee
- * of its installment, so that the invoices keep their amounts. To be called once all invoices are made.
+ * If a later plan absorbed parts of a charge that add up to zero, nothing is left for items. Each part then becomes a fee of its
+ * installment, so that invoices keep their amounts. Call it once all invoices are made.
  */
 export function keepOpposites(making: Making, supply: LocatorSupply): void {
   const { currency } = making.policy
@@ -204,16 +198,14 @@ export function keepOpposites(making: Making, supply: LocatorSupply): void {
   }
 }
 
-/** The name of a charge; undefined if nobody pays it. */
+/** Undefined for charges that nobody pays. */
 function nameOf(charge: Charge): string | undefined {
   if (!isPayable(charge)) return undefined
   if ('feeName' in charge) return charge.feeName
   return 'taxName' in charge && charge.taxName !== undefined ? charge.taxName : charge.perilName
 }
 
-// The bill of a transaction without installments, which had nothing to pay. It may give back and charge the same thing; both are
-// charges, billed once on an invoice of nothing that is settled at once, as for a live transaction of that kind.
-/** Bills what the transaction charges, if anything; it has no installments. Takes a digit. */
+/** Bills a transaction without installments on a zero invoice that is settled at once, as for a live transaction. Takes a digit. */
 export function billOfNothing(
   making: Making,
   { request: { issuedTime }, from, term }: ReadTransaction,

@@ -1,4 +1,4 @@
-// What is converted of an account, and what becomes of it: values in, values out.
+// Input and output of the conversion of an account.
 import type { LocatorSupply, Uuid } from '../../../kernel/locators.ts'
 import { type Money, zero } from '../../../kernel/money.ts'
 import type { Instant } from '../../../kernel/time.ts'
@@ -22,52 +22,49 @@ import type { Making } from './transaction/context.ts'
 
 export type ConvertContext = {
   readonly configuration: Configuration
-  /** The tenant's newest version, whose configuration that is. */
+  /** The tenant's newest version. */
   readonly configVersion: number
   readonly now: Instant
-  /** Has as many digits as `digitsNeeded` returns; its UUIDs carry the account's shard. */
+  /** Contains the digits of `digitsNeeded`; its UUIDs carry the account's shard. */
   readonly supply: LocatorSupply
   readonly shard: number
-  /** The locator that the account gets as a policyholder, or has. */
+  /** The policyholder's locator. */
   readonly accountLocator: Uuid
-  /** What an account that exists is called: by its id in the other system, if it has one. */
+  /** The id of an existing account in the other system, if it has one. */
   readonly accountId?: string
-  /** Who migrates; stands as the maker of the account where the request names none that is a locator. */
+  /** Who migrates; creator of the account unless the request names a locator. */
   readonly callerLocator: Uuid
-  /** What there is of an account that is there already. Absent, the account is made. */
+  /** Absent: the account is created. */
   readonly existing?: Existing
-  /** Items of the account that are not in the request, since they fail: what rests on them is blocked by them. */
+  /** Failing items, which are not in the request. They block what depends on them. */
   readonly failed?: readonly ItemFailure[]
-  /** What constraint tables find wrong with the account's data. */
+  /** Problems that constraint tables find in the account's data. */
   readonly disallowed?: readonly string[]
 }
 
 export type Existing = {
   readonly credit: Money
-  /** What the account prefers, as it was migrated. */
   readonly preferences?: contract.Preferences
-  /** Invoices that were migrated before and that the request names, by their ids. */
+  /** Earlier migrated invoices that the request names, by id. */
   readonly invoices: ReadonlyMap<string, EarlierInvoice>
-  /** The account's last invoice: what is paid beside any stands with it, where the request has none. */
+  /** Holds credit if the request has no invoice. */
   readonly lastInvoice?: EarlierPart
 }
 
-/** A policy that is there already, with its product in its own version of the configuration. */
+/** An existing policy, with the product of its own configuration version. */
 export type EarlierPolicy = { readonly aggregate: PolicyAggregate; readonly product: ProductDefinition }
 
-/** An invoice of a policy that is there already. */
 export type EarlierPart = { readonly policy: EarlierPolicy; readonly invoice: Uuid }
 
-/** What an invoice that was migrated before became: one of each policy that it bills. */
+/** An earlier migrated invoice: one record per policy that it bills. */
 export type EarlierInvoice = {
   readonly parts: readonly [EarlierPart, ...EarlierPart[]]
-  /** Whether the request says that it is settled: an earlier attempt at this very request made it. */
-  readonly isToldSettled: boolean
+  /** Whether the request states it as settled: an earlier attempt at this request made it. */
+  readonly isStatedSettled: boolean
 }
 
 export type AuxRow = { readonly locator: string; readonly key: string; readonly value: string }
 
-/** Money paid out of an account's credit. */
 export type ConvertedDisbursement = {
   readonly locator: Uuid
   readonly originalId: string
@@ -78,16 +75,16 @@ export type ConvertedDisbursement = {
 }
 
 export type ControlTotals = {
-  /** What invoices ask for that were not discarded. */
+  /** Without discarded invoices. */
   readonly invoiced: Money
-  /** What was received, less what was paid out on refund invoices. */
+  /** Payments received, less refunds paid. */
   readonly paid: Money
-  /** What no invoice asked for and was not paid out. */
+  /** Money that no invoice asked for and that was not paid out. */
   readonly credit: Money
   readonly disbursed: Money
 }
 
-/** A policy that existed before and whose invoices the request pays. */
+/** An existing policy whose invoices the request pays. */
 export type PolicyChange = {
   readonly before: PolicyAggregate
   readonly after: PolicyAggregate
@@ -95,58 +92,56 @@ export type PolicyChange = {
   readonly timers: readonly NewTimer[]
 }
 
-/** What policies of the request added to an invoice that was migrated before: invoices of their own. */
+/** Invoices that policies of the request add to an earlier migrated one. */
 export type AddedParts = { readonly originalId: string; readonly parts: readonly Uuid[] }
 
 export type Converted = {
-  /** Absent where the account exists, or failed. */
+  /** Absent if the account exists or failed. */
   readonly account: Policyholder | undefined
-  /** Policies with all that belongs to them: bills, invoices, payments. */
   readonly policies: readonly PolicyAggregate[]
   readonly changes: readonly PolicyChange[]
   readonly added: readonly AddedParts[]
   readonly auxData: readonly AuxRow[]
   readonly disbursements: readonly ConvertedDisbursement[]
   readonly mappings: readonly ItemMapping[]
-  /** Nothing of these items is in the rest. */
+  /** These items are in no other list. */
   readonly failures: readonly ItemFailure[]
-  /** What is odd and was taken all the same. */
+  /** Oddities that were accepted. */
   readonly warnings: readonly StoredProblem[]
-  /** Of what is in here, beside what the account had. */
+  /** Without what the account had before. */
   readonly totals: ControlTotals
 }
 
-/** An account, or (without `accountData`) further items of one that exists. */
+/** An account, or (without `accountData`) further items of an existing one. */
 export type AccountRequest = contract.MigrationRequest &
   Partial<Pick<contract.AccountMigrationRequest, 'accountData'>>
 
-/** What a payment changes of a policy. */
 export type Payable = Pick<Making, 'invoices' | 'payments'>
 
-/** The part of an invoice that a policy has. */
+/** One policy's invoice of an invoice in the other system. */
 export type Part = {
   readonly making: Payable
   readonly invoice: Uuid
-  /** What it asks for; nothing until all invoices of the account are made. */
+  /** Zero until all invoices of the account are made. */
   readonly due: Money
 }
 
 export type InvoiceItem = {
   readonly id: string
-  /** The state that the request asks for; absent, it follows from the payments. */
+  /** The stated state; absent, it follows from the payments. */
   readonly state: contract.InvoiceMigrationRequest['invoiceState']
   readonly times: InvoiceTimes
-  /** What there is of it already; absent where the request brings it. */
+  /** Its existing records; absent if the request contains the invoice. */
   readonly earlier?: {
-    /** What is not settled. */
+    /** Parts that are not settled. */
     readonly open: readonly Part[]
-    /** The part with which credit stands. */
+    /** The part that holds credit. */
     readonly home: Part
     readonly statuses: readonly InvoiceStatus[]
   }
-  /** Of each policy of the request that it bills, once they stand. */
+  /** One part per policy of the request that it bills. */
   added: Part[]
-  /** What payments of the request pay of it. */
+  /** Payments of the request. */
   received: readonly Money[]
 }
 
@@ -157,18 +152,18 @@ export type PaymentItem = {
   readonly fieldValues: FieldValues
 }
 
-/** The account that is being converted: what was sent of it, what was read of that, and what was found wrong or odd so far. */
+/** The state of a conversion: the request, what was read of it, and the problems so far. */
 export type Work = {
   readonly request: AccountRequest
   readonly context: ConvertContext
   readonly findings: Findings
   readonly warnings: Problems
-  /** Nothing, in the tenant's currency. */
+  /** Zero in the tenant's currency. */
   readonly none: Money
-  /** Invoices of the request and the earlier ones that it names, by id. */
+  /** Invoices of the request and earlier ones that it names, by id. */
   readonly invoices: Map<string, InvoiceItem>
   readonly payments: Map<string, PaymentItem>
-  /** Earlier policies whose invoices the request names, with copies of the records that payments change. */
+  /** Earlier policies whose invoices the request names, with copies of records that payments change. */
   readonly copies: Map<
     EarlierPolicy,
     { readonly making: Payable; readonly dueOf: (invoice: Invoice) => Money }
@@ -186,11 +181,9 @@ export const newWork = (request: AccountRequest, context: ConvertContext): Work 
 export const accountIdOf = ({ request, context }: Work): string =>
   request.accountData?.id ?? context.accountId ?? context.accountLocator
 
-/** Invoices that do not fail. */
 export const liveInvoices = ({ findings, invoices }: Work): InvoiceItem[] =>
   [...invoices.values()].filter(({ id }) => !findings.fails('invoices', id))
 
-/** Payments that do not fail. */
 export const livePayments = ({ findings, payments }: Work): PaymentItem[] =>
   [...payments.values()].filter(({ request }) => !findings.fails('payments', request.id))
 
@@ -200,14 +193,12 @@ export function assertCurrency(work: Work, kind: ItemKind, id: string, currency:
     work.findings.wrong(kind, id, `currency must be ${own}, the currency of the tenant.`)
 }
 
-/** The key of auxiliary data with what the other system sent of a record and the record has no place for. */
+/** Key of auxiliary data for properties that our records have no field for. */
 export const ORIGIN_KEY = 'migration.origin'
 
-/** One row, or none where there is nothing to keep. */
 export function originRows(locator: string, origin: Readonly<Record<string, unknown>>): AuxRow[] {
   const value = JSON.stringify(origin)
   return value === '{}' ? [] : [{ locator, key: ORIGIN_KEY, value }]
 }
 
-/** A movement of an account's credit at a time. */
 export type CreditMove = { readonly at: Instant; readonly by: Money }

@@ -1,5 +1,5 @@
-// A transaction's tree of elements as the policy's data, exposures and perils (rule 2 of resources brief 9.3; 9.5), with what it
-// says that each element charges (rule 6). What lies deeper than a coverage is a peril of the same exposure, which names its parent.
+// Reads a transaction's tree of elements as policy data, exposures and perils (rules 2 and 6 of resources brief 9.3; 9.5). An
+// element below a coverage is a peril of the same exposure and names its parent.
 import { Refusal } from '../../../kernel/errors.ts'
 import type { LocatorSupply } from '../../../kernel/locators.ts'
 import {
@@ -38,25 +38,23 @@ export type ReadElement = {
   readonly id: string
   readonly level: Level
   readonly type: string
-  /** Of a peril: the id of its exposure's element. */
+  /** Of a peril: id of its exposure's element. */
   readonly exposureId: string
-  /** Of a peril within a peril: the id of that one's element. */
+  /** Of a peril within a peril: id of the outer one. */
   readonly parentId?: string
-  /** The same for the same data. */
+  /** Equal for equal data. */
   readonly fingerprint: string
   readonly data: FieldData
   readonly amounts: PerilAmounts
   readonly charges: readonly StatedCharge[]
-  /** It is not covered: it lies in a gap or has ended. Only its charges count. */
+  /** Without cover (in a gap, or ended). Only its charges count. */
   readonly isEnded: boolean
   readonly path: string
-  /** Ids of the elements in it. */
   readonly children: readonly string[]
 }
 
 export type ReadTree = { readonly root: ReadElement; readonly elements: ReadonlyMap<string, ReadElement> }
 
-/** What a policy is read with. Problems and warnings are collected. */
 export type PolicyReading = {
   readonly product: ProductDefinition
   readonly currency: CurrencyCode
@@ -67,24 +65,22 @@ export type PolicyReading = {
   readonly warnings: Problems
 }
 
-/** What a transaction's elements are read with. */
 export type ElementReading = Omit<PolicyReading, 'now' | 'warnings'> & {
   readonly basis: Duration
-  /** How many installments the transaction has. */
+  /** Count of the transaction's installments. */
   readonly installments: number
   /** From the transaction's time to the end of the term. */
   readonly span: Span
   readonly issuedAt: Instant
-  /** Nothing of it is covered. */
   readonly isGap: boolean
-  /** Data that was read before: of each element by fingerprint, and what was read of it last. */
+  /** Data of earlier transactions: of each element by fingerprint, and its latest. */
   readonly known: {
     readonly byFingerprint: Map<string, Pick<ReadElement, 'data' | 'amounts'>>
     readonly latest: Map<string, FieldData>
   }
 }
 
-/** The tree below `path`, which names the transaction; what is wrong with it goes to the problems. */
+/** `path` names the transaction. Adds problems to `reading.problems`. */
 export function readTree(root: ElementMigrationRequest, path: string, reading: ElementReading): ReadTree {
   const { product, problems, isGap } = reading
   const elements = new Map<string, ReadElement>()
@@ -101,7 +97,7 @@ export function readTree(root: ElementMigrationRequest, path: string, reading: E
     const fingerprint = canonical([type, data, coverageTerms])
     const found: ReadElement = {
       ...{ id, level, type, ...place, path: own, fingerprint },
-      ...(place.isEnded ? NOTHING : contentOf(element, fingerprint, level, fields, own, reading)),
+      ...(place.isEnded ? NO_CONTENT : contentOf(element, fingerprint, level, fields, own, reading)),
       charges: readCharges(element.charges, own, level === 'peril', reading),
       children: element.elements.map(one => one.id),
     }
@@ -144,7 +140,7 @@ export function readTree(root: ElementMigrationRequest, path: string, reading: E
 const names = (list: readonly { name: string }[]): string =>
   list.map(one => one.name).join(', ') || 'it has none'
 
-/** The same text for the same value, whatever the order of its properties. */
+/** Equal values have equal texts, whatever the order of their properties. */
 export function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   let text = ''
@@ -160,7 +156,7 @@ export function canonical(value: unknown): string {
   return `{${text}}`
 }
 
-const NOTHING = { data: { values: {}, groups: [] }, amounts: {} }
+const NO_CONTENT = { data: { values: {}, groups: [] }, amounts: {} }
 
 function contentOf(
   { id, data, coverageTerms }: ElementMigrationRequest,
@@ -170,7 +166,7 @@ function contentOf(
   place: string,
   reading: ElementReading,
 ): Pick<ReadElement, 'data' | 'amounts'> {
-  if (!fields) return NOTHING
+  if (!fields) return NO_CONTENT
   const { problems, known } = reading
   const key = `${level} ${JSON.stringify(id)} ${fingerprint}`
   const found = known.byFingerprint.get(key)
@@ -192,7 +188,7 @@ function contentOf(
   return content
 }
 
-/** Groups that the element had before with the same values are the same groups (brief 2.3). */
+/** A group with the same values as before keeps its locator (brief 2.3). */
 function withKnownGroups({ values, groups }: FieldData, before: FieldData | undefined): FieldData {
   const left = [...(before?.groups ?? [])]
   const locators = new Map<string, string>()
@@ -217,7 +213,7 @@ const AMOUNT_TERMS: ReadonlySet<string> = new Set([
 const isGroup = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Data by the rules of its fields; objects, alone or listed, are field groups. */
+/** Objects, alone or in lists, are field groups. */
 function readData(
   data: Readonly<Record<string, unknown>>,
   fields: FieldDefinition[],
@@ -249,7 +245,7 @@ function readData(
 
 export type ChargeKind = 'premium' | 'technicalPremium' | 'tax' | 'commission' | 'fee' | 'none'
 
-/** Categories of charges by their names; what is ceded to a reinsurer is as a commission of it, in no total. */
+/** Premium ceded to a reinsurer counts as a commission: it is in no total. */
 const CATEGORIES: Readonly<Record<string, ChargeKind>> = {
   ...{
     premium: 'premium',
@@ -261,23 +257,22 @@ const CATEGORIES: Readonly<Record<string, ChargeKind>> = {
   ...{ commission: 'commission', cededPremium: 'commission', none: 'none' },
 }
 
-/** How much of it is on which installment, counted from 0. */
+/** `at`: the installment, counted from 0. */
 export type StatedItem = { readonly at: number; readonly amount: Money; readonly id: string }
 
 export type StatedCharge = {
   readonly kind: ChargeKind
-  /** Of the tax, the fee or the recipient; of a premium empty. */
+  /** Of the tax, fee or recipient; empty for a premium. */
   readonly name: string
-  /** Rate a month. */
+  /** Rate per month. */
   readonly month?: string
-  /** The sum of its items. */
   readonly amount: Money
   readonly items: readonly StatedItem[]
 }
 
 export type Duration = NonNullable<PolicyMigrationRequest['durationBasis']>
 
-/** The charges of an element. Outside coverages premiums and taxes become fees: only perils have a price, and the money is paid anyway. */
+/** Outside coverages, premiums and taxes become fees: only perils have a price, and the money is paid anyway. */
 function readCharges(
   charges: readonly ChargeMigrationRequest[],
   path: string,
@@ -322,7 +317,7 @@ function readCharge(
           `installmentItems[${at}].installmentNumber ${number} must be the number of an installment of its transaction, which has ${installments}.`,
         )
       if (typeof amount === 'string' || number > installments) return []
-      // Of its element: another charge may have items without ids too.
+      // With the charge's place: another charge may have items without ids too.
       const ownId = `${place.slice(place.lastIndexOf('/') + 1)}/installmentItems[${at}]`
       return [{ at: number - 1, amount, id: id ?? ownId }]
     },
@@ -339,8 +334,8 @@ function readCharge(
   }
 }
 
-/** Units of a month: the calendar's mean, 365.25 days a year. */
-const A_MONTH: Readonly<Record<Duration, number>> = {
+/** Units per month at 365.25 days a year. */
+const UNITS_PER_MONTH: Readonly<Record<Duration, number>> = {
   years: 1 / 12,
   months: 1,
   weeks: 365.25 / 12 / 7,
@@ -349,20 +344,19 @@ const A_MONTH: Readonly<Record<Duration, number>> = {
 }
 
 const monthly = (rate: string, basis: Duration): string =>
-  (basis === 'years' ? decimal(rate).div(12) : decimal(rate).times(A_MONTH[basis]))
+  (basis === 'years' ? decimal(rate).div(12) : decimal(rate).times(UNITS_PER_MONTH[basis]))
     .round(RATE_PLACES, 1)
     .toFixed()
 
 const UNIT_MS = { weeks: 604_800_000, days: 86_400_000, hours: 3_600_000 } as const
 
-/** The span in units of the basis. */
 function durationOf({ span: { start, end }, basis, timeZone }: ElementReading) {
   if (basis === 'months') return months(start, end, timeZone)
   if (basis === 'years') return months(start, end, timeZone).div(12)
   return decimal(end - start).div(UNIT_MS[basis])
 }
 
-/** An amount of a request, exact to the currency's places (rule 11 of resources brief 9.3); else the end of a sentence that names it. */
+/** The amount, exact to the currency's places (rule 11 of resources brief 9.3); else the end of a sentence that names it. */
 export function readAmount(text: string, currency: CurrencyCode): Money | string {
   try {
     const amount = exactMoney(text, currency)

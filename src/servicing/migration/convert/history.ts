@@ -1,8 +1,6 @@
-// The terms and transactions of a policy in the order of their effect, checked (rules 1 to 5 and 7 of resources brief 9.3). A
-// policy with any problem is not converted.
-//
-// A term's transactions are listed in order. Those of several terms may overlap, as a change of the old term after the renewal
-// does; they take effect by issuedTime, but never before an earlier one of the same term.
+// Reads and checks the transactions of a policy in order of effect (rules 1 to 5 and 7 of resources brief 9.3). Transactions of
+// several terms may overlap, as a change of the old term after the renewal does; they take effect by issuedTime, but never before
+// an earlier one of the same term.
 import { type Instant, later } from '../../../kernel/time.ts'
 import type { ProductDefinition } from '../../../product/configuration.ts'
 import type {
@@ -27,10 +25,10 @@ export type ReadTransaction = {
   readonly at: number
   readonly category: Category
   readonly isFirstOfTerm: boolean
-  /** The time that it takes effect at. */
+  /** When it takes effect. */
   readonly from: Instant
   readonly isGap: boolean
-  /** Absent where it has no segment, or a gap without elements. */
+  /** Absent without a segment, or for a gap without elements. */
   readonly tree: ReadTree | undefined
 }
 
@@ -82,7 +80,7 @@ export function readHistory(policy: PolicyMigrationRequest, reading: PolicyReadi
             ...reading,
             basis: policy.durationBasis ?? 'months',
             installments: installments.length,
-            // Of a term that ends before it starts nothing is counted: it has a problem already.
+            // A term that ends before it starts gets an empty span; it has a problem already.
             span: { start: from, end: later(from, term.endTime) },
             issuedAt: issuedTime,
             ...{ known, isGap },
@@ -97,7 +95,7 @@ export function readHistory(policy: PolicyMigrationRequest, reading: PolicyReadi
 const within = (at: Instant, { startTime, endTime }: TermMigrationRequest): Instant =>
   Math.max(startTime, Math.min(at, endTime - 1)) as Instant
 
-/** Names that a cancellation may have: types of the product, and that of one for what was not paid (brief 3.4). */
+/** Cancellation types of the product, and `lapse` for nonpayment (brief 3.4). */
 export const isCancellationName = (name: string, { cancellationTypes }: ProductDefinition): boolean =>
   name === 'lapse' || (cancellationTypes?.some(one => one.name === name) ?? false)
 
@@ -158,11 +156,11 @@ function checkInstallments(
   }
 }
 
-/** An id is the same element over time: of one type, in one exposure; the root is one and the same. */
+/** An id is one element over time: of one type, in one exposure, below one root. */
 function checkElements(read: readonly ReadTransaction[], problems: Problems): void {
   const wrong = (path: string, sentence: string): void => problems.add('element', path, sentence)
   const first = new Map<string, { type: string; exposureId: string; level: string }>()
-  /** What is covered, by term and id, with what it lies in. */
+  /** Parents of covered elements, by term and id. */
   const covered = new Map<string, string | undefined>()
   const root = read.find(one => one.tree)?.tree?.root.id
   for (const { tree, termAt } of read) {
@@ -195,7 +193,7 @@ function checkElements(read: readonly ReadTransaction[], problems: Problems): vo
   }
 }
 
-/** As listed, where that is the order of time; else by issuedTime, a term's first after the first of the term before. */
+/** As listed, if that is the order of time; else by issuedTime, and a term begins only after the one before has begun. */
 function inOrder(read: ReadTransaction[], terms: number): ReadTransaction[] {
   const issued = (one: ReadTransaction): Instant => one.request.issuedTime
   if (read.every((one, at) => at === 0 || issued(read[at - 1]!) <= issued(one))) return read
@@ -216,8 +214,7 @@ function inOrder(read: ReadTransaction[], terms: number): ReadTransaction[] {
   return ordered
 }
 
-/** An element's key in `perils` and `runs`. */
 export const keyInTerm = (termAt: number, id: string): string => `${termAt} ${id}`
 
-/** The element's id in such a key. */
+/** The element's id in a key of `keyInTerm`. */
 export const idOf = (key: string): string => key.slice(key.indexOf(' ') + 1)

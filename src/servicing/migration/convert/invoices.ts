@@ -1,8 +1,6 @@
-// The invoices and payments of an account. Invoices are read, then made of the installments that went on them, once its policies stand.
-//
-// An invoice of several policies becomes an invoice of each, and its payments a payment of each. Money that no invoice asked for is
-// credit, and stands with the account's last invoice. Credit covers settled invoices that payments do not, and receives settled
-// refunds that nobody paid out (rules 8 to 10 of resources brief 9.3).
+// Invoices and payments of an account (rules 8 to 10 of resources brief 9.3). An invoice of several policies becomes one invoice
+// per policy, and its payments one payment per policy. Money that no invoice asked for is credit, held by the account's last
+// invoice. Credit covers settled invoices that payments do not, and receives settled refunds that nobody paid out.
 
 import { paymentFieldValues } from '../../../billing/payments.ts'
 import { Refusal } from '../../../kernel/errors.ts'
@@ -42,10 +40,10 @@ import {
 import { readAmount } from './elements.ts'
 import type { ConvertedPolicy } from './policy.ts'
 
-/** All that may be paid of it. */
+/** The parts that payments can pay. */
 export const partsOf = ({ earlier, added }: InvoiceItem): Part[] => [...(earlier?.open ?? []), ...added]
 
-/** What it asks for, what is paid of that (also before), and the difference. */
+/** `paid` includes earlier payments. */
 export function balanceOf(item: InvoiceItem, none: Money): { total: Money; paid: Money; rest: Money } {
   const { currency } = none
   const total = sumOf(partsOf(item), part => part.due, currency)
@@ -54,7 +52,6 @@ export function balanceOf(item: InvoiceItem, none: Money): { total: Money; paid:
   return { total, paid, rest: minus(total, paid) }
 }
 
-/** What the part asks for beyond what is paid of it. */
 function restOf({ making, invoice, due }: Part): Money {
   const posted = [...making.payments.values()].filter(
     one => one.invoiceLocator === invoice && paymentState(one) === 'posted',
@@ -62,16 +59,15 @@ function restOf({ making, invoice, due }: Part): Money {
   return minus(due, sumOf(posted, applied, due.currency))
 }
 
-/** Reads the invoices of the request and the earlier ones that it names. */
 export function readInvoices(work: Work): void {
   const { request, context, findings, warnings, invoices } = work
   for (const [id, earlier] of context.existing?.invoices ?? []) {
     invoices.set(id, earlierItem(work, id, earlier))
-    findings.isThere(id)
+    findings.addEarlierInvoice(id)
   }
-  for (const invoice of findings.singles('invoices', request.invoices)) {
+  for (const invoice of findings.withoutRepeatedIds('invoices', request.invoices)) {
     const { id, currency, timezone, startTime, endTime, generateTime, dueTime, invoiceState } = invoice
-    // The invoice exists: without generateTime it is not created later than now.
+    // The invoice exists, so without generateTime it is created now at the latest.
     const createdAt = generateTime ?? earlier(startTime, context.now)
     const times = { createdAt, start: startTime, end: endTime, dueAt: dueTime }
     invoices.set(id, { id, state: invoiceState, times, added: [], received: [] })
@@ -90,7 +86,7 @@ export function readInvoices(work: Work): void {
   }
 }
 
-/** Makes of what policies of the request put on each invoice an invoice of each policy. */
+/** Makes one invoice per policy that the invoice bills. */
 export function makeInvoices(work: Work, policies: ReadonlyMap<string, ConvertedPolicy>): void {
   const { context, findings, none } = work
   const { supply } = context
@@ -116,7 +112,7 @@ export function makeInvoices(work: Work, policies: ReadonlyMap<string, Converted
       )
   findings.block()
   for (const [id, { making }] of policies) if (!findings.fails('policies', id)) keepOpposites(making, supply)
-  // Of each policy once, since what one invoice asks for takes a look at all of its modification's.
+  // Once per policy: the total of one invoice needs all invoices of its modification.
   const dueOf = new Map([...policies.values()].map(({ making }) => [making, totalsDueOf(making)] as const))
   for (const { item, parts } of made)
     item.added = parts.map(({ making, invoice }) => ({
@@ -126,13 +122,11 @@ export function makeInvoices(work: Work, policies: ReadonlyMap<string, Converted
     }))
 }
 
-// Invoices that were migrated before (rule 7 of resources brief 9.3). The request may pay them or add installments of further
-// policies, which become invoices of their own beside them. The total is the sum of all, and each is paid for itself.
-//
-// Paying has the effects of a live payment: it settles grace periods, and closes reinstatements that rest on the unpaid invoice. It
-// sends no events.
-/** Invoices that the request names and does not bring itself, by their ids. */
-export function namedBefore({ policies, invoices, payments }: AccountRequest): Set<string> {
+// Earlier migrated invoices (rule 7 of resources brief 9.3). The request may pay them, or bill further policies on them, which
+// get invoices of their own. Paying has the effects of a live payment (it settles grace periods and closes reinstatements that wait
+// for the invoice), but sends no events.
+/** Ids of invoices that the request names but does not contain. */
+export function earlierInvoiceIds({ policies, invoices, payments }: AccountRequest): Set<string> {
   const installments = policies.flatMap(({ terms }) =>
     terms.flatMap(({ transactions }) => transactions.flatMap(one => one.installments)),
   )
@@ -142,13 +136,13 @@ export function namedBefore({ policies, invoices, payments }: AccountRequest): S
   return named
 }
 
-/** Whether a payment is all credit, for which the account's last invoice is needed. */
-export const hasMereCredit = ({ payments }: AccountRequest): boolean =>
+/** Whether a payment is all credit, which needs the account's last invoice. */
+export const hasCreditOnlyPayment = ({ payments }: AccountRequest): boolean =>
   payments.some(({ paymentItems }) => paymentItems.every(({ invoiceId }) => invoiceId === undefined))
 
 const recordOf = ({ policy, invoice }: EarlierPart): Invoice => policy.aggregate.invoices.get(invoice)!
 
-/** The part as payments of the request change it. */
+/** A copy of the part that payments of the request can change. */
 function earlierPart({ copies }: Work, part: EarlierPart): Part {
   const { policy, invoice } = part
   const { aggregate } = policy
@@ -160,11 +154,11 @@ function earlierPart({ copies }: Work, part: EarlierPart): Part {
   return { making: copy.making, invoice, due: copy.dueOf(recordOf(part)) }
 }
 
-function earlierItem(work: Work, id: string, { parts, isToldSettled }: EarlierInvoice): InvoiceItem {
+function earlierItem(work: Work, id: string, { parts, isStatedSettled }: EarlierInvoice): InvoiceItem {
   const records = parts.map(recordOf)
-  const isSettled = isToldSettled && !records.some(isOutstanding)
+  const isSettled = isStatedSettled && !records.some(isOutstanding)
   return {
-    // Discarded if it was; settled if the request says so and it is; else as it was paid.
+    // Settled only if the request states it; otherwise the state follows from its payments.
     ...{ id, state: records.every(isDiscarded) ? 'discarded' : isSettled ? 'settled' : undefined },
     ...{ times: records[0]!, added: [], received: [] },
     earlier: {
@@ -175,11 +169,10 @@ function earlierItem(work: Work, id: string, { parts, isToldSettled }: EarlierIn
   }
 }
 
-/** Given up as it was made: so is one that was migrated as discarded, and none that was given up later. */
+/** Only an invoice migrated as discarded is written off at its creation. */
 const isDiscarded = ({ createdAt, statuses }: Invoice): boolean =>
   statuses.at(-1)!.status === 'writtenOff' && statuses.at(-1)!.at === createdAt
 
-/** The earlier policies whose invoices were paid, before and after. */
 export const changesOf = ({ copies, context: { now, supply } }: Work): PolicyChange[] =>
   [...copies].flatMap(
     ([
@@ -198,7 +191,7 @@ export const changesOf = ({ copies, context: { now, supply } }: Work): PolicyCha
         invoices: putRecords(before.invoices, changed),
         payments,
       }
-      // Takes no digits: what a payment issues waits for an invoice that was made here.
+      // Takes no digits: a payment only issues what waits for an invoice made here.
       const settled = changed.reduce<Planned>(
         (planned, { locator }) => {
           const invoice = planned.aggregate.invoices.get(locator)!
@@ -210,16 +203,14 @@ export const changesOf = ({ copies, context: { now, supply } }: Work): PolicyCha
     },
   )
 
-/** The invoices that policies of the request add to earlier ones. */
 export const addedParts = (work: Work): AddedParts[] =>
   liveInvoices(work).flatMap(({ id, earlier, added }) =>
     earlier && added.length > 0 ? [{ originalId: id, parts: added.map(part => part.invoice) }] : [],
   )
 
-// Payments: what each pays of which invoice, what no invoice asks for, and what settles invoices.
 export function readPayments(work: Work): void {
   const { request, context, findings, warnings, none } = work
-  for (const payment of findings.singles('payments', request.payments)) {
+  for (const payment of findings.withoutRepeatedIds('payments', request.payments)) {
     const { id, paymentItems } = payment
     assertCurrency(work, 'payments', id, payment.currency)
     if (payment.paymentTime > context.now) warnings.add('payment', id, 'paymentTime lies in the future.')
@@ -249,8 +240,8 @@ export function readPayments(work: Work): void {
   }
 }
 
-/** A payment that fails and has, or may have, credit: it blocks what that credit would cover. */
-export function missingCredit({ findings, payments }: Work): string | undefined {
+/** A failing payment that has or may have credit. It blocks what that credit would cover. */
+export function failedCreditPayment({ findings, payments }: Work): string | undefined {
   const lost = [...payments.values()].find(
     ({ credit, request }) => credit.minor > 0 && findings.fails('payments', request.id),
   )
@@ -270,10 +261,9 @@ function readFields(
   }
 }
 
-/** The locators of the payments that each payment of the other system became, by its id. */
+/** Our payments for each payment of the other system, by its id. */
 export type Paid = ReadonlyMap<string, readonly Uuid[]>
 
-/** Makes the payments and settles the invoices. */
 export function recordPayments(work: Work): Paid {
   const invoices = liveInvoices(work)
   const last = invoices.reduce<InvoiceItem | undefined>(
@@ -287,7 +277,7 @@ export function recordPayments(work: Work): Paid {
   return paid
 }
 
-/** The part of the invoice with which credit stands. */
+/** The part that holds credit. */
 const homeOf = ({ earlier, added }: InvoiceItem): Part => earlier?.home ?? added[0]!
 
 function recordPayment(
@@ -297,7 +287,7 @@ function recordPayment(
 ): Uuid[] {
   const terms = { at, fieldValues, source: 'received' as const }
   const made: Uuid[] = []
-  // A payment of more than an invoice asked for, as a live one is; beside a refund or nothing, a payment of its own.
+  // Credit goes to a payment that overpays an invoice, as for a live one; beside refunds it is a payment of its own.
   const overpaid = [...byInvoice].findLast(([, amount]) => amount.minor > 0)?.[0]
   for (const [id, amount] of byInvoice) {
     const credited = id === overpaid ? credit : work.none
@@ -311,7 +301,7 @@ function recordPayment(
   return made
 }
 
-/** Settles the invoice, or the parts of it that ask for nothing any more: no cover may depend on what is paid already. */
+/** Settles the invoice, or its paid parts: no cover may depend on a paid part. */
 function settleInvoice(work: Work, item: InvoiceItem): void {
   const { state, times } = item
   const parts = partsOf(item)
@@ -323,7 +313,7 @@ function settleInvoice(work: Work, item: InvoiceItem): void {
   const isCovered = state === 'settled' || rest.minor === 0
   const owing = new Set(parts.filter(part => restOf(part).minor !== 0))
   const terms = { amount: rest, credited: work.none, at: times.createdAt, fieldValues: {} }
-  // Where refunds of some parts pay for others, that goes by credit too.
+  // Refunds of some parts that pay for others also go through credit.
   if (isCovered && owing.size > 0) receive(work, parts, { ...terms, source: 'credit' })
   settle(isCovered ? parts : parts.filter(part => !owing.has(part)), 'paid')
 }
@@ -331,11 +321,11 @@ function settleInvoice(work: Work, item: InvoiceItem): void {
 type Received = Pick<Payment, 'fieldValues' | 'source'> & {
   readonly amount: Money
   readonly at: Instant
-  /** What of it the invoice did not ask for, beside the amount. */
+  /** Overpaid beyond `amount`. */
   readonly credited: Money
 }
 
-/** Pays the parts; credit stands with the last payment. Takes a digit for each. Returns the locators of the payments. */
+/** Pays the parts; the last payment holds the credit. Takes a digit for each. Returns the locators of the payments. */
 function receive(work: Work, parts: readonly Part[], received: Received): Uuid[] {
   const shares = sharesOf(parts, received.amount, work.none)
   const last = shares.findLastIndex(share => share.minor !== 0)
@@ -347,7 +337,7 @@ function receive(work: Work, parts: readonly Part[], received: Received): Uuid[]
   })
 }
 
-/** How much of the amount each part gets. Paid in full, each gets what it asks for; else one after the other does. */
+/** The amount split over the parts: in full if it is their total, else one part after the other. */
 function sharesOf(parts: readonly Part[], amount: Money, none: Money): Money[] {
   const rests = parts.map(restOf)
   if (sum(rests, none.currency).minor === amount.minor) return rests
@@ -373,7 +363,7 @@ function addPayment(
   return locator
 }
 
-/** Settles each part: paid when its last payment came, due for nothing, or given up. */
+/** A paid part is settled when its last payment came. */
 function settle(parts: readonly Part[], outcome: Extract<SettlementType, 'paid' | 'writtenOff'>): void {
   for (const { making, invoice: locator, due } of parts) {
     const invoice: Invoice = making.invoices.get(locator)!

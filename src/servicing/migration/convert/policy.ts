@@ -1,4 +1,4 @@
-// A policy with its full history: all of it or nothing (resources brief 9.2).
+// A policy is converted with its full history or not at all (resources brief 9.2).
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../../../extension/auxdata/tables.ts'
 import {
   derivedUuid,
@@ -28,13 +28,12 @@ import { type Known, type Making, nothingKnown } from './transaction/context.ts'
 
 export type ConvertedPolicy = {
   readonly making: Making
-  /** Installments by the invoices that they went on, in the order of the line. */
+  /** Installments by the ids of their invoices, in the order of the line. */
   readonly invoiced: ReadonlyMap<string, readonly Uuid[]>
   readonly mapping: MappingNode
   readonly auxData: readonly AuxRow[]
 }
 
-/** A policy that breaks no rule, with all that was read of it. */
 type ReadPolicy = {
   readonly product: ProductDefinition
   readonly timeZone: TimeZone
@@ -43,7 +42,7 @@ type ReadPolicy = {
   readonly history: readonly ReadTransaction[]
 }
 
-/** Undefined where it has a problem. Notes which invoices its installments went on. */
+/** Undefined if it has a problem. Adds links to the invoices of its installments. */
 export function readPolicy(work: Work, request: PolicyMigrationRequest): ReadPolicy | undefined {
   const { findings, warnings, context } = work
   const { configuration, now, supply } = context
@@ -78,7 +77,7 @@ export function readPolicy(work: Work, request: PolicyMigrationRequest): ReadPol
   return { product, timeZone: timeZone!, schedule, auxData, history }
 }
 
-/** A problem for each installment whose invoice there is not. */
+/** Adds a problem for each installment whose invoice does not exist. */
 function linkInstallments(
   { findings, invoices }: Work,
   { id: policyId, terms }: PolicyMigrationRequest,
@@ -99,7 +98,6 @@ function linkInstallments(
       }
 }
 
-/** Undefined where it has a problem. */
 export function* convertPolicy(
   work: Work,
   request: PolicyMigrationRequest,
@@ -175,7 +173,7 @@ export function* convertPolicy(
   }
 }
 
-/** Static data and auxiliary data, key by key, and what else the other system sent of the policy. */
+/** Static data, auxiliary data, and properties that our policies have no field for. */
 function auxRowsOf(
   request: PolicyMigrationRequest,
   wrong: (sentence: string) => void,
@@ -219,7 +217,7 @@ function transactionNode(
       known.perils.get(keyInTerm(termAt, element.id)) ??
       derived('element', element.id),
     children: [
-      // An item has no record: its locator is a name for it, and stands here only.
+      // An item has no record: its locator occurs only here.
       ...element.charges.flatMap(charge =>
         charge.items.map(({ id }) => ({ originalId: id, locator: supply.uuid() })),
       ),
@@ -237,7 +235,7 @@ function transactionNode(
       ...(tree ? [elementNode(tree.root)] : []),
       ...request.installments.map((one, index) => {
         const own = installments[index]!
-        // What went on one invoice is one installment; each id has a locator of its own all the same.
+        // Installments of one invoice become one, but each id still needs a locator of its own.
         const isFirst = !seen.has(own)
         seen.add(own)
         const originalId = one.id ?? `installments[${index}]`
@@ -247,7 +245,6 @@ function transactionNode(
   }
 }
 
-// The payment schedule by which a migrated policy is billed from now on.
 type Cadence = NonNullable<NonNullable<Preferences['installmentPreferences']>['cadence']>
 
 const SCHEDULES: Partial<Readonly<Record<Cadence, string>>> = {
@@ -261,8 +258,8 @@ const SCHEDULES: Partial<Readonly<Record<Cadence, string>>> = {
 }
 
 /**
- * The payment schedule for future bills, from the policy's preferences, else the account's (`inherit` too, rule 12), else as the
- * installments were due, else the product's first; the last two with a warning. Plans with installments keep them.
+ * The schedule for future bills: from the policy's preferences, else the account's (also for `inherit`, rule 12), else from the due
+ * dates, else the product's first; the last two with a warning. Plans with installments keep them.
  */
 function scheduleOf(
   { preferences, terms }: PolicyMigrationRequest,
@@ -309,10 +306,9 @@ function scheduleOf(
   return schedule ?? first
 }
 
-// How often a policy is billed, derived from its installments where the request does not say.
 const DAY_MS = 86_400_000
 
-/** The least and the most days from one due date to the next. */
+/** Days between due dates: least and most. */
 const GAPS: readonly (readonly [least: number, most: number, type: PaymentScheduleType, word: string])[] = [
   [7, 7, 'every_week', 'a week'],
   [14, 14, 'every_two_weeks', 'two weeks'],
@@ -322,15 +318,15 @@ const GAPS: readonly (readonly [least: number, most: number, type: PaymentSchedu
   [365, 366, 'annually', 'a year'],
 ]
 
-/** A day that the clock change makes an hour shorter or longer is a day. */
+/** Rounds, since a clock change makes a day an hour shorter or longer. */
 const daysBetween = (from: number, to: number): number => Math.round((to - from) / DAY_MS)
 
-/** `shown`: what the installments show, for a sentence. */
+/** `shown`: a clause for the warning. */
 export type DerivedCadence = { readonly types: readonly PaymentScheduleType[]; readonly shown: string }
 
 /**
- * Payment schedules that fit the due dates of the last billed term. The transaction that begins the term decides, since changes
- * have dates of their own; else all of them together. One date is a term paid at once. Undefined for dates without a rhythm.
+ * Payment schedules that fit the due dates of the last billed term. The term's first transaction decides, since changes have dates
+ * of their own; else all dates together. A single date is a term paid at once. Undefined for irregular dates.
  */
 export function derivedCadence(terms: readonly TermMigrationRequest[]): DerivedCadence | undefined {
   const billed = terms
@@ -349,7 +345,7 @@ const datesOf = ({ installments }: TransactionMigrationRequest): number[] =>
 
 const distinct = (dates: readonly number[]): number[] => [...new Set(dates)].sort((a, b) => a - b)
 
-/** By the days between the dates; where there are more than three such gaps, the first and the last may be odd. */
+/** With more than three gaps between dates, the first and the last may be irregular. */
 function rhythmOf(dates: readonly number[]): DerivedCadence | undefined {
   if (dates.length < 2) return undefined
   const gaps = dates.slice(1).map((date, at) => daysBetween(dates[at]!, date))

@@ -1,4 +1,4 @@
-// One account: read, converted, and made ready to be recorded. Nothing of it is written here.
+// Reads, converts and prepares one account for recording. Writes nothing.
 
 import { isRefused } from '../../../kernel/errors.ts'
 import { locatorSupply, type Uuid } from '../../../kernel/locators.ts'
@@ -23,19 +23,19 @@ import {
 } from '../request.ts'
 import type { MigrationAccount } from '../store.ts'
 import { type ConfiguredRunContext, earlierOf, knownOf } from './earlier.ts'
-import { type Outcome, type PreparedAccount, preparedOf } from './prepared.ts'
+import { type Outcome, type PreparedAccount, prepareOutcome } from './prepared.ts'
 
-/** Elements and runs between turns for others (convert/account.ts): some hundredths of a second. */
+/** Elements and runs per turn (convert/account.ts): some hundredths of a second. */
 const MOST_WORK_IN_A_TURN = 200
 
-/** Prepares the account for recording. Throws only faults of the system. */
-export async function preparedAccount(
+/** Throws only on system errors; problems of the account are in the result. */
+export async function prepareAccount(
   run: ConfiguredRunContext,
   context: RequestContext,
   account: MigrationAccount,
 ): Promise<PreparedAccount> {
   const sent = (await run.sources.read(account)) as SentAccount
-  return preparedOf(run, context, account, await outcomeOf(run, context, account, sent))
+  return prepareOutcome(run, context, account, await outcomeOf(run, context, account, sent))
 }
 
 async function outcomeOf(
@@ -61,7 +61,7 @@ async function outcomeOf(
   const isNew = isFull && !known?.done.has(`account ${originalId}`)
   const { request, failures } = readAccount(sent, originalId, isNew, known)
   const isAccountWrong = failures.some(({ kind }) => kind === 'account')
-  // Problems of its items are reported too; their totals mean nothing then.
+  // Its items are still checked; their totals mean nothing then.
   const checked = isAccountWrong ? { ...request, accounting: undefined } : request
   const earlier = known && !isNew ? await earlierOf(run, known, checked, sent) : undefined
   try {
@@ -77,7 +77,7 @@ async function outcomeOf(
     const steps = conversionOf(checked, conversion)
     const converted = await inTurns(steps, MOST_WORK_IN_A_TURN, () => scheduler.wait(0))
     const warnings = [...doubtfulTimes(sent, originalId), ...converted.warnings]
-    const outcome = wholeIfBalanced(sent, known?.done, account, checked, {
+    const outcome = failWholeAccount(sent, known?.done, account, checked, {
       converted: { ...converted, warnings },
       failures: [...failures, ...converted.failures],
       ...{ before, earlier },
@@ -85,15 +85,15 @@ async function outcomeOf(
     if (failures.length === 0) return outcome
     const failing = readFailing(sent, originalId, isNew, request, failures)
     const further = ownProblems(failing.request, conversion)
-    return { ...outcome, failures: outcome.failures.map(one => withFurther(one, further, failing)) }
+    return { ...outcome, failures: outcome.failures.map(one => addFurtherProblems(one, further, failing)) }
   } catch (problem) {
     if (!isRefused(problem)) throw problem
     return refused(problem.message)
   }
 }
 
-/** A failure of an item whose shape does not fit, or that hangs together with one, and what else is wrong with it. */
-function withFurther(
+/** Adds further problems to the failure of an item with a wrong shape, or of one linked to it. */
+function addFurtherProblems(
   failure: ItemFailure,
   further: readonly ItemFailure[],
   failing: Pick<Failing, 'sure'>,
@@ -114,7 +114,7 @@ function withFurther(
   }
 }
 
-/** What constraint tables find wrong with the account's data: no round trip where no constrained field has a value. */
+/** Problems that constraint tables find. No round trip if no constrained field has a value. */
 async function disallowedOf(
   { configuration: { configuration }, begunAt, readTables }: ConfiguredRunContext,
   locator: Uuid,
@@ -129,8 +129,8 @@ async function disallowedOf(
   return errors.map(({ message }) => message)
 }
 
-/** An account that fails itself, or has control totals and any failure, is not migrated at all; its other items wait. */
-function wholeIfBalanced(
+/** Fails the whole account if it fails itself, or if anything fails and it has control totals. */
+function failWholeAccount(
   sent: SentAccount,
   done: ReadonlySet<string> | undefined,
   { originalId }: MigrationAccount,
@@ -151,15 +151,15 @@ function wholeIfBalanced(
   return { ...outcome, converted: undefined, failures: [...account, ...failures, ...waiting] }
 }
 
-// Times that may not be what was meant; a warning says so.
+// Warnings about times that may not be what was meant.
 const WITHOUT_ZONE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?$/i
 const IS_TIME = /(?:Time|^createdAt)$/
 
-/** Milliseconds of less than some months around 1970 are more likely seconds, or a day as 20260131. */
+/** Smaller numbers are more likely seconds, or a day as 20260131. */
 const LEAST_PLAUSIBLE_MS = 10_000_000_000
 
-/** Values of the other system: what is in them is no time of ours. */
-const PASSED_OVER: ReadonlySet<string> = new Set([
+/** Values of the other system, whose times have no meaning for us. */
+const SKIPPED_PROPERTIES: ReadonlySet<string> = new Set([
   ...['data', 'staticData', 'auxData', 'coverageTerms', 'preferences'],
 ])
 
@@ -173,13 +173,13 @@ const SENTENCES: Readonly<Record<Doubt, (name: string, text: string, others: str
     `${name} '${text}' is read as milliseconds since 1970, which is ${new Date(Number(text)).toISOString()}${others}. Write seconds or a day as in 2026-01-31T00:00:00-05:00.`,
 }
 
-/** For each item that has such times a warning of each kind, which names the first. */
+/** One warning of each kind per item; it names the first such time. */
 export function doubtfulTimes(sent: SentAccount, originalId: string): StoredProblem[] {
   const items = LISTED_KINDS.flatMap(kind => namedItems(sent, kind).map(one => ({ kind, ...one })))
   const account = { kind: 'account' as const, id: originalId, item: sent.accountData }
   return [account, ...items].flatMap(({ kind, id, item }) => {
     const found: DoubtfulTime[] = []
-    collect(item, found)
+    collectDoubtfulTimes(item, found)
     const errors = (['zone', 'milliseconds'] as const).flatMap(doubt => {
       const [first, ...more] = found.filter(one => one.doubt === doubt)
       const others = more.length > 0 ? `, and so are ${more.length} more of its times` : ''
@@ -189,19 +189,19 @@ export function doubtfulTimes(sent: SentAccount, originalId: string): StoredProb
   })
 }
 
-function collect(part: unknown, found: DoubtfulTime[]): void {
+function collectDoubtfulTimes(part: unknown, found: DoubtfulTime[]): void {
   if (typeof part !== 'object' || part === null) return
   for (const [name, inner] of Object.entries(part)) {
     if (typeof inner === 'string' || typeof inner === 'number') {
       const text = String(inner).trim()
       const doubt = IS_TIME.test(name) ? doubtOf(text) : undefined
       if (doubt) found.push({ doubt, name, text })
-    } else if (!PASSED_OVER.has(name)) collect(inner, found)
+    } else if (!SKIPPED_PROPERTIES.has(name)) collectDoubtfulTimes(inner, found)
   }
 }
 
 function doubtOf(text: string): Doubt | undefined {
-  // What is no time at all is an error.
+  // An invalid time is reported as an error.
   if (readDateTime(text.replace(' ', 'T')) === undefined) return undefined
   if (WITHOUT_ZONE.test(text)) return 'zone'
   return Math.abs(Number(text)) < LEAST_PLAUSIBLE_MS ? 'milliseconds' : undefined

@@ -1,5 +1,5 @@
-// What was migrated for an account before, by this migration or another: its ids, its credit, and the invoices that further
-// items pay or add to (rule 7 of resources brief 9.3), with the policies that these belong to.
+// Reads what earlier migrations made of an account: ids, credit, and invoices that further items pay or add to (rule 7 of
+// resources brief 9.3), with their policies.
 
 import { desc, eq, sql } from 'drizzle-orm'
 import { auxDataQuery } from '../../../extension/auxdata/store.ts'
@@ -44,7 +44,7 @@ import {
   ORIGIN_KEY,
   type PolicyChange,
 } from '../convert/converted.ts'
-import { hasMereCredit, namedBefore } from '../convert/invoices.ts'
+import { earlierInvoiceIds, hasCreditOnlyPayment } from '../convert/invoices.ts'
 import type { Sources } from '../files.ts'
 import {
   type MigratedItems,
@@ -63,7 +63,7 @@ export type Known = MigratedItems & {
   readonly preferences: Preferences | undefined
 }
 
-/** What is known of an account that existed or was partly migrated before: one round trip. */
+/** One round trip. */
 export async function knownOf(
   { database, configuration }: ConfiguredRunContext,
   { accountLocator, migrationLocator }: store.MigrationAccount,
@@ -83,7 +83,7 @@ export async function knownOf(
   }
 }
 
-/** It is auxiliary data, which anybody may have written since. */
+/** Lenient: anybody may have changed the auxiliary data since. */
 function preferencesIn(origin: string | undefined): Preferences | undefined {
   try {
     return Preferences.safeParse(JSON.parse(origin ?? '{}').preferences).data
@@ -101,24 +101,23 @@ const lastInvoiceQuery = ({ build }: Database, holder: Uuid) =>
     .orderBy(desc(invoices.createdAt), desc(invoices.displayId))
     .limit(1)
 
-/** What the account's items rest on, as far as it was there before. */
+/** Existing records that the account's items depend on. */
 export type Earlier = {
   readonly existing: Existing
   readonly known: Known
-  /** The policies that were read, with the configurations of their versions. */
   readonly policies: ReadonlyMap<PolicyLocator, { policy: EarlierPolicy; configuration: LoadedConfiguration }>
 }
 
-/** One more round trip if the request names earlier invoices, or has credit that stands with one. */
+/** One more round trip if the request names earlier invoices or has credit that an earlier one holds. */
 export async function earlierOf(
   run: ConfiguredRunContext,
   known: Known,
   request: ReadAccount,
   sent: SentAccount,
 ): Promise<Earlier> {
-  const named = namedBefore(request)
+  const named = earlierInvoiceIds(request)
   const rows = known.mappings.filter(({ kind, originalId }) => kind === 'invoices' && named.has(originalId))
-  const last = hasMereCredit(request) ? known.lastInvoice : undefined
+  const last = hasCreditOnlyPayment(request) ? known.lastInvoice : undefined
   const locators = [...rows.flatMap(partsOf), ...(last ? [last] : [])]
   const read = locators.length > 0 ? await readPolicies(run, locators) : new Map<never, never>()
   const byInvoice = new Map(
@@ -129,8 +128,8 @@ export async function earlierOf(
   const settled = settledBefore(sent, known.done)
   const earlier = rows.flatMap((row): [string, EarlierInvoice][] => {
     const [first, ...others] = partsOf(row).flatMap((one): EarlierPart | [] => byInvoice.get(one) ?? [])
-    const isToldSettled = settled.has(row.originalId)
-    return first ? [[row.originalId, { parts: [first, ...others], isToldSettled }]] : []
+    const isStatedSettled = settled.has(row.originalId)
+    return first ? [[row.originalId, { parts: [first, ...others], isStatedSettled }]] : []
   })
   const lastInvoice = last && byInvoice.get(last)
   return {
@@ -148,7 +147,7 @@ export async function earlierOf(
 const partsOf = ({ locator, children }: store.MappingRow): Uuid[] =>
   [locator, ...children.map(one => one.locator)] as Uuid[]
 
-/** Ids of invoices of the request itself, made by an earlier attempt, that it says are settled. */
+/** Invoices that an earlier attempt made and the request states as settled. */
 const settledBefore = (sent: SentAccount, done: ReadonlySet<string>): ReadonlySet<string> =>
   new Set(
     namedItems(sent, 'invoices')
@@ -188,7 +187,7 @@ async function readPolicies(
   )
 }
 
-/** What was read has not changed: no payment, no transaction, no other migration. */
+/** Guards that trip on any change since the read: payments, transactions, other migrations, configurations. */
 export function earlierGuards(account: Uuid, { known, policies: read }: Earlier): Guard[] {
   const mappings = store.mappingsGuard(account, known.mappings.length)
   if (read.size === 0) return [mappings]
@@ -210,7 +209,7 @@ export function earlierGuards(account: Uuid, { known, policies: read }: Earlier)
   ]
 }
 
-/** The rows of what changes of it, of all policies together, and what goes on by the clock. */
+/** Rows and timers of changes to existing policies. */
 export function changedRows(
   { database }: ConfiguredRunContext,
   { known, policies: read }: Earlier,
@@ -236,7 +235,7 @@ export function changedRows(
   }
 }
 
-/** What goes on by the clock from the policy's last state, as far as a change moves it: what is unpaid, ends of cover, schedules of events. */
+/** Timers that a policy change moves: unpaid invoices, ends of cover, scheduled events. */
 export function courseOf(
   database: Database,
   before: PolicyAggregate | undefined,
@@ -250,7 +249,7 @@ export function courseOf(
   return { facts, timers: [...timers, ...unpaid, ...coverEnds(before, after, now).timers] }
 }
 
-/** As `differenceQueries` of each: a payment takes no record away. */
+/** As `differenceQueries` for each policy, without deletions: a payment removes no record. */
 function policyChangeRows(database: Database, changes: readonly PolicyChange[]): Query[] {
   const rows = changes.map(({ after }) => policyRow(after, NOTHING_UNREAD))
   const collections = COLLECTION_NAMES.flatMap(name => {
@@ -273,32 +272,30 @@ function withParts({ mappings }: Known, { originalId, parts }: AddedParts): stor
   return { ...row, children: [...row.children, ...children] }
 }
 
-// What a run needs to know of its tenant, and for each of its commits.
-/** The migration's place, and what else its accounts are worked on with. */
 export type RunContext = RecordPlace & {
   readonly env: Env
   readonly tenant: Tenant
   readonly calls: Calls
-  /** The home shard's: the same one, where the migration lies there. */
+  /** The home shard's; identical to `database` if the migration is there. */
   readonly home: Database
   readonly migration: store.Migration
-  /** Whether it is to begin no further account. */
+  /** Whether to begin no further account. */
   readonly isHalted: () => boolean
 }
 
 export type ConfiguredRunContext = RunContext & {
   readonly configuration: LoadedConfiguration
   readonly configVersion: number
-  /** When the alarm began: by this time constraint tables are selected, whatever the account. */
+  /** When the alarm began: it selects constraint tables for all accounts. */
   readonly begunAt: Instant
-  /** Constraint tables in force, read once for all accounts of an alarm. */
+  /** Reads constraint tables once per alarm. */
   readonly readTables: ReadTables
   readonly sources: Sources
-  /** The accounts that have ids of accounts already, by these ids. */
+  /** Accounts by the ids that they own. */
   readonly claimedBy: ReadonlyMap<string, string>
 }
 
-/** The context of one commit. There is no caller: its events are the service's own (resources brief 8.1). */
+/** The context of one commit. It has no caller: its events are the service's own (resources brief 8.1). */
 export const contextOf = ({ env, tenant, calls, shard }: RunContext): RequestContext => ({
   env,
   tenant,

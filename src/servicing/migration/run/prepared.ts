@@ -34,23 +34,21 @@ import {
   type RunContext,
 } from './earlier.ts'
 
-// What is to be recorded of an account: rows as they travel, and what else its batch has to do. So accounts are worked on one
-// after the other, each by itself, and recorded together.
+// Accounts are prepared one by one, and recorded together in one batch.
 
-/** What became of an account, before it is recorded. */
 export type Outcome = {
   readonly converted: Converted | undefined
   readonly failures: readonly ItemFailure[]
-  /** Items that were migrated by earlier attempts. */
+  /** Count of items that earlier attempts migrated. */
   readonly before: number
-  /** Of an account that exists: what its disbursements, payments and bills rest on. */
+  /** Of an existing account: records that its items depend on. */
   readonly earlier: Earlier | undefined
 }
 
 export type PreparedAccount = {
   readonly account: store.MigrationAccount
   readonly outcome: store.AccountOutcome
-  /** Whether it becomes a policyholder, whose id must be unique. */
+  /** Whether it becomes a new policyholder, whose id must be unique. */
   readonly isMade: boolean
   readonly rows: TableRows
   readonly auxData: readonly AuxRow[]
@@ -61,7 +59,7 @@ export type PreparedAccount = {
 
 const MOST_WARNINGS = 100
 
-export function preparedOf(
+export function prepareOutcome(
   run: ConfiguredRunContext,
   { now: at }: RequestContext,
   account: store.MigrationAccount,
@@ -70,14 +68,14 @@ export function preparedOf(
   const { database, migration, configuration } = run
   const { migrationLocator, accountLocator, totalItems } = account
   const kept = migration.validateOnly ? undefined : converted
-  const became = converted?.mappings ?? []
-  const processed = became.length + before
+  const newMappings = converted?.mappings ?? []
+  const processed = newMappings.length + before
   const course = kept && courseOfPolicies(database, configuration.configuration, kept.policies, at)
   const changed = kept && earlier && changedRows(run, earlier, kept, at)
   const rows = new TableRows()
   if (kept) addRecords(rows, run, at, account, kept)
   const own = { migrationLocator, accountLocator }
-  const mappings = (kept ? became : []).map(({ kind, originalId, locator, children = [] }) => ({
+  const mappings = (kept ? newMappings : []).map(({ kind, originalId, locator, children = [] }) => ({
     ...{ ...own, kind, originalId, locator, children, migratedAt: at },
   }))
   rows.add(migrationMappings, mappings)
@@ -128,21 +126,20 @@ function addRecords(
   )
 }
 
-// Rows of many tables, table by table: what several accounts write is one statement of each table, however many they are.
+// Collects rows by table, so that several accounts need one statement per table.
 export class TableRows {
-  /** As they travel. Tables in the order in which they were first named; rows as they were added. */
+  /** Serialised rows. Tables stay in the order in which they were first added. */
   readonly #texts = new Map<SQLiteTable, string[]>()
 
   add<T extends SQLiteTable>(table: T, rows: readonly T['$inferInsert'][]): void {
     this.#take(table, rowTexts(table, rows))
   }
 
-  /** Adds what the other has. */
   join(other: TableRows): void {
     for (const [table, texts] of other.#texts) this.#take(table, texts)
   }
 
-  /** Queries that insert the rows, or put them in the place of rows with the same key. */
+  /** Inserts rows; replaces those with the same key. */
   queries(database: Database): Query[] {
     return [...this.#texts].flatMap(([table, texts]) => putTexts(database, table, texts))
   }
@@ -155,8 +152,7 @@ export class TableRows {
   }
 }
 
-// The rows of several whole policies in one statement per table, so that a batch does not grow with their number.
-/** Adds the policies with everything in them, and what they are found by. */
+/** Adds policies with all their records and search terms. */
 export function addPolicies(
   rows: TableRows,
   { products }: Configuration,
@@ -178,7 +174,7 @@ export function addPolicies(
   }
 }
 
-/** What goes on by the clock from the policies' last state: also their bills and their natural ends. */
+/** Timers of new policies, also for their bills and natural ends. */
 export function courseOfPolicies(
   database: Database,
   { products, customEvents }: Configuration,
@@ -195,7 +191,7 @@ export function courseOfPolicies(
   return { facts: courses.flatMap(({ facts }) => facts), timers: courses.flatMap(({ timers }) => timers) }
 }
 
-/** One for each time at which planned installments are to be invoiced; for those whose time has passed, now. */
+/** One timer per time at which installments are due for invoicing; now for overdue ones. */
 function billingTimers({ policy, installments, invoices }: PolicyAggregate, now: Instant): NewTimer[] {
   const invoiced = new Set(
     [...invoices.values()].map(one => `${one.policyModificationLocator} ${one.installmentNumber}`),
@@ -210,10 +206,7 @@ function billingTimers({ policy, installments, invoices }: PolicyAggregate, now:
   }))
 }
 
-/**
- * Records what became of the accounts, with their states, in one batch. It also begins the `next` accounts, and lets those that
- * were begun and `left` wait again. Throws `GuardTripped` if something that one of them depends on has changed.
- */
+/** One batch: records the accounts, begins `next`, puts the begun `left` back. Throws `GuardTripped` on a conflict. */
 export async function record(
   run: ConfiguredRunContext,
   context: RequestContext,
@@ -249,14 +242,14 @@ export async function record(
       ...accounts.flatMap(({ facts }) => facts),
       store.outcomesQuery(run, outcomes, at),
       ...(next.length > 0 ? [store.beginQuery(run, next, at)] : []),
-      ...(left.length > 0 ? [store.waitAgainQuery(run, left, false)] : []),
+      ...(left.length > 0 ? [store.requeueQuery(run, left, false)] : []),
     ],
     timers: accounts.flatMap(({ timers }) => timers),
     subject: locator,
   })
 }
 
-/** Ids that lie in another database: they are the accounts' before anything of these is written, also after a crash. */
+/** Claims ids in another database before any record is written, so that a crash leaves them with their accounts. */
 async function claimElsewhere(
   { home }: RunContext,
   claims: readonly store.MigrationAccount[],
@@ -268,7 +261,7 @@ async function claimElsewhere(
   if (taken) throw new Error(`The account '${taken.originalId}' is being migrated twice at the same time.`)
 }
 
-/** The version still stands for the configuration that the accounts were converted by. */
+/** Trips if the version has another configuration by now. */
 const configurationGuard = (version: number, hash: string): Guard => ({
   name: 'guard_configuration_hash',
   holds: sql`(select ${configurationVersions.hash} from ${configurationVersions} where ${configurationVersions.version} = ${version}) = ${hash}`,

@@ -1,5 +1,5 @@
-// A migration's object calls this at each alarm: some accounts, one after the other, a portion of them in one batch with their
-// states. So a crash, a deploy or an eviction repeats what was not committed, and loses nothing that was.
+// The work of one alarm: some accounts, recorded in portions together with their states. A crash, deploy or eviction repeats only
+// what was not committed.
 import type { Uuid } from '../../../kernel/locators.ts'
 import { type Calls, noCalls } from '../../../platform/calls.ts'
 import { commit, GuardTripped } from '../../../platform/commit.ts'
@@ -19,30 +19,27 @@ import { itemFailure } from '../request.ts'
 import { commitChange, runningQuery } from '../service.ts'
 import * as store from '../store.ts'
 import { MIGRATION_TRANSITIONS, outcomeOf } from '../tables.ts'
-import { preparedAccount } from './account.ts'
+import { prepareAccount } from './account.ts'
 import { type ConfiguredRunContext, contextOf, type RunContext } from './earlier.ts'
 import { type PreparedAccount, record } from './prepared.ts'
 
-/** Accounts of one alarm, and their items together: what an alarm reads before the first of them is shared by all. */
+/** Accounts and items per alarm; they share what the alarm reads first. */
 const MOST_ACCOUNTS_AT_ONCE = 128
 const MOST_ITEMS_AT_ONCE = 4_000
 
-/** Attempts at an account that system errors end; after the last it is in error, until it is recovered. */
+/** Attempts that end in a system error; then the account is in error until it is recovered. */
 const MOST_TRIES = 3
 
-/**
- * Attempts at an account that vanished without a result; then it is in error too. More than the others, since several deploys may
- * follow each other; but an account that ends every isolate must not block the rest.
- */
+/** Attempts that vanish without a result: deploys may follow each other, but an account that kills isolates must not block others. */
 const MOST_CUT_OFF = 6
 
-/** Between attempts at one account, by how often it was tried. */
+/** Delays between attempts, by earlier tries. */
 const RETRY_MS = [500, 2_000]
 
-/** How long it waits for its turn while others run. */
+/** Delay before it looks for a free slot again. */
 const TURN_MS = 2_000
 
-/** Milliseconds until the next look is due; undefined when there is nothing to do until it is woken. */
+/** Returns milliseconds until the next alarm; undefined if there is nothing to do until it is woken. */
 export async function workOn(
   env: Env,
   shard: ShardName,
@@ -61,22 +58,22 @@ export async function workOn(
   const place = { locator, shard: shard.shard, database }
   const run: RunContext = { ...place, env, tenant, calls, home, migration, isHalted }
   if (migration.state !== 'submitted' && migration.state !== 'processing') return await rest(run)
-  const [, places] = await home.batch([store.takePlaceQuery(home, locator), store.placeQuery(home, locator)])
-  if (!places[0]) return TURN_MS
+  const [, slots] = await home.batch([store.takeSlotQuery(home, locator), store.slotQuery(home, locator)])
+  if (!slots[0]) return TURN_MS
   if (migration.state === 'submitted') return (await start(run)) ? 0 : TURN_MS
   return await workOnAccounts(run)
 }
 
-/** Gives up its turn; deletes what was sent once all of it is migrated, or it has rested for too long. */
+/** Frees its slot, and deletes its files if it is finished or idle for too long. */
 async function rest(run: RunContext): Promise<undefined> {
   const { home, migration, locator, tenant } = run
-  await home.batch([store.leavePlaceQuery(home, locator)])
+  await home.batch([store.leaveSlotQuery(home, locator)])
   if (migration.state === 'finished' || tenantNow(tenant) >= deletedAt(migration.updatedAt))
     await deleteSources(run, locator)
   return undefined
 }
 
-/** Whether it is processing now; false if its state was changed at the same time. */
+/** Returns false if its state was changed at the same time. */
 async function start(run: RunContext): Promise<boolean> {
   const { database, migration, locator } = run
   const [rows] = await database.batch([store.countsQuery(database, locator)])
@@ -117,12 +114,12 @@ async function workOnAccounts(run: RunContext): Promise<number | undefined> {
   const claimedBy = new Map(
     [...checked, ...claims].map(({ originalId, accountLocator }) => [originalId, accountLocator]),
   )
-  const portions = portionsOf(beforeTwin(waiting, migration, claimedBy), MOST_ITEMS_AT_ONCE)
+  const portions = portionsOf(untilRepeatedId(waiting, migration, claimedBy), MOST_ITEMS_AT_ONCE)
   const begun = new Set(portions[0])
   const waitAgain = waiting.filter(one => one.state === 'processing' && !begun.has(one))
   await database.batch([
     store.beginQuery(run, portions[0]!, tenantNow(tenant)),
-    ...(waitAgain.length > 0 ? [store.waitAgainQuery(run, waitAgain, true)] : []),
+    ...(waitAgain.length > 0 ? [store.requeueQuery(run, waitAgain, true)] : []),
   ])
   const { hash, version: configVersion } = versions[0]!
   const configuration = await loadConfiguration(env, tenant, hash, calls)
@@ -137,7 +134,7 @@ async function workOnAccounts(run: RunContext): Promise<number | undefined> {
   return 0
 }
 
-/** Milliseconds until the next look, where it is not to go on with `next`; that is begun otherwise. */
+/** Returns milliseconds until the next alarm; undefined if `next` is begun and follows at once. */
 async function workOnPortion(
   run: ConfiguredRunContext,
   portion: Portion,
@@ -153,14 +150,14 @@ async function workOnPortion(
     } catch (problem) {
       return await afterFailedRecord(run, prepared, problem)
     }
-  else if (left.length > 0) await run.database.batch([store.waitAgainQuery(run, left, false)])
+  else if (left.length > 0) await run.database.batch([store.requeueQuery(run, left, false)])
   if (fault) return await afterFault(run, fault)
   return goesOn && next.length > 0 ? undefined : 0
 }
 
 type Fault = { readonly account: store.MigrationAccount; readonly problem: unknown }
 
-/** The accounts up to one that cannot be worked on, or until it is halted. */
+/** Prepares accounts up to the first system error, or until it is halted. */
 async function prepare(
   run: ConfiguredRunContext,
   portion: Portion,
@@ -169,10 +166,10 @@ async function prepare(
   const prepared: PreparedAccount[] = []
   for (const account of portion) {
     if (run.isHalted()) break
-    // Let other requests run: if a database answers at once, nothing else between accounts would.
+    // Lets other requests run: if the database answers at once, nothing else would.
     await scheduler.wait(0)
     try {
-      prepared.push(await preparedAccount(run, context, account))
+      prepared.push(await prepareAccount(run, context, account))
     } catch (problem) {
       return { prepared, fault: { account, problem } }
     }
@@ -180,13 +177,13 @@ async function prepare(
   return { prepared }
 }
 
-/** None of them is recorded. It is not known which of several is to blame, so from now on each is recorded alone. */
+/** None was recorded. Any of them may be the cause, so from now on each is recorded alone. */
 async function afterFailedRecord(
   run: RunContext,
   [first, ...others]: readonly PreparedAccount[],
   problem: unknown,
 ): Promise<number> {
-  // What they depend on has changed: one was patched, or a new configuration was deployed.
+  // One was patched, or a new configuration was deployed.
   if (problem instanceof GuardTripped) return 0
   const fault = { account: first!.account, problem }
   if (others.length === 0) return await afterFault(run, fault)
@@ -194,7 +191,7 @@ async function afterFailedRecord(
   return RETRY_MS[0]!
 }
 
-/** The account is tried again, three times in all; then it is in error, and the others go on. */
+/** Retries the account up to `MOST_TRIES` times; then it is in error, and the others continue. */
 async function afterFault(run: RunContext, fault: Fault): Promise<number> {
   const { database, tenant } = run
   const { account } = fault
@@ -217,7 +214,7 @@ function logFault({ account: { migrationLocator, ordinal, tries }, problem }: Fa
   console.error(JSON.stringify({ ...place, tries: tries + 1, problem: text }))
 }
 
-/** The account is in error, unless it was recorded after all; the others go on. */
+/** Puts the account in error, unless it was recorded after all. */
 async function giveUp(run: RunContext, account: store.MigrationAccount, reason: string): Promise<void> {
   const { database, shard, locator } = run
   const { accountLocator, originalId, tries, totalItems, processedItems } = account
@@ -237,7 +234,7 @@ async function giveUp(run: RunContext, account: store.MigrationAccount, reason: 
   })
 }
 
-/** No account waits any more: the state that it comes to, with its event. */
+/** Call it when no account waits. */
 async function finish(run: RunContext): Promise<number> {
   const { database, migration, locator } = run
   const [rows] = await database.batch([store.countsQuery(database, locator)])
@@ -249,7 +246,7 @@ async function finish(run: RunContext): Promise<number> {
   await unlessChanged(async () => {
     await commitChange(context, run, migration, action, {
       facts: [store.migrationStateQuery(run, state, context.now)],
-      guards: [store.nothingWaitsGuard(locator)],
+      guards: [store.noneWaitingGuard(locator)],
       data: {
         ...{ completedAccounts: `${completed}`, failedAccounts: `${failed}`, erroredAccounts: `${error}` },
       },
@@ -258,16 +255,14 @@ async function finish(run: RunContext): Promise<number> {
   return 0
 }
 
-// Which accounts go into one batch: several small ones, or one that is large, or that was begun before.
 /** Accounts that are recorded in one batch. */
 export type Portion = readonly store.MigrationAccount[]
 
 const MOST_ACCOUNTS = 16
 const MOST_ITEMS = 600
-/** Of what was sent of them. */
 const MOST_BYTES = 1_048_576
 
-/** Accounts in order, in portions. One that was begun before stands alone, so that whatever cut it off delays no other again. */
+/** An account that was begun before is alone, so that whatever cut it off delays no other again. */
 export function portionsOf(accounts: readonly store.MigrationAccount[], mostItems: number): Portion[] {
   const portions: store.MigrationAccount[][] = []
   let [items, bytes, all] = [0, 0, 0]
@@ -289,19 +284,19 @@ export function portionsOf(accounts: readonly store.MigrationAccount[], mostItem
   return portions
 }
 
-/** The accounts before the second of an id that is not migrated yet: it must be read again whether the first was made. */
-export function beforeTwin(
+/** Stops before a repeated id: the next alarm must see whether the first account with it was made. */
+export function untilRepeatedId(
   accounts: readonly store.MigrationAccount[],
   { type }: Pick<store.Migration, 'type'>,
   claimedBy: ReadonlyMap<string, string>,
 ): readonly store.MigrationAccount[] {
   if (type !== 'fullMigration') return accounts
   const seen = new Set<string>()
-  const twin = accounts.findIndex(({ originalId }) => {
+  const repeated = accounts.findIndex(({ originalId }) => {
     if (claimedBy.has(originalId)) return false
     if (seen.has(originalId)) return true
     seen.add(originalId)
     return false
   })
-  return twin < 0 ? accounts : accounts.slice(0, twin)
+  return repeated < 0 ? accounts : accounts.slice(0, repeated)
 }

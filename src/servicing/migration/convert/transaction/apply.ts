@@ -1,11 +1,6 @@
-// Applies a migrated transaction to the policy being built. It leaves the same records as a live one.
-//
-// The transaction states the charges that it adds. Elements that it changes are cut at its time, and get new runs: a new run costs
-// the old one's share of the time, by the fold, and the difference. An element that ends keeps what the difference leaves of it, as
-// a stated split (aggregate.ts, RunSplit), or as a holdback if nothing of it lies before. So the fold charges what was stated, to
-// the cent, whatever happens to the policy later.
-//
-// A gap ends segments and cuts no run, as a cancellation. The same coverage after it restores what it ended; any other has new runs.
+// Applies a migrated transaction to the policy; it leaves the same records as a live one. Changed elements are cut and get new
+// runs, which cost the old run's share of the time plus the stated difference. An ended element keeps its difference as a stated
+// split (aggregate.ts, RunSplit), or as a holdback if it has no part before the cut. So the fold always charges what was stated.
 
 import type { CancellationLocator, DisplayId, EndorsementLocator, Uuid } from '../../../../kernel/locators.ts'
 import { sumOf } from '../../../../kernel/money.ts'
@@ -22,24 +17,24 @@ import {
   changeModification,
   findReach,
   type Input,
-  inReach,
   isInTerm,
-  keepReach,
   lengthOf,
   lineNow,
   modificationOf,
   newContext,
+  policyInReach,
+  recordReach,
 } from './context.ts'
 import { cover, isUndone, restore } from './cover.ts'
 
 export type Applied = {
   readonly modification: Modification
   readonly billed: readonly Billed[]
-  /** Its elements, and the runs that it could do anything to. */
+  /** Count of its elements and the runs in reach. */
   readonly work: number
 }
 
-/** Applies the transaction to `making` and `known`. Takes two digits, and one for each exposure and peril of a new term. */
+/** Changes `making` and `known`. Takes two digits, and one for each exposure and peril of a new term. */
 export function applyTransaction(input: Input): Applied {
   const context = newContext(input)
   const { transaction, making } = context
@@ -50,6 +45,7 @@ export function applyTransaction(input: Input): Applied {
   const kind = kindOf(context, endsGap)
   const undone = kind === 'reinstatement' ? standing.findLast(one => isUndone(context, one)) : undefined
   recordModification(context, kind, undone ? [undone] : standing)
+  // As a live cancellation, a gap ends segments and cuts no run.
   if (isGap) {
     cutSegments(context, replaced, undefined)
     findReach(context)
@@ -60,7 +56,7 @@ export function applyTransaction(input: Input): Applied {
   }
   charge(context)
   setEndAndChange(context)
-  keepReach(context)
+  recordReach(context)
   return {
     modification: modificationOf(context),
     billed: billedThings(context),
@@ -68,7 +64,6 @@ export function applyTransaction(input: Input): Applied {
   }
 }
 
-/** Where the policy ends by now, and by how much its premium changed. */
 function setEndAndChange(context: Context): void {
   const { making, transaction, isCreation, quote } = context
   const end = segmentsInForce(lineNow(context)).at(-1)?.end ?? transaction.from
@@ -77,11 +72,11 @@ function setEndAndChange(context: Context): void {
   changeModification(context, { policyEnd })
   const premiumChange = isCreation
     ? sumOf(making.perilRuns.values(), run => run.price!.premium.amount, making.policy.currency)
-    : premiumChangeOf(inReach(context), quote, modificationOf(context))
+    : premiumChangeOf(policyInReach(context), quote, modificationOf(context))
   changeModification(context, { premiumChange })
 }
 
-/** Segments of the term that are in force from the transaction's time on, and how much of it they cover, in milliseconds. */
+/** Segments of the term in force from the transaction's time on; `covered` is their length in milliseconds. */
 function replacedSegments(context: Context): { replaced: PolicySegment[]; covered: number } {
   const { from, isFirstOfTerm } = context.transaction
   const replaced = isFirstOfTerm
@@ -90,15 +85,15 @@ function replacedSegments(context: Context): { replaced: PolicySegment[]; covere
   return { replaced, covered: replaced.reduce((all, one) => all + one.end - later(one.start, from), 0) }
 }
 
-/** Segments end at the time; where there is coverage after it, with other data. */
+/** Ends segments at the transaction's time. With `root`, segments with its data follow. */
 function cutSegments(
-  { making: { segments }, transaction: { from, term }, by, made, quote, supply }: Context,
+  { making: { segments }, transaction: { from, term }, by, stamp, quote, supply }: Context,
   replaced: readonly PolicySegment[],
   root: ReadElement | undefined,
 ): void {
   const part = (start: Instant, end: Instant, data: PolicySegment['data'], predecessor?: Uuid): void => {
     const locator = supply.uuid()
-    const segment = { ...made, start, end, locator, quoteLocator: quote.locator, data }
+    const segment = { ...stamp, start, end, locator, quoteLocator: quote.locator, data }
     segments.set(locator, predecessor ? { ...segment, predecessor } : segment)
   }
   let end = from
@@ -114,7 +109,7 @@ function cutSegments(
   if (root && end < term.endTime) part(end, term.endTime, root.data)
 }
 
-/** Names of what is no endorsement: of that, its type. */
+/** An endorsement is named by its type. */
 const NAMES: Partial<Readonly<Record<ModificationKind, string>>> = {
   creation: 'modification.policy.create',
   renewal: 'modification.policy.renew',
@@ -122,12 +117,12 @@ const NAMES: Partial<Readonly<Record<ModificationKind, string>>> = {
   reinstatement: 'modification.policy.reinstate',
 }
 
-/** `undone`: the cancellations that a reinstatement undoes. Takes two digits, but one of a creation and a reinstatement. */
+/** `undone`: the cancellations that a reinstatement undoes. Takes two digits, or one for a creation or a reinstatement. */
 function recordModification(context: Context, kind: ModificationKind, undone: readonly Modification[]): void {
-  const { making, supply, by, made } = context
+  const { making, supply, by, stamp } = context
   const { request, from, term } = context.transaction
   const { issuedTime: issuedAt, transactionType } = request
-  const dates = { createdAt: made.createdAt, updatedAt: issuedAt, issuedAt }
+  const dates = { createdAt: stamp.createdAt, updatedAt: issuedAt, issuedAt }
   const modification: Modification = {
     ...{ locator: by, kind, displayId: supply.digits() as DisplayId, number: making.modifications.size },
     name: NAMES[kind] ?? transactionType,
@@ -140,7 +135,7 @@ function recordModification(context: Context, kind: ModificationKind, undone: re
 
 type Dates = Pick<Modification, 'createdAt' | 'updatedAt' | 'issuedAt'>
 
-/** Makes the record of what the modification carries out. Returns what the modification has of it. */
+/** Creates the record of the transaction. Returns the modification's references to it. */
 function recordOf(
   { making, supply, by, quote, product, transaction }: Context,
   kind: ModificationKind,
@@ -178,7 +173,7 @@ function recordOf(
   return { transactionLocator: String(locator) }
 }
 
-// Which kind of modification a transaction becomes: by what it does, whatever it is called (rule 4 of resources brief 9.3).
+// The kind depends on what a transaction does, not on its name (rule 4 of resources brief 9.3).
 const KINDS: Readonly<Record<Category, ModificationKind>> = {
   issuance: 'renewal',
   renewal: 'renewal',
@@ -189,7 +184,7 @@ const KINDS: Readonly<Record<Category, ModificationKind>> = {
   reinstatement: 'reinstatement',
 }
 
-/** `endsGap`: it covers what a cancellation left uncovered. */
+/** `endsGap`: it covers a gap that a cancellation left. */
 function kindOf({ transaction, isCreation }: Context, endsGap: boolean): ModificationKind {
   const { isGap, isFirstOfTerm, category, tree } = transaction
   if (isCreation) return 'creation'
@@ -197,6 +192,6 @@ function kindOf({ transaction, isCreation }: Context, endsGap: boolean): Modific
   if (isGap) return 'cancellation'
   if (endsGap) return 'reinstatement'
   const kind = KINDS[category]
-  // A reinstatement of what is not cancelled, and what has no segment, change the policy like an endorsement.
+  // A reinstatement without a cancellation, and a transaction without a segment, are endorsements.
   return kind === 'reinstatement' || kind === 'cancellation' || !tree ? 'endorsement' : kind
 }

@@ -1,5 +1,4 @@
-// Makes the fold charge for a transaction what the transaction states. New runs cost what is missing; an element that ends without
-// a successor keeps it.
+// Makes the fold charge exactly what a transaction states. New runs get the difference; an ended element without a successor keeps it.
 
 import type { Uuid } from '../../../../kernel/locators.ts'
 import { addTo } from '../../../../kernel/maps.ts'
@@ -48,13 +47,13 @@ export function charge(context: Context): void {
     const locator = context.newRuns.get(id)
     const run = locator && perilRuns.get(locator)
     if (run) perilRuns.set(locator, { ...run, price: amounts.reduce(changedPrice, run.price!) })
-    else keep(context, id, amounts)
+    else keepCost(context, id, amounts)
   }
-  for (const [id, run] of context.newRuns) rate(context, run, context.transaction.tree!.elements.get(id)!)
+  for (const [id, run] of context.newRuns) setRates(context, run, context.transaction.tree!.elements.get(id)!)
 }
 
-/** An element that ends keeps that much more of its cost: in the part before the time, if there is one; else as a holdback. */
-function keep(context: Context, id: string, amounts: readonly More[]): void {
+/** Adds the difference to the ended element: before the transaction's time if a part lies there, else as a holdback. */
+function keepCost(context: Context, id: string, amounts: readonly AmountChange[]): void {
   const { transaction, by } = context
   const { perilRuns } = context.making
   const target = splitOf(context, id)?.run ?? lastRunOf(context, id)
@@ -75,12 +74,12 @@ function keep(context: Context, id: string, amounts: readonly More[]): void {
     if (kind === 'premium') return { type: 'premium', perilRunLocator, amount }
     return { type: 'commission', perilRunLocator, position: positionOf(price, more), amount }
   })
-  // The charges of the run name it, whether or not anything else of it changes.
+  // Runs with holdbacks stay in reach, since their charges name them.
   context.known.reach.held.add(perilRunLocator)
   changeModification(context, { holdbacks: [...(modificationOf(context).holdbacks ?? []), ...held] })
 }
 
-/** The run of the element of which something lies before the time and something after it, with what is left of it. */
+/** The run that the transaction's time splits, with the part that remains. */
 function splitOf(context: Context, id: string): { run: PerilRun; gone: Piece; kept: Amounts } | undefined {
   const { from } = context.transaction
   const line = lineNow(context)
@@ -93,8 +92,7 @@ function splitOf(context: Context, id: string): { run: PerilRun; gone: Piece; ke
   return undefined
 }
 
-// What new runs cost: all that is charged of them, the monthly rates, and the technical premium, which nobody is charged.
-/** A price of nothing that has a place for all that is charged of the element. `was`: the run before. */
+/** A zero price with an entry for each charge of the element. `was`: the run before. */
 export function unpriced({ making }: Context, { charges }: ReadElement, was: Uuid | undefined): PerilPrice {
   const none = zero(making.policy.currency)
   const old = was && making.perilRuns.get(was)!.price
@@ -117,8 +115,8 @@ export function unpriced({ making }: Context, { charges }: ReadElement, was: Uui
   }
 }
 
-/** Monthly rates of a new run for which none is stated: its amount divided by its months. */
-function rate({ making }: Context, locator: Uuid, { charges }: ReadElement): void {
+/** Fills in monthly rates that are not stated: the amount divided by the run's months. */
+function setRates({ making }: Context, locator: Uuid, { charges }: ReadElement): void {
   const run = making.perilRuns.get(locator)!
   const count = months(run.start, run.end, making.policy.timeZone)
   const rated = <R extends { month: string; amount: Money }>(one: R): R => {
@@ -132,7 +130,7 @@ function rate({ making }: Context, locator: Uuid, { charges }: ReadElement): voi
     price: {
       ...price,
       premium: rated(price.premium),
-      // A tax that is given back in full is dropped; one that is stated as zero is kept.
+      // Drops a tax that was refunded in full; keeps one stated as zero.
       taxes: price.taxes.filter(
         tax =>
           tax.amount.minor !== 0 ||
@@ -144,7 +142,7 @@ function rate({ making }: Context, locator: Uuid, { charges }: ReadElement): voi
   })
 }
 
-/** The technical premiums of new runs: stated as items it is a difference, as a rate the run's own. */
+/** Stated as items, a technical premium is a difference; stated as a rate, it is the run's own. */
 function addTechnicalPremiums(context: Context): void {
   const { making, transaction, by, newRuns } = context
   const line = lineNow(context)
@@ -167,19 +165,17 @@ function addTechnicalPremiums(context: Context): void {
   }
 }
 
-// Places of amounts in a peril's price: which kind of charge, under which name.
 export type Place = { readonly kind: 'premium' | 'tax' | 'commission'; readonly name: string }
 
-/** By how much more something is to be charged. */
-export type More = Place & { readonly by: Money }
+export type AmountChange = Place & { readonly by: Money }
 
-/** Whether the element says another rate of its premium than the price has. */
+/** Whether the element states another premium rate than the price has. */
 export const hasOtherRate = ({ premium }: PerilPrice, { charges }: ReadElement): boolean =>
   charges.some(
     ({ kind, month }) => kind === 'premium' && month !== undefined && !decimal(month).eq(premium.month),
   )
 
-/** Where the tax or the commission stands in the price; -1 where it has none. */
+/** Index in the price's taxes or commissions; -1 if it has none. */
 const positionOf = ({ taxes, commissions }: PerilPrice, { kind, name }: Place): number =>
   kind === 'tax'
     ? taxes.findIndex(one => one.name === name)
@@ -188,7 +184,7 @@ const positionOf = ({ taxes, commissions }: PerilPrice, { kind, name }: Place): 
 export const hasPlace = (price: PerilPrice, place: Place): boolean =>
   place.kind === 'premium' || positionOf(price, place) >= 0
 
-/** The price with an amount of that kind and name, zero included. */
+/** Adds a zero amount if the price has none for the place. */
 function withPlace(price: PerilPrice, place: Place): PerilPrice {
   if (hasPlace(price, place)) return price
   const amount = zero(price.premium.amount.currency)
@@ -197,7 +193,7 @@ function withPlace(price: PerilPrice, place: Place): PerilPrice {
     : { ...price, commissions: [...price.commissions, { recipient: place.name, month: '0', amount }] }
 }
 
-function changedPrice(price: PerilPrice, more: More): PerilPrice {
+function changedPrice(price: PerilPrice, more: AmountChange): PerilPrice {
   const add = <R extends { amount: Money }>(one: R): R => ({ ...one, amount: plus(one.amount, more.by) })
   if (more.kind === 'premium') return { ...price, premium: add(price.premium) }
   const position = positionOf(price, more)
@@ -206,7 +202,7 @@ function changedPrice(price: PerilPrice, more: More): PerilPrice {
     : { ...price, commissions: price.commissions.map((one, at) => (at === position ? add(one) : one)) }
 }
 
-export function changedAmounts(amounts: Amounts, price: PerilPrice, more: More): Amounts {
+export function changedAmounts(amounts: Amounts, price: PerilPrice, more: AmountChange): Amounts {
   if (more.kind === 'premium') return { ...amounts, premium: plus(amounts.premium, more.by) }
   const position = positionOf(price, more)
   const add = (one: Money, at: number): Money => (at === position ? plus(one, more.by) : one)
@@ -215,11 +211,9 @@ export function changedAmounts(amounts: Amounts, price: PerilPrice, more: More):
     : { ...amounts, commissions: amounts.commissions.map(add) }
 }
 
-// What a transaction states that it charges, compared with what the fold charges, thing by thing.
-/** The key of a thing that is charged: of a fee its locator, of anything else its place and the element. Ids may be any text. */
+/** JSON, since ids may be any text. `name` is a fee's locator, otherwise the name of the place. */
 const keyOf = (kind: StatedCharge['kind'], name: string, id = ''): string => JSON.stringify([kind, name, id])
 
-/** Of a charge of the fold. */
 function keyOfCharge(charge: Charge, ids: ReadonlyMap<Uuid, string>): string {
   if ('feeLocator' in charge) return keyOf('fee', charge.feeLocator)
   const id = ids.get(charge.perilLocator)!
@@ -228,7 +222,7 @@ function keyOfCharge(charge: Charge, ids: ReadonlyMap<Uuid, string>): string {
   return keyOf('premium', '', id)
 }
 
-/** Both by the things that are charged. */
+/** Stated charges and the fold's charges, by the same keys. */
 function chargesByThing(context: Context) {
   const ids = idsOfPerils(context)
   const stated = new Map<string, StatedCharge[]>()
@@ -244,11 +238,11 @@ function chargesByThing(context: Context) {
 const totalOf = (list: readonly { amount: Money }[] | undefined, currency: Money['currency']): Money =>
   sumOf(list ?? [], one => one.amount, currency)
 
-/** By element, how much more is stated of each thing than the fold charges; fees left out. */
-export function missingAmounts(context: Context): Map<string, More[]> {
+/** By element, stated amounts minus the fold's charges; without fees. */
+export function missingAmounts(context: Context): Map<string, AmountChange[]> {
   const { currency } = context.making.policy
   const { stated, charged } = chargesByThing(context)
-  const missing = new Map<string, More[]>()
+  const missing = new Map<string, AmountChange[]>()
   for (const key of new Set([...stated.keys(), ...charged.keys()])) {
     const [kind, name, id] = JSON.parse(key) as [Place['kind'] | 'fee', string, string]
     if (kind === 'fee') continue
@@ -258,14 +252,14 @@ export function missingAmounts(context: Context): Map<string, More[]> {
   return missing
 }
 
-/** One thing that is charged: what is stated of it, and all charges of the fold that it is made of. */
+/** Stated charges and the fold's charges of one key. */
 export type Billed = {
   readonly stated: readonly StatedCharge[]
   readonly charges: readonly Charge[]
   readonly name: string
 }
 
-/** Of a transaction that is applied. Throws where the two differ: that would be a fault of ours. */
+/** Call it after applying the transaction. Throws if the fold's amount differs from the stated one: a fault of ours. */
 export function billedThings(context: Context): Billed[] {
   const { currency } = context.making.policy
   const { stated, charged } = chargesByThing(context)
@@ -278,7 +272,6 @@ export function billedThings(context: Context): Billed[] {
   })
 }
 
-// Fees that a transaction charges, and gives back.
 function chargeFees(context: Context): void {
   const { transaction, making, feesFor } = context
   for (const { id, charges } of transaction.tree?.elements.values() ?? []) {
@@ -291,7 +284,7 @@ function chargeFees(context: Context): void {
   if (transaction.isGap) endFees(context)
 }
 
-/** The fee that is charged; one that is given back shrinks a fee of that name in the term, if there is so much of it. */
+/** A refund shrinks a fee of that name in the term if it is large enough; anything else is a new fee. */
 function feeFor(context: Context, name: string, amount: Money): Uuid | undefined {
   if (amount.minor === 0) return undefined
   const { making, quote, product, supply, by, transaction } = context
@@ -314,7 +307,7 @@ function feeFor(context: Context, name: string, amount: Money): Uuid | undefined
   return fee.locator
 }
 
-/** A reinstatement restores a fee that its cancellation took, if the cancellation took that much. */
+/** A reinstatement restores a fee if its cancellation removed at least that amount. */
 function feeTakenBack(context: Context, name: string, amount: Money): Uuid | undefined {
   const { making, by, transaction } = context
   if (modificationOf(context).kind !== 'reinstatement' || amount.minor < 0) return undefined
@@ -347,7 +340,7 @@ function feeOfAtLeast(context: Context, name: string, least: Money): FeeInForce 
     .findLast(({ amount }) => amount.minor >= least.minor)
 }
 
-/** Fees of which nothing is given back end at the time, except those that are never split. */
+/** Fees without a refund end at the transaction's time, except those that are never split. */
 function endFees(context: Context): void {
   const { making, product, by, transaction } = context
   const { from } = transaction
@@ -363,7 +356,7 @@ function endFees(context: Context): void {
   }
 }
 
-/** A fee's parts after giving an amount back, from the last part on. Where the cover ends, the rest lies before that time. */
+/** Refunds an amount from a fee, last part first. In a gap, the rest lies before `from`. */
 export function shrunk(
   parts: readonly FeePart[],
   by: Money,
@@ -375,7 +368,7 @@ export function shrunk(
   let left = by
   for (const part of [...parts].reverse()) {
     const { start, end, amount } = part
-    // Of what was given back as a fee of its own, nothing is to be taken.
+    // A refund that is a fee of its own has nothing to take.
     const own = amount.minor < 0 ? zero(amount.currency) : left.minor < amount.minor ? left : amount
     left = minus(left, own)
     const rest = minus(amount, own)

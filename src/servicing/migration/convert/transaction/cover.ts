@@ -1,4 +1,4 @@
-// What a transaction covers from its time on: elements that it changes are cut there, and new runs take their place.
+// Cuts the elements that a transaction changes, and begins new runs for them.
 
 import type { DisplayId, Uuid } from '../../../../kernel/locators.ts'
 import { addTo } from '../../../../kernel/maps.ts'
@@ -20,6 +20,7 @@ import { canonical, type ReadElement } from '../elements.ts'
 import { idOf } from '../history.ts'
 import { changedAmounts, hasOtherRate, hasPlace, missingAmounts, unpriced } from './charging.ts'
 import {
+  addNewRun,
   type Context,
   findReach,
   idsOfPerils,
@@ -28,16 +29,15 @@ import {
   keyOfElement,
   lengthOf,
   lineNow,
-  reachNew,
   runsIn,
   runsOf,
 } from './context.ts'
 
-/** `covered`: how much of its term is covered without it from its time on, in milliseconds. */
+/** `covered`: milliseconds of the rest of its term that are covered without it. */
 export function cover(context: Context, covered: number): void {
   const { transaction, known } = context
   const { tree, termAt, from } = transaction
-  // Across a gap no run of a peril goes on: what ended there has ended.
+  // No peril run continues across a gap.
   const isWhole = covered === lengthOf(context)
   const end = (id: string): void => {
     known.runs.delete(keyOfElement(context, id))
@@ -48,29 +48,28 @@ export function cover(context: Context, covered: number): void {
     const { id, fingerprint } = element
     const key = keyOfElement(context, id)
     const was = known.runs.get(key)
-    if (was && goesOn(context, was, element, isWhole)) continue
+    if (was && isUnchanged(context, was, element, isWhole)) continue
     end(id)
     known.runs.set(key, { locator: beginRun(context, element, was?.locator), start: from, fingerprint })
   }
-  // All that the term ever had: an earlier run may still hold up to a later change.
+  // Every element that the term ever had: an earlier run may last until a later change.
   const ids = [...known.perils.keys()].filter(key => key.startsWith(`${termAt} `)).map(idOf)
   for (const id of new Set([...known.exposures.keys(), ...ids]))
     if (tree!.elements.get(id)?.isEnded ?? true) end(id)
 }
 
-/** `was`: the run before it. */
 function beginRun(context: Context, element: ReadElement, was: Uuid | undefined): Uuid {
-  const { transaction, making, known, made, supply, newRuns } = context
+  const { transaction, making, known, stamp, supply, newRuns } = context
   const { from, term } = transaction
   const locator = supply.uuid()
-  const run = { ...made, start: from, end: term.endTime, locator, data: element.data, cuts: [] }
+  const run = { ...stamp, start: from, end: term.endTime, locator, data: element.data, cuts: [] }
   if (element.level === 'exposure') {
     const exposureLocator = exposureOf(context, element)
     making.exposureRuns.set(locator, { ...run, exposureLocator } satisfies ExposureRun)
     addTo(known.exposureRuns, exposureLocator, locator)
     return locator
   }
-  reachNew(context, {
+  addNewRun(context, {
     ...run,
     perilLocator: perilOf(context, element),
     amounts: element.amounts,
@@ -80,7 +79,7 @@ function beginRun(context: Context, element: ReadElement, was: Uuid | undefined)
   return locator
 }
 
-/** Cuts what of the element is in force from the transaction's time on: of several runs those that a change put there. */
+/** Cuts the element's runs in force from the transaction's time on. */
 function endElement(context: Context, id: string): void {
   const { transaction, making, known, by, before, newRuns } = context
   const { from, term } = transaction
@@ -105,8 +104,13 @@ function endElement(context: Context, id: string): void {
 
 type KnownRun = NonNullable<ReturnType<Known['runs']['get']>>
 
-/** Whether the transaction leaves the element as it is. `isWhole`: all of the term from the time on is covered already. */
-export function goesOn(context: Context, was: KnownRun, element: ReadElement, isWhole: boolean): boolean {
+/** `isWhole`: the rest of the term is already covered. */
+export function isUnchanged(
+  context: Context,
+  was: KnownRun,
+  element: ReadElement,
+  isWhole: boolean,
+): boolean {
   if (was.fingerprint !== element.fingerprint) return false
   if (element.level !== 'exposure') {
     const { price } = context.making.perilRuns.get(was.locator)!
@@ -115,7 +119,7 @@ export function goesOn(context: Context, was: KnownRun, element: ReadElement, is
   return was.start <= context.transaction.from || isSameThroughout(context, element)
 }
 
-/** Whether all that is in force of the element from the time on, put there by several changes, is what is stated of it. */
+/** Whether everything in force of the element equals what is stated, even if several changes put it there. */
 function isSameThroughout(context: Context, { id, level, data, amounts }: ReadElement): boolean {
   const { transaction, making, known, before } = context
   const { from, term } = transaction
@@ -141,7 +145,7 @@ function isSameThroughout(context: Context, { id, level, data, amounts }: ReadEl
   return covered === term.endTime - from
 }
 
-/** Whether it charges anything for the element, or says another rate of it. */
+/** Whether the transaction charges for the element or states another rate. */
 const isRepriced = (price: PerilPrice, { charges }: ReadElement): boolean =>
   charges.some(({ kind, amount, items, month }) => {
     if (kind === 'fee') return false
@@ -153,12 +157,15 @@ const isRepriced = (price: PerilPrice, { charges }: ReadElement): boolean =>
       : price.technicalPremium === undefined || !decimal(month).eq(price.technicalPremium.month)
   })
 
-// Exposures and perils that elements become: an exposure by its id for good, a peril once in each term.
+// An id is one exposure for good, but a new peril in each term.
 /** Takes a digit if the exposure is new. */
-export function exposureOf({ making, known, made, supply, quote }: Context, { id, type }: ReadElement): Uuid {
+export function exposureOf(
+  { making, known, stamp, supply, quote }: Context,
+  { id, type }: ReadElement,
+): Uuid {
   const found = known.exposures.get(id)
   if (found) return found
-  const { createdAt, updatedAt } = made
+  const { createdAt, updatedAt } = stamp
   const ids = { locator: supply.uuid(), displayId: supply.digits() as DisplayId, quoteLocator: quote.locator }
   const exposure: Exposure = { ...ids, name: type, createdAt, updatedAt }
   making.exposures.set(exposure.locator, exposure)
@@ -168,12 +175,12 @@ export function exposureOf({ making, known, made, supply, quote }: Context, { id
 
 /** Takes a digit if the peril is new in its term. */
 export function perilOf(context: Context, { id, type, exposureId, parentId }: ReadElement): Uuid {
-  const { making, made, supply } = context
+  const { making, stamp, supply } = context
   const { perils, renewalGroups, exposures } = context.known
   const key = keyOfElement(context, id)
   const found = perils.get(key)
   if (found) return found
-  const { createdAt, updatedAt } = made
+  const { createdAt, updatedAt } = stamp
   const locator = supply.uuid()
   const peril: Peril = {
     locator,
@@ -181,7 +188,7 @@ export function perilOf(context: Context, { id, type, exposureId, parentId }: Re
     exposureLocator: exposures.get(exposureId)!,
     name: type,
     renewalGroup: renewalGroups.get(id) ?? locator,
-    // What an element lies in is covered first.
+    // Parents are covered before their children.
     ...(parentId !== undefined && { parentLocator: perils.get(keyOfElement(context, parentId))! }),
     ...{ createdAt, updatedAt },
   }
@@ -191,24 +198,24 @@ export function perilOf(context: Context, { id, type, exposureId, parentId }: Re
   return locator
 }
 
-// A reinstatement of exactly the cover that its cancellation ended restores the same segments and runs, as a live one.
-/** Whether the coverage that the transaction says is the very one that the cancellation ended. */
+// A reinstatement of exactly the ended cover restores the same segments and runs, as a live one does.
+/** Whether the transaction states exactly the cover that the cancellation ended. */
 export const isUndone = (context: Context, cancellation: Modification): boolean =>
-  comingBack(context, cancellation) !== undefined && isAsBefore(context, cancellation)
+  restoredSegments(context, cancellation) !== undefined && isSameCover(context, cancellation)
 
-/** Brings back what it ended; false, and nothing done, where what the transaction charges is not what comes back. */
+/** Restores the ended cover. Returns false, and changes nothing, if the charges do not allow it. */
 export function restore(context: Context, cancellation: Modification): boolean {
-  const back = comingBack(context, cancellation)!
+  const back = restoredSegments(context, cancellation)!
   const { segments } = context.making
   for (const segment of back) segments.set(segment.locator, segment)
   findReach(context)
-  if (chargesWhatComesBack(context, back)) return true
+  if (recordRestoredSplits(context, back)) return true
   for (const { locator } of back) segments.delete(locator)
   return false
 }
 
-/** Whether what the cancellation ended is the very same elements, each with the same data at the same rate throughout. */
-function isAsBefore(context: Context, cancellation: Modification): boolean {
+/** Whether the same elements ended, with the same data and rates throughout. */
+function isSameCover(context: Context, cancellation: Modification): boolean {
   const { transaction, making, known, before } = context
   const { tree, from, term } = transaction
   const { exposureRuns, policy } = making
@@ -242,23 +249,23 @@ function isAsBefore(context: Context, cancellation: Modification): boolean {
   return stated.every(({ id }) => covers.get(id) === term.endTime - from)
 }
 
-/** The segments that the cancellation ended, from the time on; undefined where they do not reach to the term's end. */
-function comingBack(
-  { making, transaction: { from, term, tree }, made, supply }: Context,
+/** New segments for those that the cancellation ended; undefined if they do not reach to the term's end. */
+function restoredSegments(
+  { making, transaction: { from, term, tree }, stamp, supply }: Context,
   cancellation: Modification,
 ): PolicySegment[] | undefined {
   const segments = [...making.segments.values()]
   const data = canonical(tree!.root.data)
-  const lost = segments
+  const ended = segments
     .filter(one => one.replacedBy === cancellation.locator && one.end > from)
     .sort((a, b) => a.start - b.start)
-  const back = lost.map((segment): PolicySegment => {
+  const back = ended.map((segment): PolicySegment => {
     const kept = segments.find(
       one => one.madeBy === cancellation.locator && one.predecessor === segment.locator,
     )
     return {
       ...segment,
-      ...made,
+      ...stamp,
       replacedBy: undefined,
       locator: supply.uuid(),
       start: later(kept?.end ?? segment.start, from),
@@ -270,11 +277,11 @@ function comingBack(
     if (start !== end) return undefined
     end = next
   }
-  return end === term.endTime && lost.every(one => canonical(one.data) === data) ? back : undefined
+  return end === term.endTime && ended.every(one => canonical(one.data) === data) ? back : undefined
 }
 
-/** States for each run how much does not come back, where that differs from the fold's part; false where it cannot. */
-function chargesWhatComesBack(context: Context, back: readonly PolicySegment[]): boolean {
+/** Records a split for each run whose stated amount differs from the fold's part. Returns false if that is impossible. */
+function recordRestoredSplits(context: Context, back: readonly PolicySegment[]): boolean {
   const { by, making } = context
   const line = lineNow(context)
   const splits: PerilRun[] = []
