@@ -1,4 +1,4 @@
-// Fills requests in before they are validated (brief 1.2, 1.4 and 5.6): by the product's plugin and by services outside.
+// Fills in requests before they are validated (brief 1.2, 1.4, 5.6), by the product's plugin and external services.
 import type { z } from 'zod'
 import { callSequence, type Filling, INTERNAL } from '../../extension/integrations/autofill/sequence.ts'
 import { callIntegration, integrationFailed } from '../../extension/integrations/call/call.ts'
@@ -25,37 +25,34 @@ import { hasPlugin } from '../../product/configuration.ts'
 import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { type FilledKind, merged, named, shownWords, type Words, withWords, wordsOf } from './words.ts'
 
-/** Refusals of a request's content, which name what was filled in, and by whom. */
+/** Refusals that name what was filled in, and by which filler. */
 const OF_CONTENT: ReadonlySet<string> = new Set(['policyValidation', 'invalidRequest', 'policyLimit'])
 
 type Fillable = { readonly autofill?: readonly string[] }
 
-/** The time of what a request asks for, and whether a policy or a term begins then. */
 type When = Pick<Parameters<typeof basisOfRequest>[1], 'at' | 'begins'> & {
-  /** Field values that it asks for already. */
+  /** Field values that the request sets. */
   readonly asked?: unknown
 }
 
-/** What is filled in, beside the request itself. */
 type Filled<R> = {
   readonly kind: FilledKind
   readonly request: R
-  /** Reads the request with what was filled in. */
+  /** Reads the filled request. */
   readonly contract: z.ZodType<R>
   readonly filling: Omit<AutofillInput, 'updates' | 'tenantTimeZone'>
   readonly ground: Pick<NewPolicyContext, 'product' | 'configuration' | 'configVersion'>
-  /** The time and place that the tables of a plugin are read by. */
+  /** Selects the tables for the plugin. */
   readonly basis: ReturnType<typeof basisOfRequest>
   readonly timeZone: string
 }
 
-/** Fills in the requests of one attempt at an operation on a policy. */
 export class Autofill {
   readonly #context: RequestContext
   readonly #policy: PolicyLocator
   readonly #session: PluginSession
   readonly #tables: RatingTables
-  /** What was filled in so far, and by whom. */
+  /** What was filled in so far, and by which filler. */
   readonly #notes: string[] = []
 
   constructor(context: RequestContext, policy: PolicyLocator, session: PluginSession, tables: RatingTables) {
@@ -69,7 +66,6 @@ export class Autofill {
     return this.#context.now
   }
 
-  /** A new policy's request, filled in. */
   creation(request: PolicyCreateRequest, ground: NewPolicyContext): Promise<PolicyCreateRequest> {
     const { product, policyholder, timeZone } = ground
     const { now } = this.#context
@@ -92,7 +88,7 @@ export class Autofill {
     })
   }
 
-  /** A draft's update, filled in; refuses (409) where the policy is no draft, before anything is called. */
+  /** Refuses (409) a policy that is not a draft before it calls a filler. */
   async update(request: PolicyUpdateRequest, loaded: Loaded): Promise<PolicyUpdateRequest> {
     assertPolicyAllows(loaded.aggregate, 'update')
     const at = (request.policyStartTimestamp ?? selectedQuote(loaded.aggregate).contractStart) as Instant
@@ -103,7 +99,7 @@ export class Autofill {
     })
   }
 
-  /** Waits for the decision; a refusal of the request's content says which parts of it were filled in, and by whom. */
+  /** A refusal of the content names the parts that were filled in, and by which filler. */
   async explaining<T>(decided: Promise<T>): Promise<T> {
     try {
       return await decided
@@ -114,7 +110,6 @@ export class Autofill {
     }
   }
 
-  /** The request of a transaction of a policy, filled in by the product's plugin and by services. */
   async fill<R extends Fillable & EndorsementChanges>(
     { aggregate, product, configuration, unread }: Loaded,
     kind: FilledKind,
@@ -140,7 +135,7 @@ export class Autofill {
       basis,
       timeZone,
     })
-    // Of a large policy, what the request named was read: what is filled in may be about more.
+    // A large policy is loaded only as far as the request names it, and fillers may name more.
     const read = new Set(namedExposures(request))
     if (unread && namedExposures(filled).some(one => !read.has(one))) throw new NeedsWholePolicy()
     return filled
@@ -179,18 +174,17 @@ export class Autofill {
   }
 }
 
-// The fillers: the product's plugin, and integrations of type data_autofill.
-/** Reads an answer; `unfit` makes the refusal of it, for these reasons. */
+/** `unfit` makes the refusal for these reasons. */
 type Reading<T> = (answer: Words, unfit: (problems: readonly string[]) => Refusal) => T
 
 type Filler = {
   /** As messages name it. */
   readonly name: string
-  /** What `read` makes of its answer. Refuses (409) with its own words when it gives an `exceptionMessage`. */
+  /** Refuses (409) with the `exceptionMessage` if the filler gives one. */
   fill<T>(input: AutofillInput, read: Reading<T>): Promise<T>
 }
 
-/** The product's plugin. Refuses (422) when it fails or answers nonsense. */
+/** Refuses (422) failures and invalid answers. */
 const pluginFiller = (session: PluginSession, subject: PluginSubject): Filler => ({
   name: 'plugin getDataAutofill',
   fill: async (input, read) => {
@@ -203,13 +197,13 @@ const pluginFiller = (session: PluginSession, subject: PluginSubject): Filler =>
   },
 })
 
-/** What services answered to a request, so that another attempt at it asks none of them again. */
+/** Answers of services, so that a retry does not call them again. */
 const answered = new WeakMap<RequestContext, Map<string, Words>>()
 
-/** Reasons that a refusal lists; a service that is wrong in one exposure is so in a thousand. */
+/** A service that is wrong in one exposure is usually wrong in a thousand. */
 const MOST_LISTED = 5
 
-/** The integration of that name, given the plugin's input by POST. Refuses (502) when it fails or answers nonsense. */
+/** Sends the plugin's input by POST. Refuses (502) failures and invalid answers. */
 function serviceFiller(context: RequestContext, policy: PolicyLocator, name: string): Filler {
   const known = answered.get(context) ?? new Map<string, Words>()
   answered.set(context, known)

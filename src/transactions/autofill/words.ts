@@ -1,6 +1,5 @@
-// The properties of requests that are filled in, in the words of the request that updates what is created or updated: fillers
-// get and answer a new policy's exposures and field groups as those that an update adds. Nothing here judges: the request's own
-// contract reads the result.
+// Fillers read and write the properties of an update, also for a new policy: its exposures and field groups are what an
+// update adds. The request's own contract validates the result.
 import { asPluginInput } from '../../extension/plugins/translation.ts'
 import { readFieldValues } from '../../product/fields/values.ts'
 
@@ -15,7 +14,7 @@ const CONTENT = [
   'updateExposures',
 ] as const
 
-/** What may be filled in of each; how far the request goes, and what it is about, is the caller's to say. */
+/** Properties that may be filled in; the caller decides how far its request goes. */
 export const FILLED_WORDS = {
   newPolicy: [
     'fieldValues',
@@ -45,13 +44,12 @@ export const FILLED_WORDS = {
 
 export type FilledKind = keyof typeof FILLED_WORDS
 
-/** Names that creation has of its own for what updates add. */
+/** Properties of creation, and the update's name for each. */
 const OF_CREATION = new Map([
   ['exposures', 'addExposures'],
   ['fieldGroups', 'addFieldGroups'],
 ])
 
-/** The record's words, in those of an update. */
 export function wordsOf(kind: FilledKind, record: object): Words {
   const entries = Object.entries(record).map(([name, value]): [string, unknown] => [
     (kind === 'newPolicy' && OF_CREATION.get(name)) || name,
@@ -63,14 +61,13 @@ export function wordsOf(kind: FilledKind, record: object): Words {
   )
 }
 
-/** The request with other words in place of its own. */
 export function withWords(kind: FilledKind, request: object, words: Words): Words {
   if (kind !== 'newPolicy') return { ...request, ...words }
   const { addExposures, addFieldGroups, ...rest } = words
   return { ...request, ...rest, exposures: addExposures, fieldGroups: addFieldGroups }
 }
 
-/** Words as fillers see them: field values as lists of text (brief 0.4), and every number as text. */
+/** Field values as lists of text (brief 0.4), numbers as text. */
 export const shownWords = (words: Words): Words => asPluginInput(withValueLists(words)) as Words
 
 function withValueLists(value: unknown): unknown {
@@ -84,15 +81,14 @@ function withValueLists(value: unknown): unknown {
   )
 }
 
-// What is filled in, put into the request.
-/** Lists of changes to what has a locator: changes of the same one are merged. */
+/** Changes to the same locator are merged. */
 const IDENTITIES = new Map([
   ['updateExposures', 'exposureLocator'],
   ['updatePerils', 'perilLocator'],
   ['updateFieldGroups', 'fieldGroupLocator'],
 ])
 
-/** Lists of locators: what is filled in comes on top. */
+/** Locators that are filled in are added. */
 const UNITED: ReadonlySet<string> = new Set([
   'removeExposures',
   'endExposures',
@@ -102,9 +98,9 @@ const UNITED: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The words after the filling, whose values win: field by field, and change by change where changes have a locator.
- * A list of additions is taken whole, as published plugins answer it: what was asked with what they make of it. Null
- * is nothing filled in, but in field values, where it takes the value away.
+ * Filled values win: field by field, and change by change where changes have a locator. A list of additions replaces
+ * the request's, as published plugins expect. Null fills nothing in, except in field values, where it removes the
+ * value.
  */
 export const merged = (asked: Words, filled: Words): Words => {
   const given = Object.entries(filled).filter(([, value]) => value !== null && value !== undefined)
@@ -125,7 +121,7 @@ function both(name: string, asked: unknown, filled: unknown): unknown {
   return identity === undefined || !filled.every(isRecord) ? filled : byIdentity(identity, asked, filled)
 }
 
-/** Of two changes that the request asks of the same record, the later one is merged with. */
+/** If the request changes a record twice, the later change is merged. */
 function byIdentity(identity: string, asked: readonly Words[], filled: readonly Words[]): Words[] {
   const changes = [...asked]
   const places = new Map(changes.map((change, at) => [change[identity], at]))
@@ -137,7 +133,7 @@ function byIdentity(identity: string, asked: readonly Words[], filled: readonly 
   return changes
 }
 
-/** What was filled in, for messages: `fieldValues.make`, `addExposures`. */
+/** For messages: `fieldValues.make`, `addExposures`. */
 export const named = (filled: Words): string[] =>
   Object.entries(filled).flatMap(([name, value]) => {
     if (value === null || value === undefined) return []

@@ -9,7 +9,7 @@ import {
 } from '../../reference/constraints/contract.ts'
 import type { Constrainable } from './service.ts'
 
-// Rules of all transactions are much code, which the start-up does without.
+// Loaded on demand to keep start-up small.
 const service = () => import('./service.ts')
 
 const ALLOWED =
@@ -34,7 +34,6 @@ type Subject = {
   readonly content: (context: RequestContext, locator: string) => Promise<Constrainable>
 }
 
-/** Evaluation and dependency of one kind of record. */
 export const constraintRoutesOf = ({ path, of, permission, content }: Subject): readonly Route[] => [
   post(`${path}/constraints/evaluate`, {
     summary: `What fields of ${of} may be, given other values`,

@@ -1,4 +1,3 @@
-// What constraints allow in accounts, quotes and transactions, as the Worker serves it.
 import { notFound, Refusal, wrongState } from '../../kernel/errors.ts'
 import {
   type EndorsementLocator,
@@ -35,14 +34,14 @@ import { QUOTES } from '../quotes/projection.ts'
 import { renewed } from '../renewals/effect.ts'
 import { elementsAt, policyholderElement, surroundingsOf } from './validation.ts'
 
-/** What constraints are asked of: elements, and the configuration, time and place that say which tables hold. */
+/** Elements, and the configuration, time and place that select the tables in force. */
 export type Constrainable = {
   readonly elements: readonly Element[]
   readonly configuration: Configuration
   readonly basis: SelectionBasis
 }
 
-/** The options of each field that the request names, by static locator. */
+/** By static locator, for each field that the request names. */
 export async function evaluated(
   context: RequestContext,
   { elements, configuration, basis }: Constrainable,
@@ -66,7 +65,7 @@ export async function evaluateAccount(
   return await evaluated(context, account, Object.keys(request).length === 0 ? {} : { [locator]: request })
 }
 
-/** A policyholder, by the newest configuration and the present: one round trip. */
+/** By the newest configuration, as of now; one round trip. */
 export async function accountContent(context: RequestContext, text: string): Promise<Constrainable> {
   const { env, tenant, calls, now } = context
   const { database, locator } = placeOf(context, text)
@@ -81,15 +80,15 @@ export async function accountContent(context: RequestContext, text: string): Pro
   return { elements: [element], configuration, basis: allAt(now) }
 }
 
-/** A quote of new business: one round trip. */
+/** One round trip. */
 export async function quoteContent(context: RequestContext, text: string): Promise<Constrainable> {
   const { loaded, record } = await recordService(QUOTES).load(context, text)
   return contentOfQuote(loaded, record, context)
 }
 
 /**
- * An endorsement, a renewal or a quote of a policy by its locator, or any transaction by that of its modification: one
- * round trip. What is applied for is carried out on the policy as it is; locators of what it would add are transient.
+ * `text` names an endorsement, renewal or quote, or the modification of any transaction. Locators of elements that it
+ * would add are transient. One round trip.
  */
 export async function transactionContent(context: RequestContext, text: string): Promise<Constrainable> {
   const uuid = readUuid(text)
@@ -137,7 +136,7 @@ function contentOfEndorsement(
   return contentOf(loaded, carryOut(aggregate, endorsement, { product, now: context.now, supply }), context)
 }
 
-/** What the policy has at the modification's time, once it is carried out. Refuses (409) where it covers nothing then. */
+/** The policy's content at that time if the modification were carried out; 409 where it covers nothing then. */
 function contentOf(
   loaded: Loaded,
   { aggregate, quote, modification }: Carried & { readonly quote: Quote },

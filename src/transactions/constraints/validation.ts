@@ -1,5 +1,4 @@
-// Constraints as a check of policies (resources brief 3): a value that its table does not allow is a problem of its field,
-// found where all others are. Products without constraints pay nothing for it.
+// Reports values that constraint tables do not allow (resources brief 3). Products without constraints skip it.
 
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
@@ -32,7 +31,6 @@ import { breachesOf, fieldsInUse } from '../../reference/constraints/answers.ts'
 import type { ConstrainedField, Element } from '../../reference/constraints/evaluation.ts'
 import type { ReadTables } from '../../reference/constraints/force.ts'
 
-/** What was carried out, and under which locator problems of the policy's own data are reported. */
 type Transaction = {
   readonly aggregate: PolicyAggregate
   readonly quote: Quote
@@ -40,7 +38,7 @@ type Transaction = {
   readonly owner: string
 }
 
-/** As `assertValid`, with what constraint tables say. */
+/** Adds the findings of constraint tables to `assertValid`. */
 export async function assertQuoteValid(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -56,9 +54,8 @@ export async function assertQuoteValid(
 }
 
 /**
- * The problems with those of constraints: of what the transaction made, and of what it left alone but governs. One round
- * trip and the files of the tables, where a field to be checked has a constraint at all. `requireMissing`: a table of
- * which none is in force is a problem too, since nothing says what is allowed.
+ * Checks what the transaction made, and values it left alone but governs. One round trip, and the table files, if a
+ * field has a constraint. `requireMissing` also reports a table of which no version is in force.
  */
 export async function withConstraints(
   { aggregate, quote, modification, owner }: Transaction,
@@ -71,7 +68,7 @@ export async function withConstraints(
   const { product, configuration } = surroundings
   if (!readTables || graphOfProduct(configuration, product).tables.length === 0) return reported
   const line = lineUpTo(aggregate, quote, modification)
-  // Of new business there is no line before.
+  // New business has no earlier line.
   const earlier = line.filter(step => step.modification.locator !== modification.locator)
   const { timeZone } = aggregate.policy
   const checked = startsOf(aggregate, modification).flatMap(at => {
@@ -89,7 +86,7 @@ type Tables = {
   readonly requireMissing: boolean
 }
 
-/** The problems with those of these fields; what is wrong with the policy's own data, under `owner`. */
+/** Problems of the policy's own data are reported under `owner`. */
 export async function withBreaches(
   checked: readonly ConstrainedField[],
   { configuration, basis, readTables, requireMissing }: Tables,
@@ -106,7 +103,7 @@ export async function withBreaches(
   return problems.size === 0 ? reported : withProblems(reported, problems, owner)
 }
 
-/** The times from which on the transaction made other content. */
+/** The times at which the transaction changes content. */
 function startsOf(
   { segments, exposureRuns, perilRuns }: PolicyAggregate,
   { locator, effectiveAt }: Modification,
@@ -117,7 +114,7 @@ function startsOf(
   return [...new Set(starts)].sort((a, b) => a - b)
 }
 
-/** Of the fields in use those that may not be what they were: they, or what governs them, are of the transaction. */
+/** Only fields that the transaction set, or whose governing fields it set. */
 function checkedAt(
   elements: readonly PolicyElement[],
   before: readonly PolicyElement[],
@@ -145,7 +142,7 @@ const notThere = ({ field, table }: ConstrainedField): FieldError =>
     `cannot be checked, since no constraint table '${table}' is in force; upload one, and put it into a resource group that has begun`,
   )
 
-/** The errors where those of the same owner and group stand, each once. */
+/** Errors of the same owner and group are merged, without duplicates. */
 function withProblems(
   reported: ReportedProblems,
   problems: ReadonlyMap<ConstrainedField, readonly FieldError[]>,
@@ -172,8 +169,7 @@ function inGroup({ locator, outer }: Element, errors: readonly FieldError[]): Fi
   return fieldErrors([], [{ fieldName, errors: [...errors], locator, index }])
 }
 
-// A policy's content at a time, as constraints see it: elements with their values, one around the other.
-/** An element of a policy, with the modification that its values are of. */
+/** `madeBy`: the modification that its values are from. */
 type PolicyElement = Element & { readonly madeBy: Uuid }
 
 type Surroundings = {
@@ -188,16 +184,13 @@ export const surroundingsOf = ({ product, policyholder, configuration }: Loaded)
   configuration: configuration.configuration,
 })
 
-/** An account's own element, of which those of its policies stand. */
+/** The account's element, the parent of those of its policies. */
 export const policyholderElement = (
   { locator, entity }: Policyholder,
   fields: readonly FieldDefinition[],
 ): Element => ({ kind: 'policyholder', locator, fields, values: entity.values })
 
-/**
- * The elements in force at a time by the line: the policy, its exposures, their perils, each followed by its groups.
- * `name`: the policy's own static locator.
- */
+/** The policy, its exposures and their perils, each followed by its groups. `name`: the policy's own static locator. */
 export function elementsAt(
   aggregate: PolicyAggregate,
   line: Line,

@@ -1,4 +1,4 @@
-// Schedules of custom events (resources brief 8.3), whose shapes no contract names.
+// Schedules of custom events (resources brief 8.3). No contract names their shapes.
 import { z } from '@hono/zod-openapi'
 import {
   component,
@@ -12,7 +12,6 @@ import {
   Text,
 } from '../../platform/wire.ts'
 
-/** How far a list is read. */
 export const LARGEST_OFFSET = 10_000
 
 export const ScheduleListQuery = z.object({

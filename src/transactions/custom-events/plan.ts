@@ -1,5 +1,5 @@
-// What a write of a policy makes of its schedules: a row for each, and a timer for its next time. Read off the policy
-// before and after, so that whatever moves an anchor moves what is counted from it.
+// The rows and timers that a write makes for the policy's schedules. Derived from the policy before and after, so that
+// no change of an anchor is missed.
 import { sql } from 'drizzle-orm'
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, startOfDay } from '../../kernel/time.ts'
@@ -28,7 +28,6 @@ type Scheduled = CustomEventDefinition & { readonly schedule: EventSchedule }
 
 type Definitions = readonly CustomEventDefinition[] | undefined
 
-/** The scheduled events that the configuration declares for policies of the product. */
 const scheduledFor = (definitions: Definitions, productName: string): Scheduled[] =>
   (definitions ?? []).filter(
     (one): one is Scheduled => one.schedule !== undefined && (one.products?.includes(productName) ?? true),
@@ -39,7 +38,7 @@ const scheduleLocator = ({ policy }: PolicyAggregate, type: CustomEventType): Uu
 
 const isUnderWay = ({ policy }: PolicyAggregate): boolean => policy.issuedAt !== undefined
 
-/** A timer of one time; set again for the same time, it is the same one. */
+/** The locator is derived from the time, so setting it again does not add a second timer. */
 function timerAt(aggregate: PolicyAggregate, type: CustomEventType, dueAt: Instant): NewTimer {
   const { locator } = aggregate.policy
   return {
@@ -55,10 +54,7 @@ type ScheduleChange = { readonly facts: Query[]; readonly timers: NewTimer[] }
 
 const NOTHING: ScheduleChange = { facts: [], timers: [] }
 
-/**
- * Schedules that begin with the write, and those whose next time it moves. What was due before the day on which the
- * policy is issued is not told any more; a time of that day is.
- */
+/** Schedules that the write starts or moves. Times before the day of issue are skipped; a time on that day is not. */
 export function scheduleChanges(
   database: Database,
   before: PolicyAggregate | undefined,
@@ -84,7 +80,7 @@ export function scheduleChanges(
   }
 }
 
-/** The schedule's row, if there is none; timers of times that are still to come are set anew. */
+/** Adds the schedule's row if there is none, and sets its timers. */
 function rowQueries(
   database: Database,
   aggregate: PolicyAggregate,
@@ -104,8 +100,8 @@ function rowQueries(
 }
 
 /**
- * A time of a schedule has come: its event, unless the policy's state suppresses it, and a timer of its next time.
- * Undefined when it is none of its times any more: a transaction has moved it, or another version does not have it.
+ * The event, unless the policy's state suppresses it, and the next timer. Undefined when a transaction or a new version
+ * has moved or removed that time.
  */
 function decideScheduledEvent(
   aggregate: PolicyAggregate,
@@ -129,7 +125,6 @@ function decideScheduledEvent(
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
-    /** From the clock: a custom event that comes by the calendar. */
     scheduledEvent: { time: { type: CustomEventType; time: Instant } }
   }
 }
@@ -143,7 +138,6 @@ export const scheduledEventKind = defineKind<'scheduledEvent'>({
   },
 })
 
-// The times of an issued policy that its schedules are counted from, and the state that suppresses them.
 const issuedOf = ({ modifications }: PolicyAggregate, kind: ModificationKind) =>
   [...modifications.values()].filter(
     one => one.kind === kind && one.issuedAt !== undefined && one.invalidatedAt === undefined,
@@ -160,7 +154,6 @@ const ANCHOR_TIMES: Readonly<Record<Anchor, (aggregate: PolicyAggregate) => Inst
     segmentsInForce(lineOf(aggregate, boundQuote(aggregate))).map(segment => segment.start),
 }
 
-/** Of an issued policy. */
 const courseOf = (aggregate: PolicyAggregate, anchor: Anchor): Course => ({
   anchors: [...new Set(ANCHOR_TIMES[anchor](aggregate))],
   end: aggregate.policy.effectiveEnd,
@@ -170,7 +163,7 @@ const courseOf = (aggregate: PolicyAggregate, anchor: Anchor): Course => ({
 const lastNumber = (aggregate: PolicyAggregate, kind: ModificationKind): number =>
   Math.max(-1, ...issuedOf(aggregate, kind).map(one => one.number))
 
-/** The state of an issued policy as lists of policies show it (policies/list), of which a schedule may name some. */
+/** The state as lists of policies show it (policies/list). */
 function statusOf(aggregate: PolicyAggregate, now: Instant): SuppressingStatus {
   const { policy } = aggregate
   if (policyState(aggregate) === 'withdrawn') return 'withdrawn'

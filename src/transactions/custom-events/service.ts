@@ -26,7 +26,6 @@ export async function listSchedules(
 ): Promise<EventScheduleListResponse> {
   const policyLocator = text === undefined ? undefined : (readDigits(text) as PolicyLocator | undefined)
   if (text !== undefined && policyLocator === undefined) return { listCompleted: true, items: [] }
-  // One row more than the page has tells whether the list ends with it.
   const most = offset + count + 1
   const shards = await Promise.all(
     tenant.shards.map((_, shard) =>
@@ -40,7 +39,7 @@ export async function listSchedules(
   }
 }
 
-/** A failed schedule tells the time that it could not, and goes on. */
+/** A failed schedule sends the event that it could not send, and goes on. */
 export async function resumeSchedule(text: string, context: RequestContext): Promise<void> {
   const { database, shard, locator } = recordPlace(context, text, 'schedule')
   if (await storedAnswer(context, database)) return
@@ -61,7 +60,7 @@ export async function resumeSchedule(text: string, context: RequestContext): Pro
   await armDispatcherAt(context, shard, now())
 }
 
-/** The event comes no more for this policy, whatever moves its times. */
+/** Deleted for good: later changes of the policy do not start it again. */
 export async function deleteSchedule(text: string, context: RequestContext): Promise<void> {
   const { database, shard, locator } = recordPlace(context, text, 'schedule')
   if (await storedAnswer(context, database)) return
@@ -93,11 +92,10 @@ const scheduleResponse = (row: ScheduleRow): EventScheduleResponse => ({
   createdAt: new Date(row.createdAt).toISOString(),
 })
 
-// A time of a schedule has come. An event that fails is tried again a few times; then the schedule waits until it is resumed.
-/** Tries of one time, a minute apart (platform/events/timers.ts, TIMER_LEASE_MS). */
+/** A minute apart (platform/events/timers.ts, TIMER_LEASE_MS); after the last the schedule waits to be resumed. */
 export const MOST_TRIES = 5
 
-/** Characters of a problem that are kept. */
+/** In characters. */
 const LONGEST_PROBLEM = 500
 
 export const scheduleDue: TimerOwner = async (timer, place) => {

@@ -11,7 +11,7 @@ export const SCHEDULE_TIMER = 'event.schedule'
 const timerOf = (locator: SQL | typeof eventSchedules.locator): SQL =>
   sql`kind = ${SCHEDULE_TIMER} and subject = cast(${eventSchedules.policyLocator} as text) and payload ->> 'schedule' = ${locator}`
 
-/** A failed one's time is that which was not told; another's, the earliest of its timers. */
+/** The failed time of a failed schedule; else its earliest timer. */
 const nextTime = sql<number | null>`coalesce(${eventSchedules.failedTime}, (
   select min(cast(payload ->> 'time' as integer)) from ${timers} where ${timerOf(eventSchedules.locator)}))`
 
@@ -26,7 +26,7 @@ const columns = {
   createdAt: eventSchedules.createdAt,
 }
 
-/** The first `most` schedules of that state in a shard, the earliest made first. */
+/** Oldest first. */
 export async function schedulesIn(
   database: Database,
   state: 'active' | 'failed',
@@ -58,7 +58,6 @@ export async function findSchedule(database: Database, locator: Uuid): Promise<S
   return rows[0]
 }
 
-/** Records what became of the tries of a schedule's next time. */
 export async function noteTries(
   database: Database,
   locator: Uuid,
@@ -69,7 +68,6 @@ export async function noteTries(
   ])
 }
 
-/** Queries of a failed schedule that goes on. */
 export const resumeQueries = (database: Database, locator: Uuid): Query[] => [
   database.build
     .update(eventSchedules)
@@ -77,7 +75,7 @@ export const resumeQueries = (database: Database, locator: Uuid): Query[] => [
     .where(and(eq(eventSchedules.locator, locator), eq(eventSchedules.state, 'failed'))),
 ]
 
-/** Queries that end a schedule: its timers go, and what moves its policy's times sets none that would be heeded. */
+/** Ends a schedule and removes its timers; later writes of the policy set none. */
 export const deleteQueries = (database: Database, { locator, policyLocator }: ScheduleRow): Query[] => [
   database.build
     .update(eventSchedules)
@@ -88,7 +86,6 @@ export const deleteQueries = (database: Database, { locator, policyLocator }: Sc
   ),
 ]
 
-/** The timer of a time that is to be told now. */
 export const resumedTimer = (
   { locator, policyLocator, type, nextTime: time }: ScheduleRow,
   now: Instant,

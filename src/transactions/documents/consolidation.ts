@@ -1,6 +1,6 @@
-// Documents of an issued transaction that are put together as one PDF (brief 5.6, getPostIssuanceResult). The document is
-// recorded with the transaction, as a draft that names its sources; its file is made when theirs are (job/merge-sources.ts).
-// Where it is to take the place of its sources, they go when it is there, and not before: with it, in one write. Pure.
+// Merges documents of an issued transaction into one PDF (brief 5.6, getPostIssuanceResult). A draft names its sources;
+// job/merge-sources.ts makes the file once theirs exist. Replaced sources are removed in the write that records it.
+// Pure.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import {
@@ -20,7 +20,7 @@ import { uploadedName } from './upload.ts'
 
 type IssuanceOperation = 'newBusiness' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
 
-/** Fees and a schedule that are changed by hand are nothing that is issued. */
+/** Fees and schedules changed by hand issue nothing. */
 const OPERATIONS: Readonly<Partial<Record<ModificationKind, IssuanceOperation>>> = {
   creation: 'newBusiness',
   endorsement: 'endorsement',
@@ -31,7 +31,7 @@ const OPERATIONS: Readonly<Partial<Record<ModificationKind, IssuanceOperation>>>
   reinstatement: 'reinstatement',
 }
 
-/** A transaction that a change issues, with its documents in the order in which they were asked for. */
+/** `documents`: in the order in which they were requested. */
 export type Issuance = {
   readonly operation: IssuanceOperation
   readonly modification: Modification
@@ -39,9 +39,8 @@ export type Issuance = {
 }
 
 /**
- * The transactions that the change from `before` issues. Their documents are those that were made for them at any of
- * their steps, but not those of their invoices, which belong to the invoices; with new business those that were
- * uploaded to the policy too.
+ * Includes documents made at earlier steps of each transaction, but not those of its invoices. New business also
+ * includes documents uploaded to the policy.
  */
 export function issuances(before: PolicyAggregate | undefined, after: PolicyAggregate): Issuance[] {
   return recordsWhere(
@@ -60,7 +59,6 @@ export function issuances(before: PolicyAggregate | undefined, after: PolicyAggr
   })
 }
 
-/** What is to be one document: sources of the issuance, all of which can be merged. */
 export type Consolidation = {
   readonly displayName: string
   readonly fileName: string
@@ -68,7 +66,7 @@ export type Consolidation = {
   readonly deleteSourceDocuments?: boolean
 }
 
-/** Why they cannot be consolidated; HTML has no pages that could be put among others. */
+/** HTML has no pages to merge. */
 export const consolidationProblems = (
   { documents }: Issuance,
   consolidations: readonly Consolidation[],
@@ -86,7 +84,6 @@ export const consolidationProblems = (
     return twice === undefined ? problems : [...problems, `${at} names ${twice} twice`]
   })
 
-/** The policy with a draft of each. */
 export function withConsolidations(
   after: PolicyAggregate,
   { modification }: Issuance,
@@ -111,7 +108,7 @@ export function withConsolidations(
   return drafts.length === 0 ? after : { ...after, documents: putRecords(after.documents, drafts) }
 }
 
-/** The record whose documents they stand among; the policy where the transaction has no record with a list of them. */
+/** The policy, where the transaction has no record with a list of documents. */
 function ownerOf(
   { policy, endorsements, cancellations, reinstatements }: PolicyAggregate,
   { locator }: Modification,
@@ -129,7 +126,7 @@ function ownerOf(
   return reinstatement ? owner('reinstatement', reinstatement) : owner('policy', policy)
 }
 
-/** The documents without those whose place a consolidated one has taken; one that another still waits for stays. */
+/** Keeps a replaced document while another consolidation still waits for it. */
 export function withoutReplaced(documents: PolicyAggregate['documents']): PolicyAggregate['documents'] {
   const consolidated = recordsWhere(documents, one => one.sources !== undefined)
   const needed = new Set(consolidated.filter(one => one.state === 'draft').flatMap(one => one.sources!))

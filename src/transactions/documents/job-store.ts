@@ -1,5 +1,5 @@
-// Which policies have documents to make, as rows: written with the change that wants them, claimed for a while by who
-// makes them, gone when none waits. A lost message or a crash costs a minute, not a document.
+// A row for each policy with documents to make, written with the change and leased by the consumer that makes them. A
+// lost message or a crash costs a minute, not a document.
 import { sql } from 'drizzle-orm'
 import { invalidRequest, isRefused } from '../../kernel/errors.ts'
 import {
@@ -34,10 +34,10 @@ import { documentPath, type UnplacedDocument } from '../../policy/records/transa
 import { documentJobs, documents } from '../../policy/tables/documents.ts'
 import { noDocument, typeOfBytes, uploadedName } from './upload.ts'
 
-/** After this time the dispatcher hints of documents that still wait. */
+/** The dispatcher repeats hints for documents that have waited this long. */
 export const HINT_AGAIN_MS = 60_000
 
-/** What the change did to the documents that wait: more of them, fewer, or none is left. */
+/** How the change affects the waiting documents. */
 export type JobChange = 'none' | 'more' | 'progress' | 'done'
 
 export function jobChange(before: PolicyAggregate | undefined, after: PolicyAggregate): JobChange {
@@ -48,7 +48,7 @@ export function jobChange(before: PolicyAggregate | undefined, after: PolicyAggr
   return is.length === 0 ? 'done' : 'progress'
 }
 
-/** Queries for the batch of the change. `at` is the real time. */
+/** `at` is the real time. */
 export function jobQueries(
   database: Database,
   before: PolicyAggregate | undefined,
@@ -61,7 +61,7 @@ export function jobQueries(
   const dueAt = (at + HINT_AGAIN_MS) as Instant
   switch (jobChange(before, after)) {
     case 'more':
-      // Whoever makes the others meanwhile keeps its lease: it finds these when it is done.
+      // A consumer that holds the lease keeps it: it finds the new documents when it is done.
       return [
         build
           .insert(documentJobs)
@@ -77,20 +77,16 @@ export function jobQueries(
   }
 }
 
-/**
- * Policies of one shard whose documents are made at the same time: as many as its database takes the records of. The queue is
- * everybody's: whoever has more waiting leaves the other consumers to others.
- */
+/** Per shard: what its database can load, and so that one shard does not occupy all consumers. */
 export const MADE_AT_ONCE = 16
 
 export type ClaimedJob = {
-  /** How many tries began before. */
   readonly attempts: number
-  /** A policy of the shard that waits, and that nobody else is to hint of. */
+  /** A waiting policy of the shard that no other consumer hints at. */
   readonly next: PolicyLocator | undefined
 }
 
-/** Claims the policy's documents until `leaseUntil`; undefined when there is nothing to claim, or the shard has its share. */
+/** Undefined when there is nothing to claim, or the shard is at its limit. */
 export async function claimJob(
   database: Database,
   policy: PolicyLocator,
@@ -106,7 +102,7 @@ export async function claimJob(
         sql`policy_locator = ${policy} and lease_until <= ${at} and retry_at <= ${at} and ${underWay} < ${MADE_AT_ONCE}`,
       )
       .returning({ attempts: documentJobs.attempts }),
-    // Each of those under way hints of another one.
+    // Each running job hints at a different one.
     database.build.all<{ policyLocator: PolicyLocator }>(
       sql`select policy_locator as policyLocator from ${documentJobs} where lease_until <= ${at} and retry_at <= ${at}
         order by due_at limit 1 offset ${underWay} - 1`,
@@ -115,7 +111,6 @@ export async function claimJob(
   return claimed[0] && { attempts: claimed[0].attempts - 1, next: waiting[0]?.policyLocator }
 }
 
-/** Gives the policy's documents back, to be tried again at `retryAt`. */
 export async function postponeJob(
   database: Database,
   policy: PolicyLocator,
@@ -127,7 +122,6 @@ export async function postponeJob(
   ])
 }
 
-/** Ends the job of a policy if none of its documents waits. */
 export async function endIdleJob(database: Database, policy: PolicyLocator): Promise<void> {
   const isIdle = sql`not exists (select 1 from ${documents} where policy_locator = ${policy} and state = 'draft')`
   await database.batch([
@@ -135,13 +129,13 @@ export async function endIdleJob(database: Database, policy: PolicyLocator): Pro
   ])
 }
 
-/** SQL for the earliest time at which a job is due, or null. */
+/** SQL; null when there is no job. */
 export const earliestJob = sql`(select min(due_at) from ${documentJobs})`
 
-// Queue messages that say that a policy has documents to make. Each is only a hint (docs/design.md, section 5).
+// A queue message is only a hint; the row decides (docs/design.md, section 5).
 export type DocumentHint = ShardName & { policyLocator: PolicyLocator }
 
-/** Hints of one shard that an isolate sends in a minute as changes come; of further ones whoever makes these hints, in turn. */
+/** Per shard and isolate; after that, consumers hint at the rest in turn. */
 export const MOST_HINTS_A_MINUTE = 40
 
 const MINUTE_MS = 60_000
@@ -157,7 +151,7 @@ function hasShare({ tenantLocator, shard }: ShardName): boolean {
   return minute.hints <= MOST_HINTS_A_MINUTE
 }
 
-/** Hints, after the answer, that documents of the policy wait. */
+/** Sent after the response. */
 export function hintDocuments(context: RequestContext, shard: number, policy: PolicyLocator): void {
   if (!hasShare(shardName(context.tenant, shard))) return
   context.calls.queue += 1
@@ -171,10 +165,7 @@ export function hintDocuments(context: RequestContext, shard: number, policy: Po
   )
 }
 
-/**
- * Hints again of documents that have waited for a minute, or are to be tried again: those that have waited longest, no more
- * than are made at once. Each is due again in a minute.
- */
+/** Repeats the hints that are due, longest wait first, up to `MADE_AT_ONCE`; each is due again in a minute. */
 export async function hintDueDocuments(env: Env, tenant: Tenant, shard: number, calls: Calls): Promise<void> {
   const database = shardDatabase(env, tenant, shard, calls)
   const at = now()
@@ -190,7 +181,7 @@ export async function hintDueDocuments(env: Env, tenant: Tenant, shard: number, 
   await hintOf(env, shardName(tenant, shard), policies, calls)
 }
 
-/** Hints that documents of these policies of the shard wait. A hint that is lost costs a minute. */
+/** A lost hint costs a minute. */
 export async function hintOf(
   env: Env,
   name: ShardName,
@@ -204,25 +195,22 @@ export async function hintOf(
       policies.map(policyLocator => ({ body: { ...name, policyLocator } satisfies DocumentHint })),
     )
   } catch (problem) {
-    // Whatever else the dispatcher has to do does not wait for this; in a minute it hints again.
+    // The dispatcher's other work goes on; it hints again in a minute.
     console.error(JSON.stringify({ at: 'hintOf', ...name, problem: String(problem) }))
   }
 }
 
-// Uploads: stores the file of a document before its record, and deletes it when the record is not made.
 export const MEDIA_TYPES: Readonly<Record<DocumentType, string>> = {
   pdf: 'application/pdf',
   html: 'text/html; charset=utf-8',
 }
 
-/** What a client sends of a document: its words stand in the query or are parts of the form (brief 0.6). */
+/** Names come from the query or the form (brief 0.6). */
 export type Upload = { query: AddDocumentQuery; form: AddDocumentForm; file: FilePart | undefined }
 
 /**
- * Stores the file, then has `add` put the document where it belongs. A file that is not recorded goes again: of a
- * refusal, and of a repeat with the same key, which is answered with the document that was stored at first. Each try
- * has a locator of its own, so that no file is ever in another's place. Where it is not known whether the document was
- * recorded, or the request is cut off, the file's timer looks at it later.
+ * Stores the file, then calls `add`. Deletes the file if `add` refuses or repeats an earlier response. Each try has its
+ * own locator, so that no file overwrites another. If the outcome is unknown, the file's timer checks later.
  */
 export async function withStoredFile(
   context: RequestContext,
@@ -248,7 +236,7 @@ export async function withStoredFile(
       createdAt: context.now,
       updatedAt: context.now,
     })
-    // The answer shows the documents, and so this one if it was recorded.
+    // The response lists documents, so it names this one if it was recorded.
     if (!answer.text.includes(locator)) deleteUnnamedFile(context, locator)
     return answer
   } catch (problem) {
@@ -258,8 +246,8 @@ export async function withStoredFile(
 }
 
 /**
- * Has `remove` take the document off what it was uploaded to, which `title` names, and takes its file away at once: who
- * removes a document does not want it read any more. A crash in between leaves that to the timer (gone-files.ts).
+ * Deletes the file at once, because a removed document must not be readable; after a crash the timer does it
+ * (gone-files.ts).
  */
 export async function withoutStoredFile(
   context: RequestContext,
@@ -274,7 +262,7 @@ export async function withoutStoredFile(
   return answer
 }
 
-/** Refuses (400) what is incomplete, and files that are neither PDF nor HTML or not what they are said to be. */
+/** Refuses (400) incomplete uploads, files other than PDF or HTML, and files whose type does not match. */
 function readUpload({ query, form, file }: Upload) {
   const named = (name: 'displayName' | 'documentType'): string => {
     const value = query[name] ?? form[name]
@@ -293,11 +281,9 @@ function readUpload({ query, form, file }: Upload) {
   return { file, type, displayName, documentType }
 }
 
-// Files that no record names any more. A file lives as long as its record: one that answers and snapshots still show,
-// as the documents of a discarded quote or an invalidated endorsement, keeps its file. Records go when an uploaded document
-// is removed, when an acceptance is taken back, and when a consolidated document takes the place of its sources; nothing shows
-// them then, and their files are deleted by a timer of the same batch. It waits as long as addresses live that were given for
-// the file, and as whoever may be making it at that moment needs at most. Uploads have such a timer from before they are stored.
+// A timer deletes files that no record names: of a removed upload, an acceptance taken back, or the sources of a
+// consolidation. Discarded and invalidated records keep theirs. It waits until signed addresses expire and any running
+// job ends. Uploads set the timer before storing.
 export const GONE_FILE_TIMER = 'document.file.gone'
 
 const goneFileTimer = (document: Uuid, now: Instant): NewTimer & { locator: Uuid } => ({
@@ -327,14 +313,14 @@ const deleteFile = (
   return tenantFiles(env, tenant).delete(fileKey(tenant, ...documentPath(document)))
 }
 
-/** Deletes the file, unless a record names it after all. Once more does nothing. */
+/** Keeps a file that a record names. Idempotent. */
 export const deleteGoneFile: TimerOwner = unlessRecorded(documents, deleteFile)
 
-/** To be awaited before the file of an upload is stored. */
+/** Await this before storing the file. */
 export const expectDocument = (context: RequestContext, document: Uuid): Promise<void> =>
   expectRecord(context, GONE_FILE_TIMER, document)
 
-/** After the answer: deletes a file that no record names. Where that fails its timer does it. */
+/** Runs after the response; if it fails, the file's timer deletes the file. */
 export const deleteUnnamedFile = (context: RequestContext, document: Uuid): void =>
   context.later(
     deleteFile(document, context).catch(problem =>

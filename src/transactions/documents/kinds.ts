@@ -1,4 +1,3 @@
-// Documents of a policy that are uploaded, removed or made: what may be done with them, and the kinds of operations.
 import { Refusal, wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -25,7 +24,6 @@ declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
     addDocument: { document: PolicyDocument }
     removeDocument: { document: Uuid }
-    /** Documents were made, or failed, while the policyholder had this version. */
     documentsMade: { made: readonly Made[]; policyholderVersion?: number }
   }
 }
@@ -46,10 +44,10 @@ const removal = defineKind<'removeDocument'>({
 
 const making = defineKind<'documentsMade'>({
   name: 'documentsMade',
-  // What waits by the rows and not by memory waits: another instance wrote it.
+  // Trust rows, not memory: another instance may have written them.
   isOutdated: (remembered, { made }, now) => !remembered || !planMade(remembered, made, now),
   decide({ aggregate, policyholder }, { made, policyholderVersion }, { attempt }) {
-    // What shows values that were overwritten meanwhile is no document: it still waits, and is made again.
+    // A document with overwritten values is discarded; it still waits, and is made again.
     if (policyholderVersion !== undefined && policyholderVersion !== policyholder.version) return undefined
     const planned = planMade(aggregate, made, attempt.now)
     return planned && { planned, response: showNothing }
@@ -58,7 +56,7 @@ const making = defineKind<'documentsMade'>({
 
 export const documentKinds = [addition, removal, making]
 
-/** The policy with a document uploaded to it or to one of its records; causes no transaction (contract 1). */
+/** Causes no transaction (contract 1). */
 export function planUpload(before: PolicyAggregate, document: PolicyDocument, now: Instant): Planned {
   const { policy } = before
   if (policy.discardedAt !== undefined)
@@ -79,7 +77,7 @@ const policyAsOwner = ({ policy }: PolicyAggregate): UploadOwner => ({
   isIssued: policy.issuedAt !== undefined,
 })
 
-/** The policy without a document that was uploaded to `owner`: only while that is not issued (contract 1). */
+/** Only while `owner` is not issued (contract 1). */
 export function planRemoval(before: PolicyAggregate, owner: UploadOwner, locator: Uuid): Planned {
   const document = before.documents.get(locator)
   const isOwn = document?.subject === owner.subject && document.subjectLocator === owner.subjectLocator
@@ -93,18 +91,14 @@ export function planRemoval(before: PolicyAggregate, owner: UploadOwner, locator
   return { aggregate: { ...before, documents: removeRecords(before.documents, [locator]) }, events: [] }
 }
 
-// What came of making documents, on the record: the file is there, the template wanted none, or why it failed.
 export type Made = { locator: Uuid } & (
   | { outcome: 'ready'; type: DocumentType; fileName: string; warning?: string }
-  /** The template said that there is to be no document, or there is nothing that it could be made of. */
+  /** The template asked for no document, or there was nothing to make it from. */
   | { outcome: 'none' }
   | { outcome: DocumentFailure; failure: string }
 )
 
-/**
- * Records outcomes; undefined when none of the documents waits any more: removed meanwhile, or recorded already.
- * Events document.ready, document.failed (resources brief 8.2).
- */
+/** Undefined when none of them waits any more. Events: document.ready, document.failed (resources brief 8.2). */
 export function planMade(before: PolicyAggregate, made: readonly Made[], now: Instant): Planned | undefined {
   const waiting = made.filter(one => before.documents.get(one.locator)?.state === 'draft')
   if (waiting.length === 0) return undefined

@@ -1,5 +1,5 @@
-// Which documents a change of a policy makes (brief 1.2 to 1.7, 5.1). They follow from what the change did to the
-// states of quotes, endorsements, cancellations …: found at the one place where changes are recorded. Pure.
+// Which documents a change of a policy makes (brief 1.2 to 1.7, 5.1), derived from the states before and after at the
+// one place where changes are recorded. Pure.
 import type { PostIssuanceInput } from '../../extension/plugins/contract.ts'
 import { asPluginInput, nonsense } from '../../extension/plugins/translation.ts'
 import type { Uuid } from '../../kernel/locators.ts'
@@ -25,14 +25,13 @@ import { consolidationProblems, type Issuance, issuances, withConsolidations } f
 
 type GeneratingEvent = DocumentDefinition['generatingEvent']
 
-/** The steps of a transaction by its states: what lies between the state before and the state after is made. */
+/** A change makes the documents of every step between the old and the new state. */
 const STEPS: Readonly<Record<string, number>> = { quoted: 1, accepted: 2, issued: 3 }
 const EVENTS: readonly GeneratingEvent[] = ['quote', 'accept', 'issue']
 
 const eventsBetween = (before: string | undefined, after: string): GeneratingEvent[] =>
   EVENTS.slice(STEPS[before ?? ''] ?? 0, STEPS[after] ?? 0)
 
-/** What a document is made for. */
 type Owner = {
   readonly subject: DocumentSubject
   readonly subjectLocator: string
@@ -45,7 +44,6 @@ type DocumentPlan = {
   readonly uuid: () => Uuid
 }
 
-/** The change of a policy that documents are made for. */
 type Change = {
   readonly before: PolicyAggregate | undefined
   readonly after: PolicyAggregate
@@ -54,7 +52,7 @@ type Change = {
 
 type Wanted = { readonly owner: Owner; readonly definitions: readonly DocumentDefinition[] }
 
-/** `after` with a draft of every document that the change from `before` has made, and without those taken back. */
+/** Adds drafts that the change needs, and removes those it takes back. */
 export function withDocuments(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
@@ -94,7 +92,7 @@ export function withDocuments(
   return { ...after, documents: putRecords(removeRecords(after.documents, gone), made) }
 }
 
-/** Records of `after` that are new or other than before, with what they were. */
+/** Records that are new or changed, with their former value. */
 function* changed<K, R>(
   before: ReadonlyMap<K, R> | undefined,
   after: ReadonlyMap<K, R>,
@@ -109,7 +107,6 @@ function* changed<K, R>(
 const ofStep = (definitions: readonly DocumentDefinition[], steps: readonly GeneratingEvent[]) =>
   definitions.filter(one => !one.isOfInvoices && steps.includes(one.generatingEvent))
 
-/** The modification of a quote's new business. */
 export const creationOf = ({ modifications }: PolicyAggregate, quote: number): Modification | undefined =>
   recordsWhere(modifications, one => one.quoteLocator === quote)[0]
 
@@ -138,9 +135,8 @@ function* ofEndorsements({ before, after, product }: Change): Generator<Wanted> 
 }
 
 /**
- * When a cancellation is issued: the documents of its type; of one that has no type, as of a product without
- * cancellations.json, the document of the template that is found by its name. A withdrawal, which has no record
- * (brief 1.7), has that one too, on the policy.
+ * The documents of the cancellation's type; without a type, the template of its fixed name. A withdrawal has no record
+ * (brief 1.7), so the policy owns its document.
  */
 function* ofCancellations({ before, after, product }: Change): Generator<Wanted> {
   for (const { was, is } of changed(before?.cancellations, after.cancellations)) {
@@ -156,7 +152,7 @@ function* ofCancellations({ before, after, product }: Change): Generator<Wanted>
   }
 }
 
-/** When a reinstatement is accepted, unless its documents say `issue` (brief 1.6). */
+/** On acceptance, unless the document says `issue` (brief 1.6). */
 function* ofReinstatements({ before, after, product }: Change): Generator<Wanted> {
   for (const { was, is } of changed(before?.reinstatements, after.reinstatements)) {
     const steps = eventsBetween(was?.state, is.state)
@@ -168,7 +164,7 @@ function* ofReinstatements({ before, after, product }: Change): Generator<Wanted
   }
 }
 
-/** Every invoice that is made has its document, one that nothing is due on too. */
+/** Includes invoices with nothing due. */
 function* ofInvoices({ before, after, product }: Change): Generator<Wanted> {
   for (const { was, is } of changed(before?.invoices, after.invoices)) {
     if (was) continue
@@ -179,10 +175,7 @@ function* ofInvoices({ before, after, product }: Change): Generator<Wanted> {
   }
 }
 
-/**
- * A grace period that begins and a legacy lapse have the documents of the templates of their names; the reinstatement
- * of a lapse has its own once it is issued, since until then it is an offer and no cover.
- */
+/** A legacy reinstatement has its document only once it is issued: until then it is an offer, not cover. */
 function* ofLapses({ before, after, product }: Change): Generator<Wanted> {
   for (const { was, is } of changed(before?.gracePeriods, after.gracePeriods)) {
     if (was) continue
@@ -214,7 +207,7 @@ const ownedBy = (
   { locator, modificationLocator }: { locator: string | number; modificationLocator?: Uuid },
 ): Owner => ({ subject, subjectLocator: String(locator), modificationLocator })
 
-/** Templates that are found by their name alone (brief 5.1), and what their documents are called. */
+/** Templates found by name alone (brief 5.1), with the names of their documents. */
 const FIXED = {
   invoice: 'Invoice',
   cancellation: 'Cancellation',
@@ -223,16 +216,13 @@ const FIXED = {
   lapse: 'Lapse',
 } as const
 
-/** How a template's file may end; Liquid comes first. */
+/** In order of preference. */
 export const TEMPLATE_ENDINGS = ['liquid', 'vm', 'velocity'].flatMap(kind => [
   `.template.${kind}`,
   `.${kind}`,
 ])
 
-/**
- * The document of the product's template of that name, as `invoice_<id>.pdf` (brief 4.1); none when it has no such
- * template.
- */
+/** Named `invoice_<id>.pdf` and so on (brief 4.1); none when the product has no such template. */
 function fixedDocuments(
   { templates }: ProductDefinition,
   name: keyof typeof FIXED,
@@ -244,7 +234,6 @@ function fixedDocuments(
   return [{ displayName, fileName, templateName, type: 'pdf', generatingEvent: 'issue' }]
 }
 
-/** Documents of acceptances that were taken back: what they say is no longer so. */
 function takenBack(before: PolicyAggregate, after: PolicyAggregate): Uuid[] {
   const owners = new Set<string>()
   for (const { was, is } of changed(before.quotes, after.quotes))
@@ -260,11 +249,9 @@ function takenBack(before: PolicyAggregate, after: PolicyAggregate): Uuid[] {
   ).map(one => one.locator)
 }
 
-// Asks the product's plugin what is to become of the documents of a transaction that is issued (getPostIssuanceResult).
 /**
- * The policy with the consolidated documents that the plugin asks for, called once for each transaction that the
- * change issues, when its documents are known and before any is made. Refuses (422) what the plugin fails with; from the
- * clock (`isAttended` false) that is logged, and the documents stay as they are.
+ * Asks the plugin (getPostIssuanceResult) once for each issued transaction, before its documents are made. Refuses
+ * (422) its failures; from the clock (`isAttended` false) it logs them and leaves documents as they are.
  */
 export async function withPostIssuance(
   before: PolicyAggregate | undefined,
@@ -294,7 +281,7 @@ export async function withPostIssuance(
   return aggregate
 }
 
-/** Addresses of files are none of the plugin's, which can open none. */
+/** Without file addresses: a plugin cannot open any. */
 const inputOf = ({ operation, documents }: Issuance, aggregate: PolicyAggregate): PostIssuanceInput => ({
   operation,
   policyLocator: String(aggregate.policy.locator),

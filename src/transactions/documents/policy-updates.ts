@@ -1,5 +1,4 @@
-// What an endorsement or renewal changes, as templates read it (brief 5.3): every field with its title, what it was
-// and what it is, and what the endorsement does to it.
+// Changes of an endorsement or renewal as templates read them (brief 5.3).
 
 import type { ExposureRun, Peril, PerilRun, PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
@@ -26,7 +25,7 @@ type GroupChange = {
 type DataChange = {
   all_field_values: FieldChanges
   updated_field_values: FieldChanges
-  /** By the field's name. */
+  /** Keyed by field name. */
   updated_field_groups: Record<string, GroupChange[]>
 }
 type PartChange = DataChange & {
@@ -36,16 +35,16 @@ type PartChange = DataChange & {
   endorsement_effect: EndorsementEffect
 }
 type ExposureChange = PartChange & {
-  /** By the peril's name. */
+  /** Keyed by peril name. */
   updated_perils: Record<string, PartChange[]>
 }
 
 type PolicyUpdates = DataChange & {
-  /** By the exposure's name. */
+  /** Keyed by exposure name. */
   updated_exposures: Record<string, ExposureChange[]>
 }
 
-/** The changes of the endorsement's modification; nothing before it is quoted. */
+/** Empty until the endorsement is quoted. */
 export function policyUpdates(
   aggregate: PolicyAggregate,
   { modificationLocator, startAt }: Endorsement,
@@ -90,7 +89,7 @@ function exposureChanges(
   return changes
 }
 
-/** Perils that renew one another are one here; one that is only rated anew is not changed. */
+/** Perils that renew one another count as one; rerating alone is not a change. */
 function perilChanges(
   perils: readonly Peril[],
   runsOf: ReadonlyMap<string, PerilRun[]>,
@@ -128,7 +127,6 @@ function addChange<Change>(changes: Record<string, Change[]>, name: string, chan
 
 type Run = Pick<ExposureRun, 'madeBy' | 'start' | 'replacedBy' | 'cuts'>
 
-/** What the modification made of the runs of one thing, and what was there before. */
 function changeOf<R extends Run>(runs: readonly R[], modification: string) {
   const now = runs.find(run => run.madeBy === modification)
   const was = runs.filter(run => run.madeBy !== modification && isBefore(run, now, modification)).at(-1)

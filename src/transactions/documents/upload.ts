@@ -1,18 +1,18 @@
-// The files of documents that users upload: their type is read from their bytes, whatever the request says.
+// The type of an upload is read from its bytes, whatever the request says.
 import { Refusal } from '../../kernel/errors.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
 import type { PolicyDocument } from '../../policy/records/transactions.ts'
 
-/** Largest upload of a document (resources brief 4.1). */
+/** Resources brief 4.1. */
 export const LARGEST_UPLOAD_BYTES = 25 * 1024 * 1024
 
-/** A PDF may have up to this much before its mark. */
+/** A PDF may have up to this many bytes before its mark. */
 const PDF_MARK_WITHIN = 1_024
 
 const HTML_BEGINNING =
   /^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body|div|p|h[1-6]|table|section|article|main|title|meta|style|span)\b/i
 
-/** What the bytes are; undefined for what is neither PDF nor HTML in UTF-8. */
+/** Undefined for anything but PDF and HTML in UTF-8. */
 export function typeOfBytes(bytes: Uint8Array): DocumentType | undefined {
   if (Buffer.from(bytes.subarray(0, PDF_MARK_WITHIN)).includes('%PDF-')) return 'pdf'
   let text: string
@@ -24,7 +24,7 @@ export function typeOfBytes(bytes: Uint8Array): DocumentType | undefined {
   return HTML_BEGINNING.test(text.slice(0, 65_536)) ? 'html' : undefined
 }
 
-/** A name that files may have: no path, no control characters; with the ending of what it is. */
+/** A safe file name: no path, no control characters, the ending of its type. */
 export function uploadedName(given: string | undefined, type: DocumentType): string {
   const name = (given ?? '')
     .replace(/^.*[\\/]/, '')
@@ -36,7 +36,6 @@ export function uploadedName(given: string | undefined, type: DocumentType): str
   return /\.(?:pdf|html?)$/i.test(name) ? name : `${name}.${type}`
 }
 
-/** What documents are uploaded to: the policy, or one of its records. */
 export type UploadOwner = Pick<PolicyDocument, 'subject' | 'subjectLocator'> & {
   /** As messages name it. */
   readonly title: string

@@ -1,10 +1,5 @@
-// The life of a grace period (brief 1.5): an invoice that is past due begins it, and it ends when all that is past due
-// is paid, or with the policy taken off risk. Pure.
-//
-// A policy has one open grace period at a time, though each names the invoice that began it: it is settled when *all*
-// past-due invoices are paid (brief 1.5), so a second invoice that becomes past due meanwhile joins the open one, and
-// has no time of its own. An invoice whose payment is reversed is due again by the end of that day (brief 4.4), and
-// begins a new grace period then: a settled one is never opened again.
+// The life of a grace period (brief 1.5). Pure. A policy has one open grace period at a time: a second past-due invoice
+// joins it, because it is settled when all are paid. An invoice whose payment is reversed starts a new one (brief 4.4).
 import { invalidRequest } from '../../kernel/errors.ts'
 import {
   derivedUuid,
@@ -37,20 +32,18 @@ import {
 import { planLapse } from './lapse.ts'
 import { assertGracePeriodAllows, gracePeriodEvent } from './transitions.ts'
 
-/** Digits that the end of a grace period takes: a cancellation, its modification and its invoice. */
+/** Digits that a lapse takes: a cancellation, its modification and its invoice. */
 export const DIGITS_FOR_LAPSE = 3
 
-/** The terms that a grace period begins with, where they are others than its product's. */
+/** Terms that override the product's. */
 export type GraceStartTerms = { readonly endAt?: Instant; readonly cancelEffectiveAt?: Instant }
 
-/** An invoice that begins a grace period, from when on, and when that ends by its product. */
+/** `endAt` follows the product's days unless the invoice sets another end. */
 export type GraceStart = { readonly invoice: Invoice; readonly startAt: Instant; readonly endAt: Instant }
 
 /**
- * The grace period that the invoice is to begin: from its due time, the product's days long by the calendar of the
- * tenant's zone; until another end, where a plugin set one when a payment of it was reversed, or the migration did. Undefined
- * when none begins: it is paid, or no more past due; the policy is withdrawn, or had ended by then, or has ended by now where
- * its end was set, as there is no cover to lose; or another grace period is open.
+ * The grace period that the invoice starts at its due time. Undefined when it starts none: the invoice is paid or not
+ * past due, there is no cover left to lose, or another grace period is open.
  */
 export function graceStart(
   before: PolicyAggregate,
@@ -61,7 +54,7 @@ export function graceStart(
   const invoice = before.invoices.get(invoiceLocator)
   const startAt = invoice && pastDueFrom(before, invoice)
   if (gracePeriodDays === undefined || !invoice || startAt === undefined || startAt > now) return undefined
-  // However late a due time is found: cover that was lost by it was lost then. An end that was set counts from that day.
+  // However late this runs, cover counts as lost from the due time; a set end may be much later, so it counts from now.
   const isEndSet = isGraceEndSet(invoice, startAt)
   if (policyState(before) !== 'issued' || before.policy.effectiveEnd <= (isEndSet ? now : startAt))
     return undefined
@@ -74,14 +67,13 @@ export function graceStart(
   return { invoice, startAt, endAt }
 }
 
-/** Whether the end that was set still stands: cover that was prolonged since has made the invoice past due anew. */
+/** A set end no longer counts once prolonged cover has moved the past-due time. */
 export const isGraceEndSet = (
   invoice: Invoice,
   startAt: Instant,
 ): invoice is Invoice & { graceEndAt: Instant } =>
   invoice.graceEndAt !== undefined && invoice.graceEndAt >= startAt
 
-/** The grace period that the invoice begins, by its product or on other terms. */
 export const planGraceStart = (
   before: PolicyAggregate,
   { invoice, startAt, endAt }: GraceStart,
@@ -109,7 +101,7 @@ function planGrace(
   return { aggregate, events: [gracePeriodEvent(aggregate, event, grace)], timers }
 }
 
-/** The open grace period with another end; one that is past is found by its timer. Undefined where that changes nothing. */
+/** Moves the end of the open grace period; its timer fires at once if that is past. Undefined when nothing changes. */
 export function planGraceEndMove(before: PolicyAggregate, endAt: Instant, now: Instant): Planned | undefined {
   const grace = openGracePeriod(before)
   if (!grace || grace.endAt === endAt) return undefined
@@ -123,7 +115,7 @@ export type GracePeriodTerms = {
   resetCancelEffective: boolean
 }
 
-/** The grace period changed; moved to an end that is past, the policy lapses at once. Takes as many digits as that. */
+/** If the new end is past, the policy lapses at once; that takes `DIGITS_FOR_LAPSE` digits. */
 export async function planGraceUpdate(
   before: PolicyAggregate,
   grace: GracePeriod,
@@ -166,7 +158,7 @@ function assertTerms(
   if (problem !== undefined) throw invalidRequest(`${problem}.`)
 }
 
-/** Why the policy could not be taken off risk then; undefined where it could, or where no time is given. */
+/** Why the policy cannot be taken off risk at that time; undefined when it can, or no time is given. */
 export function cancelEffectiveProblem(
   { originalStart, effectiveEnd }: Policy,
   at: Instant | undefined,
@@ -176,9 +168,8 @@ export function cancelEffectiveProblem(
 }
 
 /**
- * What the end of a grace period brings: the policy is cancelled by `lapse` where its product has cancellations, else it
- * lapses the legacy way; from the end, or when the grace period says; never before the policy starts. A policy that
- * had expired or been cancelled by then is left as it is. Undefined when the end has not come or it is over already.
+ * Cancels the policy by `lapse` if its product has cancellations, else lapses it the legacy way; never before the
+ * policy starts. A policy that is already off risk stays as it is. Undefined when the end has not come.
  */
 export async function planGraceEnd(
   before: PolicyAggregate,
@@ -194,7 +185,7 @@ export async function planGraceEnd(
   const lapsed: GracePeriod = { ...grace, state: 'lapsed', settledAt: now, updatedAt: now }
   if (!product.cancellationTypes)
     return planLapse(withGracePeriod(before, lapsed), lapsed, effectiveAt, context)
-  // Nobody is there to choose: of several categories the first.
+  // The clock cannot choose a category, so it takes the first.
   const type = product.cancellationTypes.find(one => one.name === LAPSE)
   const terms = {
     name: LAPSE,
@@ -210,7 +201,7 @@ export async function planGraceEnd(
   }
 }
 
-/** What was past due is paid: the open grace period is settled. Undefined while anything is past due. */
+/** Settles the open grace period; undefined while an invoice is past due. */
 export function planSettlement(before: PolicyAggregate, now: Instant): Planned | undefined {
   const grace = openGracePeriod(before)
   return grace && pastDueInvoices(before, now).length === 0 ? settled(before, grace, now) : undefined
@@ -230,8 +221,7 @@ const withGracePeriod = (aggregate: PolicyAggregate, grace: GracePeriod): Policy
   gracePeriods: putRecords(aggregate.gracePeriods, [grace]),
 })
 
-// Timers of unpaid invoices. Each has a locator of its own: set again, it is the same timer.
-/** Kinds: an invoice is past due, a grace period is over, a lapsed policy cannot be reinstated any more. */
+// Timers of unpaid invoices. Their locators are derived, so setting one again does not add a second.
 export const PAST_DUE_TIMER = 'invoice.pastDue'
 export const GRACE_END_TIMER = 'policy.gracePeriod.end'
 export const REINSTATEMENT_PERIOD_TIMER = 'policy.reinstatement.periodEnd'
@@ -251,8 +241,8 @@ const timer = (
 })
 
 /**
- * A timer for every invoice that a write makes, reopens or has count from another time on: that is read off the policy
- * before and after it, so that no operation can forget one.
+ * A timer for each invoice that a write makes, reopens or moves. Derived from the policy before and after, so that no
+ * operation can forget one.
  */
 export function pastDueTimers(
   before: PolicyAggregate | undefined,
@@ -282,17 +272,14 @@ export function pastDueTimers(
   })
 }
 
-/**
- * The version may be the first in which the product knows grace, so the invoice is looked at anew. Where that is past due
- * and was told of, it is not told again.
- */
+/** The new version may introduce grace periods, so the invoice is checked again without a second event. */
 const ofNewVersion = (due: NewTimer, configVersion: number): NewTimer => ({
   ...due,
   locator: derivedUuid(shardOfUuid(due.locator!), PAST_DUE_TIMER, due.locator!, String(configVersion)),
   payload: { ...due.payload, isGraceOnly: 'true' },
 })
 
-/** Looks at the invoice again: the plugin that says how its grace period is to be has failed, so often now. */
+/** Checks the invoice again after the plugin for its grace period failed `tries` times. */
 export function pastDueAgain(policy: PolicyLocator, invoice: Uuid, dueAt: Instant, tries: number): NewTimer {
   const again = timer(policy, PAST_DUE_TIMER, 'invoiceLocator', invoice, dueAt)
   return { ...again, payload: { ...again.payload, tries: String(tries) } }
@@ -308,14 +295,12 @@ export const reinstatementPeriodTimer = (
 ): NewTimer =>
   timer(policy.locator, REINSTATEMENT_PERIOD_TIMER, 'reinstatementLocator', locator, reinstatementPeriodEndAt)
 
-// Invoices that are unpaid past their due time (brief 1.5).
-/** What brings cover back or prolongs it: what was unpaid before is past due anew from then on. */
+/** Kinds that restart the past-due time of unpaid invoices. */
 const PROLONGING: ReadonlySet<ModificationKind> = new Set(['renewal', 'reinstatement'])
 
 /**
- * From when the invoice, as long as it is unpaid, is past due: its due time; or when its transaction was issued, as
- * nobody loses his cover over what is only accepted; or when the cover was prolonged or brought back, whichever is
- * latest. Undefined while its transaction is not issued, or when it is settled.
+ * The latest of: the due time, the issue of the transaction (an accepted one costs nobody cover), and the last renewal
+ * or reinstatement. Undefined when the transaction is not issued or the invoice is settled.
  */
 export function pastDueFrom({ modifications }: PolicyAggregate, invoice: Invoice): Instant | undefined {
   const issuedAt = modifications.get(invoice.policyModificationLocator)?.issuedAt
@@ -326,7 +311,7 @@ export function pastDueFrom({ modifications }: PolicyAggregate, invoice: Invoice
   return from
 }
 
-/** Whether the policyholder owes it: a refund that the insurer owes is never past due. */
+/** A refund that the insurer owes is never past due. */
 export const isOwed = (aggregate: PolicyAggregate, invoice: Invoice): boolean =>
   totalDueOf(aggregate, invoice).minor > 0
 
@@ -338,7 +323,7 @@ export function pastDueInvoices(aggregate: PolicyAggregate, now: Instant): Invoi
   })
 }
 
-/** The event that the invoice is past due (brief 9); undefined when it is paid, void, or has more time by now. */
+/** The past-due event (brief 9); undefined when the invoice is paid, void or no longer past due. */
 export function planPastDueNotice(
   aggregate: PolicyAggregate,
   invoiceLocator: Uuid,

@@ -1,5 +1,4 @@
-// Grace periods, legacy lapses and the way back from them, as kinds of operations, and what each decides: pure plans over what
-// was loaded.
+// Operations on grace periods, legacy lapses and their reinstatements, and how each is decided.
 import { ownBills } from '../../billing/plugin-bills.ts'
 import type { PreGraceInput } from '../../extension/plugins/contract.ts'
 import { nonsense } from '../../extension/plugins/translation.ts'
@@ -55,7 +54,7 @@ import {
 import { assertLapseReinstatementAllows, reinstatementInvoice } from './transitions.ts'
 
 export type LapseOperation =
-  /** From the clock. `tries`: how often the plugin for the grace period's terms has failed; `isGraceOnly`: its event was sent. */
+  /** From the clock. `tries`: failures of the plugin so far; `isGraceOnly`: the past-due event was sent before. */
   | { action: 'pastDue'; invoice: Uuid; tries?: number; isGraceOnly?: boolean }
   | { action: 'graceEnd'; gracePeriod: Uuid }
   | { action: 'periodEnd'; reinstatement: Uuid }
@@ -68,9 +67,8 @@ export type LapseOperation =
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
-    /** Grace periods, legacy lapses and their reinstatements. */
     lapse: { operation: LapseOperation }
-    /** What a lapsed policy's reinstatement would ask for; nothing is stored. */
+    /** What reinstating a lapsed policy would cost; stores nothing. */
     amountDue: { reinstatement: Uuid; effectiveAt: Instant }
   }
 }
@@ -123,7 +121,7 @@ export const amountDueKind = defineKind<'amountDue'>({
   },
 })
 
-/** What came of it (undefined: nothing was to be done); `shown` where a client asked. */
+/** `planned` is undefined when there was nothing to do; `shown` is set when a client asked. */
 type LapseDecision = { planned: Planned | undefined; shown?: { gracePeriod: Uuid } | { reinstatement: Uuid } }
 
 export async function decideLapse(
@@ -176,7 +174,6 @@ export async function decideLapse(
   }
 }
 
-/** The actions of clients on the reinstatement of a lapse. */
 async function decideReinstatement(
   loaded: Loaded,
   operation: Extract<LapseOperation, { action: 'invoice' | 'close' | 'addDocument' | 'removeDocument' }>,
@@ -204,7 +201,7 @@ async function decideReinstatement(
       )
       const after = invoiced.aggregate
       const waiting = lapseReinstatementOf(after, reinstatement.locator)
-      // With nothing to pay no payment will ever come.
+      // With nothing to pay, no payment will ever issue it.
       if (isOutstanding(reinstatementInvoice(after, waiting)!)) return { planned: invoiced, shown }
       const supply = await attempt.digits(digitsForIssue(after, waiting, now))
       return { planned: chain(invoiced, planIssue(after, waiting, { product, now, supply })), shown }
@@ -212,7 +209,6 @@ async function decideReinstatement(
   }
 }
 
-/** What the reinstatement's invoice would ask for, from that time on; nothing is stored. */
 export async function decideAmountDue(
   loaded: Loaded,
   locator: Uuid,
@@ -239,8 +235,8 @@ export async function decideAmountDue(
   }
 }
 
-// Documents uploaded to the reinstatement of a legacy lapse follow the rules of a policy's: they can be added unless it is given
-// up, and removed only before it is issued (contract 1; brief 0.6).
+// Documents of a reinstatement can be added unless it is closed, and removed until it is issued (contract 1; brief
+// 0.6).
 const asOwner = (reinstatement: LapseReinstatement): UploadOwner => ({
   subject: 'lapseReinstatement',
   subjectLocator: reinstatement.locator,
@@ -256,24 +252,17 @@ function ownerOfUpload(reinstatement: LapseReinstatement): UploadOwner {
   return owner
 }
 
-// The terms that the product's plugin gives a grace period which is to begin (brief 5.6, getPreGraceResult).
-//
-// Nobody waits for an answer when an invoice goes past due, so a plugin that fails cannot be refused. It is asked again,
-// with growing pauses over a day, in which the script can be repaired; nothing is lost by that, as a grace period begins at
-// its invoice's due time whenever it is recorded, and the policyholder is covered meanwhile. After the last try the
-// product's days hold: cover that nobody pays for must end some time. Every try is in the plugin's log with what follows.
+// The plugin's terms for a new grace period (brief 5.6, getPreGraceResult). No client waits, so a failing plugin is
+// retried over a day instead of refused. The delay costs nothing: a grace period starts at its due time whenever it is
+// recorded. After the last try the product's days hold, because unpaid cover must end.
 const MINUTE_MS = 60_000
 
-/** Pauses between the tries of a plugin that fails: a day in all. */
+/** About a day in all. */
 const PAUSES_MS = [1, 10, 60, 360, 1_009].map(minutes => minutes * MINUTE_MS)
 
-/** The terms; or when the plugin, which failed, is asked again. */
 type PreGrace = { readonly terms: GraceStartTerms } | { readonly again: NewTimer }
 
-/**
- * What the plugin says of the grace period; no terms where the product has none, and where the end was set when a
- * payment was reversed. `tries`: how often it has failed.
- */
+/** Empty terms when the product has no such plugin, or the end was set when a payment was reversed. */
 async function preGrace(
   loaded: Loaded,
   start: GraceStart,

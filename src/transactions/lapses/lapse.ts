@@ -1,20 +1,13 @@
-// A legacy lapse: the policy off risk, without a cancellation record, and what that does to its bills (brief 1.7). Pure.
+// A legacy lapse takes the policy off risk without a cancellation record (brief 1.7). Pure.
 //
-// The money of the lapse and of the way back: what a policy costs until its lapse is N, what was paid for it is P.
+// N is the cost of the policy until its lapse, P what was paid. The lapse writes off outstanding invoices and drops
+// planned installments. Its own invoice takes over their open amounts and returns the cover that ends, so it comes to
+// exactly N − P: above zero it is written off too, below zero it is a refund. Without the take-over, an unpaid invoice
+// would be returned a second time. Refunds owed before stay owed, and count in P.
 //
-// At the lapse the outstanding invoices are written off, and no installment that is not invoiced yet ever will be. The
-// lapse's own invoice takes over what all of them asked for and gives back the cover that ends, so that it comes to
-// N − P exactly. Above zero that is cover which was had and never paid for: it is given up with the others. Below
-// zero the policyholder has paid for cover that ended: it is a refund, like that of a cancellation. Written off and not
-// taken over, an invoice that was never paid would be given back a second time. What was paid of an invoice that is written
-// off stays paid: it is in P, and the lapse's invoice takes over only what was open of it. Refunds that were owed before
-// stay owed, and are in P as if paid out.
-//
-// A reinstatement from R on brings back what the lapse removed, less the gap until R: B. Its first invoice asks for
-// what would have been paid up to R, less the gap: B and, where the lapse's invoice was not paid, N − P, without what the
-// installments ask for that are due after R. Those go on as they were planned, each for its own amount, whether
-// they had been written off or never invoiced: F in all. P + (B + N − P − F) + F = N + B: every cent is billed once. Taken
-// back at once, with no gap, a policy is paid by exactly the amounts by which it would have been paid without the lapse.
+// A reinstatement from R restores what the lapse removed, less the gap: B. Installments due after R (F in all) go on
+// unchanged. Its first invoice asks for B plus, if the lapse's invoice was not paid, N − P, less F. P + (B + N − P − F)
+// + F = N + B: every cent is billed once.
 import { makeBills } from '../../billing/billing.ts'
 import { planWriteOff } from '../../billing/payments.ts'
 import { onlyInstallment } from '../../billing/schedule.ts'
@@ -33,10 +26,7 @@ import { withoutConflicts } from '../mechanism/kind.ts'
 import { isOwed } from './grace-periods.ts'
 import { lapseEvent } from './transitions.ts'
 
-/**
- * Takes the policy off risk from then on, whatever is quoted or accepted, and settles what is outstanding.
- * It can be reinstated for the product's days from the lapse on. Takes two digits.
- */
+/** Invalidates pending transactions, and settles what is outstanding. Takes two digits. */
 export function planLapse(
   before: PolicyAggregate,
   grace: GracePeriod,
@@ -65,7 +55,7 @@ export function planLapse(
   )
 }
 
-/** Writes off what is outstanding and bills the lapse. Takes one digit. */
+/** Takes one digit. */
 function billLapse(
   before: PolicyAggregate,
   modification: Modification,
@@ -88,7 +78,7 @@ function billLapse(
   return chain(given, billed, totalDue.minor > 0 ? planWriteOff(billed.aggregate, [invoice], now) : undefined)
 }
 
-/** Modifications that end cover, bring it back or add to it. */
+/** Modifications that change when cover ends. */
 const OF_COVER: ReadonlySet<ModificationKind> = new Set([
   'lapse',
   'cancellation',
@@ -97,7 +87,7 @@ const OF_COVER: ReadonlySet<ModificationKind> = new Set([
   'renewal',
 ])
 
-/** The lapse that the policy is in: nothing that was issued since has moved its end. */
+/** The lapse that ended the policy, unless a later modification moved the end. */
 export function lapseInForce(aggregate: PolicyAggregate): Lapse | undefined {
   const last = [...aggregate.modifications.values()]
     .filter(one => isIssued(one) && OF_COVER.has(one.kind))

@@ -1,4 +1,3 @@
-// Grace periods, lapses and their reinstatements as responses show them.
 import { textIfAny } from '../../policy/projection/characteristics.ts'
 import { documentsByOrigin, documentsOf } from '../../policy/projection/records.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
@@ -65,7 +64,7 @@ export const lapseReinstatementResponse = (
   }
 }
 
-/** Each grace period, oldest first, with the lapse that it ended in and the reinstatements of that. */
+/** Oldest grace period first. */
 export const graceLapseReinstatements = (
   aggregate: PolicyAggregate,
   product: ProductDefinition,

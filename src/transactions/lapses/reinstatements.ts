@@ -1,7 +1,5 @@
-// The way back from a legacy lapse: opened, invoiced, and issued by paying that invoice, or closed (brief 1.7). Pure.
-//
-// The contract names no end of an offer. It is the end of the reinstatement period: until then the invoice is
-// payable, and what is still pending then is closed.
+// The reinstatement of a legacy lapse: opened, invoiced, then issued by payment or closed (brief 1.7). Pure. The
+// contract names no end of an offer, so the end of the reinstatement period closes what is pending.
 import { invoiceTimers, invoiceWhatIsDue } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
 import { comingBack, onlyInstallment, recorded } from '../../billing/schedule.ts'
@@ -30,7 +28,7 @@ import { reinstatementPeriodTimer } from './grace-periods.ts'
 import { lapseInForce } from './lapse.ts'
 import { assertLapseReinstatementAllows, lapseReinstatementEvent } from './transitions.ts'
 
-/** Refuses (409) a policy that is not lapsed, or cannot be reinstated any more, or is being so. */
+/** Refuses (409) a policy that is not lapsed, is past its reinstatement period, or has a pending reinstatement. */
 export function planOpening(
   before: PolicyAggregate,
   { now, supply }: Pick<EffectContext, 'now' | 'supply'>,
@@ -63,7 +61,7 @@ export function planOpening(
   }
 }
 
-/** Makes the coverage from then on, not issued yet, and the invoice that issues it when it is paid. Takes two digits. */
+/** Makes the coverage, not issued yet, and the invoice whose payment issues it. Takes two digits. */
 export function planInvoicing(
   before: PolicyAggregate,
   reinstatement: LapseReinstatement,
@@ -90,10 +88,7 @@ export function planInvoicing(
   }
 }
 
-/**
- * The policy with the coverage back from then on and the plan by which it is billed, nothing of it issued or invoiced.
- * Refuses a time (400) outside the reinstatement period. Takes one digit.
- */
+/** The restored coverage and its plan. Refuses (400) a time outside the reinstatement period. Takes one digit. */
 export function madeFrom(
   before: PolicyAggregate,
   reinstatement: LapseReinstatement,
@@ -122,10 +117,7 @@ export function madeFrom(
   return { aggregate: { ...aggregate, installments }, modification }
 }
 
-/**
- * The invoice is paid: the coverage is back, and the installments after the first go on. The refund of the lapse, where
- * it was not paid, is part of what was asked for. Takes the digits that `digitsForIssue` tells.
- */
+/** Takes `digitsForIssue` digits. An unpaid refund of the lapse is part of the reinstatement's invoice. */
 export function planIssue(
   before: PolicyAggregate,
   reinstatement: LapseReinstatement,
@@ -162,7 +154,7 @@ export function planIssue(
   }
 }
 
-/** Digits that issuing takes: one for each installment that is to be invoiced by then. */
+/** One for each installment that is invoiced by then. */
 export function digitsForIssue(
   before: PolicyAggregate,
   { modificationLocator }: LapseReinstatement,
@@ -172,7 +164,7 @@ export function digitsForIssue(
   return installmentsToInvoice(before, { ...modification, issuedAt: now }, now).length
 }
 
-/** The end of the reinstatement period has come; undefined when nothing is pending. */
+/** Closes a pending reinstatement once its period is over; undefined when there is nothing to close. */
 export function planPeriodEnd(
   before: PolicyAggregate,
   reinstatement: LapseReinstatement | undefined,
@@ -215,8 +207,7 @@ function assertInPeriod({ lapsedAt, reinstatementPeriodEndAt }: Lapse, now: Inst
     )
 }
 
-/** Closes a reinstatement that was not paid: its invoice is void, what was paid of it is reversed, and what it made counts for
- * nothing. */
+/** Voids the invoice, reverses its payments and invalidates the modification. */
 export function planClosing(
   before: PolicyAggregate,
   reinstatement: LapseReinstatement,
@@ -244,7 +235,7 @@ export function planClosing(
   }
 }
 
-/** The plan of a reinstatement: what is to be paid up to its time, payable until `dueAt`, and what goes on after it. */
+/** The first installment covers the time up to the reinstatement; the others go on after it. */
 function reinstatementPlan(
   before: PolicyAggregate,
   modification: Modification,
@@ -265,13 +256,13 @@ function reinstatementPlan(
   return recorded([own, ...comingBack(coming)], modification, supply)
 }
 
-/** Installments that a lapse wrote off or dropped, in the order in which they would have been due. */
+/** Installments that the lapse wrote off or dropped, by due time. */
 const stoppedBy = ({ installments }: PolicyAggregate, { locator }: Modification): PlannedInstallment[] =>
   [...installments.values()]
     .filter(one => one.absorbedBy.includes(locator))
     .sort((a, b) => a.dueAt - b.dueAt || a.start - b.start)
 
-/** The policy whose reinstatement is issued now: installments after the first are invoiced from now on. */
+/** Installments after the first are invoiced from now on. */
 function goingOn(before: PolicyAggregate, modification: Modification, now: Instant): PolicyAggregate {
   const endOfToday = endOfDay(now, before.policy.timeZone)
   const moved = planOf(before, modification)

@@ -1,4 +1,3 @@
-// Grace periods, legacy lapses and their reinstatements, as the Worker serves them.
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { JsonAnswer } from '../../platform/commit.ts'
@@ -24,7 +23,6 @@ import {
   lapseResponse,
 } from './projection.ts'
 
-/** What a policy is found by, for each kind of its records. */
 const SELECTIONS = {
   gracePeriod: (locator: Uuid) => ({ gracePeriodLocator: locator }),
   lapse: (locator: Uuid) => ({ lapseLocator: locator }),
@@ -33,13 +31,13 @@ const SELECTIONS = {
 
 type Kind = keyof typeof SELECTIONS
 
-/** The record's policy: one round trip. */
+/** One round trip. */
 async function readWith(context: RequestContext, text: string, kind: Kind) {
   const { locator, database } = recordPlace(context, text, kind)
   return { locator, ...(await loadPolicy(context, database, SELECTIONS[kind](locator))) }
 }
 
-/** The locator of the record, and that of its policy: one round trip. */
+/** One round trip. */
 async function placeOf(context: RequestContext, text: string, kind: Kind) {
   const { locator, database } = recordPlace(context, text, kind)
   return { locator, policy: await policyOf(database, SELECTIONS[kind](locator)) }
@@ -56,7 +54,7 @@ export async function readGracePeriod(context: RequestContext, text: string): Pr
   return gracePeriodResponse(aggregate, gracePeriodOf(aggregate, locator), product)
 }
 
-/** All grace periods of a policy, oldest first: one round trip. */
+/** Oldest first; one round trip. */
 export async function gracePeriodsOf(
   context: RequestContext,
   policyText: string,
@@ -65,7 +63,7 @@ export async function gracePeriodsOf(
   return [...aggregate.gracePeriods.values()].map(one => gracePeriodResponse(aggregate, one, product))
 }
 
-/** All that came of the policy's unpaid invoices: one round trip. */
+/** One round trip. */
 export async function graceLapseReinstatementsOf(
   context: RequestContext,
   policyText: string,
@@ -108,10 +106,10 @@ export async function actOnReinstatement(
   return await carryOut(context, policy, { ...operation, reinstatement })
 }
 
-/** Files are handled by code that most requests never need. */
+/** Loaded on demand, because most requests need no files. */
 const files = () => import('../documents/job-store.ts')
 
-/** Stores the file, then adds it to the reinstatement: a look-up more than for a policy's, to find the policy. */
+/** Stores the file, then adds it; one look-up more than for a policy's document, to find the policy. */
 export async function addReinstatementDocument(
   context: RequestContext,
   text: string,

@@ -1,5 +1,5 @@
-// What may be done to grace periods and to reinstatements of legacy lapses (brief 1.5, 1.7), and their events (brief 9). A grace
-// period is settled by payment or when it is over, and lapses at its end: nobody asks for either.
+// Transitions of grace periods and reinstatements (brief 1.5, 1.7), and their events (brief 9). Settling and lapsing
+// follow from payments and the clock, never from a request.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { EventType } from '../../platform/events/catalogue.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
@@ -29,7 +29,7 @@ export const assertGracePeriodAllows = (grace: GracePeriod, action: GracePeriodA
 
 export type LapseReinstatementAction = 'invoice' | 'issue' | 'close'
 
-/** `issue` is what paying the invoice does. */
+/** Paying the invoice is the action `issue`. */
 export const LAPSE_REINSTATEMENT_TRANSITIONS: TransitionTable<
   LapseReinstatementAction,
   LapseReinstatementState
@@ -50,7 +50,6 @@ export const assertLapseReinstatementAllows = (
     action,
   )
 
-/** An event of a grace period (brief 9). */
 export const gracePeriodEvent = (
   aggregate: PolicyAggregate,
   type: 'policy.gracePeriod' | 'policy.gracePeriod.update',
@@ -77,7 +76,7 @@ export const lapseEvent = (
     effectiveTimestamp: String(lapsedAt),
   })
 
-/** An event of the reinstatement of a legacy lapse; its invoice is named once there is one. */
+/** Without `invoiceLocator` until there is an invoice. */
 export function lapseReinstatementEvent(
   aggregate: PolicyAggregate,
   type: EventType & `policy.reinstatement.${string}`,
@@ -94,7 +93,7 @@ export function lapseReinstatementEvent(
   })
 }
 
-/** The invoice that the reinstatement waits for, and is issued by. */
+/** The invoice whose payment issues the reinstatement. */
 export function reinstatementInvoice(
   aggregate: PolicyAggregate,
   { modificationLocator }: LapseReinstatement,

@@ -1,4 +1,3 @@
-// Invoices and payments as kinds of operations, and how a payment and its reversal are decided.
 import { decideInvoicing, decideNextInvoice } from '../../billing/billing.ts'
 import {
   invoiceNamed,
@@ -29,9 +28,9 @@ export type PaymentOperation =
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
     payment: { operation: PaymentOperation }
-    /** The earliest planned invoice, before its time. */
+    /** The earliest planned invoice, made early. */
     nextInvoice: object
-    /** From the clock: invoices whose time has come. */
+    /** From the clock. */
     invoice: object
   }
 }
@@ -74,7 +73,7 @@ const invoicing = defineKind<'invoice'>({
 
 export const billingKinds = [payment, nextInvoice, invoicing]
 
-/** The call is refused, but its plan is carried out: a refund of which nothing may be paid out is written off. */
+/** Refuses the call but commits the plan: a refund that cannot be paid out is written off. */
 export class RefusedPayOut extends Refusal {
   readonly planned: Planned
 
@@ -109,9 +108,7 @@ export async function decidePayment(
   return await pay(loaded, invoice.locator, attempt, { source, amount: paid, fieldValues })
 }
 
-/**
- * The part of the invoice that credit pays: the requested amount, otherwise as much as is asked for and available; else 409.
- */
+/** The requested amount, else as much as is due and available; 409 when credit does not cover it. */
 function creditFor({ aggregate, credit }: Loaded, invoice: Invoice, asked: Money | undefined): Money {
   const rest = restDue(aggregate, invoice)
   const amount = asked ?? (rest.minor < credit.minor ? rest : credit)
@@ -121,7 +118,6 @@ function creditFor({ aggregate, credit }: Loaded, invoice: Invoice, asked: Money
   )
 }
 
-/** Pays a refund out or credits it, as far as it may be paid out, with everything that follows. */
 async function payOut(
   loaded: Loaded,
   invoice: Invoice,
@@ -135,7 +131,7 @@ async function payOut(
   return { planned: settled, payment: payment!.locator }
 }
 
-/** Takes the payment back. A grace period that follows begins when the invoice is past due again. */
+/** A new grace period starts only once the invoice is past due again. */
 function reversed({ aggregate }: Loaded, locator: Uuid, { now }: Attempt): Planned {
   const payment = paymentOf(aggregate, locator)
   if (payment.source === 'offset')

@@ -1,5 +1,5 @@
-// A policyholder's credit is what it paid beyond its invoices, over all its policies, and has not used yet. It is the sum of
-// the payments and has no record of its own that could differ. The next invoices of any of its policies use it.
+// A policyholder's credit is what it overpaid, over all its policies, and has not used. It is derived from payments, so
+// no record can differ from it.
 import { invoiceNamed, type PaymentTerms, planPayment } from '../../billing/payments.ts'
 import type { PostPaymentReversalInput } from '../../extension/plugins/contract.ts'
 import { nonsense } from '../../extension/plugins/translation.ts'
@@ -24,14 +24,13 @@ import { type Attempt, askPlugin, type EffectContext, policyInfo } from '../../r
 import { planGraceEndMove, planSettlement } from '../lapses/grace-periods.ts'
 import { digitsForIssue, planClosing, planIssue } from '../lapses/reinstatements.ts'
 
-/** The payment's contribution to its policyholder's credit; negative when it was made from credit. */
+/** Negative for a payment made from credit. */
 export function creditOf(payment: Payment): Money {
   const { amount, credited, source } = payment
   if (paymentState(payment) === 'reversed') return zero(amount.currency)
   return source === 'credit' ? fromMinor(-amount.minor, amount.currency) : credited
 }
 
-/** The change of the credit from one state of a policy to the next. */
 export function creditChange(before: PolicyAggregate | undefined, after: PolicyAggregate): Money {
   const { currency } = after.policy
   const ofAll = (aggregate: PolicyAggregate | undefined): Money =>
@@ -39,10 +38,7 @@ export function creditChange(before: PolicyAggregate | undefined, after: PolicyA
   return minus(ofAll(after), ofAll(before))
 }
 
-/**
- * Refuses with `wrongState` what would take back credit that has been used. Who took money back must say first which
- * of the payments that were made of it are not paid after all.
- */
+/** Refuses (`wrongState`) to take back used credit: the caller must first reverse the payments made from it. */
 export function assertCredit(credit: Money, change: Money, holder: string): void {
   if (credit.minor + change.minor >= 0) return
   throw wrongState(
@@ -51,11 +47,9 @@ export function assertCredit(credit: Money, change: Money, holder: string): void
 }
 
 /**
- * The plan, with the invoices that settle each other (offsets.ts), and after that those that it makes paid from the
- * credit as far as it goes, those due first before the others.
- * Refuses (409) a plan that takes back credit which has been used; one of the clock's is tried again until it is not.
- * `loaded` is what the plan was made with. Returns the plan with the credit that is left, and whether it rests on the credit as
- * it was read.
+ * The plan with its offsets, then its new invoices paid from credit, earliest due first. Refuses (409) a plan that
+ * takes back used credit; the clock retries such a plan. `loaded` is what the plan was made from. Also returns the
+ * credit left, and whether the plan depends on the credit read.
  */
 export async function withCredit(
   before: PolicyAggregate | undefined,
@@ -83,15 +77,15 @@ export async function withCredit(
   return { planned, credit, restsOnCredit: made.length > 0 || credit.minor < loaded.credit.minor }
 }
 
-/** New invoices that are outstanding, by their due time. */
+/** Outstanding ones, by due time. */
 const madeBy = (before: PolicyAggregate | undefined, after: PolicyAggregate): Invoice[] =>
   [...after.invoices.values()]
     .filter(invoice => !before?.invoices.has(invoice.locator) && isOutstanding(invoice))
     .sort((a, b) => a.dueAt - b.dueAt)
 
 /**
- * The plan, with the invoices that settle each other once it is carried out (brief 4.5): outstanding invoices of issued
- * transactions of one policy whose amounts have opposite signs, those due first before the others. No money moves.
+ * The plan with its offsets (brief 4.5): outstanding invoices of opposite sign settle each other, earliest due first.
+ * No money moves.
  */
 async function withOffsets(
   before: PolicyAggregate | undefined,
@@ -115,11 +109,10 @@ const mayOffset = (before: PolicyAggregate, after: PolicyAggregate): boolean =>
 
 type Pair = { readonly refund: Invoice; readonly owed: Invoice; readonly amount: Money }
 
-/** The first refund and the first invoice to be paid, and the amount that they settle. */
 function nextPair(aggregate: PolicyAggregate, { unread }: Pick<Loaded, 'unread'>): Pair | undefined {
   const open = [...aggregate.invoices.values()].filter(one => takesPart(aggregate, one))
   if (open.length < 2) return undefined
-  // The totals of invoices follow from all charges of their transactions.
+  // Totals of invoices need all charges of their transactions.
   if (unread) {
     if (open.every(one => one.isRefund) || !open.some(one => one.isRefund)) return undefined
     throw new NeedsWholePolicy()
@@ -136,8 +129,8 @@ function nextPair(aggregate: PolicyAggregate, { unread }: Pick<Loaded, 'unread'>
 }
 
 /**
- * An invoice takes part while it is outstanding and its transaction is issued. The way back from a lapse is issued by
- * paying its invoice, so that one takes part before; a refund that it takes over does not.
+ * Outstanding invoices of issued transactions. A legacy reinstatement is issued by payment, so its invoice takes part
+ * before; a refund that it takes over does not.
  */
 function takesPart(aggregate: PolicyAggregate, invoice: Invoice): boolean {
   if (!isOutstanding(invoice)) return false
@@ -148,7 +141,6 @@ function takesPart(aggregate: PolicyAggregate, invoice: Invoice): boolean {
   return reinstatementRestingOn(aggregate, invoice) === undefined
 }
 
-/** A payment of opposite amount on each, with everything that follows. */
 async function offset(
   before: PolicyAggregate,
   { refund, owed, amount }: Pair,
@@ -171,11 +163,10 @@ async function offset(
   return planned
 }
 
-// A payment, and what it brings about beside the invoice that it pays.
-/** The result, and the payment that the answer shows. */
+/** `payment` is the one that the response shows. */
 export type PaymentDecision = { planned: Planned; payment: Uuid }
 
-/** Pays the invoice, from outside or from credit, with everything that follows. */
+/** `source` may be credit. */
 export async function pay(
   loaded: Pick<Loaded, 'aggregate' | 'product'>,
   invoice: Uuid,
@@ -188,7 +179,6 @@ export async function pay(
   return { planned: await withSettlement(planned, invoice, loaded, attempt), payment: payment.locator }
 }
 
-/** The plan with what follows from its payment of the invoice. */
 export async function withSettlement(
   planned: Planned,
   locator: Uuid,
@@ -203,12 +193,9 @@ export async function withSettlement(
 }
 
 /**
- * What follows from a payment of the invoice, as it stands after it, paid in full or in part: the reinstatement that
- * waits for it is issued, one whose amount rests on its being unpaid is closed, and the grace period is settled when no
- * invoice is past due any more. Undefined when nothing does. Takes the digits that issuing the reinstatement takes.
- *
- * A reversal needs no such step. The invoice is due again by the end of that day (brief 4.4), its timer is set with the
- * write, and if it is still unpaid then a new grace period begins: that of a reinstatement which it had issued, too.
+ * Issues the reinstatement that waits for this invoice, closes one whose amount assumes it is unpaid, and settles the
+ * grace period once nothing is past due. Undefined when nothing follows. Takes the digits that the issue takes. A
+ * reversal needs none of this: the invoice's timer starts a new grace period (brief 4.4).
  */
 export function planWhatPaymentSettles(
   before: PolicyAggregate,
@@ -232,7 +219,7 @@ const reinstatementPaidBy = (before: PolicyAggregate, invoice: Invoice): LapseRe
     ? undefined
     : invoiced(before).find(one => one.modificationLocator === invoice.policyModificationLocator)
 
-/** The reinstatement whose invoice asks for this one too. */
+/** The reinstatement whose invoice takes this one over. */
 const reinstatementRestingOn = (before: PolicyAggregate, invoice: Invoice): LapseReinstatement | undefined =>
   invoiced(before).find(one =>
     planOf(before, before.modifications.get(one.modificationLocator!)!)[0]?.takesOver?.includes(
@@ -240,14 +227,10 @@ const reinstatementRestingOn = (before: PolicyAggregate, invoice: Invoice): Laps
     ),
   )
 
-// What the product's plugin says of payments that a change takes back (brief 5.6, getPostPaymentReversal): when the grace
-// period ends that begins since the invoice is unpaid again; an open one ends then too. The payments are found at the
-// one place where changes are recorded, so that no transaction that takes back invoices forgets them.
 /**
- * The plan with the ends of grace periods that the plugin sets, called once for each payment that the plan takes
- * back: by itself (`payment_reversal`), or since its invoice is made void (`payment_invalidation`). Not called
- * where the product knows no grace. Without an end it is as without a
- * plugin. Refuses (422) what the plugin fails with; from the clock (`isAttended` false) that is logged, and sets no end.
+ * Asks the plugin (brief 5.6, getPostPaymentReversal) for each payment that the plan takes back when the grace period
+ * ends. Skipped where the product has no grace; without an end nothing changes. Refuses (422) its failures; from the
+ * clock (`isAttended` false) it logs them and sets no end.
  */
 export async function withGraceEnds(
   before: PolicyAggregate | undefined,
@@ -290,11 +273,11 @@ const takenBack = (before: PolicyAggregate, after: PolicyAggregate): Payment[] =
     const was = before.payments.get(payment.locator)
     const isReversed =
       was !== undefined && paymentState(was) === 'posted' && paymentState(payment) === 'reversed'
-    // Of an offset, only the invoice that asks for money is unpaid again.
+    // Only the invoice of an offset that asks for money is unpaid again.
     return isReversed && !(payment.source === 'offset' && payment.amount.minor < 0)
   })
 
-/** The invoice as it was until now: when it was due, and not when it is due again. */
+/** Shows the former due time, not the new one. */
 function inputOf(
   { locator, invoiceLocator }: Payment,
   operationType: PostPaymentReversalInput['operationType'],
@@ -315,7 +298,7 @@ function inputOf(
   }
 }
 
-/** An end before the invoice is due again means that grace is over as it begins. The former end no longer counts. */
+/** An end before the new due time ends the grace period as it starts. Replaces the former end. */
 function withEnd(
   planned: Planned,
   { invoiceLocator }: Payment,
