@@ -1,13 +1,7 @@
-// How a transaction is billed, from the charge to the invoice (brief 4.5; docs/design.md, section 4). `billTransaction` and
-// `planBills` are the order:
-//
-// 1. what the transaction charges (`chargesOf`);
-// 2. what is planned and not billed yet (`openInstallments`);
-// 3. what the plan becomes: the product's plugin plans it, or one of the built-in ways does;
-// 4. which bills are made now (`makeBills`); the others have timers;
-// 5. what offsets and credit settle (transactions/payments), once the change is recorded.
-//
-// An invoice's total is the sum of its items; nothing writes a total.
+// Bills a transaction (brief 4.5; docs/design.md, section 4): charge it (`chargesOf`), find what is planned
+// (`openInstallments`), make the new plan by plugin or schedule (`planBills`), then make the bills that are due
+// (`makeBills`). Offsets and credit follow (transactions/payments). An invoice's total is the sum of its items and is
+// never written.
 import { wrongState } from '../kernel/errors.ts'
 import {
   type DisplayId,
@@ -63,11 +57,10 @@ import { type BillPlan, recorded, termPlan } from './schedule.ts'
 export type PlanContext = {
   readonly product: ProductDefinition
   readonly now: Instant
-  /** The payment schedule that the transaction names, if it names one. */
   readonly newPaymentScheduleName?: string
 }
 
-/** Bills a transaction in one step with its effect; `before` has its modification and everything that it made. */
+/** For transactions billed together with their effect; `before` already has the modification and all that it made. */
 export async function billTransaction(
   before: PolicyAggregate,
   modification: Modification,
@@ -80,9 +73,8 @@ export async function billTransaction(
 }
 
 /**
- * What the plan becomes where no plugin plans it. Most transactions let the planned bills go on, each for what is then in
- * force, and bill at once what bills already made charged too much or too little. A renewal plans its own term. An
- * endorsement that names a payment schedule, even the one that the policy has, plans all that is open anew (brief 4.3).
+ * The plan without a plugin. Most transactions keep planned bills and bill the differences of past ones at once. An
+ * endorsement that names a payment schedule, even the current one, replans all open bills (brief 4.3).
  */
 export function planBills(
   before: PolicyAggregate,
@@ -112,10 +104,7 @@ export function planBills(
   }
 }
 
-/**
- * The policy with the plan, which takes over the open installments, and with the invoices that are made now. What was
- * invoiced before stays as it is. Takes a digit for each invoice.
- */
+/** The plan takes over the open installments; existing invoices stay. Takes a digit for each invoice. */
 export function makeBills(
   before: PolicyAggregate,
   modification: Modification,
@@ -126,7 +115,7 @@ export function makeBills(
   const own = recorded(plan, modification, supply)
   const absorbed = open.map(one => ({ ...one, absorbedBy: [...one.absorbedBy, modification.locator] }))
   const planned = { ...before, installments: putRecords(before.installments, [...absorbed, ...own]) }
-  // Bills that go on are made when their time comes, even where that is now: their timers are due at once.
+  // Replanned bills are made by their timers, even those due now.
   const atOnce = own.filter(one => one.replans?.bill !== 'planned' && one.issueAt <= now && !isSilent(one))
   const invoiced = isContinued(own)
     ? invoiceInstallments(planned, modification, atOnce, context)
@@ -134,7 +123,7 @@ export function makeBills(
   return { ...invoiced, timers: invoiceTimers(invoiced.aggregate, modification, now) }
 }
 
-/** Invoices whose time has come; undefined when there are none, or the policy came to nothing. */
+/** Undefined when no invoice is due, or the policy is discarded. */
 export async function decideInvoicing({ aggregate }: Loaded, attempt: Attempt): Promise<Planned | undefined> {
   if (policyState(aggregate) === 'discarded') return undefined
   const { now } = attempt
@@ -151,7 +140,7 @@ export async function decideInvoicing({ aggregate }: Loaded, attempt: Attempt): 
   return planned
 }
 
-/** The earliest planned invoice, made before its time; due when it was planned to be. 409 when none is planned. */
+/** Makes the earliest planned invoice early, with its planned due time; 409 when none is planned. */
 export async function decideNextInvoice(
   { aggregate }: Loaded,
   attempt: Attempt,
@@ -167,15 +156,12 @@ export async function decideNextInvoice(
   return { planned, invoice: planned.made[0]!.invoice.locator }
 }
 
-/** Kind of the timers that go off when an installment is to be invoiced. */
 export const INVOICE_TIMER = 'policy.invoice'
 
 export type InvoicingContext = { readonly now: Instant; readonly supply: LocatorSupply }
 
-/** Invoices that were made, with their events. */
 export type Invoicing = Planned & { readonly made: { invoice: Invoice; totalDue: Money }[] }
 
-/** The aggregate with an invoice for every installment that is to be invoiced by now and is not yet. */
 export const invoiceWhatIsDue = (
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -186,9 +172,8 @@ export const invoiceWhatIsDue = (
 }
 
 /**
- * The aggregate with an invoice for each of these installments of the modification's plan. Takes a digit for each. One
- * that asks for too little is carried forward: it is settled, and the plan's next installment that is not to be written
- * off asks for it too. One that the plan writes off is settled so at once.
+ * Takes a digit for each installment. An invoice that asks for too little is settled by carrying it forward to the next
+ * installment that is not written off. One that the plan writes off is settled at once.
  */
 export function invoiceInstallments(
   aggregate: PolicyAggregate,
@@ -201,7 +186,7 @@ export function invoiceInstallments(
   const { currency, timeZone, locator: policyLocator } = aggregate.policy
   const open = notInvoiced(aggregate, modification)
   const earlier = new Set(invoicesOf(aggregate, modification).map(invoice => invoice.installmentNumber))
-  // What those before carry forward, in the order of time, and the installments that take it over.
+  // The amount that is carried forward, in order of time, and the installments that take it over.
   let carried = zero(currency)
   const takers: PlannedInstallment[] = []
   const made = [...due]
@@ -210,7 +195,7 @@ export function invoiceInstallments(
       const { number, absorbedBy, writeOff, carriesBelow = 0 } = installment
       const planned = totals[number - 1]!
       const totalDue = writeOff ? planned : plus(planned, carried)
-      // One whose first invoice became void, or that a void plan had taken over, is due by the end of today at the earliest.
+      // An invoice made again, after a void one or a void plan, is due by the end of today at the earliest.
       const isAgain = absorbedBy.length > 0 || earlier.has(number)
       const dueAt = isAgain ? later(installment.dueAt, endOfDay(now, timeZone)) : installment.dueAt
       const identity = {
@@ -239,14 +224,14 @@ export function invoiceInstallments(
   return { aggregate: after, made, events }
 }
 
-/** What an invoice of the installment is called: the plan's first after the transaction, and only where it is made at once. */
+/** The transaction's own type applies only to a first installment that is made at once. */
 export const invoiceTypeOf = (
   { number, replans }: Installment,
   { kind }: Pick<Modification, 'kind'>,
 ): InvoicedTransaction =>
   number === 1 && replans?.bill !== 'planned' ? INVOICED_TRANSACTIONS[kind] : 'installment'
 
-/** One timer for each time at which an installment is to be invoiced; for now where that of one which goes on has come. */
+/** One per time; due now if a replanned installment's time has passed. */
 export function invoiceTimers(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -259,7 +244,7 @@ export function invoiceTimers(
   return Array.from(times, dueAt => timerAt(aggregate, dueAt))
 }
 
-/** A timer for now where the time of installments came while the modification had taken them over, which is void. */
+/** A void modification had taken over installments; a timer for now makes those whose time passed. */
 export function missedInvoices(
   aggregate: PolicyAggregate,
   { locator }: Modification,
@@ -278,11 +263,7 @@ const timerAt = ({ policy }: PolicyAggregate, dueAt: Instant): NewTimer => ({
   payload: {},
 })
 
-// Bills new business: the plan of the quote's modification, and the invoices that are made at once (brief 4.2).
-/**
- * The aggregate with the plan of the quote's modification, in place of an earlier one. A plan that was invoiced
- * from stays as it is, since what its invoices bill follows from it; the quote's price has not changed either.
- */
+/** Replaces an earlier plan, unless it has invoices: the items of those are derived from it. */
 export function planNewBusiness(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -294,7 +275,7 @@ export function planNewBusiness(
   return withPlan(aggregate, modification, plan, supply)
 }
 
-/** The aggregate with the modification's plan, in place of an earlier one. */
+/** Replaces an earlier plan. */
 export const withPlan = (
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -308,7 +289,7 @@ export const withPlan = (
   ),
 })
 
-/** The aggregate without the modification's plan, which no invoice was made of. */
+/** The plan must have no invoices. */
 export const withoutPlan = (aggregate: PolicyAggregate, modification: Modification): PolicyAggregate => {
   const plan = planOf(aggregate, modification).map(installment => installment.locator)
   return plan.length === 0
@@ -316,7 +297,7 @@ export const withoutPlan = (aggregate: PolicyAggregate, modification: Modificati
     : { ...aggregate, installments: removeRecords(aggregate.installments, plan) }
 }
 
-/** Makes the invoices of the accepted quote that are due; its payments are planned again until the first of them. */
+/** Makes the due invoices of the accepted quote; replans it until its first invoice. */
 export async function bill(before: PolicyAggregate, loaded: Loaded, attempt: Attempt): Promise<Planned> {
   const { now } = attempt
   const quote = acceptedQuote(before)!
@@ -329,7 +310,7 @@ export async function bill(before: PolicyAggregate, loaded: Loaded, attempt: Att
   return { ...invoiceInstallments(planned, modification, due, context), timers }
 }
 
-/** The aggregate with the plan of the quote's modification, made now; one that was invoiced from stays as it is. */
+/** A plan that has invoices stays as it is. */
 async function planQuote(
   before: PolicyAggregate,
   quote: Quote,
@@ -345,10 +326,7 @@ async function planQuote(
     : planNewBusiness(before, quote, { product: loaded.product, now, supply })
 }
 
-/**
- * The plan that a quote shows until it is billed, where its product plans bills itself; else undefined: a built-in one
- * is made when it is quoted.
- */
+/** Plans a quote that is not billed yet, if the product plans its own bills; built-in plans are made at quoting. */
 export async function showBills(
   before: PolicyAggregate,
   locator: QuoteLocator,
@@ -360,7 +338,7 @@ export async function showBills(
   return isShown ? { aggregate: await planQuote(before, quote, loaded, attempt), events: [] } : undefined
 }
 
-/** As `bill`, where the product invoices on acceptance and there is an accepted quote; else undefined. */
+/** Undefined unless the product invoices on acceptance and a quote is accepted. */
 export async function billOnAcceptance(
   before: PolicyAggregate,
   loaded: Loaded,

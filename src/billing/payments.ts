@@ -1,5 +1,4 @@
-// Paying an invoice, paying out a refund, reversing a payment and giving invoices up, with their events (brief 4.4, 4.5); and
-// invoices as responses show them. Pure.
+// Payments, refunds, reversals and write-offs of invoices, with their events (brief 4.4, 4.5). Pure.
 import { invalidRequest, notFound, Refusal, wrongState } from '../kernel/errors.ts'
 import { type DisplayId, type LocatorSupply, type Uuid, uuidOfPolicy } from '../kernel/locators.ts'
 import { fromMinor, type Money, minus, negated, sum, toText, zero } from '../kernel/money.ts'
@@ -44,16 +43,15 @@ import {
 
 export type PaymentTerms = {
   readonly source: PaymentSource
-  /** By default everything that the invoice still asks for. */
+  /** By default, all that the invoice still asks for. */
   readonly amount?: Money
   readonly fieldValues: FieldValues
   readonly offsetInvoiceLocator?: Uuid
 }
 
 /**
- * Pays an invoice. Less than it asks for leaves it outstanding with the payment; what is beyond it is the
- * policyholder's credit; from credit no more is taken than is asked for. A refund is paid by negative amounts, and never
- * beyond what is owed. Takes one digit.
+ * A partial payment leaves the invoice outstanding; an overpayment becomes credit, but credit never pays more than is
+ * due. Negative amounts pay out a refund, never beyond what is owed. Takes one digit.
  */
 export function planPayment(
   before: PolicyAggregate,
@@ -81,7 +79,6 @@ export function planPayment(
   return { ...withPayment(before, 'payment.pay', payment, after), payment }
 }
 
-/** The policy with the payment and its invoice, and the payment's event. */
 function withPayment(
   before: PolicyAggregate,
   type: 'payment.pay' | 'payment.reverse',
@@ -98,17 +95,14 @@ function withPayment(
   return { aggregate, events: [policyEvent(aggregate, type, data)] }
 }
 
-/**
- * Takes a payment back: its invoice asks for the amount again, unless it was given up (brief 4.4). An offset is taken back
- * on both invoices.
- */
+/** The invoice asks for the amount again, unless it was given up (brief 4.4). Reverses an offset on both invoices. */
 export function planReversal(before: PolicyAggregate, payment: Payment, now: Instant): Planned {
   const counterpart = payment.source === 'offset' ? counterpartOf(before, payment) : undefined
   const reversed = planOneReversal(before, payment, now)
   return counterpart ? chain(reversed, planOneReversal(reversed.aggregate, counterpart, now)) : reversed
 }
 
-/** A refund that was written off beyond what was paid out becomes open again as a whole. */
+/** A refund that was partly written off reopens as a whole. */
 function planOneReversal(before: PolicyAggregate, payment: Payment, now: Instant): Planned {
   assertPaymentAllows(payment, 'reverse')
   const invoice = before.invoices.get(payment.invoiceLocator)!
@@ -117,7 +111,7 @@ function planOneReversal(before: PolicyAggregate, payment: Payment, now: Instant
   return withPayment(before, 'payment.reverse', { ...payment, reversedAt: now }, after)
 }
 
-/** An amount pays what is asked for; refunds and payments from credit never go beyond it. */
+/** Refuses the wrong sign, and refunds and credit payments beyond what is due. */
 export function assertFits(amount: Money, rest: Money, source: PaymentSource): void {
   if (amount.minor === 0 || Math.sign(amount.minor) !== Math.sign(rest.minor))
     throw invalidRequest(
@@ -130,9 +124,7 @@ export function assertFits(amount: Money, rest: Money, source: PaymentSource): v
     )
 }
 
-/**
- * The open parts of the invoices are written off; what was paid stays paid and does not become credit (brief 4.5).
- */
+/** What was paid stays paid and does not become credit (brief 4.5). */
 export function planWriteOff(before: PolicyAggregate, invoices: readonly Invoice[], now: Instant): Planned {
   const totalDueOf = totalsDueOf(before)
   const lost = invoices.map(invoice => writtenOff(invoice, now))
@@ -144,9 +136,8 @@ export function planWriteOff(before: PolicyAggregate, invoices: readonly Invoice
 }
 
 /**
- * The invoices of a transaction that comes to nothing are void; what was paid of them is reversed first (brief 1.3,
- * 1.4). Those that were settled without money, or are void already, stay as they are. These reversals reopen nothing
- * beside the invoice, which is not outstanding in between.
+ * Voids the invoices and reverses their payments first (brief 1.3, 1.4). Invoices that are void, or settled without
+ * money, stay. The reversals reopen no other invoice.
  */
 export function planVoidInvoices(
   before: PolicyAggregate,
@@ -168,11 +159,9 @@ export function planVoidInvoices(
   return planned
 }
 
-// What of a refund may go out, to the policyholder or to its credit (brief 4.5): what was paid in for the policy and has
-// neither been paid out nor credited. The rest of the refund is written off.
 /**
- * The most that may go out of the policy now. Reversed payments do not count, nor does the part of a payment that became
- * credit; offsets move no money.
+ * The most that may go out of the policy, as refund or credit (brief 4.5): what was paid in and not yet paid out or
+ * credited. Reversed payments do not count; offsets move no money.
  */
 export function payOutLimit({ payments, policy }: Pick<PolicyAggregate, 'payments' | 'policy'>): Money {
   const moved = [...payments.values()].filter(
@@ -189,12 +178,12 @@ export type PayOut = {
   readonly fieldValues: FieldValues
 }
 
-/** `refusal`: nothing may be paid out. The plan is carried out nevertheless: the refund is written off. */
+/** `refusal`: nothing may be paid out; the plan still applies, and writes the refund off. */
 type PaidOut = { planned: Planned; payment?: Payment; refusal?: Refusal }
 
 /**
- * Pays the refund out, or adds it to the policyholder's credit. Without an amount, as much as may go out, and the rest is
- * written off. Refuses (409) an amount beyond the limit. Takes one digit.
+ * Without an amount, pays as much as may go out and writes the rest off. Refuses (409) an amount beyond the limit.
+ * Takes one digit.
  */
 export function planPayOut(
   before: PolicyAggregate,
@@ -230,8 +219,8 @@ const beyond = (limit: Money, problem: string, { policy }: PolicyAggregate): Ref
   )
 
 /**
- * A payment's values as they are stored. Held against payment/payment.json as a whole, its required fields included;
- * refuses (400) with every problem. Group and lookup fields a deploy refuses (brief 4.4, 6.7).
+ * Refuses (400) with every problem, missing required fields included. Deploys refuse group and lookup fields here
+ * (brief 4.4, 6.7).
  */
 export function paymentFieldValues(
   { paymentFields }: Pick<Configuration, 'paymentFields'>,
@@ -254,7 +243,7 @@ export function paymentFieldValues(
   return normaliseFieldValues(paymentFields, values, timeZone)
 }
 
-/** The invoice of that locator; 404 when the policy has none such. */
+/** 404 when the policy has no such invoice. */
 export function invoiceNamed({ invoices }: PolicyAggregate, locator: Uuid): Invoice {
   const invoice = invoices.get(locator)
   if (!invoice) throw notFound('invoice', locator)
@@ -264,7 +253,7 @@ export function invoiceNamed({ invoices }: PolicyAggregate, locator: Uuid): Invo
 export const invoiceResponse = (aggregate: PolicyAggregate, locator: Uuid): PolicyInvoiceResponse =>
   invoiceResponses(aggregate, [invoiceNamed(aggregate, locator)])[0]!
 
-/** The items of an invoice, posted when it was made; above 10,000 those of the same type and name are one. */
+/** Above 10,000, items of the same type and name are summed. */
 export function invoiceItems(
   aggregate: PolicyAggregate,
   locator: Uuid,
@@ -274,7 +263,7 @@ export function invoiceItems(
   return { financialTransactions: shownItems(aggregate, billed, invoice.createdAt) }
 }
 
-/** Every invoice with its items, and what is planned (brief 3.5). Above 10,000 items in all they are summed. */
+/** Invoices with their items, and planned ones (brief 3.5). Above 10,000 items in all, they are summed. */
 export function checkedInvoices(aggregate: PolicyAggregate): CheckInvoicesResponse {
   const billedItems = billedItemsOf(aggregate)
   const invoices = [...aggregate.invoices.values()]
@@ -292,7 +281,6 @@ export function checkedInvoices(aggregate: PolicyAggregate): CheckInvoicesRespon
   }
 }
 
-/** The open installments of the modification's own plan. */
 export function plannedBy(aggregate: PolicyAggregate, { locator }: Modification): FutureInvoiceResponse[] {
   const itemsOf = billedItemsOf(aggregate)
   return futureInstallments(aggregate)
@@ -300,7 +288,6 @@ export function plannedBy(aggregate: PolicyAggregate, { locator }: Modification)
     .map(one => futureInvoice(aggregate, one, itemsOf(one)))
 }
 
-/** An installment that is planned, with what it would bill. */
 export const futureInvoice = (
   aggregate: PolicyAggregate,
   { issueAt, dueAt, start, end, writeOff = false }: PlannedInstallment,

@@ -1,10 +1,6 @@
-// Bills that a product plans by its own code (brief 4.3, 5.6): createInstallments is given what a transaction charges,
-// together with what is left of charges whose invoices are planned and not made, and its answer takes the place of the
-// built-in schedule and of those planned invoices.
-//
-// The bills of a legacy lapse, and of the reinstatement after it, are arithmetic of their own (transactions/lapses/lapse.ts): the
-// installments that go on after it are those that the plugin planned. Fees added and taken back by hand are billed at once. The
-// plugin is not called for a transaction that charges nothing, with nothing open.
+// Bills that a product's createInstallments plans (brief 4.3, 5.6): it replaces the built-in schedule and all planned
+// invoices. Not called for legacy lapses and their reinstatements (transactions/lapses/lapse.ts), fees changed by hand,
+// or when there is nothing to bill.
 import type { InstallmentsInput, PluginPolicy } from '../extension/plugins/contract.ts'
 import { asPluginInput, readAnswer } from '../extension/plugins/translation.ts'
 import { notFound, Refusal, wrongState } from '../kernel/errors.ts'
@@ -36,18 +32,17 @@ import { answeredPlan, pluginCharges, pluginPlannedInvoices } from './plugin-pla
 import { type BillPlan, carryingForward, invoicedAtOnce } from './schedule.ts'
 
 /**
- * How a transaction is billed where its product plans that itself, with the locators that its invoices take; undefined
- * where the product does not, or nothing is to be billed.
+ * Bills planned by the product, and the locators of their invoices; undefined if it plans none, or nothing is to be
+ * billed.
  */
 export type OwnBills = (
   before: PolicyAggregate,
   modification: Modification,
 ) => Promise<{ bills: BillPlan; supply: LocatorSupply } | undefined>
 
-/** Bills by the built-in schedules, without a plugin. */
 export const BUILT_IN_BILLS: OwnBills = async () => undefined
 
-/** For transactions that bill in the step that carries them out. */
+/** For transactions that are billed together with their effect. */
 export const ownBills =
   (operation: InstallmentsInput['operation'], loaded: Loaded, attempt: Attempt): OwnBills =>
   async (before, modification) => {
@@ -55,11 +50,10 @@ export const ownBills =
     return bills && { bills, supply: await attempt.digits(invoicedAtOnce(bills.plan, attempt.now)) }
   }
 
-/** Whether the product plans the bills of its policies itself. */
 export const plansItsBills = ({ product }: Pick<Loaded, 'product'>): boolean =>
   hasPlugin(product, 'createInstallments')
 
-/** The plan of a quote: all that it charges, over its contract. Undefined as of `ownTransaction`. */
+/** Undefined as in `ownTransaction`. */
 export async function ownNewBusiness(
   before: PolicyAggregate,
   quote: Quote,
@@ -85,15 +79,15 @@ export async function ownNewBusiness(
 
 export type OwnTransaction = {
   readonly operation: InstallmentsInput['operation']
-  /** The policy as it will be once the transaction is issued, where that is not as it is. */
+  /** After the transaction is issued, if that differs. */
   readonly policy?: Policy
-  /** Whether it is billed separately from the existing plan, like another term. */
+  /** Bills it separately from the existing plan, like another term. */
   readonly apart?: boolean
 }
 
 /**
- * The bills of a transaction of an issued policy, which `before` has: what it charges, and what is planned and not
- * invoiced of the policy. Undefined where the product does not plan bills itself, or there is nothing to bill.
+ * Bills the charges and the open installments of an issued policy. Undefined if the product does not plan its bills, or
+ * there is nothing to bill.
  */
 export async function ownTransaction(
   before: PolicyAggregate,
@@ -110,10 +104,7 @@ export async function ownTransaction(
   return await ownPlan(before, order, loaded, attempt)
 }
 
-/**
- * What is planned and not invoiced of an issued policy, planned again by the schedule that `policy` has. Undefined as of
- * `ownTransaction`.
- */
+/** Replans open installments by the schedule of `policy`. Undefined as in `ownTransaction`. */
 export async function ownReschedule(
   before: PolicyAggregate,
   policy: Policy,
@@ -134,23 +125,22 @@ export async function ownReschedule(
 
 type Order = {
   readonly operation: InstallmentsInput['operation']
-  /** The transaction's charges. */
   readonly charges: readonly Charge[]
-  /** Installments that the plan takes the place of; the policy has them. */
+  /** Installments that the plan replaces. */
   readonly open: readonly PlannedInstallment[]
-  /** The time that the transaction is about; where that is nothing, up to where its charges end. */
+  /** The transaction's span; if it is empty, it extends to the end of the charges. */
   readonly coverage: Span
-  /** The policy as it will be. */
+  /** As the transaction leaves it. */
   readonly policy: Policy
-  /** Of new business alone. */
+  /** New business only. */
   readonly quote?: Quote
-  /** A new schedule has none; it takes effect when it is asked for. */
+  /** Absent for a new schedule, which takes effect at once. */
   readonly modification?: Modification
 }
 
 /**
- * The bills as the product's plugin plans them; undefined where nothing is to be billed. Small invoices are carried forward
- * as those of a built-in plan are. Refuses (422) an answer that does not hold.
+ * Undefined when nothing is to be billed. Small invoices are carried forward as in built-in plans. Refuses (422) an
+ * invalid answer.
  */
 async function ownPlan(
   before: PolicyAggregate,
@@ -213,7 +203,7 @@ async function ownPlan(
   return { charges, plan: carryingForward(plan, product, currency), open }
 }
 
-/** Characters of the items of one installment, as they are kept in a row of the database. */
+/** Characters per installment: the limit of a database row. */
 const LARGEST_ITEMS = 1_500_000
 
 function assertKeepable(plan: readonly Installment[]): void {
@@ -226,8 +216,8 @@ function assertKeepable(plan: readonly Installment[]): void {
 }
 
 /**
- * The installment whose fee the locator names, with the fee reversed by hand, by the modification (brief 3.3); `installments` are the policy's
- * as they are by then. Refuses with 404 an unknown fee, with 409 one that was reversed, or that no invoice asks for.
+ * Marks the fee as reversed by the modification `by` (brief 3.3). Refuses an unknown fee (404), and a fee that is
+ * reversed already or that no invoice asks for (409).
  */
 export function withFeeReversed(
   aggregate: PolicyAggregate,
@@ -249,7 +239,7 @@ export function withFeeReversed(
   return { ...installment, fees }
 }
 
-/** Whether an invoice of it, or of an installment that asks for it too, is paid or to be paid. */
+/** Whether an invoice asks for it, directly or through an installment that took it over. */
 function isAsked(aggregate: PolicyAggregate, installment: PlannedInstallment): boolean {
   const { modificationLocator, number, locator } = installment
   const isOwn = ({ policyModificationLocator, installmentNumber }: Invoice): boolean =>

@@ -1,5 +1,5 @@
-// The input of createInstallments, and its answer as a plan (brief 4.3, 5.6). The answer is checked whole: money that it loses,
-// makes or puts on charges that nobody gave it would be lost or made in the insurer's book. Pure.
+// The input and the answer of createInstallments (brief 4.3, 5.6). The answer is checked as a whole: money that it
+// loses or invents would be wrong in the insurer's books. Pure.
 import type {
   InstallmentsAnswer,
   InstallmentsInput,
@@ -43,10 +43,9 @@ import { numbered } from './schedule.ts'
 
 export type AskedPlan = {
   readonly operation: InstallmentsInput['operation']
-  /** The charges that the plugin has to place, each whole. At least one. */
+  /** At least one; the plugin must place each as a whole. */
   readonly charges: readonly Charge[]
   readonly product: Pick<ProductDefinition, 'fees' | 'plugins'>
-  /** From the start of the contract to its end. */
   readonly contract: Span
   readonly currency: CurrencyCode
   readonly timeZone: TimeZone
@@ -57,9 +56,8 @@ export type AskedPlan = {
 type AnsweredInstallment = InstallmentsAnswer['installments'][number]
 
 /**
- * The plan that the answer is, in the order of issueTimestamp. What is to be issued in the past is issued at once, and
- * what was due then by the end of today (brief 4.2); installments that bill nothing are left out. Refuses (422) with all
- * that is wrong with it.
+ * Sorted by issueTimestamp. Past issue times become now, past due times the end of today (brief 4.2); empty
+ * installments are dropped. Refuses (422) with every problem.
  */
 export function answeredPlan({ installments }: InstallmentsAnswer, asked: AskedPlan): Installment[] {
   const known = new Set(asked.charges.map(charge => charge.id))
@@ -110,7 +108,6 @@ function installmentOf(
   }
 }
 
-/** The problems of an installment by itself. `known` are the ids of the charges. */
 function problemsOf(
   one: AnsweredInstallment,
   where: string,
@@ -139,7 +136,7 @@ function problemsOf(
   return problems
 }
 
-/** In months: how far from the contract's span times of a plan may lie. Seconds in the place of milliseconds do not. */
+/** Months outside the contract's span that plans may reach. Seconds sent as milliseconds fall outside. */
 const MOST_BEFORE = 12
 const MOST_AFTER = 120
 
@@ -171,7 +168,7 @@ function timeProblems(
 
 const TIMES = ['startTimestamp', 'endTimestamp', 'issueTimestamp', 'dueTimestamp'] as const
 
-/** Charges whose items add up to more or less than the charge; amounts that are invalid are reported elsewhere. */
+/** Skips invalid amounts, which are reported elsewhere. */
 function problemsOfSums(
   installments: readonly AnsweredInstallment[],
   { charges, currency }: AskedPlan,
@@ -204,10 +201,10 @@ function described(charge: Charge): string {
   }
 }
 
-/** The tolerance, as a part of a minor unit, for sums of binary fractions such as 0.1 + 0.2. */
+/** In minor units: tolerates sums of binary fractions such as 0.1 + 0.2. */
 const NOISE = 0.001
 
-/** The amount in whole minor units; undefined where it has a part of one. */
+/** Undefined for fractions of a minor unit. */
 function amountOf(amount: Decimal, currency: CurrencyCode): Money | undefined {
   const exact = exactMoney(amount, currency)
   if (exact) return exact
@@ -219,9 +216,7 @@ function amountOf(amount: Decimal, currency: CurrencyCode): Money | undefined {
   return off.lt(NOISE) ? near : undefined
 }
 
-// The input of createInstallments: the charges, and the planned invoices that its answer takes the place of, in the words of
-// responses with numbers as text (brief 4.1, 4.3, 5.6).
-/** The transaction's own charges, which are new, and the rests of others that were invoiced in part or not at all. */
+/** The transaction's new charges, and rests of charges that are not invoiced in full; numbers are text (brief 4.1). */
 export function pluginCharges(
   aggregate: PolicyAggregate,
   own: readonly Charge[],
@@ -255,7 +250,7 @@ export function pluginCharges(
   ]
 }
 
-/** The charges that rests are of, as their transactions made them. */
+/** The full charges of the rests. */
 function originalsOf(aggregate: PolicyAggregate, rests: readonly Charge[]): ReadonlyMap<string, Charge> {
   const makers = new Set(rests.map(rest => rest.policyModificationLocator))
   const charges = [...makers].flatMap(locator => {
@@ -265,10 +260,10 @@ function originalsOf(aggregate: PolicyAggregate, rests: readonly Charge[]): Read
   return new Map(charges.map(charge => [charge.id, charge]))
 }
 
-/** Most items of planned invoices that a plugin is given one by one: reading them is work for the sandbox. */
+/** Reading items costs the sandbox time. */
 const MOST_GIVEN = 1_000
 
-/** The planned invoices. Above 1,000 items in all, those of the same type and name are one; the charges have each. */
+/** Above 1,000 items in all, those of the same type and name are summed; charges are never summed. */
 export function pluginPlannedInvoices(
   aggregate: PolicyAggregate,
   installments: readonly PlannedInstallment[],

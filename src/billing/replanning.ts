@@ -1,6 +1,5 @@
-// What a plan becomes when a transaction changes what is in force (brief 4.5): the bills that are planned go on with the
-// dates that they had, each for what is in force in its time. One invoice at once has what existing bills charged too much or
-// too little. No planned bill becomes negative while one before it can give.
+// Replans bills when a transaction changes what is in force (brief 4.5). Planned bills keep their dates; one invoice at
+// once corrects bills already made. A planned bill is negative only when no earlier one can absorb it.
 import type { Uuid } from '../kernel/locators.ts'
 import { type CurrencyCode, money } from '../kernel/money.ts'
 import { earlier, endOfDay, type Instant, later } from '../kernel/time.ts'
@@ -26,9 +25,8 @@ import {
 type Draft = Omit<Installment, 'number'>
 
 /**
- * The plan once a cancellation or withdrawal took away what was in force from its time on: bills wholly after it go, the
- * one that contains it shrinks, those before stay. What else stays in force lies on the last one that remains, and where
- * none does, on the invoice at once.
+ * Drops bills after the cancellation, shortens the one that contains it, and keeps those before. What else stays in
+ * force goes on the last remaining bill, else on the invoice at once.
  */
 export function planAfterCancellation(change: BilledChange): BillPlan {
   const { modification, charges, open } = change
@@ -44,10 +42,7 @@ export function planAfterCancellation(change: BilledChange): BillPlan {
   return balanced(change, { absorbed, planned, remaining, atOnce: atOnceOf(change) })
 }
 
-/**
- * The plan once an endorsement changed what is in force from its time on. What it charges anew is spread over the time
- * from then on by the schedule; time that the policy gains is billed by bills of its own.
- */
+/** Spreads new charges over the time from the endorsement on by the schedule. Added time gets bills of its own. */
 export function planAfterEndorsement(change: BilledChange): BillPlan {
   const { before, modification, open, product, scheduleName, now } = change
   const { effectiveAt: from, policyEnd } = modification
@@ -91,11 +86,11 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
   })
 }
 
-/** The plan once fees were added, which is billed at once, and taken back: first out of planned bills that bill them. */
+/** Bills added fees at once; takes removed fees out of planned bills first. */
 export function planAfterFeeUpdate(change: BilledChange): BillPlan {
   const { before, charges } = change
   const taken = new Set(charges.filter(one => one.keptUntil === NOTHING_KEPT).map(lineOfCharge))
-  // What a product plans itself stays as it planned it.
+  // A plugin's plan stays as it is.
   const open = change.open.filter(one => one.items === undefined)
   const rests = taken.size === 0 ? [] : restsApart(before, open)
   const billing = new Set(rests.filter(rest => taken.has(lineOfCharge(rest))).map(rest => rest.from!))
@@ -109,15 +104,15 @@ export function planAfterFeeUpdate(change: BilledChange): BillPlan {
 }
 
 type Balance = {
-  /** Installments in whose place the plan is. */
+  /** Installments that the plan replaces. */
   readonly absorbed: readonly PlannedInstallment[]
   readonly planned: readonly Draft[]
-  /** Planned bills before those, which give where they cannot. */
+  /** Earlier planned bills, which absorb what the plan cannot. */
   readonly remaining: readonly PlannedInstallment[]
   readonly atOnce: Draft
 }
 
-/** The plan without negative bills: what one cannot bear, the one before it does; what none can, is given back at once. */
+/** An earlier bill absorbs a negative one; what none can absorb is returned at once. */
 function balanced({ before, charges: own }: BilledChange, balance: Balance): BillPlan {
   const { atOnce } = balance
   if (own.length === 0) return { charges: [], plan: [], open: [] }
@@ -142,7 +137,7 @@ function balanced({ before, charges: own }: BilledChange, balance: Balance): Bil
   }
 }
 
-/** The plan without an invoice at once that bills nothing; installments whose items come to nothing are silent. */
+/** Drops an immediate invoice without items; planned installments that total zero become silent. */
 function withoutEmptyBills(
   { policy: { currency } }: PolicyAggregate,
   plan: readonly Installment[],
@@ -157,7 +152,7 @@ function withoutEmptyBills(
   return numbered(bills.filter((one, at) => one.replans!.bill === 'planned' || items[at]!.length > 0))
 }
 
-/** The installment as the new plan has it: with its dates, and without what holds of new plans only (small amounts). */
+/** Keeps the dates, and drops what applies only to new plans (small amounts). */
 const draftOf = ({ locator, start, end, issueAt, dueAt, periods, writeOff }: PlannedInstallment): Draft => ({
   start,
   end,
@@ -180,30 +175,27 @@ const joined = (first: Draft, second: Draft): Draft => ({
   replans: { ...second.replans!, open: [...first.replans!.open, ...second.replans!.open] },
 })
 
-/** What is charged or given back at once: one invoice, due by the end of today. */
+/** One invoice, due by the end of today. */
 const atOnceOf = ({ before, modification, now }: BilledChange): Draft => ({
   ...onlyInstallment(before, modification, now),
   replans: { bill: 'atOnce', open: [] },
 })
 
-// Another payment schedule while installments are open, of an endorsement or by itself (brief 4.3): open installments are
-// taken over, and what they would have billed lies on the periods of the schedule, together with the change's own charges.
-// Nothing is lost or created: invoices stay, and the rest of every charge is split again.
+// Another payment schedule (brief 4.3) takes over the open installments; existing invoices stay. The rest of every
+// charge is split again, so nothing is lost or created.
 export type ReplanOrder = {
   /** The change's own charges. */
   readonly charges: readonly Charge[]
   readonly scheduleName: string
-  /** Installments whose periods begin earlier stay as they were planned. */
+  /** Installments with earlier periods stay as planned. */
   readonly from: Instant
-  /** Where the policy ends with the change. */
+  /** After the change. */
   readonly policyEnd: Instant
 }
 
 /**
- * The plan from a time on by another schedule of the product. What was open is billed over the periods that it would
- * have paid for, so that no one pays earlier or twice; what the change charges from its time on. Where the policy gets
- * shorter, what was planned beyond its end comes with the first installment, as does what is given back of it. Empty when
- * there is nothing to bill.
+ * Bills open amounts over the periods that they would have paid for, so nobody pays earlier or twice. If the policy
+ * gets shorter, amounts planned beyond its end join the first installment. Empty when there is nothing to bill.
  */
 export function replan(
   before: PolicyAggregate,
@@ -227,9 +219,8 @@ export function replan(
 type ReplanContext = Parameters<typeof installmentOf>[1] & { readonly currency: CurrencyCode }
 
 /**
- * An installment for each period that something is billed in, those past as one; each is invoiced when the payment
- * terms say, the first too. Nobody waits for a refund: everything up to the last installment that would give back is
- * one, made at once.
+ * One installment per period with items, past periods as one. A refund is not delayed: everything up to the last
+ * negative installment becomes one, made at once.
  */
 function plannedFrom(
   periods: readonly BillingPeriod[][],
@@ -241,7 +232,7 @@ function plannedFrom(
   const endOfToday = endOfDay(now, timeZone)
   const [first, ...others] = paidTogether(periods, endOfToday).map(group => installmentOf(group, context))
   let plan = numbered([{ ...first!, periods: [...first!.periods, ...beyond] }, ...others])
-  // Where an installment goes, amounts of a few minor units may come to lie on others: so until nothing changes.
+  // Removing an installment can move a few minor units to others, so repeat until stable.
   for (;;) {
     const items = installmentItems(plan, charges)
     const billing = plan.filter((_, index) => items[index]!.length > 0)
@@ -257,7 +248,7 @@ function plannedFrom(
   }
 }
 
-/** From the endorsement on; from the planned bill that contains its time where that one can give what else came at once. */
+/** Starts at the planned bill that contains the endorsement if that avoids an immediate refund. */
 export function rescheduled(change: BilledChange): BillPlan {
   const { before, modification, charges, scheduleName, product, now } = change
   const { effectiveAt, policyEnd } = modification

@@ -1,7 +1,6 @@
-// The plan of a reinstatement (brief 4.5). What planned bills lost comes back on their dates; what would be past due by
-// now, and what was given back of bills already made, is one invoice at once. Without a gap each bill that comes back is
-// the one that the cancellation took over, to the cent; with a gap, what comes back is spread over the planned bills from
-// the reinstatement on.
+// The plan of a reinstatement (brief 4.5). Lost planned bills return on their dates; overdue ones, and refunds of bills
+// already made, become one invoice at once. Without a gap each bill returns to the cent; with a gap, the amounts are
+// spread over the bills from the reinstatement on.
 
 import type { Uuid } from '../kernel/locators.ts'
 import { earlier, type Instant, later } from '../kernel/time.ts'
@@ -20,7 +19,7 @@ import {
   termsOf,
 } from './schedule.ts'
 
-/** The bills that come back after the reinstatement's own; those whose issue time has passed are made at once. */
+/** Those whose issue time has passed are made at once. */
 export function returningBills(
   before: PolicyAggregate,
   cancellation: Modification,
@@ -48,7 +47,7 @@ export function planAfterReinstatement(change: BilledChange): BillPlan {
   return { charges, ...bills }
 }
 
-/** The bills as they were; beside them the reinstatement's own asks for the rest, with what is planned in their place. */
+/** Restores the bills; the reinstatement's own bill asks for the rest, and for what replaced them. */
 function planAsBefore(
   { before, modification }: BilledChange,
   own: Installment,
@@ -76,16 +75,13 @@ function planAsBefore(
       ...comingBack(others),
     ]
     const due = firstDue(before, modification, plan, absorbed)
-    // A surplus in the bills that come back lies on the first of them.
+    // The first of the returning bills absorbs a surplus.
     if (due < 0 && others.length > 0) continue
     return { plan: due === 0 ? silent(plan) : plan, open }
   }
 }
 
-/**
- * What comes back over the time that is left, on the bills of that time. Only flat fees come back with time in the gap:
- * that time is on the next bill.
- */
+/** Spreads the amounts over the bills of the remaining time. Flat fees of the gap go on the next bill. */
 function planAfterGap(
   { before, modification, charges }: BilledChange,
   own: Installment,
@@ -122,14 +118,14 @@ const silent = ([first, ...others]: readonly PlannedBill[]): PlannedBill[] => [
   ...others,
 ]
 
-/** The amount of the first installment of the modification's plan, in minor units. */
+/** In minor units. */
 function firstDue(
   before: PolicyAggregate,
   modification: Modification,
   plan: readonly PlannedBill[],
   absorbed: readonly PlannedInstallment[] = [],
 ): number {
-  // Locators for the sum alone: the plan that is chosen is recorded with others.
+  // Locators for this sum only; the chosen plan gets its own.
   let count = 0
   const drafts = recorded(plan, modification, { uuid: () => `draft/${++count}` as Uuid })
   const installments = putRecords(before.installments, [...absorbed, ...drafts])
@@ -139,7 +135,7 @@ function firstDue(
 const lostBy = ({ installments }: PolicyAggregate, { locator }: Modification): PlannedInstallment[] =>
   [...installments.values()].filter(one => one.absorbedBy.includes(locator))
 
-/** From when on the cancellation took coverage away. */
+/** The time from which the cancellation removed coverage. */
 function lostFrom({ segments }: PolicyAggregate, { locator, effectiveAt }: Modification): Instant {
   const all = [...segments.values()]
   const kept = new Set(all.filter(one => one.madeBy === locator).map(one => one.predecessor))

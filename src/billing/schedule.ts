@@ -1,5 +1,4 @@
-// Plans by a payment schedule (brief 4.2): the periods of a term, the installments that pay for them, and when the invoice of
-// each is made and due.
+// Plans by a payment schedule (brief 4.2).
 import { Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply } from '../kernel/locators.ts'
 import { type CurrencyCode, money, sum } from '../kernel/money.ts'
@@ -26,7 +25,7 @@ import {
 } from '../policy/records/invoice.ts'
 import type { PaymentScheduleType, ProductDefinition } from '../product/configuration.ts'
 
-/** From one billing period to the next, by schedule type (brief 4.2); `total` has a single period. */
+/** Brief 4.2; `total` has a single period. */
 const STEPS: Record<PaymentScheduleType, CalendarStep | undefined> = {
   total: undefined,
   annually: { count: 12, unit: 'month' },
@@ -38,9 +37,8 @@ const STEPS: Record<PaymentScheduleType, CalendarStep | undefined> = {
 }
 
 /**
- * The billing periods that tile the coverage. Each starts on the day of month and at the local time of the
- * coverage start: a day that a month lacks is clamped to its last day and comes back later. The last one is
- * cut at the coverage end. Refuses plans of more than `LARGEST_PLAN_PERIODS`.
+ * Each period starts at the local day and time of the coverage start: shorter months clamp the day, later months
+ * restore it. The coverage end cuts the last. Refuses plans of more than `LARGEST_PLAN_PERIODS`.
  */
 export function billingPeriods(coverage: Span, type: PaymentScheduleType, zone: TimeZone): BillingPeriod[] {
   if (coverage.end <= coverage.start) throw new RangeError('Coverage ends after it starts.')
@@ -53,7 +51,7 @@ export function billingPeriods(coverage: Span, type: PaymentScheduleType, zone: 
 
 type CalendarStep = { readonly count: number; readonly unit: CalendarUnit }
 
-/** Spans of a step each that tile the coverage, the last one cut at its end; `most` of them at most. */
+/** The coverage end cuts the last one. */
 function tiles(
   coverage: Span,
   step: CalendarStep,
@@ -71,10 +69,8 @@ function tiles(
 }
 
 /**
- * The billing periods of terms that follow one another, from a time on; the one that the time lies in is cut there.
- * Each is the list of its months or weeks, so that a part of a period weighs as many of them as it has: of a quarter
- * that is cut after its first month two thirds are left, whatever its days. Refuses plans of more than
- * `LARGEST_PLAN_PERIODS`.
+ * Billing periods of consecutive terms, cut at `from`. Each lists its months or weeks, which weigh the same: a quarter
+ * cut after its first month has two thirds left, whatever the days. Refuses plans of more than `LARGEST_PLAN_PERIODS`.
  */
 export function periodsFrom(
   terms: readonly Span[],
@@ -106,7 +102,7 @@ const tooManyPeriods = (type: PaymentScheduleType): Refusal =>
   )
 
 type PlanInput = {
-  /** What is to be billed; a small total becomes a single installment. */
+  /** A small total becomes a single installment. */
   readonly charges: Iterable<Charge>
   readonly schedule: PaymentScheduleType
   /** How long before its due time an invoice is made. */
@@ -118,10 +114,8 @@ type PlanInput = {
 }
 
 /**
- * The installments of a transaction by a built-in schedule, in order of time; never empty (brief 4.2). An
- * installment is due at the end of the day on which its first period starts, in the tenant's zone. All periods
- * that would be due by the end of today are one installment, due then. Invoices are made the payment terms
- * before their due time, but not in the past: those with `issueAt` = `now` are made with the transaction.
+ * Never empty (brief 4.2). An installment is due at the end of the day on which its period starts, in the tenant's
+ * zone; periods due by the end of today share one. Invoices are made the payment terms earlier, but not before `now`.
  */
 export function planInstallments(input: PlanInput): Installment[] {
   const { now, timeZone } = input
@@ -133,7 +127,7 @@ export function planInstallments(input: PlanInput): Installment[] {
   return numbered([{ ...first!, issueAt: now }, ...others])
 }
 
-/** The installment that the periods are paid by. Its invoice is made the payment terms before it is due, or now. */
+/** Its invoice is made the payment terms before it is due, or now. */
 export function installmentOf(
   periods: readonly BillingPeriod[],
   { terms, now, timeZone }: Pick<PlanInput, 'terms' | 'now' | 'timeZone'>,
@@ -144,18 +138,16 @@ export function installmentOf(
   return { start, end: periods.at(-1)!.end, issueAt, dueAt, periods }
 }
 
-/** How many invoices of the plan are made at once. */
 export const invoicedAtOnce = (plan: readonly Installment[], now: Instant): number =>
   plan.filter(one => one.issueAt <= now && !isSilent(one)).length
 
-/** Installments of a plan with their numbers. */
 export const numbered = (plan: readonly Omit<Installment, 'number'>[]): Installment[] =>
   plan.map((installment, index) => ({ ...installment, number: index + 1 }))
 
-/** In major units: whoever owes no more pays it at once, and refunds are not spread (brief 5.6). */
+/** Major units: smaller totals are paid at once, and refunds are not spread (brief 5.6). */
 const SMALLEST_PLAN = 5
 
-/** The schedule that the charges are paid by: a small total, a refund and what is nothing to pay are one installment. */
+/** A small total, a refund or nothing to pay is one installment. */
 export function scheduleFor(charges: Iterable<Charge>, schedule: PaymentScheduleType): PaymentScheduleType {
   const amounts = Array.from(charges)
     .filter(isPayable)
@@ -165,7 +157,7 @@ export function scheduleFor(charges: Iterable<Charge>, schedule: PaymentSchedule
   return sum(amounts, currency).minor > money(SMALLEST_PLAN, currency).minor ? schedule : 'total'
 }
 
-/** Each group of periods, except that those that start by the end of today are one. */
+/** Groups that start by the end of today become one. */
 export function paidTogether(
   groups: readonly (readonly BillingPeriod[])[],
   endOfToday: Instant,
@@ -175,31 +167,31 @@ export function paidTogether(
   return past.length === 0 ? others : [past.flat(), ...others]
 }
 
-/** An installment of a plan that is not recorded yet. */
+/** Not recorded yet. */
 export type PlannedBill = Installment & Pick<PlannedInstallment, 'takesOver' | 'leavesOut' | 'paidBefore'>
 
-/** The new plan's charges, its installments, and the installments that it takes over. */
+/** `open`: the installments that the plan takes over. */
 export type BillPlan = {
   readonly charges: readonly Charge[]
   readonly plan: readonly PlannedBill[]
   readonly open: readonly PlannedInstallment[]
 }
 
-/** A transaction that is to be billed: `before` has its modification and everything that it made. */
+/** `before` already has the modification and all that it made. */
 export type BilledChange = {
   readonly before: PolicyAggregate
   readonly modification: Modification
-  /** What the transaction charges. */
+  /** Of the transaction. */
   readonly charges: readonly Charge[]
-  /** What is planned and not billed yet, in the order of time. */
+  /** Planned and not billed yet, in order of time. */
   readonly open: readonly PlannedInstallment[]
   readonly product: ProductDefinition
-  /** The payment schedule that the policy will have. */
+  /** After the transaction. */
   readonly scheduleName: string
   readonly now: Instant
 }
 
-/** The terms of the policy up to its end: each has its own schedule, and the last runs to the end. */
+/** The last term runs to `policyEnd`. */
 export function termsOf({ modifications }: PolicyAggregate, policyEnd: Instant): Span[] {
   const terms = [...modifications.values()]
     .filter(one => isIssued(one) && (one.kind === 'creation' || one.kind === 'renewal'))
@@ -209,7 +201,7 @@ export function termsOf({ modifications }: PolicyAggregate, policyEnd: Instant):
   return terms.map((term, at) => (at === terms.length - 1 ? { ...term, end: policyEnd } : term))
 }
 
-/** The whole of the modification as one installment, due at the end of today. */
+/** Due at the end of today. */
 export function onlyInstallment(
   { policy }: PolicyAggregate,
   { effectiveAt: start, policyEnd }: Modification,
@@ -226,7 +218,6 @@ export function onlyInstallment(
   }
 }
 
-/** The installments that the modification's term is billed by, planned now by a schedule of the product. */
 export function termPlan(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -247,7 +238,7 @@ export function termPlan(
   return carryingForward(plan, product, aggregate.policy.currency)
 }
 
-/** The plan of a product that carries small invoices forward: all installments do that have another after them. */
+/** Every installment but the last carries small invoices forward. */
 export function carryingForward(
   plan: readonly Installment[],
   { invoicing }: ProductDefinition,
@@ -258,10 +249,7 @@ export function carryingForward(
   return plan.map((one, at) => (at < plan.length - 1 ? { ...one, carriesBelow } : one))
 }
 
-/**
- * Installments that a cancellation or a lapse took over, as they come back after the first of a reinstatement's plan: with
- * their dates, each asking for what it asked for.
- */
+/** Installments that a cancellation or lapse took over, with their dates and amounts, after the first of the new plan. */
 export const comingBack = (coming: readonly PlannedInstallment[]): PlannedBill[] =>
   coming.map(({ locator, start, end, issueAt, dueAt, writeOff }, at) => ({
     number: at + 2,
@@ -274,7 +262,6 @@ export const comingBack = (coming: readonly PlannedInstallment[]): PlannedBill[]
     takesOver: [locator],
   }))
 
-/** The plan as the modification's records. */
 export const recorded = (
   plan: readonly PlannedBill[],
   modification: Modification,

@@ -1,5 +1,4 @@
-// Money that was paid out of a policyholder's credit. The contracts name no shape of it: amounts and times are as payments
-// have them.
+// Payments out of a policyholder's credit. The contracts name no shape; amounts and times follow those of payments.
 import { z } from '@hono/zod-openapi'
 import {
   Amount,

@@ -1,5 +1,3 @@
-// A policyholder's money: the credit, what made and used it, and what was paid out of it.
-
 import { sql } from 'drizzle-orm'
 import { notFound } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
@@ -14,7 +12,7 @@ import { disbursements } from '../../policy/tables/billing.ts'
 import { placeOf, policyholderQuery } from '../../policyholders/store.ts'
 import type { DisbursementListResponse, DisbursementResponse, DisbursementsQuery } from './contract.ts'
 
-/** A page of the policyholder's disbursements, oldest first. 404 for a policyholder that there is not. */
+/** Oldest first. 404 for an unknown policyholder. */
 export async function disbursementsOf(
   context: RequestContext,
   text: string,
@@ -50,7 +48,7 @@ const disbursementResponse = (row: typeof disbursements.$inferSelect): Disbursem
   createdTimestamp: String(row.createdAt),
 })
 
-/** A page of the policyholder's disbursements, oldest first; one more than asked for. */
+/** Selects one row more than `pageSize`. */
 const disbursementsQuery = (
   { build }: Database,
   holder: Uuid,
@@ -69,7 +67,7 @@ const disbursementsQuery = (
     .limit(pageSize + 1)
 }
 
-/** A payment that made or used credit, as its row has it: amounts in minor units. */
+/** A row of a payment that made or used credit; amounts in minor units. */
 type Movement = {
   readonly locator: string
   readonly policyLocator: number
@@ -82,7 +80,7 @@ type Movement = {
   readonly reversedAt: number | null
 }
 
-/** A policyholder's credit, and a page of what made it: `movements` has one more when there are more. */
+/** `movements` contains one row more than the page when there are more. */
 export function policyholderCredits(
   holder: Uuid,
   balances: readonly { currency: string; minor: number }[],
