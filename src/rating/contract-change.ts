@@ -1,17 +1,15 @@
-// Prices of a change: what an endorsement, renewal, cancellation or reinstatement makes of the current issued
-// version. `new…` is the amount after it, `…Change` that less the amount before. Total = premium + taxes +
-// fees; commissions are outside it. Every amount has its currency beside it (brief 3.4).
+// Prices of a change against the issued version: `new…` is the amount after it, `…Change` the difference. Total =
+// premium + taxes + fees, without commissions. Every amount has a currency (brief 3.4).
 import { z } from '@hono/zod-openapi'
 import { Amount, Currency, component, OptionalAmount, Text, withCurrency } from '../platform/wire.ts'
 import { FeeResponse, HoldbackResponse } from '../policy/contract/billing.ts'
 
-/** What becomes of one recipient's commissions. */
 const CommissionChangeResponse = component('CommissionChangeResponse', {
   recipient: Text,
   ...withCurrency(Amount, 'newAmount', 'amountChange'),
 })
 
-/** What becomes of one tax, over all perils of the record that has it. */
+/** Over all perils of the record. */
 const TaxChangeResponse = component('TaxChangeResponse', {
   name: Text,
   ...withCurrency(Amount, 'newAmount', 'amountChange'),
@@ -25,7 +23,7 @@ const everyLevel = {
   commissions: z.array(CommissionChangeResponse),
 }
 
-/** The technical amounts are there only if the peril has a technical premium. */
+/** Technical amounts only if the peril has a technical premium. */
 const PerilPriceChangeResponse = component('PerilPriceChangeResponse', {
   locator: Text,
   name: Text,
@@ -54,11 +52,11 @@ const policyPriceChange = {
   exposurePrices: z.array(ExposurePriceChangeResponse),
 }
 
-/** Answer of every `…/price` of a transaction, and of POST /policy/{policyLocator}/previewRenewalPrice. */
+/** Also the response of POST /policy/{policyLocator}/previewRenewalPrice. */
 export const PolicyPriceChangeResponse = component('PolicyPriceChangeResponse', policyPriceChange)
 export type PolicyPriceChangeResponse = z.infer<typeof PolicyPriceChangeResponse>
 
-/** Answer of GET /policy/{policyLocator}/cancellationValue. */
+/** Response of GET /policy/{policyLocator}/cancellationValue. */
 export const CancellationValueResponse = component('CancellationValueResponse', {
   value: Amount.openapi({ description: 'What the cancellation gives back: -totalChange.' }),
   valueCurrency: Currency,

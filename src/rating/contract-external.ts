@@ -1,5 +1,5 @@
-// What an external rater answers (resources brief 6.3). Unknown properties are ignored. None of it is in the OpenAPI
-// document, and it is loaded when a rater is called: schemas cost time to make.
+// The answer of an external rater (resources brief 6.3). Unknown properties are ignored. Not in OpenAPI, and loaded
+// only when a rater is called, because making schemas takes time.
 import Big from 'big.js'
 import { z } from 'zod'
 import { type Decimal, decimal, RATE_PLACES } from '../kernel/money.ts'
@@ -9,8 +9,8 @@ import type { RecordedRate } from './rater.ts'
 const AMOUNT = `must be an amount: a number or its digits, below 10^13, with at most ${RATE_PLACES} places`
 
 /**
- * An amount in major units, which may be negative. As text it has at most 7 places; a JSON number is a binary fraction
- * (`379.1 * 1.19` is 451.12899999999996), and is read to 7 places.
+ * In major units, also negative. Text has at most 7 places; a JSON number is rounded to 7, because it is a binary
+ * fraction (`379.1 * 1.19` is 451.12899999999996).
  */
 const Amount = z.union([z.number(), z.string()], AMOUNT).transform((wire, ctx): Decimal => {
   const text = String(wire).trim()
@@ -27,7 +27,7 @@ const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform(
 
 const IfAny = optional(Amount)
 
-/** `amount` is for the segment as it is, like `exactAmount`. */
+/** `amount`, like `exactAmount`, is for the segment as it is. */
 const CommissionReply = z
   .object({
     recipient: z.string().min(1).max(128).refine(isStorable, 'cannot be kept as it is'),
@@ -41,8 +41,8 @@ const CommissionReply = z
   )
 
 /**
- * The rate of one segment: what is charged for it (`exactPremium`, of older raters `premium`), or a rate that is scaled
- * to it (`yearlyPremium`, of older raters `monthPremium`), or both. A yearly rate goes before a monthly one.
+ * The segment's amount (`exactPremium`; older raters `premium`), a rate scaled to it (`yearlyPremium`; older raters
+ * `monthPremium`), or both. A yearly rate wins over a monthly one.
  */
 export const SegmentRateReply = z
   .object({
@@ -81,10 +81,10 @@ export const SegmentRateReply = z
     }),
   )
 
-/** Characters of an `exceptionMessage` that a client is told. */
+/** In characters. */
 const LONGEST_MESSAGE = 2_000
 
-/** Rates are read one by one, since those of what nobody asked for are ignored, whatever they are. */
+/** Rates are parsed one by one, because rates that were not requested are ignored even if invalid. */
 export const RaterReply = z.object({
   pricedPerilCharacteristics: z
     .record(z.string(), z.unknown())
@@ -101,7 +101,7 @@ export const RaterReply = z.object({
     ),
 })
 
-/** What is given for the characteristics of one segment. A recipient may have several lines. */
+/** A recipient may have several commission lines. */
 export type SegmentRate = {
   readonly premium: RecordedRate
   readonly technicalPremium: RecordedRate

@@ -1,5 +1,4 @@
-// Rates that the tenant's own code or service gives in place of templates: its external rater (resources brief 6), else its
-// plugin (brief 5.6). One call for all runs that are to be rated.
+// Rates of the product's external rater (resources brief 6) or plugin (brief 5.6), in one call for all runs.
 import type { PerilRate, PerilRatesInput, PluginPolicy } from '../extension/plugins/contract.ts'
 import type { ExternalRater } from '../extension/plugins/sessions.ts'
 import { asPluginInput, nonsense, problemOf, readPerilRates } from '../extension/plugins/translation.ts'
@@ -17,10 +16,8 @@ import { type RatingContext, type RecordedRate, type RecordedRates, scaled } fro
 type RatesByLocator = ReadonlyMap<string, SegmentRate>
 
 /**
- * Rates that are given in place of templates, by the locators of the runs: by the product's external rater, unless the
- * tenant has none of that name, else by its plugin; undefined where templates rate (brief 5.5). Refuses a rater that fails,
- * leaves out what it was asked for or answers nonsense (502; 422 for a plugin), and one that gives an `exceptionMessage` (409)
- * with its own words. Negative amounts stand.
+ * By run: the external rater's, else the plugin's; undefined where templates rate (brief 5.5). Refuses failures,
+ * missing rates and invalid answers (502; plugin 422), and an `exceptionMessage` (409). Negative amounts are allowed.
  */
 export async function givenRates(
   aggregate: PolicyAggregate,
@@ -72,7 +69,7 @@ async function externalRates(
   return await rater.call(input, (answer, warn) => readRates(contract, answer, wanted, rater, warn))
 }
 
-/** Problems and locators that a message lists; a rater that is wrong in one peril is so in a thousand. */
+/** A rater that is wrong in one peril is usually wrong in a thousand. */
 const MOST_LISTED = 5
 
 const listed = (all: readonly string[]): string => {
@@ -142,10 +139,9 @@ const segmentRate = (rate: PerilRate): SegmentRate => ({
 
 type Characteristics = PolicyResponse['exposures'][number]['perils'][number]['characteristics'][number]
 
-/** A stretch of a run in one policy segment, as the rater is asked of it. */
+/** The part of a run in one policy segment. */
 type Stretch = { readonly characteristics: Characteristics; readonly months: Decimal }
 
-/** The characteristics that stand for each run: one, or several where the run reaches over policy segments. */
 function stretchesOf(
   policy: PolicyResponse,
   runs: readonly PerilRun[],
@@ -182,10 +178,7 @@ const isSameRate = (a: RecordedRate, b: RecordedRate): boolean =>
 const isSame = (a: Decimal | undefined, b: Decimal | undefined): boolean =>
   a === undefined || b === undefined ? a === b : a.eq(b)
 
-/**
- * The rates of a run of its parts. The same yearly or monthly rate in all of them is the run's; of different ones, and
- * of amounts for each, the run costs their sum.
- */
+/** A rate that is the same in all parts is the run's rate; otherwise the run costs the sum of its parts. */
 function ratesOf(parts: readonly Part[], currency: CurrencyCode): RecordedRates {
   const together = (rates: readonly RecordedRate[]): RecordedRate => {
     const [first] = rates as [RecordedRate]
@@ -207,7 +200,7 @@ function ratesOf(parts: readonly Part[], currency: CurrencyCode): RecordedRates 
   }
 }
 
-/** All lines of a recipient in one part, as one. */
+/** Merges all lines of the recipient in one part. */
 function commissionOf(
   { commissions }: SegmentRate,
   recipient: string,

@@ -1,4 +1,4 @@
-// Splits amounts as the product's plugin answers (brief 3.2, 5.6): one call for all that a transaction splits at a time.
+// Splits amounts as the product's plugin answers (brief 3.2, 5.6), in one call per transaction and time.
 import Big from 'big.js'
 import type { ProrationAnswer, ProrationInput, ProrationItem } from '../extension/plugins/contract.ts'
 import { nonsense, readAnswer } from '../extension/plugins/translation.ts'
@@ -39,7 +39,7 @@ import type { RatingContext } from './rater.ts'
 
 const NAME = 'getProrationResult'
 
-/** The operation that plugins are given; those that split nothing are never asked about. */
+/** Plugins are never asked about kinds that split nothing. */
 const OPERATIONS: Record<ModificationKind, ProrationInput['operation']> = {
   creation: 'creation',
   endorsement: 'endorsement',
@@ -52,13 +52,12 @@ const OPERATIONS: Record<ModificationKind, ProrationInput['operation']> = {
   scheduleChange: 'action',
 }
 
-/** The answer for an item: the part before the split, and what is held back; undefined where it names no holdback. */
+/** `held` is undefined where the answer has no holdback. */
 type ItemAnswer = { readonly before: Money; readonly held: Money | undefined }
 
 /**
- * The plugin's answer for the splits, all at the time `at`, of the modification as it is carried out in `aggregate`.
- * Refuses (422) an answer that leaves an item out or has others, and amounts beyond what there is: before the split from
- * zero to the item's amount, held back at most what is given back, of the segment and of what follows it.
+ * All splits are at `at`; `aggregate` includes the modification. Refuses (422) missing and unknown items, a part
+ * outside zero to the item's amount, and a holdback above what the segment and those after it give back.
  */
 export async function askProration(
   aggregate: PolicyAggregate,
@@ -110,11 +109,11 @@ function schedulesOf(aggregate: PolicyAggregate, { kind, transactionLocator }: M
   }
 }
 
-/** (decision) To 7 places, as rates are kept, which heals what floating point did to it; then half-up to the currency. */
+/** (decision) 7 places, as for rates, to remove floating-point noise; then half-up to the currency. */
 const rounded = (value: Decimal, { currency }: Money): Decimal =>
   value.round(RATE_PLACES, Big.roundHalfUp).round(minorDigits(currency), Big.roundHalfUp)
 
-/** The answer for an item, or what is wrong with it. */
+/** Returns text that says what is wrong with the answer. */
 function readItem(
   { split, amount, following, holding }: Item,
   { proratedAmount, holdbackAmount }: ProrationAnswer,
@@ -139,7 +138,7 @@ function readItem(
   return { before, held: money(kept, amount.currency) }
 }
 
-/** Holdbacks count where the answer has any, even 0; where it has none, what the configuration holds back stands. */
+/** Any holdback in the answer, even 0, replaces the configured holdbacks. */
 function asProrated(items: readonly Item[], answers: readonly ItemAnswer[]): Prorated {
   const runs = new Map<Uuid, Omit<RunSplit, 'by'>[]>()
   const fees = new Map<Uuid, Money>()
@@ -151,7 +150,7 @@ function asProrated(items: readonly Item[], answers: readonly ItemAnswer[]): Pro
       continue
     }
     const { run, segment, at, amounts } = split
-    // Amounts of nothing are no items; the others come in this order.
+    // Zero amounts have no item; the others keep this order.
     const before = each(amounts, amount => (amount.minor === 0 ? amount : befores.shift()!))
     runs.set(run.locator, [...(runs.get(run.locator) ?? []), { segment, at, before }])
   }
@@ -163,22 +162,21 @@ function asProrated(items: readonly Item[], answers: readonly ItemAnswer[]): Pro
   return { runs, fees, holdbacks: hasHoldbacks ? holdbacks : undefined }
 }
 
-// The amounts that a transaction splits, each as an item of the call.
 type Item = {
   readonly names: Pick<ProrationItem, 'type' | 'taxName' | 'commissionRecipient'>
   readonly split: SplitOfRun | SplitOfFee
   readonly amount: Money
-  /** The same of what comes after it and changes with it. */
+  /** The same amount in later runs that change with it. */
   readonly following: Money
-  /** The holdback of it; undefined for a technical premium, which nobody pays or is given back. */
+  /** Undefined for a technical premium, which is neither paid nor given back. */
   readonly holding: ((amount: Money) => Holdback) | undefined
 }
 
-/** The amounts of the splits; those of nothing are left out, since nothing lies on either side. */
+/** Leaves out zero amounts. */
 const itemsOf = ({ runs, fees }: Splits): Item[] =>
   [...runs.flatMap(itemsOfRun), ...fees.map(itemOfFee)].filter(one => one.amount.minor !== 0)
 
-/** In the order in which `each` goes over the amounts. */
+/** In the order of `each`. */
 function itemsOfRun(split: SplitOfRun): Item[] {
   const { amounts, run, following } = split
   const { locator: perilRunLocator } = run
@@ -226,7 +224,7 @@ const taxNames = ({ run }: FollowingRun): string[] => run.price!.taxes.map(one =
 
 const recipients = ({ run }: FollowingRun): string[] => run.price!.commissions.map(one => one.recipient)
 
-/** The amount of that name in another price; of several of one name, that in the same place. */
+/** `place` counts amounts of the same name. */
 function amountNamed(
   amounts: Amounts['taxes'],
   names: readonly string[],
@@ -245,7 +243,6 @@ const itemOfFee = (split: SplitOfFee): Item => ({
   holding: amount => ({ type: 'fee', feeLocator: split.fee.locator, amount }),
 })
 
-/** The item as the plugin gets it. */
 const pluginItem = (
   { names, split, amount, following }: Item,
   id: string,
@@ -269,7 +266,6 @@ const pluginItem = (
       }),
 })
 
-/** The item as a refusal names it. */
 function itemTitle({ names, split, amount }: Item, id: string, { perils }: PolicyAggregate): string {
   const { type, taxName, commissionRecipient } = names
   const what = [type, taxName, commissionRecipient].filter(text => text !== undefined).join(' ')

@@ -1,5 +1,4 @@
-// Prices in responses: of a whole term, and what a change makes of it. Total = premium + taxes + fees, and what
-// cancellations hold back; commissions are outside it (brief 3.4).
+// Prices in responses. Total = premium + taxes + fees + holdbacks of cancellations, without commissions (brief 3.4).
 import { type CurrencyCode, type Money, minus, plus, sum, toNumber, zero } from '../kernel/money.ts'
 import type {
   CommissionResponse,
@@ -16,7 +15,6 @@ import type { ExposureView, PerilView, PolicyView } from '../policy/projection/p
 import type { Holdback, PolicyAggregate } from '../policy/records/aggregate.ts'
 import type { ExposurePriceChangeResponse, PolicyPriceChangeResponse } from './contract-change.ts'
 
-/** A property with its currency beside it. */
 const amountIn = <K extends string>(name: K, amount: Money) =>
   ({ [name]: toNumber(amount), [`${name}Currency`]: amount.currency }) as {
     [N in K]: number
@@ -71,7 +69,6 @@ const feesAndHoldbacks = ({ aggregate, quote, line }: PolicyView) => {
 const total = (totals: Totals, currency: CurrencyCode): Money =>
   plus(totals.premium, totalTaxes(totals, currency))
 
-/** A technical premium, which a peril may lack, with its currency. */
 const technical = <K extends string>(name: K, amount: Money | undefined, currency: CurrencyCode) =>
   ({ [name]: amount && toNumber(amount), [`${name}Currency`]: currency }) as {
     [N in K]: number | undefined
@@ -92,7 +89,7 @@ const taxesAndCommissions = (totals: Totals, currency: CurrencyCode) => ({
   ),
 })
 
-/** Holdbacks with the peril, tax or fee that they are of (brief 3.4). */
+/** Brief 3.4. */
 const holdbackResponses = (
   { perilRuns, perils, fees }: PolicyAggregate,
   holdbacks: readonly Holdback[],
@@ -105,7 +102,7 @@ const holdbackResponses = (
     ...(one.type === 'tax' && { taxName: one.taxName }),
   }))
 
-/** The same price as GET /policy/{policyLocator}/price shows it. */
+/** The same price in the shape of GET /policy/{policyLocator}/price. */
 export function getPolicyPriceResponse(whole: PolicyPriceResponse): GetPolicyPriceResponse {
   const { total: totalDue, totalCurrency: totalDueCurrency, ...price } = whole
   const exposures = price.exposurePrices
@@ -120,10 +117,9 @@ export function getPolicyPriceResponse(whole: PolicyPriceResponse): GetPolicyPri
   }
 }
 
-// What a change makes of the price: the policy after it against the policy before it.
 type Change = { readonly before: Totals; readonly after: Totals }
 
-/** Premium, taxes, fees and holdbacks together, after less before. */
+/** Includes taxes, fees and holdbacks. */
 export const totalChange = (before: PolicyView, after: PolicyView): Money =>
   minus(wholeTotal(after), wholeTotal(before))
 
@@ -206,7 +202,6 @@ function technicalChange({ before, after }: Change, currency: CurrencyCode) {
   }
 }
 
-/** `new…` is the amount after the change, `…Change` that less the amount before. */
 const changeOf = <K extends string>(name: K, before: Money, after: Money) => ({
   ...amountIn(`new${name[0]!.toUpperCase()}${name.slice(1)}` as `new${Capitalize<K>}`, after),
   ...amountIn(`${name}Change` as const, minus(after, before)),
@@ -222,7 +217,7 @@ const everyLevel = ({ before, after }: Change, currency: CurrencyCode) => ({
 
 type AmountsByName = ReadonlyMap<string, Money>
 
-/** Every name of either side, as the property `key`, with what becomes of its amount. */
+/** One entry per name on either side; `key` is the property for the name. */
 const changesByName = <K extends string>(
   key: K,
   before: AmountsByName,
@@ -235,8 +230,7 @@ const changesByName = <K extends string>(
     return { [key]: name, ...amounts } as Record<K, string> & typeof amounts
   })
 
-// What perils cost at the end of a line: sums of amounts that are already rounded, never rounded again (brief 3.1).
-/** Sums over perils; taxes and commissions by name. `technicalPremium` only if every peril has one. */
+// Sums of rounded amounts, never rounded again (brief 3.1). `technicalPremium` only if every peril has one.
 type Totals = {
   readonly premium: Money
   readonly technicalPremium: Money | undefined
@@ -244,7 +238,7 @@ type Totals = {
   readonly commissions: AmountsByName
 }
 
-/** What the peril's pieces in force cost. */
+/** Of the pieces in force. */
 function perilTotals({ pieces }: PerilView, currency: CurrencyCode): Totals {
   const standing = new Set(inForce(pieces.map(one => one.piece)))
   const totals = pieces.flatMap(({ run: { price }, piece }): Totals[] => {

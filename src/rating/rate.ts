@@ -1,6 +1,5 @@
-// Prices and underwrites by the templates of the configuration, or by its plugins, which win over them, or the external
-// rater of the product, which wins over both: perils with their taxes, standard fees, then the decision
-// (docs/design.md, section 4).
+// Prices and underwrites: perils with taxes, standard fees, then the decision (docs/design.md, section 4). The external
+// rater wins over plugins, and plugins over templates.
 import type { z } from 'zod'
 import type { PolicyInfo, UnderwritingInput } from '../extension/plugins/contract.ts'
 import type { PluginSession, PluginSubject } from '../extension/plugins/session.ts'
@@ -46,7 +45,7 @@ import {
 import { givenRates } from './given-rates.ts'
 import { PerilRating, Rater, type RatingContext } from './rater.ts'
 
-/** The quote with every peril priced and its standard fees; what was priced before is replaced. */
+/** Replaces earlier prices and fees. */
 export async function priceQuote(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -76,7 +75,7 @@ export async function priceQuote(
   return { ...withoutFees, fees: putRecords(withoutFees.fees, fees) }
 }
 
-/** Fees by policy.calculations.liquid over the span, made by the modification (brief 3.3). */
+/** Fees by policy.calculations.liquid (brief 3.3). */
 export function standardFees(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -108,10 +107,7 @@ export function standardFees(
   })
 }
 
-/**
- * The decision on a priced quote (brief 5.4): a guidelines file that sets nothing decides `none`; without a
- * file everything is accepted. A plugin decides in its place.
- */
+/** The plugin decides, else the guidelines, which default to `none`; without either the quote is accepted (brief 5.4). */
 export async function underwriteQuote(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -136,24 +132,24 @@ export async function underwriteQuote(
   return { decision: decision ?? 'none', notes, at: now }
 }
 
-/** Time and locators for one attempt. `digits` leases display ids whose number only a plan can tell. */
+/** For one attempt. `digits` leases display ids when only a plan knows their number. */
 export type Attempt = {
   now: Instant
   supply: LocatorSupply
   digits(count: number): Promise<LocatorSupply>
-  /** Where plugins are called; absent where none is to be, as for products that have none. */
+  /** Absent where no plugin is called. */
   plugins?: PluginSession
-  /** Finds external raters for the policy; absent where none is to be called. */
+  /** Absent where no external rater is called. */
   externalRater?(name: string, policyLocator: string): Promise<ExternalRater | undefined>
-  /** The tenant's tables; absent where nothing is looked up. */
+  /** Absent where nothing is looked up. */
   tables?: RatingTables
-  /** Reads constraint tables; absent where values are not held against any. */
+  /** Absent where constraints are not checked. */
   readTables?: ReadTables
 }
 
 export const NOTHING_REPORTED: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
 
-/** Look-ups of a transaction of the policy: in the tenant's tables, else in those of the configuration. */
+/** The tenant's tables, else those of the configuration. */
 export const tablesOf = (
   { configuration, product }: Pick<Loaded, 'configuration' | 'product'>,
   { tables }: Attempt,
@@ -172,10 +168,7 @@ const pluginSubject = (
   tables,
 })
 
-/**
- * What rating needs beside the quote itself, for a transaction that `loaded` has, or for one that is not made yet and
- * takes effect then; left out, for new business.
- */
+/** `of`: the transaction, or the effective time of one that is not made yet; by default new business. */
 export function ratingContext(
   loaded: Loaded,
   attempt: Attempt,
@@ -209,33 +202,25 @@ export function ratingContext(
   }
 }
 
-// Calls of plugins that follow a transaction: numbers go in as text, and answers are read by their contracts.
 type PluginContract = typeof import('../extension/plugins/contract.ts')
 
-/** A call of one function of the policy's product. */
 export type PluginQuestion<S extends z.ZodType, A> = {
   readonly name: PluginFunction
   readonly input: object
   readonly answer: (contract: PluginContract) => S
-  /** Checks the answer and makes a value of it; no answer at all is read as an empty one. */
+  /** A missing answer is read as an empty one. */
   readonly accept: (answer: z.output<S>) => A
-  /**
-   * Set where nobody waits for an answer who could be refused: a failure is then written into the plugin's log with this
-   * sentence, which says what happens instead.
-   */
+  /** Set when no client waits: a failure is logged with this sentence, which says what happens instead. */
   readonly onFailure?: string
 }
 
-/**
- * The accepted answer of the plugin. A call that fails, and a wrong answer, are refused (422); with `onFailure` they
- * return undefined. Throws what is no fault of the plugin.
- */
+/** Refuses failures and invalid answers (422); with `onFailure` they return undefined. Rethrows other errors. */
 export async function askPlugin<S extends z.ZodType, A>(
   loaded: Loaded,
   attempt: Attempt,
   { name, input, answer, accept, onFailure }: PluginQuestion<S, A>,
 ): Promise<A | undefined> {
-  // What asks is no transaction: tables are those in force when the policy or its term began, or now.
+  // No transaction: use the tables in force when the policy or its term began, or now.
   const tables = tablesOf(loaded, attempt, basisAt(loaded, attempt.now, attempt.now))
   const subject = pluginSubject(loaded, tables)
   if (!attempt.plugins) throw new Error(`Plugin ${name} has no sandbox to be called in.`)
@@ -253,7 +238,7 @@ export async function askPlugin<S extends z.ZodType, A>(
 
 const PLUGIN_FAILURES: ReadonlySet<ErrorCode> = new Set(['pluginFailed', 'pluginLimit'])
 
-/** The policy as plugins get it that do not get it whole (brief 5.6). */
+/** For plugins that do not get the whole policy (brief 5.6). */
 export const policyInfo = (aggregate: PolicyAggregate): PolicyInfo => ({
   locator: String(aggregate.policy.locator),
   policyholderLocator: aggregate.policy.policyholderLocator,
@@ -263,7 +248,7 @@ export const policyInfo = (aggregate: PolicyAggregate): PolicyInfo => ({
   quoteLocator: String(selectedQuote(aggregate).locator),
 })
 
-/** Refuses with every problem of the quote at once. `requireMissing` on quote and finalize (brief 6.2). */
+/** Refuses with every problem at once. `requireMissing` on quote and finalize (brief 6.2). */
 export function assertValid(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -277,7 +262,7 @@ export function assertValid(
   if (errors.hasErrors) throw new Refusal('policyValidation', summary(errors), { policyFieldErrors: errors })
 }
 
-/** `prorated` is what a plugin said of the amounts that are split; without it they are shared out in proportion. */
+/** Without `prorated`, the plugin's answer, amounts are split in proportion. */
 export type EffectContext = {
   product: ProductDefinition
   now: Instant
@@ -285,7 +270,7 @@ export type EffectContext = {
   prorated?: Prorated
 }
 
-/** A person's decision in place of underwriting's; the notes, which are kept with it, say who and why. */
+/** A person's decision that replaces underwriting's; the notes say who and why. */
 export type Referral = Pick<UnderwritingResult, 'decision' | 'notes'>
 
 export const referralBy = (
@@ -293,14 +278,14 @@ export const referralBy = (
   { decision, note }: UnderwritingDecisionRequest,
 ): Referral => ({ decision, notes: [`${caller.username}: ${decision}${note ? `, ${note}` : ''}`] })
 
-/** Whom to ask when underwriting does not accept; nobody can be asked about a reinstatement. */
+/** Nobody can decide on a reinstatement. */
 const ADVICE = {
   endorsement: 'A person may decide on its application: POST /endorsements/{locator}/underwriting.',
   renewal: 'A person may decide on its application: POST /renewals/{locator}/underwriting.',
   reinstatement: '',
 } as const
 
-/** Refuses (409), with the notes, what underwriting or a person did not accept. */
+/** Refuses (409), with the notes, what is not accepted. */
 export function assertUnderwritten(
   kind: keyof typeof ADVICE,
   { decision, notes }: Pick<UnderwritingResult, 'decision' | 'notes'>,

@@ -1,5 +1,4 @@
-// Renders the templates of a configuration over one policy: perils, their taxes, fees, decisions. Pure: everything
-// that a template may ask for is handed in.
+// Renders a configuration's templates over one policy: perils, taxes, fees, decisions. Pure.
 import Big from 'big.js'
 import { TemplateError } from '../../packages/liquid/limits.ts'
 import type { TransactionNames } from '../extension/plugins/contract.ts'
@@ -46,25 +45,24 @@ export type RatingContext = {
   timeZone: TimeZone
   now: Instant
   supply: LocatorSupply
-  /** The template of a source, parsed once for each configuration. */
+  /** Parsed once for each configuration. */
   template(source: TemplateSource): CompiledTemplate
-  /** A row of the archive's tables, the product's own before those of the tenant. */
+  /** The product's own tables win over the tenant's. */
   lookup: TemplateEnvironment['lookup']
-  /** The same in the jurisdiction that this data of a policy segment names. */
+  /** In the jurisdiction that this data of a policy segment names. */
   lookupIn(data: FieldData): TemplateEnvironment['lookup']
-  /** The policy as its answer shows it, for templates that read `data.policy`; parts that are work are made when they are read. */
+  /** The policy's response for `data.policy`; costly parts are made when first read. */
   project(aggregate: PolicyAggregate, quote: Quote): PolicyResponse
-  /** Exposures of the policy were not read: what takes all of them is not in its answer. */
+  /** Exposures were not loaded, so the response lacks what depends on all of them. */
   unread: boolean
-  /** Calls a plugin of the product. */
   callPlugin: PluginCaller
-  /** The external rater of that name; undefined where the tenant has none. */
+  /** Undefined where the tenant has no rater of that name. */
   externalRater(name: string): Promise<ExternalRater | undefined>
-  /** What plugins are told of the transaction that is rated; of new business they are told its quote. */
+  /** What plugins learn of the transaction; for new business, its quote. */
   transaction?: TransactionNames
 }
 
-/** Renders templates over one aggregate; `data.policy` and `data.policyholder` are made when first read. */
+/** `data.policy` and `data.policyholder` are made when first read. */
 export class Rater {
   readonly #context: RatingContext
   readonly #aggregate: PolicyAggregate
@@ -89,8 +87,7 @@ export class Rater {
   }
 
   /**
-   * Runs the template over `data` of its own and the policy's, and returns what it records. `segment` is the one that it is
-   * run for. Refuses when the template fails.
+   * Runs the template over `own` and the policy's data. `segment` sets the jurisdiction. Refuses a template that fails.
    */
   run(source: TemplateSource, own: object, segment?: PolicySegment): RatingEffects {
     const policy = () => this.#policyData()
@@ -105,7 +102,7 @@ export class Rater {
       },
     }
     try {
-      // Where rows of tables are missing what comes of it is provisional; they are fetched, and all is rated again
+      // If table rows are missing, this result is provisional: they are fetched, and all is rated again
       // (reference/data-tables/rating-tables.ts).
       return this.#context.template(source).render(data, this.#environmentFor(segment)).effects
     } catch (problem) {
@@ -142,7 +139,7 @@ export class Rater {
   }
 }
 
-/** A run that is to be rated, with what its scripts read of the policy and the exposure. */
+/** A run to be rated, with the records that its scripts read. */
 export type Rateable = {
   readonly run: PerilRun
   readonly peril: Peril
@@ -151,7 +148,7 @@ export type Rateable = {
   readonly exposureRun: ExposureRun
 }
 
-/** Rates runs of one policy. What several of them share is made once. */
+/** Shares what the runs of one policy have in common. */
 export class PerilRating {
   readonly #rater: Rater
   readonly #aggregate: PolicyAggregate
@@ -161,7 +158,7 @@ export class PerilRating {
   readonly #exposureData = new WeakMap<ExposureRun, object>()
   readonly #monthsOf = new Map<string, Decimal>()
 
-  /** `rates` are those that an external rater or a plugin gave; then no premium template is asked. */
+  /** `rates` of an external rater or plugin replace premium templates. */
   constructor(
     aggregate: PolicyAggregate,
     quote: Quote,
@@ -175,7 +172,7 @@ export class PerilRating {
     this.#segmentData = memoByObject(segment => policySegmentData(aggregate, segment, context.product))
   }
 
-  /** The run's price. Refuses (422) when a script fails, or gives an amount that is too large to keep. */
+  /** Refuses (422) a failing script and an amount that is too large to store. */
   price(rateable: Rateable): PerilPrice {
     const { peril, exposure } = rateable
     try {
@@ -237,7 +234,7 @@ export class PerilRating {
     return { ...price, taxes }
   }
 
-  /** Most runs of a policy are as long as each other, and walking the calendar takes as long as a template. */
+  /** Most runs have the same length, and walking the calendar costs as much as a template. */
   #months({ start, end }: PerilRun, timeZone: TimeZone): Decimal {
     const span = `${start} ${end}`
     const known = this.#monthsOf.get(span) ?? months(start, end, timeZone)
@@ -246,21 +243,17 @@ export class PerilRating {
   }
 }
 
-/** What a script records of a run: the part that is given in its place. Taxes are templates' in any case. */
+/** Taxes always come from templates. */
 export type RecordedRates = Pick<RatingEffects, 'premium' | 'technicalPremium' | 'commissions'>
 
-// From what a rate calculation recorded to the amount of a run (brief 3.1). A yearly or monthly figure is
-// scaled to the run's months and rounded once; the month rate that is kept has 7 places and is for display
-// and later splits, so that a whole year costs exactly what the year was said to cost.
-/**
- * A recorded figure in major units; `exact` is for the run as it is, and charged where there is one. `added` comes
- * on top of a yearly or monthly figure, unscaled.
- */
+// The amount of a run (brief 3.1): a yearly or monthly rate is scaled to the run's months and rounded once. The stored
+// month rate has 7 places for display and later splits, so a whole year costs exactly its yearly rate.
+/** Major units. `exact` is for the run as it is, and wins; `added` is added unscaled to a yearly or monthly rate. */
 export type RecordedRate = { yearly?: Decimal; monthly?: Decimal; exact?: Decimal; added?: Decimal }
 
 const rateText = (rate: Decimal): string => rate.round(RATE_PLACES, Big.roundHalfUp).toFixed()
 
-/** The amount over `months` (positive) and the month rate; undefined when nothing was recorded. */
+/** `months` is positive. Undefined when nothing was recorded. */
 export function scaled(
   { yearly, monthly, exact, added = new Big(0) }: RecordedRate,
   months: Decimal,

@@ -1,5 +1,5 @@
-// The `data` that templates see: snake_case names, times as milliseconds, field values as a scalar where the
-// field holds one value and as an array where it is repeatable (brief 5.3).
+// The `data` of templates: snake_case names, milliseconds, scalars for single and arrays for repeatable fields (brief
+// 5.3).
 
 import { DataAmount } from '../../packages/liquid/values.ts'
 import { Memo } from '../kernel/maps.ts'
@@ -45,7 +45,7 @@ function templateFields(definitions: readonly FieldDefinition[], values: FieldVa
   return fields
 }
 
-/** `field_values` and the content of groups by their locators. */
+/** Groups by locator. */
 function templateFieldData(definitions: readonly FieldDefinition[], data: FieldData) {
   const groupFields = (name: string): readonly FieldDefinition[] =>
     definitions.find(definition => definition.name === name)?.fields ?? []
@@ -84,7 +84,7 @@ export const exposureRunData = (
   ...templateFieldData(fields, run.data),
 })
 
-/** Amounts that are not set read as 0 (brief 5.3). With a price for taxes, which run on priced perils. */
+/** Unset amounts read as 0 (brief 5.3). `price` is set for taxes, which run on priced perils. */
 export function perilRunData(
   peril: Peril,
   run: PerilRun,
@@ -114,7 +114,6 @@ export function perilRunData(
   }
 }
 
-/** `data.policyholder`. */
 export const policyholderData = (policyholder: Policyholder, fields: readonly FieldDefinition[]) => ({
   id: policyholder.locator,
   locator: policyholder.locator,
@@ -129,7 +128,7 @@ export const policyholderData = (policyholder: Policyholder, fields: readonly Fi
   },
 })
 
-/** Names of the contracts, which are a few hundred. */
+/** The contracts have a few hundred names. */
 const snakeCaseNames = new Memo<string, string>(2_000)
 
 const snakeCase = (name: string): string =>
@@ -142,10 +141,7 @@ function templateValue(value: unknown, name: string): TemplateValue {
   return value === undefined ? null : (value as string | number | boolean | null)
 }
 
-/**
- * A property as templates see it. What has its currency beside it is an amount, and a decimal also where it comes to whole
- * units: a twelfth of 879.00 is 73.25, as that of 879.12 is 73.26.
- */
+/** A property with a currency beside it is an amount, and a decimal even when whole: a twelfth of 879.00 is 73.25. */
 function templateMember(record: object, name: string): TemplateValue {
   const value = (record as Record<string, unknown>)[name]
   const isAmount = typeof value === 'number' && (`${name}Currency` in record || MONTH_RATES.has(name))
@@ -156,13 +152,13 @@ const MONTH_RATES: ReadonlySet<string> = new Set(['monthPremium', 'monthTechnica
 
 export type TemplateRecord = { [name: string]: TemplateValue }
 
-/** A record of an answer as templates see it: snake_case names, timestamps as numbers. What is lazy in it stays so. */
+/** Snake_case names, timestamps as numbers. Lazy properties stay lazy. */
 export function templateRecord(record: object, without: ReadonlySet<string> = NONE): TemplateRecord {
   const lazy = lazyNames(record)
   const entries: [string, TemplateValue][] = []
   for (const name of Object.keys(record)) {
     if (without.has(name)) continue
-    // What is lazy has its place by now, and its value when it is read.
+    // Keeps the property order; the value is made when read.
     if (lazy.has(name)) entries.push([snakeCase(name), null])
     else if ((record as Record<string, unknown>)[name] !== undefined)
       entries.push([snakeCase(name), templateMember(record, name)])
@@ -200,7 +196,7 @@ function templateCharacteristics<T extends ResponseFields>(
 
 const FIELD_DATA: ReadonlySet<string> = new Set(['fieldValues', 'fieldGroupsByLocator'])
 
-/** Properties of a policy's answer, and of its characteristics, that all its exposures have a part in. */
+/** Properties of a response that depend on all exposures. */
 const OF_ALL_EXPOSURES: ReadonlySet<string> = new Set([
   'exposures',
   'modifications',
@@ -211,8 +207,8 @@ const OF_ALL_EXPOSURES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * `data.policy`: the whole policy as its answer shows it; templates read little of it, so each part is made then. Where
- * the answer has not all exposures, whatever they have a part in calls `missed` instead.
+ * `data.policy`. Parts are made when read, because templates read few. Where exposures are missing, parts that depend
+ * on all of them call `missed`.
  */
 export function policyData(
   response: PolicyResponse,
